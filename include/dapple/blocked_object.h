@@ -1,0 +1,130 @@
+// What a Matrix and a Frame have in common: an object made of positioned blocks.
+//
+// Caveats. The file is mapped, not read: it must not be truncated or changed in place while it is
+// open; truncation ends the process with SIGBUS. Writers therefore create a new file and rename
+// it over the old one, as dapple does; readers that have the old one open keep it.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dapple/block.h"
+#include "dapple/region.h"
+#include "dapple/value_type.h"
+
+namespace dapple {
+
+/// Where the block index came from.
+enum class IndexOrigin : std::uint8_t { embedded, sidecar, scanned };
+std::string_view name(IndexOrigin origin) noexcept;
+
+/// Blocks by kind, and what they store.
+struct BlockCounts {
+  std::uint64_t total = 0, empty = 0, dense = 0, csr = 0, coo = 0;
+  std::uint64_t stored = 0;  // values stored over all blocks
+};
+
+/// What to do with cells that no block covers (rule R7).
+enum class Absent : std::uint8_t { error, zero };
+
+struct ReadOptions {
+  Absent absent = Absent::error;
+  unsigned threads = 1;  // blocks decoded at once; 0: one per processor
+};
+
+/// All blocks in file order, as a range of BlockInfo. Borrowed from its object.
+class BlockRange {
+ public:
+  class iterator {
+   public:
+    using value_type = BlockInfo;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+
+    iterator() = default;
+    BlockInfo operator*() const;
+    iterator& operator++() noexcept {
+      ++i_;
+      return *this;
+    }
+    iterator operator++(int) noexcept {
+      iterator old = *this;
+      ++i_;
+      return old;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.i_ == b.i_; }
+
+   private:
+    friend class BlockRange;
+    iterator(const detail::Store* store, std::uint64_t i) noexcept : store_(store), i_(i) {}
+    const detail::Store* store_ = nullptr;
+    std::uint64_t i_ = 0;
+  };
+
+  std::uint64_t size() const noexcept { return size_; }
+  iterator begin() const noexcept { return {store_, 0}; }
+  iterator end() const noexcept { return {store_, size_}; }
+
+ private:
+  friend class BlockedObject;
+  BlockRange(const detail::Store* store, std::uint64_t size) noexcept
+      : store_(store), size_(size) {}
+  const detail::Store* store_;
+  std::uint64_t size_;
+};
+
+/// Cheap to copy: copies share one immutable map. All functions may be called from any number of
+/// threads at once, without locks.
+class BlockedObject {
+ public:
+  std::uint64_t rows() const noexcept;
+  std::uint64_t cols() const noexcept;
+  ValueType column_type(std::uint64_t col) const;  // of a matrix: the same for all columns
+
+  /// "dbdf", or the foreign format that the file is in.
+  std::string_view format() const noexcept;
+  /// A note that the format wants the user to see, or "".
+  const std::string& note() const noexcept;
+  /// Length of the file in bytes.
+  std::uint64_t bytes() const noexcept;
+  IndexOrigin index_origin() const noexcept;
+  BlockCounts counts() const;
+
+  /// Blocks that hold cells, in file order.
+  BlockRange blocks() const noexcept;
+
+  /// The tiling, when the blocks form a regular one.
+  std::optional<Grid> grid() const noexcept;
+
+  /// The block stored at exactly this position. Throws absent; corrupt when the index does not
+  /// agree with the block's header (rule 2.6). Regular tilings O(1), any other O(log n).
+  Block block(BlockPos pos) const;
+  std::optional<Block> find_block(BlockPos pos) const;
+
+  /// The block that covers a cell. Throws out_of_range for a cell outside the object.
+  std::optional<Block> find_cover(std::uint64_t row, std::uint64_t col) const;
+
+  /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range. O(1).
+  Block tile(std::uint64_t i, std::uint64_t j) const;
+
+  /// Asks the system to fetch the blocks of a region from storage now; returns at once.
+  void prefetch(const Region& region) const;
+
+  /// For the library's own parts and its bindings.
+  const detail::Store& store() const noexcept { return *store_; }
+  std::shared_ptr<const detail::Store> share() const noexcept { return store_; }
+
+ protected:
+  explicit BlockedObject(std::shared_ptr<const detail::Store> store) noexcept
+      : store_(std::move(store)) {}
+  void read_to(const Region& region, void* out, std::size_t size, std::size_t row_stride,
+               ValueType type, const ReadOptions& options) const;
+
+  std::shared_ptr<const detail::Store> store_;
+};
+
+}  // namespace dapple

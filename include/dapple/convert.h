@@ -1,0 +1,59 @@
+// From any readable format to any writable one, strip by strip in bounded memory.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
+#include "dapple/writer.h"
+
+namespace dapple {
+
+/// One row of the table of formats.
+struct FormatInfo {
+  std::string_view name;        // as `--from` and `--to` say it
+  std::string_view title;       // one line for people
+  std::string_view extensions;  // blank-separated, each with its dot
+  bool reads = false;
+  bool writes = false;
+  bool streams = false;  // can be written to a pipe
+};
+
+/// Every format that dapple knows, its own first.
+std::span<const FormatInfo> formats() noexcept;
+
+/// The part of an object to convert; everything unless said otherwise.
+struct Selection {
+  std::optional<Range> rows;
+  std::optional<std::vector<std::uint64_t>> cols;  // in this order
+};
+
+struct ConvertOptions {
+  std::string to;                       // empty: told from the output's extension
+  std::optional<ValueType> value_type;  // of all cells of the output; unset: as they are
+  bool allow_loss = false;              // values may be rounded, wrapped never, to `value_type`
+  Absent absent = Absent::error;
+  unsigned threads = 1;  // 0: one per processor
+  WriteOptions write;    // `overwrite` holds for every format, the rest for dbdf
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // rows; may be empty
+};
+
+/// Publishes `part` of `in` as the file `out`, whole or not at all. Throws what reading throws;
+/// unsupported when the target cannot hold a label, type or value; io; invalid_argument.
+WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
+                     const std::filesystem::path& out, const ConvertOptions& options = {});
+
+/// The same through a function that takes the bytes in order, for formats that stream.
+void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
+             const std::function<void(std::span<const std::byte>)>& sink,
+             const ConvertOptions& options);
+
+}  // namespace dapple

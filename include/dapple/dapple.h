@@ -1,0 +1,18 @@
+// dapple: open a matrix or frame of any size in microseconds, take out any rectangle of it.
+//
+// Start with matrix.h and frame.h; this header includes everything in reading order.
+#pragma once
+
+#include "dapple/block.h"           // one stored rectangle
+#include "dapple/blocked_object.h"  // what matrices and frames share
+#include "dapple/convert.h"         // other formats
+#include "dapple/error.h"           // what goes wrong
+#include "dapple/frame.h"           // reading frames
+#include "dapple/matrix.h"          // reading matrices
+#include "dapple/open.h"            // any file
+#include "dapple/region.h"          // where cells are
+#include "dapple/sidecar.h"         // an index beside a file
+#include "dapple/value_type.h"      // what a cell can be
+#include "dapple/verify.h"          // trust, and repair
+#include "dapple/view.h"            // stored values, in place
+#include "dapple/writer.h"          // writing both

@@ -1,0 +1,51 @@
+// The one exception type that leaves the library, and the closed list of what can go wrong.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace dapple {
+
+enum class Errc {
+  io,                // the operating system refused; the message carries its reason
+  not_recognised,    // the bytes are of no format that dapple knows
+  unsupported,       // a known format, but a part of it that dapple does not read or write
+  corrupt,           // the bytes break a rule of their format
+  out_of_range,      // a block, cell, column or index outside the object
+  absent,            // no block covers the cell, or no block stands at the position
+  type_mismatch,     // a value, block or column does not fit the type that was asked for
+  invalid_argument,  // the call itself cannot be carried out
+  stale_index,       // a sidecar index that does not belong to the file beside it
+};
+
+/// The code's name as printed in messages and in JSON, for example "not_recognised".
+std::string_view name(Errc code) noexcept;
+
+/// What every failing call throws. A plain value: copyable, no reference to the file.
+///
+/// `what()` is the whole line without a program name:
+/// "FILE: corrupt at byte 26: expected a block type of 0 to 3, got 7".
+class Error : public std::runtime_error {
+ public:
+  /// `file` may be empty when no file is to blame; `offset` is the byte to blame, counted from
+  /// the start of the file; `detail` says what was expected and what was found.
+  Error(Errc code, std::string file, std::optional<std::uint64_t> offset, std::string detail);
+  Error(Errc code, std::string detail) : Error(code, {}, std::nullopt, std::move(detail)) {}
+
+  Errc code() const noexcept { return code_; }
+  const std::string& file() const noexcept { return file_; }
+  std::optional<std::uint64_t> offset() const noexcept { return offset_; }
+  /// The message without file and code.
+  const std::string& detail() const noexcept { return detail_; }
+
+ private:
+  Errc code_;
+  std::string file_;
+  std::optional<std::uint64_t> offset_;
+  std::string detail_;
+};
+
+}  // namespace dapple

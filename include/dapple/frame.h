@@ -1,0 +1,66 @@
+// A frame in a file: labelled columns, each of its own value type, stored in blocks.
+//
+//   dapple::Frame f = dapple::Frame::open("wine.dbdf");
+//   std::vector<double> ph = f.read_column<double>(f.column("pH"), {0, f.rows()});
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dapple/blocked_object.h"
+#include "dapple/open.h"
+
+namespace dapple {
+
+/// Where `Frame::read_rows` puts one column: `value_type` values, `step` bytes apart. The memory
+/// must hold as many values as rows are read.
+struct ColumnBuffer {
+  std::uint64_t col = 0;
+  ValueType value_type = ValueType::f64;
+  std::byte* data = nullptr;
+  std::size_t step = 0;
+};
+
+class Frame : public BlockedObject {
+ public:
+  /// As `dapple::open`; throws type_mismatch when the file holds a matrix.
+  static Frame open(const std::filesystem::path& path, OpenOptions options = {});
+
+  /// Bytes of the label as stored; UTF-8 by custom, any bytes by format.
+  const std::string& label(std::uint64_t col) const;
+
+  /// The first column of that label. `column` throws absent. O(cols).
+  std::optional<std::uint64_t> find_column(std::string_view label) const noexcept;
+  std::uint64_t column(std::string_view label) const;
+
+  /// Copies rows of one column. The column's declared type must fit T as in `Matrix::read` (R6,
+  /// R8). Throws out_of_range, type_mismatch, absent, corrupt, invalid_argument.
+  template <Value T>
+  void read_column(std::uint64_t col, Range rows, std::span<T> out,
+                   const ReadOptions& options = {}) const {
+    read_to({rows, {col, col + 1}}, out.data(), out.size(), 0, value_type_of<T>(), options);
+  }
+  template <Value T>
+  std::vector<T> read_column(std::uint64_t col, Range rows, const ReadOptions& options = {}) const;
+
+  /// Copies rows of several columns at once, each into memory of its own layout and type.
+  void read_rows(Range rows, std::span<const ColumnBuffer> columns,
+                 const ReadOptions& options = {}) const;
+
+  /// Copies a rectangle of cells of any columns as values of one type, as `Matrix::read`.
+  template <Value T>
+  void read(const Region& region, std::span<T> out, std::size_t row_stride = 0,
+            const ReadOptions& options = {}) const {
+    read_to(region, out.data(), out.size(), row_stride, value_type_of<T>(), options);
+  }
+
+ private:
+  friend std::variant<Matrix, Frame> open(const std::filesystem::path&, OpenOptions);
+  using BlockedObject::BlockedObject;
+};
+
+}  // namespace dapple

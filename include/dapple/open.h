@@ -1,0 +1,44 @@
+// Opening a file of any readable format as the object that it holds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "dapple/value_type.h"
+
+namespace dapple {
+
+class Matrix;
+class Frame;
+
+/// When the hash of a block's bytes, kept by the index, is compared with the bytes.
+enum class Check : std::uint8_t {
+  never,        // headers only: the fastest, and what mapping alone would give
+  first_touch,  // when a block is first fetched through this object
+  always,       // at every fetch
+};
+
+/// How delimited text is understood. Ignored by other formats.
+struct CsvOptions {
+  std::optional<bool> header;              // first line holds labels; unset: guessed
+  std::optional<char> delimiter;           // unset: guessed from comma, semicolon, tab
+  bool missing_as_nan = false;             // an empty field, NA or ? is NaN; otherwise an error
+  std::map<std::string, ValueType> types;  // by label, or by column number written in decimal
+};
+
+struct OpenOptions {
+  std::string format;  // one of `formats()`; empty: told from the bytes and the file's name
+  Check check = Check::never;
+  CsvOptions csv;
+};
+
+/// Opens `path`. An embedded or sidecar index makes this a few small reads, whatever the file's
+/// size; without one, the block headers are walked once (rule 2.7).
+/// Throws io, not_recognised, unsupported, corrupt (R1 to R4).
+std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options = {});
+
+}  // namespace dapple

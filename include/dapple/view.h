@@ -1,0 +1,242 @@
+// Borrowed views of one block's stored values: nothing is copied, nothing is owned.
+//
+// A view points into the mapped file. It is valid as long as any copy of the Matrix or Frame that
+// its block came from. Views may be copied and used by any number of threads. The format packs
+// its bytes, so a payload may start at any address; views load through memcpy, which compiles to
+// one plain load.
+//
+// Views check kind, type and extent, and never read outside the block. They do not check column
+// and row indices against the block's shape: `Block::decode` and `verify` do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dapple/error.h"
+#include "dapple/value_type.h"
+
+namespace dapple {
+
+namespace detail {
+
+/// A value of type T from little-endian bytes at any address.
+template <class T>
+T load(const std::byte* p) noexcept {
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+}  // namespace detail
+
+/// Row-major values of a dense block.
+template <Value T>
+class DenseView {
+ public:
+  DenseView(const std::byte* data, std::uint64_t rows, std::uint64_t cols,
+            std::size_t row_bytes) noexcept
+      : data_(data), rows_(rows), cols_(cols), row_bytes_(row_bytes) {}
+
+  std::uint64_t rows() const noexcept { return rows_; }
+  std::uint64_t cols() const noexcept { return cols_; }
+
+  /// The value at (row, col) of the block. REQUIRES row < rows(), col < cols().
+  T operator()(std::uint64_t row, std::uint64_t col) const noexcept {
+    return detail::load<T>(data_ + row * row_bytes_ + col * sizeof(T));
+  }
+
+  /// First byte of a row; its cols() values follow each other. REQUIRES row < rows().
+  const std::byte* row_bytes(std::uint64_t row) const noexcept { return data_ + row * row_bytes_; }
+
+  /// Bytes from one row to the next.
+  std::size_t row_stride() const noexcept { return row_bytes_; }
+
+  /// All values as one array, when the address is a multiple of alignof(T) and the rows follow
+  /// each other without a gap (always so for tiles that dapple wrote with alignment).
+  std::optional<std::span<const T>> aligned() const noexcept {
+    const bool packed = rows_ <= 1 || row_bytes_ == cols_ * sizeof(T);
+    if (!packed || reinterpret_cast<std::uintptr_t>(data_) % alignof(T) != 0) return std::nullopt;
+    return std::span<const T>(reinterpret_cast<const T*>(data_), rows_ * cols_);
+  }
+
+ private:
+  const std::byte* data_;
+  std::uint64_t rows_, cols_;
+  std::size_t row_bytes_;
+};
+
+/// One stored cell of a sparse block; row and col count from the block's first cell.
+template <Value T>
+struct Triplet {
+  std::uint32_t row = 0;
+  std::uint32_t col = 0;
+  T value{};
+  friend bool operator==(const Triplet&, const Triplet&) = default;
+};
+
+/// Compressed sparse rows as the usual three arrays. Entries of row r are
+/// [row_ptr[r], row_ptr[r + 1]) of col_idx and values, in ascending order of columns.
+template <Value T>
+struct Csr {
+  std::vector<std::uint64_t> row_ptr;
+  std::vector<std::uint64_t> col_idx;
+  std::vector<T> values;
+};
+
+/// The stored entries of one row of a CSR block, in stored order.
+template <Value T>
+class CsrRow {
+ public:
+  CsrRow(const std::byte* data, std::uint32_t size) noexcept : data_(data), size_(size) {}
+
+  std::uint32_t size() const noexcept { return size_; }
+  std::uint32_t col(std::uint32_t i) const noexcept {
+    return detail::load<std::uint32_t>(data_ + std::size_t{i} * kStride);
+  }
+  T value(std::uint32_t i) const noexcept {
+    return detail::load<T>(data_ + std::size_t{i} * kStride + 4);
+  }
+  static constexpr std::size_t kStride = 4 + sizeof(T);
+
+ private:
+  const std::byte* data_;
+  std::uint32_t size_;
+};
+
+/// Rows of a CSR block, in place: `for (auto row : view) for (uint32_t i = 0; i < row.size();
+/// ++i)`. The format interleaves counts and entries, so rows are found one after the other; for
+/// random rows take `row_offsets()` once.
+template <Value T>
+class CsrView {
+ public:
+  /// `data` holds, per row, a u32 count and that many (u32 column, value) pairs in `size` bytes.
+  CsrView(const std::byte* data, std::size_t size, std::uint32_t rows, std::uint32_t cols,
+          std::uint64_t nnz) noexcept
+      : data_(data), size_(size), rows_(rows), cols_(cols), nnz_(nnz) {}
+
+  std::uint32_t rows() const noexcept { return rows_; }
+  std::uint32_t cols() const noexcept { return cols_; }
+  std::uint64_t nnz() const noexcept { return nnz_; }
+
+  class iterator {
+   public:
+    using value_type = CsrRow<T>;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+
+    iterator() = default;
+    iterator(const std::byte* p, std::size_t left, std::uint32_t rows_left)
+        : p_(p), left_(left), rows_left_(rows_left) {
+      if (rows_left_ > 0) read_count();
+    }
+    CsrRow<T> operator*() const noexcept { return {p_ + 4, count_}; }
+    iterator& operator++() {
+      const std::size_t step = 4 + std::size_t{count_} * CsrRow<T>::kStride;
+      p_ += step;
+      left_ -= step;
+      if (--rows_left_ > 0) read_count();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept {
+      return a.rows_left_ == b.rows_left_;
+    }
+
+   private:
+    void read_count() {
+      if (left_ < 4) throw Error(Errc::corrupt, "a CSR row count lies behind its block's end");
+      count_ = detail::load<std::uint32_t>(p_);
+      if (count_ > (left_ - 4) / CsrRow<T>::kStride) {
+        throw Error(Errc::corrupt, "a CSR row holds more entries than its block has left");
+      }
+    }
+    const std::byte* p_ = nullptr;
+    std::size_t left_ = 0;
+    std::uint32_t rows_left_ = 0;
+    std::uint32_t count_ = 0;
+  };
+
+  iterator begin() const { return {data_, size_, rows_}; }
+  iterator end() const noexcept { return {}; }
+
+  /// Byte offset of each row's count from the first row; O(rows). Throws corrupt.
+  std::vector<std::uint64_t> row_offsets() const {
+    std::vector<std::uint64_t> offsets;
+    offsets.reserve(rows_);
+    std::uint64_t at = 0;
+    for (CsrRow<T> row : *this) {
+      offsets.push_back(at);
+      at += 4 + std::uint64_t{row.size()} * CsrRow<T>::kStride;
+    }
+    return offsets;
+  }
+
+ private:
+  const std::byte* data_;
+  std::size_t size_;
+  std::uint32_t rows_, cols_;
+  std::uint64_t nnz_;
+};
+
+/// Stored entries of a COO block, in place and in stored order. A block of exactly one column
+/// stores no column indices (DAPHNE binary format, "Blocks with a single column").
+template <Value T>
+class CooView {
+ public:
+  CooView(const std::byte* data, std::uint32_t nnz, std::uint32_t rows, std::uint32_t cols) noexcept
+      : data_(data), nnz_(nnz), rows_(rows), cols_(cols) {}
+
+  std::uint32_t rows() const noexcept { return rows_; }
+  std::uint32_t cols() const noexcept { return cols_; }
+  std::uint32_t size() const noexcept { return nnz_; }
+
+  /// Entry i. REQUIRES i < size().
+  Triplet<T> operator[](std::uint32_t i) const noexcept {
+    if (cols_ == 1) {
+      const std::byte* p = data_ + std::size_t{i} * (4 + sizeof(T));
+      return {detail::load<std::uint32_t>(p), 0, detail::load<T>(p + 4)};
+    }
+    const std::byte* p = data_ + std::size_t{i} * (8 + sizeof(T));
+    return {detail::load<std::uint32_t>(p), detail::load<std::uint32_t>(p + 4),
+            detail::load<T>(p + 8)};
+  }
+
+  class iterator {
+   public:
+    using value_type = Triplet<T>;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+
+    iterator() = default;
+    iterator(const CooView* view, std::uint32_t i) noexcept : view_(view), i_(i) {}
+    Triplet<T> operator*() const noexcept { return (*view_)[i_]; }
+    iterator& operator++() noexcept {
+      ++i_;
+      return *this;
+    }
+    iterator operator++(int) noexcept {
+      iterator old = *this;
+      ++i_;
+      return old;
+    }
+    friend bool operator==(const iterator&, const iterator&) = default;
+
+   private:
+    const CooView* view_ = nullptr;
+    std::uint32_t i_ = 0;
+  };
+
+  iterator begin() const noexcept { return {this, 0}; }
+  iterator end() const noexcept { return {this, nnz_}; }
+
+ private:
+  const std::byte* data_;
+  std::uint32_t nnz_, rows_, cols_;
+};
+
+}  // namespace dapple

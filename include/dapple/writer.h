@@ -1,0 +1,132 @@
+// Writing a matrix or a frame tile by tile, in any order, from any number of threads.
+//
+//   auto w = dapple::MatrixWriter::create("m.dbdf", rows, cols, dapple::ValueType::f64);
+//   w.put<double>({0, 0}, {values, 256, 256});
+//   w.finish();
+//
+// Nothing appears at the destination before finish(): the file is built without a name or under a
+// temporary one in the same folder, synced, then renamed (rule 2.10). Without finish() the
+// destructor leaves no file behind. Memory: the blocks in flight, and 64 bytes per block written.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dapple/block.h"
+#include "dapple/matrix.h"
+
+namespace dapple {
+
+/// Which block types the writer may choose from.
+enum class KindChoice : std::uint8_t { automatic, dense, csr, coo };
+
+struct WriteOptions {
+  std::optional<TileShape> tile;            // unset: `default_tile`
+  KindChoice kind = KindChoice::automatic;  // automatic: the fewest bytes (design rule 3)
+  bool narrow = true;  // store a block in a smaller value type where every bit comes back
+  std::uint32_t align =
+      64;                  // dense payloads start at a multiple of this: a power of two up to 2 MiB
+  bool plain = false;      // no index, no padding: nothing but the published format
+  bool overwrite = false;  // replace an existing file
+  bool sync = true;        // fsync before publishing; false only for throw-away files
+};
+
+/// The tile that `create` uses when none is given: about 512 KiB of f64, never larger than the
+/// object.
+TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept;
+
+/// A rectangle of the caller's values; `row_stride` values from one row to the next, 0: no gap.
+template <Value T>
+struct DenseRef {
+  const T* data = nullptr;
+  std::uint32_t rows = 0;
+  std::uint32_t cols = 0;
+  std::size_t row_stride = 0;
+};
+
+/// A sparse rectangle of the caller's values in three arrays. Columns of a row may come in any
+/// order; the same one twice is invalid_argument.
+template <Value T>
+struct CsrRef {
+  std::uint32_t rows = 0;
+  std::uint32_t cols = 0;
+  std::span<const std::uint64_t> row_ptr;  // rows + 1 positions
+  std::span<const std::uint32_t> col_idx;
+  std::span<const T> values;
+};
+
+struct Column {
+  std::string label;  // at most 65535 bytes
+  ValueType value_type = ValueType::f64;
+  friend bool operator==(const Column&, const Column&) = default;
+};
+
+/// What a published file came to.
+struct WriteSummary {
+  BlockCounts counts;
+  std::uint64_t bytes = 0;
+};
+
+namespace detail {
+class BlockWriter;
+}
+
+/// What both writers share. `put` may be called from several threads at once.
+class TileWriter {
+ public:
+  TileWriter(TileWriter&&) noexcept;
+  TileWriter& operator=(TileWriter&&) noexcept;
+  ~TileWriter();
+
+  /// Writes one block whose first cell is `pos`. Values must fit the object's type there exactly
+  /// (T may be any type). Throws out_of_range outside the object, invalid_argument when the block
+  /// shares a cell with an earlier one or spans columns of different types, type_mismatch, io.
+  template <Value T>
+  void put(BlockPos pos, DenseRef<T> cells);
+  template <Value T>
+  void put(BlockPos pos, CsrRef<T> cells);
+  /// `entries` in any order; a cell twice is invalid_argument.
+  template <Value T>
+  void put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> entries);
+  void put_empty(BlockPos pos, TileShape shape);
+
+  /// Row and column cuts of the tiling that `create` chose: tiles(i, j) = rows x cols of cells.
+  /// A frame's column strips end where the type changes.
+  TileShape tile() const noexcept;
+  const std::vector<Range>& column_strips() const noexcept;
+
+  /// Writes an empty block wherever no cell was put (rule R7), then the index, syncs and
+  /// publishes. Throws io; invalid_argument when the destination exists and may not be replaced.
+  WriteSummary finish();
+
+ protected:
+  explicit TileWriter(std::unique_ptr<detail::BlockWriter> impl) noexcept;
+  std::unique_ptr<detail::BlockWriter> impl_;
+};
+
+class MatrixWriter : public TileWriter {
+ public:
+  /// Throws io, invalid_argument (alignment, tile of no cells, destination exists).
+  static MatrixWriter create(const std::filesystem::path& path, std::uint64_t rows,
+                             std::uint64_t cols, ValueType value_type,
+                             const WriteOptions& options = {}, Storage storage = Storage::dense);
+
+ private:
+  using TileWriter::TileWriter;
+};
+
+class FrameWriter : public TileWriter {
+ public:
+  static FrameWriter create(const std::filesystem::path& path, std::uint64_t rows,
+                            std::vector<Column> columns, const WriteOptions& options = {});
+
+ private:
+  using TileWriter::TileWriter;
+};
+
+}  // namespace dapple

@@ -1,0 +1,112 @@
+// Numbers from and to bytes in both byte orders, and the one bounds check that parsers use.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "dapple/error.h"
+
+namespace dapple::detail {
+
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+
+/// `value` with its bytes in the opposite order.
+template <Number T>
+constexpr T swap_bytes(T value) noexcept {
+  if constexpr (sizeof(T) == 1) {
+    return value;
+  } else if constexpr (sizeof(T) == 2) {
+    return std::bit_cast<T>(__builtin_bswap16(std::bit_cast<std::uint16_t>(value)));
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
+  } else {
+    return std::bit_cast<T>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
+  }
+}
+
+// The map is read in place, so the host must have the file's byte order.
+static_assert(std::endian::native == std::endian::little, "dapple needs a little-endian machine");
+
+template <Number T>
+T load_le(const std::byte* p) noexcept {
+  T value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+
+template <Number T>
+T load_be(const std::byte* p) noexcept {
+  return swap_bytes(load_le<T>(p));
+}
+
+template <Number T>
+void store_le(std::byte* p, T value) noexcept {
+  std::memcpy(p, &value, sizeof value);
+}
+
+template <Number T>
+void store_be(std::byte* p, T value) noexcept {
+  store_le(p, swap_bytes(value));
+}
+
+/// Reads a run of bytes front to back. Every read is compared with what remains; a read past the
+/// end throws corrupt, naming the file, the byte, what was wanted and what is left.
+class ByteReader {
+ public:
+  /// `bytes` starts at byte `offset` of `file`. Both must outlive the reader.
+  ByteReader(std::span<const std::byte> bytes, std::uint64_t offset,
+             const std::string& file) noexcept
+      : bytes_(bytes), offset_(offset), file_(&file) {}
+
+  /// Byte of the file that is read next.
+  std::uint64_t offset() const noexcept { return offset_ + at_; }
+  std::uint64_t remaining() const noexcept { return bytes_.size() - at_; }
+
+  template <Number T>
+  T le(std::string_view what) {
+    return load_le<T>(take(sizeof(T), what).data());
+  }
+  template <Number T>
+  T be(std::string_view what) {
+    return load_be<T>(take(sizeof(T), what).data());
+  }
+
+  /// The next `n` bytes; `what` names them in the error.
+  std::span<const std::byte> take(std::uint64_t n, std::string_view what) {
+    if (n > remaining()) fail_short(n, what);
+    const auto part = bytes_.subspan(at_, n);
+    at_ += n;
+    return part;
+  }
+
+  /// Throws corrupt for the byte at `offset`.
+  [[noreturn]] void fail(std::uint64_t offset, std::string detail) const;
+
+ private:
+  [[noreturn]] void fail_short(std::uint64_t n, std::string_view what) const;
+
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+  std::uint64_t offset_;
+  const std::string* file_;
+};
+
+/// a * b, or nothing representable: false.
+inline bool multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& product) noexcept {
+  return !__builtin_mul_overflow(a, b, &product);
+}
+
+/// `n` rounded up to a multiple of the power of two `unit`. REQUIRES no overflow.
+constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) noexcept {
+  return (n + unit - 1) & ~(unit - 1);
+}
+
+}  // namespace dapple::detail

@@ -1,0 +1,30 @@
+// Copying runs of cells from one value type to another, exactly (rule R6).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "dapple/value_type.h"
+
+namespace dapple::detail {
+
+/// Copies `n` values of type `from`, `from_step` bytes apart, to values of type `to`, `to_step`
+/// bytes apart. Returns how many were copied: less than `n` when the next one does not fit `to`
+/// exactly (a number outside its range, a fraction, minus zero to an integer, a rounded float).
+/// Equal types are copied bit for bit; NaN fits a float type when its payload does.
+std::size_t convert_cells(ValueType from, const std::byte* source, std::size_t from_step,
+                          ValueType to, std::byte* target, std::size_t to_step, std::size_t n);
+
+/// One value, given and returned in the low bytes of a word. False when it does not fit exactly.
+bool convert_cell(ValueType from, std::uint64_t bits, ValueType to, std::uint64_t& result) noexcept;
+
+/// The same with rounding to the nearest value of `to`; false only when the number lies outside
+/// the range of an integer type, or is NaN there.
+bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
+                        std::uint64_t& result) noexcept;
+
+/// The value at `p`, in the low bytes of a word.
+std::uint64_t load_bits(ValueType type, const std::byte* p) noexcept;
+void store_bits(ValueType type, std::byte* p, std::uint64_t bits) noexcept;
+
+}  // namespace dapple::detail

@@ -1,0 +1,151 @@
+// The block index: where each rectangle of cells lies, in the object and in the file.
+//
+// Entries are 64 bytes each and are used in place: inside the mapped file for an embedded or
+// sidecar index, in memory for one that was scanned or made by a foreign format. They are sorted
+// by (rx, cx). A regular tiling is looked up by arithmetic; any other partition through a cover
+// tree (cover_tree.h). lib/dbdf/FORMAT.md gives every byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dapple/block.h"
+#include "dapple/blocked_object.h"
+#include "lib/bytes.h"
+#include "lib/file.h"
+
+namespace dapple::detail {
+
+/// One index entry, decoded.
+struct Entry {
+  BlockPos pos;
+  std::uint32_t rows = 0;
+  std::uint32_t cols = 0;
+  std::uint64_t offset = 0;  // of the block's header; of the first data byte in foreign formats
+  std::uint64_t bytes = 0;   // from `offset` to the block's end
+  std::uint64_t stored = 0;
+  std::uint64_t hash = 0;  // XXH3-64 of position and block bytes; 0: not known
+  BlockKind kind = BlockKind::empty;
+  ValueType value_type = ValueType::u8;
+
+  static constexpr std::size_t kBytes = 64;
+
+  BlockInfo info() const noexcept {
+    return {pos, rows, cols, kind, value_type, stored, offset, bytes};
+  }
+  Region cells() const noexcept { return info().cells(); }
+};
+
+/// Byte positions of the fields inside an entry.
+namespace entry_at {
+inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 32, hash = 40,
+                             rows = 48, cols = 52, kind = 56, value_type = 57, reserved = 58;
+}
+
+inline Entry load_entry(const std::byte* p) noexcept {
+  Entry e;
+  e.pos = {load_le<std::uint64_t>(p + entry_at::rx), load_le<std::uint64_t>(p + entry_at::cx)};
+  e.offset = load_le<std::uint64_t>(p + entry_at::offset);
+  e.bytes = load_le<std::uint64_t>(p + entry_at::bytes);
+  e.stored = load_le<std::uint64_t>(p + entry_at::stored);
+  e.hash = load_le<std::uint64_t>(p + entry_at::hash);
+  e.rows = load_le<std::uint32_t>(p + entry_at::rows);
+  e.cols = load_le<std::uint32_t>(p + entry_at::cols);
+  e.kind = static_cast<BlockKind>(p[entry_at::kind]);
+  e.value_type = static_cast<ValueType>(p[entry_at::value_type]);
+  return e;
+}
+
+void store_entry(std::byte* p, const Entry& entry) noexcept;
+
+/// Entries in memory, 64 bytes each, aligned to 64.
+class EntryTable {
+ public:
+  EntryTable() = default;
+  void reserve(std::uint64_t n);
+  void push_back(const Entry& entry);
+  std::uint64_t size() const noexcept { return bytes_.size() / sizeof(Line); }
+  const std::byte* data() const noexcept {
+    return reinterpret_cast<const std::byte*>(bytes_.data());
+  }
+  Entry operator[](std::uint64_t i) const noexcept {
+    return load_entry(data() + i * Entry::kBytes);
+  }
+  void set(std::uint64_t i, const Entry& entry) noexcept;
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  static_assert(sizeof(Line) == Entry::kBytes);
+  std::vector<Line> bytes_;
+};
+
+class BlockIndex {
+ public:
+  /// An object without blocks.
+  BlockIndex() = default;
+
+  /// An index in memory from entries in file order (of zero area: none). Sorts them, finds the
+  /// grid or builds the cover tree. Throws corrupt when two share a cell (rule R3); `file` is
+  /// named then. O(n) for a regular tiling in order, O(n log n) otherwise.
+  static BlockIndex from_entries(EntryTable entries, std::uint64_t rows, std::uint64_t cols,
+                                 const std::string& file);
+
+  /// An index in place. `where` holds `count` entries at byte `entries`, then, if `ordered`, a
+  /// u64 per block that lists the entries in file order, then, if there is no grid, `tree_words`
+  /// u64 of cover tree. REQUIRES that all of it lies inside `where`.
+  struct Place {
+    std::shared_ptr<const MappedFile> where;
+    std::uint64_t entries = 0;
+    std::uint64_t count = 0;
+    std::uint64_t tree_words = 0;
+    bool ordered = false;
+    std::optional<Grid> grid;
+    BlockCounts counts;
+    IndexOrigin origin = IndexOrigin::embedded;
+  };
+  static BlockIndex in_place(Place place);
+
+  std::uint64_t size() const noexcept { return place_.count; }
+  IndexOrigin origin() const noexcept { return place_.origin; }
+  const std::optional<Grid>& grid() const noexcept { return place_.grid; }
+  const BlockCounts& counts() const noexcept { return place_.counts; }
+
+  /// The 64 bytes of entry `number`. REQUIRES number < size().
+  const std::byte* entry_bytes(std::uint64_t number) const {
+    const std::uint64_t at = number * Entry::kBytes;
+    return memory_ != nullptr ? memory_ + at : place_.where->at(place_.entries + at, Entry::kBytes);
+  }
+  Entry entry(std::uint64_t number) const { return load_entry(entry_bytes(number)); }
+
+  /// Number of the i-th block in file order.
+  std::uint64_t in_file_order(std::uint64_t i) const;
+
+  /// The block whose rectangle holds the cell, as the index has it.
+  std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
+  /// The block stored at exactly this position.
+  std::optional<std::uint64_t> find(BlockPos pos) const;
+  /// Numbers of the blocks that share a cell with `region`, ascending.
+  std::vector<std::uint64_t> touching(const Region& region) const;
+
+  /// The parts that an embedded or sidecar index stores behind its entries.
+  std::span<const std::uint64_t> file_order() const noexcept { return order_; }
+  std::span<const std::uint64_t> tree() const noexcept { return tree_; }
+
+ private:
+  std::uint64_t tree_word(std::uint64_t i) const;
+  [[noreturn]] void fail(std::uint64_t byte, std::string detail) const;
+
+  Place place_;
+  EntryTable table_;                   // in memory: the entries,
+  const std::byte* memory_ = nullptr;  //   their first byte,
+  std::vector<std::uint64_t> order_;   //   file order unless it is the sorted one,
+  std::vector<std::uint64_t> tree_;    //   and the cover tree unless there is a grid
+};
+
+}  // namespace dapple::detail

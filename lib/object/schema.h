@@ -1,0 +1,29 @@
+// What an object is, before any of its cells is looked at.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dapple/matrix.h"
+#include "dapple/value_type.h"
+#include "dapple/writer.h"
+
+namespace dapple::detail {
+
+enum class ObjectKind : std::uint8_t { matrix, frame };
+
+struct Schema {
+  ObjectKind kind = ObjectKind::matrix;
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
+  ValueType value_type = ValueType::f64;  // of a matrix
+  Storage storage = Storage::dense;       // of a matrix
+  std::vector<Column> columns;            // of a frame: cols of them
+
+  ValueType type_of(std::uint64_t col) const {
+    return kind == ObjectKind::matrix ? value_type : columns[col].value_type;
+  }
+};
+
+}  // namespace dapple::detail

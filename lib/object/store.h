@@ -1,0 +1,127 @@
+// THE IDEA: an opened object of any format is a schema, a block index, and a codec that decodes
+// one block. Public Matrix, Frame and Block are thin handles of a Store.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dapple/blocked_object.h"
+#include "dapple/frame.h"
+#include "lib/file.h"
+#include "lib/object/index.h"
+#include "lib/object/schema.h"
+
+namespace dapple::detail {
+
+class Store;
+
+/// Where decoded cells go: cell (r, c) of the rectangle at data + r * row_step + c * col_step, as
+/// a value of `type`. Steps are in bytes.
+struct Target {
+  std::byte* data = nullptr;
+  ValueType type = ValueType::f64;
+  std::size_t row_step = 0;
+  std::size_t col_step = 0;
+
+  std::byte* cell(std::uint64_t row, std::uint64_t col) const noexcept {
+    return data + row * row_step + col * col_step;
+  }
+};
+
+/// A rectangle inside one block; rows and columns count from the block's first cell.
+struct Part {
+  Range rows;
+  Range cols;
+};
+
+/// Values that can be looked at in place.
+struct DensePlace {
+  const std::byte* data = nullptr;
+  std::size_t row_step = 0;  // bytes; the values of a row follow each other
+};
+
+/// One stored entry, as `Codec::entries` hands it out: absolute row and column, and the value as
+/// the object's declared type of that column, in the low bytes of `bits`.
+struct StoredCell {
+  std::uint64_t row, col;
+  std::uint64_t bits;
+};
+
+/// How the blocks of one format are decoded: a table of functions, one table per format.
+/// All may be called from any thread, check what they read, and throw corrupt or type_mismatch.
+struct Codec {
+  std::string_view format;
+  /// Compares an entry with the bytes that it points to (rule 2.6). Called before a block is
+  /// first used. May be null: nothing to compare.
+  void (*confirm)(const Store&, const Entry&);
+  /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
+  void (*read)(const Store&, const Entry&, const Part&, const Target& out);
+  /// The values in place, or nothing. May be null: never in place.
+  std::optional<DensePlace> (*in_place)(const Store&, const Entry&);
+  /// Calls `take` for every stored entry of `part`, in any order. May be null: all cells of the
+  /// block are decoded with `read`, and those that are not positive zero are taken.
+  void (*entries)(const Store&, const Entry&, const Part&,
+                  const std::function<void(const StoredCell&)>& take);
+};
+
+/// What a format's codec needs beyond schema and index (strides, row positions, scratch files).
+struct CodecState {
+  virtual ~CodecState() = default;
+};
+
+class Store {
+ public:
+  Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, const Codec& codec,
+        std::unique_ptr<CodecState> state = nullptr);
+
+  const MappedFile& file() const noexcept { return *file_; }
+  const std::shared_ptr<MappedFile>& shared_file() const noexcept { return file_; }
+  const Schema& schema() const noexcept { return schema_; }
+  const BlockIndex& index() const noexcept { return index_; }
+  const Codec& codec() const noexcept { return *codec_; }
+  template <class S>
+  const S& state() const noexcept {
+    return static_cast<const S&>(*state_);
+  }
+  const std::string& note() const noexcept { return note_; }
+  void set_note(std::string note) { note_ = std::move(note); }
+  void set_check(Check check) noexcept { check_ = check; }
+
+  Block block(std::uint64_t number) const;  // confirms the entry on first touch
+  Entry confirmed_entry(std::uint64_t number) const;
+
+  /// Copies the cells of `region` to `out`. REQUIRES that `out` has room. The heart of every
+  /// read: visits the blocks that the region touches, decodes each straight into place.
+  void read(const Region& region, const Target& out, const ReadOptions& options) const;
+
+  /// Calls `take` for every cell of `region` that is stored and not positive zero, block by
+  /// block; absent cells as `options` says.
+  void entries(const Region& region, const ReadOptions& options,
+               const std::function<void(const StoredCell&)>& take) const;
+
+  void prefetch(const Region& region) const;
+
+  /// Throws out_of_range unless `region` lies inside the object.
+  void require_inside(const Region& region) const;
+
+ private:
+  void touch(std::uint64_t number, const Entry& entry) const;
+  void require_covered(const Region& region, const std::vector<std::uint64_t>& numbers) const;
+
+  std::shared_ptr<MappedFile> file_;
+  Schema schema_;
+  BlockIndex index_;
+  const Codec* codec_;
+  std::unique_ptr<CodecState> state_;
+  std::string note_;
+  Check check_ = Check::never;
+  mutable std::atomic<std::atomic<std::uint64_t>*> touched_{nullptr};  // a bit per block
+};
+
+}  // namespace dapple::detail
