@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 struct iovec;
 
@@ -51,6 +52,9 @@ class MappedFile {
     return {at(offset, n), static_cast<std::size_t>(n)};
   }
 
+  /// Copies bytes without touching the map. REQUIRES that they lie inside size(). Throws io.
+  void read_at(std::uint64_t offset, std::span<std::byte> out) const;
+
   /// The map's first byte; nullptr while nothing is mapped.
   const std::byte* base() const noexcept { return base_.load(std::memory_order_acquire); }
   /// Makes the map now. Throws io.
@@ -61,6 +65,10 @@ class MappedFile {
 
  private:
   struct Map;
+  struct Early {  // bytes [offset, offset + size) of the file at early_[at]
+    std::uint64_t offset, size;
+    std::size_t at;
+  };
   MappedFile(int fd, std::string name, FileStamp stamp);
   const std::byte* at_before_map(std::uint64_t offset, std::uint64_t n) const;
 
@@ -71,8 +79,7 @@ class MappedFile {
   mutable std::mutex mutex_;  // guards what follows; never taken once mapped
   mutable std::unique_ptr<Map> map_;
   mutable std::unique_ptr<std::byte[]> early_;
-  mutable std::size_t early_used_ = 0;
-  mutable unsigned early_requests_ = 0;
+  mutable std::vector<Early> early_parts_;
 };
 
 /// A file that appears at its destination whole or not at all (rule 2.10). Until publish() it has

@@ -11,14 +11,19 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dapple/block.h"
 #include "dapple/blocked_object.h"
 #include "lib/bytes.h"
 #include "lib/file.h"
+#include "lib/object/cover_tree.h"
 
 namespace dapple::detail {
+
+/// "(rx, cx)" for messages.
+std::string text(BlockPos pos);
 
 /// One index entry, decoded.
 struct Entry {
@@ -44,6 +49,11 @@ struct Entry {
 namespace entry_at {
 inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 32, hash = 40,
                              rows = 48, cols = 52, kind = 56, value_type = 57, reserved = 58;
+}
+
+/// Byte positions inside the head in front of the entries of an index in place.
+namespace head_at {
+inline constexpr std::size_t tag = 0, empty = 8, dense = 16, csr = 24, coo = 32, stored = 40;
 }
 
 inline Entry load_entry(const std::byte* p) noexcept {
@@ -96,9 +106,9 @@ class BlockIndex {
   static BlockIndex from_entries(EntryTable entries, std::uint64_t rows, std::uint64_t cols,
                                  const std::string& file);
 
-  /// An index in place. `where` holds `count` entries at byte `entries`, then, if `ordered`, a
-  /// u64 per block that lists the entries in file order, then, if there is no grid, `tree_words`
-  /// u64 of cover tree. REQUIRES that all of it lies inside `where`.
+  /// An index in place. `where` holds a head of 64 bytes, at byte `entries` `count` entries, then,
+  /// if `ordered`, a u64 per block that lists the entries in file order, then, if there is no grid,
+  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside `where`.
   struct Place {
     std::shared_ptr<const MappedFile> where;
     std::uint64_t entries = 0;
@@ -106,7 +116,6 @@ class BlockIndex {
     std::uint64_t tree_words = 0;
     bool ordered = false;
     std::optional<Grid> grid;
-    BlockCounts counts;
     IndexOrigin origin = IndexOrigin::embedded;
   };
   static BlockIndex in_place(Place place);
@@ -114,7 +123,8 @@ class BlockIndex {
   std::uint64_t size() const noexcept { return place_.count; }
   IndexOrigin origin() const noexcept { return place_.origin; }
   const std::optional<Grid>& grid() const noexcept { return place_.grid; }
-  const BlockCounts& counts() const noexcept { return place_.counts; }
+  /// O(1). Throws corrupt when an index in place gives counts that do not add up.
+  BlockCounts counts() const;
 
   /// The 64 bytes of entry `number`. REQUIRES number < size().
   const std::byte* entry_bytes(std::uint64_t number) const {
@@ -126,7 +136,7 @@ class BlockIndex {
   /// Number of the i-th block in file order.
   std::uint64_t in_file_order(std::uint64_t i) const;
 
-  /// The block whose rectangle holds the cell, as the index has it.
+  /// The block whose rectangle holds the cell, as the index has it. REQUIRES a cell of the object.
   std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
   /// The block stored at exactly this position.
   std::optional<std::uint64_t> find(BlockPos pos) const;
@@ -138,10 +148,22 @@ class BlockIndex {
   std::span<const std::uint64_t> tree() const noexcept { return tree_; }
 
  private:
+  struct Node {
+    CoverNode kind;
+    std::uint64_t at;     // its word
+    std::uint64_t count;  // of bands, or of pinned blocks
+  };
+  std::uint64_t tree_size() const noexcept;
   std::uint64_t tree_word(std::uint64_t i) const;
+  std::uint64_t tree_byte(std::uint64_t i) const noexcept;  // of the file; for messages
+  Node node_at(std::uint64_t at, std::uint64_t parent) const;
+  std::uint64_t count_not_above(std::uint64_t first, std::uint64_t n, std::uint64_t x) const;
+  bool holds(std::uint64_t number, std::uint64_t row, std::uint64_t col) const;
+  void collect_touching(const Region& region, std::vector<std::uint64_t>& numbers) const;
   [[noreturn]] void fail(std::uint64_t byte, std::string detail) const;
 
   Place place_;
+  BlockCounts counts_;                 // in memory: blocks by kind,
   EntryTable table_;                   // in memory: the entries,
   const std::byte* memory_ = nullptr;  //   their first byte,
   std::vector<std::uint64_t> order_;   //   file order unless it is the sorted one,

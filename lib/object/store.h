@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,9 +58,18 @@ struct StoredCell {
 /// All may be called from any thread, check what they read, and throw corrupt or type_mismatch.
 struct Codec {
   std::string_view format;
+  /// CSR and COO payloads are those of the DAPHNE binary format, so that views work on them.
+  bool sparse_in_place = false;
+  /// Bytes of a block's own header, at `entry.offset`. May be null: none.
+  std::uint64_t (*header_size)(const Entry&);
   /// Compares an entry with the bytes that it points to (rule 2.6). Called before a block is
   /// first used. May be null: nothing to compare.
   void (*confirm)(const Store&, const Entry&);
+  /// Compares the entry's hash with the block's bytes. Throws corrupt. May be null: no hashes.
+  void (*check_hash)(const Store&, const Entry&);
+  /// Walks the file to see whether an index that leaves cells uncovered tells the truth. Throws
+  /// corrupt when it does not. May be null: the index is the truth.
+  void (*confirm_absence)(const Store&);
   /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
   void (*read)(const Store&, const Entry&, const Part&, const Target& out);
   /// The values in place, or nothing. May be null: never in place.
@@ -93,8 +103,16 @@ class Store {
   void set_note(std::string note) { note_ = std::move(note); }
   void set_check(Check check) noexcept { check_ = check; }
 
-  Block block(std::uint64_t number) const;  // confirms the entry on first touch
+  /// Block `number` of the index. Its entry is compared with the bytes it points to when it is
+  /// first touched, its hash as `Check` says. Throws corrupt. O(1), no lock, no system call once
+  /// touched.
+  Block block(std::uint64_t number) const;
   Entry confirmed_entry(std::uint64_t number) const;
+
+  /// The block that covers a cell, or that stands at a position. A cell or position without one
+  /// is believed only after `confirm_absence`.
+  std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
+  std::optional<std::uint64_t> find(BlockPos pos) const;
 
   /// Copies the cells of `region` to `out`. REQUIRES that `out` has room. The heart of every
   /// read: visits the blocks that the region touches, decodes each straight into place.
@@ -110,9 +128,18 @@ class Store {
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;
 
+  /// Throws `code` for a byte of this file.
+  [[noreturn]] void fail(Errc code, std::uint64_t offset, std::string detail) const;
+
  private:
+  bool was_touched(std::uint64_t number) const noexcept;
   void touch(std::uint64_t number, const Entry& entry) const;
-  void require_covered(const Region& region, const std::vector<std::uint64_t>& numbers) const;
+  std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
+  void confirm_absence() const;
+  void entries_of_dense(const Entry& entry, const Part& part,
+                        const std::function<void(const StoredCell&)>& take) const;
+  [[noreturn]] void fail_absent(const Region& region,
+                                const std::vector<std::uint64_t>& numbers) const;
 
   std::shared_ptr<MappedFile> file_;
   Schema schema_;
@@ -121,7 +148,15 @@ class Store {
   std::unique_ptr<CodecState> state_;
   std::string note_;
   Check check_ = Check::never;
-  mutable std::atomic<std::atomic<std::uint64_t>*> touched_{nullptr};  // a bit per block
+  struct Free {
+    void operator()(std::uint64_t* p) const noexcept;
+  };
+  // A bit per block: its entry has been confirmed. Made when the file is first mapped; zero pages
+  // cost no memory until a bit in them is set.
+  mutable std::unique_ptr<std::uint64_t, Free> touched_;
+  mutable std::atomic<std::uint64_t*> touched_bits_{nullptr};
+  mutable std::mutex mutex_;  // guards the making of touched_
+  mutable std::atomic<bool> absence_confirmed_{false};
 };
 
 }  // namespace dapple::detail

@@ -1,0 +1,65 @@
+// Blocks into a file: placed behind each other from any number of threads, indexed, published.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "dapple/writer.h"
+#include "lib/dbdf/encode.h"
+#include "lib/file.h"
+#include "lib/object/index.h"
+#include "lib/object/schema.h"
+
+namespace dapple::detail {
+
+class BlockWriter {
+ public:
+  /// Writes the header. Throws io, invalid_argument.
+  BlockWriter(const std::filesystem::path& path, Schema schema, const WriteOptions& options);
+
+  const Schema& schema() const noexcept { return schema_; }
+  TileShape tile() const noexcept { return tile_; }
+  const std::vector<Range>& column_strips() const noexcept { return strips_; }
+
+  /// Any thread. `cells` may have any value type that holds the same values as the object's.
+  void put(BlockPos pos, const dbdf::DenseCells& cells);
+  /// Any thread. `cells` in any order and with zeros; it is used up.
+  void put(BlockPos pos, TileShape shape, ValueType type, std::vector<dbdf::SparseCell> cells);
+  void put_empty(BlockPos pos, TileShape shape);
+
+  /// One thread, once, after every put.
+  WriteSummary finish();
+
+ private:
+  ValueType declared_type(BlockPos pos, TileShape shape) const;
+  template <class Cells>
+  void write_planned(BlockPos pos, const Cells& cells, ValueType declared);
+  void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared);
+  void write_item(Entry entry, std::span<const std::byte> item);
+  std::uint64_t reserve(Entry& entry);
+  static std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align);
+  void append_padding(std::uint64_t bytes);
+  void flush_tail();
+  void write_index(const BlockIndex& index);
+  std::vector<std::byte> take_scratch(std::size_t bytes);
+  void return_scratch(std::vector<std::byte> scratch);
+
+  Schema schema_;
+  WriteOptions options_;
+  TileShape tile_;
+  std::vector<Range> strips_;
+  OutputFile file_;
+
+  std::mutex mutex_;             // guards what follows
+  std::uint64_t end_ = 0;        // bytes of the file that are taken
+  EntryTable entries_;           // in file order
+  std::vector<std::byte> tail_;  // the last bytes, not written yet: [end_ - tail_.size(), end_)
+  std::vector<std::vector<std::byte>> scratch_;
+};
+
+}  // namespace dapple::detail

@@ -1,0 +1,68 @@
+// Choosing the smallest representation of a block (design rule 3), and its bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dapple/block.h"
+#include "dapple/writer.h"
+#include "lib/object/index.h"
+
+namespace dapple::detail::dbdf {
+
+/// Dense cells in memory, of one value type; rows `row_step` bytes apart.
+struct DenseCells {
+  const std::byte* data = nullptr;
+  ValueType type = ValueType::f64;
+  std::uint32_t rows = 0;
+  std::uint32_t cols = 0;
+  std::size_t row_step = 0;
+
+  const std::byte* row(std::uint64_t r) const noexcept { return data + r * row_step; }
+  std::size_t row_bytes() const noexcept { return cols * size_of(type); }
+};
+
+/// One sparse entry: the value's bits in the low bytes.
+struct SparseCell {
+  std::uint32_t row, col;
+  std::uint64_t bits;
+};
+
+/// Sparse cells in memory, ascending by row, then column, none of them positive zero.
+struct SparseCells {
+  std::span<const SparseCell> cells;
+  ValueType type = ValueType::f64;
+  std::uint32_t rows = 0;
+  std::uint32_t cols = 0;
+};
+
+/// What one pass over the cells of a block tells.
+struct Survey {
+  std::uint64_t nonzero = 0;  // cells that are not positive zero (minus zero is not zero)
+  std::uint32_t fits = 0;     // bit c set: the value type of code c gives back every bit
+  bool holds(ValueType type) const noexcept { return (fits >> static_cast<unsigned>(type)) & 1; }
+};
+
+Survey survey(const DenseCells& cells);
+Survey survey(const SparseCells& cells);
+
+/// How a block is to be stored.
+struct Plan {
+  BlockKind kind = BlockKind::empty;
+  ValueType type = ValueType::u8;
+};
+
+/// The fewest bytes within the options. Ties go to dense, then CSR, then COO; among value types
+/// of one size to `declared`, then to the lowest code. A kind that is asked for is used even for
+/// zeros alone. Throws invalid_argument when that kind cannot hold the block.
+Plan make_plan(const Survey& survey, std::uint32_t rows, std::uint32_t cols, ValueType declared,
+               const WriteOptions& options);
+
+/// Payload bytes (behind the block header) of the cells under a plan whose value type holds them.
+/// `out` has the size that `block_size` gives, less the header.
+void encode(const DenseCells& cells, const Plan& plan, std::span<std::byte> out);
+void encode(const SparseCells& cells, const Plan& plan, std::span<std::byte> out);
+
+}  // namespace dapple::detail::dbdf

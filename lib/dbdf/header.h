@@ -1,0 +1,92 @@
+// The DAPHNE binary format, version 1: constants, sizes, headers; parse beside emit.
+// Every fact about these bytes stands here and in FORMAT.md, nowhere else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dapple/block.h"
+#include "lib/bytes.h"
+#include "lib/file.h"
+#include "lib/object/index.h"
+#include "lib/object/schema.h"
+
+namespace dapple::detail::dbdf {
+
+inline constexpr std::uint8_t kVersion = 1;
+
+enum class DataType : std::uint8_t { dense_matrix = 1, csr_matrix = 2, frame = 3 };
+
+/// Version, data type, rows, columns: what every header starts with.
+inline constexpr std::size_t kHeaderStart = 1 + 1 + 8 + 8;
+/// rx and cx in front of a block.
+inline constexpr std::size_t kPosition = 8 + 8;
+/// A block's rows, columns and block type.
+inline constexpr std::size_t kBlockStart = 4 + 4 + 1;
+/// The same with the value type: the payload of a dense block follows.
+inline constexpr std::size_t kDenseHeader = kBlockStart + 1;
+inline constexpr std::size_t kCsrHeader = kDenseHeader + 8;  // u64 nzb
+inline constexpr std::size_t kCooHeader = kDenseHeader + 4;  // u32 nzb
+/// The shortest item of a body: position and an empty block.
+inline constexpr std::size_t kShortestItem = kPosition + kBlockStart;
+
+/// Position of auxiliary blocks (design rule 2.4).
+inline constexpr std::uint64_t kAuxiliary = std::numeric_limits<std::uint64_t>::max();
+inline constexpr BlockPos kAuxiliaryPos{kAuxiliary, kAuxiliary};
+
+/// Tags that the payload of an auxiliary block starts with.
+inline constexpr std::size_t kTag = 8;
+inline constexpr char kPaddingTag[kTag + 1] = "DPL-PADD";
+inline constexpr char kIndexTag[kTag + 1] = "DPL-INDX";
+
+constexpr std::size_t header_size(BlockKind kind) noexcept {
+  switch (kind) {
+    case BlockKind::empty:
+      return kBlockStart;
+    case BlockKind::dense:
+      return kDenseHeader;
+    case BlockKind::csr:
+      return kCsrHeader;
+    case BlockKind::coo:
+      return kCooHeader;
+  }
+  return 0;
+}
+
+/// Bytes of one stored entry of a sparse block: its indices and its value.
+constexpr std::size_t entry_size(BlockKind kind, std::uint32_t cols, ValueType type) noexcept {
+  return (kind == BlockKind::coo && cols != 1 ? 8u : 4u) + size_of(type);
+}
+
+/// Bytes of a block from its own header on; false when they do not fit 64 bits.
+bool block_size(BlockKind kind, std::uint32_t rows, std::uint32_t cols, ValueType type,
+                std::uint64_t stored, std::uint64_t& bytes) noexcept;
+
+/// One item of a body. `entry.offset` is where its block header starts, `entry.hash` is 0.
+struct Item {
+  Entry entry;
+  bool auxiliary = false;
+  bool holds_cells() const noexcept { return !auxiliary && entry.rows != 0 && entry.cols != 0; }
+};
+
+/// Reads position and block header. `reader` holds the bytes from the position on, at least the
+/// whole header unless the file ends there; `remaining` says how many bytes the file has from
+/// there. Checks R1, R4, and R2 against `rows` x `cols`. Throws corrupt.
+Item read_item_header(ByteReader& reader, std::uint64_t rows, std::uint64_t cols,
+                      std::uint64_t remaining);
+
+/// Reads the file header. `body` becomes the byte where the body starts. Throws corrupt (R1, R4),
+/// not_recognised when the first bytes are of no DAPHNE file.
+Schema read_header(const MappedFile& file, std::uint64_t& body);
+
+/// The bytes of a file header.
+std::vector<std::byte> emit_header(const Schema& schema);
+
+/// Writes position and block header to `p`; returns their size, at most kPosition + kCsrHeader.
+std::size_t emit_item_header(std::byte* p, const Entry& entry) noexcept;
+
+}  // namespace dapple::detail::dbdf

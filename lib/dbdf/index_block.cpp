@@ -1,0 +1,135 @@
+#include "lib/dbdf/index_block.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "lib/dbdf/header.h"
+#include "lib/hash.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+constexpr std::uint32_t kIndexVersion = 1;
+constexpr char kTrailerMagic[9] = "DPL-TAIL";
+constexpr std::uint32_t kOrdered = 1;  // flags
+
+namespace trailer_at {
+constexpr std::size_t table_hash = 0, bytes = 8, count = 16, tree_words = 24, tile_rows = 32,
+                      tile_cols = 36, version = 40, flags = 44, hash = 48, magic = 56;
+}
+
+using Line = std::array<std::byte, kLine>;
+
+// Bytes of file order and cover tree, without what fills their last line. False on overflow.
+bool middle_bytes(std::uint64_t count, bool ordered, std::uint64_t tree_words,
+                  std::uint64_t& bytes) {
+  return multiply(ordered ? count : 0, 8, bytes) && tree_words < (std::uint64_t{1} << 60) &&
+         !__builtin_add_overflow(bytes, 8 * tree_words, &bytes) && bytes <= ~std::uint64_t{127};
+}
+
+Line make_head(const BlockCounts& counts) {
+  Line line{};
+  std::memcpy(line.data() + head_at::tag, kIndexTag, kTag);
+  store_le(line.data() + head_at::empty, counts.empty);
+  store_le(line.data() + head_at::dense, counts.dense);
+  store_le(line.data() + head_at::csr, counts.csr);
+  store_le(line.data() + head_at::coo, counts.coo);
+  store_le(line.data() + head_at::stored, counts.stored);
+  return line;
+}
+
+std::uint64_t trailer_hash(const std::byte* trailer, std::uint64_t file_size) {
+  return xxh3({trailer, trailer_at::hash}, file_size);
+}
+
+Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_t table_hash) {
+  const TileShape tile = index.grid() ? index.grid()->tile : TileShape{};
+  Line line{};
+  std::byte* p = line.data();
+  store_le(p + trailer_at::table_hash, table_hash);
+  store_le(p + trailer_at::bytes, index_bytes(index));
+  store_le(p + trailer_at::count, index.size());
+  store_le(p + trailer_at::tree_words, std::uint64_t{index.tree().size()});
+  store_le(p + trailer_at::tile_rows, tile.rows);
+  store_le(p + trailer_at::tile_cols, tile.cols);
+  store_le(p + trailer_at::version, kIndexVersion);
+  store_le(p + trailer_at::flags, index.file_order().empty() ? 0 : kOrdered);
+  store_le(p + trailer_at::hash, trailer_hash(p, file_size));
+  std::memcpy(p + trailer_at::magic, kTrailerMagic, 8);
+  return line;
+}
+
+}  // namespace
+
+std::uint64_t index_bytes(const BlockIndex& index) {
+  const std::uint64_t middle = 8 * (index.file_order().size() + index.tree().size());
+  return kLine + index.size() * Entry::kBytes + round_up(middle, kLine) + kLine;
+}
+
+void emit_index(const BlockIndex& index, std::uint64_t file_size,
+                const std::function<void(std::span<const std::byte>)>& put) {
+  Xxh3 table_hash;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    table_hash.add(bytes);
+    put(bytes);
+  };
+  add(make_head(index.counts()));
+  if (index.size() > 0) add({index.entry_bytes(0), index.size() * Entry::kBytes});
+  add(std::as_bytes(index.file_order()));
+  add(std::as_bytes(index.tree()));
+  const std::uint64_t middle = 8 * (index.file_order().size() + index.tree().size());
+  add(std::span<const std::byte>(Line{}).first(round_up(middle, kLine) - middle));
+  put(make_trailer(index, file_size, table_hash.value()));
+}
+
+std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first) {
+  // One read brings the whole index of a small file.
+  constexpr std::uint64_t kLook = 4096;
+  if (file.size() < kLine) return std::nullopt;
+  const std::uint64_t look = std::min(kLook, file.size());
+  const std::byte* p = file.at(file.size() - look, look) + (look - kLine);
+  if (std::memcmp(p + trailer_at::magic, kTrailerMagic, 8) != 0 ||
+      load_le<std::uint64_t>(p + trailer_at::hash) != trailer_hash(p, file.size()) ||
+      load_le<std::uint32_t>(p + trailer_at::version) != kIndexVersion) {
+    return std::nullopt;
+  }
+  Trailer trailer;
+  BlockIndex::Place& place = trailer.place;
+  const auto bytes = load_le<std::uint64_t>(p + trailer_at::bytes);
+  place.count = load_le<std::uint64_t>(p + trailer_at::count);
+  place.tree_words = load_le<std::uint64_t>(p + trailer_at::tree_words);
+  place.ordered = (load_le<std::uint32_t>(p + trailer_at::flags) & kOrdered) != 0;
+  std::uint64_t middle, entries;
+  if (!middle_bytes(place.count, place.ordered, place.tree_words, middle) ||
+      !multiply(place.count, Entry::kBytes, entries) || first > file.size() ||
+      bytes > file.size() - first || bytes < 2 * kLine || entries > bytes - 2 * kLine ||
+      round_up(middle, kLine) != bytes - 2 * kLine - entries) {
+    return std::nullopt;
+  }
+  trailer.payload = file.size() - bytes;
+  trailer.table_hash = load_le<std::uint64_t>(p + trailer_at::table_hash);
+  place.entries = trailer.payload + kLine;
+  const TileShape tile{load_le<std::uint32_t>(p + trailer_at::tile_rows),
+                       load_le<std::uint32_t>(p + trailer_at::tile_cols)};
+  if (tile.rows != 0 && tile.cols != 0) place.grid = Grid{0, 0, tile};
+  return trailer;
+}
+
+BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
+                    IndexOrigin origin) {
+  BlockIndex::Place place = trailer.place;
+  place.where = std::move(file);
+  place.origin = origin;
+  return BlockIndex::in_place(std::move(place));
+}
+
+bool is_whole(const MappedFile& file, const Trailer& trailer) {
+  const std::uint64_t bytes = file.size() - kLine - trailer.payload;
+  file.map();
+  return xxh3(file.bytes(trailer.payload, bytes)) == trailer.table_hash;
+}
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,47 @@
+// The block index as bytes: the payload of an index block, and of a sidecar (FORMAT.md,
+// "The index"). Built when a file is finished, found again from the end of the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "lib/file.h"
+#include "lib/object/index.h"
+
+namespace dapple::detail::dbdf {
+
+/// The payload is made of lines of 64 bytes: a head, one entry per line, file order and cover
+/// tree together, a trailer.
+inline constexpr std::size_t kLine = 64;
+
+/// Length of the payload that `emit_index` makes. A multiple of kLine.
+std::uint64_t index_bytes(const BlockIndex& index);
+
+/// Hands out the index payload in order, in pieces. It is meant to be the end of a file of
+/// `file_size` bytes.
+void emit_index(const BlockIndex& index, std::uint64_t file_size,
+                const std::function<void(std::span<const std::byte>)>& put);
+
+/// What the trailer at the end of a file says.
+struct Trailer {
+  std::uint64_t payload = 0;     // byte of the file where the index payload starts
+  std::uint64_t table_hash = 0;  // of all payload bytes before the trailer
+  BlockIndex::Place place;       // without `where` and `origin`
+};
+
+/// The trailer that ends `file`; nothing when there is none, or a damaged one. `first` is the
+/// lowest byte where an index payload may start. Reads the end of the file only.
+std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first);
+
+/// The index that a trailer belongs to, used in place.
+BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
+                    IndexOrigin origin);
+
+/// True when the hash of the index's bytes is what the trailer says. Reads all of the index.
+bool is_whole(const MappedFile& file, const Trailer& trailer);
+
+}  // namespace dapple::detail::dbdf

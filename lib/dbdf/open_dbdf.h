@@ -1,0 +1,24 @@
+// Opening a DAPHNE binary file of the published format.
+#pragma once
+
+#include <memory>
+
+#include "lib/foreign/formats.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::dbdf {
+
+Match recognise_dbdf(const Probe& probe);
+
+/// Header, then the index at the end of the file, or a fresh sidecar, or a walk over the body.
+/// Throws corrupt (R1 to R4), io.
+std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
+                                       const OpenOptions& options);
+
+/// The index that a walk over the body finds, whatever index the file brings along.
+BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema);
+
+/// How dbdf blocks are confirmed and decoded (decode.cpp).
+extern const Codec kCodec;
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,98 @@
+#include "lib/dbdf/sidecar.h"
+
+#include <array>
+#include <cstring>
+
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/dbdf/open_dbdf.h"
+#include "lib/foreign/formats.h"
+#include "lib/hash.h"
+
+namespace dapple {
+
+namespace detail::dbdf {
+
+namespace {
+
+constexpr char kSidecarMagic[9] = "DPL-SIDE";
+constexpr std::uint64_t kSidecarVersion = 1;
+
+namespace binding_at {
+constexpr std::size_t magic = 0, version = 8, size = 16, mtime = 24, ctime = 32, header = 40,
+                      body = 48, hash = 56;
+}
+
+// The line in front of the index payload: which file, in which state, the index belongs to.
+std::array<std::byte, kLine> make_binding(const MappedFile& data, std::uint64_t body) {
+  std::array<std::byte, kLine> line{};
+  std::byte* p = line.data();
+  std::memcpy(p + binding_at::magic, kSidecarMagic, 8);
+  store_le(p + binding_at::version, kSidecarVersion);
+  store_le(p + binding_at::size, data.size());
+  store_le(p + binding_at::mtime, data.stamp().mtime_ns);
+  store_le(p + binding_at::ctime, data.stamp().ctime_ns);
+  store_le(p + binding_at::header, xxh3(data.bytes(0, body)));
+  store_le(p + binding_at::body, body);
+  store_le(p + binding_at::hash, xxh3({p, binding_at::hash}));
+  return line;
+}
+
+}  // namespace
+
+Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
+  Sidecar sidecar;
+  std::error_code ignored;
+  const std::filesystem::path path = sidecar_path(data.name());
+  if (!std::filesystem::is_regular_file(path, ignored)) return sidecar;
+  std::shared_ptr<MappedFile> file;
+  try {
+    file = MappedFile::open(path);
+  } catch (const Error&) {
+    return sidecar;  // unreadable to this user: as if it were not there
+  }
+  sidecar.state = SidecarState::stale;
+  if (file->size() < kLine) return sidecar;
+  const auto expected = make_binding(data, body);
+  if (std::memcmp(file->at(0, kLine), expected.data(), kLine) != 0) return sidecar;
+  const auto trailer = find_trailer(*file, kLine);
+  if (!trailer) return sidecar;
+  sidecar.file = std::move(file);
+  sidecar.trailer = *trailer;
+  sidecar.state = SidecarState::fresh;
+  return sidecar;
+}
+
+}  // namespace detail::dbdf
+
+std::filesystem::path sidecar_path(const std::filesystem::path& file) {
+  std::filesystem::path path = file;
+  path += ".dpx";
+  return path;
+}
+
+void write_sidecar(const std::filesystem::path& path) {
+  using namespace detail;
+  auto file = MappedFile::open(path);
+  const std::shared_ptr<const Store> store = open_store(file, {});
+  if (store->codec().format != dbdf::kCodec.format) {
+    throw Error(Errc::unsupported, path.string(), std::nullopt,
+                "expected a DAPHNE binary file, got " + std::string(store->codec().format) +
+                    ", which needs no index");
+  }
+  std::uint64_t body = 0;
+  const Schema schema = dbdf::read_header(*file, body);
+  const BlockIndex index = dbdf::scan(*file, body, schema);
+
+  OutputFile out(sidecar_path(path), true);
+  const auto put = [&](std::span<const std::byte> bytes) { out.append(bytes); };
+  put(dbdf::make_binding(*file, body));
+  dbdf::emit_index(index, dbdf::kLine + dbdf::index_bytes(index), put);
+  if (MappedFile::open(path)->stamp() != file->stamp()) {
+    throw Error(Errc::stale_index, path.string(), std::nullopt,
+                "expected the file to stay as it is while it is indexed, got a change");
+  }
+  out.publish();
+}
+
+}  // namespace dapple

@@ -1,0 +1,26 @@
+// FILE.dpx: the index of a file that must not be touched, bound to one state of it (rule 2.7).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "dapple/sidecar.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/file.h"
+
+namespace dapple::detail::dbdf {
+
+enum class SidecarState : std::uint8_t { none, fresh, stale };
+
+struct Sidecar {
+  SidecarState state = SidecarState::none;
+  std::shared_ptr<const MappedFile> file;  // when fresh, with
+  Trailer trailer;                         //   the end of its index
+};
+
+/// The sidecar of `data`, whose header takes `body` bytes. A damaged one counts as stale, one
+/// that cannot be opened as none. A few small reads.
+Sidecar find_sidecar(const MappedFile& data, std::uint64_t body);
+
+}  // namespace dapple::detail::dbdf

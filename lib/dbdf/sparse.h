@@ -1,0 +1,21 @@
+// Decoding the CSR and COO blocks of DAPHNE files: one pass over the stored entries, every index
+// checked as it is used (rule R5).
+#pragma once
+
+#include <functional>
+
+#include "lib/object/store.h"
+
+namespace dapple::detail::dbdf {
+
+/// Puts the stored entries inside `part` into `out`, which holds zeros already.
+void read_sparse(const Store& store, const Entry& entry, const Part& part, const Target& out);
+
+/// Throws unless every stored entry inside `part` fits `type` exactly.
+void require_sparse_fits(const Store& store, const Entry& entry, const Part& part, ValueType type);
+
+/// `Codec::entries` of CSR and COO blocks.
+void sparse_entries(const Store& store, const Entry& entry, const Part& part,
+                    const std::function<void(const StoredCell&)>& take);
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,25 @@
+// The tiling that a writer fills: which tiles there are, and which cells nobody has put.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "dapple/region.h"
+#include "lib/object/index.h"
+#include "lib/object/schema.h"
+
+namespace dapple::detail::dbdf {
+
+/// Column ranges of the tiles: cut at every tile.cols columns, and in a frame also where the
+/// value type changes (R8). Throws invalid_argument when there would be absurdly many.
+std::vector<Range> column_strips(const Schema& schema, TileShape tile);
+
+using PlacedTile = std::pair<BlockPos, TileShape>;
+
+/// What must be added to `entries` so that every cell is covered (R7): the missing tiles where
+/// all entries are tiles of the tiling, otherwise rectangles that fill the gaps. In ascending
+/// order. Throws invalid_argument when that would take absurdly many blocks.
+std::vector<PlacedTile> uncovered_tiles(const EntryTable& entries, const Schema& schema,
+                                        TileShape tile, const std::vector<Range>& strips);
+
+}  // namespace dapple::detail::dbdf

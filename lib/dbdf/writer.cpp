@@ -1,0 +1,139 @@
+#include "dapple/writer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lib/dbdf/block_writer.h"
+#include "lib/object/convert_cells.h"
+
+namespace dapple {
+
+using detail::BlockWriter;
+using detail::Schema;
+using detail::dbdf::DenseCells;
+using detail::dbdf::SparseCell;
+
+TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept {
+  // 256 x 256 values of f64 are 512 KiB: large enough that a fetch costs no more than its bytes,
+  // small enough for a core's own cache. Narrow and flat objects keep the area.
+  constexpr std::uint64_t kEdge = 256, kArea = kEdge * kEdge;
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint64_t kMostStrips = std::uint64_t{1} << 20;
+  rows = std::max<std::uint64_t>(rows, 1);
+  cols = std::max<std::uint64_t>(cols, 1);
+  std::uint64_t tile_cols = std::min(cols, kEdge);
+  std::uint64_t tile_rows = std::min(rows, kArea / tile_cols);
+  if (tile_rows < kEdge) tile_cols = std::min(cols, kArea / tile_rows);
+  // Huge shapes, which only sparse objects can have, get larger tiles instead of more.
+  tile_rows = std::clamp(rows / kMostStrips, tile_rows, kMax);
+  tile_cols = std::clamp(cols / kMostStrips, tile_cols, kMax);
+  return {static_cast<std::uint32_t>(tile_rows), static_cast<std::uint32_t>(tile_cols)};
+}
+
+TileWriter::TileWriter(std::unique_ptr<BlockWriter> impl) noexcept : impl_(std::move(impl)) {}
+TileWriter::TileWriter(TileWriter&&) noexcept = default;
+TileWriter& TileWriter::operator=(TileWriter&&) noexcept = default;
+TileWriter::~TileWriter() = default;
+
+TileShape TileWriter::tile() const noexcept { return impl_->tile(); }
+const std::vector<Range>& TileWriter::column_strips() const noexcept {
+  return impl_->column_strips();
+}
+
+template <Value T>
+void TileWriter::put(BlockPos pos, DenseRef<T> cells) {
+  const std::size_t stride = cells.row_stride == 0 ? cells.cols : cells.row_stride;
+  impl_->put(pos, DenseCells{reinterpret_cast<const std::byte*>(cells.data), value_type_of<T>(),
+                             cells.rows, cells.cols, stride * sizeof(T)});
+}
+
+namespace {
+
+template <Value T>
+std::uint64_t bits_of(const T& value) {
+  return detail::load_bits(value_type_of<T>(), reinterpret_cast<const std::byte*>(&value));
+}
+
+}  // namespace
+
+template <Value T>
+void TileWriter::put(BlockPos pos, CsrRef<T> cells) {
+  const auto bad = [](const std::string& detail) { throw Error(Errc::invalid_argument, detail); };
+  const std::size_t nnz = cells.values.size();
+  if (cells.row_ptr.size() != std::size_t{cells.rows} + 1 || cells.col_idx.size() != nnz) {
+    bad("expected " + std::to_string(cells.rows + std::size_t{1}) +
+        " row pointers and as many columns as values, got " + std::to_string(cells.row_ptr.size()) +
+        " row pointers, " + std::to_string(cells.col_idx.size()) + " columns, " +
+        std::to_string(nnz) + " values");
+  }
+  std::vector<SparseCell> list;
+  list.reserve(nnz);
+  for (std::uint32_t r = 0; r < cells.rows; ++r) {
+    const std::uint64_t begin = cells.row_ptr[r], end = cells.row_ptr[r + 1];
+    if (begin != list.size() || end < begin || end > nnz) {
+      bad("expected row pointers that ascend from 0 to " + std::to_string(nnz) + ", got " +
+          std::to_string(begin) + " and " + std::to_string(end) + " in row " + std::to_string(r));
+    }
+    for (std::uint64_t i = begin; i < end; ++i) {
+      list.push_back({r, cells.col_idx[i], bits_of(cells.values[i])});
+    }
+  }
+  if (list.size() != nnz) {
+    bad("expected row pointers that end at " + std::to_string(nnz) + ", got " +
+        std::to_string(list.size()));
+  }
+  impl_->put(pos, {cells.rows, cells.cols}, value_type_of<T>(), std::move(list));
+}
+
+template <Value T>
+void TileWriter::put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> entries) {
+  std::vector<SparseCell> list;
+  list.reserve(entries.size());
+  for (const Triplet<T>& entry : entries) {
+    list.push_back({entry.row, entry.col, bits_of(entry.value)});
+  }
+  impl_->put(pos, shape, value_type_of<T>(), std::move(list));
+}
+
+void TileWriter::put_empty(BlockPos pos, TileShape shape) { impl_->put_empty(pos, shape); }
+
+WriteSummary TileWriter::finish() { return impl_->finish(); }
+
+MatrixWriter MatrixWriter::create(const std::filesystem::path& path, std::uint64_t rows,
+                                  std::uint64_t cols, ValueType value_type,
+                                  const WriteOptions& options, Storage storage) {
+  Schema schema;
+  schema.rows = rows;
+  schema.cols = cols;
+  schema.value_type = value_type;
+  schema.storage = storage;
+  return MatrixWriter(std::make_unique<BlockWriter>(path, std::move(schema), options));
+}
+
+FrameWriter FrameWriter::create(const std::filesystem::path& path, std::uint64_t rows,
+                                std::vector<Column> columns, const WriteOptions& options) {
+  Schema schema;
+  schema.kind = detail::ObjectKind::frame;
+  schema.rows = rows;
+  schema.cols = columns.size();
+  schema.columns = std::move(columns);
+  return FrameWriter(std::make_unique<BlockWriter>(path, std::move(schema), options));
+}
+
+#define DAPPLE_INSTANTIATE(T)                           \
+  template void TileWriter::put(BlockPos, DenseRef<T>); \
+  template void TileWriter::put(BlockPos, CsrRef<T>);   \
+  template void TileWriter::put(BlockPos, TileShape, std::span<const Triplet<T>>);
+DAPPLE_INSTANTIATE(std::uint8_t)
+DAPPLE_INSTANTIATE(std::uint16_t)
+DAPPLE_INSTANTIATE(std::uint32_t)
+DAPPLE_INSTANTIATE(std::uint64_t)
+DAPPLE_INSTANTIATE(std::int8_t)
+DAPPLE_INSTANTIATE(std::int16_t)
+DAPPLE_INSTANTIATE(std::int32_t)
+DAPPLE_INSTANTIATE(std::int64_t)
+DAPPLE_INSTANTIATE(float)
+DAPPLE_INSTANTIATE(double)
+#undef DAPPLE_INSTANTIATE
+
+}  // namespace dapple

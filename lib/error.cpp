@@ -1,0 +1,49 @@
+#include "dapple/error.h"
+
+namespace dapple {
+
+std::string_view name(Errc code) noexcept {
+  switch (code) {
+    case Errc::io:
+      return "io";
+    case Errc::not_recognised:
+      return "not_recognised";
+    case Errc::unsupported:
+      return "unsupported";
+    case Errc::corrupt:
+      return "corrupt";
+    case Errc::out_of_range:
+      return "out_of_range";
+    case Errc::absent:
+      return "absent";
+    case Errc::type_mismatch:
+      return "type_mismatch";
+    case Errc::invalid_argument:
+      return "invalid_argument";
+    case Errc::stale_index:
+      return "stale_index";
+  }
+  return "unknown";
+}
+
+namespace {
+
+std::string line(Errc code, const std::string& file, std::optional<std::uint64_t> offset,
+                 const std::string& detail) {
+  std::string text;
+  if (!file.empty()) text += file + ": ";
+  text += name(code);
+  if (offset) text += " at byte " + std::to_string(*offset);
+  return text + ": " + detail;
+}
+
+}  // namespace
+
+Error::Error(Errc code, std::string file, std::optional<std::uint64_t> offset, std::string detail)
+    : std::runtime_error(line(code, file, offset, detail)),
+      code_(code),
+      file_(std::move(file)),
+      offset_(offset),
+      detail_(std::move(detail)) {}
+
+}  // namespace dapple

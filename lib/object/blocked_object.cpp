@@ -1,0 +1,201 @@
+#include "dapple/blocked_object.h"
+
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
+#include "lib/object/csr.h"
+#include "lib/object/store.h"
+
+namespace dapple {
+
+using detail::Store;
+
+std::string_view name(IndexOrigin origin) noexcept {
+  switch (origin) {
+    case IndexOrigin::embedded:
+      return "embedded";
+    case IndexOrigin::sidecar:
+      return "sidecar";
+    case IndexOrigin::scanned:
+      break;
+  }
+  return "scanned";
+}
+
+BlockInfo BlockRange::iterator::operator*() const {
+  return store_->index().entry(store_->index().in_file_order(i_)).info();
+}
+
+std::uint64_t BlockedObject::rows() const noexcept { return store_->schema().rows; }
+std::uint64_t BlockedObject::cols() const noexcept { return store_->schema().cols; }
+std::string_view BlockedObject::format() const noexcept { return store_->codec().format; }
+const std::string& BlockedObject::note() const noexcept { return store_->note(); }
+std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
+IndexOrigin BlockedObject::index_origin() const noexcept { return store_->index().origin(); }
+BlockCounts BlockedObject::counts() const { return store_->index().counts(); }
+
+BlockRange BlockedObject::blocks() const noexcept { return {store_.get(), store_->index().size()}; }
+
+std::optional<Grid> BlockedObject::grid() const noexcept { return store_->index().grid(); }
+
+ValueType BlockedObject::column_type(std::uint64_t col) const {
+  if (col >= cols()) {
+    throw Error(
+        Errc::out_of_range, store_->file().name(), std::nullopt,
+        "expected a column below " + std::to_string(cols()) + ", got " + std::to_string(col));
+  }
+  return store_->schema().type_of(col);
+}
+
+std::optional<Block> BlockedObject::find_block(BlockPos pos) const {
+  const auto number = store_->find(pos);
+  if (!number) return std::nullopt;
+  return store_->block(*number);
+}
+
+Block BlockedObject::block(BlockPos pos) const {
+  if (const auto found = find_block(pos)) return *found;
+  throw Error(Errc::absent, store_->file().name(), std::nullopt,
+              "expected a block at " + detail::text(pos) +
+                  ", got none; 'dapple blocks' lists the positions");
+}
+
+std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t col) const {
+  const auto number = store_->cover(row, col);
+  if (!number) return std::nullopt;
+  return store_->block(*number);
+}
+
+Block BlockedObject::tile(std::uint64_t i, std::uint64_t j) const {
+  const auto& grid = store_->index().grid();
+  if (!grid) {
+    throw Error(Errc::invalid_argument, store_->file().name(), std::nullopt,
+                "expected a regular tiling to take tile " + detail::text({i, j}) +
+                    " from, got blocks of other shapes");
+  }
+  if (i >= grid->rows || j >= grid->cols) {
+    throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
+                "expected a tile of " + std::to_string(grid->rows) + " x " +
+                    std::to_string(grid->cols) + ", got " + detail::text({i, j}));
+  }
+  return store_->block(i * grid->cols + j);
+}
+
+void BlockedObject::prefetch(const Region& region) const { store_->prefetch(region); }
+
+void BlockedObject::read_to(const Region& region, void* out, std::size_t size,
+                            std::size_t row_stride, ValueType type,
+                            const ReadOptions& options) const {
+  store_->require_inside(region);
+  store_->read(
+      region,
+      detail::target_for(out, size, row_stride, type, region.rows.size(), region.cols.size()),
+      options);
+}
+
+namespace detail {
+
+Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType type,
+                  std::uint64_t rows, std::uint64_t cols) {
+  if (row_stride == 0) row_stride = cols;
+  const bool fits =
+      rows == 0 || cols == 0 ||
+      (row_stride >= cols && cols <= size && (rows - 1) <= (size - cols) / row_stride);
+  if (!fits) {
+    throw Error(Errc::invalid_argument,
+                "expected room for " + std::to_string(rows) + " rows of " + std::to_string(cols) +
+                    " values, " + std::to_string(row_stride) + " values apart, got room for " +
+                    std::to_string(size) + " values");
+  }
+  const std::size_t value = size_of(type);
+  return {static_cast<std::byte*>(out), type, row_stride * value, value};
+}
+
+namespace {
+
+// Values of a region, where memory can hold them.
+std::size_t cells_of(const Store& store, const Region& region) {
+  store.require_inside(region);
+  std::uint64_t cells;
+  if (!multiply(region.rows.size(), region.cols.size(), cells) ||
+      cells > (std::uint64_t{1} << 60)) {
+    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+                "expected a region that fits in memory, got " + std::to_string(region.rows.size()) +
+                    " x " + std::to_string(region.cols.size()) + " cells");
+  }
+  return cells;
+}
+
+}  // namespace
+
+}  // namespace detail
+
+ValueType Matrix::value_type() const noexcept { return store_->schema().value_type; }
+Storage Matrix::storage() const noexcept { return store_->schema().storage; }
+
+template <Value T>
+std::vector<T> Matrix::read(const Region& region, const ReadOptions& options) const {
+  std::vector<T> out(detail::cells_of(*store_, region));
+  read(region, std::span<T>(out), 0, options);
+  return out;
+}
+
+template <Value T>
+Csr<T> Matrix::read_csr(const Region& region, const ReadOptions& options) const {
+  store_->require_inside(region);
+  return detail::collect_csr<T>(*store_, region, options);
+}
+
+const std::string& Frame::label(std::uint64_t col) const {
+  column_type(col);  // throws out_of_range
+  return store_->schema().columns[col].label;
+}
+
+std::optional<std::uint64_t> Frame::find_column(std::string_view label) const noexcept {
+  const auto& columns = store_->schema().columns;
+  for (std::uint64_t k = 0; k < columns.size(); ++k) {
+    if (columns[k].label == label) return k;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t Frame::column(std::string_view label) const {
+  if (const auto found = find_column(label)) return *found;
+  throw Error(Errc::absent, store_->file().name(), std::nullopt,
+              "expected a column labelled \"" + std::string(label) +
+                  "\", got none; 'dapple info' lists the labels");
+}
+
+template <Value T>
+std::vector<T> Frame::read_column(std::uint64_t col, Range rows, const ReadOptions& options) const {
+  const Region region{rows, {col, col + 1}};
+  std::vector<T> out(detail::cells_of(*store_, region));
+  read_column(col, rows, std::span<T>(out), options);
+  return out;
+}
+
+void Frame::read_rows(Range rows, std::span<const ColumnBuffer> columns,
+                      const ReadOptions& options) const {
+  for (const ColumnBuffer& column : columns) {
+    const Region region{rows, {column.col, column.col + 1}};
+    store_->require_inside(region);
+    store_->read(region, {column.data, column.value_type, column.step, column.step}, options);
+  }
+}
+
+#define DAPPLE_INSTANTIATE(T)                                                    \
+  template std::vector<T> Matrix::read(const Region&, const ReadOptions&) const; \
+  template Csr<T> Matrix::read_csr(const Region&, const ReadOptions&) const;     \
+  template std::vector<T> Frame::read_column(std::uint64_t, Range, const ReadOptions&) const;
+DAPPLE_INSTANTIATE(std::uint8_t)
+DAPPLE_INSTANTIATE(std::uint16_t)
+DAPPLE_INSTANTIATE(std::uint32_t)
+DAPPLE_INSTANTIATE(std::uint64_t)
+DAPPLE_INSTANTIATE(std::int8_t)
+DAPPLE_INSTANTIATE(std::int16_t)
+DAPPLE_INSTANTIATE(std::int32_t)
+DAPPLE_INSTANTIATE(std::int64_t)
+DAPPLE_INSTANTIATE(float)
+DAPPLE_INSTANTIATE(double)
+#undef DAPPLE_INSTANTIATE
+
+}  // namespace dapple

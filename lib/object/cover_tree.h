@@ -1,0 +1,38 @@
+// Finding the block that covers a cell when the blocks form no regular tiling.
+//
+// Most real partitions can be cut into bands of rows or of columns that no block crosses, again
+// and again: a node lists such bands, and a lookup is one binary search per level. Where no
+// balanced set of bands exists (spirals, pinwheels), a node "pins" the blocks that cross its
+// middle row; those are disjoint in columns, so one binary search finds the only candidate, and
+// the rest lies wholly above or below. Either way a level takes at least a quarter of the blocks
+// away: O(log n) levels, O(log^2 n) steps at worst, O(n) words.
+//
+// The tree is a list of u64 words, the same in memory and in the file:
+//   word 0           ref of the root
+//   ref              0: nothing; 2 b + 1: block number b; 2 w: the node at word w
+//   bands of rows    4 m + 0, then m first rows, then m refs
+//   bands of columns 4 m + 1, then m first columns, then m refs
+//   pin              4 m + 2, row, ref above, ref below, m first columns, m block numbers
+// A node's children stand behind it, which is what bounds a walk over a damaged tree.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dapple/region.h"
+
+namespace dapple::detail {
+
+enum class CoverNode : std::uint8_t { row_bands = 0, col_bands = 1, pin = 2 };
+
+struct CoverTree {
+  std::vector<std::uint64_t> words;
+  bool pinned = false;  // some node is a pin; without one the blocks are proven to be disjoint
+};
+
+/// The tree of `cells`, whose positions in the span are the block numbers. No cell region may be
+/// empty. O(n log^2 n), O(n log n) for bands of bands.
+CoverTree build_cover_tree(std::span<const Region> cells);
+
+}  // namespace dapple::detail

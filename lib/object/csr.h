@@ -1,0 +1,64 @@
+// Regions as compressed sparse rows, and the caller's memory as a target.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "dapple/view.h"
+#include "lib/object/convert_cells.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail {
+
+/// The caller's `size` values at `out` as the target for rows x cols cells, `row_stride` values
+/// from row to row (0: no gap). Throws invalid_argument when they do not fit.
+Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType type,
+                  std::uint64_t rows, std::uint64_t cols);
+
+/// One cell as T. Throws type_mismatch when it does not fit exactly.
+template <Value T>
+T cell_as(const Store& store, const StoredCell& cell) {
+  const ValueType declared = store.schema().type_of(cell.col);
+  std::uint64_t bits;
+  if (!convert_cell(declared, cell.bits, value_type_of<T>(), bits)) {
+    throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+                "expected values that fit " + std::string(name(value_type_of<T>())) +
+                    " (R6), got another in cell " + text({cell.row, cell.col}));
+  }
+  return load_le<T>(reinterpret_cast<const std::byte*>(&bits));
+}
+
+/// The cells of `region` that are stored and not positive zero, as sorted rows. Memory: twice the
+/// result.
+template <Value T>
+Csr<T> collect_csr(const Store& store, const Region& region, const ReadOptions& options) {
+  struct Cell {
+    std::uint64_t row, col;
+    T value;
+  };
+  std::vector<Cell> cells;
+  store.entries(region, options, [&](const StoredCell& cell) {
+    cells.push_back(
+        {cell.row - region.rows.begin, cell.col - region.cols.begin, cell_as<T>(store, cell)});
+  });
+  const auto before = [](const Cell& a, const Cell& b) {
+    return a.row != b.row ? a.row < b.row : a.col < b.col;
+  };
+  if (!std::is_sorted(cells.begin(), cells.end(), before)) {
+    std::sort(cells.begin(), cells.end(), before);
+  }
+  Csr<T> csr;
+  csr.row_ptr.assign(region.rows.size() + 1, 0);
+  csr.col_idx.reserve(cells.size());
+  csr.values.reserve(cells.size());
+  for (const Cell& cell : cells) {
+    ++csr.row_ptr[cell.row + 1];
+    csr.col_idx.push_back(cell.col);
+    csr.values.push_back(cell.value);
+  }
+  for (std::size_t r = 1; r < csr.row_ptr.size(); ++r) csr.row_ptr[r] += csr.row_ptr[r - 1];
+  return csr;
+}
+
+}  // namespace dapple::detail

@@ -1,0 +1,382 @@
+#include "lib/object/index.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <string>
+
+#include "lib/object/cover_tree.h"
+
+namespace dapple::detail {
+
+std::string text(BlockPos pos) {
+  return "(" + std::to_string(pos.rx) + ", " + std::to_string(pos.cx) + ")";
+}
+
+void store_entry(std::byte* p, const Entry& e) noexcept {
+  store_le(p + entry_at::rx, e.pos.rx);
+  store_le(p + entry_at::cx, e.pos.cx);
+  store_le(p + entry_at::offset, e.offset);
+  store_le(p + entry_at::bytes, e.bytes);
+  store_le(p + entry_at::stored, e.stored);
+  store_le(p + entry_at::hash, e.hash);
+  store_le(p + entry_at::rows, e.rows);
+  store_le(p + entry_at::cols, e.cols);
+  p[entry_at::kind] = static_cast<std::byte>(e.kind);
+  p[entry_at::value_type] = static_cast<std::byte>(e.value_type);
+  std::memset(p + entry_at::reserved, 0, Entry::kBytes - entry_at::reserved);
+}
+
+void EntryTable::reserve(std::uint64_t n) { bytes_.reserve(n); }
+
+void EntryTable::push_back(const Entry& entry) {
+  bytes_.emplace_back();
+  store_entry(bytes_.back().bytes, entry);
+}
+
+void EntryTable::set(std::uint64_t i, const Entry& entry) noexcept {
+  store_entry(bytes_[i].bytes, entry);
+}
+
+namespace {
+
+// The tiling that entries in ascending order form, if they form one.
+std::optional<Grid> find_grid(const EntryTable& entries, std::uint64_t rows, std::uint64_t cols) {
+  if (entries.size() == 0) return std::nullopt;
+  const TileShape tile{entries[0].rows, entries[0].cols};
+  const Grid grid{(rows - 1) / tile.rows + 1, (cols - 1) / tile.cols + 1, tile};
+  std::uint64_t tiles;
+  if (!multiply(grid.rows, grid.cols, tiles) || tiles != entries.size()) return std::nullopt;
+  std::uint64_t number = 0;
+  for (std::uint64_t r = 0; number < tiles; r += tile.rows) {
+    const std::uint64_t height = std::min<std::uint64_t>(tile.rows, rows - r);
+    for (std::uint64_t c = 0; c < cols; c += tile.cols, ++number) {
+      const Entry e = entries[number];
+      if (e.pos != BlockPos{r, c} || e.rows != height ||
+          e.cols != std::min<std::uint64_t>(tile.cols, cols - c)) {
+        return std::nullopt;
+      }
+      if (tile.cols >= cols - c) {
+        ++number;
+        break;
+      }
+    }
+  }
+  return grid;
+}
+
+// Throws when two blocks share a cell (R3): a line sweeps over the rows and keeps the column
+// ranges of the blocks that it crosses. O(n log n).
+void require_disjoint(const EntryTable& entries, const std::string& file) {
+  struct Active {
+    std::uint64_t col_end, number;
+  };
+  std::map<std::uint64_t, Active> active;                   // by first column
+  using Leaving = std::pair<std::uint64_t, std::uint64_t>;  // row end, first column
+  std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving;
+  for (std::uint64_t i = 0; i < entries.size(); ++i) {
+    const Entry e = entries[i];
+    const Region cells = e.cells();
+    while (!leaving.empty() && leaving.top().first <= cells.rows.begin) {
+      active.erase(leaving.top().second);
+      leaving.pop();
+    }
+    auto next = active.lower_bound(cells.cols.begin);
+    std::optional<std::uint64_t> other;
+    if (next != active.end() && next->first < cells.cols.end) other = next->second.number;
+    if (next != active.begin()) {
+      const auto previous = std::prev(next);
+      if (previous->second.col_end > cells.cols.begin) other = previous->second.number;
+    }
+    if (other) {
+      const Entry o = entries[*other];
+      const Entry& later = o.offset > e.offset ? o : e;
+      const Entry& earlier = o.offset > e.offset ? e : o;
+      const Region both = intersect(o.cells(), cells);
+      throw Error(Errc::corrupt, file, later.offset,
+                  "expected blocks that share no cell (R3), got cell " +
+                      text({both.rows.begin, both.cols.begin}) + " in block " + text(earlier.pos) +
+                      " and in block " + text(later.pos));
+    }
+    active.emplace(cells.cols.begin, Active{cells.cols.end, i});
+    leaving.emplace(cells.rows.end, cells.cols.begin);
+  }
+}
+
+void count(BlockCounts& counts, const Entry& e) {
+  ++counts.total;
+  counts.stored += e.stored;
+  switch (e.kind) {
+    case BlockKind::empty:
+      ++counts.empty;
+      break;
+    case BlockKind::dense:
+      ++counts.dense;
+      break;
+    case BlockKind::csr:
+      ++counts.csr;
+      break;
+    case BlockKind::coo:
+      ++counts.coo;
+      break;
+  }
+}
+
+}  // namespace
+
+BlockIndex BlockIndex::from_entries(EntryTable entries, std::uint64_t rows, std::uint64_t cols,
+                                    const std::string& file) {
+  BlockIndex index;
+  const std::uint64_t n = entries.size();
+  bool sorted = true;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    count(index.counts_, entries[i]);
+    if (i > 0 && entries[i].pos < entries[i - 1].pos) sorted = false;
+  }
+  if (!sorted) {
+    std::vector<std::uint64_t> by_key(n);
+    std::iota(by_key.begin(), by_key.end(), 0);
+    std::sort(by_key.begin(), by_key.end(), [&](std::uint64_t a, std::uint64_t b) {
+      const BlockPos pa = entries[a].pos, pb = entries[b].pos;
+      return pa != pb ? pa < pb : a < b;
+    });
+    EntryTable ordered;
+    ordered.reserve(n);
+    index.order_.resize(n);
+    for (std::uint64_t number = 0; number < n; ++number) {
+      ordered.push_back(entries[by_key[number]]);
+      index.order_[by_key[number]] = number;
+    }
+    entries = std::move(ordered);
+  }
+  index.place_.count = n;
+  index.place_.origin = IndexOrigin::scanned;
+  index.place_.grid = find_grid(entries, rows, cols);
+  if (!index.place_.grid && n > 0) {
+    std::vector<Region> cells;
+    cells.reserve(n);
+    for (std::uint64_t i = 0; i < n; ++i) cells.push_back(entries[i].cells());
+    CoverTree tree = build_cover_tree(cells);
+    if (tree.pinned) require_disjoint(entries, file);
+    index.tree_ = std::move(tree.words);
+  }
+  index.table_ = std::move(entries);
+  index.memory_ = index.table_.data();
+  return index;
+}
+
+BlockIndex BlockIndex::in_place(Place place) {
+  BlockIndex index;
+  index.place_ = std::move(place);
+  return index;
+}
+
+BlockCounts BlockIndex::counts() const {
+  if (!place_.where) return counts_;
+  const std::uint64_t head = place_.entries - Entry::kBytes;
+  const std::byte* p = place_.where->at(head, Entry::kBytes);
+  BlockCounts counts;
+  counts.total = place_.count;
+  counts.empty = load_le<std::uint64_t>(p + head_at::empty);
+  counts.dense = load_le<std::uint64_t>(p + head_at::dense);
+  counts.csr = load_le<std::uint64_t>(p + head_at::csr);
+  counts.coo = load_le<std::uint64_t>(p + head_at::coo);
+  counts.stored = load_le<std::uint64_t>(p + head_at::stored);
+  std::uint64_t left = counts.total;
+  for (const std::uint64_t n : {counts.empty, counts.dense, counts.csr, counts.coo}) {
+    if (n > left)
+      fail(head,
+           "expected counts of " + std::to_string(counts.total) + " blocks by kind, got more");
+    left -= n;
+  }
+  if (left != 0)
+    fail(head, "expected counts of " + std::to_string(counts.total) + " blocks by kind, got " +
+                   std::to_string(left) + " less");
+  return counts;
+}
+
+std::uint64_t BlockIndex::in_file_order(std::uint64_t i) const {
+  if (memory_ != nullptr) return order_.empty() ? i : order_[i];
+  if (!place_.ordered) return i;
+  const std::uint64_t at = place_.entries + place_.count * Entry::kBytes + 8 * i;
+  const auto number = load_le<std::uint64_t>(place_.where->at(at, 8));
+  if (number >= place_.count) {
+    fail(at, "expected a block number below " + std::to_string(place_.count) + ", got " +
+                 std::to_string(number));
+  }
+  return number;
+}
+
+std::uint64_t BlockIndex::tree_size() const noexcept {
+  return memory_ != nullptr ? tree_.size() : place_.tree_words;
+}
+
+std::uint64_t BlockIndex::tree_byte(std::uint64_t i) const noexcept {
+  return place_.entries + place_.count * (Entry::kBytes + (place_.ordered ? 8 : 0)) + 8 * i;
+}
+
+std::uint64_t BlockIndex::tree_word(std::uint64_t i) const {
+  return memory_ != nullptr ? tree_[i] : load_le<std::uint64_t>(place_.where->at(tree_byte(i), 8));
+}
+
+void BlockIndex::fail(std::uint64_t byte, std::string detail) const {
+  throw Error(Errc::corrupt, place_.where ? place_.where->name() : std::string(), byte,
+              std::move(detail));
+}
+
+BlockIndex::Node BlockIndex::node_at(std::uint64_t at, std::uint64_t parent) const {
+  const std::uint64_t size = tree_size();
+  if (at <= parent || at >= size) {
+    fail(tree_byte(parent), "expected a cover tree node behind word " + std::to_string(parent) +
+                                " of " + std::to_string(size) + ", got word " + std::to_string(at));
+  }
+  const std::uint64_t header = tree_word(at);
+  Node node{static_cast<CoverNode>(header & 3), at, header >> 2};
+  const std::uint64_t left = size - at - 1;
+  const std::uint64_t fixed = node.kind == CoverNode::pin ? 3 : 0;
+  if ((header & 3) == 3 || left < fixed || node.count > (left - fixed) / 2) {
+    fail(tree_byte(at), "expected a cover tree node of at most " + std::to_string(left) +
+                            " words, got header " + std::to_string(header));
+  }
+  return node;
+}
+
+// Number of the words [first, first + n) that are not above `x`; they are ascending.
+std::uint64_t BlockIndex::count_not_above(std::uint64_t first, std::uint64_t n,
+                                          std::uint64_t x) const {
+  std::uint64_t low = 0;
+  while (n > 0) {
+    const std::uint64_t half = n / 2;
+    if (tree_word(first + low + half) <= x) {
+      low += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return low;
+}
+
+bool BlockIndex::holds(std::uint64_t number, std::uint64_t row, std::uint64_t col) const {
+  if (number >= place_.count) {
+    fail(tree_byte(0), "expected block numbers below " + std::to_string(place_.count) +
+                           " in the cover tree, got " + std::to_string(number));
+  }
+  const Entry e = entry(number);
+  // Subtracting: a damaged entry may end beyond 2^64.
+  return row >= e.pos.rx && row - e.pos.rx < e.rows && col >= e.pos.cx && col - e.pos.cx < e.cols;
+}
+
+std::optional<std::uint64_t> BlockIndex::cover(std::uint64_t row, std::uint64_t col) const {
+  if (const auto& grid = place_.grid) {
+    return (row / grid->tile.rows) * grid->cols + col / grid->tile.cols;
+  }
+  if (tree_size() == 0) return std::nullopt;
+  std::uint64_t ref = tree_word(0);
+  for (std::uint64_t parent = 0; ref != 0;) {
+    if (ref % 2 == 1) {
+      if (holds(ref / 2, row, col)) return ref / 2;
+      return std::nullopt;
+    }
+    const Node node = node_at(ref / 2, parent);
+    parent = node.at;
+    if (node.kind != CoverNode::pin) {
+      const std::uint64_t x = node.kind == CoverNode::row_bands ? row : col;
+      const std::uint64_t band = count_not_above(node.at + 1, node.count, x);
+      if (band == 0) return std::nullopt;
+      ref = tree_word(node.at + node.count + band);
+      continue;
+    }
+    if (const std::uint64_t i = count_not_above(node.at + 4, node.count, col); i > 0) {
+      const std::uint64_t number = tree_word(node.at + 3 + node.count + i);
+      if (holds(number, row, col)) return number;
+    }
+    ref = tree_word(node.at + (row < tree_word(node.at + 1) ? 2 : 3));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> BlockIndex::find(BlockPos pos) const {
+  // A block covers its own first cell.
+  if (const auto& grid = place_.grid) {
+    if (pos.rx % grid->tile.rows != 0 || pos.cx % grid->tile.cols != 0) return std::nullopt;
+    const std::uint64_t i = pos.rx / grid->tile.rows, j = pos.cx / grid->tile.cols;
+    if (i >= grid->rows || j >= grid->cols) return std::nullopt;
+    return i * grid->cols + j;
+  }
+  const auto number = cover(pos.rx, pos.cx);
+  if (number && entry(*number).pos != pos) return std::nullopt;
+  return number;
+}
+
+std::vector<std::uint64_t> BlockIndex::touching(const Region& region) const {
+  std::vector<std::uint64_t> numbers;
+  if (region.empty() || place_.count == 0) return numbers;
+  if (const auto& grid = place_.grid) {
+    const std::uint64_t j0 = region.cols.begin / grid->tile.cols;
+    const std::uint64_t j1 = (region.cols.end - 1) / grid->tile.cols;
+    const std::uint64_t i1 = (region.rows.end - 1) / grid->tile.rows;
+    for (std::uint64_t i = region.rows.begin / grid->tile.rows; i <= i1; ++i) {
+      for (std::uint64_t j = j0; j <= j1; ++j) numbers.push_back(i * grid->cols + j);
+    }
+    return numbers;
+  }
+  collect_touching(region, numbers);
+  std::sort(numbers.begin(), numbers.end());
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    if (!(entry(numbers[i - 1]).pos < entry(numbers[i]).pos)) {
+      fail(place_.entries + numbers[i] * Entry::kBytes,
+           "expected entries in ascending order of positions, got " + text(entry(numbers[i]).pos) +
+               " behind " + text(entry(numbers[i - 1]).pos));
+    }
+  }
+  return numbers;
+}
+
+void BlockIndex::collect_touching(const Region& region, std::vector<std::uint64_t>& numbers) const {
+  const auto take = [&](std::uint64_t number) {
+    if (number >= place_.count || numbers.size() >= place_.count) {
+      fail(tree_byte(0), "expected each of " + std::to_string(place_.count) +
+                             " blocks once in the cover tree, got more");
+    }
+    if (!intersect(entry(number).cells(), region).empty()) numbers.push_back(number);
+  };
+  struct Pending {
+    std::uint64_t ref, parent;
+  };
+  std::vector<Pending> pending{{tree_word(0), 0}};
+  // A sound tree has fewer nodes than words; a damaged one may reach a node along many ways.
+  for (std::uint64_t visits = 0; !pending.empty(); ++visits) {
+    if (visits > 2 * tree_size()) {
+      fail(tree_byte(0), "expected a cover tree that reaches each node once, got more visits");
+    }
+    const auto [ref, parent] = pending.back();
+    pending.pop_back();
+    if (ref == 0) continue;
+    if (ref % 2 == 1) {
+      take(ref / 2);
+      continue;
+    }
+    const Node node = node_at(ref / 2, parent);
+    if (node.kind != CoverNode::pin) {
+      const Range x = node.kind == CoverNode::row_bands ? region.rows : region.cols;
+      const std::uint64_t first = count_not_above(node.at + 1, node.count, x.begin);
+      const std::uint64_t last = count_not_above(node.at + 1, node.count, x.end - 1);
+      for (std::uint64_t band = std::max<std::uint64_t>(first, 1); band <= last; ++band) {
+        pending.push_back({tree_word(node.at + node.count + band), node.at});
+      }
+      continue;
+    }
+    const std::uint64_t first = count_not_above(node.at + 4, node.count, region.cols.begin);
+    const std::uint64_t last = count_not_above(node.at + 4, node.count, region.cols.end - 1);
+    for (std::uint64_t i = std::max<std::uint64_t>(first, 1); i <= last; ++i) {
+      take(tree_word(node.at + 3 + node.count + i));
+    }
+    const std::uint64_t row = tree_word(node.at + 1);
+    if (region.rows.begin < row) pending.push_back({tree_word(node.at + 2), node.at});
+    if (region.rows.end - 1 > row) pending.push_back({tree_word(node.at + 3), node.at});
+  }
+}
+
+}  // namespace dapple::detail

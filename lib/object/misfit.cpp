@@ -1,0 +1,36 @@
+#include "lib/object/misfit.h"
+
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace dapple::detail {
+
+namespace {
+
+std::string value_text(ValueType type, const std::byte* value) {
+  return visit_type(type, [value](auto tag) {
+    std::array<char, 64> digits;
+    const auto number = load_le<decltype(tag)>(value);
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    return std::string(digits.data(), end);
+  });
+}
+
+}  // namespace
+
+void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
+                 ValueType wanted) {
+  const std::uint64_t row = entry.pos.rx + cell.row, col = entry.pos.cx + cell.col;
+  const bool declared = store.schema().type_of(col) == wanted;
+  // Early reads are private copies: then the block is the closest that can be blamed.
+  const std::byte* base = store.file().base();
+  const std::uint64_t at = base != nullptr && value >= base && value < base + store.file().size()
+                               ? static_cast<std::uint64_t>(value - base)
+                               : entry.offset;
+  store.fail(declared ? Errc::corrupt : Errc::type_mismatch, at,
+             "expected a value that fits " + std::string(name(wanted)) + " (R6) in cell " +
+                 text({row, col}) + ", got " + value_text(entry.value_type, value));
+}
+
+}  // namespace dapple::detail

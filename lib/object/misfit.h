@@ -1,0 +1,18 @@
+// The error for a stored value that does not fit the type it is read as (rule R6).
+#pragma once
+
+#include "lib/object/store.h"
+
+namespace dapple::detail {
+
+/// A cell inside a block, counted from the block's first.
+struct CellInBlock {
+  std::uint64_t row, col;
+};
+
+/// `value` points to the value in the mapped file, of the entry's type. Throws corrupt when
+/// `wanted` is the type that the cell's column declares, type_mismatch otherwise.
+[[noreturn]] void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell,
+                              const std::byte* value, ValueType wanted);
+
+}  // namespace dapple::detail

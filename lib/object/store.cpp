@@ -1,0 +1,238 @@
+#include "lib/object/store.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "lib/object/fill.h"
+#include "lib/parallel.h"
+
+namespace dapple::detail {
+
+namespace {
+
+// Areas of regions can exceed 64 bits.
+__extension__ using Area = unsigned __int128;
+
+Area area(const Region& region) { return Area{region.rows.size()} * region.cols.size(); }
+
+std::string text(Range range) {
+  return std::to_string(range.begin) + ":" + std::to_string(range.end);
+}
+
+// The part of `entry` inside `region`, and where it goes in a target for the region.
+struct Piece {
+  Part part;
+  Target out;
+};
+
+Piece piece_of(const Entry& entry, const Region& region, const Target& out) {
+  const Region both = intersect(entry.cells(), region);
+  Piece piece;
+  piece.part = {{both.rows.begin - entry.pos.rx, both.rows.end - entry.pos.rx},
+                {both.cols.begin - entry.pos.cx, both.cols.end - entry.pos.cx}};
+  piece.out = out;
+  piece.out.data =
+      out.cell(both.rows.begin - region.rows.begin, both.cols.begin - region.cols.begin);
+  return piece;
+}
+
+}  // namespace
+
+void Store::Free::operator()(std::uint64_t* p) const noexcept { std::free(p); }
+
+Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, const Codec& codec,
+             std::unique_ptr<CodecState> state)
+    : file_(std::move(file)),
+      schema_(std::move(schema)),
+      index_(std::move(index)),
+      codec_(&codec),
+      state_(std::move(state)) {}
+
+void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
+  throw Error(code, file_->name(), offset, std::move(detail));
+}
+
+bool Store::was_touched(std::uint64_t number) const noexcept {
+  std::uint64_t* const bits = touched_bits_.load(std::memory_order_acquire);
+  if (bits == nullptr) return false;
+  return (std::atomic_ref(bits[number / 64]).load(std::memory_order_acquire) >> (number % 64)) & 1;
+}
+
+void Store::touch(std::uint64_t number, const Entry& entry) const {
+  if (const auto& grid = index_.grid()) {
+    const std::uint64_t i = number / grid->cols, j = number % grid->cols;
+    const std::uint64_t rx = i * grid->tile.rows, cx = j * grid->tile.cols;
+    if (entry.pos != BlockPos{rx, cx} ||
+        entry.rows != std::min<std::uint64_t>(grid->tile.rows, schema_.rows - rx) ||
+        entry.cols != std::min<std::uint64_t>(grid->tile.cols, schema_.cols - cx)) {
+      fail(Errc::corrupt, entry.offset,
+           "expected the index to place tile (" + std::to_string(i) + ", " + std::to_string(j) +
+               ") at " + detail::text({rx, cx}) + ", got an entry of " +
+               std::to_string(entry.rows) + " x " + std::to_string(entry.cols) + " cells at " +
+               detail::text(entry.pos));
+    }
+  }
+  if (codec_->confirm != nullptr) codec_->confirm(*this, entry);
+  if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
+  if (file_->base() == nullptr || check_ == Check::always) return;
+  std::uint64_t* bits = touched_bits_.load(std::memory_order_acquire);
+  if (bits == nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (touched_ == nullptr) {
+      touched_.reset(static_cast<std::uint64_t*>(std::calloc(index_.size() / 64 + 1, 8)));
+      if (touched_ == nullptr) throw std::bad_alloc();
+    }
+    bits = touched_.get();
+    touched_bits_.store(bits, std::memory_order_release);
+  }
+  std::atomic_ref(bits[number / 64]).fetch_or(std::uint64_t{1} << (number % 64));
+}
+
+Block Store::block(std::uint64_t number) const {
+  const std::byte* entry = index_.entry_bytes(number);
+  if (!was_touched(number)) touch(number, load_entry(entry));
+  return Block(this, entry);
+}
+
+Entry Store::confirmed_entry(std::uint64_t number) const {
+  const Entry entry = index_.entry(number);
+  if (!was_touched(number)) touch(number, entry);
+  return entry;
+}
+
+void Store::confirm_absence() const {
+  if (codec_->confirm_absence == nullptr || absence_confirmed_.load()) return;
+  codec_->confirm_absence(*this);
+  absence_confirmed_.store(true);
+}
+
+std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {
+  require_inside({{row, row + 1}, {col, col + 1}});
+  const auto number = index_.cover(row, col);
+  if (!number) confirm_absence();
+  return number;
+}
+
+std::optional<std::uint64_t> Store::find(BlockPos pos) const {
+  if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return std::nullopt;
+  const auto number = index_.find(pos);
+  if (!number) confirm_absence();
+  return number;
+}
+
+void Store::require_inside(const Region& region) const {
+  const auto inside = [](Range range, std::uint64_t n) {
+    return range.begin <= range.end && range.end <= n;
+  };
+  if (inside(region.rows, schema_.rows) && inside(region.cols, schema_.cols)) return;
+  throw Error(Errc::out_of_range, file_->name(), std::nullopt,
+              "expected cells inside " + std::to_string(schema_.rows) + " x " +
+                  std::to_string(schema_.cols) + ", got rows " + text(region.rows) + ", columns " +
+                  text(region.cols));
+}
+
+void Store::fail_absent(const Region& region, const std::vector<std::uint64_t>& numbers) const {
+  // Row by row until one is not covered from end to end; only the error path comes here.
+  for (std::uint64_t row = region.rows.begin;;) {
+    std::vector<Range> covered;
+    std::uint64_t next_row = region.rows.end;
+    for (const std::uint64_t number : numbers) {
+      const Region cells = index_.entry(number).cells();
+      if (cells.rows.contains(row)) covered.push_back(cells.cols);
+      if (cells.rows.begin > row) next_row = std::min(next_row, cells.rows.begin);
+      if (cells.rows.contains(row)) next_row = std::min(next_row, cells.rows.end);
+    }
+    std::sort(covered.begin(), covered.end(), [](Range a, Range b) { return a.begin < b.begin; });
+    std::uint64_t col = region.cols.begin;
+    for (const Range& range : covered) {
+      if (range.begin > col) break;
+      col = std::max(col, range.end);
+    }
+    if (col < region.cols.end || next_row >= region.rows.end) {
+      throw Error(Errc::absent, file_->name(), std::nullopt,
+                  "expected a block that covers cell " + detail::text({row, col}) +
+                      " (R7), got none; --absent zero reads such cells as zero");
+    }
+    row = next_row;
+  }
+}
+
+std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, bool& whole) const {
+  require_inside(region);
+  std::vector<std::uint64_t> numbers = index_.touching(region);
+  whole = true;
+  if (index_.grid() || region.empty()) return numbers;
+  // Blocks share no cell, so they cover the region when their areas add up to it.
+  Area covered = 0;
+  for (const std::uint64_t number : numbers) {
+    covered += area(intersect(index_.entry(number).cells(), region));
+  }
+  whole = covered == area(region);
+  if (!whole) {
+    confirm_absence();
+    if (absent == Absent::error) fail_absent(region, numbers);
+  }
+  return numbers;
+}
+
+void Store::read(const Region& region, const Target& out, const ReadOptions& options) const {
+  bool whole = true;
+  const std::vector<std::uint64_t> numbers = covering(region, options.absent, whole);
+  if (!whole) fill_zero(out, region.rows.size(), region.cols.size());
+  parallel_for(numbers.size(), options.threads, [&](std::size_t i) {
+    const Entry entry = confirmed_entry(numbers[i]);
+    const Piece piece = piece_of(entry, region, out);
+    codec_->read(*this, entry, piece.part, piece.out);
+  });
+}
+
+void Store::entries(const Region& region, const ReadOptions& options,
+                    const std::function<void(const StoredCell&)>& take) const {
+  bool whole = true;
+  for (const std::uint64_t number : covering(region, options.absent, whole)) {
+    const Entry entry = confirmed_entry(number);
+    if (entry.kind == BlockKind::empty) continue;
+    const Part part = piece_of(entry, region, {}).part;
+    if (codec_->entries != nullptr && entry.kind != BlockKind::dense) {
+      codec_->entries(*this, entry, part, [&](const StoredCell& cell) {
+        if (cell.bits != 0) take(cell);
+      });
+    } else {
+      entries_of_dense(entry, part, take);
+    }
+  }
+}
+
+// Decodes a block row by row, as each column's declared type, and takes what is not zero.
+void Store::entries_of_dense(const Entry& entry, const Part& part,
+                             const std::function<void(const StoredCell&)>& take) const {
+  std::vector<std::uint64_t> row(part.cols.size());
+  for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
+    // A run of columns of one declared type.
+    const ValueType type = schema_.type_of(entry.pos.cx + c);
+    std::uint64_t end = c + 1;
+    while (end < part.cols.end && schema_.type_of(entry.pos.cx + end) == type) ++end;
+    for (std::uint64_t r = part.rows.begin; r < part.rows.end; ++r) {
+      std::fill(row.begin(), row.end(), 0);
+      const Target out{reinterpret_cast<std::byte*>(row.data()), type, 8 * row.size(), 8};
+      codec_->read(*this, entry, {{r, r + 1}, {c, end}}, out);
+      for (std::uint64_t k = c; k < end; ++k) {
+        if (row[k - c] != 0) take({entry.pos.rx + r, entry.pos.cx + k, row[k - c]});
+      }
+    }
+    c = end;
+  }
+}
+
+void Store::prefetch(const Region& region) const {
+  require_inside(region);
+  for (const std::uint64_t number : index_.touching(region)) {
+    const Entry entry = index_.entry(number);
+    if (entry.offset <= file_->size() && entry.bytes <= file_->size() - entry.offset) {
+      file_->will_need(entry.offset, entry.bytes);
+    }
+  }
+}
+
+}  // namespace dapple::detail
