@@ -11,15 +11,23 @@ namespace dapple::detail {
 /// Copies `n` values of type `from`, `from_step` bytes apart, to values of type `to`, `to_step`
 /// bytes apart. Returns how many were copied: less than `n` when the next one does not fit `to`
 /// exactly (a number outside its range, a fraction, minus zero to an integer, a rounded float).
-/// Equal types are copied bit for bit; NaN fits a float type when its payload does.
+/// Equal types are copied bit for bit; NaN fits a float type when its payload does. Any address
+/// and any step will do; the memory must not overlap. Bytes behind the count may be overwritten
+/// within the `n` values. A run of values that all fit costs one pass without branches.
 std::size_t convert_cells(ValueType from, const std::byte* source, std::size_t from_step,
                           ValueType to, std::byte* target, std::size_t to_step, std::size_t n);
+
+/// The same with rounding as `convert_cell_lossy`.
+std::size_t convert_cells_lossy(ValueType from, const std::byte* source, std::size_t from_step,
+                                ValueType to, std::byte* target, std::size_t to_step,
+                                std::size_t n);
 
 /// One value, given and returned in the low bytes of a word. False when it does not fit exactly.
 bool convert_cell(ValueType from, std::uint64_t bits, ValueType to, std::uint64_t& result) noexcept;
 
-/// The same with rounding to the nearest value of `to`; false only when the number lies outside
-/// the range of an integer type, or is NaN there.
+/// The same with rounding to the nearest value of `to`, ties to even; beyond the largest float
+/// lies infinity. False only when the rounded number lies outside the range of an integer type,
+/// or is NaN there.
 bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
                         std::uint64_t& result) noexcept;
 

@@ -1,0 +1,311 @@
+#include "lib/object/convert_cells.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "lib/bytes.h"
+
+namespace dapple::detail {
+
+namespace {
+
+template <class T>
+using BitsOf = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
+/// True when the float lies in the range of the integer type To, so that a cast is defined.
+template <class To, class From>
+constexpr bool in_range(From value) noexcept {
+  constexpr From lowest = static_cast<From>(std::numeric_limits<To>::min());
+  constexpr From behind = static_cast<From>(To{1} << (std::numeric_limits<To>::digits - 1)) * 2;
+  return value >= lowest && value < behind;
+}
+
+/// True for the NaN that a conversion in hardware would make quiet.
+constexpr bool is_signalling(float value) noexcept {
+  const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffU;
+  return magnitude - 0x7f800001U < 0x003fffffU;
+}
+
+/// Converts without a branch, so that loops over it vectorise. True: `result` is exact. False: it
+/// may or may not be; `convert_careful` knows.
+template <class To, class From>
+inline bool convert_quick(From value, To& result) noexcept {
+  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double>) {
+    result = static_cast<double>(value);
+    return !is_signalling(value);
+  } else if constexpr (holds_all(value_type_of<To>(), value_type_of<From>())) {
+    result = static_cast<To>(value);
+    return true;
+  } else if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
+    result = static_cast<To>(value);
+    return std::bit_cast<BitsOf<From>>(static_cast<From>(result)) ==
+           std::bit_cast<BitsOf<From>>(value);
+  } else if constexpr (std::is_floating_point_v<From>) {
+    // Comparing bits, not values, tells minus zero from zero.
+    const bool inside = in_range<To>(value);
+    result = static_cast<To>(inside ? value : From{0});
+    return inside & (std::bit_cast<BitsOf<From>>(static_cast<From>(result)) ==
+                     std::bit_cast<BitsOf<From>>(value));
+  } else if constexpr (std::is_floating_point_v<To>) {
+    result = static_cast<To>(value);
+    const bool inside = in_range<From>(result);  // rounding up may leave From's range
+    return inside & (static_cast<From>(inside ? result : To{0}) == value);
+  } else {
+    result = static_cast<To>(value);
+    return (static_cast<From>(result) == value) & ((result < To{0}) == (value < From{0}));
+  }
+}
+
+/// Converts when the value fits exactly. Beyond `convert_quick`: signalling NaNs, bit by bit.
+template <class To, class From>
+bool convert_careful(From value, To& result) noexcept {
+  if (convert_quick(value, result)) return true;
+  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double>) {
+    const std::uint64_t bits = std::bit_cast<std::uint32_t>(value);
+    result = std::bit_cast<double>((bits >> 31 << 63) | std::uint64_t{0x7ff} << 52 |
+                                   (bits & 0x007fffff) << 29);
+    return true;
+  } else if constexpr (std::is_same_v<From, double> && std::is_same_v<To, float>) {
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+    constexpr std::uint64_t lost = (std::uint64_t{1} << 29) - 1;
+    if (!std::isnan(value) || (bits & lost) != 0) return false;
+    result = std::bit_cast<float>(static_cast<std::uint32_t>(
+        (bits >> 63 << 31) | std::uint64_t{0xff} << 23 | (bits >> 29 & 0x007fffff)));
+    return true;
+  } else {
+    return false;
+  }
+}
+
+/// Converts to the nearest value. False: outside the range of an integer type, or NaN there.
+template <class To, class From>
+bool convert_nearest(From value, To& result) noexcept {
+  if (convert_careful(value, result)) return true;
+  if constexpr (std::is_floating_point_v<To>) {
+    return true;  // the careful conversion left the nearest float in `result`
+  } else if constexpr (std::is_floating_point_v<From>) {
+    const From rounded = std::nearbyint(value);
+    if (!in_range<To>(rounded)) return false;
+    result = static_cast<To>(rounded);
+    return true;
+  } else {
+    return false;
+  }
+}
+
+/// Steps in bytes that the compiler knows, or that it does not.
+template <std::size_t bytes>
+struct FixedStep {
+  constexpr std::size_t operator()() const noexcept { return bytes; }
+};
+struct AnyStep {
+  std::size_t bytes;
+  constexpr std::size_t operator()() const noexcept { return bytes; }
+};
+
+struct Run {
+  const std::byte* source;
+  std::size_t from_step;
+  std::byte* target;
+  std::size_t to_step;
+  std::size_t n;
+};
+
+/// One value after the other; stops in front of the first that `convert` refuses.
+template <class From, class To, class Convert>
+std::size_t convert_each(const Run& run, Convert convert) noexcept {
+  for (std::size_t i = 0; i < run.n; ++i) {
+    To result;
+    if (!convert(load_le<From>(run.source + i * run.from_step), result)) return i;
+    store_le(run.target + i * run.to_step, result);
+  }
+  return run.n;
+}
+
+/// True when the quick conversion was exact for all of the run.
+template <class From, class To, class FromStep, class ToStep>
+bool convert_all_quick(const Run& run, FromStep from_step, ToStep to_step) noexcept {
+  const std::byte* __restrict source = run.source;
+  std::byte* __restrict target = run.target;
+  bool exact = true;
+  for (std::size_t i = 0; i < run.n; ++i) {
+    To result;
+    exact &= convert_quick(load_le<From>(source + i * from_step()), result);
+    store_le(target + i * to_step(), result);
+  }
+  return exact;
+}
+
+/// Runs are converted in pieces of this many values, without a branch per value; only a piece
+/// with a value that the quick conversion is not sure of is looked at again.
+constexpr std::size_t kPiece = 256;
+
+template <class From, class To>
+std::size_t convert_run(const Run& run) noexcept {
+  const bool packed = run.from_step == sizeof(From) && run.to_step == sizeof(To);
+  for (std::size_t done = 0; done < run.n; done += kPiece) {
+    Run piece = run;
+    piece.source += done * run.from_step;
+    piece.target += done * run.to_step;
+    piece.n = std::min(kPiece, run.n - done);
+    const bool exact =
+        packed
+            ? convert_all_quick<From, To>(piece, FixedStep<sizeof(From)>{}, FixedStep<sizeof(To)>{})
+            : convert_all_quick<From, To>(piece, AnyStep{run.from_step}, AnyStep{run.to_step});
+    if (exact) continue;
+    const std::size_t fitting = convert_each<From, To>(piece, convert_careful<To, From>);
+    if (fitting < piece.n) return done + fitting;
+  }
+  return run.n;
+}
+
+template <class From, class To>
+std::size_t convert_run_nearest(const Run& run) noexcept {
+  return convert_each<From, To>(run, convert_nearest<To, From>);
+}
+
+template <std::size_t size>
+void copy_run(const Run& run) noexcept {
+  for (std::size_t i = 0; i < run.n; ++i) {
+    std::memcpy(run.target + i * run.to_step, run.source + i * run.from_step, size);
+  }
+}
+
+/// Equal types: bytes, whatever they mean.
+void copy_run(std::size_t size, const Run& run) noexcept {
+  if (run.n == 0) return;
+  if (run.from_step == size && run.to_step == size) {
+    std::memcpy(run.target, run.source, run.n * size);
+    return;
+  }
+  switch (size) {
+    case 1:
+      return copy_run<1>(run);
+    case 2:
+      return copy_run<2>(run);
+    case 4:
+      return copy_run<4>(run);
+    default:
+      return copy_run<8>(run);
+  }
+}
+
+using RunFunction = std::size_t (*)(const Run&) noexcept;
+using CellFunction = bool (*)(std::uint64_t, std::uint64_t&) noexcept;
+
+template <class T>
+T from_bits(std::uint64_t bits) noexcept {
+  return std::bit_cast<T>(static_cast<BitsOf<T>>(bits));
+}
+
+template <class From, class To, bool (*convert)(From, To&) noexcept>
+bool convert_bits(std::uint64_t bits, std::uint64_t& result) noexcept {
+  To value;
+  if (!convert(from_bits<From>(bits), value)) return false;
+  result = std::bit_cast<BitsOf<To>>(value);
+  return true;
+}
+
+/// The functions of one pair of different types; equal ones need none.
+struct Pair {
+  RunFunction run;
+  RunFunction run_nearest;
+  CellFunction cell;
+  CellFunction cell_nearest;
+};
+
+using PairTable = std::array<std::array<Pair, 11>, 11>;
+
+template <class From, class To>
+constexpr void fill_pair(PairTable& table) {
+  if constexpr (!std::is_same_v<From, To>) {
+    table[static_cast<std::size_t>(value_type_of<From>())][static_cast<std::size_t>(
+        value_type_of<To>())] = {convert_run<From, To>, convert_run_nearest<From, To>,
+                                 convert_bits<From, To, convert_careful<To, From>>,
+                                 convert_bits<From, To, convert_nearest<To, From>>};
+  }
+}
+
+template <class From, class... To>
+constexpr void fill_row(PairTable& table) {
+  (fill_pair<From, To>(table), ...);
+}
+
+template <class... T>
+constexpr PairTable all_pairs() {
+  PairTable table{};
+  (fill_row<T, T...>(table), ...);
+  return table;
+}
+
+constexpr PairTable kPairs =
+    all_pairs<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::int8_t, std::int16_t,
+              std::int32_t, std::int64_t, float, double>();
+
+const Pair& pair_of(ValueType from, ValueType to) noexcept {
+  return kPairs[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+}
+
+}  // namespace
+
+std::size_t convert_cells(ValueType from, const std::byte* source, std::size_t from_step,
+                          ValueType to, std::byte* target, std::size_t to_step, std::size_t n) {
+  const Run run{source, from_step, target, to_step, n};
+  if (from == to) {
+    copy_run(size_of(from), run);
+    return n;
+  }
+  return pair_of(from, to).run(run);
+}
+
+std::size_t convert_cells_lossy(ValueType from, const std::byte* source, std::size_t from_step,
+                                ValueType to, std::byte* target, std::size_t to_step,
+                                std::size_t n) {
+  if (holds_all(to, from)) return convert_cells(from, source, from_step, to, target, to_step, n);
+  return pair_of(from, to).run_nearest({source, from_step, target, to_step, n});
+}
+
+bool convert_cell(ValueType from, std::uint64_t bits, ValueType to,
+                  std::uint64_t& result) noexcept {
+  if (from == to) {
+    result = bits;
+    return true;
+  }
+  return pair_of(from, to).cell(bits, result);
+}
+
+bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
+                        std::uint64_t& result) noexcept {
+  if (from == to) {
+    result = bits;
+    return true;
+  }
+  return pair_of(from, to).cell_nearest(bits, result);
+}
+
+std::uint64_t load_bits(ValueType type, const std::byte* p) noexcept {
+  switch (size_of(type)) {
+    case 1:
+      return load_le<std::uint8_t>(p);
+    case 2:
+      return load_le<std::uint16_t>(p);
+    case 4:
+      return load_le<std::uint32_t>(p);
+    default:
+      return load_le<std::uint64_t>(p);
+  }
+}
+
+void store_bits(ValueType type, std::byte* p, std::uint64_t bits) noexcept {
+  std::memcpy(p, &bits, size_of(type));
+}
+
+}  // namespace dapple::detail
