@@ -1,5 +1,6 @@
 // What writers of any format pull from: a selection of an object's rows and columns, read region
-// by region. Rows and columns here count within the selection.
+// by region. Rows and columns here count within the selection. All const functions may be called
+// from any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,7 @@ namespace dapple::detail {
 
 class Source {
  public:
-  /// Throws out_of_range when the selection leaves the object; type_mismatch when `value_type` is
-  /// asked for and a column's type is not contained in it, unless `allow_loss`.
+  /// Throws out_of_range when the selection leaves the object.
   Source(std::shared_ptr<const Store> store, const Selection& selection,
          const ConvertOptions& options);
 
@@ -26,27 +26,79 @@ class Source {
   const Schema& schema() const noexcept { return schema_; }
   std::uint64_t rows() const noexcept { return schema_.rows; }
   std::uint64_t cols() const noexcept { return schema_.cols; }
-
-  /// Copies a region; cells of `out` may have any type that holds the values exactly (R6).
-  void read(const Region& region, const Target& out) const;
-
-  /// Every cell of the region that is not positive zero, in ascending order of rows, then columns.
-  void entries(const Region& region, const std::function<void(const StoredCell&)>& take) const;
-
-  /// Rows to ask for at once so that a strip of all columns stays near `bytes`, and follows the
-  /// blocks of the source.
-  std::uint64_t strip_rows(std::uint64_t bytes = std::uint64_t{32} << 20) const;
-
-  /// Tells the caller of `convert` how far the work is.
-  void progress(std::uint64_t rows_done) const;
   unsigned threads() const noexcept { return options_.threads; }
   const Store& store() const noexcept { return *store_; }
 
+  /// Copies a region; cells of `out` may have any type that holds the values exactly (R6). Throws
+  /// type_mismatch when a value does not fit the output's type (rounded, if that is allowed, but
+  /// never wrapped), absent, corrupt. Decodes with `threads`.
+  void read(const Region& region, const Target& out, unsigned threads = 1) const;
+
+  /// Copies rows of several columns, each into memory of its own layout and type. Formats that
+  /// are parsed in order (`Codec::read_rows`) are parsed once for all of them. Errors as `read`.
+  void read_columns(Range rows, std::span<const ColumnBuffer> columns, unsigned threads = 1) const;
+
+  /// Bytes of one row of these columns, every cell as its own column's type, without gaps; 2^64-1
+  /// when there are too many to count.
+  std::uint64_t packed_row(Range cols) const noexcept;
+  std::uint64_t packed_row() const noexcept { return packed_row({0, cols()}); }
+
+  /// Copies a region row after row without gaps, every cell as its own column's type. `out` must
+  /// hold region.rows.size() * packed_row(region.cols) bytes.
+  void read_packed(const Region& region, std::byte* out, unsigned threads = 1) const;
+
+  /// Calls `take` for pieces of the object that follow each other in row-major order: strips of
+  /// whole rows that follow the blocks of the source, or parts of single rows where one alone is
+  /// larger than `bytes`. `bytes` bounds a piece in `read_packed` form. Reports progress.
+  void for_each_piece(const std::function<void(const Region&)>& take,
+                      std::uint64_t bytes = std::uint64_t{4} << 20) const;
+
+  /// Every cell of the region that is not positive zero, in ascending order of rows, then columns.
+  /// `bits` holds a value of the output's type. Memory is bounded, whatever the region.
+  void entries(const Region& region, const std::function<void(const StoredCell&)>& take) const;
+
+  /// Appends the region's cells that are not positive zero to `cells`, in any order. False when
+  /// they are more than `limit`; then an unspecified part of them was appended.
+  bool collect(const Region& region, std::uint64_t limit, std::vector<StoredCell>& cells) const;
+
+  /// What a region holds, as far as the index tells; no payload is read.
+  struct Load {
+    double area = 0;           // cells
+    double stored = 0;         // values stored, if those of a sparse block lie evenly in it
+    double widest_sparse = 0;  // values stored in the largest sparse block that it touches
+  };
+  Load load(const Region& region) const;
+
+  /// Throws corrupt: the object stores this cell of the output twice (rule R5).
+  [[noreturn]] void fail_twice(const StoredCell& cell) const;
+
+  /// Tells the caller of `convert` how far the work is. One thread at a time.
+  void progress(std::uint64_t rows_done) const;
+
  private:
+  /// Neighbouring columns of the output that are neighbours in the object too.
+  struct Run {
+    std::uint64_t begin;  // first column of the output
+    Range from;           // columns of the object
+  };
+
+  template <class F>
+  void for_each_run(const Region& region, const F& f) const;
+  std::uint64_t object_col(std::uint64_t col) const noexcept;
+  Range same_types(const Schema& schema, std::uint64_t begin, std::uint64_t end) const noexcept;
+  void read_run(const Region& from, const Target& out, unsigned threads) const;
+  void read_converted(const Region& from, ValueType stored, const Target& out,
+                      unsigned threads) const;
+  bool entries_at_once(const Region& region, const std::function<void(const StoredCell&)>& take,
+                       std::vector<StoredCell>& cells) const;
+  void scan_entries(const Region& region, const std::function<void(const StoredCell&)>& take) const;
+  [[noreturn]] void fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
+                               std::uint64_t bits) const;
+
   std::shared_ptr<const Store> store_;
   Schema schema_;
-  Range rows_;
-  std::vector<Range> runs_;  // the selected columns as runs of neighbours, in output order
+  Range rows_;             // of the object
+  std::vector<Run> runs_;  // in output order
   ConvertOptions options_;
 };
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,13 @@ struct Codec {
   /// block are decoded with `read`, and those that are not positive zero are taken.
   void (*entries)(const Store&, const Entry&, const Part&,
                   const std::function<void(const StoredCell&)>& take);
+  /// True when the file has to be parsed from front to back, so that reading it tile by tile
+  /// would parse it again and again: converters read strips of whole rows once and cut them up.
+  bool sequential = false;
+  /// Decodes rows of several columns of a frame in one pass, each into memory of its own layout
+  /// and type, as `Frame::read_rows`. May be null: column by column with `read`.
+  void (*read_rows)(const Store&, Range rows, std::span<const ColumnBuffer> columns,
+                    const ReadOptions&) = nullptr;
 };
 
 /// What a format's codec needs beyond schema and index (strides, row positions, scratch files).
