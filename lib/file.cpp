@@ -54,8 +54,10 @@ FileStamp stamp_of(const struct stat& s) noexcept {
 // ".NAME.RANDOM" in the folder of `path`.
 std::filesystem::path hidden_name(const std::filesystem::path& path) {
   std::random_device random;
-  return path.parent_path() /
-         ("." + path.filename().string() + "." + std::to_string(random()) + ".tmp");
+  std::string name = ".";
+  name += path.filename().string();
+  name += "." + std::to_string(random()) + ".tmp";
+  return path.parent_path() / name;
 }
 
 [[noreturn]] void throw_exists(const std::string& file) {

@@ -279,9 +279,15 @@ void BlockWriter::flush_tail() {
   tail_.clear();
 }
 
-WriteSummary BlockWriter::finish() {
-  for (const auto& [pos, shape] : dbdf::uncovered_tiles(entries_, schema_, tile_, strips_)) {
-    put_empty(pos, shape);
+void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
+  write_item(entry, item);
+}
+
+WriteSummary BlockWriter::finish(bool fill) {
+  if (fill) {
+    for (const auto& [pos, shape] : dbdf::uncovered_tiles(entries_, schema_, tile_, strips_)) {
+      put_empty(pos, shape);
+    }
   }
   WriteSummary summary;
   try {

@@ -32,8 +32,11 @@ class BlockWriter {
   void put(BlockPos pos, TileShape shape, ValueType type, std::vector<dbdf::SparseCell> cells);
   void put_empty(BlockPos pos, TileShape shape);
 
-  /// One thread, once, after every put.
-  WriteSummary finish();
+  /// A block as its bytes are, position included; `entry` describes them.
+  void put_bytes(const Entry& entry, std::span<const std::byte> item);
+
+  /// One thread, once, after every put. `fill`: empty blocks wherever no cell was put (R7).
+  WriteSummary finish(bool fill = true);
 
  private:
   ValueType declared_type(BlockPos pos, TileShape shape) const;

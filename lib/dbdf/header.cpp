@@ -26,6 +26,17 @@ bool block_size(BlockKind kind, std::uint32_t rows, std::uint32_t cols, ValueTyp
   return !__builtin_add_overflow(payload, header_size(kind), &bytes);
 }
 
+std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols) {
+  const Entry& e = item.entry;
+  if (!item.holds_cells() || (e.pos.rx < rows && e.rows <= rows - e.pos.rx && e.pos.cx < cols &&
+                              e.cols <= cols - e.pos.cx)) {
+    return {};
+  }
+  return "expected a block inside " + std::to_string(rows) + " x " + std::to_string(cols) +
+         " cells (R2), got " + std::to_string(e.rows) + " x " + std::to_string(e.cols) + " at " +
+         text(e.pos);
+}
+
 Item read_item_header(ByteReader& reader, std::uint64_t rows, std::uint64_t cols,
                       std::uint64_t remaining) {
   const std::uint64_t start = reader.offset();
@@ -73,12 +84,8 @@ Item read_item_header(ByteReader& reader, std::uint64_t rows, std::uint64_t cols
   }
   item.auxiliary =
       e.pos == kAuxiliaryPos && e.kind == BlockKind::dense && e.value_type == ValueType::u8;
-  if (item.holds_cells() && (e.pos.rx >= rows || e.rows > rows - e.pos.rx || e.pos.cx >= cols ||
-                             e.cols > cols - e.pos.cx)) {
-    reader.fail(start, "expected a block inside " + std::to_string(rows) + " x " +
-                           std::to_string(cols) + " cells (R2), got " + std::to_string(e.rows) +
-                           " x " + std::to_string(e.cols) + " at " + text(e.pos));
-  }
+  const std::string misplaced = outside(item, rows, cols);
+  if (!misplaced.empty()) reader.fail(start, misplaced);
   return item;
 }
 

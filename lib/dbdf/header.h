@@ -73,6 +73,9 @@ struct Item {
   bool holds_cells() const noexcept { return !auxiliary && entry.rows != 0 && entry.cols != 0; }
 };
 
+/// What rule R2 has against a block in an object of rows x cols cells; empty when nothing.
+std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols);
+
 /// Reads position and block header. `reader` holds the bytes from the position on, at least the
 /// whole header unless the file ends there; `remaining` says how many bytes the file has from
 /// there. Checks R1, R4, and R2 against `rows` x `cols`. Throws corrupt.

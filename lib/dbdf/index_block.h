@@ -37,6 +37,9 @@ struct Trailer {
 /// lowest byte where an index payload may start. Reads the end of the file only.
 std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first);
 
+/// True when the file ends as a file with a trailer does, whatever else the trailer says.
+bool has_trailer_magic(const MappedFile& file);
+
 /// The index that a trailer belongs to, used in place.
 BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
                     IndexOrigin origin);

@@ -1,17 +1,20 @@
 #include "lib/object/index.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <queue>
 #include <string>
 
 #include "lib/object/cover_tree.h"
+#include "lib/object/overlap.h"
 
 namespace dapple::detail {
 
 std::string text(BlockPos pos) {
-  return "(" + std::to_string(pos.rx) + ", " + std::to_string(pos.cx) + ")";
+  std::string s = "(";
+  s += std::to_string(pos.rx);
+  s += ", ";
+  s += std::to_string(pos.cx);
+  return s += ")";
 }
 
 void store_entry(std::byte* p, const Entry& e) noexcept {
@@ -64,44 +67,6 @@ std::optional<Grid> find_grid(const EntryTable& entries, std::uint64_t rows, std
     }
   }
   return grid;
-}
-
-// Throws when two blocks share a cell (R3): a line sweeps over the rows and keeps the column
-// ranges of the blocks that it crosses. O(n log n).
-void require_disjoint(const EntryTable& entries, const std::string& file) {
-  struct Active {
-    std::uint64_t col_end, number;
-  };
-  std::map<std::uint64_t, Active> active;                   // by first column
-  using Leaving = std::pair<std::uint64_t, std::uint64_t>;  // row end, first column
-  std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving;
-  for (std::uint64_t i = 0; i < entries.size(); ++i) {
-    const Entry e = entries[i];
-    const Region cells = e.cells();
-    while (!leaving.empty() && leaving.top().first <= cells.rows.begin) {
-      active.erase(leaving.top().second);
-      leaving.pop();
-    }
-    auto next = active.lower_bound(cells.cols.begin);
-    std::optional<std::uint64_t> other;
-    if (next != active.end() && next->first < cells.cols.end) other = next->second.number;
-    if (next != active.begin()) {
-      const auto previous = std::prev(next);
-      if (previous->second.col_end > cells.cols.begin) other = previous->second.number;
-    }
-    if (other) {
-      const Entry o = entries[*other];
-      const Entry& later = o.offset > e.offset ? o : e;
-      const Entry& earlier = o.offset > e.offset ? e : o;
-      const Region both = intersect(o.cells(), cells);
-      throw Error(Errc::corrupt, file, later.offset,
-                  "expected blocks that share no cell (R3), got cell " +
-                      text({both.rows.begin, both.cols.begin}) + " in block " + text(earlier.pos) +
-                      " and in block " + text(later.pos));
-    }
-    active.emplace(cells.cols.begin, Active{cells.cols.end, i});
-    leaving.emplace(cells.rows.end, cells.cols.begin);
-  }
 }
 
 void count(BlockCounts& counts, const Entry& e) {
@@ -158,7 +123,10 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, std::uint64_t rows, std:
     cells.reserve(n);
     for (std::uint64_t i = 0; i < n; ++i) cells.push_back(entries[i].cells());
     CoverTree tree = build_cover_tree(cells);
-    if (tree.pinned) require_disjoint(entries, file);
+    if (tree.pinned) {
+      const auto overlaps = find_overlaps(entries);
+      if (!overlaps.empty()) throw overlap_error(entries, overlaps.front(), file);
+    }
     index.tree_ = std::move(tree.words);
   }
   index.table_ = std::move(entries);

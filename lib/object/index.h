@@ -78,7 +78,7 @@ class EntryTable {
   EntryTable() = default;
   void reserve(std::uint64_t n);
   void push_back(const Entry& entry);
-  std::uint64_t size() const noexcept { return bytes_.size() / sizeof(Line); }
+  std::uint64_t size() const noexcept { return bytes_.size(); }
   const std::byte* data() const noexcept {
     return reinterpret_cast<const std::byte*>(bytes_.data());
   }

@@ -1,0 +1,182 @@
+#include "dapple/verify.h"
+
+#include <algorithm>
+#include <string>
+
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/dbdf/inspect.h"
+#include "lib/dbdf/open_dbdf.h"
+#include "lib/dbdf/sidecar.h"
+#include "lib/foreign/formats.h"
+
+namespace dapple {
+
+namespace detail::dbdf {
+
+namespace {
+
+// Compares an index with the blocks that the walk found. One finding tells enough: the cure is
+// the same for all.
+void check_index(const BlockIndex& index, const BlockIndex& truth, const std::string& file,
+                 std::uint64_t at, std::vector<Error>& findings) {
+  const auto report = [&](std::uint64_t byte, const std::string& detail) {
+    findings.emplace_back(Errc::corrupt, file, byte, detail);
+  };
+  if (index.size() != truth.size()) {
+    report(at, "expected an index of " + std::to_string(truth.size()) + " blocks, got " +
+                   std::to_string(index.size()));
+    return;
+  }
+  for (std::uint64_t i = 0; i < truth.size(); ++i) {
+    const Entry said = index.entry(i), real = truth.entry(i);
+    const bool same_type = real.kind == BlockKind::empty || said.value_type == real.value_type;
+    BlockInfo said_info = said.info(), real_info = real.info();
+    said_info.value_type = real_info.value_type;
+    if (said_info != real_info || !same_type) {
+      report(at + i * Entry::kBytes, "expected an entry for block " + text(real.pos) +
+                                         " as its header has it, got one that differs");
+      return;
+    }
+    const auto found = index.find(real.pos);
+    if (!found || *found != i) {
+      report(at, "expected the index to find block " + text(real.pos) + ", got another or none");
+      return;
+    }
+    if (index.in_file_order(i) != truth.in_file_order(i)) {
+      report(at, "expected the index to list the blocks in file order, got another order");
+      return;
+    }
+  }
+  const BlockCounts said = index.counts(), real = truth.counts();
+  if (said.empty != real.empty || said.dense != real.dense || said.csr != real.csr ||
+      said.coo != real.coo || said.stored != real.stored) {
+    report(at, "expected the index's counts of blocks by kind to be those of the blocks, got "
+               "others");
+  }
+}
+
+void check_absent(const Inspection& found, const Schema& schema, const std::string& file,
+                  std::vector<Error>& findings) {
+  __extension__ using Area = unsigned __int128;
+  Area covered = 0;
+  for (std::uint64_t i = 0; i < found.sound.size(); ++i) {
+    const Entry e = found.sound[i];
+    covered += Area{e.rows} * e.cols;
+  }
+  const Area all = Area{schema.rows} * schema.cols;
+  if (covered >= all) return;
+  const Area missing = all - covered;
+  const bool few = missing <= ~std::uint64_t{0};
+  findings.emplace_back(
+      Errc::absent, file, std::nullopt,
+      "expected blocks that cover all " + std::to_string(schema.rows) + " x " +
+          std::to_string(schema.cols) + " cells (R7), got none for " +
+          (few ? std::to_string(static_cast<std::uint64_t>(missing)) : "more than 2^64") +
+          " of them");
+}
+
+// The trailer's own bytes are damaged, or what it points to is.
+void check_trailer(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
+                   const BlockIndex& truth, const Schema& schema, std::vector<Error>& findings) {
+  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+  if (!trailer) {
+    if (has_trailer_magic(*file)) {
+      findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
+                            "expected an index trailer whose fields fit its hash and the file, "
+                            "got one that does not; the file reads without its index");
+    }
+    return;
+  }
+  if (!is_whole(*file, *trailer)) {
+    findings.emplace_back(Errc::corrupt, file->name(), trailer->payload,
+                          "expected an index that fits its hash, got another");
+  }
+  BlockIndex::Place place = trailer->place;
+  if (place.grid && truth.grid() && place.grid->tile == truth.grid()->tile) {
+    place.grid = truth.grid();
+  } else if (place.grid) {
+    findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
+                          "expected the tile shape of the blocks in the index, got another");
+    return;
+  }
+  place.where = file;
+  check_index(BlockIndex::in_place(place), truth, file->name(), place.entries, findings);
+}
+
+VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level) {
+  VerifyReport report;
+  std::uint64_t body = 0;
+  Schema schema;
+  try {
+    schema = read_header(*file, body);
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    report.findings.push_back(e);
+    return report;
+  }
+  Inspection found = inspect(file, body, schema, level);
+  report.blocks = found.blocks;
+  report.findings = std::move(found.findings);
+  if (report.findings.empty()) check_absent(found, schema, file->name(), report.findings);
+  if (found.blocks == found.sound.size()) {
+    const BlockIndex truth =
+        BlockIndex::from_entries(std::move(found.sound), schema.rows, schema.cols, file->name());
+    try {
+      check_trailer(file, body, truth, schema, report.findings);
+    } catch (const Error& e) {
+      if (e.code() == Errc::io) throw;
+      report.findings.push_back(e);
+    }
+  }
+  if (find_sidecar(*file, body).state == SidecarState::stale) {
+    report.findings.emplace_back(Errc::stale_index, sidecar_path(file->name()).string(),
+                                 std::nullopt,
+                                 "expected the index of this state of " + file->name() +
+                                     ", got another's; 'dapple index' renews it");
+  }
+  return report;
+}
+
+}  // namespace
+
+}  // namespace detail::dbdf
+
+namespace {
+
+VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Level level,
+                            const OpenOptions& options) {
+  VerifyReport report;
+  std::shared_ptr<const detail::Store> store;
+  try {
+    store = detail::open_store(file, options);
+  } catch (const Error& e) {
+    if (e.code() != Errc::corrupt && e.code() != Errc::unsupported) throw;
+    report.findings.push_back(e);
+    return report;
+  }
+  report.blocks = store->index().size();
+  if (level == Level::structure) return report;
+  for (std::uint64_t i = 0; i < store->index().size(); ++i) {
+    try {
+      detail::dbdf::read_all(*store, store->confirmed_entry(i));
+    } catch (const Error& e) {
+      if (e.code() == Errc::io) throw;
+      report.findings.push_back(e);
+    }
+  }
+  return report;
+}
+
+}  // namespace
+
+VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options) {
+  auto file = detail::MappedFile::open(path);
+  const detail::Format& format = detail::recognise(*file, path, options);
+  if (format.info.name == detail::dbdf::kCodec.format) {
+    return detail::dbdf::verify_dbdf(file, level);
+  }
+  return verify_foreign(file, level, options);
+}
+
+}  // namespace dapple

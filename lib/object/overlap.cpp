@@ -1,0 +1,54 @@
+#include "lib/object/overlap.h"
+
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <queue>
+#include <utility>
+
+namespace dapple::detail {
+
+// A line sweeps over the rows and keeps the column ranges of the blocks that it crosses.
+std::vector<Overlap> find_overlaps(const EntryTable& entries) {
+  struct Active {
+    std::uint64_t col_end, number;
+  };
+  std::map<std::uint64_t, Active> active;                   // by first column; disjoint
+  using Leaving = std::pair<std::uint64_t, std::uint64_t>;  // row end, first column
+  std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving;
+  std::vector<Overlap> overlaps;
+  for (std::uint64_t i = 0; i < entries.size(); ++i) {
+    const Entry e = entries[i];
+    const Region cells = e.cells();
+    while (!leaving.empty() && leaving.top().first <= cells.rows.begin) {
+      active.erase(leaving.top().second);
+      leaving.pop();
+    }
+    const auto next = active.lower_bound(cells.cols.begin);
+    std::optional<std::uint64_t> other;
+    if (next != active.end() && next->first < cells.cols.end) other = next->second.number;
+    if (next != active.begin() && std::prev(next)->second.col_end > cells.cols.begin) {
+      other = std::prev(next)->second.number;
+    }
+    if (other) {
+      const bool first = entries[*other].offset < e.offset;
+      overlaps.push_back(first ? Overlap{*other, i} : Overlap{i, *other});
+      continue;
+    }
+    active.emplace(cells.cols.begin, Active{cells.cols.end, i});
+    leaving.emplace(cells.rows.end, cells.cols.begin);
+  }
+  return overlaps;
+}
+
+Error overlap_error(const EntryTable& entries, const Overlap& overlap, const std::string& file) {
+  const Entry earlier = entries[overlap.earlier], later = entries[overlap.later];
+  const Region both = intersect(earlier.cells(), later.cells());
+  return Error(Errc::corrupt, file, later.offset,
+               "expected blocks that share no cell (R3), got cell " +
+                   text({both.rows.begin, both.cols.begin}) + " in block " + text(earlier.pos) +
+                   " and in block " + text(later.pos));
+}
+
+}  // namespace dapple::detail
