@@ -36,18 +36,30 @@ class ByteSink {
 
 struct Format {
   FormatInfo info;
-  Match (*recognise)(const Probe&);  // null: never told from a file alone
-  std::shared_ptr<const Store> (*open)(std::shared_ptr<MappedFile>, const OpenOptions&);
-  /// Writes a whole file in order; null where the format needs a file (`write_file`).
-  void (*write)(const Source&, ByteSink&, const ConvertOptions&);
+  /// Null: never told from a file alone.
+  Match (*recognise)(const Probe&) = nullptr;
+  /// Null: not read.
+  std::shared_ptr<const Store> (*open)(std::shared_ptr<MappedFile>, const OpenOptions&) = nullptr;
+  /// Writes a whole file in order, front to back. Null: not written, or only by `write_file`.
+  void (*write)(const Source&, ByteSink&, const ConvertOptions&) = nullptr;
+  /// Publishes the file at a path, for formats that are not written in order or are more than one
+  /// file. Null: `write` does it.
+  WriteSummary (*write_file)(const Source&, const std::filesystem::path&,
+                             const ConvertOptions&) = nullptr;
 };
 
+/// One row per format, dapple's own first. Formats are asked in this order.
 std::span<const Format> format_table() noexcept;
 
 /// The format of that name. Throws invalid_argument with the list of names.
 const Format& format_named(std::string_view name);
 
-/// Opens `file` as `options.format`, or as the format that recognises it.
+/// The format to write: the one named `to`, or, when that is empty, the first that has the
+/// extension of `path`. Throws invalid_argument with the choices.
+const Format& format_to_write(const std::string& to, const std::filesystem::path& path);
+
+/// Opens `file` as `options.format`, or as the first format that recognises its content, or else
+/// its name. Throws not_recognised, and what the format's `open` throws.
 std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
                                         const OpenOptions& options);
 

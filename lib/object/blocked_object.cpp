@@ -175,11 +175,7 @@ std::vector<T> Frame::read_column(std::uint64_t col, Range rows, const ReadOptio
 
 void Frame::read_rows(Range rows, std::span<const ColumnBuffer> columns,
                       const ReadOptions& options) const {
-  for (const ColumnBuffer& column : columns) {
-    const Region region{rows, {column.col, column.col + 1}};
-    store_->require_inside(region);
-    store_->read(region, {column.data, column.value_type, column.step, column.step}, options);
-  }
+  store_->read_rows(rows, columns, options);
 }
 
 #define DAPPLE_INSTANTIATE(T)                                                    \

@@ -192,9 +192,7 @@ std::uint64_t Source::packed_row(Range cols) const noexcept {
 
 void Source::read_columns(Range rows, std::span<const ColumnBuffer> columns,
                           unsigned threads) const {
-  const auto read_rows = store_->codec().read_rows;
-  if (rows.empty()) return;
-  if (read_rows == nullptr || options_.value_type) {
+  if (options_.value_type) {
     for (const ColumnBuffer& c : columns) {
       read({rows, {c.col, c.col + 1}}, {c.data, c.value_type, c.step, c.step}, threads);
     }
@@ -202,8 +200,8 @@ void Source::read_columns(Range rows, std::span<const ColumnBuffer> columns,
   }
   std::vector<ColumnBuffer> from(columns.begin(), columns.end());
   for (ColumnBuffer& c : from) c.col = object_col(c.col);
-  read_rows(*store_, {rows_.begin + rows.begin, rows_.begin + rows.end}, from,
-            {options_.absent, threads});
+  store_->read_rows({rows_.begin + rows.begin, rows_.begin + rows.end}, from,
+                    {options_.absent, threads});
 }
 
 void Source::read_packed(const Region& region, std::byte* out, unsigned threads) const {

@@ -187,6 +187,16 @@ void Store::read(const Region& region, const Target& out, const ReadOptions& opt
   });
 }
 
+void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
+                      const ReadOptions& options) const {
+  for (const ColumnBuffer& c : columns) require_inside({rows, {c.col, c.col + 1}});
+  if (rows.empty()) return;
+  if (codec_->read_rows != nullptr) return codec_->read_rows(*this, rows, columns, options);
+  for (const ColumnBuffer& c : columns) {
+    read({rows, {c.col, c.col + 1}}, {c.data, c.value_type, c.step, c.step}, options);
+  }
+}
+
 void Store::entries(const Region& region, const ReadOptions& options,
                     const std::function<void(const StoredCell&)>& take) const {
   bool whole = true;

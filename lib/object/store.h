@@ -62,23 +62,23 @@ struct Codec {
   /// CSR and COO payloads are those of the DAPHNE binary format, so that views work on them.
   bool sparse_in_place = false;
   /// Bytes of a block's own header, at `entry.offset`. May be null: none.
-  std::uint64_t (*header_size)(const Entry&);
+  std::uint64_t (*header_size)(const Entry&) = nullptr;
   /// Compares an entry with the bytes that it points to (rule 2.6). Called before a block is
   /// first used. May be null: nothing to compare.
-  void (*confirm)(const Store&, const Entry&);
+  void (*confirm)(const Store&, const Entry&) = nullptr;
   /// Compares the entry's hash with the block's bytes. Throws corrupt. May be null: no hashes.
-  void (*check_hash)(const Store&, const Entry&);
+  void (*check_hash)(const Store&, const Entry&) = nullptr;
   /// Walks the file to see whether an index that leaves cells uncovered tells the truth. Throws
   /// corrupt when it does not. May be null: the index is the truth.
-  void (*confirm_absence)(const Store&);
+  void (*confirm_absence)(const Store&) = nullptr;
   /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
-  void (*read)(const Store&, const Entry&, const Part&, const Target& out);
+  void (*read)(const Store&, const Entry&, const Part&, const Target& out) = nullptr;
   /// The values in place, or nothing. May be null: never in place.
-  std::optional<DensePlace> (*in_place)(const Store&, const Entry&);
+  std::optional<DensePlace> (*in_place)(const Store&, const Entry&) = nullptr;
   /// Calls `take` for every stored entry of `part`, in any order. May be null: all cells of the
   /// block are decoded with `read`, and those that are not positive zero are taken.
   void (*entries)(const Store&, const Entry&, const Part&,
-                  const std::function<void(const StoredCell&)>& take);
+                  const std::function<void(const StoredCell&)>& take) = nullptr;
   /// True when the file has to be parsed from front to back, so that reading it tile by tile
   /// would parse it again and again: converters read strips of whole rows once and cut them up.
   bool sequential = false;
@@ -125,6 +125,11 @@ class Store {
   /// Copies the cells of `region` to `out`. REQUIRES that `out` has room. The heart of every
   /// read: visits the blocks that the region touches, decodes each straight into place.
   void read(const Region& region, const Target& out, const ReadOptions& options) const;
+
+  /// Copies rows of several columns, each into memory of its own layout and type; formats that
+  /// are parsed in order are parsed once for all of them. Throws as `read`.
+  void read_rows(Range rows, std::span<const ColumnBuffer> columns,
+                 const ReadOptions& options) const;
 
   /// Calls `take` for every cell of `region` that is stored and not positive zero, block by
   /// block; absent cells as `options` says.

@@ -1,0 +1,85 @@
+#include "dapple/convert.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "lib/file.h"
+#include "lib/foreign/formats.h"
+#include "lib/object/source.h"
+
+namespace dapple {
+
+namespace detail {
+
+namespace {
+
+/// Gathers small writes into pieces of this size; larger ones pass through.
+constexpr std::size_t kSinkBytes = std::size_t{1} << 20;
+
+/// A sink that hands its bytes to `Out`, a function of a span of bytes, in large pieces.
+template <class Out>
+class BufferedSink final : public ByteSink {
+ public:
+  explicit BufferedSink(Out out) : out_(std::move(out)) { buffer_.reserve(kSinkBytes); }
+
+  void write(std::span<const std::byte> bytes) override {
+    if (bytes.size() > kSinkBytes - buffer_.size()) flush();
+    if (bytes.size() >= kSinkBytes) {
+      out_(bytes);
+    } else {
+      buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    }
+  }
+
+  void flush() {
+    if (!buffer_.empty()) out_(std::span<const std::byte>(buffer_));
+    buffer_.clear();
+  }
+
+ private:
+  Out out_;
+  std::vector<std::byte> buffer_;
+};
+
+Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
+                 const ConvertOptions& options) {
+  auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
+  return Source(std::move(store), part, options);
+}
+
+}  // namespace
+
+}  // namespace detail
+
+WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
+                     const std::filesystem::path& out, const ConvertOptions& options) {
+  const detail::Format& format = detail::format_to_write(options.to, out);
+  const detail::Source source = detail::source_of(in, part, options);
+  if (format.write_file != nullptr) return format.write_file(source, out, options);
+  detail::OutputFile file(out, options.write.overwrite);
+  detail::BufferedSink sink([&](std::span<const std::byte> bytes) { file.append(bytes); });
+  format.write(source, sink, options);
+  sink.flush();
+  file.publish(options.write.sync);
+  return {{}, file.appended()};
+}
+
+void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
+             const std::function<void(std::span<const std::byte>)>& sink,
+             const ConvertOptions& options) {
+  if (options.to.empty()) {
+    throw Error(Errc::invalid_argument, "expected the name of a format to write, got none");
+  }
+  const detail::Format& format = detail::format_to_write(options.to, {});
+  if (!format.info.streams) {
+    throw Error(Errc::invalid_argument,
+                std::string(format.info.name) + " is not a stream format: it needs a file");
+  }
+  const detail::Source source = detail::source_of(in, part, options);
+  detail::BufferedSink buffered([&](std::span<const std::byte> bytes) { sink(bytes); });
+  format.write(source, buffered, options);
+  buffered.flush();
+}
+
+}  // namespace dapple

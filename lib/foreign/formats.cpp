@@ -1,0 +1,133 @@
+#include "lib/foreign/formats.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "lib/dbdf/open_dbdf.h"
+#include "lib/dbdf/retile.h"
+#include "lib/foreign/npy/npy.h"
+
+namespace dapple {
+
+namespace detail {
+
+namespace {
+
+// name, title, extensions, reads, writes, streams; recognise, open, write, write_file
+constexpr std::array kTable = {
+    Format{{"dbdf", "DAPHNE binary format, version 1", ".dbdf", true, true, false},
+           dbdf::recognise_dbdf,
+           dbdf::open_dbdf,
+           nullptr,
+           dbdf::write_dbdf},
+    Format{{"npy", "NumPy array file", ".npy", true, true, true},
+           npy::recognise_npy,
+           npy::open_npy,
+           npy::write_npy},
+};
+
+constexpr auto kInfos = [] {
+  std::array<FormatInfo, kTable.size()> infos;
+  for (std::size_t i = 0; i < kTable.size(); ++i) infos[i] = kTable[i].info;
+  return infos;
+}();
+
+std::string extension_of(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return extension;
+}
+
+/// True when `word` is one of the blank-separated words of `list`.
+bool lists(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    if (list.substr(0, end) == word) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+/// The formats for which `choose` holds, as "a, b, c".
+template <class F>
+std::string list_formats(F choose, std::string_view FormatInfo::*word) {
+  std::string names;
+  for (const Format& format : kTable) {
+    if (!choose(format.info)) continue;
+    if (!names.empty()) names += ", ";
+    names += format.info.*word;
+  }
+  return names;
+}
+
+bool reads(const FormatInfo& info) { return info.reads; }
+bool writes(const FormatInfo& info) { return info.writes; }
+
+const Format& recognised(const MappedFile& file) {
+  constexpr std::uint64_t head_bytes = 4096;
+  const Probe probe{file, file.bytes(0, std::min(file.size(), head_bytes)),
+                    extension_of(file.name())};
+  const Format* by_name = nullptr;
+  for (const Format& format : kTable) {
+    const Match match = format.recognise != nullptr ? format.recognise(probe) : Match::no;
+    if (match == Match::by_content) return format;
+    if (match == Match::by_name && by_name == nullptr) by_name = &format;
+  }
+  if (by_name != nullptr) return *by_name;
+  throw Error(Errc::not_recognised, file.name(), std::nullopt,
+              "expected a format that dapple knows (" + list_formats(reads, &FormatInfo::name) +
+                  "), got none of them; name one with --from");
+}
+
+}  // namespace
+
+std::span<const Format> format_table() noexcept { return kTable; }
+
+const Format& format_named(std::string_view name) {
+  for (const Format& format : kTable) {
+    if (format.info.name == name) return format;
+  }
+  throw Error(Errc::invalid_argument,
+              "expected a format (" +
+                  list_formats([](const FormatInfo&) { return true; }, &FormatInfo::name) +
+                  "), got '" + std::string(name) + "'");
+}
+
+const Format& format_to_write(const std::string& to, const std::filesystem::path& path) {
+  if (!to.empty()) {
+    const Format& format = format_named(to);
+    if (format.info.writes) return format;
+    throw Error(Errc::invalid_argument, "expected a format that can be written (" +
+                                            list_formats(writes, &FormatInfo::name) + "), got '" +
+                                            to + "'");
+  }
+  const std::string extension = extension_of(path);
+  for (const Format& format : kTable) {
+    if (format.info.writes && lists(format.info.extensions, extension)) return format;
+  }
+  throw Error(Errc::invalid_argument, path.string(), std::nullopt,
+              "expected a name that ends in one of " +
+                  list_formats(writes, &FormatInfo::extensions) +
+                  ", or a format named with --to, got '" + extension + "'");
+}
+
+std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
+                                        const OpenOptions& options) {
+  const Format& format = options.format.empty() ? recognised(*file) : format_named(options.format);
+  if (format.open == nullptr) {
+    throw Error(Errc::invalid_argument, "expected a format that can be read (" +
+                                            list_formats(reads, &FormatInfo::name) + "), got '" +
+                                            options.format + "'");
+  }
+  return format.open(std::move(file), options);
+}
+
+}  // namespace detail
+
+std::span<const FormatInfo> formats() noexcept { return detail::kInfos; }
+
+}  // namespace dapple

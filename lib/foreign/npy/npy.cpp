@@ -1,0 +1,298 @@
+#include "lib/foreign/npy/npy.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "lib/bytes.h"
+#include "lib/foreign/npy/npy_header.h"
+#include "lib/object/convert_cells.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail::npy {
+
+namespace {
+
+/// Blocks count rows and columns in 32 bits: longer sides are cut into pieces of this many.
+constexpr std::uint64_t kSide = std::uint64_t{1} << 31;
+
+/// A dimension in memory: `extent` steps of `stride` bytes.
+struct Dimension {
+  std::uint64_t extent, stride;
+};
+
+struct NpyState final : CodecState {
+  std::uint64_t data = 0;        // byte of the file where the array starts
+  std::vector<Dimension> rows;   // the row number is split over these, the last one runs fastest
+  std::uint64_t col_stride = 0;  // of a matrix
+  std::vector<Field> fields;     // of a frame, one per column; of a matrix, one
+  bool records = false;
+
+  const Field& field(std::uint64_t col) const { return fields[records ? col : 0]; }
+
+  /// Byte of the file where a cell's value starts.
+  std::uint64_t at(std::uint64_t row, std::uint64_t col) const {
+    std::uint64_t offset = data + (records ? fields[col].offset : col * col_stride);
+    for (auto d = rows.rbegin(); d != rows.rend(); ++d) {
+      offset += row % d->extent * d->stride;
+      row /= d->extent;
+    }
+    return offset;
+  }
+
+  /// Rows from `row` on that follow each other at one stride.
+  std::uint64_t even_rows(std::uint64_t row) const {
+    return rows.back().extent - row % rows.back().extent;
+  }
+  std::uint64_t row_stride() const { return rows.back().stride; }
+};
+
+/// Values that lie evenly in the file: rows x cols of them.
+struct Plane {
+  const std::byte* data;
+  std::size_t row_stride, col_stride;
+  std::uint64_t rows, cols;
+};
+
+/// Copies `n` values; returns how many fitted, as `convert_cells` does.
+std::size_t copy_line(const Field& field, const std::byte* from, std::size_t from_step,
+                      ValueType to, std::byte* target, std::size_t to_step, std::size_t n) {
+  const std::size_t size = size_of(field.type);
+  if (!field.swapped) return convert_cells(field.type, from, from_step, to, target, to_step, n);
+  constexpr std::size_t piece = 512;
+  std::array<std::byte, piece * 8> turned;
+  for (std::size_t done = 0; done < n; done += piece) {
+    const std::size_t part = std::min(piece, n - done);
+    visit_type(field.type, [&](auto tag) {
+      using T = decltype(tag);
+      for (std::size_t i = 0; i < part; ++i) {
+        store_le(turned.data() + i * sizeof(T), load_be<T>(from + (done + i) * from_step));
+      }
+    });
+    const std::size_t fitting =
+        convert_cells(field.type, turned.data(), size, to, target + done * to_step, to_step, part);
+    if (fitting < part) return done + fitting;
+  }
+  return n;
+}
+
+/// Copies a plane; `fail` is called with the row and column of a value that does not fit.
+template <class Fail>
+void copy_plane(const Field& field, const Plane& plane, const Target& out, const Fail& fail) {
+  const auto line = [&](std::uint64_t row, std::uint64_t col, bool along_row, std::uint64_t n) {
+    const std::size_t done =
+        copy_line(field, plane.data + row * plane.row_stride + col * plane.col_stride,
+                  along_row ? plane.col_stride : plane.row_stride, out.type, out.cell(row, col),
+                  along_row ? out.col_step : out.row_step, n);
+    if (done < n) along_row ? fail(row, col + done) : fail(row + done, col);
+  };
+  const std::size_t size = size_of(field.type);
+  const bool one_run = plane.col_stride == size && plane.row_stride == plane.cols * size &&
+                       out.row_step == plane.cols * out.col_step;
+  if (one_run) {
+    const std::uint64_t n = plane.rows * plane.cols;
+    const std::size_t done =
+        copy_line(field, plane.data, size, out.type, out.data, out.col_step, n);
+    if (done < n) fail(done / plane.cols, done % plane.cols);
+  } else if (plane.cols > 1 && (plane.col_stride <= plane.row_stride || plane.rows == 1)) {
+    for (std::uint64_t row = 0; row < plane.rows; ++row) line(row, 0, true, plane.cols);
+  } else {
+    // Column by column, in bands of so few rows that the lines of memory they end in stay in the
+    // fastest cache.
+    constexpr std::uint64_t band = 64;
+    for (std::uint64_t row = 0; row < plane.rows; row += plane.cols == 1 ? plane.rows : band) {
+      const std::uint64_t n = plane.cols == 1 ? plane.rows : std::min(band, plane.rows - row);
+      for (std::uint64_t col = 0; col < plane.cols; ++col) line(row, col, false, n);
+    }
+  }
+}
+
+void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  const auto& state = store.state<NpyState>();
+  const Field& field = state.field(e.pos.cx);
+  const std::size_t size = size_of(field.type);
+  const std::uint64_t cols = part.cols.size();
+  const std::uint64_t first_col = e.pos.cx + part.cols.begin;
+  for (std::uint64_t row = part.rows.begin; row < part.rows.end;) {
+    const std::uint64_t absolute = e.pos.rx + row;
+    const std::uint64_t rows = std::min(part.rows.end - row, state.even_rows(absolute));
+    const std::uint64_t at = state.at(absolute, first_col);
+    const std::uint64_t bytes =
+        (rows - 1) * state.row_stride() + (cols - 1) * state.col_stride + size;
+    const Plane plane{store.file().at(at, bytes), state.row_stride(), state.col_stride, rows, cols};
+    Target target = out;
+    target.data = out.cell(row - part.rows.begin, 0);
+    copy_plane(field, plane, target, [&](std::uint64_t r, std::uint64_t c) {
+      std::array<std::byte, 8> value;
+      copy_line(field, plane.data + r * plane.row_stride + c * plane.col_stride, size, field.type,
+                value.data(), size, 1);
+      fail_misfit(store, e, {row + r, part.cols.begin + c}, value.data(), out.type);
+    });
+    row += rows;
+  }
+}
+
+/// Rows of the block in the file as they would lie in memory, unless bytes are swapped, values of
+/// a row lie apart, or rows are not evenly spaced.
+std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
+  const auto& state = store.state<NpyState>();
+  const Field& field = state.field(e.pos.cx);
+  const bool packed = e.cols == 1 || state.col_stride == size_of(field.type);
+  if (field.swapped || !packed || state.even_rows(e.pos.rx) < e.rows) return std::nullopt;
+  return DensePlace{store.file().at(e.offset, e.bytes), state.row_stride()};
+}
+
+constexpr Codec kCodec = {
+    .format = "npy",
+    .read = read,
+    .in_place = in_place,
+};
+
+Schema schema_of(const Header& header, const std::string& file) {
+  Schema schema;
+  const std::size_t row_dims =
+      header.records || header.shape.size() < 2 ? header.shape.size() : header.shape.size() - 1;
+  schema.rows = 1;
+  for (std::size_t i = 0; i < row_dims; ++i) {
+    if (!multiply(schema.rows, header.shape[i], schema.rows)) {
+      throw Error(Errc::corrupt, file, header.data, "expected less than 2^64 rows, got more");
+    }
+  }
+  if (header.records) {
+    schema.kind = ObjectKind::frame;
+    schema.cols = header.fields.size();
+    for (const Field& field : header.fields) schema.columns.push_back({field.label, field.type});
+  } else {
+    schema.cols = header.shape.size() < 2 ? 1 : header.shape.back();
+    schema.value_type = header.fields[0].type;
+  }
+  return schema;
+}
+
+/// Bytes of the array, compared with what the file has.
+std::uint64_t array_bytes(const Header& header, const Schema& schema, const MappedFile& file) {
+  const std::uint64_t left = file.size() - header.data;
+  std::uint64_t bytes = 0;
+  const bool counted = multiply(schema.rows, header.records ? 1 : schema.cols, bytes) &&
+                       multiply(bytes, header.item_size, bytes);
+  if (!counted || bytes > left) {
+    throw Error(Errc::corrupt, file.name(), header.data,
+                "expected " + (counted ? std::to_string(bytes) : "more than 2^64") +
+                    " bytes of array, got " + std::to_string(left));
+  }
+  return bytes;
+}
+
+/// Where cells lie. REQUIRES at least one, so that no stride overflows.
+void place_cells(const Header& header, NpyState& state) {
+  std::vector<Dimension> dimensions;
+  for (const std::uint64_t extent : header.shape) dimensions.push_back({extent, 0});
+  std::uint64_t stride = header.item_size;
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    Dimension& d = dimensions[header.fortran ? i : dimensions.size() - 1 - i];
+    d.stride = stride;
+    stride *= d.extent;
+  }
+  if (!header.records && dimensions.size() > 1) {
+    state.col_stride = dimensions.back().stride;
+    dimensions.pop_back();
+  }
+  // Neighbouring dimensions that run on at one stride are one: in C order, all of them.
+  for (const Dimension& d : dimensions) {
+    if (d.extent == 1) continue;
+    if (!state.rows.empty() && state.rows.back().stride == d.extent * d.stride) {
+      state.rows.back() = {state.rows.back().extent * d.extent, d.stride};
+    } else {
+      state.rows.push_back(d);
+    }
+  }
+  if (state.rows.empty()) state.rows.push_back({1, 0});
+}
+
+EntryTable blocks_of(const Schema& schema, const NpyState& state, std::uint64_t bytes) {
+  EntryTable entries;
+  if (bytes == 0) return entries;
+  for (std::uint64_t row = 0; row < schema.rows;) {
+    const std::uint64_t rows = std::min(kSide, schema.rows - row);
+    for (std::uint64_t col = 0; col < schema.cols;) {
+      const std::uint64_t cols = state.records ? 1 : std::min(kSide, schema.cols - col);
+      Entry e;
+      e.pos = {row, col};
+      e.rows = static_cast<std::uint32_t>(rows);
+      e.cols = static_cast<std::uint32_t>(cols);
+      e.kind = BlockKind::dense;
+      e.value_type = state.field(col).type;
+      e.stored = rows * cols;
+      if (state.even_rows(row) >= rows) {
+        e.offset = state.at(row, col);
+        e.bytes =
+            (rows - 1) * state.row_stride() + (cols - 1) * state.col_stride + size_of(e.value_type);
+      } else {
+        e.offset = state.data;
+        e.bytes = bytes;
+      }
+      entries.push_back(e);
+      col += cols;
+    }
+    row += rows;
+  }
+  return entries;
+}
+
+std::string note_of(const Header& header, const Schema& schema, std::uint64_t surplus) {
+  std::string note;
+  if (header.shape.size() > (header.records ? 1U : 2U)) {
+    note = "an array of shape (";
+    for (std::size_t i = 0; i < header.shape.size(); ++i) {
+      note += (i == 0 ? "" : ", ") + std::to_string(header.shape[i]);
+    }
+    note +=
+        "), shown as " + std::to_string(schema.rows) + " rows of " + std::to_string(schema.cols);
+  }
+  if (surplus > 0) {
+    note += (note.empty() ? "" : "; ") + std::to_string(surplus) +
+            " bytes behind the array are left alone";
+  }
+  return note;
+}
+
+}  // namespace
+
+Match recognise_npy(const Probe& probe) {
+  const bool magic = probe.head.size() >= kMagic.size() &&
+                     std::memcmp(probe.head.data(), kMagic.data(), kMagic.size()) == 0;
+  if (magic) return Match::by_content;
+  return probe.extension == ".npy" ? Match::by_name : Match::no;
+}
+
+std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+  const Header header = parse_header(*file);
+  const Schema schema = schema_of(header, file->name());
+  const std::uint64_t bytes = array_bytes(header, schema, *file);
+  auto state = std::make_unique<NpyState>();
+  state->data = header.data;
+  state->fields = header.fields;
+  state->records = header.records;
+  if (bytes > 0) place_cells(header, *state);
+  BlockIndex index = BlockIndex::from_entries(blocks_of(schema, *state, bytes), schema.rows,
+                                              schema.cols, file->name());
+  const std::string note = note_of(header, schema, file->size() - header.data - bytes);
+  auto store =
+      std::make_shared<Store>(std::move(file), schema, std::move(index), kCodec, std::move(state));
+  store->set_note(note);
+  return store;
+}
+
+void write_npy(const Source& source, ByteSink& sink, const ConvertOptions&) {
+  sink.write(emit_header(source.schema()));
+  std::vector<std::byte> cells;
+  source.for_each_piece([&](const Region& piece) {
+    cells.resize(piece.rows.size() * source.packed_row(piece.cols));
+    source.read_packed(piece, cells.data(), source.threads());
+    sink.write(std::span<const std::byte>(cells));
+  });
+}
+
+}  // namespace dapple::detail::npy

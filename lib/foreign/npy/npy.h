@@ -1,0 +1,19 @@
+// NumPy's .npy files: arrays as matrices, arrays of records as frames. FORMAT.md says how.
+#pragma once
+
+#include <memory>
+
+#include "lib/foreign/formats.h"
+
+namespace dapple::detail::npy {
+
+Match recognise_npy(const Probe& probe);
+
+/// Reads the header alone; cells are used in place. Throws corrupt, unsupported.
+std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+
+/// Writes an array in C order, or one of packed records, as numpy.save does. Throws unsupported
+/// when NumPy cannot hold a label.
+void write_npy(const Source& source, ByteSink& sink, const ConvertOptions& options);
+
+}  // namespace dapple::detail::npy

@@ -1,0 +1,297 @@
+#include "lib/foreign/npy/npy_header.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include "lib/bytes.h"
+#include "lib/foreign/npy/python_literal.h"
+#include "lib/foreign/utf8.h"
+
+namespace dapple::detail::npy {
+
+namespace {
+
+constexpr std::size_t kMostDimensions = 64;  // NumPy 2 holds 64, NumPy 1 only 32
+
+/// An item type as NumPy spells it: byte order, kind, size.
+struct Dtype {
+  char kind = 0;
+  std::uint64_t size = 0;
+  bool swapped = false;
+};
+
+/// Nothing of use (kind 0) when it is spelled otherwise.
+Dtype split_dtype(std::string_view text) {
+  Dtype dtype;
+  if (!text.empty() && std::string_view("<>|=").find(text[0]) != std::string_view::npos) {
+    dtype.swapped = text[0] == '>';
+    text.remove_prefix(1);
+  }
+  if (text.size() < 2) return {};
+  const char* const end = text.data() + text.size();
+  const auto result = std::from_chars(text.data() + 1, end, dtype.size);
+  if (result.ec != std::errc{} || result.ptr != end) return {};
+  dtype.kind = text[0];
+  return dtype;
+}
+
+std::optional<ValueType> value_type_of(const Dtype& dtype) {
+  if (dtype.kind == 'b' && dtype.size == 1) return ValueType::u8;
+  for (const ValueType type : kValueTypes) {
+    const char kind = is_float(type) ? 'f' : is_signed(type) ? 'i' : 'u';
+    if (kind == dtype.kind && size_of(type) == dtype.size) return type;
+  }
+  return std::nullopt;
+}
+
+class HeaderParser {
+ public:
+  HeaderParser(LiteralReader& in, const std::string& file) : in_(in), file_(file) {}
+
+  Header parse() {
+    bool seen[3] = {};
+    in_.expect('{');
+    while (!in_.take('}')) {
+      const std::uint64_t at = in_.offset();
+      const std::string key = in_.string();
+      const std::size_t number = key == "descr" ? 0 : key == "fortran_order" ? 1 : 2;
+      if ((number == 2 && key != "shape") || seen[number]) {
+        throw Error(
+            Errc::corrupt, file_, at,
+            "expected each of 'descr', 'fortran_order' and 'shape' once, got " + python_repr(key));
+      }
+      seen[number] = true;
+      in_.expect(':');
+      if (number == 0) parse_descr();
+      if (number == 1) header_.fortran = in_.boolean();
+      if (number == 2) header_.shape = parse_shape();
+      if (!in_.sees('}')) in_.expect(',');
+    }
+    if (!seen[0] || !seen[1] || !seen[2]) {
+      throw Error(Errc::corrupt, file_, in_.offset(),
+                  std::string("expected the key '") +
+                      (!seen[0]   ? "descr"
+                       : !seen[1] ? "fortran_order"
+                                  : "shape") +
+                      "' in the header, got none");
+    }
+    in_.expect_end();
+    return std::move(header_);
+  }
+
+ private:
+  void parse_descr() {
+    if (in_.sees('[')) {
+      header_.records = true;
+      parse_fields();
+      return;
+    }
+    const std::uint64_t at = in_.offset();
+    if (in_.sees('(')) fail_unsupported(at, "an array of sub-arrays");
+    header_.fields.push_back(field_of({}, in_.string(), at));
+    header_.item_size = size_of(header_.fields[0].type);
+  }
+
+  /// The fields of a record: (name, type), ((title, name), type) or (name, type, ()).
+  void parse_fields() {
+    std::set<std::string> labels;
+    in_.expect('[');
+    while (!in_.take(']')) {
+      in_.expect('(');
+      const std::uint64_t at = in_.offset();
+      std::string label;
+      if (in_.take('(')) {
+        in_.string();  // the title
+        in_.expect(',');
+        label = in_.string();
+        in_.expect(')');
+      } else {
+        label = in_.string();
+      }
+      in_.expect(',');
+      if (in_.sees('[')) fail_unsupported(at, "a record inside a record, " + python_repr(label));
+      const std::string dtype = in_.string();
+      if (in_.take(',') && !in_.sees(')') && !parse_shape().empty()) {
+        fail_unsupported(at, "a field that is an array, " + python_repr(label));
+      }
+      in_.expect(')');
+      add_field(std::move(label), dtype, at, labels);
+      if (!in_.sees(']')) in_.expect(',');
+    }
+  }
+
+  void add_field(std::string label, const std::string& dtype, std::uint64_t at,
+                 std::set<std::string>& labels) {
+    std::uint64_t size = 0;
+    if (const Dtype split = split_dtype(dtype); label.empty() && split.kind == 'V') {
+      size = split.size;  // padding between the fields
+    } else {
+      if (!labels.insert(label).second) {
+        throw Error(Errc::corrupt, file_, at,
+                    "expected each field once, got " + python_repr(label) + " again");
+      }
+      header_.fields.push_back(field_of(std::move(label), dtype, at));
+      header_.fields.back().offset = header_.item_size;
+      size = size_of(header_.fields.back().type);
+    }
+    if (size > std::numeric_limits<std::uint64_t>::max() - header_.item_size) {
+      throw Error(Errc::corrupt, file_, at, "expected records of less than 2^64 bytes, got more");
+    }
+    header_.item_size += size;
+  }
+
+  Field field_of(std::string label, const std::string& dtype, std::uint64_t at) const {
+    const Dtype split = split_dtype(dtype);
+    const auto type = value_type_of(split);
+    if (!type) {
+      fail_unsupported(at, "the dtype " + python_repr(dtype) +
+                               (label.empty() ? "" : " of field " + python_repr(label)));
+    }
+    return {std::move(label), *type, split.swapped && split.size > 1, 0};
+  }
+
+  std::vector<std::uint64_t> parse_shape() {
+    std::vector<std::uint64_t> shape;
+    in_.expect('(');
+    while (!in_.take(')')) {
+      if (shape.size() == kMostDimensions) {
+        in_.fail("at most " + std::to_string(kMostDimensions) + " dimensions");
+      }
+      shape.push_back(in_.integer());
+      if (shape.size() == 1 || !in_.sees(')')) in_.expect(',');  // (3) is a number, (3,) a shape
+    }
+    return shape;
+  }
+
+  [[noreturn]] void fail_unsupported(std::uint64_t at, const std::string& got) const {
+    throw Error(Errc::unsupported, file_, at,
+                "expected items of a type that dapple holds (b1, i1 to i8, u1 to u8, f4, f8, or "
+                "records of these), got " +
+                    got);
+  }
+
+  LiteralReader& in_;
+  const std::string& file_;
+  Header header_;
+};
+
+/// 'descr' of a schema: a type, or a list of (label, type).
+std::string descr_of(const Schema& schema) {
+  const auto dtype = [](ValueType type) {
+    return std::string(size_of(type) == 1 ? "'|" : "'<") +
+           (is_float(type)    ? 'f'
+            : is_signed(type) ? 'i'
+                              : 'u') +
+           std::to_string(size_of(type)) + "'";
+  };
+  if (schema.kind == ObjectKind::matrix) return dtype(schema.value_type);
+  std::string list = "[";
+  std::set<std::string_view> labels;
+  for (std::uint64_t col = 0; col < schema.cols; ++col) {
+    const Column& column = schema.columns[col];
+    const bool utf8 = is_utf8(column.label);
+    if (column.label.empty() || !utf8 || !labels.insert(column.label).second) {
+      throw Error(Errc::unsupported, "expected labels that NumPy can hold, got column " +
+                                         std::to_string(col) + " with a label that is " +
+                                         (column.label.empty() ? "empty"
+                                          : !utf8              ? "not UTF-8"
+                                                  : "used twice: " + python_repr(column.label)));
+    }
+    if (col > 0) list += ", ";
+    list += "(" + python_repr(column.label) + ", " + dtype(column.value_type) + ")";
+  }
+  return list + "]";
+}
+
+/// NumPy counts items, and their bytes, in a signed 64-bit number.
+void require_countable(const Schema& schema) {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  std::uint64_t items = schema.rows, item = 0, bytes = 0;
+  bool fits = schema.rows <= most;
+  if (schema.kind == ObjectKind::matrix) {
+    fits = fits && schema.cols <= most && multiply(items, schema.cols, items);
+    item = size_of(schema.value_type);
+  } else {
+    for (const Column& column : schema.columns) item += size_of(column.value_type);
+  }
+  if (!fits || !multiply(items, item, bytes) || bytes > most) {
+    throw Error(Errc::unsupported, "expected an array of less than 2^63 bytes, got " +
+                                       std::to_string(schema.rows) + " x " +
+                                       std::to_string(schema.cols) + " cells");
+  }
+}
+
+/// `text` as Latin-1, or nothing when it holds other characters.
+std::optional<std::string> latin1(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const Utf8Char c = *next_utf8(text);
+    if (c.value > 0xff) return std::nullopt;
+    out += static_cast<char>(static_cast<unsigned char>(c.value));
+    text.remove_prefix(c.size);
+  }
+  return out;
+}
+
+}  // namespace
+
+Header parse_header(const MappedFile& file) {
+  ByteReader head(file.bytes(0, std::min<std::uint64_t>(file.size(), 12)), 0, file.name());
+  const auto magic = head.take(kMagic.size(), "the magic of an npy file");
+  if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0) {
+    throw Error(Errc::corrupt, file.name(), 0, "expected the magic \\x93NUMPY, got other bytes");
+  }
+  const auto major = head.le<std::uint8_t>("the version");
+  const auto minor = head.le<std::uint8_t>("the version");
+  if (major < 1 || major > 3 || minor != 0) {
+    throw Error(Errc::unsupported, file.name(), kMagic.size(),
+                "expected npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." +
+                    std::to_string(minor));
+  }
+  const std::uint64_t length = major == 1 ? head.le<std::uint16_t>("the header's length")
+                                          : head.le<std::uint32_t>("the header's length");
+  const std::uint64_t start = head.offset();
+  if (length > file.size() - start) {
+    throw Error(Errc::corrupt, file.name(), start,
+                "expected a header of " + std::to_string(length) + " bytes, got " +
+                    std::to_string(file.size() - start));
+  }
+  LiteralReader text(file.bytes(start, length), start, major == 3, file.name());
+  Header header = HeaderParser(text, file.name()).parse();
+  header.data = start + length;
+  return header;
+}
+
+std::string emit_header(const Schema& schema) {
+  require_countable(schema);
+  // NumPy leaves room for the first dimension to grow to as many digits as this.
+  constexpr std::size_t growth_digits = 21, align = 64;
+  const std::string rows = std::to_string(schema.rows);
+  std::string text = "{'descr': " + descr_of(schema) + ", 'fortran_order': False, 'shape': (" +
+                     rows + "," +
+                     (schema.kind == ObjectKind::matrix ? " " + std::to_string(schema.cols) : "") +
+                     "), }" + std::string(growth_digits - rows.size(), ' ');
+  const auto narrow = latin1(text);
+  if (narrow) text = *narrow;
+  const auto padded_to = [&](std::size_t prefix) {
+    return text.size() + 1 + align - (prefix + text.size() + 1) % align;
+  };
+  std::string head(kMagic);
+  std::size_t length = padded_to(10);
+  if (narrow && length <= std::numeric_limits<std::uint16_t>::max()) {
+    head += {'\1', '\0', static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
+  } else {
+    length = padded_to(12);
+    if (length > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error(Errc::unsupported, "expected labels of less than 2^32 bytes in all, got more");
+    }
+    head += {narrow ? '\2' : '\3', '\0'};
+    for (int shift = 0; shift < 32; shift += 8) head += static_cast<char>(length >> shift & 0xff);
+  }
+  text.resize(length - 1, ' ');
+  return head + text + '\n';
+}
+
+}  // namespace dapple::detail::npy

@@ -1,0 +1,31 @@
+#include "dapple/open.h"
+
+#include <memory>
+#include <utility>
+
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
+#include "lib/foreign/formats.h"
+#include "lib/object/store.h"
+
+namespace dapple {
+
+std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options) {
+  auto store = detail::open_store(detail::MappedFile::open(path), options);
+  if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
+  return Matrix(std::move(store));
+}
+
+Matrix Matrix::open(const std::filesystem::path& path, OpenOptions options) {
+  auto object = dapple::open(path, std::move(options));
+  if (Matrix* matrix = std::get_if<Matrix>(&object)) return std::move(*matrix);
+  throw Error(Errc::type_mismatch, path.string(), std::nullopt, "expected a matrix, got a frame");
+}
+
+Frame Frame::open(const std::filesystem::path& path, OpenOptions options) {
+  auto object = dapple::open(path, std::move(options));
+  if (Frame* frame = std::get_if<Frame>(&object)) return std::move(*frame);
+  throw Error(Errc::type_mismatch, path.string(), std::nullopt, "expected a frame, got a matrix");
+}
+
+}  // namespace dapple
