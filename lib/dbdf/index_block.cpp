@@ -119,8 +119,7 @@ std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first)
 }
 
 bool has_trailer_magic(const MappedFile& file) {
-  return file.size() >= kLine &&
-         std::memcmp(file.at(file.size() - 8, 8), kTrailerMagic, 8) == 0;
+  return file.size() >= kLine && std::memcmp(file.at(file.size() - 8, 8), kTrailerMagic, 8) == 0;
 }
 
 BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,

@@ -187,7 +187,8 @@ void read_all(const Store& store, const Entry& e) {
     const bool cannot_fail = codec.in_place != nullptr && holds_all(type, e.value_type);
     const std::uint64_t row_bytes = (end - c) * size_of(type);
     const std::uint64_t strip = std::max<std::uint64_t>(1, kBuffer / row_bytes);
-    std::vector<std::byte> buffer(cannot_fail ? 0 : std::min<std::uint64_t>(strip, e.rows) * row_bytes);
+    std::vector<std::byte> buffer(cannot_fail ? 0
+                                              : std::min<std::uint64_t>(strip, e.rows) * row_bytes);
     for (std::uint64_t r = 0; r < e.rows && !cannot_fail; r += strip) {
       const Range rows{r, std::min<std::uint64_t>(e.rows, r + strip)};
       codec.read(store, e, {rows, {c, end}}, {buffer.data(), type, row_bytes, size_of(type)});

@@ -17,9 +17,9 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
     schema = dbdf::read_header(*file, body);
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
-    throw Error(Errc::not_recognised, file->name(), e.offset(),
-                "expected the header of a DAPHNE binary file to repair, got damage there: " +
-                    e.detail());
+    throw Error(
+        Errc::not_recognised, file->name(), e.offset(),
+        "expected the header of a DAPHNE binary file to repair, got damage there: " + e.detail());
   }
   dbdf::Inspection found = dbdf::inspect(file, body, schema, Level::payload);
   RepairReport report;

@@ -51,8 +51,9 @@ void check_index(const BlockIndex& index, const BlockIndex& truth, const std::st
   const BlockCounts said = index.counts(), real = truth.counts();
   if (said.empty != real.empty || said.dense != real.dense || said.csr != real.csr ||
       said.coo != real.coo || said.stored != real.stored) {
-    report(at, "expected the index's counts of blocks by kind to be those of the blocks, got "
-               "others");
+    report(at,
+           "expected the index's counts of blocks by kind to be those of the blocks, got "
+           "others");
   }
 }
 
@@ -172,7 +173,7 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Lev
 
 VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options) {
   auto file = detail::MappedFile::open(path);
-  const detail::Format& format = detail::recognise(*file, path, options);
+  const detail::Format& format = detail::format_to_read(*file, options);
   if (format.info.name == detail::dbdf::kCodec.format) {
     return detail::dbdf::verify_dbdf(file, level);
   }

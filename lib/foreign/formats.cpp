@@ -115,14 +115,18 @@ const Format& format_to_write(const std::string& to, const std::filesystem::path
                   ", or a format named with --to, got '" + extension + "'");
 }
 
+const Format& format_to_read(const MappedFile& file, const OpenOptions& options) {
+  if (options.format.empty()) return recognised(file);
+  const Format& format = format_named(options.format);
+  if (format.open != nullptr) return format;
+  throw Error(Errc::invalid_argument, "expected a format that can be read (" +
+                                          list_formats(reads, &FormatInfo::name) + "), got '" +
+                                          options.format + "'");
+}
+
 std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
                                         const OpenOptions& options) {
-  const Format& format = options.format.empty() ? recognised(*file) : format_named(options.format);
-  if (format.open == nullptr) {
-    throw Error(Errc::invalid_argument, "expected a format that can be read (" +
-                                            list_formats(reads, &FormatInfo::name) + "), got '" +
-                                            options.format + "'");
-  }
+  const Format& format = format_to_read(*file, options);
   return format.open(std::move(file), options);
 }
 

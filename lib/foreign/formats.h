@@ -58,6 +58,10 @@ const Format& format_named(std::string_view name);
 /// extension of `path`. Throws invalid_argument with the choices.
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path);
 
+/// The format that `options.format` names, or the first that recognises the file's content, or
+/// else its name. Throws not_recognised, invalid_argument.
+const Format& format_to_read(const MappedFile& file, const OpenOptions& options);
+
 /// Opens `file` as `options.format`, or as the first format that recognises its content, or else
 /// its name. Throws not_recognised, and what the format's `open` throws.
 std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
