@@ -56,7 +56,9 @@ std::filesystem::path hidden_name(const std::filesystem::path& path) {
   std::random_device random;
   std::string name = ".";
   name += path.filename().string();
-  name += "." + std::to_string(random()) + ".tmp";
+  name += '.';
+  name += std::to_string(random());
+  name += ".tmp";
   return path.parent_path() / name;
 }
 

@@ -79,7 +79,7 @@ void check_absent(const Inspection& found, const Schema& schema, const std::stri
 
 // The trailer's own bytes are damaged, or what it points to is.
 void check_trailer(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                   const BlockIndex& truth, const Schema& schema, std::vector<Error>& findings) {
+                   const BlockIndex& truth, std::vector<Error>& findings) {
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
   if (!trailer) {
     if (has_trailer_magic(*file)) {
@@ -124,7 +124,7 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level) {
     const BlockIndex truth =
         BlockIndex::from_entries(std::move(found.sound), schema.rows, schema.cols, file->name());
     try {
-      check_trailer(file, body, truth, schema, report.findings);
+      check_trailer(file, body, truth, report.findings);
     } catch (const Error& e) {
       if (e.code() == Errc::io) throw;
       report.findings.push_back(e);

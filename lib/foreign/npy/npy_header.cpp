@@ -269,10 +269,10 @@ std::string emit_header(const Schema& schema) {
   // NumPy leaves room for the first dimension to grow to as many digits as this.
   constexpr std::size_t growth_digits = 21, align = 64;
   const std::string rows = std::to_string(schema.rows);
+  std::string cols;
+  if (schema.kind == ObjectKind::matrix) cols.append(1, ' ').append(std::to_string(schema.cols));
   std::string text = "{'descr': " + descr_of(schema) + ", 'fortran_order': False, 'shape': (" +
-                     rows + "," +
-                     (schema.kind == ObjectKind::matrix ? " " + std::to_string(schema.cols) : "") +
-                     "), }" + std::string(growth_digits - rows.size(), ' ');
+                     rows + "," + cols + "), }" + std::string(growth_digits - rows.size(), ' ');
   const auto narrow = latin1(text);
   if (narrow) text = *narrow;
   const auto padded_to = [&](std::size_t prefix) {

@@ -53,7 +53,7 @@ void LiteralReader::fail(const std::string& expected) {
   skip_space();
   std::string got = "the end of the header";
   if (!at_end()) {
-    got = "'";
+    got.assign(1, '\'');
     for (const char c : text_.substr(at_, 12)) {
       if (c >= ' ' && c <= '~') got += c;
     }
