@@ -26,7 +26,7 @@ def count(test):
 
 def report(log, test, counts):
     passed, failed, skipped = counts
-    name = f"{log.split('/')[0]}: {test['name']}"
+    name = f"{log.split('/')[0]}: {test['name'].split(' / ')[-1]}"
     lines = [line for line in test.get("stdout", "").splitlines() if line.strip()]
     if failed:
         print(f"failed: {name}: {failed} of {passed + failed + skipped} ({test['result']})")

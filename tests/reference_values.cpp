@@ -115,7 +115,8 @@ std::string hexadecimal(std::uint64_t value, unsigned digits) {
 std::string value_text(int type, std::uint64_t bits) {
   if (type >= kF32) return hexadecimal(bits, 2 * size_of(type));
   const Integer n = integer_from(type, bits);
-  return (n.negative ? "-" : "") + std::to_string(n.magnitude);
+  std::string s = n.negative ? "-" : "";
+  return s += std::to_string(n.magnitude);
 }
 
 std::string label_text(const std::string& label) {
