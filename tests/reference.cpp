@@ -218,6 +218,16 @@ void values(std::span<const std::byte> file, const Block& b, Object& object) {
 
 }  // namespace
 
+Refused::Refused(int rule, std::uint64_t offset, const std::string& why)
+    : std::runtime_error(std::string("R")
+                             .append(std::to_string(rule))
+                             .append(" at byte ")
+                             .append(std::to_string(offset))
+                             .append(": ")
+                             .append(why)),
+      rule_(rule),
+      offset_(offset) {}
+
 unsigned size_of(int type) {
   constexpr unsigned sizes[] = {0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
   return sizes[type];

@@ -53,11 +53,7 @@ struct Object {
 /// The file breaks one of R1..R4 and holds no object.
 class Refused : public std::runtime_error {
  public:
-  Refused(int rule, std::uint64_t offset, const std::string& why)
-      : std::runtime_error("R" + std::to_string(rule) + " at byte " + std::to_string(offset) +
-                           ": " + why),
-        rule_(rule),
-        offset_(offset) {}
+  Refused(int rule, std::uint64_t offset, const std::string& why);
   int rule() const noexcept { return rule_; }
   std::uint64_t offset() const noexcept { return offset_; }
 
