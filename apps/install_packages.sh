@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Installs what Debian 12 lacks to build dapple, and with the argument `tests` also what its tests
+# use. Does nothing, silently, when everything is there. Needs root or sudo otherwise.
+set -u
+
+needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev libtbb-dev
+  libcli11-dev libfmt-dev nlohmann-json3-dev)
+useful=()  # tests that need these are skipped without them
+if [ "${1:-}" = tests ]; then
+  needed+=(doctest-dev python3)
+  useful+=(python3-numpy python3-scipy python3-pandas)
+fi
+
+say() { echo "install_packages: $*" >&2; }
+
+# Those of the given packages that are not installed.
+missing() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed ||
+      echo "$package"
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+install() {
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends "$@" >/dev/null
+}
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  say "not a Debian system; these packages, or what they hold, must be there: ${needed[*]}"
+  exit 0
+fi
+
+mapfile -t lacking < <(missing "${needed[@]}")
+mapfile -t wanted < <([ ${#useful[@]} = 0 ] || missing "${useful[@]}")
+[ ${#lacking[@]} = 0 ] && [ ${#wanted[@]} = 0 ] && exit 0
+
+if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+  [ ${#wanted[@]} = 0 ] || say "expected root or sudo to install ${wanted[*]}; going on without"
+  [ ${#lacking[@]} = 0 ] && exit 0
+  say "expected root or sudo to install ${lacking[*]}, got neither"
+  exit 1
+fi
+
+say "installing ${lacking[*]} ${wanted[*]}"
+as_root apt-get -qq update || say "apt-get update failed; trying with the lists that are there"
+if [ ${#lacking[@]} != 0 ] && ! install "${lacking[@]}"; then
+  say "expected to install ${lacking[*]}, but apt-get failed"
+  exit 1
+fi
+if [ ${#wanted[@]} != 0 ] && ! install "${wanted[@]}"; then
+  say "could not install ${wanted[*]}; going on without"
+fi

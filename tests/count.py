@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Adds up the test cases in Meson's test logs (testlog.json).
+
+Programs that hold many test cases end with a line "N passed, N failed[, N skipped]"; any other
+test counts as one. Prints what was skipped and what failed, then the sum as the last line.
+Exits 1 when anything failed."""
+
+import json
+import re
+import sys
+
+SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.MULTILINE)
+
+
+def count(test):
+    """(passed, failed, skipped) of one test of the log."""
+    sums = SUM.findall(test.get("stdout", ""))
+    good = test["result"] in ("OK", "EXPECTEDFAIL")
+    if not sums:
+        return (0, 0, 1) if test["result"] == "SKIP" else (int(good), int(not good), 0)
+    passed, failed, skipped = (int(n or 0) for n in sums[-1])
+    crashed = test["result"] not in ("OK", "EXPECTEDFAIL", "SKIP") and failed == 0
+    ran_nothing = passed + failed + skipped == 0
+    return passed, failed + int(crashed or ran_nothing), skipped
+
+
+def report(log, test, counts):
+    passed, failed, skipped = counts
+    name = f"{log.split('/')[0]}: {test['name'].split(' / ')[-1]}"
+    lines = [line for line in test.get("stdout", "").splitlines() if line.strip()]
+    if failed:
+        print(f"failed: {name}: {failed} of {passed + failed + skipped} ({test['result']})")
+    for line in lines:
+        if line.startswith("skipped: "):
+            print(f"skipped: {name}: {line[len('skipped: '):]}")
+    if skipped and test["result"] == "SKIP":
+        print(f"skipped: {name}: {lines[-1] if lines else 'no reason given'}")
+
+
+def main(logs):
+    total = [0, 0, 0]
+    for log in logs:
+        try:
+            with open(log, encoding="utf-8") as file:
+                tests = [json.loads(line) for line in file]
+        except OSError as error:
+            print(f"failed: {log.split('/')[0]}: did not build, or ran no test ({error.strerror})")
+            total[1] += 1
+            continue
+        for test in tests:
+            counts = count(test)
+            report(log, test, counts)
+            total = [a + b for a, b in zip(total, counts)]
+    print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
+    return 1 if total[1] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Writes the corpus of the fuzz targets for DAPHNE files: small files of every kind of object and
+block, sound ones and damaged ones. Regression files (corpus/*/found_*) are kept as they are.
+
+usage: make_corpus.py  (writes beside itself)"""
+
+import pathlib
+import struct
+
+FORMATS = {"u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i8": "b", "i16": "h", "i32": "i",
+           "i64": "q", "f32": "f", "f64": "d"}
+CODES = {name: code for code, name in enumerate(FORMATS, start=1)}
+OUTSIDE = 2**64 - 1
+
+
+def values(value_type, numbers):
+    return struct.pack(f"<{len(numbers)}{FORMATS[value_type]}", *numbers)
+
+
+def matrix(rows, cols, value_type, data_type=1):
+    return struct.pack("<BBQQB", 1, data_type, rows, cols, CODES[value_type])
+
+
+def frame(rows, columns):
+    head = struct.pack("<BBQQ", 1, 3, rows, len(columns))
+    head += bytes(CODES[value_type] for _, value_type in columns)
+    for label, _ in columns:
+        head += struct.pack("<H", len(label.encode())) + label.encode()
+    return head
+
+
+def block(rx, cx, rows, cols, kind, rest=b""):
+    return struct.pack("<QQIIB", rx, cx, rows, cols, kind) + rest
+
+
+def empty(rx, cx, rows, cols):
+    return block(rx, cx, rows, cols, 0)
+
+
+def dense(rx, cx, rows, cols, value_type, numbers):
+    return block(rx, cx, rows, cols, 1, bytes([CODES[value_type]]) + values(value_type, numbers))
+
+
+def csr(rx, cx, cols, value_type, rows):
+    rest = struct.pack("<BQ", CODES[value_type], sum(map(len, rows)))
+    for row in rows:
+        rest += struct.pack("<I", len(row))
+        for col, value in row:
+            rest += struct.pack("<I", col) + values(value_type, [value])
+    return block(rx, cx, len(rows), cols, 2, rest)
+
+
+def coo(rx, cx, rows, cols, value_type, entries):
+    rest = struct.pack("<BI", CODES[value_type], len(entries))
+    for row, col, value in entries:
+        rest += struct.pack("<I", row) + (b"" if cols == 1 else struct.pack("<I", col))
+        rest += values(value_type, [value])
+    return block(rx, cx, rows, cols, 3, rest)
+
+
+def files():
+    four = matrix(4, 4, "f64")
+    sparse = matrix(4, 4, "i32", data_type=2)
+    mixed = [dense(0, 0, 2, 2, "u8", [1, 2, 3, 4]), csr(0, 2, 2, "i16", [[(1, -5)], []]),
+             coo(2, 0, 2, 2, "i32", [(1, 1, 7), (0, 0, 9)]), empty(2, 2, 2, 2)]
+    yield "matrix_mixed", sparse + b"".join(mixed)
+    yield "matrix_shuffled", sparse + b"".join(mixed[i] for i in (2, 0, 3, 1))
+    yield "matrix_without_a_block", sparse + b"".join(mixed[:3])
+    yield "matrix_no_body", four
+    yield "matrix_one_dense", matrix(2, 3, "f32") + dense(0, 0, 2, 3, "f32", range(6))
+    yield "matrix_column", matrix(5, 1, "u64") + coo(0, 0, 5, 1, "u16", [(4, 0, 5), (0, 0, 1)])
+    yield "matrix_pinwheel", matrix(3, 3, "u8") + b"".join(
+        [dense(0, 0, 1, 2, "u8", [1, 2]), dense(0, 2, 2, 1, "u8", [3, 4]), empty(1, 1, 1, 1),
+         dense(1, 0, 2, 1, "u8", [5, 6]), coo(2, 1, 1, 2, "u8", [(0, 1, 7)])])
+    yield "matrix_huge_and_empty", matrix(2**60, 2**60, "f64") + b"".join(
+        [empty(0, 0, 2**32 - 1, 2**32 - 1), dense(2**60 - 1, 2**60 - 1, 1, 1, "f64", [0.5])])
+    yield "matrix_auxiliary", four + dense(OUTSIDE, OUTSIDE, 1, 9, "u8", range(9)) + empty(0, 0, 4, 4)
+    yield "matrix_zero_area", four + bytes(50) + csr(9, 9, 0, "f64", [[], []]) + empty(0, 0, 4, 4)
+    yield "frame_strips", frame(3, [("a", "u8"), ("", "u8"), ("c d", "f64")]) + b"".join(
+        [dense(0, 0, 3, 2, "u8", range(6)), csr(0, 2, 1, "f64", [[(0, 1.5)], [], [(0, -0.0)]])])
+    yield "frame_no_columns", frame(3, [])
+    yield "bad_overlap", four + empty(0, 0, 4, 4) + empty(3, 3, 1, 1)
+    yield "bad_outside", four + empty(1, 0, 4, 4)
+    yield "bad_cut_short", four + dense(0, 0, 4, 4, "f64", range(15))
+    yield "bad_csr_counts", four + csr(0, 0, 4, "u8", [[(0, 1)]] * 4)[:-9] + bytes(9)
+    yield "bad_coo_twice", four + coo(0, 0, 4, 4, "u8", [(1, 1, 1), (1, 1, 2)])
+    yield "bad_value", matrix(1, 2, "u8") + dense(0, 0, 1, 2, "i16", [-1, 300])
+    yield "bad_version", b"\2" + four[1:]
+
+
+def main():
+    folder = pathlib.Path(__file__).resolve().parent / "corpus" / "dbdf"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files():
+        (folder / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

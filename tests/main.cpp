@@ -1,0 +1,58 @@
+// Runs the test cases, and ends with the line that tests/count.py adds up:
+// "N passed, N failed, N skipped".
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "tests/support.h"
+
+namespace {
+
+// Why the running test case gave up; doctest 2.4.9 has no skipping at run time.
+std::optional<std::string> skip_reason;
+
+class Counter : public doctest::IReporter {
+ public:
+  explicit Counter(const doctest::ContextOptions&) {}
+
+  void test_case_start(const doctest::TestCaseData& test_case) override {
+    name_ = test_case.m_name;
+    skip_reason.reset();
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
+    if (stats.failure_flags != 0) {
+      ++failed_;
+    } else if (skip_reason) {
+      ++skipped_;
+      std::cout << "skipped: " << name_ << ": " << *skip_reason << '\n';
+    } else {
+      ++passed_;
+    }
+  }
+  void test_run_end(const doctest::TestRunStats&) override {
+    std::cout << passed_ << " passed, " << failed_ << " failed, " << skipped_ << " skipped\n";
+  }
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+
+ private:
+  std::string name_;
+  int passed_ = 0, failed_ = 0, skipped_ = 0;
+};
+
+REGISTER_LISTENER("counter", 1, Counter);
+
+}  // namespace
+
+void dapple::test::skip(std::string reason) { skip_reason = std::move(reason); }

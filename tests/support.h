@@ -1,0 +1,172 @@
+// What tests share: bytes of DAPHNE files built by hand, temporary folders, a deterministic
+// random number generator, real files, and a way to skip.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dapple/block.h"
+#include "dapple/error.h"
+#include "dapple/value_type.h"
+#include "dapple/view.h"
+
+namespace dapple::test {
+
+/// Counts the running test case as skipped, and prints why.
+void skip(std::string reason);
+
+/// A folder of real files made by other programs, `../shared/fixtures/NAME` beside the source tree
+/// (or $DAPPLE_FIXTURES/NAME). Missing: skips the running test case and gives nothing.
+std::optional<std::filesystem::path> fixtures_or_skip(std::string_view name);
+
+/// Regular files of a folder whose names end in `suffix`, sorted.
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
+                                            std::string_view suffix);
+
+std::vector<std::byte> read_bytes(const std::filesystem::path& path);
+std::string read_text(const std::filesystem::path& path);
+void write_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_text(const std::filesystem::path& path, std::string_view text);
+
+/// A new empty folder, removed with everything in it.
+class TempDir {
+ public:
+  TempDir();
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  /// Writes the bytes to a file of that name and gives its path.
+  std::filesystem::path write(std::string_view name, std::span<const std::byte> bytes) const;
+  /// Names of everything inside, sorted.
+  std::vector<std::string> names() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The same numbers for the same seed on every machine (SplitMix64).
+class Rng {
+ public:
+  explicit Rng(std::uint64_t seed) noexcept : state_(seed) {}
+
+  std::uint64_t bits() noexcept;
+  /// 0 <= result < n; n > 0.
+  std::uint64_t below(std::uint64_t n) noexcept { return bits() % n; }
+  /// first <= result <= last.
+  std::uint64_t between(std::uint64_t first, std::uint64_t last) noexcept {
+    return first + below(last - first + 1);
+  }
+  bool chance(unsigned percent) noexcept { return below(100) < percent; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// The bytes of a DAPHNE file, put together piece by piece, whether they make sense or not.
+class Image {
+ public:
+  /// Header of a matrix: data type 1 (dense) or 2 (CSR).
+  static Image matrix(std::uint64_t rows, std::uint64_t cols, ValueType type,
+                      std::uint8_t data_type = 1);
+  static Image frame(std::uint64_t rows,
+                     const std::vector<std::pair<std::string, ValueType>>& columns);
+
+  /// One number, little endian.
+  template <class T>
+  Image& number(T value) {
+    static_assert(std::is_arithmetic_v<T>);
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + sizeof value);
+    std::memcpy(bytes_.data() + at, &value, sizeof value);
+    return *this;
+  }
+  Image& text(std::string_view characters);
+  Image& zeros(std::size_t n);
+
+  Image& empty(BlockPos pos, std::uint32_t rows, std::uint32_t cols) {
+    return block_header(pos, rows, cols, BlockKind::empty);
+  }
+
+  /// `values` row after row.
+  template <Value T>
+  Image& dense(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const std::vector<T>& values) {
+    block_header(pos, rows, cols, BlockKind::dense).value_type(value_type_of<T>());
+    for (T v : values) number(v);
+    return *this;
+  }
+
+  /// `rows[r]` holds (column, value) pairs of row r.
+  template <Value T>
+  Image& csr(BlockPos pos, std::uint32_t cols,
+             const std::vector<std::vector<std::pair<std::uint32_t, T>>>& rows) {
+    block_header(pos, static_cast<std::uint32_t>(rows.size()), cols, BlockKind::csr)
+        .value_type(value_type_of<T>());
+    std::uint64_t stored = 0;
+    for (const auto& row : rows) stored += row.size();
+    number(stored);
+    for (const auto& row : rows) {
+      number(static_cast<std::uint32_t>(row.size()));
+      for (const auto& [col, value] : row) number(col).number(value);
+    }
+    return *this;
+  }
+
+  template <Value T>
+  Image& coo(BlockPos pos, std::uint32_t rows, std::uint32_t cols,
+             const std::vector<Triplet<T>>& entries) {
+    block_header(pos, rows, cols, BlockKind::coo).value_type(value_type_of<T>());
+    number(static_cast<std::uint32_t>(entries.size()));
+    for (const Triplet<T>& e : entries) {
+      number(e.row);
+      if (cols != 1) number(e.col);
+      number(e.value);
+    }
+    return *this;
+  }
+
+  /// An auxiliary block with these payload bytes (rule 2.4).
+  Image& auxiliary(std::span<const std::byte> payload);
+
+  /// Replaces the bytes of one number.
+  template <class T>
+  Image& patch(std::size_t offset, T value) {
+    static_assert(std::is_arithmetic_v<T>);
+    std::memcpy(bytes_.data() + offset, &value, sizeof value);
+    return *this;
+  }
+
+  const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
+  std::size_t size() const noexcept { return bytes_.size(); }
+
+  /// Position, shape and block type; what follows is the caller's.
+  Image& block_header(BlockPos pos, std::uint32_t rows, std::uint32_t cols, BlockKind kind);
+  Image& value_type(ValueType type) { return number(static_cast<std::uint8_t>(type)); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// The Error that `f` throws; nothing when it returns.
+template <class F>
+std::optional<Error> error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dapple::test

@@ -1,0 +1,44 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "dapple/error.h"
+
+using namespace dapple;
+
+TEST_CASE("error: every code has the name that messages and JSON print") {
+  CHECK(name(Errc::io) == "io");
+  CHECK(name(Errc::not_recognised) == "not_recognised");
+  CHECK(name(Errc::unsupported) == "unsupported");
+  CHECK(name(Errc::corrupt) == "corrupt");
+  CHECK(name(Errc::out_of_range) == "out_of_range");
+  CHECK(name(Errc::absent) == "absent");
+  CHECK(name(Errc::type_mismatch) == "type_mismatch");
+  CHECK(name(Errc::invalid_argument) == "invalid_argument");
+  CHECK(name(Errc::stale_index) == "stale_index");
+}
+
+TEST_CASE("error: the message is one line of file, code, byte and detail") {
+  const Error full(Errc::corrupt, "a.dbdf", 26, "expected a block type of 0 to 3, got 7");
+  CHECK(std::string(full.what()) ==
+        "a.dbdf: corrupt at byte 26: expected a block type of 0 to 3, got 7");
+  CHECK(full.code() == Errc::corrupt);
+  CHECK(full.file() == "a.dbdf");
+  CHECK(full.offset() == 26);
+  CHECK(full.detail() == "expected a block type of 0 to 3, got 7");
+
+  const Error no_byte(Errc::io, "a.dbdf", std::nullopt, "expected to open it, got no such file");
+  CHECK(std::string(no_byte.what()) == "a.dbdf: io: expected to open it, got no such file");
+  const Error no_file(Errc::out_of_range, "expected a row below 3, got 3");
+  CHECK(std::string(no_file.what()) == "out_of_range: expected a row below 3, got 3");
+  CHECK(no_file.file().empty());
+  CHECK(!no_file.offset());
+}
+
+TEST_CASE("error: a copy keeps everything") {
+  const Error original(Errc::stale_index, "a.dpx", 0, "expected x, got y");
+  const Error copy = original;
+  CHECK(copy.code() == original.code());
+  CHECK(copy.offset() == original.offset());
+  CHECK(std::string(copy.what()) == original.what());
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""House rules that a machine can see: formatting by clang-format 14, ASCII sources, and who may
+include which dependency.
+
+usage: check_style.py SOURCE-ROOT"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+# Dependency -> the only files of the library that may include it.
+OWNERS = {
+    "boost/": {"lib/file.cpp"},
+    "xxhash.h": {"lib/hash.h"},
+    "tbb/": {"lib/parallel.h", "lib/parallel.cpp"},
+    "oneapi/": {"lib/parallel.h", "lib/parallel.cpp"},
+}
+APPS_ONLY = ("fmt/", "CLI/", "nlohmann/", "doctest/")
+
+
+def sources(root):
+    folders = ("include", "lib", "apps", "tests")
+    return sorted(p for f in folders for p in (root / f).rglob("*") if p.suffix in (".h", ".cpp"))
+
+
+def formatter():
+    """A command that checks formatting, or why there is none."""
+    for name in ("clang-format-14", "clang-format"):
+        path = shutil.which(name)
+        if path is None:
+            continue
+        version = subprocess.run([path, "--version"], text=True, capture_output=True).stdout
+        if re.search(r"version 14\.", version):
+            return path, None
+    return None, "no clang-format 14"
+
+
+def check_format(command, root, files):
+    run = subprocess.run([command, "--dry-run", "-Werror", *files], cwd=root, text=True,
+                         capture_output=True)
+    wrong = sorted(set(re.findall(r"^(.+?):\d+:\d+: error", run.stderr, re.MULTILINE)))
+    return [f"{name}: expected the layout that clang-format 14 gives" for name in wrong]
+
+
+def check_ascii(root, files):
+    return [f"{f}: expected ASCII" for f in files if not (root / f).read_bytes().isascii()]
+
+
+def check_includes(root, files):
+    found = []
+    for name in map(str, files):
+        text = (root / name).read_text(encoding="utf-8", errors="replace")
+        for header in re.findall(r'^#include [<"]([^>"]+)[>"]', text, re.MULTILINE):
+            if not name.startswith(("lib/", "include/")):
+                continue
+            if header.startswith(APPS_ONLY):
+                found.append(f"{name}: expected {header} in apps or tests only")
+            for prefix, owners in OWNERS.items():
+                if header.startswith(prefix) and name not in owners:
+                    found.append(f"{name}: expected {header} in {', '.join(sorted(owners))} only")
+            if name.startswith("include/") and header.startswith("lib/"):
+                found.append(f"{name}: expected no internal header, got {header}")
+    return found
+
+
+def main(root):
+    root = pathlib.Path(root)
+    files = [path.relative_to(root) for path in sources(root)]
+    findings = [check_ascii(root, files), check_includes(root, files)]
+    command, why_not = formatter()
+    if command:
+        findings.append(check_format(command, root, files))
+    else:
+        print(f"skipped: formatting: {why_not}")
+    for finding in (line for part in findings for line in part):
+        print(finding)
+    failed = sum(1 for part in findings if part)
+    print(f"{len(findings) - failed} passed, {failed} failed, {0 if command else 1} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
