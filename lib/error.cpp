@@ -31,10 +31,10 @@ namespace {
 std::string line(Errc code, const std::string& file, std::optional<std::uint64_t> offset,
                  const std::string& detail) {
   std::string text;
-  if (!file.empty()) text += file + ": ";
+  if (!file.empty()) text.append(file).append(": ");
   text += name(code);
-  if (offset) text += " at byte " + std::to_string(*offset);
-  return text + ": " + detail;
+  if (offset) text.append(" at byte ").append(std::to_string(*offset));
+  return text.append(": ").append(detail);
 }
 
 }  // namespace
