@@ -200,9 +200,10 @@ std::string descr_of(const Schema& schema) {
                                                   : "used twice: " + python_repr(column.label)));
     }
     if (col > 0) list += ", ";
-    list += "(" + python_repr(column.label) + ", " + dtype(column.value_type) + ")";
+    list.append("(").append(python_repr(column.label)).append(", ");
+    list.append(dtype(column.value_type)).append(")");
   }
-  return list + "]";
+  return list.append("]");
 }
 
 /// NumPy counts items, and their bytes, in a signed 64-bit number.
