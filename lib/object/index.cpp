@@ -314,7 +314,8 @@ void BlockIndex::collect_touching(const Region& region, std::vector<std::uint64_
     std::uint64_t ref, parent;
   };
   std::vector<Pending> pending{{tree_word(0), 0}};
-  // A sound tree has fewer nodes than words; a damaged one may reach a node along many ways.
+  // A sound tree has fewer nodes and blocks than words; a damaged one may reach a node along many
+  // ways.
   for (std::uint64_t visits = 0; !pending.empty(); ++visits) {
     if (visits > 2 * tree_size()) {
       fail(tree_byte(0), "expected a cover tree that reaches each node once, got more visits");
@@ -338,6 +339,7 @@ void BlockIndex::collect_touching(const Region& region, std::vector<std::uint64_
     }
     const std::uint64_t first = count_not_above(node.at + 4, node.count, region.cols.begin);
     const std::uint64_t last = count_not_above(node.at + 4, node.count, region.cols.end - 1);
+    visits += node.count;
     for (std::uint64_t i = std::max<std::uint64_t>(first, 1); i <= last; ++i) {
       take(tree_word(node.at + 3 + node.count + i));
     }

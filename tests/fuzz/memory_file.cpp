@@ -15,7 +15,7 @@ MemoryFile::MemoryFile() : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
 
 MemoryFile::~MemoryFile() { close(fd_); }
 
-void MemoryFile::set(std::span<const std::uint8_t> bytes) {
+void MemoryFile::set(std::span<const std::byte> bytes) {
   const auto size = static_cast<ssize_t>(bytes.size());
   if (ftruncate(fd_, 0) != 0 || pwrite(fd_, bytes.data(), bytes.size(), 0) != size) {
     throw std::runtime_error("cannot write a file in memory");

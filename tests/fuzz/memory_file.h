@@ -1,5 +1,5 @@
-// A file that lives in memory and has a path, so that fuzz targets go through the front door of
-// the library without touching a disk.
+// A file that lives in memory and has a path, so that fuzz targets, and tests that damage a file
+// in thousands of ways, go through the front door of the library without touching a disk.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ class MemoryFile {
   MemoryFile& operator=(const MemoryFile&) = delete;
 
   /// Replaces the contents. Nothing may have the old ones mapped.
-  void set(std::span<const std::uint8_t> bytes);
+  void set(std::span<const std::byte> bytes);
+  void set(std::span<const std::uint8_t> bytes) { set(std::as_bytes(bytes)); }
   const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
