@@ -1,6 +1,7 @@
 // A block: one stored rectangle of cells, borrowed from the Matrix or Frame it came from.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,8 +14,40 @@
 namespace dapple {
 
 namespace detail {
+
 class Store;
+
+/// Byte positions of the fields inside a 64-byte index entry (FORMAT.md, "Entry").
+namespace entry_at {
+inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 32, hash = 40,
+                             rows = 48, cols = 52, kind = 56, value_type = 57, reserved = 58;
 }
+inline constexpr std::size_t kEntryBytes = 64;
+
+/// What fetching a tile that was touched before needs, and nothing else, so that it compiles into
+/// the caller's loop: some 30 instructions let the processor overlap the cache misses of many
+/// fetches (measured, random tiles, one cell each: 27 ns a raw pointer, 145 ns through calls into
+/// the library). Null pointers send the caller to the complete path.
+struct HotStore {
+  std::atomic<const std::uint64_t*> touched{nullptr};  // a bit per block; set when confirmed
+  const std::byte* entries = nullptr;                  // written before `touched`, then constant
+  std::uint64_t grid_rows = 0;
+  std::uint64_t grid_cols = 0;
+  const std::byte* dense_base = nullptr;  // offset 0 of dense payloads: the map, plus their header
+
+  /// The entry of tile (i, j), when the tile has been touched; nullptr otherwise.
+  const std::byte* find_touched(std::uint64_t i, std::uint64_t j) const noexcept {
+    const std::uint64_t* bits = touched.load(std::memory_order_acquire);
+    if (bits == nullptr || i >= grid_rows || j >= grid_cols) return nullptr;
+    const std::uint64_t number = i * grid_cols + j;
+    const std::uint64_t word = std::atomic_ref(const_cast<std::uint64_t&>(bits[number / 64]))
+                                   .load(std::memory_order_acquire);
+    if (((word >> (number % 64)) & 1) == 0) return nullptr;
+    return entries + number * kEntryBytes;
+  }
+};
+
+}  // namespace detail
 
 /// How a block stores its cells; codes of the DAPHNE binary format, version 1 ("Block types").
 enum class BlockKind : std::uint8_t { empty = 0, dense = 1, csr = 2, coo = 3 };
@@ -56,6 +89,14 @@ class Block {
   /// copies. O(1).
   template <Value T>
   DenseView<T> dense() const {
+    constexpr auto wanted = static_cast<std::uint16_t>(
+        static_cast<unsigned>(BlockKind::dense) | static_cast<unsigned>(value_type_of<T>()) << 8);
+    if (hot_->touched.load(std::memory_order_acquire) != nullptr && hot_->dense_base != nullptr &&
+        detail::load<std::uint16_t>(entry_ + detail::entry_at::kind) == wanted) {
+      const auto cols = detail::load<std::uint32_t>(entry_ + detail::entry_at::cols);
+      return {hot_->dense_base + detail::load<std::uint64_t>(entry_ + detail::entry_at::offset),
+              detail::load<std::uint32_t>(entry_ + detail::entry_at::rows), cols, cols * sizeof(T)};
+    }
     const DenseBytes d = dense_bytes(value_type_of<T>());
     return {d.data, d.rows, d.cols, d.row_bytes};
   }
@@ -92,8 +133,8 @@ class Block {
  private:
   friend class BlockedObject;
   friend class detail::Store;
-  Block(const detail::Store* store, const std::byte* entry) noexcept
-      : store_(store), entry_(entry) {}
+  Block(const detail::HotStore* hot, const std::byte* entry) noexcept : hot_(hot), entry_(entry) {}
+  const detail::Store& store() const noexcept;
 
   struct DenseBytes {
     const std::byte* data;
@@ -110,8 +151,8 @@ class Block {
   SparseBytes sparse_bytes(BlockKind wanted_kind, ValueType wanted) const;
   void decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const;
 
-  const detail::Store* store_;
-  const std::byte* entry_;  // its entry of the block index
+  const detail::HotStore* hot_;  // its Store
+  const std::byte* entry_;       // its entry of the block index
 };
 
 }  // namespace dapple

@@ -109,7 +109,10 @@ class BlockedObject {
   std::optional<Block> find_cover(std::uint64_t row, std::uint64_t col) const;
 
   /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range. O(1).
-  Block tile(std::uint64_t i, std::uint64_t j) const;
+  Block tile(std::uint64_t i, std::uint64_t j) const {
+    if (const std::byte* entry = hot_->find_touched(i, j)) return Block(hot_, entry);
+    return first_tile(i, j);
+  }
 
   /// Asks the system to fetch the blocks of a region from storage now; returns at once.
   void prefetch(const Region& region) const;
@@ -119,12 +122,15 @@ class BlockedObject {
   std::shared_ptr<const detail::Store> share() const noexcept { return store_; }
 
  protected:
-  explicit BlockedObject(std::shared_ptr<const detail::Store> store) noexcept
-      : store_(std::move(store)) {}
+  explicit BlockedObject(std::shared_ptr<const detail::Store> store) noexcept;
   void read_to(const Region& region, void* out, std::size_t size, std::size_t row_stride,
                ValueType type, const ReadOptions& options) const;
 
   std::shared_ptr<const detail::Store> store_;
+
+ private:
+  Block first_tile(std::uint64_t i, std::uint64_t j) const;
+  const detail::HotStore* hot_;  // store_ as what tile() needs
 };
 
 }  // namespace dapple

@@ -149,6 +149,7 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
 const Codec kCodec = {
     .format = "dbdf",
     .sparse_in_place = true,
+    .dense_header = kDenseHeader,
     .header_size = [](const Entry& e) -> std::uint64_t { return header_size(e.kind); },
     .confirm = confirm,
     .check_hash = check_hash,

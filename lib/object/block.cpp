@@ -20,34 +20,38 @@ namespace {
 
 }  // namespace
 
+const detail::Store& Block::store() const noexcept {
+  return static_cast<const detail::Store&>(*hot_);
+}
+
 BlockInfo Block::info() const noexcept { return load_entry(entry_).info(); }
 
 std::span<const std::byte> Block::payload() const {
   const Entry e = load_entry(entry_);
-  const auto header_size = store_->codec().header_size;
+  const auto header_size = store().codec().header_size;
   const std::uint64_t header = header_size != nullptr ? header_size(e) : 0;
-  return store_->file().bytes(e.offset + header, e.bytes - header);
+  return store().file().bytes(e.offset + header, e.bytes - header);
 }
 
 Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
   const Entry e = load_entry(entry_);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {
-    fail_kind(*store_, e, "a dense block of " + std::string(name(wanted)));
+    fail_kind(store(), e, "a dense block of " + std::string(name(wanted)));
   }
-  if (store_->codec().in_place != nullptr) {
-    if (const auto place = store_->codec().in_place(*store_, e)) {
+  if (store().codec().in_place != nullptr) {
+    if (const auto place = store().codec().in_place(store(), e)) {
       return {place->data, e.rows, e.cols, place->row_step};
     }
   }
-  store_->fail(Errc::type_mismatch, e.offset,
+  store().fail(Errc::type_mismatch, e.offset,
                "expected values that can be viewed in place, got the format " +
-                   std::string(store_->codec().format) + ", which must be decoded");
+                   std::string(store().codec().format) + ", which must be decoded");
 }
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {
   const Entry e = load_entry(entry_);
-  if (e.kind != wanted_kind || e.value_type != wanted || !store_->codec().sparse_in_place) {
-    fail_kind(*store_, e,
+  if (e.kind != wanted_kind || e.value_type != wanted || !store().codec().sparse_in_place) {
+    fail_kind(store(), e,
               "a " + std::string(name(wanted_kind)) + " block of " + std::string(name(wanted)));
   }
   const auto bytes = payload();
@@ -57,13 +61,13 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
   const Entry e = load_entry(entry_);
   const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols);
-  store_->codec().read(*store_, e, {{0, e.rows}, {0, e.cols}}, target);
+  store().codec().read(store(), e, {{0, e.rows}, {0, e.cols}}, target);
 }
 
 template <Value T>
 Csr<T> Block::to_csr() const {
   const Entry e = load_entry(entry_);
-  return detail::collect_csr<T>(*store_, e.cells(), {});
+  return detail::collect_csr<T>(store(), e.cells(), {});
 }
 
 #define DAPPLE_INSTANTIATE(T) template Csr<T> Block::to_csr() const;

@@ -25,6 +25,9 @@ BlockInfo BlockRange::iterator::operator*() const {
   return store_->index().entry(store_->index().in_file_order(i_)).info();
 }
 
+BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept
+    : store_(std::move(store)), hot_(store_.get()) {}
+
 std::uint64_t BlockedObject::rows() const noexcept { return store_->schema().rows; }
 std::uint64_t BlockedObject::cols() const noexcept { return store_->schema().cols; }
 std::string_view BlockedObject::format() const noexcept { return store_->codec().format; }
@@ -65,7 +68,7 @@ std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t 
   return store_->block(*number);
 }
 
-Block BlockedObject::tile(std::uint64_t i, std::uint64_t j) const {
+Block BlockedObject::first_tile(std::uint64_t i, std::uint64_t j) const {
   const auto& grid = store_->index().grid();
   if (!grid) {
     throw Error(Errc::invalid_argument, store_->file().name(), std::nullopt,

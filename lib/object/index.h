@@ -37,19 +37,13 @@ struct Entry {
   BlockKind kind = BlockKind::empty;
   ValueType value_type = ValueType::u8;
 
-  static constexpr std::size_t kBytes = 64;
+  static constexpr std::size_t kBytes = kEntryBytes;
 
   BlockInfo info() const noexcept {
     return {pos, rows, cols, kind, value_type, stored, offset, bytes};
   }
   Region cells() const noexcept { return info().cells(); }
 };
-
-/// Byte positions of the fields inside an entry.
-namespace entry_at {
-inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 32, hash = 40,
-                             rows = 48, cols = 52, kind = 56, value_type = 57, reserved = 58;
-}
 
 /// Byte positions inside the head in front of the entries of an index in place.
 namespace head_at {
@@ -130,6 +124,12 @@ class BlockIndex {
   const std::byte* entry_bytes(std::uint64_t number) const {
     const std::uint64_t at = number * Entry::kBytes;
     return memory_ != nullptr ? memory_ + at : place_.where->at(place_.entries + at, Entry::kBytes);
+  }
+  /// All entries one behind the other, once they can be had without reading; or nullptr.
+  const std::byte* all_entries() const noexcept {
+    if (memory_ != nullptr) return memory_;
+    const std::byte* base = place_.where ? place_.where->base() : nullptr;
+    return base != nullptr ? base + place_.entries : nullptr;
   }
   Entry entry(std::uint64_t number) const { return load_entry(entry_bytes(number)); }
 

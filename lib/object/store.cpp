@@ -54,9 +54,10 @@ void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
 }
 
 bool Store::was_touched(std::uint64_t number) const noexcept {
-  std::uint64_t* const bits = touched_bits_.load(std::memory_order_acquire);
+  const std::uint64_t* const bits = touched.load(std::memory_order_acquire);
   if (bits == nullptr) return false;
-  return (std::atomic_ref(bits[number / 64]).load(std::memory_order_acquire) >> (number % 64)) & 1;
+  std::atomic_ref word(const_cast<std::uint64_t&>(bits[number / 64]));
+  return ((word.load(std::memory_order_acquire) >> (number % 64)) & 1) != 0;
 }
 
 void Store::touch(std::uint64_t number, const Entry& entry) const {
@@ -76,17 +77,25 @@ void Store::touch(std::uint64_t number, const Entry& entry) const {
   if (codec_->confirm != nullptr) codec_->confirm(*this, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
   if (file_->base() == nullptr || check_ == Check::always) return;
-  std::uint64_t* bits = touched_bits_.load(std::memory_order_acquire);
-  if (bits == nullptr) {
-    const std::lock_guard lock(mutex_);
-    if (touched_ == nullptr) {
-      touched_.reset(static_cast<std::uint64_t*>(std::calloc(index_.size() / 64 + 1, 8)));
-      if (touched_ == nullptr) throw std::bad_alloc();
-    }
-    bits = touched_.get();
-    touched_bits_.store(bits, std::memory_order_release);
+  if (touched.load(std::memory_order_acquire) == nullptr) make_hot();
+  std::atomic_ref(touched_bits_.get()[number / 64]).fetch_or(std::uint64_t{1} << (number % 64));
+}
+
+// REQUIRES that the file is mapped.
+void Store::make_hot() const {
+  const std::lock_guard lock(mutex_);
+  if (touched_bits_ != nullptr) return;
+  touched_bits_.reset(static_cast<std::uint64_t*>(std::calloc(index_.size() / 64 + 1, 8)));
+  if (touched_bits_ == nullptr) throw std::bad_alloc();
+  // Nobody reads these before `touched` is set.
+  auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
+  hot.entries = index_.all_entries();
+  if (index_.grid() && hot.entries != nullptr) {
+    hot.grid_rows = index_.grid()->rows;
+    hot.grid_cols = index_.grid()->cols;
   }
-  std::atomic_ref(bits[number / 64]).fetch_or(std::uint64_t{1} << (number % 64));
+  if (codec_->dense_header >= 0) hot.dense_base = file_->base() + codec_->dense_header;
+  hot.touched.store(touched_bits_.get(), std::memory_order_release);
 }
 
 Block Store::block(std::uint64_t number) const {

@@ -61,6 +61,9 @@ struct Codec {
   std::string_view format;
   /// CSR and COO payloads are those of the DAPHNE binary format, so that views work on them.
   bool sparse_in_place = false;
+  /// Bytes from `entry.offset` to the values of a dense block that can be used in place, always;
+  /// -1: `in_place` decides.
+  int dense_header = -1;
   /// Bytes of a block's own header, at `entry.offset`. May be null: none.
   std::uint64_t (*header_size)(const Entry&) = nullptr;
   /// Compares an entry with the bytes that it points to (rule 2.6). Called before a block is
@@ -93,7 +96,7 @@ struct CodecState {
   virtual ~CodecState() = default;
 };
 
-class Store {
+class Store : public HotStore {
  public:
   Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, const Codec& codec,
         std::unique_ptr<CodecState> state = nullptr);
@@ -147,6 +150,7 @@ class Store {
  private:
   bool was_touched(std::uint64_t number) const noexcept;
   void touch(std::uint64_t number, const Entry& entry) const;
+  void make_hot() const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
   void confirm_absence() const;
   void entries_of_dense(const Entry& entry, const Part& part,
@@ -166,9 +170,8 @@ class Store {
   };
   // A bit per block: its entry has been confirmed. Made when the file is first mapped; zero pages
   // cost no memory until a bit in them is set.
-  mutable std::unique_ptr<std::uint64_t, Free> touched_;
-  mutable std::atomic<std::uint64_t*> touched_bits_{nullptr};
-  mutable std::mutex mutex_;  // guards the making of touched_
+  mutable std::unique_ptr<std::uint64_t, Free> touched_bits_;
+  mutable std::mutex mutex_;  // guards the making of touched_bits_, and HotStore
   mutable std::atomic<bool> absence_confirmed_{false};
 };
 
