@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "dapple/items.h"
 #include "input.h"
 #include "report.h"
 #include "table.h"
@@ -69,15 +70,20 @@ int run(const Arguments& arguments, Console& console) {
 
   const auto object = open_input(input);
   const BlockedObject& o = base(object);
-  say_note(o, console);
+  say_note(input, o, console);
   const Table table = table_for(o);
   if (!console.json) table.head(console.out);
-  for (const BlockInfo& block : o.blocks()) {
+  const auto print = [&](const BlockInfo& block, ItemRole role) {
     if (console.json) {
       print_json(block, console.out);
     } else {
-      print_line(block, "", table, console.out);
+      print_line(block, role == ItemRole::cells ? "" : name(role), table, console.out);
     }
+  };
+  if (all) {
+    for_each_item(o, print);
+  } else {
+    for (const BlockInfo& block : o.blocks()) print(block, ItemRole::cells);
   }
   return kDone;
 }

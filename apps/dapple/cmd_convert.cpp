@@ -151,7 +151,7 @@ int run(const Arguments& arguments, Console& console) {
 
   const auto object = open_input(input);
   const Selection part = resolve(wanted, object, input.name());
-  say_note(base(object), console);
+  say_note(input, base(object), console);
   options.write = write.options;
   const auto written = deliver(object, part, destination, options, console);
   if (written && !console.quiet && !console.json) {

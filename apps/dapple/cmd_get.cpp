@@ -42,7 +42,7 @@ int run(const Arguments& arguments, Console& console) {
 
   const auto object = open_input(input);
   const Selection part = resolve(wanted, object, input.name());
-  say_note(base(object), console);
+  say_note(input, base(object), console);
   if (as_cells && console.out.is_terminal()) {
     print_cells(object, part, {absent, console.threads}, console.out);
     return kDone;

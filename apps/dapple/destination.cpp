@@ -112,7 +112,7 @@ void require_replaceable(const Destination& destination) {
   if (std::filesystem::is_other(status)) {
     fail("expected a file to write or - for standard output, got a device or pipe");
   }
-  if (!destination.force) fail("expected a new file, got one that exists (--force replaces it)");
+  if (!destination.force) fail("expected a new file, got one that exists; --force overwrites it");
 }
 
 std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,

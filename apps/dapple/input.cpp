@@ -101,9 +101,9 @@ std::variant<Matrix, Frame> open_input(const Input& input) {
                            : open(input.file, input.options);
 }
 
-void say_note(const BlockedObject& object, const Console& console) {
+void say_note(const Input& input, const BlockedObject& object, const Console& console) {
   if (object.note().empty() || console.quiet || console.json) return;
-  say("dapple: " + printable(object.note()));
+  say("dapple: " + printable(input.name() + ": " + object.note()));
 }
 
 void require_named_file(const Input& input, std::string_view verb) {

@@ -30,7 +30,7 @@ void add_reading_flags(Command& command, OpenOptions& options);
 std::variant<Matrix, Frame> open_input(const Input& input);
 
 /// Says what the format wants the user to know, on standard error.
-void say_note(const BlockedObject& object, const Console& console);
+void say_note(const Input& input, const BlockedObject& object, const Console& console);
 
 /// Throws UsageError for "-": `verb` needs a file that has a name.
 void require_named_file(const Input& input, std::string_view verb);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <string>
+#include <system_error>
 
 #include "dapple/error.h"
 
@@ -46,7 +46,7 @@ void Output::send(std::string_view text) const {
       throw ClosedPipe{};
     } else if (errno != EINTR) {
       throw Error(Errc::io, "stdout", std::nullopt,
-                  std::string("expected to write, got ") + std::strerror(errno));
+                  "expected to write it, got " + std::generic_category().message(errno));
     }
   }
 }
