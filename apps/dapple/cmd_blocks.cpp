@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 
 #include "dapple/items.h"
@@ -17,13 +18,15 @@ namespace dapple::cli {
 namespace {
 
 /// Widths that every block of the object fits in, so that nothing needs to be looked at twice.
-Table table_for(const BlockedObject& object) {
+Table table_for(const BlockedObject& object, bool all) {
   const auto grid = object.grid();
   const std::uint64_t rows = grid ? grid->tile.rows : object.rows();
   const std::uint64_t cols = grid ? grid->tile.cols : object.cols();
+  // Auxiliary blocks stand at the greatest position there is.
+  const std::size_t position = all ? digits(std::numeric_limits<std::uint64_t>::max()) : 0;
   const std::size_t byte_digits = digits(object.bytes());
-  return Table({{"rx", digits(object.rows())},
-                {"cx", digits(object.cols())},
+  return Table({{"rx", std::max(position, digits(object.rows()))},
+                {"cx", std::max(position, digits(object.cols()))},
                 {"rows", digits(rows)},
                 {"cols", digits(cols)},
                 {"kind", 5, Align::left},
@@ -71,7 +74,7 @@ int run(const Arguments& arguments, Console& console) {
   const auto object = open_input(input);
   const BlockedObject& o = base(object);
   say_note(input, o, console);
-  const Table table = table_for(o);
+  const Table table = table_for(o, all);
   if (!console.json) table.head(console.out);
   const auto print = [&](const BlockInfo& block, ItemRole role) {
     if (console.json) {

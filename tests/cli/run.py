@@ -66,8 +66,8 @@ class Case:
         if self.user is not None and os.getuid() == 0:
             if not readable_by_all(program):
                 raise Skip("the program lies in a folder that nobody else may read")
-            os.chmod(folder, 0o777)
-            options["user"] = self.user
+            give_away(folder, self.user)
+            options.update(user=self.user, group=self.user, extra_groups=[])
         if self.columns is not None:
             return terminal.run(command, self.columns, TIMEOUT_S, **options)
         done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, **options)
@@ -88,6 +88,11 @@ def environment(program):
     env["PATH"] = str(program.parent) + os.pathsep + env.get("PATH", "")
     env["LC_ALL"] = "C"
     return env
+
+
+def give_away(folder, user):
+    for path in [folder, *folder.rglob("*")]:
+        os.chown(path, user, user)
 
 
 def readable_by_all(path):
