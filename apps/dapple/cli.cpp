@@ -105,6 +105,7 @@ void Command::parse(const Arguments& arguments) {
     throw UsageError(explain(error.what()));
   }
   for (const std::string& extra : app_->remaining()) {
+    if (extra == "--") continue;  // what follows it are operands
     const bool is_flag = extra.size() > 1 && extra.starts_with("-");
     throw UsageError(
         fmt::format("{} '{}'", is_flag ? "unknown flag" : "unexpected argument", printable(extra)));

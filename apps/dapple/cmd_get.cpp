@@ -1,6 +1,7 @@
 // dapple get: any part of an object as text, or as a file of any format.
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "destination.h"
 #include "input.h"
@@ -12,6 +13,8 @@
 namespace dapple::cli {
 
 namespace {
+
+constexpr std::string_view kDefaultFormat = "csv";
 
 int run(const Arguments& arguments, Console& console) {
   Input input;
@@ -34,16 +37,20 @@ int run(const Arguments& arguments, Console& console) {
   require_consistent(wanted);
   const bool to_file = !destination.path.empty() && !destination.is_stdout();
   if (destination.force && !to_file) throw UsageError("expected -o OUT with --force, got none");
-  const bool as_cells = !to_file && destination.to.empty();
-  if (!to_file) destination.path = "-";
-  if (as_cells) destination.to = "csv";
-  format_to_write(destination);
-  require_replaceable(destination);
+  const bool as_screen = !to_file && destination.to.empty() && console.out.is_terminal();
+  if (!to_file) {
+    destination.path = kStdout;
+    if (destination.to.empty()) destination.to = kDefaultFormat;
+  }
+  if (!as_screen) {
+    format_to_write(destination);
+    require_replaceable(destination);
+  }
 
   const auto object = open_input(input);
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
-  if (as_cells && console.out.is_terminal()) {
+  if (as_screen) {
     print_cells(object, part, {absent, console.threads}, console.out);
     return kDone;
   }

@@ -118,22 +118,15 @@ std::string type_summary(const Frame& frame) {
   return text;
 }
 
-/// A label as it stands on a screen; one without visible ends in quotes.
-std::string label_text(const std::string& label) {
-  const std::string text = shortened(printable(label), kLabelWidth);
-  const bool bare = !text.empty() && text.front() != ' ' && text.back() != ' ';
-  return bare ? text : '"' + text + '"';
-}
-
 void print_columns(const Frame& frame, Output& out) {
   const std::uint64_t shown =
       out.is_terminal() ? std::min(frame.cols(), kColumnsOnTerminal) : frame.cols();
   std::size_t width = 0;
   for (std::uint64_t col = 0; col < shown; ++col) {
-    width = std::max(width, display_width(label_text(frame.label(col))));
+    width = std::max(width, display_width(label_text(frame.label(col), kLabelWidth)));
   }
   for (std::uint64_t col = 0; col < shown; ++col) {
-    const std::string label = label_text(frame.label(col));
+    const std::string label = label_text(frame.label(col), kLabelWidth);
     const std::string padding(width - display_width(label) + 2, ' ');
     print_line(out, col == 0 ? "columns" : "",
                label + padding + std::string(name(frame.column_type(col))));

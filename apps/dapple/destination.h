@@ -9,12 +9,14 @@
 
 namespace dapple::cli {
 
+inline constexpr std::string_view kStdout = "-";
+
 struct Destination {
   std::string path;  // "-": standard output
   std::string to;    // the format's name; empty: told from the path's extension
   bool force = false;
 
-  bool is_stdout() const noexcept { return path == "-"; }
+  bool is_stdout() const noexcept { return path == kStdout; }
 };
 
 /// --to and --force.

@@ -39,7 +39,8 @@ class CellScreen {
         number_width_(digits(rows_.end > 0 ? rows_.end - 1 : 0)) {}
 
   void print() {
-    const std::uint64_t cols_per_page = std::clamp<std::uint64_t>(cols_, 1, kColsPerPage);
+    if (cols_ == 0) return;
+    const std::uint64_t cols_per_page = std::min(cols_, kColsPerPage);
     const std::uint64_t rows_per_page = kCellsPerPage / cols_per_page;
     Range rows{rows_.begin, rows_.begin};
     do {
@@ -61,8 +62,8 @@ class CellScreen {
     for (std::uint64_t k = 0; k < cols.size(); ++k) {
       const std::uint64_t col = column(cols.begin + k);
       const auto* frame = std::get_if<Frame>(&object_);
-      page[k].head = frame != nullptr ? shortened(printable(frame->label(col)), kHeadWidth)
-                                      : fmt::to_string(col);
+      page[k].head =
+          frame != nullptr ? label_text(frame->label(col), kHeadWidth) : fmt::to_string(col);
       page[k].cells.reserve(rows.size());
     }
     if (const auto* matrix = std::get_if<Matrix>(&object_)) {

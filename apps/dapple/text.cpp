@@ -72,6 +72,12 @@ std::string shortened(std::string_view printable_text, std::size_t width) {
   return std::string(printable_text.substr(0, end)).append(kDots);
 }
 
+std::string label_text(std::string_view label, std::size_t width) {
+  const std::string text = shortened(printable(label), width);
+  const bool bare = !text.empty() && text.front() != ' ' && text.back() != ' ';
+  return bare ? text : '"' + text + '"';
+}
+
 std::string human_size(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 6> units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return counted(bytes, "byte");

@@ -23,6 +23,10 @@ std::size_t display_width(std::string_view printable_text) noexcept;
 /// `printable_text` cut to `width` columns, with "..." at its end when something is missing.
 std::string shortened(std::string_view printable_text, std::size_t width);
 
+/// A label as it stands on a screen, in quotes when its ends would not be seen. At most `width`
+/// columns and the quotes.
+std::string label_text(std::string_view label, std::size_t width);
+
 /// "119.9 MiB", "65 bytes".
 std::string human_size(std::uint64_t bytes);
 

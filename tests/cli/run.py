@@ -153,7 +153,7 @@ def main(arguments):
         for name, check in sorted(vars(checks).items()):
             if name.startswith("check_"):
                 jobs.append((name, lambda m, c=check: run_check(c, program, m)))
-    passed = failed = 0
+    passed = failed = skipped = 0
     with tempfile.TemporaryDirectory(prefix="dapple-cli-") as folder:
         master = pathlib.Path(folder, "inputs")
         inputs.make(master)
@@ -163,7 +163,8 @@ def main(arguments):
             try:
                 failure = job(master)
             except Skip as reason:
-                print(f"{name}: skipped: {reason}")
+                print(f"skipped: {name}: {reason}")
+                skipped += 1
                 continue
             except subprocess.TimeoutExpired:
                 failure = f"did not end within {TIMEOUT_S} s\n"
@@ -172,7 +173,7 @@ def main(arguments):
                 failed += 1
             else:
                 passed += 1
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or passed == 0 else 0
 
 
