@@ -35,14 +35,13 @@ int run(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   require_consistent(wanted);
-  const bool to_file = !destination.path.empty() && !destination.is_stdout();
-  if (destination.force && !to_file) throw UsageError("expected -o OUT with --force, got none");
-  const bool as_screen = !to_file && destination.to.empty() && console.out.is_terminal();
-  if (!to_file) {
-    destination.path = kStdout;
-    if (destination.to.empty()) destination.to = kDefaultFormat;
+  const bool as_text = destination.is_stdout() && destination.to.empty();
+  const bool as_screen = as_text && console.out.is_terminal();
+  if (destination.force && destination.is_stdout()) {
+    throw UsageError("expected -o OUT with --force, got none");
   }
   if (!as_screen) {
+    if (as_text) destination.to = kDefaultFormat;
     format_to_write(destination);
     require_replaceable(destination);
   }

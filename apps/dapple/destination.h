@@ -9,14 +9,12 @@
 
 namespace dapple::cli {
 
-inline constexpr std::string_view kStdout = "-";
-
 struct Destination {
-  std::string path;  // "-": standard output
+  std::string path;  // "-" or empty: standard output
   std::string to;    // the format's name; empty: told from the path's extension
   bool force = false;
 
-  bool is_stdout() const noexcept { return path == kStdout; }
+  bool is_stdout() const noexcept { return path.empty() || path == "-"; }
 };
 
 /// --to and --force.
