@@ -60,6 +60,7 @@ class Frame : public BlockedObject {
 
  private:
   friend std::variant<Matrix, Frame> open(const std::filesystem::path&, OpenOptions);
+  friend std::variant<Matrix, Frame> open_stream(int, std::string, OpenOptions);
   using BlockedObject::BlockedObject;
 };
 

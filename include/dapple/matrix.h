@@ -46,6 +46,7 @@ class Matrix : public BlockedObject {
 
  private:
   friend std::variant<Matrix, Frame> open(const std::filesystem::path&, OpenOptions);
+  friend std::variant<Matrix, Frame> open_stream(int, std::string, OpenOptions);
   using BlockedObject::BlockedObject;
 };
 

@@ -41,4 +41,9 @@ struct OpenOptions {
 /// Throws io, not_recognised, unsupported, corrupt (R1 to R4).
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options = {});
 
+/// Opens what is left to read of the descriptor `fd`, for example a pipe: it is copied to a file
+/// without a name first. `name` stands for the file in messages. Does not close `fd`.
+/// Throws as above.
+std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options = {});
+
 }  // namespace dapple

@@ -17,7 +17,7 @@ namespace {
 
 // name, title, extensions, reads, writes, streams; recognise, open, write, write_file
 constexpr std::array kTable = {
-    Format{{"dbdf", "DAPHNE binary format, version 1", ".dbdf", true, true, false},
+    Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
            dbdf::open_dbdf,
            nullptr,

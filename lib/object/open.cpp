@@ -16,6 +16,12 @@ std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions 
   return Matrix(std::move(store));
 }
 
+std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options) {
+  auto store = detail::open_store(detail::MappedFile::spool(fd, std::move(name)), options);
+  if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
+  return Matrix(std::move(store));
+}
+
 Matrix Matrix::open(const std::filesystem::path& path, OpenOptions options) {
   auto object = dapple::open(path, std::move(options));
   if (Matrix* matrix = std::get_if<Matrix>(&object)) return std::move(*matrix);

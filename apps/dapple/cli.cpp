@@ -1,0 +1,189 @@
+#include "cli.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+constexpr std::size_t kHelpIndent = 24;
+constexpr std::size_t kHelpWidth = 80;
+
+/// "  NAMES   HELP", with HELP wrapped and indented; names too long get a line of their own.
+void append_help_line(std::string& text, std::string_view names, std::string_view help) {
+  std::string line = "  " + std::string(names);
+  if (line.size() + 2 > kHelpIndent) {
+    text += line + '\n';
+    line.clear();
+  }
+  line.resize(kHelpIndent, ' ');
+  while (!help.empty()) {
+    std::size_t end = help.size();
+    if (kHelpIndent + end > kHelpWidth) end = help.rfind(' ', kHelpWidth - kHelpIndent);
+    line += help.substr(0, end);
+    text += line + '\n';
+    help.remove_prefix(std::min(help.size(), end + 1));
+    line.assign(kHelpIndent, ' ');
+  }
+}
+
+/// "-q,--quiet" as the help writes it; a value's own comma stays.
+std::string spaced_names(std::string names) {
+  const std::size_t comma = names.find(',');
+  if (comma < names.find(' ')) names.insert(comma + 1, " ");
+  return names;
+}
+
+/// CLI11's complaint in this program's words. It starts with the flag, dashes left out when the
+/// flag takes no value.
+std::string explain(const std::string& complaint) {
+  const std::string flag = complaint.substr(0, complaint.find_first_of(": "));
+  if (!flag.starts_with("-")) return fmt::format("expected no value behind --{}, got one", flag);
+  if (complaint.find("At Most") != std::string::npos) {
+    return fmt::format("expected {} once, got it more often", flag);
+  }
+  return fmt::format("expected a value behind {}, got none", flag);
+}
+
+}  // namespace
+
+Command::Command(const Verb& verb) : app_(std::make_unique<CLI::App>()), verb_(verb) {
+  app_->set_help_flag("-h,--help");
+  app_->allow_extras();  // unknown flags and missing operands are complained about in `parse`
+}
+
+Command::~Command() = default;
+
+void Command::operand(const std::string& name, std::string& target, std::string help) {
+  app_->add_option(name, target);
+  operands_.emplace_back(name, &target);
+  operand_lines_.push_back({name, std::move(help)});
+}
+
+void Command::section(std::string title) { flag_lines_.push_back({std::move(title), {}}); }
+
+void Command::flag(const std::string& names, bool& target, std::string help) {
+  flag(
+      names, [&target] { target = true; }, std::move(help));
+}
+
+void Command::flag(const std::string& names, std::function<void()> take, std::string help) {
+  app_->add_flag_callback(names, std::move(take))->disable_flag_override();
+  flag_lines_.push_back({names, std::move(help)});
+}
+
+void Command::option(const std::string& names, const std::string& value,
+                     std::function<void(const std::string&)> take, std::string help) {
+  app_->add_option_function<std::string>(names, std::move(take));
+  flag_lines_.push_back({names + " " + value, std::move(help)});
+}
+
+void Command::repeatable(const std::string& names, const std::string& value,
+                         std::function<void(const std::string&)> take, std::string help) {
+  app_->add_option_function<std::vector<std::string>>(
+          names,
+          [take = std::move(take)](const std::vector<std::string>& values) {
+            std::for_each(values.begin(), values.end(), take);
+          })
+      ->allow_extra_args(false);
+  flag_lines_.push_back({names + " " + value, std::move(help)});
+}
+
+void Command::parse(const Arguments& arguments) {
+  Arguments reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
+  try {
+    app_->parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    throw HelpAsked{help()};
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(explain(error.what()));
+  }
+  for (const std::string& extra : app_->remaining()) {
+    if (extra == "--") continue;  // what follows it are operands
+    const bool is_flag = extra.size() > 1 && extra.starts_with("-");
+    throw UsageError(
+        fmt::format("{} '{}'", is_flag ? "unknown flag" : "unexpected argument", printable(extra)));
+  }
+  for (const auto& [name, target] : operands_) {
+    if (target->empty()) throw UsageError("expected " + name + ", got nothing");
+  }
+}
+
+std::string Command::help() const {
+  std::string text = fmt::format("dapple {}: {}\n\nusage: dapple {} [flags] {}\n\n", verb_.name,
+                                 verb_.summary, verb_.name, verb_.operands);
+  if (!verb_.about.empty()) text.append(verb_.about).append("\n");
+  for (const Line& line : operand_lines_) append_help_line(text, line.names, line.help);
+  for (const Line& line : flag_lines_) {
+    if (line.help.empty()) {
+      text += "\n" + line.names + ":\n";
+    } else {
+      append_help_line(text, spaced_names(line.names), line.help);
+    }
+  }
+  append_help_line(text, "-h, --help", "this text");
+  return text.append("\nexamples:\n").append(verb_.examples);
+}
+
+void add_shared_flags(Command& command, Console& console, std::string json_help) {
+  command.section("all verbs");
+  command.flag("--json", console.json, std::move(json_help));
+  command.flag("-q,--quiet", console.quiet, "no summaries, notes or progress");
+  command.option(
+      "--threads", "N",
+      [&console](const std::string& text) {
+        console.threads = static_cast<unsigned>(parse_number("--threads", text, 1, 1024));
+      },
+      "use N threads; without it, one per processor");
+}
+
+std::optional<std::uint64_t> find_number(std::string_view text) noexcept {
+  std::uint64_t number = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::uint64_t parse_number(std::string_view flag, std::string_view text, std::uint64_t least,
+                           std::uint64_t most) {
+  const auto number = find_number(text);
+  if (!number || *number < least || *number > most) {
+    throw UsageError(fmt::format("expected {} to be a number of {} to {}, got '{}'", flag, least,
+                                 most, printable(text)));
+  }
+  return *number;
+}
+
+std::pair<std::uint64_t, std::uint64_t> parse_pair(std::string_view flag, std::string_view text,
+                                                   char separator, std::string_view shape) {
+  if (const std::size_t at = text.find(separator); at != std::string_view::npos) {
+    const auto first = find_number(text.substr(0, at));
+    const auto second = find_number(text.substr(at + 1));
+    if (first && second) return {*first, *second};
+  }
+  throw UsageError(fmt::format("expected {} {}, got '{}'", flag, shape, printable(text)));
+}
+
+OpenRange parse_range(std::string_view flag, std::string_view text) {
+  const auto fail = [&] {
+    throw UsageError(fmt::format("expected {} A:B with A <= B, got '{}'", flag, printable(text)));
+  };
+  const std::size_t at = text.find(':');
+  if (at == std::string_view::npos) fail();
+  const auto side = [&](std::string_view part) {
+    const auto number = find_number(part);
+    if (!number && !part.empty()) fail();
+    return number;
+  };
+  const OpenRange range{side(text.substr(0, at)), side(text.substr(at + 1))};
+  if (range.begin && range.end && *range.begin > *range.end) fail();
+  return range;
+}
+
+}  // namespace dapple::cli

@@ -1,0 +1,128 @@
+// What the command lines of all verbs share: parsing, help, and the flags that each of them has.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dapple/region.h"
+#include "output.h"
+
+namespace CLI {
+class App;
+}
+
+namespace dapple::cli {
+
+/// A command line that cannot be carried out: printed as one line with a hint, exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Thrown by `Command::parse` for -h and --help; the text goes to standard output.
+struct HelpAsked {
+  std::string text;
+};
+
+/// What a verb is run with: where its data goes, and the flags that all verbs have.
+struct Console {
+  Output out;
+  bool json = false;        // data and errors as JSON
+  bool quiet = false;       // nothing but errors on standard error
+  unsigned threads = 0;     // 0: one per processor
+  bool type_asked = false;  // a value type was asked for: see `status_of`
+};
+
+using Arguments = std::vector<std::string>;
+
+/// A row of the table of verbs.
+struct Verb {
+  std::string_view name;
+  std::string_view operands;  // as in a usage line
+  std::string_view summary;   // half a line
+  std::string_view about;     // what the help says beyond it: whole lines, or nothing
+  std::string_view examples;  // the lines that the help ends with
+  /// Does the work of `arguments` (without program and verb) and returns the exit status; errors
+  /// leave as exceptions.
+  int (*run)(const Arguments& arguments, Console& console);
+};
+
+/// The command line of one verb. Flags may stand before or behind the operands; every value is
+/// checked as it is read, and every complaint is a UsageError that names the flag.
+class Command {
+ public:
+  explicit Command(const Verb& verb);
+  ~Command();
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  /// The next operand, which must be given. Targets must outlive `parse`.
+  void operand(const std::string& name, std::string& target, std::string help);
+  /// A heading for the flags that follow, in the help.
+  void section(std::string title);
+  void flag(const std::string& names, bool& target, std::string help);
+  void flag(const std::string& names, std::function<void()> take, std::string help);
+  /// A flag with a value, at most once.
+  void option(const std::string& names, const std::string& value,
+              std::function<void(const std::string&)> take, std::string help);
+  /// A flag with a value, any number of times.
+  void repeatable(const std::string& names, const std::string& value,
+                  std::function<void(const std::string&)> take, std::string help);
+
+  /// Throws UsageError, HelpAsked, and what the takers throw.
+  void parse(const Arguments& arguments);
+
+ private:
+  struct Line {
+    std::string names, help;  // a section's title has no help
+  };
+  std::string help() const;
+
+  std::unique_ptr<CLI::App> app_;
+  Verb verb_;
+  std::vector<std::pair<std::string, const std::string*>> operands_;
+  std::vector<Line> operand_lines_, flag_lines_;
+};
+
+/// --json, -q and --threads. `json_help` says what JSON is printed.
+void add_shared_flags(Command& command, Console& console, std::string json_help);
+
+/// All of `text` as a decimal number, or nothing.
+std::optional<std::uint64_t> find_number(std::string_view text) noexcept;
+
+/// The value of `flag` as a number of `least` to `most`.
+std::uint64_t parse_number(std::string_view flag, std::string_view text, std::uint64_t least,
+                           std::uint64_t most);
+
+/// Two numbers with `separator` between them; `shape` is how the help writes them, as "RX,CX".
+std::pair<std::uint64_t, std::uint64_t> parse_pair(std::string_view flag, std::string_view text,
+                                                   char separator, std::string_view shape);
+
+/// A half-open range of which either side may be missing: "3:7", "3:", ":7", ":".
+struct OpenRange {
+  std::optional<std::uint64_t> begin, end;
+};
+OpenRange parse_range(std::string_view flag, std::string_view text);
+
+/// The value of `flag` as one of the names in `table`; `table` holds pairs of name and value.
+template <class T, std::size_t N>
+T parse_choice(std::string_view flag, std::string_view text,
+               const std::pair<std::string_view, T> (&table)[N]) {
+  std::string names;
+  for (const auto& [name, value] : table) {
+    if (name == text) return value;
+    names += names.empty() ? "" : ", ";
+    names += name;
+  }
+  throw UsageError("expected " + std::string(flag) + " to be one of " + names + ", got '" +
+                   std::string(text) + "'");
+}
+
+}  // namespace dapple::cli

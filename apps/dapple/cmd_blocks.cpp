@@ -1,0 +1,106 @@
+// dapple blocks: one line per stored block, printed as the index is walked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+#include "dapple/items.h"
+#include "input.h"
+#include "report.h"
+#include "table.h"
+#include "text.h"
+#include "verbs.h"
+
+namespace dapple::cli {
+
+namespace {
+
+/// Widths that every block of the object fits in, so that nothing needs to be looked at twice.
+Table table_for(const BlockedObject& object, bool all) {
+  const auto grid = object.grid();
+  const std::uint64_t rows = grid ? grid->tile.rows : object.rows();
+  const std::uint64_t cols = grid ? grid->tile.cols : object.cols();
+  // Auxiliary blocks stand at the greatest position there is.
+  const std::size_t position = all ? digits(std::numeric_limits<std::uint64_t>::max()) : 0;
+  const std::size_t byte_digits = digits(object.bytes());
+  return Table({{"rx", std::max(position, digits(object.rows()))},
+                {"cx", std::max(position, digits(object.cols()))},
+                {"rows", digits(rows)},
+                {"cols", digits(cols)},
+                {"kind", 5, Align::left},
+                {"type", 4, Align::left},
+                {"stored", std::min(byte_digits, digits(object.counts().stored))},
+                {"offset", byte_digits},
+                {"bytes", byte_digits},
+                {"", 0, Align::left}});
+}
+
+void print_line(const BlockInfo& block, std::string_view remark, const Table& table, Output& out) {
+  const std::array<std::string, 7> numbers = {
+      fmt::to_string(block.pos.rx), fmt::to_string(block.pos.cx), fmt::to_string(block.rows),
+      fmt::to_string(block.cols),   fmt::to_string(block.stored), fmt::to_string(block.offset),
+      fmt::to_string(block.bytes)};
+  const std::string_view type = block.kind == BlockKind::empty ? "-" : name(block.value_type);
+  const std::array<std::string_view, 10> cells = {
+      numbers[0], numbers[1], numbers[2], numbers[3], name(block.kind),
+      type,       numbers[4], numbers[5], numbers[6], remark};
+  table.row(out, cells);
+}
+
+void print_json(const BlockInfo& block, Output& out) {
+  const bool typed = block.kind != BlockKind::empty;
+  const std::string_view quote = typed ? "\"" : "";
+  out.print(R"({{"rx":{},"cx":{},"rows":{},"cols":{},"kind":"{}","value_type":{}{}{},)"
+            R"("stored":{},"offset":{},"bytes":{}}})"
+            "\n",
+            block.pos.rx, block.pos.cx, block.rows, block.cols, name(block.kind), quote,
+            typed ? name(block.value_type) : "null", quote, block.stored, block.offset,
+            block.bytes);
+}
+
+int run(const Arguments& arguments, Console& console) {
+  Input input;
+  bool all = false;
+  Command command(kBlocksVerb);
+  add_input(command, input);
+  command.section("choosing");
+  command.flag("--all", all, "also blocks that hold no cells: padding, index, zero area");
+  add_reading_flags(command, input.options);
+  add_shared_flags(command, console, "one JSON object per line; errors as JSON, too");
+  command.parse(arguments);
+
+  const auto object = open_input(input);
+  const BlockedObject& o = base(object);
+  say_note(input, o, console);
+  const Table table = table_for(o, all);
+  if (!console.json) table.head(console.out);
+  const auto print = [&](const BlockInfo& block, ItemRole role) {
+    if (console.json) {
+      print_json(block, console.out);
+    } else {
+      print_line(block, role == ItemRole::cells ? "" : name(role), table, console.out);
+    }
+  };
+  if (all) {
+    for_each_item(o, print);
+  } else {
+    for (const BlockInfo& block : o.blocks()) print(block, ItemRole::cells);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+const Verb kBlocksVerb = {
+    "blocks",
+    "FILE",
+    "one line per stored block, in file order",
+    "",
+    "  dapple blocks ratings.dbdf\n"
+    "  dapple blocks ratings.dbdf --all\n"
+    "  dapple blocks ratings.dbdf --json | jq -c 'select(.kind == \"coo\")'\n",
+    run};
+
+}  // namespace dapple::cli

@@ -1,0 +1,77 @@
+// dapple get: any part of an object as text, or as a file of any format.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "destination.h"
+#include "input.h"
+#include "report.h"
+#include "screen.h"
+#include "selection.h"
+#include "verbs.h"
+
+namespace dapple::cli {
+
+namespace {
+
+constexpr std::string_view kDefaultFormat = "csv";
+
+int run(const Arguments& arguments, Console& console) {
+  Input input;
+  SelectionFlags wanted;
+  Destination destination;
+  Absent absent = Absent::error;
+  Command command(kGetVerb);
+  add_input(command, input);
+  add_selection_flags(command, wanted);
+  add_absent_flag(command, absent);
+  command.section("writing a file");
+  command.option(
+      "-o,--output", "OUT", [&](const std::string& text) { destination.path = text; },
+      "write the file OUT, in the format that its name tells; - is standard output");
+  add_destination_flags(command, destination);
+  add_reading_flags(command, input.options);
+  add_shared_flags(command, console, "errors as JSON");
+  command.parse(arguments);
+
+  require_consistent(wanted);
+  const bool as_text = destination.is_stdout() && destination.to.empty();
+  const bool as_screen = as_text && console.out.is_terminal();
+  if (destination.force && destination.is_stdout()) {
+    throw UsageError("expected -o OUT with --force, got none");
+  }
+  if (!as_screen) {
+    if (as_text) destination.to = kDefaultFormat;
+    format_to_write(destination);
+    require_replaceable(destination);
+  }
+
+  const auto object = open_input(input);
+  const Selection part = resolve(wanted, object, input.name());
+  say_note(input, base(object), console);
+  if (as_screen) {
+    print_cells(object, part, {absent, console.threads}, console.out);
+    return kDone;
+  }
+  ConvertOptions options;
+  options.absent = absent;
+  deliver(object, part, destination, options, console);
+  return kDone;
+}
+
+}  // namespace
+
+const Verb kGetVerb = {
+    "get",
+    "FILE",
+    "cells as text, or to a file",
+    "On a terminal, cells are aligned, with row and column numbers or labels; anywhere\n"
+    "else they are CSV. Rows and columns count from zero.\n",
+    "  dapple get ratings.dbdf --rows 0:10 --cols :5\n"
+    "  dapple get ratings.dbdf --cell 70000,12345 -o around.npy\n"
+    "  dapple get wine.dbdf --column pH --column quality > wine.csv\n"
+    "  dapple get ratings.dbdf --tile 3,4 --to npy | python3 -c \\\n"
+    "      'import numpy, io, sys; print(numpy.load(io.BytesIO(sys.stdin.buffer.read())))'\n",
+    run};
+
+}  // namespace dapple::cli

@@ -1,0 +1,42 @@
+// dapple index: the block index of a file, saved beside it.
+#include <fmt/format.h>
+
+#include "dapple/sidecar.h"
+#include "input.h"
+#include "report.h"
+#include "text.h"
+#include "verbs.h"
+
+namespace dapple::cli {
+
+namespace {
+
+int run(const Arguments& arguments, Console& console) {
+  Input input;
+  Command command(kIndexVerb);
+  command.operand("FILE", input.file, "the file to index");
+  add_shared_flags(command, console, "errors as JSON");
+  command.parse(arguments);
+
+  require_named_file(input, "index");
+  write_sidecar(input.file);
+  if (!console.quiet && !console.json) {
+    const auto object = open_input(input);
+    say(fmt::format("{}: {}", printable(sidecar_path(input.file).string()),
+                    counted(base(object).counts().total, "block")));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+const Verb kIndexVerb = {
+    "index",
+    "FILE",
+    "save the block index of a file beside it",
+    "Writes FILE.dpx, so that opening FILE needs no walk through its blocks. FILE is not\n"
+    "touched; an index of an older state of it is replaced.\n",
+    "  dapple index from-elsewhere.dbdf\n",
+    run};
+
+}  // namespace dapple::cli

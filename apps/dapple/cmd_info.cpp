@@ -1,0 +1,188 @@
+// dapple info: what a file holds. Header, index and nothing else is read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "dapple/convert.h"
+#include "dapple/sidecar.h"
+#include "input.h"
+#include "report.h"
+#include "text.h"
+#include "verbs.h"
+
+namespace dapple::cli {
+
+namespace {
+
+constexpr std::size_t kLabelWidth = 40;
+constexpr std::uint64_t kColumnsOnTerminal = 24;
+constexpr std::uint64_t kManyBlocks = 1000;  // above, walking them is worth saving
+
+void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
+  const BlockedObject& o = base(object);
+  const BlockCounts counts = o.counts();
+  out.print(R"({{"format":{})", json_string(o.format()));
+  if (const auto* matrix = std::get_if<Matrix>(&object)) {
+    out.print(R"(,"kind":"matrix","storage":"{}","rows":{},"cols":{},"value_type":"{}")",
+              matrix->storage() == Storage::csr ? "csr" : "dense", o.rows(), o.cols(),
+              name(matrix->value_type()));
+  } else {
+    const Frame& frame = std::get<Frame>(object);
+    out.print(R"(,"kind":"frame","rows":{},"cols":{},"columns":[)", o.rows(), o.cols());
+    for (std::uint64_t col = 0; col < frame.cols(); ++col) {
+      out.print(R"({}{{"label":{},"value_type":"{}"}})", col == 0 ? "" : ",",
+                json_string(frame.label(col)), name(frame.column_type(col)));
+    }
+    out.write("]");
+  }
+  out.print(R"(,"blocks":{{"total":{},"empty":{},"dense":{},"csr":{},"coo":{}}})", counts.total,
+            counts.empty, counts.dense, counts.csr, counts.coo);
+  if (const auto grid = o.grid()) {
+    out.print(R"(,"grid":{{"rows":{},"cols":{},"tile_rows":{},"tile_cols":{}}})", grid->rows,
+              grid->cols, grid->tile.rows, grid->tile.cols);
+  } else {
+    out.write(R"(,"grid":null)");
+  }
+  out.print(R"(,"stored":{},"bytes":{},"index":"{}"}})", counts.stored, o.bytes(),
+            name(o.index_origin()));
+  out.write("\n");
+}
+
+/// One line of the screen; values stand below each other.
+void print_line(Output& out, std::string_view key, std::string_view value) {
+  out.print("{:<12}{}\n", key, value);
+}
+
+std::string format_title(const BlockedObject& object) {
+  for (const FormatInfo& format : formats()) {
+    if (format.name == object.format()) return std::string(format.title);
+  }
+  return std::string(object.format());
+}
+
+/// "125 = 25 x 5 tiles of 4096 x 4096; last row 1696, last column 3616".
+std::string tiling(const BlockedObject& object) {
+  const std::uint64_t total = object.counts().total;
+  const auto grid = object.grid();
+  if (total == 0) return "none";
+  if (!grid) return fmt::format("{}, no regular tiling", total);
+  if (total == 1) return "1, the whole object";
+  std::string text = fmt::format("{} = {} x {} tiles of {} x {}", total, grid->rows, grid->cols,
+                                 grid->tile.rows, grid->tile.cols);
+  std::string_view separator = "; ";
+  if (const std::uint64_t rest = object.rows() % grid->tile.rows; rest != 0) {
+    text += fmt::format("{}last row {}", separator, rest);
+    separator = ", ";
+  }
+  if (const std::uint64_t rest = object.cols() % grid->tile.cols; rest != 0) {
+    text += fmt::format("{}last column {}", separator, rest);
+  }
+  return text;
+}
+
+std::string stored(const BlockedObject& object) {
+  const std::uint64_t n = object.counts().stored;
+  std::string text = counted(n, "value");
+  const double cells = static_cast<double>(object.rows()) * static_cast<double>(object.cols());
+  if (cells > 0) text += fmt::format(" ({:.4g} %)", 100 * static_cast<double>(n) / cells);
+  return text;
+}
+
+std::string index_text(const BlockedObject& object, const std::string& file) {
+  switch (object.index_origin()) {
+    case IndexOrigin::embedded:
+      return "embedded";
+    case IndexOrigin::sidecar:
+      return fmt::format("sidecar {}", printable(sidecar_path(file).string()));
+    case IndexOrigin::scanned:
+      break;
+  }
+  const bool walked = object.format() == "dbdf" && object.counts().total >= kManyBlocks;
+  return walked ? "scanned; 'dapple index' saves it beside the file, which makes opening faster"
+                : "scanned";
+}
+
+/// "11 f64, 2 i64": how many columns have which type.
+std::string type_summary(const Frame& frame) {
+  std::array<std::uint64_t, kValueTypes.size() + 1> counts{};
+  for (std::uint64_t col = 0; col < frame.cols(); ++col) {
+    ++counts[static_cast<std::size_t>(frame.column_type(col))];
+  }
+  std::string text;
+  for (const ValueType type : kValueTypes) {
+    const std::uint64_t n = counts[static_cast<std::size_t>(type)];
+    if (n > 0) text += fmt::format(", {} {}", n, name(type));
+  }
+  return text;
+}
+
+void print_columns(const Frame& frame, Output& out) {
+  const std::uint64_t shown =
+      out.is_terminal() ? std::min(frame.cols(), kColumnsOnTerminal) : frame.cols();
+  std::size_t width = 0;
+  for (std::uint64_t col = 0; col < shown; ++col) {
+    width = std::max(width, display_width(label_text(frame.label(col), kLabelWidth)));
+  }
+  for (std::uint64_t col = 0; col < shown; ++col) {
+    const std::string label = label_text(frame.label(col), kLabelWidth);
+    const std::string padding(width - display_width(label) + 2, ' ');
+    print_line(out, col == 0 ? "columns" : "",
+               label + padding + std::string(name(frame.column_type(col))));
+  }
+  if (shown < frame.cols()) {
+    print_line(out, "", fmt::format("... and {} more; --json lists all", frame.cols() - shown));
+  }
+}
+
+void print_screen(const std::variant<Matrix, Frame>& object, const std::string& file, Output& out) {
+  const BlockedObject& o = base(object);
+  const BlockCounts counts = o.counts();
+  print_line(out, "file",
+             fmt::format("{} ({}), {}", printable(file), human_size(o.bytes()), format_title(o)));
+  if (const auto* matrix = std::get_if<Matrix>(&object)) {
+    print_line(out, "matrix",
+               fmt::format("{} x {}, {}{}", o.rows(), o.cols(), name(matrix->value_type()),
+                           matrix->storage() == Storage::csr ? " (CSRMatrix)" : ""));
+  } else {
+    const Frame& frame = std::get<Frame>(object);
+    print_line(out, "frame", fmt::format("{} x {}{}", o.rows(), o.cols(), type_summary(frame)));
+    print_columns(frame, out);
+  }
+  print_line(out, "blocks", tiling(o));
+  if (counts.total > 0) print_line(out, "kinds", kinds_text(counts));
+  print_line(out, "stored", stored(o));
+  print_line(out, "index", index_text(o, file));
+  if (!o.note().empty()) print_line(out, "note", printable(o.note()));
+}
+
+int run(const Arguments& arguments, Console& console) {
+  Input input;
+  Command command(kInfoVerb);
+  add_input(command, input);
+  add_reading_flags(command, input.options);
+  add_shared_flags(command, console, "one JSON object on one line; errors as JSON, too");
+  command.parse(arguments);
+
+  const auto object = open_input(input);
+  if (console.json) {
+    print_json(object, console.out);
+  } else {
+    print_screen(object, input.name(), console.out);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+const Verb kInfoVerb = {"info",
+                        "FILE",
+                        "what a file holds, without reading its cells",
+                        "",
+                        "  dapple info ratings.dbdf\n"
+                        "  dapple info table.csv --delimiter ';'\n"
+                        "  dapple info ratings.dbdf --json | jq .blocks.total\n",
+                        run};
+
+}  // namespace dapple::cli

@@ -1,0 +1,63 @@
+// dapple repair: what can still be read, in a sound file.
+#include <fmt/format.h>
+
+#include "dapple/verify.h"
+#include "destination.h"
+#include "input.h"
+#include "report.h"
+#include "text.h"
+#include "verbs.h"
+
+namespace dapple::cli {
+
+namespace {
+
+int run(const Arguments& arguments, Console& console) {
+  Input input;
+  Destination destination;
+  Command command(kRepairVerb);
+  command.operand("FILE", input.file, "the file to repair; it is not touched");
+  command.section("writing");
+  command.option(
+      "-o,--output", "OUT", [&](const std::string& text) { destination.path = text; },
+      "the file to write");
+  command.flag("--force", destination.force, "replace OUT when it exists");
+  add_shared_flags(command, console, "one JSON object per loss, then one that counts them");
+  command.parse(arguments);
+
+  require_named_file(input, "repair");
+  if (destination.path.empty()) throw UsageError("expected -o OUT, got none");
+  if (destination.is_stdout())
+    throw UsageError("expected -o OUT to be a file, got standard output");
+  require_replaceable(destination);
+  WriteOptions options;
+  options.overwrite = destination.force;
+  const RepairReport report = repair(input.file, destination.path, options);
+  for (const Error& loss : report.lost) {
+    console.out.write((console.json ? error_json(loss) : error_line(loss)) + '\n');
+  }
+  const std::uint64_t lost = report.lost.size();
+  if (console.json) {
+    console.out.print("{{\"lost\":{},\"kept\":{},\"bytes\":{}}}\n", lost, report.blocks_kept,
+                      report.written.bytes);
+  } else if (!console.quiet) {
+    console.out.print("{}: kept {}, lost {}\n", printable(destination.path),
+                      counted(report.blocks_kept, "block"), lost);
+  }
+  return lost == 0 ? kDone : kBadData;
+}
+
+}  // namespace
+
+const Verb kRepairVerb = {
+    "repair",
+    "FILE -o OUT",
+    "write what can still be read into a sound file",
+    "Every block of a DAPHNE file whose bytes are whole is kept, and what was lost is\n"
+    "listed. Cells of lost blocks are absent, never invented. The exit status is 1 when\n"
+    "anything was lost.\n",
+    "  dapple repair cut.dbdf -o saved.dbdf\n"
+    "  dapple get saved.dbdf --absent zero\n",
+    run};
+
+}  // namespace dapple::cli

@@ -1,0 +1,132 @@
+#include "destination.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "dapple/error.h"
+#include "progress.h"
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+std::string lower_case_extension(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+/// True when `word` is one of the blank-separated words of `list`.
+bool has_word(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::string_view next = list.substr(0, list.find(' '));
+    if (next == word) return true;
+    list.remove_prefix(std::min(list.size(), next.size() + 1));
+  }
+  return false;
+}
+
+[[noreturn]] void fail_unknown_format(const Destination& destination) {
+  std::string names;
+  for (const FormatInfo& format : formats()) {
+    if (format.writes) names.append(names.empty() ? "" : ", ").append(format.name);
+  }
+  if (!destination.to.empty()) {
+    throw UsageError(
+        fmt::format("expected --to to be one of {}, got '{}'", names, printable(destination.to)));
+  }
+  if (destination.is_stdout()) {
+    throw UsageError("expected --to FORMAT with standard output, got none");
+  }
+  throw UsageError(fmt::format("expected --to FORMAT ({}) or a file name that tells it, got '{}'",
+                               names, printable(destination.path)));
+}
+
+const FormatInfo& named_format(const Destination& destination) {
+  const std::string extension = lower_case_extension(destination.path);
+  for (const FormatInfo& format : formats()) {
+    if (!format.writes) continue;
+    const bool matches = destination.to.empty()
+                             ? !extension.empty() && has_word(format.extensions, extension)
+                             : format.name == destination.to;
+    if (matches) return format;
+  }
+  fail_unknown_format(destination);
+}
+
+/// Sends a format's bytes to standard output, but no binary ones to a terminal.
+class StdoutSink {
+ public:
+  explicit StdoutSink(Output& out) : out_(&out), guard_(out.is_terminal()) {}
+
+  void operator()(std::span<const std::byte> bytes) {
+    if (guard_ && std::any_of(bytes.begin(), bytes.end(), is_binary)) {
+      throw UsageError("expected -o OUT or a pipe for binary data, got a terminal");
+    }
+    guard_ = guard_ && bytes.empty();
+    out_->write(bytes);
+  }
+
+ private:
+  static bool is_binary(std::byte b) {
+    return b < std::byte{0x20} && b != std::byte{'\n'} && b != std::byte{'\t'} &&
+           b != std::byte{'\r'};
+  }
+
+  Output* out_;
+  bool guard_;  // nothing was written yet, and a terminal listens
+};
+
+}  // namespace
+
+void add_destination_flags(Command& command, Destination& destination) {
+  command.option(
+      "--to", "FORMAT", [&destination](const std::string& text) { destination.to = text; },
+      "the format to write, where the name of OUT does not tell");
+  command.flag("--force", destination.force, "replace OUT when it exists");
+}
+
+const FormatInfo& format_to_write(const Destination& destination) {
+  const FormatInfo& format = named_format(destination);
+  if (destination.is_stdout() && !format.streams) {
+    throw UsageError(fmt::format(
+        "expected a file for {}, which is not a stream, got standard output", format.name));
+  }
+  return format;
+}
+
+void require_replaceable(const Destination& destination) {
+  if (destination.is_stdout()) return;
+  std::error_code ignored;  // what cannot be looked at is reported when it is written
+  const auto status = std::filesystem::symlink_status(destination.path, ignored);
+  if (!std::filesystem::exists(status)) return;
+  const auto fail = [&](std::string detail) {
+    throw Error(Errc::invalid_argument, destination.path, std::nullopt, std::move(detail));
+  };
+  if (std::filesystem::is_directory(status)) fail("expected a file to write, got a folder");
+  if (std::filesystem::is_other(status)) {
+    fail("expected a file to write or - for standard output, got a device or pipe");
+  }
+  if (!destination.force) fail("expected a new file, got one that exists; --force overwrites it");
+}
+
+std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,
+                                    const Destination& destination, ConvertOptions options,
+                                    Console& console) {
+  Progress progress(printable(destination.is_stdout() ? "stdout" : destination.path),
+                    console.quiet || (destination.is_stdout() && console.out.is_terminal()));
+  options.to = format_to_write(destination).name;
+  options.threads = console.threads;
+  options.write.overwrite = destination.force;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
+  if (!destination.is_stdout()) return convert(in, part, destination.path, options);
+  convert(in, part, StdoutSink(console.out), options);
+  return std::nullopt;
+}
+
+}  // namespace dapple::cli

@@ -1,0 +1,37 @@
+// Where `get`, `convert` and `repair` put their result: a new file, or standard output.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "cli.h"
+#include "dapple/convert.h"
+
+namespace dapple::cli {
+
+struct Destination {
+  std::string path;  // "-" or empty: standard output
+  std::string to;    // the format's name; empty: told from the path's extension
+  bool force = false;
+
+  bool is_stdout() const noexcept { return path.empty() || path == "-"; }
+};
+
+/// --to and --force.
+void add_destination_flags(Command& command, Destination& destination);
+
+/// The format to write. Throws UsageError when neither --to nor the extension tells, or when the
+/// format cannot be written there.
+const FormatInfo& format_to_write(const Destination& destination);
+
+/// Throws invalid_argument when the path names something that may not be replaced: an existing
+/// file without --force, a folder, a device.
+void require_replaceable(const Destination& destination);
+
+/// Writes `part` of `in` to the destination, with a progress bar. The summary is that of the
+/// published file; nothing when the bytes went to standard output.
+std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,
+                                    const Destination& destination, ConvertOptions options,
+                                    Console& console);
+
+}  // namespace dapple::cli

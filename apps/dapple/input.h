@@ -1,0 +1,43 @@
+// FILE and the flags that say how to understand it, for every verb that reads.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "cli.h"
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
+#include "dapple/open.h"
+
+namespace dapple::cli {
+
+struct Input {
+  std::string file;
+  OpenOptions options;
+
+  /// What messages call it.
+  std::string name() const { return file == "-" ? "stdin" : file; }
+};
+
+/// Adds the operand.
+void add_input(Command& command, Input& input, const std::string& operand = "FILE");
+
+/// Adds --from, and the flags of each format that has some. A new format adds its flags in a
+/// function of its own, called from here.
+void add_reading_flags(Command& command, OpenOptions& options);
+
+/// Opens the file, or standard input for "-".
+std::variant<Matrix, Frame> open_input(const Input& input);
+
+/// Says what the format wants the user to know, on standard error.
+void say_note(const Input& input, const BlockedObject& object, const Console& console);
+
+/// Throws UsageError for "-": `verb` needs a file that has a name.
+void require_named_file(const Input& input, std::string_view verb);
+
+/// What a matrix and a frame have in common.
+inline const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
+  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
+}
+
+}  // namespace dapple::cli

@@ -1,0 +1,32 @@
+// A bar on standard error for work that takes longer than a second, on a terminal only.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace dapple::cli {
+
+class Progress {
+ public:
+  /// `what` stands before the bar. Shows nothing when `quiet`.
+  Progress(std::string what, bool quiet);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Any thread.
+  void update(std::uint64_t done, std::uint64_t total);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string what_;
+  bool enabled_;
+  std::mutex mutex_;  // guards what follows
+  Clock::time_point next_;
+  bool drawn_ = false;
+};
+
+}  // namespace dapple::cli

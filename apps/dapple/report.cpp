@@ -1,0 +1,51 @@
+#include "report.h"
+
+#include <nlohmann/json.hpp>
+
+#include "text.h"
+
+namespace dapple::cli {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string dump(const ordered_json& json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Status status_of(Errc code, bool type_asked) noexcept {
+  switch (code) {
+    case Errc::io:
+      return kRefused;
+    case Errc::out_of_range:
+    case Errc::absent:
+    case Errc::invalid_argument:
+      return kBadUsage;
+    case Errc::type_mismatch:
+      return type_asked ? kBadUsage : kBadData;
+    case Errc::not_recognised:
+    case Errc::unsupported:
+    case Errc::corrupt:
+    case Errc::stale_index:
+      break;
+  }
+  return kBadData;
+}
+
+std::string error_line(const Error& error) { return "dapple: " + printable(error.what()); }
+
+std::string error_json(const Error& error) {
+  ordered_json json;
+  json["code"] = name(error.code());
+  json["file"] = error.file().empty() ? ordered_json() : ordered_json(error.file());
+  json["offset"] = error.offset() ? ordered_json(*error.offset()) : ordered_json();
+  json["message"] = error.detail();
+  return dump(json);
+}
+
+std::string json_string(std::string_view text) { return dump(ordered_json(text)); }
+
+}  // namespace dapple::cli

@@ -1,0 +1,33 @@
+// The one place where an Error becomes a line, a JSON object, or an exit status.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "dapple/error.h"
+
+namespace dapple::cli {
+
+/// What the program returns.
+enum Status : int {
+  kDone = 0,
+  kBadData = 1,   // the data is bad, or something was found
+  kBadUsage = 2,  // wrong usage, or no such block, cell, column
+  kRefused = 3,   // the operating system refused
+};
+
+/// The status that an error ends with. `type_asked`: the caller asked for a value type, so that a
+/// value which does not fit is the request's fault and not the data's.
+Status status_of(Errc code, bool type_asked) noexcept;
+
+/// "dapple: FILE: corrupt at byte 26: expected a block type of 0 to 3, got 7", one line without
+/// its end.
+std::string error_line(const Error& error);
+
+/// {"code":...,"file":...,"offset":...,"message":...}; file and offset are null when unknown.
+std::string error_json(const Error& error);
+
+/// `text` as a JSON string; bytes that are no UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+
+}  // namespace dapple::cli

@@ -1,0 +1,155 @@
+#include "selection.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "input.h"
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+constexpr std::pair<std::string_view, Absent> kAbsent[] = {{"zero", Absent::zero}};
+
+[[noreturn]] void fail(Errc code, const std::string& file, std::string detail) {
+  throw Error(code, file, std::nullopt, std::move(detail));
+}
+
+/// The range of `what` with its missing sides filled in.
+Range resolve_range(const std::optional<OpenRange>& wanted, std::uint64_t extent,
+                    std::string_view what, const std::string& file) {
+  if (!wanted) return {0, extent};
+  const Range range{wanted->begin.value_or(0), wanted->end.value_or(extent)};
+  if (range.begin > range.end || range.end > extent) {
+    fail(Errc::out_of_range, file,
+         fmt::format("expected {} inside 0:{}, got {}:{}", what, extent, range.begin, range.end));
+  }
+  return range;
+}
+
+void require_inside(const SelectionFlags::Pair& cell, const BlockedObject& object,
+                    const std::string& file) {
+  if (cell.first < object.rows() && cell.second < object.cols()) return;
+  fail(Errc::out_of_range, file,
+       fmt::format("expected a cell inside {} x {}, got ({}, {})", object.rows(), object.cols(),
+                   cell.first, cell.second));
+}
+
+/// The block that was asked for, if one was.
+std::optional<BlockInfo> find_wanted_block(const SelectionFlags& flags, const BlockedObject& object,
+                                           const std::string& file) {
+  if (flags.block) return object.block({flags.block->first, flags.block->second}).info();
+  if (flags.tile) return object.tile(flags.tile->first, flags.tile->second).info();
+  if (!flags.cell) return std::nullopt;
+  require_inside(*flags.cell, object, file);
+  if (const auto block = object.find_cover(flags.cell->first, flags.cell->second)) {
+    return block->info();
+  }
+  fail(Errc::absent, file,
+       fmt::format("expected a block that covers cell ({}, {}), got none", flags.cell->first,
+                   flags.cell->second));
+}
+
+/// All columns of a selection are numbers; a range that is not everything is written out.
+void set_cols(Selection& selection, Range cols, std::uint64_t extent) {
+  if (cols == Range{0, extent}) return;
+  selection.cols.emplace(cols.size());
+  std::iota(selection.cols->begin(), selection.cols->end(), cols.begin);
+}
+
+std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels,
+                                          const std::variant<Matrix, Frame>& object,
+                                          const std::string& file) {
+  const auto* frame = std::get_if<Frame>(&object);
+  if (frame == nullptr) {
+    fail(Errc::invalid_argument, file,
+         "expected a frame for --column, got a matrix, whose columns have no labels (--cols)");
+  }
+  std::vector<std::uint64_t> cols;
+  for (const std::string& label : labels) {
+    const auto col = frame->find_column(label);
+    if (!col) {
+      fail(Errc::absent, file,
+           fmt::format("expected one of its {} labels, got '{}'", frame->cols(), label));
+    }
+    cols.push_back(*col);
+  }
+  return cols;
+}
+
+}  // namespace
+
+void add_selection_flags(Command& command, SelectionFlags& flags) {
+  command.section("choosing cells (without any of these, all)");
+  command.option(
+      "--block", "RX,CX",
+      [&flags](const std::string& text) {
+        flags.block = parse_pair("--block", text, ',', "RX,CX");
+      },
+      "the block whose first cell is row RX, column CX");
+  command.option(
+      "--tile", "I,J",
+      [&flags](const std::string& text) { flags.tile = parse_pair("--tile", text, ',', "I,J"); },
+      "tile I from the top, J from the left, of a regular tiling");
+  command.option(
+      "--cell", "R,C",
+      [&flags](const std::string& text) { flags.cell = parse_pair("--cell", text, ',', "R,C"); },
+      "the block around the cell in row R, column C");
+  command.option(
+      "--rows", "A:B",
+      [&flags](const std::string& text) { flags.rows = parse_range("--rows", text); },
+      "rows A to B - 1; either side may be missing");
+  command.option(
+      "--cols", "A:B",
+      [&flags](const std::string& text) { flags.cols = parse_range("--cols", text); },
+      "columns A to B - 1; either side may be missing");
+  add_column_flag(command, flags.labels);
+}
+
+void add_column_flag(Command& command, std::vector<std::string>& labels) {
+  command.repeatable(
+      "--column", "LABEL", [&labels](const std::string& text) { labels.push_back(text); },
+      "a column of a frame; repeatable, in the order given");
+}
+
+void add_absent_flag(Command& command, Absent& absent) {
+  command.option(
+      "--absent", "zero",
+      [&absent](const std::string& text) { absent = parse_choice("--absent", text, kAbsent); },
+      "read cells that no block covers as zero; without it, they are an error");
+}
+
+void require_consistent(const SelectionFlags& flags) {
+  const int blocks = flags.block.has_value() + flags.tile.has_value() + flags.cell.has_value();
+  if (blocks > 1) throw UsageError("expected one of --block, --tile and --cell, got several");
+  const bool rectangle = flags.rows || flags.cols || !flags.labels.empty();
+  if (blocks == 1 && rectangle) {
+    throw UsageError(
+        "expected a block (--block, --tile, --cell) or a part (--rows, --cols, --column), "
+        "got both");
+  }
+  if (flags.cols && !flags.labels.empty()) {
+    throw UsageError("expected one of --cols and --column, got both");
+  }
+}
+
+Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>& object,
+                  const std::string& file) {
+  const BlockedObject& o = base(object);
+  Selection selection;
+  if (const auto block = find_wanted_block(flags, o, file)) {
+    selection.rows = block->cells().rows;
+    set_cols(selection, block->cells().cols, o.cols());
+    return selection;
+  }
+  if (flags.rows) selection.rows = resolve_range(flags.rows, o.rows(), "rows", file);
+  if (flags.cols) {
+    set_cols(selection, resolve_range(flags.cols, o.cols(), "columns", file), o.cols());
+  }
+  if (!flags.labels.empty()) selection.cols = resolve_labels(flags.labels, object, file);
+  return selection;
+}
+
+}  // namespace dapple::cli

@@ -1,0 +1,40 @@
+// Which cells `get` was asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli.h"
+#include "dapple/convert.h"
+
+namespace dapple::cli {
+
+/// The flags as given. A block by --block, --tile or --cell; or a rectangle by the others.
+struct SelectionFlags {
+  using Pair = std::pair<std::uint64_t, std::uint64_t>;
+  std::optional<Pair> block, tile, cell;
+  std::optional<OpenRange> rows, cols;
+  std::vector<std::string> labels;
+};
+
+void add_selection_flags(Command& command, SelectionFlags& flags);
+
+/// --column alone, for verbs that choose nothing else.
+void add_column_flag(Command& command, std::vector<std::string>& labels);
+
+/// --absent.
+void add_absent_flag(Command& command, Absent& absent);
+
+/// Throws UsageError when the flags contradict each other.
+void require_consistent(const SelectionFlags& flags);
+
+/// The cells that were asked for, all of them inside the object. `file` is named in errors.
+/// Throws out_of_range, absent, invalid_argument.
+Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>& object,
+                  const std::string& file);
+
+}  // namespace dapple::cli

@@ -1,0 +1,33 @@
+// Lines of aligned columns, printed as they come.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "output.h"
+
+namespace dapple::cli {
+
+enum class Align : unsigned char { left, right };
+
+class Table {
+ public:
+  struct Column {
+    std::string_view head;  // printable; must outlive the table
+    std::size_t width = 0;  // at least the head's; a longer cell pushes the rest of its line out
+    Align align = Align::right;
+  };
+
+  explicit Table(std::vector<Column> columns);
+
+  void head(Output& out) const;
+  /// One cell per column, printable; missing ones at the end are left out.
+  void row(Output& out, std::span<const std::string_view> cells) const;
+
+ private:
+  std::vector<Column> columns_;
+};
+
+}  // namespace dapple::cli

@@ -1,0 +1,138 @@
+#include "text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <concepts>
+#include <utility>
+
+namespace dapple::cli {
+
+namespace {
+
+/// Bytes of the UTF-8 sequence that `text` starts with; 0 when it starts with none.
+std::size_t sequence_length(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t n = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < n) return 0;
+  for (std::size_t i = 1; i < n; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const unsigned char second = byte(1);
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool surrogate = first == 0xED && second >= 0xA0;
+  const bool beyond = first == 0xF4 && second >= 0x90;
+  return overlong || surrogate || beyond ? 0 : n;
+}
+
+/// True for the control characters U+0000..U+001F and U+007F..U+009F.
+bool is_control(std::string_view sequence) noexcept {
+  const auto first = static_cast<unsigned char>(sequence[0]);
+  if (first == 0xC2) return static_cast<unsigned char>(sequence[1]) < 0xA0;
+  return first < 0x20 || first == 0x7F;
+}
+
+}  // namespace
+
+std::string printable(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const std::size_t n = sequence_length(bytes);
+    if (n > 0 && !is_control(bytes.substr(0, n))) {
+      text += bytes.substr(0, n);
+      bytes.remove_prefix(n);
+    } else {
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(bytes[0]));
+      bytes.remove_prefix(1);
+    }
+  }
+  return text;
+}
+
+std::size_t display_width(std::string_view printable_text) noexcept {
+  std::size_t width = 0;
+  for (const char c : printable_text) {
+    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) ++width;
+  }
+  return width;
+}
+
+std::string shortened(std::string_view printable_text, std::size_t width) {
+  constexpr std::string_view kDots = "...";
+  if (display_width(printable_text) <= width) return std::string(printable_text);
+  const std::size_t keep = width > kDots.size() ? width - kDots.size() : 0;
+  std::size_t end = 0;
+  for (std::size_t seen = 0; end < printable_text.size(); ++end) {
+    const bool starts = (static_cast<unsigned char>(printable_text[end]) & 0xC0) != 0x80;
+    if (starts && seen++ == keep) break;
+  }
+  return std::string(printable_text.substr(0, end)).append(kDots);
+}
+
+std::string label_text(std::string_view label, std::size_t width) {
+  const std::string text = shortened(printable(label), width);
+  const bool bare = !text.empty() && text.front() != ' ' && text.back() != ' ';
+  return bare ? text : '"' + text + '"';
+}
+
+std::string human_size(std::uint64_t bytes) {
+  constexpr std::array<std::string_view, 6> units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return counted(bytes, "byte");
+  double size = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (size >= 1023.95 && unit + 1 < units.size()) {  // what would print as 1024.0
+    size /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", size, units[unit]);
+}
+
+std::string counted(std::uint64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+std::size_t digits(std::uint64_t n) noexcept {
+  std::size_t count = 1;
+  for (; n >= 10; n /= 10) ++count;
+  return count;
+}
+
+std::string kinds_text(const BlockCounts& counts) {
+  const std::array<std::pair<std::uint64_t, BlockKind>, 4> all = {{
+      {counts.empty, BlockKind::empty},
+      {counts.dense, BlockKind::dense},
+      {counts.csr, BlockKind::csr},
+      {counts.coo, BlockKind::coo},
+  }};
+  std::string text;
+  for (const auto& [n, kind] : all) {
+    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", n, name(kind));
+  }
+  return text;
+}
+
+template <Value T>
+std::string cell_text(T value) {
+  if constexpr (std::floating_point<T>) {
+    if (std::isnan(value)) return "nan";  // to_chars would print its sign
+  }
+  std::array<char, 32> buffer;
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return std::string(buffer.data(), result.ptr);
+}
+
+template std::string cell_text(std::uint8_t);
+template std::string cell_text(std::uint16_t);
+template std::string cell_text(std::uint32_t);
+template std::string cell_text(std::uint64_t);
+template std::string cell_text(std::int8_t);
+template std::string cell_text(std::int16_t);
+template std::string cell_text(std::int32_t);
+template std::string cell_text(std::int64_t);
+template std::string cell_text(float);
+template std::string cell_text(double);
+
+}  // namespace dapple::cli

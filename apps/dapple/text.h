@@ -1,0 +1,46 @@
+// Small pieces of text: names from strangers' files, sizes, counts, and values of cells.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dapple/blocked_object.h"
+#include "dapple/value_type.h"
+
+namespace dapple::cli {
+
+/// `bytes` fit to stand on one line of a terminal: valid UTF-8 as it is, control characters and
+/// bytes that are no UTF-8 as \xNN.
+std::string printable(std::string_view bytes);
+
+/// Columns that printable text takes up: one per code point.
+std::size_t display_width(std::string_view printable_text) noexcept;
+
+/// `printable_text` cut to `width` columns, with "..." at its end when something is missing.
+std::string shortened(std::string_view printable_text, std::size_t width);
+
+/// A label as it stands on a screen, in quotes when its ends would not be seen. At most `width`
+/// columns and the quotes.
+std::string label_text(std::string_view label, std::size_t width);
+
+/// "119.9 MiB", "65 bytes".
+std::string human_size(std::uint64_t bytes);
+
+/// "1 block", "2 blocks": `noun` is the singular of a word whose plural takes an s.
+std::string counted(std::uint64_t n, std::string_view noun);
+
+/// Decimal digits of `n`.
+std::size_t digits(std::uint64_t n) noexcept;
+
+/// "31 empty, 61 csr": the kinds that occur.
+std::string kinds_text(const BlockCounts& counts);
+
+/// Integers plain; floats in the fewest digits that read back to the same bits, `nan inf -inf`.
+template <Value T>
+std::string cell_text(T value);
+
+}  // namespace dapple::cli

@@ -1,0 +1,11 @@
+// The table of verbs; main.cpp runs them.
+#pragma once
+
+#include "cli.h"
+
+namespace dapple::cli {
+
+extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kIndexVerb, kVerifyVerb,
+    kRepairVerb;
+
+}  // namespace dapple::cli

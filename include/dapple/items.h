@@ -1,0 +1,28 @@
+// Everything that a file's body is made of, in file order: its blocks, and what holds no cells.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "dapple/blocked_object.h"
+
+namespace dapple {
+
+/// What an item of a body is there for.
+enum class ItemRole : std::uint8_t {
+  cells,      // a block that holds cells
+  no_cells,   // a block of zero area
+  padding,    // auxiliary: aligns the block behind it
+  index,      // auxiliary: the block index
+  auxiliary,  // auxiliary, with a tag that dapple does not know
+};
+std::string_view name(ItemRole role) noexcept;
+
+/// Calls `take` for every item. The file is walked header to header, whatever index it has;
+/// formats without items of their own give their blocks. Throws corrupt (R1, R2, R4), io, and
+/// what `take` throws. O(items).
+void for_each_item(const BlockedObject& object,
+                   const std::function<void(const BlockInfo&, ItemRole)>& take);
+
+}  // namespace dapple

@@ -1,0 +1,1 @@
+dapple blocks padded.dbdf --all --json

@@ -1,0 +1,1 @@
+dapple convert gap.dbdf a.dbdf; echo $?; ls -A | grep -c a.dbdf

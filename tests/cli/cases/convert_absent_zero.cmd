@@ -1,0 +1,1 @@
+dapple convert gap.dbdf a.dbdf --absent zero && dapple get a.dbdf

@@ -1,0 +1,1 @@
+dapple convert frame.dbdf a.csv --column id --column größe && cat a.csv

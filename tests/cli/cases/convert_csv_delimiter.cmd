@@ -1,0 +1,1 @@
+dapple convert semicolon.csv a.dbdf --delimiter ';' && dapple get a.dbdf

@@ -1,0 +1,1 @@
+dapple convert plain.csv a.csv --header && cat a.csv

@@ -1,0 +1,1 @@
+dapple convert holes.csv a.dbdf --missing nan && dapple get a.dbdf

@@ -1,0 +1,1 @@
+dapple convert table.csv a.dbdf --type id=int

@@ -1,0 +1,1 @@
+ln -s nowhere a.dbdf; dapple convert irregular.dbdf a.dbdf; echo $?; ls

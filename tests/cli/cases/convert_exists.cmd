@@ -1,0 +1,1 @@
+echo old > a.dbdf; dapple convert irregular.dbdf a.dbdf; echo $?; cat a.dbdf

@@ -1,0 +1,1 @@
+dapple convert frame.dbdf a.dbdf && dapple get a.dbdf

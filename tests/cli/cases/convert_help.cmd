@@ -1,0 +1,1 @@
+dapple convert --help

@@ -1,0 +1,1 @@
+dapple convert missing.dbdf a.dbdf; echo $?; ls | grep -c a.dbdf

@@ -1,0 +1,1 @@
+dapple convert irregular.dbdf a.dbdf --plain && dapple blocks a.dbdf

@@ -1,0 +1,1 @@
+dapple convert irregular.dbdf a.dbdf -q && dapple get a.dbdf --rows :1

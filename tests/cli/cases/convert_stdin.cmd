@@ -1,0 +1,1 @@
+dapple convert - a.csv < irregular.dbdf && cat a.csv

@@ -1,0 +1,1 @@
+dapple convert - a.dbdf --from csv < table.csv && dapple get a.dbdf

@@ -1,0 +1,1 @@
+dapple convert - - --from csv --to mtx < plain.csv

@@ -1,0 +1,1 @@
+dapple convert irregular.dbdf - --to dbdf

@@ -1,0 +1,1 @@
+dapple convert irregular.dbdf a.csv && cat a.csv

@@ -1,0 +1,1 @@
+dapple convert a b c

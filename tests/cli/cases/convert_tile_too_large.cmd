@@ -1,0 +1,1 @@
+dapple convert mixed.dbdf a.dbdf --tile 1x4294967296

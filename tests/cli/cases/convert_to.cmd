@@ -1,0 +1,1 @@
+dapple convert irregular.dbdf a.xyz --to csv && cat a.xyz

@@ -1,0 +1,1 @@
+dapple convert mixed.dbdf a.csv --tile 2x2

@@ -1,0 +1,1 @@
+dapple info column.dbdf >/dev/null && dapple get column.dbdf

@@ -1,0 +1,1 @@
+dapple get column.dbdf --json

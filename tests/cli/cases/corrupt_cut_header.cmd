@@ -1,0 +1,1 @@
+dapple blocks cut_header.dbdf

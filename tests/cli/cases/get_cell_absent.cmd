@@ -1,0 +1,1 @@
+dapple get gap.dbdf --cell 3,3

@@ -1,0 +1,1 @@
+dapple get mixed.dbdf --cell 5,0

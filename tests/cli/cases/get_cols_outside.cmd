@@ -1,0 +1,1 @@
+dapple get irregular.dbdf --cols 3:5

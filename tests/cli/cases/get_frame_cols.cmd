@@ -1,0 +1,1 @@
+dapple get frame.dbdf --cols 1:3

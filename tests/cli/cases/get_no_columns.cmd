@@ -1,0 +1,1 @@
+dapple get no_columns.dbdf

@@ -1,0 +1,1 @@
+dapple get gap.dbdf -o a.csv; echo $?; ls -A | grep -c a.csv

@@ -1,0 +1,1 @@
+dapple get irregular.dbdf -o /dev/null --to csv --force; echo $?; test -c /dev/null

@@ -1,0 +1,1 @@
+echo old > a.csv; dapple get missing.dbdf -o a.csv

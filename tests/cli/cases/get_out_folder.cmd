@@ -1,0 +1,1 @@
+dapple get irregular.dbdf -o folder --to csv --force

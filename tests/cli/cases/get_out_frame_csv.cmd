@@ -1,0 +1,1 @@
+dapple get frame.dbdf --output=a.csv && cat a.csv

@@ -1,0 +1,1 @@
+dapple get irregular.dbdf -o - --rows 2:

@@ -1,0 +1,1 @@
+dapple get - --rows 2: < irregular.dbdf

@@ -1,0 +1,1 @@
+dapple get - --rows 9: < irregular.dbdf

@@ -1,0 +1,1 @@
+dapple get mixed.dbdf --tile 1,1

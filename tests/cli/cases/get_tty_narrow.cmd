@@ -1,0 +1,2 @@
+#! tty 5
+dapple get irregular.dbdf

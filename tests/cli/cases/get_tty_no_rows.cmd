@@ -1,0 +1,2 @@
+#! tty 80
+dapple get frame.dbdf --rows 1:1

@@ -1,0 +1,2 @@
+#! tty 50
+dapple get wide.dbdf

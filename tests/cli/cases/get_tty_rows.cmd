@@ -1,0 +1,2 @@
+#! tty 80
+dapple get irregular.dbdf --rows 1: --cols 1:

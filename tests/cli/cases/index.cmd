@@ -1,0 +1,1 @@
+dapple index many.dbdf && ls many.* && dapple info many.dbdf | tail -n 1

@@ -1,0 +1,1 @@
+dapple index -q mixed.dbdf && dapple index mixed.dbdf

@@ -1,0 +1,1 @@
+dapple index cut.dbdf; echo $?; ls cut.*

@@ -1,0 +1,1 @@
+dapple index table.csv; echo $?; ls table.*

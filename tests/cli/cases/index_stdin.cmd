@@ -1,0 +1,1 @@
+dapple index - < mixed.dbdf

@@ -1,0 +1,2 @@
+#! tty 80
+dapple info columns.dbdf

@@ -1,0 +1,1 @@
+dapple info -h | head -n 1

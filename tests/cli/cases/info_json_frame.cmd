@@ -1,0 +1,1 @@
+dapple info --json frame.dbdf

@@ -1,0 +1,1 @@
+dapple info no_columns.dbdf

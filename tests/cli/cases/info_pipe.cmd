@@ -1,0 +1,1 @@
+cat mixed.dbdf | dapple info -

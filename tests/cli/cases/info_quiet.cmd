@@ -1,0 +1,1 @@
+dapple info -q gap.dbdf

@@ -1,0 +1,1 @@
+dapple get folder/missing/a.dbdf

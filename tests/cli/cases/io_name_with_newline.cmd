@@ -1,0 +1,2 @@
+dapple info 'a
+b'

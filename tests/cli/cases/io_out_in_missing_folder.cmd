@@ -1,0 +1,1 @@
+dapple get irregular.dbdf -o missing/a.csv; echo $?; ls missing 2>/dev/null

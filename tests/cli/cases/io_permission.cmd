@@ -1,0 +1,3 @@
+#! user nobody
+chmod 0 mixed.dbdf
+dapple info mixed.dbdf

@@ -1,0 +1,1 @@
+echo old > a.dbdf; dapple repair mixed.dbdf -o a.dbdf --force

@@ -1,0 +1,1 @@
+dapple repair missing.dbdf -o a.dbdf

@@ -1,0 +1,1 @@
+dapple repair twice.dbdf -o a.dbdf; echo $?; dapple verify a.dbdf --payload

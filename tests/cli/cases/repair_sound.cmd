@@ -1,0 +1,1 @@
+dapple repair mixed.dbdf -o a.dbdf && dapple get a.dbdf

@@ -1,0 +1,1 @@
+dapple repair - -o a.dbdf < cut.dbdf

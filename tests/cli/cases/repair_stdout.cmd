@@ -1,0 +1,1 @@
+dapple repair cut.dbdf -o -

@@ -1,0 +1,1 @@
+cp irregular.dbdf ./-x && dapple get -- -x && dapple get ./-x

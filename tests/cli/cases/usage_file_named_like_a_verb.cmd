@@ -1,0 +1,1 @@
+cp irregular.dbdf info && dapple get info

@@ -1,0 +1,1 @@
+dapple info --rows 1:2 mixed.dbdf

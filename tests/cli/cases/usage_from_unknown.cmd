@@ -1,0 +1,1 @@
+dapple info --from xls mixed.dbdf

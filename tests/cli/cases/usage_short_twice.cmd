@@ -1,0 +1,1 @@
+dapple get mixed.dbdf -o a.csv -o b.csv

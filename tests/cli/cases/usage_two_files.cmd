@@ -1,0 +1,1 @@
+dapple info mixed.dbdf gap.dbdf

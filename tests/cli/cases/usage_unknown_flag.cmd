@@ -1,0 +1,1 @@
+dapple info --colour mixed.dbdf

@@ -1,0 +1,1 @@
+dapple --json info mixed.dbdf

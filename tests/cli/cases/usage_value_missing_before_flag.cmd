@@ -1,0 +1,1 @@
+dapple get mixed.dbdf --rows --cols 1:2

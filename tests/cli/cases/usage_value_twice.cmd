@@ -1,0 +1,1 @@
+dapple get mixed.dbdf --rows 1:2 --rows 2:3

@@ -1,0 +1,1 @@
+dapple verify twice.dbdf --payload --json

@@ -1,0 +1,1 @@
+dapple verify column.dbdf; echo $?; dapple verify column.dbdf --payload

@@ -1,0 +1,1 @@
+dapple verify noise.dbdf

@@ -1,0 +1,1 @@
+dapple verify -q mixed.dbdf

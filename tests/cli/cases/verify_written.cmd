@@ -1,0 +1,1 @@
+dapple convert mixed.dbdf a.dbdf -q && dapple verify a.dbdf --payload

@@ -1,0 +1,309 @@
+"""Checks that need more than a command and its output. Each check_* is run with a Program whose
+folder holds the files of inputs.py; an AssertionError is a failure."""
+
+import json
+import os
+import resource
+import signal
+import struct
+import subprocess
+import time
+
+import inputs
+
+KINDS = {"empty", "dense", "csr", "coo"}
+TYPES = set(inputs.CODES)
+FORMATS = {"dbdf", "daphne", "futhark", "btable", "idv", "npy", "mtx", "csv"}
+CODES = {"io", "not_recognised", "unsupported", "corrupt", "out_of_range", "absent",
+         "type_mismatch", "invalid_argument", "stale_index"}
+BLOCK_KEYS = ["rx", "cx", "rows", "cols", "kind", "value_type", "stored", "offset", "bytes"]
+SOUND = ["mixed", "frame", "gap", "irregular", "padded", "wide", "csr", "none", "no_columns",
+         "many", "columns", "labels", "numbers"]
+
+
+class Program:
+    def __init__(self, path, folder, env):
+        self.path, self.folder, self.env = path, folder, env
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([self.path, *arguments], cwd=self.folder, env=self.env, **options)
+
+    def run(self, *arguments, **options):
+        options = {"stdin": subprocess.DEVNULL, "capture_output": True, **options}
+        return subprocess.run([self.path, *arguments], cwd=self.folder, env=self.env, timeout=60,
+                              **options)
+
+
+def is_count(value):
+    return type(value) is int and 0 <= value < 2**64
+
+
+def require_info(info):
+    matrix = info["kind"] == "matrix"
+    shape = ["storage", "rows", "cols", "value_type"] if matrix else ["rows", "cols", "columns"]
+    assert list(info) == ["format", "kind", *shape, "blocks", "grid", "stored", "bytes", "index"]
+    assert info["format"] in FORMATS
+    assert info["kind"] in {"matrix", "frame"}
+    assert all(is_count(info[key]) for key in ("rows", "cols", "stored", "bytes"))
+    if matrix:
+        assert info["storage"] in {"dense", "csr"} and info["value_type"] in TYPES
+    else:
+        assert len(info["columns"]) == info["cols"]
+        for column in info["columns"]:
+            assert list(column) == ["label", "value_type"]
+            assert type(column["label"]) is str and column["value_type"] in TYPES
+    blocks = info["blocks"]
+    assert list(blocks) == ["total", "empty", "dense", "csr", "coo"]
+    assert all(is_count(n) for n in blocks.values())
+    assert blocks["total"] == sum(blocks[kind] for kind in KINDS)
+    if info["grid"] is not None:
+        assert list(info["grid"]) == ["rows", "cols", "tile_rows", "tile_cols"]
+        assert all(is_count(n) and n > 0 for n in info["grid"].values())
+    assert info["index"] in {"embedded", "sidecar", "scanned"}
+
+
+def require_block(block):
+    assert list(block) == BLOCK_KEYS
+    assert block["kind"] in KINDS
+    if block["kind"] == "empty":
+        assert block["value_type"] is None
+    else:
+        assert block["value_type"] in TYPES
+    assert all(is_count(block[k]) for k in BLOCK_KEYS if k not in ("kind", "value_type"))
+
+
+def require_error(text, code=None):
+    """One line of JSON that tells an error."""
+    assert text.endswith(b"\n") and text.count(b"\n") == 1, text
+    error = json.loads(text)
+    assert list(error) == ["error"]
+    require_finding(error["error"])
+    assert code is None or error["error"]["code"] == code, text
+    return error["error"]
+
+
+def require_finding(finding):
+    assert list(finding) == ["code", "file", "offset", "message"]
+    assert finding["code"] in CODES
+    assert finding["file"] is None or type(finding["file"]) is str
+    assert finding["offset"] is None or is_count(finding["offset"])
+    assert type(finding["message"]) is str and finding["message"]
+
+
+def check_json_of_info_and_blocks(dapple):
+    """Both on every sound file: keys, types, and that they tell the same story."""
+    for name in SOUND:
+        done = dapple.run("info", "--json", f"{name}.dbdf")
+        assert done.returncode == 0 and not done.stderr, name
+        assert done.stdout.count(b"\n") == 1
+        info = json.loads(done.stdout)
+        require_info(info)
+        done = dapple.run("blocks", "--json", f"{name}.dbdf")
+        assert done.returncode == 0 and not done.stderr
+        blocks = [json.loads(line) for line in done.stdout.splitlines()]
+        for block in blocks:
+            require_block(block)
+            assert block["offset"] + block["bytes"] <= info["bytes"]
+        assert len(blocks) == info["blocks"]["total"]
+        for kind in KINDS:
+            assert sum(b["kind"] == kind for b in blocks) == info["blocks"][kind]
+        assert sum(b["stored"] for b in blocks) == info["stored"]
+        assert info["bytes"] == (dapple.folder / f"{name}.dbdf").stat().st_size
+
+
+def check_json_of_blocks_equals_text(dapple):
+    for name in SOUND:
+        text = dapple.run("blocks", f"{name}.dbdf").stdout.decode().splitlines()
+        assert text[0].split() == ["rx", "cx", "rows", "cols", "kind", "type", "stored", "offset",
+                                   "bytes"]
+        lines = dapple.run("blocks", "--json", f"{name}.dbdf").stdout.splitlines()
+        blocks = [json.loads(line) for line in lines]
+        assert [line.split() for line in text[1:]] == [
+            ["-" if b[k] is None else str(b[k]) for k in BLOCK_KEYS] for b in blocks]
+        assert len({len(line) for line in text}) == 1, "columns are not aligned"
+
+
+def check_json_of_errors(dapple):
+    wrong = [
+        (3, "io", ["info", "missing.dbdf"]),
+        (3, "io", ["blocks", "folder"]),
+        (1, "corrupt", ["info", "cut.dbdf"]),
+        (1, "corrupt", ["get", "column.dbdf"]),
+        (1, "corrupt", ["index", "cut.dbdf"]),
+        (1, "corrupt", ["convert", "cut.dbdf", "a.npy"]),
+        (1, "not_recognised", ["info", "noise"]),
+        (2, "out_of_range", ["get", "mixed.dbdf", "--rows", "0:6"]),
+        (2, "absent", ["get", "mixed.dbdf", "--block", "1,1"]),
+        (2, "absent", ["get", "frame.dbdf", "--column", "x"]),
+        (2, "invalid_argument", ["get", "mixed.dbdf", "--tile", "x"]),
+        (2, "invalid_argument", ["convert", "mixed.dbdf", "gap.dbdf"]),
+        (2, "invalid_argument", ["info"]),
+        (2, "invalid_argument", ["fly"]),
+        (2, "type_mismatch", ["convert", "numbers.dbdf", "a.dbdf", "--value-type", "f32"]),
+    ]
+    (dapple.folder / "noise.dbdf").rename(dapple.folder / "noise")
+    for status, code, arguments in wrong:
+        done = dapple.run(*arguments, "--json")
+        assert done.returncode == status, (arguments, done)
+        assert done.stdout == b"" or arguments[0] == "get", (arguments, done)
+        error = require_error(done.stderr, code)
+        line = dapple.run(*arguments).stderr.decode().splitlines()[0]
+        assert line.startswith("dapple: ") and line.endswith(error["message"]), (arguments, line)
+        if error["offset"] is not None:
+            assert f"at byte {error['offset']}: " in line
+
+
+def check_json_of_verify(dapple):
+    for name in ("mixed", "cut", "twice"):
+        done = dapple.run("verify", "--payload", "--json", f"{name}.dbdf")
+        *findings, summary = [json.loads(line) for line in done.stdout.splitlines()]
+        for finding in findings:
+            require_finding(finding)
+        assert list(summary) == ["findings", "blocks", "level"]
+        assert summary["findings"] == len(findings) and is_count(summary["blocks"])
+        assert summary["level"] == "payload"
+        assert done.returncode == (1 if findings else 0) and not done.stderr
+        assert bool(findings) == (name != "mixed")
+
+
+def check_json_of_repair(dapple):
+    done = dapple.run("repair", "cut.dbdf", "-o", "a.dbdf", "--json")
+    *lost, summary = [json.loads(line) for line in done.stdout.splitlines()]
+    for loss in lost:
+        require_finding(loss)
+    assert summary == {"lost": len(lost), "kept": 3, "bytes": (dapple.folder / "a.dbdf")
+                       .stat().st_size}
+    assert done.returncode == 1 and lost and not done.stderr
+
+
+def check_closed_pipe_is_quiet(dapple):
+    for arguments in (["blocks", "many.dbdf"], ["blocks", "many.dbdf", "--json"],
+                      ["blocks", "many.dbdf", "--all"], ["get", "many.dbdf"],
+                      ["get", "many.dbdf", "--to", "npy"],
+                      ["convert", "many.dbdf", "-", "--to", "csv"], ["info", "mixed.dbdf"],
+                      ["verify", "mixed.dbdf"], ["info", "--help"], ["--version"]):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        process = dapple.start(*arguments, stdout=theirs, stderr=subprocess.PIPE)
+        os.close(theirs)
+        errors = process.communicate(timeout=60)[1]
+        assert errors == b"" and process.returncode == 0, (arguments, errors, process.returncode)
+
+
+def check_pipe_closed_half_way(dapple):
+    process = dapple.start("blocks", "many.dbdf", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline().split()[0] == b"rx"
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def check_full_disk(dapple):
+    """Bytes that standard output does not take are an error, however few they are."""
+    for arguments in (["blocks", "many.dbdf"], ["get", "many.dbdf"], ["info", "mixed.dbdf"],
+                      ["get", "irregular.dbdf", "--to", "npy"], ["--help"],
+                      ["verify", "mixed.dbdf"]):
+        with open("/dev/full", "wb") as full:
+            done = dapple.run(*arguments, stdout=full, stderr=subprocess.PIPE,
+                              capture_output=False)
+        assert done.returncode == 3, (arguments, done)
+        assert done.stderr == (b"dapple: stdout: io: expected to write it, "
+                               b"got No space left on device\n"), done.stderr
+
+
+def check_closed_descriptors(dapple):
+    """A file of ours must not become standard output or standard error."""
+    for fd in (0, 1, 2):
+        process = dapple.start("convert", "irregular.dbdf", f"{fd}.csv",
+                               preexec_fn=lambda fd=fd: os.close(fd))
+        assert process.wait(timeout=60) == 0
+        assert (dapple.folder / f"{fd}.csv").read_bytes() == b"1,2,3\n4,5,6\n7,8,9\n"
+    process = dapple.start("info", "irregular.dbdf", stderr=subprocess.PIPE,
+                           preexec_fn=lambda: os.close(1))
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 3 and b"Bad file descriptor" in errors
+
+
+def check_file_size_limit(dapple):
+    """A file that may not grow is an error of the system, and leaves nothing behind."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    before = set(os.listdir(dapple.folder))
+    done = dapple.run("convert", "many.dbdf", "a.csv", preexec_fn=limit)
+    assert done.returncode == 3, done
+    assert done.stderr.startswith(b"dapple: a.csv: io: ")
+    assert set(os.listdir(dapple.folder)) == before
+
+
+def check_interrupt_leaves_nothing(dapple):
+    before = set(os.listdir(dapple.folder))
+    for delay in (0.005, 0.02, 0.05, 0.2):
+        # The pipe stays open: the program is still reading, or already writing, when it is hit.
+        process = dapple.start("convert", "-", "a.dbdf", "--from", "csv", stdin=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+        try:
+            process.stdin.write(b"1,2,3\n" * 10000)
+            process.stdin.flush()
+            time.sleep(delay)
+            process.send_signal(signal.SIGINT)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        assert process.wait(timeout=60) == -signal.SIGINT
+        process.stderr.close()
+        assert set(os.listdir(dapple.folder)) == before
+
+
+def check_slow_reader_gets_everything(dapple):
+    """Standard output that must not block: the program waits instead of failing."""
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    process = dapple.start("blocks", "many.dbdf", stdout=theirs)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as pipe:
+        time.sleep(0.2)
+        lines = pipe.read().splitlines()
+    assert process.wait(timeout=60) == 0 and len(lines) == 20001
+
+
+def check_errors_are_one_line(dapple):
+    """Whatever a file or its name holds, an error takes one line, without control characters."""
+    names = ["\n", "a\nb", "\x1b[31m", "x\x7f", "\udcff"]  # the last: a byte that is no UTF-8
+    for name in names:
+        done = dapple.run("info", f"missing{name}")
+        assert done.returncode == 3
+        assert done.stderr.count(b"\n") == 1 and done.stderr.endswith(b"\n")
+        assert all(b >= 0x20 and b != 0x7f for b in done.stderr[:-1]), done.stderr
+        done.stderr.decode()  # is UTF-8
+        require_error(dapple.run("info", f"missing{name}", "--json").stderr, "io")
+
+
+def check_npy_of_every_type(dapple):
+    """`get --to npy` against a reader of that format in a few lines."""
+    for value_type, letter in inputs.LETTERS.items():
+        numbers = [0, 1, 2, 3, 100, 127]
+        data = inputs.matrix_header(2, 3, value_type)
+        data += inputs.dense(0, 0, 2, 3, value_type, numbers)
+        (dapple.folder / "typed.dbdf").write_bytes(data)
+        npy = dapple.run("get", "typed.dbdf", "--to", "npy").stdout
+        assert npy[:6] == b"\x93NUMPY"
+        length = struct.unpack_from("<H", npy, 8)[0]
+        header = npy[10:10 + length].decode()
+        assert "'shape': (2, 3)" in header and "'fortran_order': False" in header
+        assert npy[10 + length:] == struct.pack(f"<6{letter}", *numbers)
+
+
+def check_bytes_are_the_same_with_every_number_of_threads(dapple):
+    outputs = {n: dapple.run("get", "many.dbdf", "--threads", str(n)).stdout for n in (1, 2, 7)}
+    assert outputs[1] and len(set(outputs.values())) == 1
+
+
+def check_many_columns(dapple):
+    """A frame of 200,000 columns is no burden."""
+    (dapple.folder / "wide_frame.dbdf").write_bytes(inputs.many_columns(200_000))
+    start = time.monotonic()
+    info = json.loads(dapple.run("info", "--json", "wide_frame.dbdf").stdout)
+    assert time.monotonic() - start < 5
+    require_info(info)
+    assert info["columns"][-1] == {"label": "column 199999", "value_type": "u8"}
