@@ -67,7 +67,8 @@ void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, Value
 template <Value T>
 Csr<T> Block::to_csr() const {
   const Entry e = load_entry(entry_);
-  return detail::collect_csr<T>(store(), e.cells(), {});
+  return detail::fill_memory(store(), e.cells(),
+                             [&] { return detail::collect_csr<T>(store(), e.cells(), {}); });
 }
 
 #define DAPPLE_INSTANTIATE(T) template Csr<T> Block::to_csr() const;

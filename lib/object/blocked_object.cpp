@@ -115,16 +115,11 @@ Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType
 
 namespace {
 
-// Values of a region, where memory can hold them.
+// Number of values of a region.
 std::size_t cells_of(const Store& store, const Region& region) {
   store.require_inside(region);
   std::uint64_t cells;
-  if (!multiply(region.rows.size(), region.cols.size(), cells) ||
-      cells > (std::uint64_t{1} << 60)) {
-    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
-                "expected a region that fits in memory, got " + std::to_string(region.rows.size()) +
-                    " x " + std::to_string(region.cols.size()) + " cells");
-  }
+  if (!multiply(region.rows.size(), region.cols.size(), cells)) throw std::bad_alloc();
   return cells;
 }
 
@@ -137,15 +132,18 @@ Storage Matrix::storage() const noexcept { return store_->schema().storage; }
 
 template <Value T>
 std::vector<T> Matrix::read(const Region& region, const ReadOptions& options) const {
-  std::vector<T> out(detail::cells_of(*store_, region));
-  read(region, std::span<T>(out), 0, options);
-  return out;
+  return detail::fill_memory(*store_, region, [&] {
+    std::vector<T> out(detail::cells_of(*store_, region));
+    read(region, std::span<T>(out), 0, options);
+    return out;
+  });
 }
 
 template <Value T>
 Csr<T> Matrix::read_csr(const Region& region, const ReadOptions& options) const {
   store_->require_inside(region);
-  return detail::collect_csr<T>(*store_, region, options);
+  return detail::fill_memory(*store_, region,
+                             [&] { return detail::collect_csr<T>(*store_, region, options); });
 }
 
 const std::string& Frame::label(std::uint64_t col) const {
@@ -171,9 +169,11 @@ std::uint64_t Frame::column(std::string_view label) const {
 template <Value T>
 std::vector<T> Frame::read_column(std::uint64_t col, Range rows, const ReadOptions& options) const {
   const Region region{rows, {col, col + 1}};
-  std::vector<T> out(detail::cells_of(*store_, region));
-  read_column(col, rows, std::span<T>(out), options);
-  return out;
+  return detail::fill_memory(*store_, region, [&] {
+    std::vector<T> out(detail::cells_of(*store_, region));
+    read_column(col, rows, std::span<T>(out), options);
+    return out;
+  });
 }
 
 void Frame::read_rows(Range rows, std::span<const ColumnBuffer> columns,

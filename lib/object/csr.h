@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,20 @@ namespace dapple::detail {
 /// from row to row (0: no gap). Throws invalid_argument when they do not fit.
 Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType type,
                   std::uint64_t rows, std::uint64_t cols);
+
+/// Calls `f`, which makes arrays for the cells of `region`. Throws invalid_argument when memory
+/// cannot hold them.
+template <class F>
+auto fill_memory(const Store& store, const Region& region, const F& f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+              "expected a region that fits in memory, got " + std::to_string(region.rows.size()) +
+                  " x " + std::to_string(region.cols.size()) + " cells");
+}
 
 /// One cell as T. Throws type_mismatch when it does not fit exactly.
 template <Value T>

@@ -1,0 +1,276 @@
+#include "tests/compare.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+namespace dapple::test {
+
+namespace {
+
+using reference::State;
+
+struct Different {
+  std::string how;
+};
+
+std::string place(std::uint64_t row, std::uint64_t col) {
+  std::string s = "(";
+  s.append(std::to_string(row)).append(", ").append(std::to_string(col)).append(")");
+  return s;
+}
+
+// Bits of `n` values of one type, one word each.
+template <Value T>
+std::vector<std::uint64_t> bits_of(const std::vector<T>& values) {
+  std::vector<std::uint64_t> bits(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&bits[i], &values[i], sizeof(T));
+  return bits;
+}
+
+class Comparison {
+ public:
+  Comparison(const reference::Object& expected, Demand demand)
+      : expected_(expected), demand_(demand) {}
+
+  void all(const Matrix& m) {
+    schema(m, 0);
+    if (demand_ != Demand::cells_or_error) {
+      demand(m.value_type() == static_cast<ValueType>(expected_.types[0]), "another value type");
+      demand(m.storage() == (expected_.data_type == 1 ? Storage::dense : Storage::csr),
+             "another storage");
+    }
+    blocks(m);
+    covers(m);
+    visit_type(m.value_type(), [&](auto tag) {
+      using T = decltype(tag);
+      region(whole(m), m.value_type(), [&](const Region& r, const ReadOptions& options) {
+        return bits_of(m.template read<T>(r, options));
+      });
+      csr<T>(m);
+    });
+  }
+
+  void all(const Frame& f) {
+    schema(f, 3);
+    for (std::uint64_t c = 0; c < f.cols(); ++c) {
+      const ValueType type = f.column_type(c);
+      if (demand_ != Demand::cells_or_error) {
+        demand(type == static_cast<ValueType>(expected_.types[c]), "another column type");
+        demand(f.label(c) == expected_.labels[c], "another label");
+      }
+      visit_type(type, [&](auto tag) {
+        using T = decltype(tag);
+        region({{0, f.rows()}, {c, c + 1}}, type, [&](const Region& r, const ReadOptions& options) {
+          return bits_of(f.template read_column<T>(c, r.rows, options));
+        });
+      });
+    }
+    blocks(f);
+    covers(f);
+  }
+
+ private:
+  static void demand(bool good, const std::string& how) {
+    if (!good) throw Different{how};
+  }
+
+  // Runs a question. An Error is an answer where the demand says so, or where `may_fail`.
+  void ask(const std::string& what, bool may_fail, const std::function<void()>& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      if (!may_fail && demand_ == Demand::equal) {
+        throw Different{std::string(what).append(": ").append(e.what())};
+      }
+    }
+  }
+
+  template <class Object>
+  void schema(const Object& o, int kind) {
+    if (demand_ == Demand::cells_or_error) return;
+    demand((expected_.data_type == 3) == (kind == 3), "a matrix for a frame, or a frame for one");
+    demand(o.rows() == expected_.rows && o.cols() == expected_.cols, "another shape");
+  }
+
+  template <class Object>
+  Region whole(const Object& o) const {
+    return {{0, std::min(o.rows(), expected_.rows)}, {0, std::min(o.cols(), expected_.cols)}};
+  }
+
+  // The cell's expected value as a value of `type`; nothing when it has none.
+  std::optional<std::uint64_t> value(std::uint64_t row, std::uint64_t col, ValueType type) const {
+    const reference::Cell& cell = expected_.cell(row, col);
+    if (cell.state == State::absent) return 0;
+    if (cell.state == State::doubtful) return std::nullopt;
+    return reference::convert(expected_.type_of(col), cell.bits, static_cast<int>(type));
+  }
+
+  bool any(const Region& region, State state) const {
+    for (std::uint64_t r = region.rows.begin; r < region.rows.end; ++r) {
+      for (std::uint64_t c = region.cols.begin; c < region.cols.end; ++c) {
+        if (expected_.cell(r, c).state == state) return true;
+      }
+    }
+    return false;
+  }
+
+  void cells(const Region& region, ValueType type, const std::vector<std::uint64_t>& bits) const {
+    std::size_t i = 0;
+    for (std::uint64_t r = region.rows.begin; r < region.rows.end; ++r) {
+      for (std::uint64_t c = region.cols.begin; c < region.cols.end; ++c) {
+        demand(value(r, c, type) == bits[i++], "another value in cell " + place(r, c));
+      }
+    }
+  }
+
+  template <class Read>
+  void region(const Region& r, ValueType type, const Read& read) {
+    const bool doubtful = any(r, State::doubtful), absent = any(r, State::absent);
+    ask("reading all", doubtful, [&] {
+      const auto bits = read(r, ReadOptions{.absent = Absent::zero});
+      demand(!doubtful, "cells out of a block at fault");
+      cells(r, type, bits);
+    });
+    ask("reading all that must be there", doubtful || absent, [&] {
+      const auto bits = read(r, ReadOptions{});
+      demand(!doubtful && (!absent || demand_ == Demand::cells_or_error),
+             "cells that no block covers");
+      cells(r, type, bits);
+    });
+  }
+
+  template <Value T>
+  void csr(const Matrix& m) {
+    const Region r = whole(m);
+    const bool doubtful = any(r, State::doubtful);
+    ask("reading all as CSR", doubtful, [&] {
+      const Csr<T> got = m.template read_csr<T>(r, {.absent = Absent::zero});
+      std::vector<std::uint64_t> bits(r.rows.size() * r.cols.size());
+      const auto values = bits_of(got.values);
+      demand(got.row_ptr.size() == r.rows.size() + 1, "another number of CSR rows");
+      for (std::uint64_t row = 0; row < r.rows.size(); ++row) {
+        for (std::uint64_t i = got.row_ptr[row]; i < got.row_ptr[row + 1]; ++i) {
+          demand(values[i] != 0, "a zero among CSR entries");
+          demand(i == got.row_ptr[row] || got.col_idx[i] > got.col_idx[i - 1], "CSR order");
+          bits[row * r.cols.size() + got.col_idx[i]] = values[i];
+        }
+      }
+      cells(r, value_type_of<T>(), bits);
+    });
+  }
+
+  static BlockInfo info_of(const reference::Block& b) {
+    return {{b.rx, b.cx},
+            b.rows,
+            b.cols,
+            static_cast<BlockKind>(b.kind),
+            b.kind == 0 ? ValueType::u8 : static_cast<ValueType>(b.type),
+            b.stored,
+            b.offset,
+            b.bytes};
+  }
+
+  template <class Object>
+  void list(const Object& o) {
+    ask("counts", false, [&] {
+      const BlockCounts counts = o.counts();
+      BlockCounts n;
+      for (const reference::Block& b : expected_.blocks) {
+        ++n.total;
+        ++(b.kind == 0 ? n.empty : b.kind == 1 ? n.dense : b.kind == 2 ? n.csr : n.coo);
+        n.stored += b.stored;
+      }
+      demand(counts.total == n.total && counts.empty == n.empty && counts.dense == n.dense &&
+                 counts.csr == n.csr && counts.coo == n.coo && counts.stored == n.stored,
+             "other counts");
+    });
+    ask("the list of blocks", false, [&] {
+      demand(o.blocks().size() == expected_.blocks.size(), "another number of blocks");
+      auto b = expected_.blocks.begin();
+      for (const BlockInfo& info : o.blocks())
+        demand(info == info_of(*b++), "another list of blocks");
+    });
+  }
+
+  template <class Object>
+  void blocks(const Object& o) {
+    if (demand_ != Demand::cells_or_error) list(o);
+    for (const reference::Block& b : expected_.blocks) {
+      const BlockInfo info = info_of(b);
+      ask("the block at " + place(b.rx, b.cx), false, [&] {
+        const Block block = o.block(info.pos);
+        if (demand_ != Demand::cells_or_error) demand(block.info() == info, "another block");
+        block_cells(o, block);
+      });
+    }
+  }
+
+  // Blocks over columns of different types are read column by column elsewhere.
+  template <class Object>
+  void block_cells(const Object& o, const Block& block) {
+    const Region r = intersect(block.info().cells(), whole(o));
+    if (r != block.info().cells() || r.empty()) return;
+    const ValueType type = o.column_type(r.cols.begin);
+    for (std::uint64_t c = r.cols.begin; c < r.cols.end; ++c) {
+      if (o.column_type(c) != type) return;
+    }
+    const bool doubtful = any(r, State::doubtful);
+    visit_type(type, [&](auto tag) {
+      ask("decoding a block", doubtful, [&] {
+        std::vector<decltype(tag)> out(r.rows.size() * r.cols.size());
+        block.decode(std::span(out));
+        demand(!doubtful, "cells out of a block at fault");
+        cells(r, type, bits_of(out));
+      });
+    });
+  }
+
+  template <class Object>
+  void covers(const Object& o) {
+    const Region r = whole(o);
+    for (std::uint64_t row = 0; row < r.rows.end; ++row) {
+      for (std::uint64_t col = 0; col < r.cols.end; ++col) {
+        ask("the cover of " + place(row, col), false, [&] {
+          const auto block = o.find_cover(row, col);
+          const bool covered = expected_.cell(row, col).state != State::absent;
+          if (demand_ != Demand::cells_or_error || block) {
+            demand(block.has_value() == covered, "another cover of " + place(row, col));
+          }
+          if (block) demand(block->info().cells().contains(row, col), "a block elsewhere");
+        });
+      }
+    }
+  }
+
+  const reference::Object& expected_;
+  Demand demand_;
+};
+
+}  // namespace
+
+std::string difference(const std::filesystem::path& path, const reference::Object& expected,
+                       Demand demand, const OpenOptions& options) {
+  try {
+    const auto object = open(path, options);
+    Comparison comparison(expected, demand);
+    std::visit([&](const auto& o) { comparison.all(o); }, object);
+  } catch (const Different& d) {
+    return d.how;
+  } catch (const Error& e) {
+    if (demand == Demand::equal) return e.what();
+  }
+  return {};
+}
+
+std::string difference(const std::filesystem::path& path) {
+  return difference(path, reference::read(read_bytes(path)));
+}
+
+}  // namespace dapple::test
