@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "lib/dbdf/header.h"
 #include "lib/object/convert_cells.h"
@@ -103,16 +104,6 @@ class SparseSink {
   std::uint32_t count_ = 0;
 };
 
-template <class To, class From>
-To narrow_to(From value) noexcept {
-  // Exact by the survey. Equal types go bit for bit, so that no NaN changes.
-  if constexpr (std::is_same_v<To, From>) {
-    return value;
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
 template <class From, class To>
 void encode_sparse(const DenseCells& cells, const Plan& plan, std::byte* out) {
   SparseSink sink(plan, cells.cols, out);
@@ -126,7 +117,7 @@ void encode_sparse(const DenseCells& cells, const Plan& plan, std::byte* out) {
       if constexpr (std::is_same_v<From, To>) {
         std::memcpy(value, p, sizeof(To));
       } else {
-        store_le(value, narrow_to<To>(load_le<From>(p)));
+        store_le(value, static_cast<To>(load_le<From>(p)));  // exact by the survey
       }
     }
     sink.end_row();
@@ -147,7 +138,11 @@ void encode(const DenseCells& cells, const Plan& plan, std::span<std::byte> out)
   if (plan.kind == BlockKind::empty) return;
   visit_type(cells.type, [&](auto from_tag) {
     visit_type(plan.type, [&](auto to_tag) {
-      encode_sparse<decltype(from_tag), decltype(to_tag)>(cells, plan, out.data());
+      // A plan keeps the type or takes a smaller one.
+      if constexpr (std::is_same_v<decltype(from_tag), decltype(to_tag)> ||
+                    sizeof(to_tag) < sizeof(from_tag)) {
+        encode_sparse<decltype(from_tag), decltype(to_tag)>(cells, plan, out.data());
+      }
     });
   });
 }

@@ -1,6 +1,8 @@
 #include "lib/dbdf/sparse.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "lib/dbdf/header.h"
@@ -143,74 +145,86 @@ void each(const Stream& s, const Part& part, Take take) {
   }
 }
 
-// One value to a wider type, or to its own. (A signalling NaN would be made quiet by a plain
-// conversion to f64; those few go the careful way.)
+// True for the pairs of types whose conversion is one plain instruction that keeps every bit (a
+// signalling NaN would be made quiet on its way from f32 to f64). They get loops of their own;
+// the rest, where each value must be looked at, shares one per value size.
 template <class From, class To>
-bool put(const std::byte* from, std::byte* to) noexcept {
-  const From value = load_le<From>(from);
-  if constexpr (std::is_same_v<From, To>) {
-    std::memcpy(to, from, sizeof(To));
-    return true;
-  } else if constexpr (holds_all(value_type_of<To>(), value_type_of<From>()) &&
-                       !std::is_floating_point_v<From>) {
-    store_le(to, static_cast<To>(value));
-    return true;
-  } else {
-    std::uint64_t result;
-    if (!convert_cell(value_type_of<From>(), load_bits(value_type_of<From>(), from),
-                      value_type_of<To>(), result)) {
-      return false;
-    }
-    store_bits(value_type_of<To>(), to, result);
-    return true;
+constexpr bool kPlain = std::is_same_v<From, To> ||
+                        (holds_all(value_type_of<To>(), value_type_of<From>()) &&
+                         !std::is_floating_point_v<From>);
+
+template <class From, class To>
+void read_plain(const Stream& stream, const Part& part, const Target& out) {
+  each<sizeof(From)>(stream, part,
+                     [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+                       std::byte* cell = out.cell(row - part.rows.begin, col - part.cols.begin);
+                       if constexpr (std::is_same_v<From, To>) {
+                         std::memcpy(cell, value, sizeof(To));
+                       } else {
+                         store_le(cell, static_cast<To>(load_le<From>(value)));
+                       }
+                     });
+}
+
+// Calls take(row, col, value bytes) for every entry inside `part`, whatever the value type.
+template <class Take>
+void each_value(const Stream& stream, const Part& part, Take take) {
+  switch (size_of(stream.entry.value_type)) {
+    case 1:
+      return each<1>(stream, part, take);
+    case 2:
+      return each<2>(stream, part, take);
+    case 4:
+      return each<4>(stream, part, take);
+    default:
+      return each<8>(stream, part, take);
   }
+}
+
+// The value as `type`, in the low bytes of a word. Throws when it does not fit.
+std::uint64_t value_as(const Stream& s, CellInBlock cell, const std::byte* value, ValueType type) {
+  std::uint64_t bits = 0;
+  const ValueType stored = s.entry.value_type;
+  if (!convert_cell(stored, load_bits(stored, value), type, bits)) {
+    fail_misfit(s.store, s.entry, cell, value, type);
+  }
+  return bits;
 }
 
 }  // namespace
 
 void read_sparse(const Store& store, const Entry& e, const Part& part, const Target& out) {
   const Stream stream(store, e);
-  visit_type(e.value_type, [&](auto from) {
-    visit_type(out.type, [&](auto to) {
-      using From = decltype(from);
-      using To = decltype(to);
-      each<sizeof(From)>(stream, part,
-                         [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-                           std::byte* cell = out.cell(row - part.rows.begin, col - part.cols.begin);
-                           if (!put<From, To>(value, cell)) {
-                             fail_misfit(store, e, {row, col}, value, out.type);
-                           }
-                         });
+  const bool done = visit_type(e.value_type, [&](auto from) {
+    return visit_type(out.type, [&](auto to) {
+      if constexpr (kPlain<decltype(from), decltype(to)>) {
+        read_plain<decltype(from), decltype(to)>(stream, part, out);
+        return true;
+      } else {
+        return false;
+      }
     });
+  });
+  if (done) return;
+  each_value(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+    store_bits(out.type, out.cell(row - part.rows.begin, col - part.cols.begin),
+               value_as(stream, {row, col}, value, out.type));
   });
 }
 
 void require_sparse_fits(const Store& store, const Entry& e, const Part& part, ValueType type) {
   const Stream stream(store, e);
-  visit_type(e.value_type, [&](auto from) {
-    each<sizeof(from)>(
-        stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-          std::uint64_t ignored;
-          if (!convert_cell(e.value_type, load_bits(e.value_type, value), type, ignored)) {
-            fail_misfit(store, e, {row, col}, value, type);
-          }
-        });
+  each_value(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+    value_as(stream, {row, col}, value, type);
   });
 }
 
 void sparse_entries(const Store& store, const Entry& e, const Part& part,
                     const std::function<void(const StoredCell&)>& take) {
   const Stream stream(store, e);
-  visit_type(e.value_type, [&](auto from) {
-    each<sizeof(from)>(
-        stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-          StoredCell cell{e.pos.rx + row, e.pos.cx + col, 0};
-          const ValueType declared = store.schema().type_of(cell.col);
-          if (!convert_cell(e.value_type, load_bits(e.value_type, value), declared, cell.bits)) {
-            fail_misfit(store, e, {row, col}, value, declared);
-          }
-          take(cell);
-        });
+  each_value(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+    const std::uint64_t at = e.pos.cx + col;
+    take({e.pos.rx + row, at, value_as(stream, {row, col}, value, store.schema().type_of(at))});
   });
 }
 
