@@ -34,10 +34,6 @@ void confirm(const Store& store, const Entry& e) {
     // Before the map exists, one read brings header and payload of a small block.
     constexpr std::uint64_t kSmall = 16 << 10;
     if (e.bytes <= kSmall) header = std::max(header, kPosition + e.bytes);
-  } else {
-    // Touching an unread page makes the system read ahead megabytes; asked for in advance, it
-    // reads the block alone (measured: 1119 MB against 105 MB for 200 cold tiles).
-    file.will_need(start, kPosition + e.bytes);
   }
   ByteReader reader(file.bytes(start, header), start, file.name());
   const Schema& schema = store.schema();
@@ -68,12 +64,12 @@ void confirm_absence(const Store& store) {
   const Schema schema = read_header(store.file(), body);
   const BlockIndex truth = scan(store.file(), body, schema);
   for (std::uint64_t i = 0; i < truth.size(); ++i) {
-    const BlockPos pos = truth.entry(i).pos;
-    const auto number = store.index().find(pos);
-    if (!number) {
-      store.fail(Errc::corrupt, truth.entry(i).offset,
-                 "expected block " + text(pos) +
-                     " in the index, got none; 'dapple repair' "
+    const Entry real = truth.entry(i);
+    const auto number = store.index().find(real.pos);
+    if (!number || store.index().entry(*number).cells() != real.cells()) {
+      store.fail(Errc::corrupt, real.offset,
+                 "expected block " + text(real.pos) +
+                     " in the index as it is, got none or another extent; 'dapple repair' "
                      "rebuilds the index");
     }
   }

@@ -151,6 +151,7 @@ class Store : public HotStore {
   bool was_touched(std::uint64_t number) const noexcept;
   void touch(std::uint64_t number, const Entry& entry) const;
   void make_hot() const;
+  void ask_for(std::span<const std::uint64_t> numbers) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
   void confirm_absence() const;
   void entries_of_dense(const Entry& entry, const Part& part,
