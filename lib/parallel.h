@@ -12,10 +12,12 @@
 
 namespace dapple::detail {
 
-/// Most threads that a call with this `threads` option uses; 0 asks for one per processor.
+/// Most threads that a call with this `threads` option uses; 0 asks for one per processor. Never
+/// more than there are processors: oneTBB has no such threads to give, and says so on stderr.
 inline unsigned worker_limit(unsigned threads) {
-  if (threads != 0) return threads;
-  return static_cast<unsigned>(std::max(1, oneapi::tbb::info::default_concurrency()));
+  const auto processors =
+      static_cast<unsigned>(std::max(1, oneapi::tbb::info::default_concurrency()));
+  return threads != 0 ? std::min(threads, processors) : processors;
 }
 
 /// Calls f(i), or f(i, worker), once for each i < n, handing out the numbers in ascending order to

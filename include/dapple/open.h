@@ -24,16 +24,16 @@ enum class Check : std::uint8_t {
 
 /// How delimited text is understood. Ignored by other formats.
 struct CsvOptions {
-  std::optional<bool> header;              // first line holds labels; unset: guessed
-  std::optional<char> delimiter;           // unset: guessed from comma, semicolon, tab
-  bool missing_as_nan = false;             // an empty field, NA or ? is NaN; otherwise an error
-  std::map<std::string, ValueType> types;  // by label, or by column number written in decimal
+  std::optional<bool> header{};              // first line holds labels; unset: guessed
+  std::optional<char> delimiter{};           // unset: guessed from comma, semicolon, tab
+  bool missing_as_nan = false;               // an empty field, NA or ? is NaN; otherwise an error
+  std::map<std::string, ValueType> types{};  // by label, or by column number written in decimal
 };
 
 struct OpenOptions {
-  std::string format;  // one of `formats()`; empty: told from the bytes and the file's name
+  std::string format{};  // one of `formats()`; empty: told from the bytes and the file's name
   Check check = Check::never;
-  CsvOptions csv;
+  CsvOptions csv{};
 };
 
 /// Opens `path`. An embedded or sidecar index makes this a few small reads, whatever the file's

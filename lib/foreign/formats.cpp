@@ -7,6 +7,8 @@
 
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/retile.h"
+#include "lib/foreign/csv/csv.h"
+#include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 
 namespace dapple {
@@ -26,6 +28,14 @@ constexpr std::array kTable = {
            npy::recognise_npy,
            npy::open_npy,
            npy::write_npy},
+    Format{{"mtx", "Matrix Market, array and coordinate", ".mtx", true, true, true},
+           mtx::recognise_mtx,
+           mtx::open_mtx,
+           mtx::write_mtx},
+    Format{{"csv", "delimited text, with or without a line of labels", ".csv", true, true, true},
+           csv::recognise_csv,
+           csv::open_csv,
+           csv::write_csv},
 };
 
 constexpr auto kInfos = [] {

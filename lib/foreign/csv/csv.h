@@ -1,0 +1,24 @@
+// Delimited text (CSV, TSV) as a matrix or a frame; FORMAT.md in this folder says what is
+// accepted, what is written and which types come out.
+#pragma once
+
+#include <memory>
+
+#include "lib/foreign/formats.h"
+
+namespace dapple::detail::csv {
+
+/// By name only: `.csv` and `.tsv`.
+Match recognise_csv(const Probe& probe);
+
+/// One pass over the text finds the rows, and the type of each column; cells are parsed when they
+/// are read. Memory: 64 bytes for about every 512 KiB of text, and a byte per column.
+/// Throws corrupt, unsupported and type_mismatch naming line, column and byte; invalid_argument
+/// for options that fit no column.
+std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+
+/// Writes rows as text; a header line for a frame only. Throws unsupported for an object without
+/// columns, and what reading throws.
+void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& options);
+
+}  // namespace dapple::detail::csv

@@ -1,0 +1,221 @@
+// Reading: text to cells. Opening has seen to it that every row has its fields and that a quoted
+// one holds neither delimiter nor line end, so rows and columns that nobody asked for are passed
+// over with memchr. What a file that changed since then holds is still never read beyond its
+// block.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "lib/foreign/csv/csv_state.h"
+#include "lib/foreign/csv/csv_text.h"
+#include "lib/object/convert_cells.h"
+#include "lib/parallel.h"
+#include "lib/text.h"
+
+namespace dapple::detail::csv {
+
+namespace {
+
+/// Neighbouring columns of one declared type, and where their values go.
+struct Run {
+  std::uint64_t col;  // first, in the object
+  std::uint64_t cols;
+  ValueType type;
+  Target out;
+};
+
+std::vector<Run> runs_of(const Schema& schema, Range cols, const Target& out) {
+  if (schema.kind == ObjectKind::matrix) return {{cols.begin, cols.size(), schema.value_type, out}};
+  std::vector<Run> runs;
+  for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
+    const ValueType type = schema.columns[c].value_type;
+    if (runs.empty() || runs.back().type != type) {
+      Target at = out;
+      at.data = out.cell(0, c - cols.begin);
+      runs.push_back({c, 0, type, at});
+    }
+    ++runs.back().cols;
+  }
+  return runs;
+}
+
+/// The columns in the order of the text; neighbours in text and memory become one run.
+std::vector<Run> runs_of(const Schema& schema, std::span<const ColumnBuffer> columns) {
+  std::vector<ColumnBuffer> sorted(columns.begin(), columns.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const ColumnBuffer& a, const ColumnBuffer& b) { return a.col < b.col; });
+  std::vector<Run> runs;
+  for (const ColumnBuffer& c : sorted) {
+    const ValueType type = schema.type_of(c.col);
+    const std::size_t size = size_of(c.value_type);
+    if (!runs.empty()) {
+      Run& run = runs.back();
+      if (run.col + run.cols == c.col && run.type == type && run.out.type == c.value_type &&
+          run.out.row_step == c.step && run.out.cell(0, run.cols) == c.data) {
+        ++run.cols;
+        continue;
+      }
+    }
+    runs.push_back({c.col, 1, type, {c.data, c.value_type, c.step, size}});
+  }
+  return runs;
+}
+
+class Reader {
+ public:
+  Reader(const Store& store, const Entry& entry)
+      : store_(store),
+        state_(store.state<State>()),
+        entry_(entry),
+        text_(reinterpret_cast<const char*>(store.file().at(entry.offset, entry.bytes))),
+        end_(text_ + entry.bytes) {}
+
+  /// Reads rows of the block; the first goes to row `first_out` of the runs' targets.
+  void read(Range rows, std::span<const Run> runs, std::uint64_t first_out) {
+    const char* line = text_;
+    for (std::uint64_t r = 0; r < rows.begin; ++r) line = next_line(line);
+    for (row_ = rows.begin; row_ < rows.end; ++row_) {
+      line_start_ = line;
+      const char* p = line;
+      std::uint64_t col = 0;  // of the field at `p`, or behind `p` once one has been read
+      for (const Run& run : runs) {
+        if (run.col < col) {
+          p = line;
+          col = 0;
+        }
+        p = find_column(p, col, run.col);
+        std::byte* const out = run.out.cell(first_out + row_ - rows.begin, 0);
+        visit_type(run.type, [&](auto value) { p = read_run(p, run, out, value); });
+        col = run.col + run.cols;
+      }
+      line = next_line(p);
+    }
+  }
+
+ private:
+  const char* find(const char* p, char c) const {
+    return static_cast<const char*>(std::memchr(p, c, static_cast<std::size_t>(end_ - p)));
+  }
+
+  const char* next_line(const char* p) const {
+    const char* const stop = find(p, '\n');
+    return stop != nullptr ? stop + 1 : end_;
+  }
+
+  /// The start of field `wanted`, from the end of field `col - 1`, or from the line's start.
+  const char* find_column(const char* p, std::uint64_t col, std::uint64_t wanted) const {
+    if (col > 0) p = past_delimiter(p, col);
+    for (; col < wanted; ++col) {
+      const char* const stop = find(p, state_.delimiter);
+      if (stop == nullptr) fail_count(end_, col + 1);
+      p = stop + 1;
+    }
+    return p;
+  }
+
+  const char* past_delimiter(const char* p, std::uint64_t fields) const {
+    if (p == end_ || *p != state_.delimiter) fail_count(p, fields);
+    return p + 1;
+  }
+
+  template <Value T>
+  const char* read_run(const char* p, const Run& run, std::byte* out, T value) {
+    const bool direct = run.out.type == value_type_of<T>();
+    if (!direct && values_.size() < run.cols * sizeof(T)) values_.resize(run.cols * sizeof(T));
+    std::byte* to = direct ? out : values_.data();
+    const std::size_t step = direct ? run.out.col_step : sizeof(T);
+    for (std::uint64_t i = 0; i < run.cols; ++i) {
+      if (i > 0) p = past_delimiter(p, run.col + i);
+      p = read_field(p, run.col + i, value);
+      std::memcpy(to, &value, sizeof value);
+      to += step;
+    }
+    if (direct) return p;
+    const std::size_t done = convert_cells(run.type, values_.data(), sizeof(T), run.out.type, out,
+                                           run.out.col_step, run.cols);
+    if (done != run.cols) {
+      const std::uint64_t col = run.col + done;
+      fail(find_column(line_start_, 0, col), col, run.out.type);
+    }
+    return p;
+  }
+
+  template <Value T>
+  const char* read_field(const char* p, std::uint64_t col, T& value) const {
+    const NumberText number = read_number(p, end_, value);
+    if (number.error == NumberError::none && at_field_end(number.end, end_, state_.delimiter)) {
+      return number.end;
+    }
+    return read_unusual_field(p, col, value);
+  }
+
+  /// A field with quotes or blanks around it, a missing value, or nothing that T holds.
+  template <Value T>
+  const char* read_unusual_field(const char* p, std::uint64_t col, T& value) const {
+    const std::optional<Field> field = find_field(p, end_, state_.delimiter);
+    if (!field) fail(p, col, value_type_of<T>());
+    const std::string_view text = trimmed(field->text);
+    if (std::is_floating_point_v<T> && state_.missing_as_nan && is_missing(text)) {
+      value = std::numeric_limits<T>::quiet_NaN();
+      return field->end;
+    }
+    const char* const stop = text.data() + text.size();
+    const NumberText number = read_number(text.data(), stop, value);
+    if (number.error != NumberError::none || number.end != stop) fail(p, col, value_type_of<T>());
+    return field->end;
+  }
+
+  std::uint64_t offset(const char* p) const {
+    return entry_.offset + static_cast<std::uint64_t>(p - text_);
+  }
+  std::uint64_t line() const { return state_.first_line + entry_.pos.rx + row_; }
+
+  [[noreturn]] void fail(const char* p, std::uint64_t col, ValueType type) const {
+    const Schema& schema = store_.schema();
+    const bool labelled = schema.kind == ObjectKind::frame;
+    const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
+    fail_field({store_.file().name(), offset(p), line(), col, label}, p, end_, state_.delimiter,
+               type);
+  }
+
+  [[noreturn]] void fail_count(const char* p, std::uint64_t fields) const {
+    store_.fail(Errc::corrupt, offset(p),
+                "expected " + fields_text(store_.schema().cols) + " in line " +
+                    std::to_string(line()) + ", got " + std::to_string(fields));
+  }
+
+  const Store& store_;
+  const State& state_;
+  const Entry& entry_;
+  const char* const text_;
+  const char* const end_;
+  std::uint64_t row_ = 0;  // read now, counted from the block's first
+  const char* line_start_ = nullptr;
+  std::vector<std::byte> values_;  // of a run, before they are converted
+};
+
+void read_block(const Store& store, const Entry& entry, const Part& part, const Target& out) {
+  const Range cols{entry.pos.cx + part.cols.begin, entry.pos.cx + part.cols.end};
+  Reader(store, entry).read(part.rows, runs_of(store.schema(), cols, out), 0);
+}
+
+void read_columns(const Store& store, Range rows, std::span<const ColumnBuffer> columns,
+                  const ReadOptions& options) {
+  const std::vector<Run> runs = runs_of(store.schema(), columns);
+  const Region whole{rows, {0, store.schema().cols}};
+  store.require_inside(whole);
+  const std::vector<std::uint64_t> numbers = store.index().touching(whole);
+  parallel_for(numbers.size(), options.threads, [&](std::uint64_t i) {
+    const Entry entry = store.confirmed_entry(numbers[i]);
+    const Range part = intersect(entry.cells().rows, rows);
+    Reader(store, entry)
+        .read({part.begin - entry.pos.rx, part.end - entry.pos.rx}, runs, part.begin - rows.begin);
+  });
+}
+
+}  // namespace
+
+const Codec kCodec = {
+    .format = "csv", .read = read_block, .sequential = true, .read_rows = read_columns};
+
+}  // namespace dapple::detail::csv

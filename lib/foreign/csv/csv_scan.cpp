@@ -1,0 +1,179 @@
+#include "lib/foreign/csv/csv_scan.h"
+
+#include <charconv>
+
+#include "lib/text.h"
+
+namespace dapple::detail::csv {
+
+namespace {
+
+constexpr std::ptrdiff_t kStripBytes = std::ptrdiff_t{512} << 10;
+constexpr std::ptrdiff_t kLongestStrip = 8 * kStripBytes;
+
+class Scanner {
+ public:
+  Scanner(const ScanInput& in, std::uint64_t line)
+      : in_(in), end_(in.end), delimiter_(in.delimiter), cols_(in.given.size()), first_line_(line) {
+    out_.seen.assign(cols_, 0);
+    for (const std::optional<ValueType>& type : in.given) {
+      whole_.push_back(type && !is_float(*type));
+    }
+  }
+
+  Rows scan(const char* p) {
+    const char* strip = p;
+    std::uint64_t strip_rows = 0;  // of every strip; not known before the first is full
+    while (p != end_) {
+      if (at_line_end(p, end_)) {
+        require_only_blank_lines(p);
+        break;
+      }
+      const std::uint64_t here = out_.strips.empty() ? 0 : out_.rows - out_.strips.back().row;
+      const bool full = strip_rows == 0 ? p - strip >= kStripBytes
+                                        : here == strip_rows || p - strip >= kLongestStrip;
+      if (full && strip_rows == 0) strip_rows = here;
+      if (full || out_.rows == 0) {
+        out_.strips.push_back({out_.rows, offset(p)});
+        strip = p;
+      }
+      p = row(p);
+      ++out_.rows;
+    }
+    out_.end = offset(p);
+    return std::move(out_);
+  }
+
+ private:
+  std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - in_.base); }
+  std::uint64_t line() const { return first_line_ + out_.rows; }
+
+  Place place(const char* p, std::size_t col) const {
+    return {in_.file, offset(p), line(), col,
+            in_.labels.empty() ? std::string_view() : std::string_view(in_.labels[col])};
+  }
+
+  void require_only_blank_lines(const char* p) const {
+    const char* q = p;
+    while (q != end_ && at_line_end(q, end_)) q = past_line_end(q, end_);
+    if (q != end_) fail_fields(p, "a blank line");
+  }
+
+  [[noreturn]] void fail_fields(const char* p, const std::string& got) const {
+    throw Error(
+        Errc::corrupt, in_.file, offset(p),
+        "expected " + fields_text(cols_) + " in line " + std::to_string(line()) + ", got " + got);
+  }
+
+  /// Scans a row; returns the start of the next.
+  const char* row(const char* start) {
+    const char* p = start;
+    for (std::size_t c = 0; c < cols_; ++c) {
+      if (c > 0) {
+        if (p == end_ || *p != delimiter_) fail_fields(p, std::to_string(c));
+        ++p;
+      }
+      p = field(p, c);
+    }
+    if (!at_line_end(p, end_)) {
+      std::size_t count = cols_;
+      for (const char* q = p; q != end_ && *q == delimiter_; ++count) {
+        const std::optional<Field> more = find_field(q + 1, end_, delimiter_);
+        if (!more) break;
+        q = more->end;
+      }
+      fail_fields(p, std::to_string(count));
+    }
+    return past_line_end(p, end_);
+  }
+
+  /// Notes what a field is; returns its end.
+  const char* field(const char* const p, std::size_t c) {
+    const char* q = p;
+    if (q != end_ && (*q == '-' || *q == '+')) ++q;
+    const char* const digits = q;
+    while (q != end_ && is_digit(*q)) ++q;
+    if (q != digits && at_field_end(q, end_, delimiter_)) {
+      if (q - digits > 15 || *p == '-') note_integer(p, digits, q, c);
+      return q;
+    }
+    bool number = q != digits;
+    if (q != end_ && *q == '.') {
+      const char* const fraction = ++q;
+      while (q != end_ && is_digit(*q)) ++q;
+      number = number || q != fraction;
+    }
+    if (number && q != end_ && (*q == 'e' || *q == 'E')) {
+      ++q;
+      if (q != end_ && (*q == '-' || *q == '+')) ++q;
+      const char* const power = q;
+      while (q != end_ && is_digit(*q)) ++q;
+      number = q != power;
+    }
+    if (!number || !at_field_end(q, end_, delimiter_)) return unusual_field(p, c);
+    note_fraction(p, c);
+    return q;
+  }
+
+  void note_fraction(const char* p, std::size_t c) {
+    if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, *in_.given[c]);
+    out_.seen[c] |= flag::fraction;
+  }
+
+  /// A negative integer, or one of many digits; `p` is its sign, if it has one.
+  void note_integer(const char* p, const char* digits, const char* end, std::size_t c) {
+    std::uint64_t value = 0;
+    const bool fits = std::from_chars(digits, end, value).ec == std::errc();
+    constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+    constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
+    const bool negative = *p == '-';
+    std::uint8_t& seen = out_.seen[c];
+    // Minus zero is no integer: its sign would be lost. Nor is what 64 bits don't reach.
+    if (!fits || (negative && (value == 0 || value > kHalf))) {
+      if (!whole_[c]) seen |= flag::fraction;
+      return;
+    }
+    if (negative) seen |= flag::negative;
+    if (!negative && value >= kHalf) seen |= flag::above_i64;
+    if (value > kExact) seen |= flag::wide;
+  }
+
+  /// A field with quotes or blanks around it, nan, inf, nothing, or no number at all.
+  const char* unusual_field(const char* p, std::size_t c) {
+    const std::optional<Field> found = find_field(p, end_, delimiter_);
+    const ValueType type = in_.given[c].value_or(ValueType::f64);
+    if (!found) fail_field(place(p, c), p, end_, delimiter_, type);
+    const std::string_view text = trimmed(found->text);
+    const bool missing = is_missing(text);
+    if (missing ? !in_.missing_as_nan : !is_number(text)) {
+      fail_field(place(p, c), p, end_, delimiter_, type);
+    }
+    const char* digits = text.data();
+    const char* const end = text.data() + text.size();
+    if (!missing && (*digits == '-' || *digits == '+')) ++digits;
+    const char* q = digits;
+    while (q != end && is_digit(*q)) ++q;
+    if (!missing && q == end) {
+      note_integer(text.data(), digits, end, c);
+    } else {
+      note_fraction(p, c);
+    }
+    return found->end;
+  }
+
+  const ScanInput& in_;
+  const char* const end_;
+  const char delimiter_;
+  const std::size_t cols_;
+  const std::uint64_t first_line_;
+  std::vector<std::uint8_t> whole_;  // columns given as integers
+  Rows out_;
+};
+
+}  // namespace
+
+Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line) {
+  return Scanner(input, line).scan(p);
+}
+
+}  // namespace dapple::detail::csv

@@ -1,0 +1,48 @@
+// The one pass over delimited text that opening makes: where rows start, and what the fields of
+// each column can be. Numbers are checked for their form; their values are read later.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/foreign/csv/csv_text.h"
+
+namespace dapple::detail::csv {
+
+/// What was seen in the fields of a column.
+namespace flag {
+inline constexpr std::uint8_t fraction = 1;   // a float that is no integer, or a missing value
+inline constexpr std::uint8_t negative = 2;   // an integer below zero
+inline constexpr std::uint8_t above_i64 = 4;  // an integer from 2^63 to 2^64 - 1
+inline constexpr std::uint8_t wide = 8;       // an integer further from zero than 2^53
+}  // namespace flag
+
+/// Rows [row, next strip's row) start at byte `offset`.
+struct Strip {
+  std::uint64_t row;
+  std::uint64_t offset;
+};
+
+struct Rows {
+  std::uint64_t rows = 0;
+  std::uint64_t end = 0;  // byte behind the last row
+  std::vector<Strip> strips;
+  std::vector<std::uint8_t> seen;  // Flags of each column
+};
+
+/// What the scan must know of the text.
+struct ScanInput {
+  const std::string& file;
+  const char* base;  // of the whole file
+  const char* end;
+  char delimiter;
+  bool missing_as_nan;
+  const std::vector<std::optional<ValueType>>& given;  // type of each column, where given
+  const std::vector<std::string>& labels;              // empty without a header
+};
+
+/// Scans rows from `p`, which is line `line`, to the end. Throws as `open_csv` does. O(bytes).
+Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line);
+
+}  // namespace dapple::detail::csv

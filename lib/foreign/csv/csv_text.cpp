@@ -1,0 +1,84 @@
+#include "lib/foreign/csv/csv_text.h"
+
+#include <algorithm>
+
+#include "lib/text.h"
+
+namespace dapple::detail::csv {
+
+std::optional<Field> find_field(const char* p, const char* end, char delimiter) noexcept {
+  if (p == end || *p != '"') {
+    const char* stop = p;
+    while (!at_field_end(stop, end, delimiter)) ++stop;
+    return Field{{p, static_cast<std::size_t>(stop - p)}, stop, false};
+  }
+  const char* const text = p + 1;
+  for (const char* q = text;; q += 2) {
+    q = static_cast<const char*>(std::memchr(q, '"', static_cast<std::size_t>(end - q)));
+    if (q == nullptr) return std::nullopt;
+    if (q + 1 != end && q[1] == '"') continue;
+    if (!at_field_end(q + 1, end, delimiter)) return std::nullopt;
+    return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true};
+  }
+}
+
+std::string unquoted(const Field& field) {
+  std::string text;
+  for (std::size_t i = 0; i < field.text.size(); ++i) {
+    text += field.text[i];
+    if (field.quoted && field.text[i] == '"') ++i;
+  }
+  return text;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  constexpr std::string_view kBlanks = " \t";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+bool is_missing(std::string_view trimmed_text) noexcept {
+  constexpr std::string_view kMissing[] = {"", "NA", "N/A", "?"};
+  return std::find(std::begin(kMissing), std::end(kMissing), trimmed_text) != std::end(kMissing);
+}
+
+bool is_number(std::string_view trimmed_text) noexcept {
+  const char* const end = trimmed_text.data() + trimmed_text.size();
+  double ignored = 0;
+  const NumberText number = read_number(trimmed_text.data(), end, ignored);
+  return number.end == end && number.error != NumberError::no_number;
+}
+
+std::string fields_text(std::uint64_t n) {
+  return std::to_string(n) + (n == 1 ? " field" : " fields");
+}
+
+void fail_at(Errc code, const Place& place, const std::string& expected, const std::string& got) {
+  std::string detail = "expected " + expected + " in line " + std::to_string(place.line) +
+                       ", column " + std::to_string(place.col + 1);
+  if (!place.label.empty()) detail += " (" + shown(place.label) + ")";
+  throw Error(code, place.file, place.offset, detail + ", got " + got);
+}
+
+void fail_field(const Place& place, const char* field, const char* end, char delimiter,
+                ValueType type) {
+  const bool whole = !is_float(type);
+  const std::string wanted = whole ? "a value of type " + std::string(name(type)) : "a number";
+  const std::optional<Field> found = find_field(field, end, delimiter);
+  if (!found) {
+    fail_at(Errc::corrupt, place, "a closing quote at the end of the field",
+            shown({field, static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - field, 64))}));
+  }
+  const std::string_view text = trimmed(found->text);
+  if (is_missing(text)) {
+    const std::string got = text.empty() ? "an empty field" : shown(text);
+    const std::string hint = whole ? "" : " (--missing nan reads missing values as nan)";
+    fail_at(Errc::unsupported, place, wanted, got + hint);
+  }
+  if (!is_number(text)) fail_at(Errc::unsupported, place, wanted, shown(found->text));
+  fail_at(Errc::type_mismatch, place, "a value of type " + std::string(name(type)),
+          shown(found->text));
+}
+
+}  // namespace dapple::detail::csv

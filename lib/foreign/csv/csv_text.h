@@ -1,0 +1,78 @@
+// The words of delimited text that opening and reading share: where fields end, what stands for
+// a missing value, and how an error names the place.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dapple/error.h"
+#include "dapple/writer.h"
+
+namespace dapple::detail::csv {
+
+/// True at a line end ("\n" or "\r\n") and at the end of the text.
+inline bool at_line_end(const char* p, const char* end) noexcept {
+  if (p == end || *p == '\n') return true;
+  return *p == '\r' && (p + 1 == end || p[1] == '\n');
+}
+
+/// True where a field that is not quoted ends.
+inline bool at_field_end(const char* p, const char* end, char delimiter) noexcept {
+  return p != end && *p == delimiter ? true : at_line_end(p, end);
+}
+
+/// The start of the next line. REQUIRES at_line_end(p, end).
+inline const char* past_line_end(const char* p, const char* end) noexcept {
+  if (p != end && *p == '\r') ++p;
+  if (p != end) ++p;
+  return p;
+}
+
+/// One field as it stands in the text.
+struct Field {
+  std::string_view text;  // without the quotes around it; doubled quotes still doubled
+  const char* end;        // the delimiter or line end behind it
+  bool quoted = false;
+};
+
+/// The field that starts at `p`. A quoted one (RFC 4180) may hold delimiters and line ends;
+/// nothing when its closing quote is missing or is not the field's last character.
+std::optional<Field> find_field(const char* p, const char* end, char delimiter) noexcept;
+
+/// The field's text with doubled quotes made single.
+std::string unquoted(const Field& field);
+
+/// `text` without blanks and tabs at both ends.
+std::string_view trimmed(std::string_view text) noexcept;
+
+/// True for what stands where a value is missing: nothing, NA, N/A, ?.
+bool is_missing(std::string_view trimmed_text) noexcept;
+
+/// True when a float can be read from all of the text (of any magnitude).
+bool is_number(std::string_view trimmed_text) noexcept;
+
+/// "1 field", "2 fields", ...
+std::string fields_text(std::uint64_t n);
+
+/// Where a field stands, for people: lines and columns count from 1 there.
+struct Place {
+  const std::string& file;
+  std::uint64_t offset;  // byte of the field
+  std::uint64_t line;    // from 1
+  std::uint64_t col;     // from 0, as everywhere but in text
+  std::string_view label;
+};
+
+/// Throws: "expected <expected> in line 3, column 2 ('pH'), got <got>".
+[[noreturn]] void fail_at(Errc code, const Place& place, const std::string& expected,
+                          const std::string& got);
+
+/// Throws what is wrong with a field that was expected to hold a `type`.
+[[noreturn]] void fail_field(const Place& place, const char* field, const char* end, char delimiter,
+                             ValueType type);
+
+}  // namespace dapple::detail::csv

@@ -1,0 +1,122 @@
+// Writing: strips of rows, read in their own types, become lines of text.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lib/foreign/csv/csv.h"
+#include "lib/foreign/csv/csv_text.h"
+#include "lib/parallel.h"
+#include "lib/text.h"
+
+namespace dapple::detail::csv {
+
+namespace {
+
+/// Cells that one thread turns into text before it is written.
+constexpr std::uint64_t kCellsAtOnce = std::uint64_t{64} << 10;
+
+/// True for labels that would be taken for something else without quotes around them.
+bool needs_quotes(std::string_view label) {
+  const std::string_view text = trimmed(label);
+  return is_missing(text) || is_number(text) || label.starts_with('\xef') ||
+         label.find_first_of("\",;\t\r\n") != std::string_view::npos;
+}
+
+std::string header_line(const std::vector<Column>& columns) {
+  std::string line;
+  for (const Column& column : columns) {
+    if (!line.empty()) line += ',';
+    if (!needs_quotes(column.label)) {
+      line += column.label;
+      continue;
+    }
+    line += '"';
+    for (char c : column.label) {
+      if (c == '"') line += '"';
+      line += c;
+    }
+    line += '"';
+  }
+  return line + '\n';
+}
+
+/// Neighbouring columns of one type.
+struct Run {
+  std::uint64_t cols;
+  ValueType type;
+};
+
+std::vector<Run> runs_of(const Schema& schema, Range cols) {
+  if (schema.kind == ObjectKind::matrix) return {{cols.size(), schema.value_type}};
+  std::vector<Run> runs;
+  for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
+    if (runs.empty() || runs.back().type != schema.type_of(c)) {
+      runs.push_back({0, schema.type_of(c)});
+    }
+    ++runs.back().cols;
+  }
+  return runs;
+}
+
+/// Appends `n` values of type T, a comma behind each.
+template <Value T>
+void append_values(const std::byte* cells, std::uint64_t n, T value, std::string& out) {
+  for (std::uint64_t i = 0; i < n;) {
+    const std::uint64_t end = std::min(n, i + kCellsAtOnce);
+    const std::size_t size = out.size();
+    out.resize(size + (end - i) * (kNumberRoom + 1));
+    char* to = out.data() + size;
+    for (; i < end; ++i) {
+      std::memcpy(&value, cells + i * sizeof value, sizeof value);
+      to = write_number(to, value);
+      *to++ = ',';
+    }
+    out.resize(static_cast<std::size_t>(to - out.data()));
+  }
+}
+
+/// Writes the cells of a region, packed row after row in `cells`, in text of about kCellsAtOnce
+/// cells per thread.
+void write_cells(const Source& source, const Region& region, const std::byte* cells,
+                 ByteSink& sink) {
+  const std::vector<Run> runs = runs_of(source.schema(), region.cols);
+  const std::uint64_t row_bytes = source.packed_row(region.cols);
+  const bool line_ends = region.cols.end == source.cols();
+  const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, kCellsAtOnce / region.cols.size());
+  std::vector<std::string> texts(worker_limit(source.threads()));
+  for (std::uint64_t row = 0; row < region.rows.size(); row += rows_at_once * texts.size()) {
+    parallel_for(texts.size(), source.threads(), [&](std::uint64_t i) {
+      std::string& text = texts[i];
+      text.clear();
+      const std::uint64_t first = std::min(region.rows.size(), row + i * rows_at_once);
+      const std::uint64_t end = std::min(region.rows.size(), first + rows_at_once);
+      const std::byte* p = cells + first * row_bytes;
+      for (std::uint64_t r = first; r < end; ++r) {
+        for (const Run& run : runs) {
+          visit_type(run.type, [&](auto value) { append_values(p, run.cols, value, text); });
+          p += run.cols * size_of(run.type);
+        }
+        if (line_ends) text.back() = '\n';
+      }
+    });
+    for (const std::string& text : texts) sink.write(text);
+  }
+}
+
+}  // namespace
+
+void write_csv(const Source& source, ByteSink& sink, const ConvertOptions&) {
+  const bool frame = source.kind() == ObjectKind::frame;
+  if (source.cols() == 0 && (frame || source.rows() > 0)) {
+    throw Error(Errc::unsupported, "expected at least one column to write as csv, got none");
+  }
+  if (frame) sink.write(header_line(source.schema().columns));
+  std::vector<std::byte> cells;
+  source.for_each_piece([&](const Region& region) {
+    cells.resize(region.rows.size() * source.packed_row(region.cols));
+    source.read_packed(region, cells.data(), source.threads());
+    write_cells(source, region, cells.data(), sink);
+  });
+}
+
+}  // namespace dapple::detail::csv

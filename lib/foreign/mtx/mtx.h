@@ -1,0 +1,27 @@
+// Matrix Market text as a matrix; FORMAT.md in this folder says what is accepted and written, and
+// what opening and reading cost.
+#pragma once
+
+#include <memory>
+
+#include "lib/foreign/formats.h"
+
+namespace dapple::detail::mtx {
+
+/// By the banner "%%MatrixMarket", or by the name `.mtx`.
+Match recognise_mtx(const Probe& probe);
+
+/// One pass over the text. An array file is cut into blocks of columns, or of parts of one column,
+/// that are parsed when they are read; memory: 8 bytes for every 256 values. A coordinate file
+/// becomes strips of rows, each a sparse block; its entries are parsed and sorted, 16 bytes each,
+/// into working space (lib/scratch.h) when the first of them is read; memory: 64 MiB and twice
+/// the entries of the fullest strip while that happens.
+/// Throws corrupt, unsupported and type_mismatch naming line and byte.
+std::shared_ptr<const Store> open_mtx(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+
+/// Writes a sparse matrix as coordinate, any other object as array, in which case values larger
+/// than 32 MiB pass through working space. Throws unsupported for a frame with labels, and what
+/// reading throws.
+void write_mtx(const Source& source, ByteSink& sink, const ConvertOptions& options);
+
+}  // namespace dapple::detail::mtx

@@ -1,0 +1,128 @@
+#include "lib/foreign/mtx/mtx_coordinate.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "lib/foreign/mtx/mtx_entries.h"
+#include "lib/object/convert_cells.h"
+#include "lib/object/fill.h"
+
+namespace dapple::detail::mtx {
+
+namespace {
+
+struct CoordinateState : CodecState {
+  Header header;
+  Strips strips;
+  mutable std::once_flag sorted;
+  mutable std::unique_ptr<Scratch> records;  // all strips' entries, made when first needed
+};
+
+/// Sorted records in working space.
+class Records {
+ public:
+  Records(const std::byte* data, std::uint64_t size) : data_(data), size_(size) {}
+
+  Record operator[](std::uint64_t i) const noexcept {
+    Record record;
+    std::memcpy(&record, data_ + i * sizeof record, sizeof record);
+    return record;
+  }
+
+  /// Number of the first record in row `row` or below it.
+  std::uint64_t find_row(std::uint64_t row) const noexcept {
+    std::uint64_t first = 0;
+    for (std::uint64_t n = size_; n > 0;) {
+      const std::uint64_t half = n / 2;
+      if ((*this)[first + half].row < row) {
+        first += half + 1;
+        n -= half + 1;
+      } else {
+        n = half;
+      }
+    }
+    return first;
+  }
+
+ private:
+  const std::byte* data_;
+  std::uint64_t size_;
+};
+
+/// Calls `f` with every record of a block inside `part`, in ascending order.
+template <class F>
+void for_each_record(const Store& store, const Entry& entry, const Part& part, const F& f) {
+  const auto& state = store.state<CoordinateState>();
+  std::call_once(state.sorted, [&] {
+    state.records = sort_entries(Text(store.file()), state.header, state.strips);
+  });
+  const std::uint64_t first = state.strips.first[entry.pos.rx >> state.strips.shift];
+  const Records records(state.records->at(first * sizeof(Record), entry.stored * sizeof(Record)),
+                        entry.stored);
+  const std::uint64_t end = records.find_row(part.rows.end);
+  for (std::uint64_t i = records.find_row(part.rows.begin); i < end; ++i) {
+    const Record record = records[i];
+    if (part.cols.contains(record.col)) f(record);
+  }
+}
+
+void read_strip(const Store& store, const Entry& entry, const Part& part, const Target& out) {
+  fill_zero(out, part.rows.size(), part.cols.size());
+  if (entry.kind == BlockKind::empty) return;
+  const ValueType type = store.schema().value_type;
+  for_each_record(store, entry, part, [&](const Record& r) {
+    std::uint64_t bits = r.bits;
+    if (type != out.type && !convert_cell(type, r.bits, out.type, bits)) {
+      throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+                  "expected values that fit " + std::string(name(out.type)) +
+                      ", got another in row " + std::to_string(entry.pos.rx + r.row + 1) +
+                      ", column " + std::to_string(r.col + 1));
+    }
+    store_bits(out.type, out.cell(r.row - part.rows.begin, r.col - part.cols.begin), bits);
+  });
+}
+
+void strip_entries(const Store& store, const Entry& entry, const Part& part,
+                   const std::function<void(const StoredCell&)>& take) {
+  for_each_record(store, entry, part, [&](const Record& r) {
+    take({entry.pos.rx + r.row, r.col, r.bits});
+  });
+}
+
+const Codec kCoordinateCodec = {.format = "mtx", .read = read_strip, .entries = strip_entries};
+
+}  // namespace
+
+std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file,
+                                             const Header& header) {
+  auto state = std::make_unique<CoordinateState>();
+  state->header = header;
+  state->strips = count_entries(Text(*file), header);
+  Schema schema;
+  schema.rows = header.rows;
+  schema.cols = header.cols;
+  schema.value_type = header.value_type;
+  schema.storage = Storage::csr;
+  EntryTable entries;
+  entries.reserve(state->strips.count());
+  for (std::uint64_t strip = 0; strip < state->strips.count() && header.cols > 0; ++strip) {
+    Entry entry;
+    entry.pos = {strip << state->strips.shift, 0};
+    entry.rows = static_cast<std::uint32_t>(
+        std::min(std::uint64_t{1} << state->strips.shift, header.rows - entry.pos.rx));
+    entry.cols = static_cast<std::uint32_t>(header.cols);
+    entry.offset = header.data;  // its entries may stand anywhere behind it
+    entry.stored = state->strips.first[strip + 1] - state->strips.first[strip];
+    entry.kind = entry.stored > 0 ? BlockKind::csr : BlockKind::empty;
+    entry.value_type = header.value_type;
+    entries.push_back(entry);
+  }
+  BlockIndex index =
+      BlockIndex::from_entries(std::move(entries), header.rows, header.cols, file->name());
+  return std::make_shared<const Store>(std::move(file), std::move(schema), std::move(index),
+                                       kCoordinateCodec, std::move(state));
+}
+
+}  // namespace dapple::detail::mtx

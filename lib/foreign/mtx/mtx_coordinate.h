@@ -1,0 +1,15 @@
+// Coordinate files: one entry per line, in any order, as strips of rows.
+#pragma once
+
+#include <memory>
+
+#include "lib/foreign/mtx/mtx_text.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::mtx {
+
+/// Counts the entries of each strip; REQUIRES a coordinate header. Throws as `open_mtx`.
+std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file,
+                                             const Header& header);
+
+}  // namespace dapple::detail::mtx

@@ -1,0 +1,36 @@
+// The entries of a coordinate file, parsed once and sorted, strip after strip.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lib/foreign/mtx/mtx_text.h"
+#include "lib/scratch.h"
+
+namespace dapple::detail::mtx {
+
+/// One entry; the row counts from its strip's first.
+struct Record {
+  std::uint32_t row, col;
+  std::uint64_t bits;  // of the header's value type
+};
+
+/// How the rows are cut into strips, and how many entries each has.
+struct Strips {
+  unsigned shift = 0;                // a strip has 2^shift rows
+  std::vector<std::uint64_t> first;  // number of each strip's first entry; then of all entries
+
+  std::uint64_t count() const noexcept { return first.size() - 1; }
+};
+
+/// Goes through the text once, counting. Throws as `open_mtx`. Memory: 8 bytes per strip, of
+/// which there are at most 4096.
+Strips count_entries(const Text& text, const Header& header);
+
+/// Goes through the text once more and gives the records of all strips, each sorted by row and
+/// column. Throws as `open_mtx`, and corrupt when a cell stands there twice.
+std::unique_ptr<Scratch> sort_entries(const Text& text, const Header& header, const Strips& strips);
+
+}  // namespace dapple::detail::mtx

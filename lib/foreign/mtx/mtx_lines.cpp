@@ -1,0 +1,89 @@
+#include "lib/foreign/mtx/mtx_lines.h"
+
+#include <bit>
+#include <limits>
+
+#include "lib/text.h"
+
+namespace dapple::detail::mtx {
+
+bool Lines::next() {
+  for (;;) {
+    line_ = p_ = skip_blanks(p_, text_.end);
+    if (p_ == text_.end || is_digit(*p_)) break;
+    if (*p_ != '%' && *p_ != '\n') break;
+    p_ = next_line(p_, text_.end);
+  }
+  if (p_ == text_.end) {
+    if (seen_ == header_.entries) return false;
+    text_.fail(Errc::corrupt, p_, std::to_string(header_.entries) + " entries before the end",
+               std::to_string(seen_));
+  }
+  if (seen_ == header_.entries) {
+    text_.fail_at(Errc::corrupt, p_,
+                  "the end of the file behind " + std::to_string(header_.entries) + " entries");
+  }
+  ++seen_;
+  row_ = index(header_.rows, "a row");
+  p_ = skip_blanks(p_, text_.end);
+  col_ = index(header_.cols, "a column");
+  if (header_.symmetry != Symmetry::general && col_ > row_) {
+    text_.fail(Errc::corrupt, line_, "an entry on or below the diagonal",
+               "row " + std::to_string(row_ + 1) + ", column " + std::to_string(col_ + 1));
+  }
+  p_ = skip_blanks(p_, text_.end);
+  const bool more = p_ != text_.end && *p_ != '\n';
+  if (more == header_.pattern) {
+    text_.fail_at(Errc::corrupt, p_, more ? "the end of the line" : "a value");
+  }
+  return true;
+}
+
+std::uint64_t Lines::index(std::uint64_t limit, const char* what) {
+  std::uint64_t value = 0;
+  const char* const stop = read_digits(p_, text_.end, value);
+  const bool small = stop - p_ <= 19;  // more digits may have wrapped
+  if (stop == p_ || !small || !at_token_end(stop, text_.end) || value == 0 || value > limit) {
+    text_.fail_at(Errc::corrupt, p_, what + (" of 1 to " + std::to_string(limit)));
+  }
+  p_ = stop;
+  return value - 1;
+}
+
+template <class T>
+std::uint64_t Lines::number() {
+  T value{};
+  const NumberText text = read_number(p_, text_.end, value);
+  const bool fits = text.error != NumberError::out_of_range &&
+                    (header_.symmetry != Symmetry::skew || std::is_floating_point_v<T> ||
+                     value != std::numeric_limits<T>::min());
+  if (text.error == NumberError::no_number || !at_token_end(text.end, text_.end)) {
+    text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
+  }
+  if (!fits) {
+    text_.fail_at(Errc::type_mismatch, p_,
+                  "a value in the range of " + std::string(name(value_type_of<T>())));
+  }
+  if (header_.symmetry == Symmetry::skew && row_ == col_ && value != T{}) {
+    text_.fail_at(Errc::corrupt, p_, "zero on the diagonal of a skew-symmetric matrix");
+  }
+  p_ = skip_blanks(text.end, text_.end);
+  if (p_ != text_.end && *p_ != '\n') text_.fail_at(Errc::corrupt, p_, "the end of the line");
+  return std::bit_cast<std::uint64_t>(value);
+}
+
+std::uint64_t Lines::value() {
+  if (header_.pattern) return 1;
+  if (header_.value_type == ValueType::f64) return number<double>();
+  return header_.value_type == ValueType::i64 ? number<std::int64_t>() : number<std::uint64_t>();
+}
+
+void Lines::skip_value() { p_ = next_line(p_, text_.end); }
+
+std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept {
+  if (type != ValueType::f64) return 0 - bits;
+  const double value = std::bit_cast<double>(bits);
+  return value == 0 ? bits : std::bit_cast<std::uint64_t>(-value);
+}
+
+}  // namespace dapple::detail::mtx

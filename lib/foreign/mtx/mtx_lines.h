@@ -1,0 +1,52 @@
+// The lines of a coordinate file, one entry each.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/foreign/mtx/mtx_text.h"
+
+namespace dapple::detail::mtx {
+
+/// Goes through the entries from the first to the last, checking all of them against the header.
+///   while (lines.next()) { use row(), col(); value() or skip_value(); }
+class Lines {
+ public:
+  Lines(const Text& text, const Header& header)
+      : text_(text), header_(header), p_(text.base + header.data) {}
+
+  /// Moves to the next entry; false behind the last. Throws corrupt.
+  bool next();
+
+  /// Of the entry as it stands in the file, from 0.
+  std::uint64_t row() const noexcept { return row_; }
+  std::uint64_t col() const noexcept { return col_; }
+  /// True when the entry stands for its mirror image, too.
+  bool mirrored() const noexcept { return header_.symmetry != Symmetry::general && row_ != col_; }
+
+  /// The value as the header's type, in the low bits. Throws corrupt, type_mismatch.
+  std::uint64_t value();
+  void skip_value();
+
+  /// First byte of the entry's line.
+  const char* line() const noexcept { return line_; }
+  /// Byte that is read next.
+  const char* at() const noexcept { return p_; }
+
+ private:
+  std::uint64_t index(std::uint64_t limit, const char* what);
+  template <class T>
+  std::uint64_t number();
+
+  const Text& text_;
+  const Header& header_;
+  const char* p_;
+  const char* line_ = nullptr;
+  std::uint64_t seen_ = 0;
+  std::uint64_t row_ = 0, col_ = 0;
+};
+
+/// The bits of the value that mirrors this one in a skew-symmetric matrix. REQUIRES that i64 has
+/// it: not the smallest.
+std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept;
+
+}  // namespace dapple::detail::mtx

@@ -1,0 +1,21 @@
+#include <utility>
+
+#include "lib/foreign/mtx/mtx.h"
+#include "lib/foreign/mtx/mtx_array.h"
+#include "lib/foreign/mtx/mtx_coordinate.h"
+
+namespace dapple::detail::mtx {
+
+Match recognise_mtx(const Probe& probe) {
+  const std::string_view head(reinterpret_cast<const char*>(probe.head.data()), probe.head.size());
+  if (has_banner(head)) return Match::by_content;
+  return probe.extension == ".mtx" ? Match::by_name : Match::no;
+}
+
+std::shared_ptr<const Store> open_mtx(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+  const Header header = read_header(Text(*file));
+  return header.coordinate ? open_coordinate(std::move(file), header)
+                           : open_array(std::move(file), header);
+}
+
+}  // namespace dapple::detail::mtx

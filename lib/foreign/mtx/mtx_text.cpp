@@ -1,0 +1,177 @@
+#include "lib/foreign/mtx/mtx_text.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lib/text.h"
+
+namespace dapple::detail::mtx {
+
+namespace {
+
+constexpr std::string_view kBanner = "%%MatrixMarket";
+
+std::string_view token_at(const char* p, const char* end) noexcept {
+  const char* stop = p;
+  while (!at_token_end(stop, end)) ++stop;
+  return {p, static_cast<std::size_t>(stop - p)};
+}
+
+std::string lower(std::string_view word) {
+  std::string out(word);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+class HeaderReader {
+ public:
+  explicit HeaderReader(const Text& text) : text_(text), p_(text.base) {}
+
+  Header read() {
+    banner();
+    skip_comments();
+    size(header_.rows, "a number of rows");
+    size(header_.cols, "a number of columns");
+    if (header_.coordinate) size(header_.entries, "a number of entries");
+    end_of_line();
+    if (header_.symmetry != Symmetry::general && header_.rows != header_.cols) {
+      text_.fail(Errc::corrupt, sizes_, "as many rows as columns of a symmetric matrix",
+                 std::to_string(header_.rows) + " x " + std::to_string(header_.cols));
+    }
+    header_.data = text_.offset(p_);
+    return header_;
+  }
+
+ private:
+  void banner() {
+    if (!has_banner({p_, static_cast<std::size_t>(text_.end - p_)})) {
+      text_.fail_at(Errc::corrupt, p_, "the banner '%%MatrixMarket'");
+    }
+    p_ += kBanner.size();
+    if (word("the word 'matrix'") != "matrix") {
+      text_.fail_at(Errc::unsupported, word_, "a matrix");
+    }
+    format();
+    field();
+    symmetry();
+    end_of_line();
+  }
+
+  void format() {
+    const std::string format = word("array or coordinate");
+    header_.coordinate = format == "coordinate";
+    if (!header_.coordinate && format != "array") {
+      text_.fail_at(Errc::corrupt, word_, "array or coordinate");
+    }
+  }
+
+  void field() {
+    constexpr std::string_view kFields = "real, integer or pattern";
+    const std::string field = word(std::string(kFields));
+    header_.pattern = field == "pattern";
+    if (header_.pattern) {
+      header_.value_type = ValueType::u8;
+    } else if (field == "integer") {
+      header_.value_type = ValueType::i64;
+    } else if (field == "unsigned-integer") {
+      header_.value_type = ValueType::u64;
+    } else if (field != "real") {
+      text_.fail_at(field == "complex" ? Errc::unsupported : Errc::corrupt, word_,
+                    std::string(kFields) + " values");
+    }
+    if (header_.pattern && !header_.coordinate) {
+      text_.fail_at(Errc::corrupt, word_, "real or integer values of an array");
+    }
+  }
+
+  void symmetry() {
+    constexpr std::string_view kSymmetries = "general, symmetric or skew-symmetric";
+    const std::string symmetry = word(std::string(kSymmetries));
+    if (symmetry == "symmetric") {
+      header_.symmetry = Symmetry::symmetric;
+    } else if (symmetry == "skew-symmetric") {
+      header_.symmetry = Symmetry::skew;
+      if (!is_signed(header_.value_type)) {
+        text_.fail_at(Errc::corrupt, word_, "general or symmetric for values without a sign");
+      }
+    } else if (symmetry != "general") {
+      text_.fail_at(symmetry == "hermitian" ? Errc::unsupported : Errc::corrupt, word_,
+                    std::string(kSymmetries));
+    }
+  }
+
+  /// The next word of the banner, in small letters.
+  std::string word(const std::string& expected) {
+    if (!at_token_end(p_, text_.end)) text_.fail_at(Errc::corrupt, p_, "a blank");
+    word_ = p_ = skip_blanks(p_, text_.end);
+    const std::string_view token = token_at(p_, text_.end);
+    if (token.empty()) text_.fail_at(Errc::corrupt, p_, expected);
+    p_ += token.size();
+    return lower(token);
+  }
+
+  void skip_comments() {
+    for (;;) {
+      sizes_ = skip_blanks(p_, text_.end);
+      const bool passed_over = sizes_ != text_.end && (*sizes_ == '%' || *sizes_ == '\n');
+      if (!passed_over) break;
+      p_ = next_line(sizes_, text_.end);
+    }
+    p_ = sizes_;
+  }
+
+  void size(std::uint64_t& value, const std::string& expected) {
+    p_ = skip_blanks(p_, text_.end);
+    const NumberText number = read_number(p_, text_.end, value);
+    if (number.error != NumberError::none || !at_token_end(number.end, text_.end)) {
+      text_.fail_at(Errc::corrupt, p_, expected);
+    }
+    p_ = number.end;
+  }
+
+  void end_of_line() {
+    p_ = skip_blanks(p_, text_.end);
+    if (p_ != text_.end && *p_ != '\n') text_.fail_at(Errc::corrupt, p_, "the end of the line");
+    if (p_ != text_.end) ++p_;
+  }
+
+  const Text& text_;
+  const char* p_;
+  const char* word_ = nullptr;   // the last word read
+  const char* sizes_ = nullptr;  // first byte of the line of sizes
+  Header header_;
+};
+
+}  // namespace
+
+void Text::fail(Errc code, const char* p, const std::string& expected,
+                const std::string& got) const {
+  const auto line = 1 + std::count(base, p, '\n');
+  throw Error(code, file, offset(p),
+              "expected " + expected + " in line " + std::to_string(line) + ", got " + got);
+}
+
+void Text::fail_at(Errc code, const char* p, const std::string& expected) const {
+  const std::string_view token = token_at(p, end);
+  const std::string nothing = p == end ? "the end of the file" : "the end of the line";
+  fail(code, p, expected, token.empty() ? nothing : shown(token));
+}
+
+const char* next_line(const char* p, const char* end) noexcept {
+  const void* const stop = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
+  return stop != nullptr ? static_cast<const char*>(stop) + 1 : end;
+}
+
+Header read_header(const Text& text) { return HeaderReader(text).read(); }
+
+bool has_banner(std::string_view head) noexcept {
+  if (head.size() < kBanner.size()) return false;
+  return std::equal(kBanner.begin(), kBanner.end(), head.begin(), [](char a, char b) {
+    const bool letter = (a >= 'A' && a <= 'Z') || (a >= 'a' && a <= 'z');
+    return letter ? (a | 0x20) == (b | 0x20) : a == b;
+  });
+}
+
+}  // namespace dapple::detail::mtx

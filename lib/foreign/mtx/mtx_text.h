@@ -1,0 +1,70 @@
+// The head of a Matrix Market file, and the words of its text that all readers share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dapple/error.h"
+#include "dapple/value_type.h"
+#include "lib/file.h"
+
+namespace dapple::detail::mtx {
+
+enum class Symmetry : std::uint8_t { general, symmetric, skew };
+
+struct Header {
+  bool coordinate = false;
+  bool pattern = false;                   // entries have no value: each is 1
+  ValueType value_type = ValueType::f64;  // u8 for patterns, i64 or u64, f64
+  Symmetry symmetry = Symmetry::general;
+  std::uint64_t rows = 0;
+  std::uint64_t cols = 0;
+  std::uint64_t entries = 0;  // of a coordinate file: lines that hold one
+  std::uint64_t data = 0;     // byte where the values start
+};
+
+/// The text of a whole file.
+struct Text {
+  const std::string& file;
+  const char* base;
+  const char* end;
+
+  explicit Text(const MappedFile& mapped)
+      : file(mapped.name()),
+        base(mapped.size() > 0 ? reinterpret_cast<const char*>(mapped.map()) : ""),
+        end(base + mapped.size()) {}
+
+  std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - base); }
+
+  /// Throws: "expected <expected> in line <of p>, got <got>", for the byte at `p`. O(bytes before
+  /// p), to count the lines.
+  [[noreturn]] void fail(Errc code, const char* p, const std::string& expected,
+                         const std::string& got) const;
+  /// The same; got is the token at `p`, or the end of the line or file.
+  [[noreturn]] void fail_at(Errc code, const char* p, const std::string& expected) const;
+};
+
+inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
+
+inline const char* skip_blanks(const char* p, const char* end) noexcept {
+  while (p != end && is_blank(*p)) ++p;
+  return p;
+}
+
+/// True behind the last character of a token.
+inline bool at_token_end(const char* p, const char* end) noexcept {
+  return p == end || is_blank(*p) || *p == '\n';
+}
+
+/// The start of the next line, or the end.
+const char* next_line(const char* p, const char* end) noexcept;
+
+/// Reads banner, comments and sizes. Throws corrupt; unsupported for complex and hermitian
+/// matrices and for objects that are no matrix.
+Header read_header(const Text& text);
+
+/// True when a file starts with these bytes and may be Matrix Market text.
+bool has_banner(std::string_view head) noexcept;
+
+}  // namespace dapple::detail::mtx

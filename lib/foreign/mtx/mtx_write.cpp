@@ -1,0 +1,229 @@
+// Writing: sparse matrices as coordinate, all others as array.
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "lib/bytes.h"
+#include "lib/foreign/mtx/mtx.h"
+#include "lib/object/convert_cells.h"
+#include "lib/parallel.h"
+#include "lib/scratch.h"
+#include "lib/text.h"
+
+namespace dapple::detail::mtx {
+
+namespace {
+
+/// Values that one thread turns into text before it is written.
+constexpr std::uint64_t kValuesAtOnce = std::uint64_t{64} << 10;
+constexpr std::uint64_t kBandBytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t kMostSigned = std::numeric_limits<std::int64_t>::max();
+
+/// The one type of all columns. Throws unsupported.
+ValueType type_to_write(const Schema& schema) {
+  if (schema.kind == ObjectKind::matrix) return schema.value_type;
+  ValueType type = ValueType::f64;
+  for (const Column& column : schema.columns) {
+    if (&column == &schema.columns.front()) type = column.value_type;
+    if (!column.label.empty()) {
+      throw Error(Errc::unsupported,
+                  "expected an object without labels to write as mtx, which has none, got a frame "
+                  "with label " +
+                      shown(column.label) + "; csv, npy and dbdf keep labels");
+    }
+    if (column.value_type != type) {
+      throw Error(Errc::unsupported, "expected columns of one value type to write as mtx, got " +
+                                         std::string(name(type)) + " and " +
+                                         std::string(name(column.value_type)) +
+                                         "; --value-type makes them one");
+    }
+  }
+  return type;
+}
+
+/// Banner and sizes. `wide`: some values are larger than i64 holds.
+std::string header(const Source& source, bool coordinate, ValueType type, bool wide) {
+  std::string text = "%%MatrixMarket matrix ";
+  text += coordinate ? "coordinate " : "array ";
+  // SciPy and this library read the second; other readers know only the first.
+  text += is_float(type) ? "real" : wide ? "unsigned-integer" : "integer";
+  text += " general\n" + std::to_string(source.rows()) + ' ' + std::to_string(source.cols());
+  return text;
+}
+
+/// Texts made by several threads at once and written in order.
+class Texts {
+ public:
+  Texts(const Source& source, ByteSink& sink)
+      : threads_(source.threads()), sink_(sink), texts_(worker_limit(threads_)) {}
+
+  std::uint64_t at_once() const noexcept { return texts_.size(); }
+
+  /// `make(i, text)` appends part `i` of `n` <= at_once() to `text`.
+  template <class F>
+  void write(std::uint64_t n, const F& make) {
+    parallel_for(n, threads_, [&](std::uint64_t i) {
+      texts_[i].clear();
+      make(i, texts_[i]);
+    });
+    for (std::uint64_t i = 0; i < n; ++i) sink_.write(texts_[i]);
+  }
+
+ private:
+  unsigned threads_;
+  ByteSink& sink_;
+  std::vector<std::string> texts_;
+};
+
+void append_entries(std::span<const StoredCell> cells, ValueType type, std::string& out) {
+  constexpr std::size_t kIndexRoom = 21;  // 20 digits and a blank
+  out.resize(cells.size() * (2 * kIndexRoom + kNumberRoom + 1));
+  char* to = out.data();
+  for (const StoredCell& cell : cells) {
+    to = write_number(to, cell.row + 1);
+    *to++ = ' ';
+    to = write_number(to, cell.col + 1);
+    *to++ = ' ';
+    to = write_number(to, type, reinterpret_cast<const std::byte*>(&cell.bits));
+    *to++ = '\n';
+  }
+  out.resize(static_cast<std::size_t>(to - out.data()));
+}
+
+/// Goes through the entries twice: their number stands in front of them.
+void write_coordinate(const Source& source, ValueType type, ByteSink& sink) {
+  const Region all{{0, source.rows()}, {0, source.cols()}};
+  std::uint64_t count = 0;
+  bool wide = false;
+  source.entries(all, [&](const StoredCell& cell) {
+    ++count;
+    wide = wide || cell.bits > kMostSigned;
+  });
+  wide = wide && type == ValueType::u64;
+  sink.write(header(source, true, type, wide) + ' ' + std::to_string(count) + '\n');
+
+  Texts texts(source, sink);
+  std::vector<StoredCell> cells;
+  const std::uint64_t most = kValuesAtOnce * texts.at_once();
+  const auto flush = [&] {
+    const std::uint64_t parts = (cells.size() + kValuesAtOnce - 1) / kValuesAtOnce;
+    texts.write(parts, [&](std::uint64_t i, std::string& text) {
+      const std::span<const StoredCell> rest = std::span(cells).subspan(i * kValuesAtOnce);
+      append_entries(rest.first(std::min<std::size_t>(rest.size(), kValuesAtOnce)), type, text);
+    });
+    if (!cells.empty()) source.progress(cells.back().row);
+    cells.clear();
+  };
+  source.entries(all, [&](const StoredCell& cell) {
+    cells.push_back(cell);
+    if (cells.size() == most) flush();
+  });
+  flush();
+  source.progress(source.rows());
+}
+
+/// The cells of a source column after column: band after band of rows, each with its columns one
+/// behind the other.
+class Columns {
+ public:
+  Columns(const Source& source, ValueType type, std::uint64_t bytes)
+      : cols_(source.cols()), type_(type), cells_(bytes) {
+    std::vector<std::byte> part;
+    const std::size_t size = size_of(type);
+    source.for_each_piece(
+        [&](const Region& region) {
+          const std::uint64_t height = region.rows.size();
+          part.resize(height * region.cols.size() * size);
+          source.read(region, {part.data(), type, size, height * size}, source.threads());
+          if (type == ValueType::u64) note_wide(part);
+          if (bands_.empty() || bands_.back().begin != region.rows.begin) {
+            bands_.push_back(region.rows);
+          }
+          cells_.write_at((region.rows.begin * cols_ + region.cols.begin * height) * size, part);
+        },
+        band_bytes(source.packed_row()));
+  }
+
+  bool wide() const noexcept { return wide_; }
+
+  /// Parts of columns, in the order of the file.
+  std::uint64_t parts() const noexcept { return cols_ * bands_.size(); }
+
+  void append_part(std::uint64_t number, std::string& out) const {
+    const std::uint64_t col = number / bands_.size();
+    const Range rows = bands_[number % bands_.size()];
+    const std::uint64_t first = rows.begin * cols_ + col * rows.size();
+    visit_type(type_, [&](auto value) {
+      const std::byte* p = cells_.at(first * sizeof value, rows.size() * sizeof value);
+      const std::size_t before = out.size();
+      out.resize(before + rows.size() * (kNumberRoom + 1));
+      char* to = out.data() + before;
+      for (std::uint64_t i = 0; i < rows.size(); ++i, p += sizeof value) {
+        value = load_le<decltype(value)>(p);
+        to = write_number(to, value);
+        *to++ = '\n';
+      }
+      out.resize(static_cast<std::size_t>(to - out.data()));
+    });
+  }
+
+ private:
+  /// A column's part of a band holds at most kValuesAtOnce values.
+  static std::uint64_t band_bytes(std::uint64_t row_bytes) noexcept {
+    return row_bytes > kBandBytes / kValuesAtOnce ? kBandBytes : row_bytes * kValuesAtOnce;
+  }
+
+  void note_wide(std::span<const std::byte> values) {
+    for (std::size_t i = 0; i < values.size(); i += 8) {
+      wide_ = wide_ || load_le<std::uint64_t>(values.data() + i) > kMostSigned;
+    }
+  }
+
+  std::uint64_t cols_;
+  ValueType type_;
+  Scratch cells_;
+  std::vector<Range> bands_;
+  bool wide_ = false;
+};
+
+/// The file is in columns, sources are best read in rows: the cells pass through working space.
+void write_array(const Source& source, ValueType type, ByteSink& sink) {
+  std::uint64_t bytes = 0;
+  if (!multiply(source.rows(), source.cols(), bytes) || !multiply(bytes, size_of(type), bytes)) {
+    throw Error(Errc::unsupported, "expected a matrix that fits in a file, got " +
+                                       std::to_string(source.rows()) + " x " +
+                                       std::to_string(source.cols()) + " values");
+  }
+  const Columns columns(source, type, bytes);
+  sink.write(header(source, false, type, columns.wide()) + '\n');
+  if (bytes == 0) return;
+  Texts texts(source, sink);
+  const std::uint64_t values = source.rows() * source.cols();
+  const std::uint64_t parts_at_once = std::max<std::uint64_t>(
+      1, kValuesAtOnce / std::max<std::uint64_t>(1, values / columns.parts()));
+  for (std::uint64_t first = 0; first < columns.parts();) {
+    const std::uint64_t left = (columns.parts() - first + parts_at_once - 1) / parts_at_once;
+    const std::uint64_t n = std::min(left, texts.at_once());
+    texts.write(n, [&](std::uint64_t i, std::string& text) {
+      const std::uint64_t begin = first + i * parts_at_once;
+      const std::uint64_t end = std::min(columns.parts(), begin + parts_at_once);
+      for (std::uint64_t part = begin; part < end; ++part) columns.append_part(part, text);
+    });
+    first += n * parts_at_once;
+  }
+}
+
+}  // namespace
+
+void write_mtx(const Source& source, ByteSink& sink, const ConvertOptions&) {
+  const Schema& schema = source.schema();
+  const ValueType type = type_to_write(schema);
+  if (schema.kind == ObjectKind::matrix && schema.storage == Storage::csr) {
+    write_coordinate(source, type, sink);
+  } else {
+    write_array(source, type, sink);
+  }
+}
+
+}  // namespace dapple::detail::mtx

@@ -1,0 +1,42 @@
+// Working space that may be larger than memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "lib/file.h"
+
+namespace dapple::detail {
+
+/// `size` bytes to write and then to read: memory when they are few, otherwise a file without a
+/// name in $TMPDIR (or /tmp) that takes its space as it is written and goes away with the object.
+/// Writing is for one thread; `at` for any number of them, once all is written.
+class Scratch {
+ public:
+  /// Throws io.
+  explicit Scratch(std::uint64_t size);
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::uint64_t size() const noexcept { return size_; }
+
+  /// REQUIRES that the bytes lie inside size(). Throws io.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  void read_at(std::uint64_t offset, std::span<std::byte> out) const;
+
+  /// Bytes in place; those never written are zero. REQUIRES that they lie inside size(). Throws
+  /// io. Valid for the life of the object.
+  const std::byte* at(std::uint64_t offset, std::uint64_t n) const;
+
+ private:
+  std::uint64_t size_;
+  std::unique_ptr<std::byte[]> memory_;  // or
+  int fd_ = -1;
+  std::shared_ptr<MappedFile> file_;
+};
+
+}  // namespace dapple::detail

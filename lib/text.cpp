@@ -1,0 +1,179 @@
+#include "lib/text.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace dapple::detail {
+
+namespace {
+
+constexpr std::size_t kShownCharacters = 40;
+
+char* copy(char* to, std::string_view text) noexcept {
+  std::memcpy(to, text.data(), text.size());
+  return to + text.size();
+}
+
+/// Writes `value` when it has at most eight decimals, the usual case in tables, at a quarter of
+/// the general algorithm's cost; nullptr when it has more, or is so small or large that fewer
+/// characters may do with an exponent. REQUIRES 0.001 <= value < 2^20.
+char* write_short_decimal(char* to, double value) noexcept {
+  constexpr std::uint32_t kScale = 100'000'000;
+  // Values this size lie closer together than decimals of eight places, so at most one such
+  // decimal reads back to `value`, and without its trailing zeros it is the shortest.
+  const double scaled = value * kScale;
+  auto decimal = static_cast<std::uint64_t>(scaled + 0.5);
+  if (static_cast<double>(decimal) / kScale != value) return nullptr;
+  const std::uint64_t whole = decimal / kScale;
+  auto fraction = static_cast<std::uint32_t>(decimal % kScale);
+  if (fraction == 0) return nullptr;
+  std::ptrdiff_t places = 8;
+  if (fraction % 10'000 == 0) {
+    fraction /= 10'000;
+    places -= 4;
+  }
+  while (fraction % 10 == 0) {
+    fraction /= 10;
+    --places;
+  }
+  to = std::to_chars(to, to + kNumberRoom, whole).ptr;
+  *to = '.';
+  for (std::ptrdiff_t i = places; i > 0; --i) {
+    to[i] = static_cast<char>('0' + fraction % 10);
+    fraction /= 10;
+  }
+  return to + 1 + places;
+}
+
+/// The integers whose text std::to_chars would not shorten with an exponent.
+template <class F>
+bool plain_integer(F value) noexcept {
+  constexpr F kExact = static_cast<F>(std::uint64_t{1} << std::numeric_limits<F>::digits);
+  if (!(value > -kExact && value < kExact)) return false;
+  const auto whole = static_cast<std::int64_t>(value);
+  return static_cast<F>(whole) == value && whole % 100'000 != 0;
+}
+
+template <class F>
+char* write_float(char* to, F value) noexcept {
+  if (plain_integer(value)) {
+    return std::to_chars(to, to + kNumberRoom, static_cast<std::int64_t>(value)).ptr;
+  }
+  if constexpr (std::is_same_v<F, double>) {
+    const double magnitude = std::fabs(value);
+    if (magnitude >= 0.001 && magnitude < 0x1p20) {
+      *to = '-';
+      char* const end = write_short_decimal(to + (value < 0), magnitude);
+      if (end != nullptr) return end;
+    }
+  }
+  if (std::isnan(value)) return copy(to, "nan");
+  return std::to_chars(to, to + kNumberRoom, value).ptr;
+}
+
+bool starts_with_word(const char* p, const char* end, std::string_view lower_case) noexcept {
+  if (static_cast<std::size_t>(end - p) < lower_case.size()) return false;
+  for (char c : lower_case) {
+    if ((*p++ | 0x20) != c) return false;
+  }
+  return true;
+}
+
+/// True when the number at [p, end), which std::from_chars found out of range, is too large
+/// rather than too close to zero.
+bool is_overflow(const char* p, const char* end) noexcept {
+  std::int64_t magnitude = 0;  // decimal places of the first digit that is not zero
+  bool point = false, found = false;
+  for (; p != end && (is_digit(*p) || *p == '.'); ++p) {
+    if (*p == '.') {
+      point = true;
+      continue;
+    }
+    found = found || *p != '0';
+    if (!point && found) ++magnitude;
+    if (point && !found) --magnitude;
+  }
+  std::int64_t exponent = 0;
+  if (p != end) {
+    ++p;
+    const bool down = *p == '-';
+    if (*p == '+') ++p;
+    if (std::from_chars(p, end, exponent).ec != std::errc()) return !down;
+  }
+  return magnitude + exponent > 0;
+}
+
+}  // namespace
+
+template <>
+char* write_number(char* to, double value) noexcept {
+  return write_float(to, value);
+}
+
+template <>
+char* write_number(char* to, float value) noexcept {
+  return write_float(to, value);
+}
+
+char* write_number(char* to, ValueType type, const std::byte* cell) noexcept {
+  return visit_type(type, [&](auto value) {
+    std::memcpy(&value, cell, sizeof value);
+    return write_number(to, value);
+  });
+}
+
+template <class F>
+NumberText read_float_slowly(const char* p, const char* end, F& value) noexcept {
+  const bool negative = p != end && *p == '-';
+  if (p != end && (*p == '-' || *p == '+')) ++p;
+  const F sign = negative ? F{-1} : F{1};
+  if (p == end) return {p, NumberError::no_number};
+  if (!is_digit(*p) && *p != '.') {
+    for (std::string_view word : {"infinity", "inf"}) {
+      if (!starts_with_word(p, end, word)) continue;
+      value = sign * std::numeric_limits<F>::infinity();
+      return {p + word.size(), NumberError::none};
+    }
+    if (!starts_with_word(p, end, "nan")) return {p, NumberError::no_number};
+    value = std::copysign(std::numeric_limits<F>::quiet_NaN(), sign);
+    return {p + 3, NumberError::none};
+  }
+  const auto [stop, error] = std::from_chars(p, end, value);
+  if (error == std::errc::invalid_argument) return {p, NumberError::no_number};
+  if (error == std::errc::result_out_of_range) {
+    if (is_overflow(p, stop)) return {stop, NumberError::out_of_range};
+    value = 0;
+  }
+  value *= sign;
+  return {stop, NumberError::none};
+}
+
+template NumberText read_float_slowly(const char*, const char*, float&) noexcept;
+template NumberText read_float_slowly(const char*, const char*, double&) noexcept;
+
+NumberText read_number(const char* p, const char* end, ValueType type, std::byte* cell) noexcept {
+  return visit_type(type, [&](auto value) {
+    const NumberText text = read_number(p, end, value);
+    if (text.error == NumberError::none) std::memcpy(cell, &value, sizeof value);
+    return text;
+  });
+}
+
+std::string shown(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out = "'";
+  for (char c : text.substr(0, kShownCharacters)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      out += c;
+    } else {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+  if (text.size() > kShownCharacters) out += "...";
+  return out + "'";
+}
+
+}  // namespace dapple::detail

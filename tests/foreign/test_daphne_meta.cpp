@@ -1,0 +1,152 @@
+#include "lib/foreign/daphne_meta.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::detail;
+
+namespace {
+
+const std::string kFile = "x.meta";
+
+DaphneMeta parse(const std::string& text) { return parse_daphne_meta(text, kFile); }
+
+std::string error_line(const std::string& text) {
+  const auto error = test::error_of([&] { parse(text); });
+  return error ? error->what() : "no error";
+}
+
+}  // namespace
+
+TEST_CASE("daphne meta: a matrix has shape and one value type") {
+  const DaphneMeta meta = parse(R"({"numRows": 4, "numCols": 3, "valueType": "si32"})");
+  CHECK(meta.kind == ObjectKind::matrix);
+  CHECK(meta.rows == 4);
+  CHECK(meta.cols == 3);
+  CHECK(meta.value_type == ValueType::i32);
+  CHECK(!meta.stored);
+  CHECK(parse(R"({"numCols":1,"numNonZeros":5,"numRows":9,"valueType":"f32"})").stored == 5u);
+  CHECK(!parse(R"({"numCols":1,"numNonZeros":-1,"numRows":9,"valueType":"f32"})").stored);
+}
+
+TEST_CASE("daphne meta: a frame has labels and a type for each column") {
+  const DaphneMeta meta = parse(R"({
+    "numRows": 2, "numCols": 3, "valueType": "ui8",
+    "hdfs": {"isHDFS": false, "x": [1, {"y": [[], {}]}, "z", null, true, -1.5e+3]},
+    "schema": [{"label": "a \"b\" \u00e9\ud83d\ude00", "valueType": "f64"},
+               {"valueType": "ui64", "label": ""},
+               {"label": "default", "valueType": null}]
+  })");
+  CHECK(meta.kind == ObjectKind::frame);
+  REQUIRE(meta.columns.size() == 3);
+  CHECK(meta.columns[0] == Column{"a \"b\" \xc3\xa9\xf0\x9f\x98\x80", ValueType::f64});
+  CHECK(meta.columns[1] == Column{"", ValueType::u64});
+  CHECK(meta.columns[2] == Column{"default", ValueType::u8});
+}
+
+TEST_CASE("daphne meta: text is written as DAPHNE writes it") {
+  Schema matrix;
+  matrix.rows = 4;
+  matrix.cols = 3;
+  matrix.value_type = ValueType::i64;
+  CHECK(daphne_meta_text(matrix) == R"({"numCols":3,"numRows":4,"valueType":"si64"})");
+  CHECK(daphne_meta_text(matrix, 7) ==
+        R"({"numCols":3,"numNonZeros":7,"numRows":4,"valueType":"si64"})");
+  Schema frame;
+  frame.kind = ObjectKind::frame;
+  frame.rows = 1;
+  frame.cols = 2;
+  frame.columns = {{"a\"\\\n\x01/\xc3\xa9", ValueType::f32}, {"", ValueType::u8}};
+  const std::string text = daphne_meta_text(frame);
+  CHECK(text ==
+        "{\"numCols\":2,\"numRows\":1,\"schema\":[{\"label\":\"a\\\"\\\\\\n\\u0001/\xc3\xa9\","
+        "\"valueType\":\"f32\"},{\"label\":\"\",\"valueType\":\"ui8\"}]}");
+  CHECK(parse(text).columns == frame.columns);
+  frame.cols = 0;
+  frame.columns.clear();
+  CHECK(daphne_meta_text(frame) == R"({"numCols":0,"numRows":1,"schema":[]})");
+  CHECK(parse(daphne_meta_text(frame)).kind == ObjectKind::frame);
+}
+
+TEST_CASE("daphne meta: what DAPHNE cannot hold is refused") {
+  Schema schema;
+  schema.value_type = ValueType::u16;
+  const auto type = test::error_of([&] { daphne_meta_text(schema); });
+  REQUIRE(type);
+  CHECK(type->code() == Errc::unsupported);
+  CHECK(type->detail() ==
+        "expected a value type that DAPHNE has (f64 f32 i64 i32 i8 u64 u32 u8), got u16");
+  schema.kind = ObjectKind::frame;
+  schema.columns = {{"\xff", ValueType::f64}};
+  const auto label = test::error_of([&] { daphne_meta_text(schema); });
+  REQUIRE(label);
+  CHECK(label->detail() == "expected labels in UTF-8 for a .meta file, got '\\xff'");
+}
+
+TEST_CASE("daphne meta: every fault is named with its byte") {
+  CHECK(error_line("") ==
+        "x.meta: corrupt at byte 0: expected JSON with a '{', got the end of the file");
+  CHECK(error_line("4,3,1,f64") == "x.meta: corrupt at byte 0: expected JSON with a '{', got '4'");
+  CHECK(error_line(R"({"numCols":1})") ==
+        "x.meta: corrupt at byte 12: expected a member 'numRows', got none");
+  CHECK(error_line(R"({"numRows":1})") ==
+        "x.meta: corrupt at byte 12: expected a member 'numCols', got none");
+  CHECK(error_line(R"({"numRows":1,"numCols":1})") ==
+        "x.meta: corrupt at byte 24: expected a member 'valueType' or 'schema', got none");
+  CHECK(error_line(R"({"numRows":1.5})") ==
+        "x.meta: corrupt at byte 11: expected a whole number of 64 bits, got '1'");
+  CHECK(error_line(R"({"numRows":-5})") == "x.meta: corrupt at byte 11: expected a count, got -5");
+  CHECK(error_line(R"({"numRows":01})") ==
+        "x.meta: corrupt at byte 12: expected a comma or a '}', got '1'");
+  CHECK(error_line(R"({"numRows":1,"numRows":1})") ==
+        "x.meta: corrupt at byte 13: expected one member 'numRows', got another");
+  CHECK(error_line(R"({"numRows":1,})") ==
+        "x.meta: corrupt at byte 13: expected a string, got '}'");
+  CHECK(error_line(R"({"numRows" 1})") == "x.meta: corrupt at byte 11: expected a colon, got '1'");
+  CHECK(
+      error_line(R"({"numRows":1,"numCols":1,"valueType":"str"})") ==
+      "x.meta: unsupported at byte 37: expected a value type f64, f32, si64, si32, si8, ui64, ui32 "
+      "or ui8, got 'str'");
+  CHECK(error_line(R"({"numRows":1,"numCols":2,"schema":[{"label":"a","valueType":"f64"}]})") ==
+        "x.meta: corrupt at byte 67: expected a schema of 2 columns, got 1");
+  CHECK(error_line(R"({"numRows":1,"numCols":1,"schema":[{"label":"a"}]})") ==
+        "x.meta: corrupt at byte 49: expected a value type for column 0, got none");
+  CHECK(error_line(R"({"a":"\x"})") ==
+        "x.meta: corrupt at byte 7: expected an escape sequence, got 'x'");
+  CHECK(error_line(R"({"a":"\ud800"})") ==
+        "x.meta: corrupt at byte 6: expected a pair of surrogates, got '\\'");
+  CHECK(error_line("{\"a\":\"\xff\"}") == "x.meta: corrupt at byte 6: expected UTF-8, got '\\xff'");
+  CHECK(error_line("{\"a\":\"\n\"}") ==
+        "x.meta: corrupt at byte 6: expected no control character in a string, got '\\x0a'");
+  CHECK(error_line("{\"a\":\"") ==
+        "x.meta: corrupt at byte 6: expected the end of a string, got the end of the file");
+  CHECK(error_line(R"({"numRows":1,"numCols":1,"valueType":"f64"}x)") ==
+        "x.meta: corrupt at byte 43: expected the end of the JSON text, got 'x'");
+  CHECK(error_line(R"({"a":nul})") == "x.meta: corrupt at byte 5: expected a JSON value, got 'n'");
+}
+
+TEST_CASE("daphne meta: depth costs nothing but bytes") {
+  const std::string deep(1'000'000, '[');
+  CHECK(test::error_of([&] { parse("{\"a\":" + deep); }).has_value());
+  const std::string closed = deep + std::string(deep.size(), ']');
+  CHECK(parse("{\"a\":" + closed + R"(,"numRows":1,"numCols":1,"valueType":"f64"})").rows == 1);
+}
+
+TEST_CASE("daphne meta: a cut or changed file is an answer or an Error") {
+  const std::string whole =
+      R"({"numRows":2,"numCols":1,"schema":[{"label":"a\u00e9","valueType":"f64"}],"x":[1,{}]})";
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    CHECK(test::error_of([&] { parse(whole.substr(0, n)); }).has_value());
+  }
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const char c : {'\0', '"', '{', '}', '[', ']', ',', ':', '9', '\\', '\xff'}) {
+      std::string changed = whole;
+      changed[i] = c;
+      test::error_of([&] { parse(changed); });
+    }
+  }
+}
