@@ -53,6 +53,8 @@ int run(const Arguments& arguments, Console& console) {
     print_cells(object, part, {absent, console.threads}, console.out);
     return kDone;
   }
+  const std::uint64_t cols = part.cols ? part.cols->size() : base(object).cols();
+  if (as_text && cols == 0) return kDone;  // text of no columns is no text
   ConvertOptions options;
   options.absent = absent;
   deliver(object, part, destination, options, console);

@@ -31,7 +31,7 @@ std::string usage() {
   return text +
          "\n'dapple VERB --help' explains a verb and its flags; 'dapple --version' says which\n"
          "dapple this is. Exit status: 0 done; 1 the data is bad, or something was found;\n"
-         "2 wrong usage, or no such block, cell, column; 3 the operating system refused.\n";
+         "2 wrong usage, or no such block, cell, column; 3 the operating system refused.";
 }
 
 bool asks_for_json(const Arguments& arguments) {
@@ -81,15 +81,12 @@ int run(const Arguments& arguments) {
   Console console{Output(STDOUT_FILENO)};
   const bool json = asks_for_json(arguments);
   if (arguments.empty()) {
-    {
-      const std::string text = usage();
-      say(text.substr(0, text.size() - 1));
-    }
+    say(usage());
     return kBadUsage;
   }
   try {
     const std::string& first = arguments[0];
-    if (first == "-h" || first == "--help") throw HelpAsked{usage()};
+    if (first == "-h" || first == "--help") throw HelpAsked{usage() + '\n'};
     if (first == "--version") throw HelpAsked{"dapple " DAPPLE_VERSION "\n"};
     const auto* verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                                     [&](const Verb* v) { return v->name == first; });

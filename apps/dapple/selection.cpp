@@ -17,6 +17,11 @@ constexpr std::pair<std::string_view, Absent> kAbsent[] = {{"zero", Absent::zero
   throw Error(code, file, std::nullopt, std::move(detail));
 }
 
+/// One side of a range as it was given.
+std::string side_text(const std::optional<std::uint64_t>& side) {
+  return side ? fmt::to_string(*side) : "";
+}
+
 /// The range of `what` with its missing sides filled in.
 Range resolve_range(const std::optional<OpenRange>& wanted, std::uint64_t extent,
                     std::string_view what, const std::string& file) {
@@ -24,7 +29,8 @@ Range resolve_range(const std::optional<OpenRange>& wanted, std::uint64_t extent
   const Range range{wanted->begin.value_or(0), wanted->end.value_or(extent)};
   if (range.begin > range.end || range.end > extent) {
     fail(Errc::out_of_range, file,
-         fmt::format("expected {} inside 0:{}, got {}:{}", what, extent, range.begin, range.end));
+         fmt::format("expected {} inside 0:{}, got {}:{}", what, extent, side_text(wanted->begin),
+                     side_text(wanted->end)));
   }
   return range;
 }

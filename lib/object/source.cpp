@@ -46,12 +46,12 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
   } else {
     schema_.cols = selection.cols->size();
     schema_.columns.clear();
-    for (const std::uint64_t col : *selection.cols) {
+    for (std::uint64_t at = 0; at < schema_.cols; ++at) {
+      const std::uint64_t col = (*selection.cols)[at];
       if (col >= whole.cols) {
         throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
                     "expected a column below " + text(whole.cols) + ", got " + text(col));
       }
-      const std::uint64_t at = static_cast<std::uint64_t>(&col - selection.cols->data());
       if (!runs_.empty() && runs_.back().from.end == col) {
         ++runs_.back().from.end;
       } else {

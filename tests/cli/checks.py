@@ -236,23 +236,38 @@ def check_file_size_limit(dapple):
     assert set(os.listdir(dapple.folder)) == before
 
 
+def interrupted(dapple, delay, *arguments, **options):
+    """The status of a program that gets SIGINT after `delay` seconds."""
+    process = dapple.start(*arguments, stderr=subprocess.PIPE, **options)
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    status = process.wait(timeout=60)
+    process.stderr.close()
+    return status
+
+
 def check_interrupt_leaves_nothing(dapple):
+    """Killed while reading a pipe, or while writing: the output is whole or not there."""
+    side = 1200
+    (dapple.folder / "large.dbdf").write_bytes(
+        inputs.matrix_header(side, side, "f64")
+        + inputs.dense(0, 0, side, side, "f64", [i / 7 for i in range(side * side)]))
     before = set(os.listdir(dapple.folder))
-    for delay in (0.005, 0.02, 0.05, 0.2):
-        # The pipe stays open: the program is still reading, or already writing, when it is hit.
-        process = dapple.start("convert", "-", "a.dbdf", "--from", "csv", stdin=subprocess.PIPE,
-                               stderr=subprocess.PIPE)
-        try:
-            process.stdin.write(b"1,2,3\n" * 10000)
-            process.stdin.flush()
-            time.sleep(delay)
-            process.send_signal(signal.SIGINT)
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
-        assert process.wait(timeout=60) == -signal.SIGINT
-        process.stderr.close()
-        assert set(os.listdir(dapple.folder)) == before
+    ours, theirs = os.pipe()
+    assert interrupted(dapple, 0.1, "convert", "-", "a.dbdf", "--from", "csv",
+                       stdin=ours) == -signal.SIGINT
+    os.close(ours)
+    os.close(theirs)
+    assert set(os.listdir(dapple.folder)) == before
+    assert dapple.run("convert", "large.dbdf", "a.csv", "-q").returncode == 0
+    whole = (dapple.folder / "a.csv").read_bytes()
+    for step in range(12):
+        (dapple.folder / "a.csv").unlink(missing_ok=True)
+        status = interrupted(dapple, 0.02 * step, "convert", "large.dbdf", "a.csv", "-q")
+        assert status in (0, -signal.SIGINT)
+        left = set(os.listdir(dapple.folder)) - before
+        assert left <= {"a.csv"} and (status != 0 or left == {"a.csv"}), left
+        assert not left or (dapple.folder / "a.csv").read_bytes() == whole
 
 
 def check_slow_reader_gets_everything(dapple):
