@@ -166,30 +166,33 @@ void Store::require_inside(const Region& region) const {
                   text(region.cols));
 }
 
-void Store::fail_absent(const Region& region, const std::vector<std::uint64_t>& numbers) const {
-  // Row by row until one is not covered from end to end; only the error path comes here.
-  for (std::uint64_t row = region.rows.begin;;) {
-    std::vector<Range> covered;
-    std::uint64_t next_row = region.rows.end;
-    for (const std::uint64_t number : numbers) {
-      const Region cells = index_.entry(number).cells();
-      if (cells.rows.contains(row)) covered.push_back(cells.cols);
-      if (cells.rows.begin > row) next_row = std::min(next_row, cells.rows.begin);
-      if (cells.rows.contains(row)) next_row = std::min(next_row, cells.rows.end);
-    }
-    std::sort(covered.begin(), covered.end(), [](Range a, Range b) { return a.begin < b.begin; });
-    std::uint64_t col = region.cols.begin;
-    for (const Range& range : covered) {
-      if (range.begin > col) break;
-      col = std::max(col, range.end);
-    }
-    if (col < region.cols.end || next_row >= region.rows.end) {
-      throw Error(Errc::absent, file_->name(), std::nullopt,
-                  "expected a block that covers cell " + detail::text({row, col}) +
-                      " (R7), got none; --absent zero reads such cells as zero");
-    }
-    row = next_row;
+// True when the blocks of these numbers cover the region: they share no cell, so areas add up.
+bool Store::cover_all(std::span<const std::uint64_t> numbers, const Region& region) const {
+  Area covered = 0;
+  for (const std::uint64_t number : numbers) {
+    covered += area(intersect(index_.entry(number).cells(), region));
   }
+  return covered == area(region);
+}
+
+// Halves the region towards its first row, then column, that is not covered: at most 128 looks.
+void Store::fail_absent(Region region) const {
+  for (Range Region::*side : {&Region::rows, &Region::cols}) {
+    while ((region.*side).size() > 1) {
+      const std::uint64_t middle = (region.*side).begin + (region.*side).size() / 2;
+      Region first = region;
+      (first.*side).end = middle;
+      if (cover_all(index_.touching(first), first)) {
+        (region.*side).begin = middle;
+      } else {
+        region = first;
+      }
+    }
+  }
+  throw Error(Errc::absent, file_->name(), std::nullopt,
+              "expected a block that covers cell " +
+                  detail::text({region.rows.begin, region.cols.begin}) +
+                  " (R7), got none; --absent zero reads such cells as zero");
 }
 
 std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, bool& whole) const {
@@ -197,15 +200,10 @@ std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, 
   std::vector<std::uint64_t> numbers = index_.touching(region);
   whole = true;
   if (index_.grid() || region.empty()) return numbers;
-  // Blocks share no cell, so they cover the region when their areas add up to it.
-  Area covered = 0;
-  for (const std::uint64_t number : numbers) {
-    covered += area(intersect(index_.entry(number).cells(), region));
-  }
-  whole = covered == area(region);
+  whole = cover_all(numbers, region);
   if (!whole) {
     confirm_absence();
-    if (absent == Absent::error) fail_absent(region, numbers);
+    if (absent == Absent::error) fail_absent(region);
   }
   return numbers;
 }

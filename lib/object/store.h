@@ -156,8 +156,8 @@ class Store : public HotStore {
   void confirm_absence() const;
   void entries_of_dense(const Entry& entry, const Part& part,
                         const std::function<void(const StoredCell&)>& take) const;
-  [[noreturn]] void fail_absent(const Region& region,
-                                const std::vector<std::uint64_t>& numbers) const;
+  bool cover_all(std::span<const std::uint64_t> numbers, const Region& region) const;
+  [[noreturn]] void fail_absent(Region region) const;
 
   std::shared_ptr<MappedFile> file_;
   Schema schema_;
