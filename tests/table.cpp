@@ -15,7 +15,7 @@ T random_value(Rng& rng) {
   if constexpr (std::is_floating_point_v<T>) {
     if (choice == 0) return T{-0.0};
     if (choice == 1) return std::numeric_limits<T>::infinity();
-    if (choice == 2) return std::nan("12345") * T{-1};
+    if (choice == 2) return static_cast<T>(-std::nan("12345"));
     if (choice < 6) return static_cast<T>(rng.below(100)) - 50;
   } else {
     if (choice == 0) return std::numeric_limits<T>::min();

@@ -42,6 +42,8 @@ void check_read(const Source& source, const Table& wanted, const Region& region)
   const std::byte* p = packed.data();
   for (std::uint64_t row = region.rows.begin; row < region.rows.end; ++row) {
     for (std::uint64_t col = region.cols.begin; col < region.cols.end; ++col) {
+      CAPTURE(row);
+      CAPTURE(col);
       REQUIRE(load_bits(wanted.type(col), p) == wanted.at(row, col));
       p += size_of(wanted.type(col));
     }
