@@ -1,0 +1,332 @@
+// convert and the table of formats: every cell of the output equals the oracle's.
+#include "dapple/convert.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+
+#include "dapple/open.h"
+#include "lib/dbdf/retile.h"
+#include "lib/foreign/formats.h"
+#include "lib/object/convert_cells.h"
+#include "tests/support.h"
+#include "tests/table.h"
+
+using namespace dapple;
+using namespace dapple::detail;
+using dapple::test::Table;
+using dapple::test::TempDir;
+
+namespace {
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  return {bytes.begin(), bytes.end()};
+}
+
+template <class F>
+Error error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("expected an error, got none");
+  return Error(Errc::io, "");
+}
+
+WriteOptions tiles(std::uint32_t rows, std::uint32_t cols) {
+  WriteOptions options;
+  options.tile = TileShape{rows, cols};
+  options.overwrite = true;
+  return options;
+}
+
+/// A frame that lives in memory and is "parsed" in order; counts how often each cell is decoded.
+struct ParsedState final : CodecState {
+  explicit ParsedState(Table t) : table(std::move(t)), decoded(table.cells.size()) {}
+  Table table;
+  mutable std::vector<std::atomic<int>> decoded;
+};
+
+void parse_rows(const Store& store, Range rows, std::span<const ColumnBuffer> columns,
+                const ReadOptions&) {
+  const auto& state = store.state<ParsedState>();
+  for (const ColumnBuffer& c : columns) {
+    for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
+      ++state.decoded[row * state.table.cols() + c.col];
+      std::uint64_t bits = 0;
+      REQUIRE(
+          convert_cell(state.table.type(c.col), state.table.at(row, c.col), c.value_type, bits));
+      store_bits(c.value_type, c.data + (row - rows.begin) * c.step, bits);
+    }
+  }
+}
+
+void parse_part(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  for (std::uint64_t col = part.cols.begin; col < part.cols.end; ++col) {
+    const ColumnBuffer column{e.pos.cx + col, out.type, out.cell(0, col - part.cols.begin),
+                              out.row_step};
+    parse_rows(store, {e.pos.rx + part.rows.begin, e.pos.rx + part.rows.end}, {&column, 1}, {});
+  }
+}
+
+constexpr Codec kParsed = {
+    .format = "parsed", .read = parse_part, .sequential = true, .read_rows = parse_rows};
+
+std::shared_ptr<Store> parsed(const Table& table, const TempDir& folder) {
+  Schema schema;
+  schema.kind = table.kind;
+  schema.rows = table.rows;
+  schema.cols = table.cols();
+  schema.columns = table.columns;
+  if (table.kind == ObjectKind::matrix) {
+    schema.value_type = table.type(0);
+    schema.columns.clear();
+  }
+  EntryTable entries;
+  for (std::uint64_t col = 0; col < table.cols(); ++col) {
+    Entry e;
+    e.pos = {0, col};
+    e.rows = static_cast<std::uint32_t>(table.rows);
+    e.cols = 1;
+    e.kind = BlockKind::dense;
+    e.value_type = table.type(col);
+    e.stored = table.rows;
+    entries.push_back(e);
+  }
+  return std::make_shared<Store>(
+      MappedFile::open(folder.write("parsed", {})), schema,
+      BlockIndex::from_entries(std::move(entries), table.rows, table.cols(), "parsed"), kParsed,
+      std::make_unique<ParsedState>(table));
+}
+
+}  // namespace
+
+TEST_CASE("convert: any object, tiled anew, keeps every bit of every cell") {
+  const TempDir folder;
+  test::Rng random(3);
+  for (const ObjectKind kind : {ObjectKind::matrix, ObjectKind::frame}) {
+    for (const unsigned percent : {0U, 2U, 30U, 100U}) {
+      for (const unsigned threads : {1U, 3U}) {
+        const Table table = Table::random(kind, 83, 31, percent, random);
+        table.write(folder / "in.dbdf", tiles(16, 9));
+        ConvertOptions options;
+        options.threads = threads;
+        for (const TileShape tile : {TileShape{83, 31}, TileShape{1, 31}, TileShape{13, 5},
+                                     TileShape{16, 9}, TileShape{200, 200}}) {
+          options.write = tiles(tile.rows, tile.cols);
+          options.write.plain = tile.rows == 13;
+          const auto summary = convert(open(folder / "in.dbdf"), {}, folder / "out.dbdf", options);
+          const auto out = open(folder / "out.dbdf");
+          CHECK(Table::read(out) == table);
+          const auto& object = std::get_if<Matrix>(&out) != nullptr
+                                   ? static_cast<const BlockedObject&>(std::get<Matrix>(out))
+                                   : std::get<Frame>(out);
+          CHECK(summary.bytes == std::filesystem::file_size(folder / "out.dbdf"));
+          CHECK(summary.counts.total == object.blocks().size());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("convert: large sparse blocks, dense ones, and both together, by way of every path") {
+  const TempDir folder;
+  test::Rng random(4);
+  for (const unsigned percent : {1U, 10U, 60U}) {
+    Table table = Table::random(ObjectKind::matrix, 400, 300, percent, random);
+    for (const KindChoice kind : {KindChoice::coo, KindChoice::csr, KindChoice::dense}) {
+      WriteOptions one_block = tiles(400, 300);
+      one_block.kind = kind;
+      table.write(folder / "in.dbdf", one_block);
+      ConvertOptions options;
+      options.write = tiles(37, 41);
+      options.threads = 2;
+      std::vector<std::uint64_t> reported;
+      options.progress = [&](std::uint64_t done, std::uint64_t) { reported.push_back(done); };
+      convert(open(folder / "in.dbdf"), {}, folder / "out.dbdf", options);
+      CHECK(Table::read(open(folder / "out.dbdf")) == table);
+      CHECK(std::is_sorted(reported.begin(), reported.end()));
+      CHECK(reported.back() == 400);
+    }
+  }
+}
+
+TEST_CASE("convert: a source that is parsed in order is parsed once") {
+  const TempDir folder;
+  test::Rng random(5);
+  for (const ObjectKind kind : {ObjectKind::matrix, ObjectKind::frame}) {
+    const Table table = Table::random(kind, 301, 17, 70, random);
+    const auto store = parsed(table, folder);
+    ConvertOptions options;
+    options.write = tiles(20, 3);
+    options.threads = 2;
+    const Source source(store, {}, options);
+    dbdf::write_dbdf(source, folder / "out.dbdf", options);
+    CHECK(Table::read(open(folder / "out.dbdf")) == table);
+    const auto& decoded = store->state<ParsedState>().decoded;
+    CHECK(std::all_of(decoded.begin(), decoded.end(), [](const auto& n) { return n == 1; }));
+  }
+}
+
+TEST_CASE("convert: selection and value type apply to the output") {
+  const TempDir folder;
+  Table table(ObjectKind::frame, 5, {{"a", ValueType::u8}, {"b", ValueType::f64}});
+  for (std::uint64_t r = 0; r < 5; ++r) {
+    table.set(r, 0, static_cast<std::uint8_t>(r));
+    table.set(r, 1, 0.5 * static_cast<double>(r));
+  }
+  table.write(folder / "in.dbdf", {});
+  ConvertOptions options;
+  options.value_type = ValueType::f32;
+  const Selection part{Range{1, 4}, std::vector<std::uint64_t>{1, 0, 1}};
+  convert(open(folder / "in.dbdf"), part, folder / "out.dbdf", options);
+  Table wanted(ObjectKind::frame, 3,
+               {{"b", ValueType::f32}, {"a", ValueType::f32}, {"b", ValueType::f32}});
+  for (std::uint64_t r = 0; r < 3; ++r) {
+    wanted.set(r, 0, 0.5F * static_cast<float>(r + 1));
+    wanted.set(r, 1, static_cast<float>(r + 1));
+    wanted.set(r, 2, 0.5F * static_cast<float>(r + 1));
+  }
+  CHECK(Table::read(open(folder / "out.dbdf")) == wanted);
+}
+
+TEST_CASE("convert: objects without rows or columns stay what they are") {
+  const TempDir folder;
+  for (const auto& [rows, cols] : {std::pair{0, 3}, std::pair{3, 0}, std::pair{0, 0}}) {
+    for (const ObjectKind kind : {ObjectKind::matrix, ObjectKind::frame}) {
+      std::vector<Column> columns(static_cast<std::size_t>(cols), {"", ValueType::f64});
+      const Table table(kind, static_cast<std::uint64_t>(rows), columns);
+      WriteOptions replace;
+      replace.overwrite = true;
+      table.write(folder / "in.dbdf", replace);
+      ConvertOptions options;
+      options.write.overwrite = true;
+      convert(open(folder / "in.dbdf"), {}, folder / "out.dbdf", options);
+      const Table got = Table::read(open(folder / "out.dbdf"));
+      CHECK(got == table);
+    }
+  }
+}
+
+TEST_CASE("convert: a value that does not fit leaves no output behind") {
+  const TempDir folder;
+  Table table(ObjectKind::matrix, 300, {{"", ValueType::f64}});
+  table.set(299, 0, 0.5);
+  table.write(folder / "in.dbdf", {});
+  ConvertOptions options;
+  options.value_type = ValueType::i16;
+  for (const std::string name : {"out.dbdf", "out.npy"}) {
+    const Error error =
+        error_of([&] { convert(open(folder / "in.dbdf"), {}, folder / name, options); });
+    CHECK(error.code() == Errc::type_mismatch);
+  }
+  CHECK(folder.names() == std::vector<std::string>{"in.dbdf"});
+}
+
+TEST_CASE("convert: an existing output is replaced only when that is allowed") {
+  const TempDir folder;
+  Table(ObjectKind::matrix, 2, {{"", ValueType::u8}}).write(folder / "in.dbdf", {});
+  for (const std::string name : {"out.dbdf", "out.npy"}) {
+    folder.write(name, bytes_of("precious"));
+    const auto object = open(folder / "in.dbdf");
+    CHECK(error_of([&] { convert(object, {}, folder / name); }).code() == Errc::invalid_argument);
+    CHECK(test::read_text(folder / name) == "precious");
+    ConvertOptions options;
+    options.write.overwrite = true;
+    convert(object, {}, folder / name, options);
+    CHECK(Table::read(open(folder / name)).rows == 2);
+  }
+}
+
+TEST_CASE("convert: the sink gets the bytes that the file would have") {
+  const TempDir folder;
+  test::Rng random(6);
+  Table::random(ObjectKind::matrix, 700, 500, 50, random).write(folder / "in.dbdf", {});
+  const auto object = open(folder / "in.dbdf");
+  convert(object, {}, folder / "out.npy");
+  std::vector<std::byte> streamed;
+  ConvertOptions options;
+  options.to = "npy";
+  convert(
+      object, {},
+      [&](std::span<const std::byte> part) {
+        streamed.insert(streamed.end(), part.begin(), part.end());
+      },
+      options);
+  CHECK(streamed == test::read_bytes(folder / "out.npy"));
+}
+
+TEST_CASE("convert: a target that cannot be says what could be") {
+  const TempDir folder;
+  Table(ObjectKind::matrix, 2, {{"", ValueType::u8}}).write(folder / "in.dbdf", {});
+  const auto object = open(folder / "in.dbdf");
+  const auto sink = [](std::span<const std::byte>) {};
+  ConvertOptions options;
+
+  Error error = error_of([&] { convert(object, {}, folder / "out.xyz"); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.detail().find(".npy") != std::string::npos);
+  CHECK(error.detail().find("'.xyz'") != std::string::npos);
+
+  options.to = "parquet";
+  error = error_of([&] { convert(object, {}, folder / "out.npy", options); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.detail().find("dbdf, ") != std::string::npos);
+
+  options.to = "dbdf";
+  error = error_of([&] { convert(object, {}, sink, options); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.detail().find("not a stream format") != std::string::npos);
+
+  options.to.clear();
+  CHECK(error_of([&] { convert(object, {}, sink, options); }).code() == Errc::invalid_argument);
+}
+
+TEST_CASE("formats: content decides before the name, and an explicit format before both") {
+  const TempDir folder;
+  Table(ObjectKind::matrix, 2, {{"", ValueType::u8}}).write(folder / "in.dbdf", {});
+  std::filesystem::copy(folder / "in.dbdf", folder / "disguised.npy");
+  CHECK(Matrix::open(folder / "disguised.npy").format() == "dbdf");
+  OpenOptions options;
+  options.format = "npy";
+  CHECK(error_of([&] { open(folder / "disguised.npy", options); }).code() == Errc::corrupt);
+  options.format = "nonsense";
+  CHECK(error_of([&] { open(folder / "in.dbdf", options); }).code() == Errc::invalid_argument);
+}
+
+TEST_CASE("formats: a file of no known format is not_recognised, with what to do") {
+  const TempDir folder;
+  const auto path = folder.write("strange.bin", bytes_of("\x7f"
+                                                         "ELF and so on"));
+  const Error error = error_of([&] { open(path); });
+  CHECK(error.code() == Errc::not_recognised);
+  CHECK(error.detail().find("dbdf, ") != std::string::npos);
+  CHECK(error.detail().find("--from") != std::string::npos);
+}
+
+TEST_CASE("formats: names are unique, and every format reads or writes") {
+  std::set<std::string_view> names;
+  for (const FormatInfo& info : formats()) {
+    CHECK(names.insert(info.name).second);
+    CHECK((info.reads || info.writes));
+    const Format& format = format_named(info.name);
+    CHECK(info.reads == (format.open != nullptr));
+    CHECK(info.writes == (format.write != nullptr || format.write_file != nullptr));
+    CHECK((!info.streams || format.write != nullptr));
+  }
+  CHECK(formats().front().name == "dbdf");
+}
+
+TEST_CASE("open: a matrix is no frame, and a frame no matrix") {
+  const TempDir folder;
+  Table(ObjectKind::matrix, 2, {{"", ValueType::u8}}).write(folder / "m.dbdf", {});
+  Table(ObjectKind::frame, 2, {{"a", ValueType::u8}}).write(folder / "f.dbdf", {});
+  CHECK(Matrix::open(folder / "m.dbdf").rows() == 2);
+  CHECK(Frame::open(folder / "f.dbdf").rows() == 2);
+  CHECK(error_of([&] { Frame::open(folder / "m.dbdf"); }).code() == Errc::type_mismatch);
+  CHECK(error_of([&] { Matrix::open(folder / "f.dbdf"); }).code() == Errc::type_mismatch);
+}
