@@ -15,6 +15,7 @@ namespace dapple::detail {
 /// Most threads that a call with this `threads` option uses; 0 asks for one per processor. Never
 /// more than there are processors: oneTBB has no such threads to give, and says so on stderr.
 inline unsigned worker_limit(unsigned threads) {
+  if (threads == 1) return 1;  // without waking oneTBB
   const auto processors =
       static_cast<unsigned>(std::max(1, oneapi::tbb::info::default_concurrency()));
   return threads != 0 ? std::min(threads, processors) : processors;

@@ -50,7 +50,6 @@ std::uint64_t LiteralReader::offset() {
 }
 
 void LiteralReader::fail(const std::string& expected) {
-  skip_space();
   std::string got = "the end of the header";
   if (!at_end()) {
     got.assign(1, '\'');

@@ -1,0 +1,464 @@
+// npy files built byte by byte, and cells computed from the definition of the format.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "dapple/convert.h"
+#include "dapple/open.h"
+#include "lib/bytes.h"
+#include "lib/foreign/npy/python_literal.h"
+#include "tests/support.h"
+#include "tests/table.h"
+
+using namespace dapple;
+using dapple::detail::ObjectKind;
+using dapple::test::Table;
+using dapple::test::TempDir;
+
+namespace {
+
+/// A file with this header text, padded as asked, and `data` behind it.
+std::vector<std::byte> npy(const std::string& header, const std::vector<std::byte>& data,
+                           int version = 1) {
+  std::string head = "\x93NUMPY";
+  head += static_cast<char>(version);
+  head += '\0';
+  const std::uint64_t length = header.size() + 1;
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i) head += static_cast<char>(length >> (8 * i));
+  head += header + '\n';
+  std::vector<std::byte> bytes(head.size() + data.size());
+  std::memcpy(bytes.data(), head.data(), head.size());
+  std::copy(data.begin(), data.end(), bytes.begin() + static_cast<std::ptrdiff_t>(head.size()));
+  return bytes;
+}
+
+std::string array_header(const std::string& dtype, const std::string& shape, bool fortran = false) {
+  return "{'descr': '" + dtype + "', 'fortran_order': " + (fortran ? "True" : "False") +
+         ", 'shape': (" + shape + "), }";
+}
+
+/// `n` values of a type, all different as far as it goes, in one byte order.
+template <Value T>
+std::vector<std::byte> counting(std::size_t n, bool big_endian) {
+  std::vector<std::byte> bytes(n * sizeof(T));
+  for (std::size_t i = 0; i < n; ++i) {
+    const T value = static_cast<T>(static_cast<T>(i) * T{3} + T{1});
+    if (big_endian) {
+      detail::store_be(bytes.data() + i * sizeof(T), value);
+    } else {
+      detail::store_le(bytes.data() + i * sizeof(T), value);
+    }
+  }
+  return bytes;
+}
+
+template <Value T>
+T counted(std::uint64_t i) {
+  return static_cast<T>(static_cast<T>(i) * T{3} + T{1});
+}
+
+template <Value T>
+std::string dtype_name(bool big_endian) {
+  const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+  return std::string(sizeof(T) == 1 ? "|"
+                     : big_endian   ? ">"
+                                    : "<") +
+         kind + std::to_string(sizeof(T));
+}
+
+Error error_of(const TempDir& folder, const std::vector<std::byte>& bytes) {
+  const auto path = folder.write("bad.npy", bytes);
+  try {
+    const auto object = open(path);
+  } catch (const Error& error) {
+    return error;
+  }
+  FAIL("expected an error, got none");
+  return Error(Errc::io, "");
+}
+
+Error error_of_header(const TempDir& folder, const std::string& header) {
+  return error_of(folder, npy(header, std::vector<std::byte>(64)));
+}
+
+std::string text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Table frame_of(std::vector<std::string> labels) {
+  std::vector<Column> columns;
+  for (std::string& label : labels) columns.push_back({std::move(label), ValueType::u8});
+  return {ObjectKind::frame, 1, std::move(columns)};
+}
+
+Error error_of_writing(const Table& table, const TempDir& folder) {
+  WriteOptions replace;
+  replace.overwrite = true;
+  table.write(folder / "in.dbdf", replace);
+  try {
+    convert(open(folder / "in.dbdf"), {}, folder / "out.npy");
+  } catch (const Error& error) {
+    CHECK_FALSE(std::filesystem::exists(folder / "out.npy"));
+    return error;
+  }
+  FAIL("expected an error, got none");
+  return Error(Errc::io, "");
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("npy: arrays of two dimensions in both orders and both byte orders", T,
+                   std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, std::int8_t,
+                   std::int16_t, std::int32_t, std::int64_t, float, double) {
+  const TempDir folder;
+  constexpr std::uint64_t rows = 67, cols = 5;
+  for (const bool fortran : {false, true}) {
+    for (const bool big : {false, true}) {
+      CAPTURE(fortran);
+      CAPTURE(big);
+      const auto path = folder.write(
+          "a.npy",
+          npy(array_header(dtype_name<T>(big), "67, 5", fortran), counting<T>(rows * cols, big)));
+      const Matrix m = Matrix::open(path);
+      CHECK(m.format() == "npy");
+      CHECK(m.note().empty());
+      REQUIRE(m.rows() == rows);
+      REQUIRE(m.cols() == cols);
+      CHECK(m.value_type() == value_type_of<T>());
+      const auto wanted = [&](std::uint64_t r, std::uint64_t c) {
+        return counted<T>(fortran ? c * rows + r : r * cols + c);
+      };
+      test::Rng random(7);
+      for (int round = 0; round < 30; ++round) {
+        const Region region =
+            round == 0 ? Region{{0, rows}, {0, cols}} : test::random_region(rows, cols, random);
+        const std::vector<T> got = m.read<T>(region);
+        std::size_t i = 0;
+        for (std::uint64_t r = region.rows.begin; r < region.rows.end; ++r) {
+          for (std::uint64_t c = region.cols.begin; c < region.cols.end; ++c) {
+            REQUIRE(got[i++] == wanted(r, c));
+          }
+        }
+      }
+      const bool in_place = !fortran && !(big && sizeof(T) > 1);
+      if (in_place) {
+        const auto view = m.block(BlockPos{0, 0}).dense<T>();
+        CHECK(view(66, 4) == wanted(66, 4));
+      } else {
+        CHECK_THROWS_AS(m.block(BlockPos{0, 0}).dense<T>(), Error);
+      }
+      CHECK(m.blocks().size() == 1);
+    }
+  }
+}
+
+TEST_CASE("npy: no, one and many dimensions become rows and columns") {
+  const TempDir folder;
+  const auto opened = [&](const std::string& shape, std::size_t n, bool fortran = false) {
+    const auto path = folder.write(
+        "a.npy", npy(array_header("<i4", shape, fortran), counting<std::int32_t>(n, false)));
+    return Matrix::open(path);
+  };
+  Matrix m = opened("", 1);
+  CHECK(m.read<std::int32_t>({{0, 1}, {0, 1}}) == std::vector<std::int32_t>{1});
+  m = opened("4,", 4);
+  CHECK(m.cols() == 1);
+  CHECK(m.read<std::int32_t>({{1, 4}, {0, 1}}) == std::vector<std::int32_t>{4, 7, 10});
+  m = opened("2, 3, 4", 24);
+  CHECK(m.rows() == 6);
+  CHECK(m.cols() == 4);
+  CHECK(m.note() == "an array of shape (2, 3, 4), shown as 6 rows of 4");
+  CHECK(m.read<std::int32_t>({{5, 6}, {3, 4}})[0] == counted<std::int32_t>(23));
+  for (const std::string shape : {"0,", "0, 7", "7, 0", "3, 0, 5", "0, 0"}) {
+    m = opened(shape, 0);
+    CHECK(m.blocks().size() == 0);
+    CHECK(m.rows() * m.cols() == 0);
+  }
+}
+
+TEST_CASE("npy: Fortran order of three and four dimensions folds rows as C order does") {
+  const TempDir folder;
+  const std::vector<std::vector<std::uint64_t>> shapes = {{2, 3, 4},    {3, 1, 5}, {1, 4, 3},
+                                                          {2, 3, 4, 5}, {4, 3, 1}, {1, 1, 6}};
+  for (const auto& shape : shapes) {
+    std::string text;
+    std::uint64_t n = 1;
+    for (const std::uint64_t extent : shape) {
+      text += std::to_string(extent) + ", ";
+      n *= extent;
+    }
+    text.pop_back();
+    const auto path =
+        folder.write("a.npy", npy(array_header("<f8", text, true), counting<double>(n, false)));
+    const Matrix m = Matrix::open(path);
+    const std::uint64_t cols = shape.back();
+    for (std::uint64_t i = 0; i < n; ++i) {
+      // i counts cells in C order; where does Fortran order put the same index tuple?
+      std::uint64_t rest = i, place = 0;
+      std::vector<std::uint64_t> index(shape.size());
+      for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) index[d] = rest % shape[d];
+      for (std::size_t d = shape.size(); d-- > 0;) place = place * shape[d] + index[d];
+      const std::uint64_t row = i / cols, col = i % cols;
+      REQUIRE(m.read<double>({{row, row + 1}, {col, col + 1}})[0] == counted<double>(place));
+    }
+    const std::vector<double> all = m.read<double>({{0, m.rows()}, {0, cols}});
+    const std::vector<double> tail = m.read<double>({{m.rows() / 2, m.rows()}, {0, cols}});
+    CHECK(std::equal(tail.rbegin(), tail.rend(), all.rbegin()));
+  }
+}
+
+TEST_CASE("npy: records are frames, whatever their padding and byte order") {
+  const TempDir folder;
+  // 1 + 3 bytes of padding + 8 + 2, twice
+  std::vector<std::byte> data(28);
+  for (std::size_t r = 0; r < 2; ++r) {
+    std::byte* item = data.data() + 14 * r;
+    item[0] = static_cast<std::byte>(40 + r);
+    detail::store_be(item + 4, 0.5 + static_cast<double>(r));
+    detail::store_le(item + 12, static_cast<std::int16_t>(-7 - static_cast<int>(r)));
+  }
+  const auto path =
+      folder.write("r.npy", npy("{'descr': [('flag', '|b1'), ('', '|V3'), (('title', 'x'), '>f8'), "
+                                "('it\\'s', '<i2', ())], 'fortran_order': False, 'shape': (2,), }",
+                                data));
+  const Frame f = Frame::open(path);
+  REQUIRE(f.cols() == 3);
+  CHECK(f.rows() == 2);
+  CHECK(f.label(0) == "flag");
+  CHECK(f.label(1) == "x");
+  CHECK(f.label(2) == "it's");
+  CHECK(f.column_type(0) == ValueType::u8);
+  CHECK(f.read_column<std::uint8_t>(0, {0, 2}) == std::vector<std::uint8_t>{40, 41});
+  CHECK(f.read_column<double>(1, {0, 2}) == std::vector<double>{0.5, 1.5});
+  CHECK(f.read_column<std::int64_t>(2, {1, 2}) == std::vector<std::int64_t>{-8});
+  CHECK(f.blocks().size() == 3);
+  CHECK(f.block(BlockPos{0, 2}).dense<std::int16_t>()(1, 0) == -8);
+}
+
+TEST_CASE("npy: records of no dimension are one row, of several they are folded") {
+  const TempDir folder;
+  const std::string descr = "{'descr': [('a', '|u1')], 'fortran_order': False, 'shape': ";
+  CHECK(Frame::open(folder.write("0.npy", npy(descr + "()}", {std::byte{9}}))).rows() == 1);
+  const Frame f =
+      Frame::open(folder.write("2.npy", npy(descr + "(2, 3)}", counting<std::uint8_t>(6, false))));
+  CHECK(f.rows() == 6);
+  CHECK(f.note() == "an array of shape (2, 3), shown as 6 rows of 1");
+  CHECK(f.read_column<std::uint8_t>(0, {5, 6})[0] == counted<std::uint8_t>(5));
+}
+
+TEST_CASE("npy: versions 2.0 and 3.0 have longer headers, and labels of their own encoding") {
+  const TempDir folder;
+  const auto descr = [](const std::string& label) {
+    return "{'descr': [('" + label + "', '|u1')], 'fortran_order': False, 'shape': (1,), }";
+  };
+  const std::vector<std::byte> one{std::byte{5}};
+  CHECK(Frame::open(folder.write("1.npy", npy(descr("\xe9"), one, 1))).label(0) == "\xc3\xa9");
+  CHECK(Frame::open(folder.write("2.npy", npy(descr("\xe9"), one, 2))).label(0) == "\xc3\xa9");
+  CHECK(Frame::open(folder.write("3.npy", npy(descr("\xc3\xa9"), one, 3))).label(0) == "\xc3\xa9");
+  CHECK(error_of(folder, npy(descr("\xe9"), one, 3)).code() == Errc::corrupt);
+  CHECK(error_of(folder, npy(descr("a"), one, 4)).code() == Errc::unsupported);
+  CHECK(Frame::open(folder.write("u.npy", npy(descr("\\u65e5\\x41\\U0001f600"), one))).label(0) ==
+        "\xe6\x97\xa5"
+        "A\xf0\x9f\x98\x80");
+}
+
+TEST_CASE("npy: what NumPy's parser takes is taken: order, spaces, trailing commas, Python 2") {
+  const TempDir folder;
+  for (const std::string header :
+       {"{'descr':'<f8','fortran_order':False,'shape':(2,1)}",
+        "{\"shape\": (2L, 1L), u'descr': \"<f8\", 'fortran_order': False}",
+        "  { 'shape' : ( 2 , 1 , ) ,\n'fortran_order' : False , 'descr' : 'f8' , }  \t"}) {
+    const Matrix m = Matrix::open(folder.write("a.npy", npy(header, counting<double>(2, false))));
+    CHECK(m.read<double>({{0, 2}, {0, 1}}) == std::vector<double>{1, 4});
+  }
+}
+
+TEST_CASE("npy: bytes behind the array are left alone, and said to be there") {
+  const TempDir folder;
+  const auto path =
+      folder.write("a.npy", npy(array_header("|u1", "3,"), counting<std::uint8_t>(10, false)));
+  const Matrix m = Matrix::open(path);
+  CHECK(m.rows() == 3);
+  CHECK(m.note() == "7 bytes behind the array are left alone");
+}
+
+TEST_CASE("npy: types without a value type are unsupported and named") {
+  const TempDir folder;
+  for (const std::string dtype : {"<f2", "<f16", "<c8", "<c16", "|O", "|S3", "<U2", "<M8[s]",
+                                  "<m8[ns]", "|V3", "|b2", "<i3", "", "nonsense"}) {
+    const Error error = error_of_header(folder, array_header(dtype, "2,"));
+    CHECK(error.code() == Errc::unsupported);
+    CHECK(error.detail().find("'" + dtype + "'") != std::string::npos);
+  }
+  const auto field = [&](const std::string& text) {
+    return error_of_header(
+        folder, "{'descr': [('a', '|u1'), " + text + "], 'fortran_order': False, 'shape': (1,), }");
+  };
+  CHECK(field("('b', '<f8', (2,))").code() == Errc::unsupported);
+  CHECK(field("('b', [('c', '<f8')])").code() == Errc::unsupported);
+  CHECK(field("('b', '<c8')").detail().find("'<c8' of field 'b'") != std::string::npos);
+  CHECK(error_of_header(folder, "{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': ()}")
+            .code() == Errc::unsupported);
+}
+
+TEST_CASE("npy: a damaged header is corrupt, at the byte that is wrong") {
+  const TempDir folder;
+  struct Case {
+    std::string header;
+    std::uint64_t byte;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"", 11},
+           {"[]", 10},
+           {"{}", 12 + 1},
+           {"{'descr': '<f8'}", 26 + 1},
+           {"{'descr': '<f8', 'fortran_order': 0, 'shape': ()}", 44},
+           {"{'descr': '<f8', 'fortran_order': False, 'shape': (3)}", 10 + 52},
+           {"{'descr': '<f8', 'fortran_order': False, 'shape': (-3,)}", 10 + 51},
+           {"{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551616,)}", 10 + 51},
+           {"{'descr': '<f8', 'fortran_order': False, 'shape': 3}", 10 + 50},
+           {"{'descr': '<f8', 'fortran_order': False, 'shape': ()} x", 10 + 54},
+           {"{'descr': '<f8', 'fortran_order': False, 'shape': ()", 10 + 53},
+           {"{'descr': '<f8', 'descr': '<f8', 'shape': ()}", 10 + 17},
+           {"{'descr': '<f8', 'colour': 'red'}", 10 + 17},
+           {"{'descr' '<f8'}", 10 + 9},
+           {"{'descr': '<f8", 10 + 14},
+           {"{'descr': [('a', '|u1'), ('a', '|u1')], 'fortran_order': False, 'shape': ()}",
+            10 + 26},
+           {"{'descr': [('\\xz1', '|u1')], 'fortran_order': False, 'shape': ()}", 10 + 15},
+           {"{'descr': [('\\ud800', '|u1')], 'fortran_order': False, 'shape': ()}", 10 + 15},
+           {"{'descr': [('\\q', '|u1')], 'fortran_order': False, 'shape': ()}", 10 + 14}}) {
+    CAPTURE(c.header);
+    const Error error = error_of_header(folder, c.header);
+    CHECK(error.code() == Errc::corrupt);
+    CHECK(error.offset() == c.byte);
+  }
+}
+
+TEST_CASE("npy: an array that the file does not hold is corrupt, however large it says to be") {
+  const TempDir folder;
+  for (const std::string shape : {"9,", "3, 3", "4611686018427387904, 4", "4294967296, 4294967296",
+                                  "18446744073709551615,", "4294967296, 4294967296, 1"}) {
+    const Error error = error_of_header(folder, array_header("<f8", shape));
+    CHECK(error.code() == Errc::corrupt);
+    CHECK(error.offset().has_value());
+  }
+  const auto whole = npy(array_header("<f8", "2, 3"), counting<double>(6, false));
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    const Error error =
+        error_of(folder, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)});
+    CHECK(error.code() == Errc::corrupt);
+  }
+}
+
+TEST_CASE("npy: any change of one byte of a header gives an answer or an Error") {
+  const TempDir folder;
+  const auto whole =
+      npy("{'descr': [('a', '<f8'), ('', '|V2'), ('b', '>i2')], 'fortran_order': "
+          "False, 'shape': (2,), }",
+          std::vector<std::byte>(24));
+  for (std::size_t i = 0; i < whole.size() - 24; ++i) {
+    for (const char byte : std::string("\0\1'()[9L\\\x80\xff", 11)) {
+      auto bytes = whole;
+      bytes[i] = static_cast<std::byte>(byte);
+      const auto path = folder.write("a.npy", bytes);
+      try {
+        const Table table = Table::read(open(path));
+        CHECK(table.cols() <= 3);
+      } catch (const Error& error) {
+        CHECK(error.code() != Errc::io);
+      }
+    }
+  }
+}
+
+TEST_CASE("npy: a matrix is written as numpy.save writes the array") {
+  const TempDir folder;
+  Table table(ObjectKind::matrix, 2, {{"", ValueType::i16}, {"", ValueType::i16}});
+  for (std::uint64_t i = 0; i < 4; ++i) table.set(i / 2, i % 2, static_cast<std::int16_t>(i));
+  table.write(folder / "in.dbdf", {});
+  convert(open(folder / "in.dbdf"), {}, folder / "out.npy");
+  std::string wanted("\x93NUMPY\x01\x00\x76\x00", 10);
+  wanted += "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2), }";
+  wanted += std::string(127 - wanted.size(), ' ') + '\n';
+  wanted += std::string("\0\0\1\0\2\0\3\0", 8);
+  CHECK(text_of(test::read_bytes(folder / "out.npy")) == wanted);
+}
+
+TEST_CASE("npy: a frame is written as packed records") {
+  const TempDir folder;
+  Table table(ObjectKind::frame, 2, {{"a'b", ValueType::u8}, {"c", ValueType::f32}});
+  table.set(0, 0, std::uint8_t{1});
+  table.set(1, 0, std::uint8_t{2});
+  table.set(0, 1, 0.5F);
+  table.set(1, 1, -0.0F);
+  table.write(folder / "in.dbdf", {});
+  convert(open(folder / "in.dbdf"), {}, folder / "out.npy");
+  std::string wanted("\x93NUMPY\x01\x00\x76\x00", 10);
+  wanted += "{'descr': [(\"a'b\", '|u1'), ('c', '<f4')], 'fortran_order': False, 'shape': (2,), }";
+  wanted += std::string(127 - wanted.size(), ' ') + '\n';
+  wanted += std::string("\1\0\0\0\x3f\2\0\0\0\x80", 10);
+  CHECK(text_of(test::read_bytes(folder / "out.npy")) == wanted);
+}
+
+TEST_CASE("npy: long headers make version 2.0, labels beyond Latin-1 version 3.0") {
+  const TempDir folder;
+  const auto version = [&](const Table& table) {
+    WriteOptions replace;
+    replace.overwrite = true;
+    table.write(folder / "in.dbdf", replace);
+    ConvertOptions options;
+    options.write.overwrite = true;
+    convert(open(folder / "in.dbdf"), {}, folder / "out.npy", options);
+    CHECK(Table::read(open(folder / "out.npy")) == table);
+    const auto bytes = test::read_bytes(folder / "out.npy");
+    CHECK((bytes.size() - table.cols()) % 64 == 0);
+    return static_cast<int>(bytes[6]);
+  };
+  CHECK(version(frame_of({"\xc3\xa9"})) == 1);
+  CHECK(version(frame_of({"\xe6\x97\xa5", "b"})) == 3);
+  CHECK(version(frame_of({std::string(65000, 'x')})) == 1);
+  CHECK(version(frame_of({std::string(65535, 'x')})) == 2);
+}
+
+TEST_CASE("npy: everything written reads back, bit for bit") {
+  const TempDir folder;
+  test::Rng random(8);
+  for (int round = 0; round < 20; ++round) {
+    const ObjectKind kind = round % 2 == 0 ? ObjectKind::matrix : ObjectKind::frame;
+    const Table table = Table::random(kind, random.below(300), random.between(1, 40), 60, random);
+    WriteOptions tiles;
+    tiles.tile = TileShape{32, 16};
+    tiles.overwrite = true;
+    table.write(folder / "in.dbdf", tiles);
+    ConvertOptions options;
+    options.write.overwrite = true;
+    convert(open(folder / "in.dbdf"), {}, folder / "out.npy", options);
+    CHECK(Table::read(open(folder / "out.npy")) == table);
+    convert(open(folder / "out.npy"), {}, folder / "back.dbdf", options);
+    CHECK(Table::read(open(folder / "back.dbdf")) == table);
+  }
+}
+
+TEST_CASE("npy: labels that NumPy cannot hold are unsupported") {
+  const TempDir folder;
+  CHECK(error_of_writing(frame_of({"a", ""}), folder).detail().find("column 1") !=
+        std::string::npos);
+  CHECK(error_of_writing(frame_of({"a", "b", "a"}), folder).detail().find("used twice: 'a'") !=
+        std::string::npos);
+  const Error error = error_of_writing(frame_of({"\xff"}), folder);
+  CHECK(error.code() == Errc::unsupported);
+  CHECK(error.detail().find("not UTF-8") != std::string::npos);
+}
+
+TEST_CASE("npy: python_repr chooses quotes and escapes as Python does") {
+  using detail::npy::python_repr;
+  CHECK(python_repr("plain") == "'plain'");
+  CHECK(python_repr("it's") == "\"it's\"");
+  CHECK(python_repr("it's \"it\"") == "'it\\'s \"it\"'");
+  CHECK(python_repr(std::string("\0\n\r\t\x1f\x7f\\", 7)) == "'\\x00\\n\\r\\t\\x1f\\x7f\\\\'");
+  CHECK(python_repr("\xc2\xa0\xc2\xad\xc3\xa9") == "'\\xa0\\xad\xc3\xa9'");
+  CHECK(python_repr("\xe2\x80\xa8\xee\x80\x80") == "'\\u2028\\ue000'");
+  CHECK(python_repr("\xf0\x9f\x98\x80\xf3\xa0\x80\xa0") == "'\xf0\x9f\x98\x80\\U000e0020'");
+}
