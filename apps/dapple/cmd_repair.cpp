@@ -12,6 +12,16 @@ namespace dapple::cli {
 
 namespace {
 
+/// "; 5 of 20 cells are absent", or nothing when a block stands over every cell: blocks behind a
+/// cut leave no other trace.
+std::string absent_text(const BlockedObject& object) {
+  std::uint64_t absent = 0;
+  if (__builtin_mul_overflow(object.rows(), object.cols(), &absent)) return "";
+  const std::uint64_t cells = absent;
+  for (const BlockInfo& block : object.blocks()) absent -= std::uint64_t{block.rows} * block.cols;
+  return absent == 0 ? "" : fmt::format("; {} of {} cells are absent", absent, cells);
+}
+
 int run(const Arguments& arguments, Console& console) {
   Input input;
   Destination destination;
@@ -41,8 +51,9 @@ int run(const Arguments& arguments, Console& console) {
     console.out.print("{{\"lost\":{},\"kept\":{},\"bytes\":{}}}\n", lost, report.blocks_kept,
                       report.written.bytes);
   } else if (!console.quiet) {
-    console.out.print("{}: kept {}, lost {}\n", printable(destination.path),
-                      counted(report.blocks_kept, "block"), lost);
+    const auto saved = open(destination.path);
+    console.out.print("{}: kept {}, lost {}{}\n", printable(destination.path),
+                      counted(report.blocks_kept, "block"), lost, absent_text(base(saved)));
   }
   return lost == 0 ? kDone : kBadData;
 }

@@ -215,7 +215,7 @@ def check_full_disk(dapple):
 def check_closed_descriptors(dapple):
     """A file of ours must not become standard output or standard error."""
     for fd in (0, 1, 2):
-        process = dapple.start("convert", "irregular.dbdf", f"{fd}.csv",
+        process = dapple.start("convert", "-q", "irregular.dbdf", f"{fd}.csv",
                                preexec_fn=lambda fd=fd: os.close(fd))
         assert process.wait(timeout=60) == 0
         assert (dapple.folder / f"{fd}.csv").read_bytes() == b"1,2,3\n4,5,6\n7,8,9\n"

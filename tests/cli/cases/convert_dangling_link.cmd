@@ -1,1 +1,4 @@
-ln -s nowhere a.dbdf; dapple convert irregular.dbdf a.dbdf; echo $?; ls
+ln -s nowhere a.dbdf
+dapple convert irregular.dbdf a.dbdf
+echo $?
+readlink a.dbdf
