@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dapple/block.h"
 #include "dapple/region.h"
@@ -89,6 +90,9 @@ class BlockedObject {
   std::string_view format() const noexcept;
   /// A note that the format wants the user to see, or "".
   const std::string& note() const noexcept;
+  /// The objects in the file, in the words of its format ("[3][4]f32"), at most the first 1000;
+  /// none in formats that hold just one.
+  const std::vector<std::string>& contents() const noexcept;
   /// Length of the file in bytes.
   std::uint64_t bytes() const noexcept;
   IndexOrigin index_origin() const noexcept;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "dapple/value_type.h"
 
@@ -30,10 +31,21 @@ struct CsvOptions {
   std::map<std::string, ValueType> types{};  // by label, or by column number written in decimal
 };
 
+/// How a Futhark file, a list of values, is understood. Ignored by other formats.
+struct FutharkOptions {
+  /// One type for each value, as the compiled program that reads the file knows them: "[][]f32",
+  /// or lists such as "[]i32, f64". Empty: the text decides, as for `futhark dataset`.
+  std::vector<std::string> types{};
+  std::optional<std::uint64_t> value{};  // the one to open, counted from 0
+  bool frame = false;                    // all of them: vectors of one length, each a column
+  bool first = false;  // of several, when none is chosen: the first, instead of an error
+};
+
 struct OpenOptions {
   std::string format{};  // one of `formats()`; empty: told from the bytes and the file's name
   Check check = Check::never;
   CsvOptions csv{};
+  FutharkOptions futhark{};
 };
 
 /// Opens `path`. An embedded or sidecar index makes this a few small reads, whatever the file's

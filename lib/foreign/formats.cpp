@@ -8,6 +8,7 @@
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/retile.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 
@@ -28,6 +29,14 @@ constexpr std::array kTable = {
            npy::recognise_npy,
            npy::open_npy,
            npy::write_npy},
+    Format{{"futhark", "Futhark values, written in binary", ".in .out", true, true, true},
+           futhark::recognise_futhark,
+           futhark::open_futhark,
+           futhark::write_futhark},
+    Format{{"futhark-text", "Futhark values, written as text", "", false, true, true},
+           nullptr,
+           nullptr,
+           futhark::write_futhark_text},
     Format{{"mtx", "Matrix Market, array and coordinate", ".mtx", true, true, true},
            mtx::recognise_mtx,
            mtx::open_mtx,

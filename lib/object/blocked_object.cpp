@@ -32,6 +32,9 @@ std::uint64_t BlockedObject::rows() const noexcept { return store_->schema().row
 std::uint64_t BlockedObject::cols() const noexcept { return store_->schema().cols; }
 std::string_view BlockedObject::format() const noexcept { return store_->codec().format; }
 const std::string& BlockedObject::note() const noexcept { return store_->note(); }
+const std::vector<std::string>& BlockedObject::contents() const noexcept {
+  return store_->contents();
+}
 std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
 IndexOrigin BlockedObject::index_origin() const noexcept { return store_->index().origin(); }
 BlockCounts BlockedObject::counts() const { return store_->index().counts(); }

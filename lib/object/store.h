@@ -112,6 +112,8 @@ class Store : public HotStore {
   }
   const std::string& note() const noexcept { return note_; }
   void set_note(std::string note) { note_ = std::move(note); }
+  const std::vector<std::string>& contents() const noexcept { return contents_; }
+  void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
   void set_check(Check check) noexcept { check_ = check; }
 
   /// Block `number` of the index. Its entry is compared with the bytes it points to when it is
@@ -165,6 +167,7 @@ class Store : public HotStore {
   const Codec* codec_;
   std::unique_ptr<CodecState> state_;
   std::string note_;
+  std::vector<std::string> contents_;
   Check check_ = Check::never;
   struct Free {
     void operator()(std::uint64_t* p) const noexcept;

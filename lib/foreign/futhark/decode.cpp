@@ -1,0 +1,170 @@
+#include "lib/foreign/futhark/decode.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "lib/bytes.h"
+#include "lib/foreign/futhark/elements.h"
+#include "lib/object/convert_cells.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail::futhark {
+
+namespace {
+
+/// Calls `f` with a value of the C++ type of `type` cells; those are fewer than the value types'.
+template <class F>
+void visit_cell_type(ElementType type, const F& f) {
+  visit_type(info(type).cell, f);
+}
+
+[[noreturn]] void fail_no_element(const Store& store, std::uint64_t offset, ElementType type) {
+  store.fail(Errc::corrupt, offset,
+             "expected an element of type " + std::string(info(type).name) +
+                 " where one stood when the file was opened, got something else");
+}
+
+/// Puts one value to a cell; `fail` is called when it does not fit.
+template <class T, class Fail>
+void put(T value, ValueType type, std::byte* cell, const Fail& fail) {
+  if (type == value_type_of<T>()) {
+    std::memcpy(cell, &value, sizeof value);
+  } else if (convert_cells(value_type_of<T>(), reinterpret_cast<const std::byte*>(&value),
+                           sizeof value, type, cell, sizeof(std::uint64_t), 1) == 0) {
+    fail();
+  }
+}
+
+unsigned string_start(const FutharkState& state, std::uint64_t offset) {
+  const auto at = std::partition_point(state.string_starts.begin(), state.string_starts.end(),
+                                       [&](const TileStart& t) { return t.offset < offset; });
+  return at != state.string_starts.end() && at->offset == offset ? at->in_string : 0;
+}
+
+template <Dialect dialect, class T>
+void read_text(const Store& store, const Entry& e, ElementType type, const Part& part,
+               const Target& out) {
+  const auto* text = reinterpret_cast<const char*>(store.file().at(e.offset, e.bytes));
+  Elements<dialect, T> elements(text, text + e.bytes, type,
+                                string_start(store.state<FutharkState>(), e.offset));
+  const auto fail = [&] {
+    const auto read = static_cast<std::uint64_t>(elements.at() - text);
+    fail_no_element(store, e.offset + read, type);
+  };
+  const auto skip = [&](std::uint64_t n) {
+    for (; n > 0; --n) {
+      if (!elements.skip()) fail();
+    }
+  };
+  skip(part.rows.begin * e.cols);
+  for (std::uint64_t r = 0; r < part.rows.size(); ++r) {
+    skip(part.cols.begin);
+    for (std::uint64_t c = 0; c < part.cols.size(); ++c) {
+      T value{};
+      if (!elements.next(value)) fail();
+      put(value, out.type, out.cell(r, c), [&] {
+        fail_misfit(store, e, {part.rows.begin + r, part.cols.begin + c},
+                    reinterpret_cast<const std::byte*>(&value), out.type);
+      });
+    }
+    if (r + 1 < part.rows.size()) skip(e.cols - part.cols.end);
+  }
+}
+
+/// Binary elements that are cells as they are.
+void read_plain(const Store& store, const Entry& e, const Layout& layout, const Part& part,
+                const Target& out) {
+  const std::size_t size = size_of(e.value_type);
+  const std::byte* first = store.file().at(e.offset, e.bytes) + part.rows.begin * layout.row_bytes +
+                           part.cols.begin * size;
+  std::uint64_t rows = part.rows.size(), run = part.cols.size();
+  if (run * size == layout.row_bytes && out.row_step == run * out.col_step) {
+    run *= rows;  // whole rows to whole rows
+    rows = 1;
+  }
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    const std::byte* from = first + r * layout.row_bytes;
+    const std::size_t done =
+        convert_cells(e.value_type, from, size, out.type, out.cell(r, 0), out.col_step, run);
+    if (done < run) {
+      const std::uint64_t cell = r * part.cols.size() + done;
+      fail_misfit(
+          store, e,
+          {part.rows.begin + cell / part.cols.size(), part.cols.begin + cell % part.cols.size()},
+          from + done * size, out.type);
+    }
+  }
+}
+
+/// Binary elements that cells are made of: halves, and Booleans, which must be 0 or 1.
+template <class T, class Make>
+void read_made(const Store& store, const Entry& e, const Layout& layout, const Part& part,
+               const Target& out, const Make& make) {
+  const std::size_t size = info(layout.element).size;
+  const std::byte* block = store.file().at(e.offset, e.bytes);
+  for (std::uint64_t r = 0; r < part.rows.size(); ++r) {
+    std::uint64_t at = (part.rows.begin + r) * layout.row_bytes + part.cols.begin * size;
+    for (std::uint64_t c = 0; c < part.cols.size(); ++c, at += size) {
+      const T value = make(block + at);
+      put(value, out.type, out.cell(r, c), [&] {
+        fail_misfit(store, e, {part.rows.begin + r, part.cols.begin + c},
+                    reinterpret_cast<const std::byte*>(&value), out.type);
+      });
+    }
+  }
+}
+
+void read_binary(const Store& store, const Entry& e, const Layout& layout, const Part& part,
+                 const Target& out) {
+  if (layout.element == ElementType::f16) {
+    read_made<float>(store, e, layout, part, out,
+                     [](const std::byte* p) { return half_to_float(load_le<std::uint16_t>(p)); });
+  } else if (layout.element == ElementType::boolean) {
+    const std::byte* block = store.file().at(e.offset, e.bytes);
+    read_made<std::uint8_t>(store, e, layout, part, out, [&](const std::byte* p) {
+      const auto truth = static_cast<std::uint8_t>(*p);
+      if (truth > 1) {
+        store.fail(Errc::corrupt, e.offset + static_cast<std::uint64_t>(p - block),
+                   "expected 0 or 1 for a bool, got " + std::to_string(truth));
+      }
+      return truth;
+    });
+  } else {
+    read_plain(store, e, layout, part, out);
+  }
+}
+
+void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  const auto& state = store.state<FutharkState>();
+  const Layout& layout = state.layout(e.pos.cx);
+  if (layout.binary) {
+    read_binary(store, e, layout, part, out);
+    return;
+  }
+  visit_cell_type(layout.element, [&](auto tag) {
+    using T = decltype(tag);
+    if (state.dialect == Dialect::typed) {
+      read_text<Dialect::typed, T>(store, e, layout.element, part, out);
+    } else {
+      read_text<Dialect::untyped, T>(store, e, layout.element, part, out);
+    }
+  });
+}
+
+std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
+  const Layout& layout = store.state<FutharkState>().layout(e.pos.cx);
+  const bool made = layout.element == ElementType::f16 || layout.element == ElementType::boolean;
+  if (!layout.binary || made) return std::nullopt;
+  return DensePlace{store.file().at(e.offset, e.bytes), layout.row_bytes};
+}
+
+}  // namespace
+
+const Codec kBinaryCodec = {.format = "futhark", .read = read, .in_place = in_place};
+
+const Codec kTextCodec = {
+    .format = "futhark", .read = read, .in_place = in_place, .sequential = true};
+
+}  // namespace dapple::detail::futhark
