@@ -1,0 +1,59 @@
+// The two variable-length primitives of the format: LEB128 numbers, and UTF-8 strings behind one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/bytes.h"
+
+namespace dapple::detail::idv {
+
+/// .NET keeps lengths in signed 32-bit integers; so do the fields of this format.
+inline constexpr std::uint64_t kMaxInt = 0x7fffffff;
+
+/// An unsigned LEB128 number: seven bits a byte, lowest first, at most ten bytes of which the
+/// tenth is at most 1. Throws corrupt when it is longer or cut off; `what` names it. The reader
+/// is one of a file or of a block.
+template <class Reader>
+std::uint64_t read_leb128(Reader& in, std::string_view what) {
+  const std::uint64_t start = in.offset();
+  std::uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    const auto byte = in.template le<std::uint8_t>(what);
+    if (shift == 63 && byte > 1) {
+      in.fail(start, "expected " + std::string(what) +
+                         " as a LEB128 number of at most 64 bits, got a longer one");
+    }
+    value |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+}
+
+/// A string: its length in bytes as LEB128, at most 2^31 - 1, then UTF-8. Throws corrupt when it
+/// is too long, cut off, or not UTF-8.
+std::string read_string(ByteReader& in, std::string_view what);
+
+void put_leb128(std::vector<std::byte>& out, std::uint64_t value);
+void put_string(std::vector<std::byte>& out, std::string_view text);
+void put_bytes(std::vector<std::byte>& out, std::span<const std::byte> bytes);
+
+template <Number T>
+void put_le(std::vector<std::byte>& out, T value) {
+  const std::size_t at = out.size();
+  out.resize(at + sizeof value);
+  store_le(out.data() + at, value);
+}
+
+/// Bytes of the UTF-8 sequence at the start of `text`, 1 to 4; 0 when there is none: a stray or
+/// missing continuation byte, an over-long form, a surrogate, or a number above 0x10ffff.
+/// REQUIRES a text that is not empty.
+std::size_t utf8_sequence(std::string_view text) noexcept;
+
+/// Position of the first byte that does not belong to valid UTF-8; npos when all of it does.
+std::size_t find_invalid_utf8(std::string_view text) noexcept;
+
+}  // namespace dapple::detail::idv
