@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "dapple/value_type.h"
 
@@ -30,10 +31,18 @@ struct CsvOptions {
   std::map<std::string, ValueType> types{};  // by label, or by column number written in decimal
 };
 
+/// Which columns of an ML.NET file are opened. Ignored by other formats.
+struct IdvOptions {
+  /// Names of columns of the file, or labels of single slots, in this order; none: all of them.
+  std::vector<std::string> columns{};
+  bool drop_unsupported = false;  // leave out columns that are not numbers
+};
+
 struct OpenOptions {
   std::string format{};  // one of `formats()`; empty: told from the bytes and the file's name
   Check check = Check::never;
   CsvOptions csv{};
+  IdvOptions idv{};
 };
 
 /// Opens `path`. An embedded or sidecar index makes this a few small reads, whatever the file's

@@ -152,8 +152,8 @@ BlockIndex BlockIndex::on_demand(Bands bands, std::unique_ptr<const EntryMaker> 
   const std::uint64_t count = (bands.object_rows - 1) / bands.rows + 1;
   if (regular) {
     const auto rows = std::min<std::uint64_t>(bands.rows, bands.object_rows);
-    index.place_.grid = Grid{count, strips,
-                             {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(width)}};
+    index.place_.grid =
+        Grid{count, strips, {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(width)}};
   }
   index.place_.count = count * strips;
   index.place_.origin = IndexOrigin::embedded;
@@ -167,7 +167,8 @@ const std::byte* BlockIndex::made_entry(std::uint64_t number) const { return pag
 std::uint64_t BlockIndex::strip_of(std::uint64_t col) const noexcept {
   const auto& starts = bands_.col_starts;
   return static_cast<std::uint64_t>(std::upper_bound(starts.begin(), starts.end(), col) -
-                                    starts.begin()) - 1;
+                                    starts.begin()) -
+         1;
 }
 
 BlockCounts BlockIndex::counts() const {

@@ -41,9 +41,9 @@ const ItemType* find_item(std::string_view load_name) noexcept {
   return nullptr;
 }
 
-Codec read_definition(ByteReader& in, Level level);
+ValueCodec read_definition(ByteReader& in, Level level);
 
-void read_key(ByteReader& in, bool old_form, Codec& codec) {
+void read_key(ByteReader& in, bool old_form, ValueCodec& codec) {
   const std::uint64_t start = in.offset();
   codec = read_definition(in, Level::in_key);
   if (!codec.known()) return;
@@ -52,8 +52,8 @@ void read_key(ByteReader& in, bool old_form, Codec& codec) {
     in.fail(start, "expected a key of Byte, UInt16, UInt32 or UInt64, got one of " +
                        std::string(item.load_name));
   }
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() >>
-                             (64 - 8 * size_of(item.value_type));
+  const std::uint64_t most =
+      std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_of(item.value_type));
   const std::uint64_t at = in.offset();
   if (old_form) {
     const auto contiguous = in.le<std::uint8_t>("the parameters of codec Key");
@@ -61,8 +61,8 @@ void read_key(ByteReader& in, bool old_form, Codec& codec) {
     const auto count = in.le<std::int32_t>("the parameters of codec Key");
     if (contiguous != 1 || first != 0 || count < 0 || static_cast<std::uint64_t>(count) > most) {
       in.fail(at, "expected a contiguous key from 0 with a count of 0 to " + std::to_string(most) +
-                      ", got " + std::to_string(contiguous) + ", " + std::to_string(first) +
-                      ", " + std::to_string(count));
+                      ", got " + std::to_string(contiguous) + ", " + std::to_string(first) + ", " +
+                      std::to_string(count));
     }
     codec.key_count = count == 0 ? most : static_cast<std::uint64_t>(count);
     return;
@@ -74,7 +74,7 @@ void read_key(ByteReader& in, bool old_form, Codec& codec) {
   }
 }
 
-void read_vector(ByteReader& in, Codec& codec) {
+void read_vector(ByteReader& in, ValueCodec& codec) {
   codec = read_definition(in, Level::in_vector);
   codec.vector = true;
   if (!codec.known()) return;
@@ -97,14 +97,14 @@ void read_vector(ByteReader& in, Codec& codec) {
   }
 }
 
-Codec read_definition(ByteReader& in, Level level) {
+ValueCodec read_definition(ByteReader& in, Level level) {
   const std::uint64_t start = in.offset();
   const std::string load_name = read_string(in, "a codec's load name");
   if (load_name.empty()) in.fail(start, "expected a codec's load name, got an empty one");
   const std::uint64_t length = read_leb128(in, "the length of a codec's parameters");
   const std::uint64_t params_at = in.offset();
   const auto params = in.take(length, "a codec's parameters");
-  Codec codec;
+  ValueCodec codec;
   codec.item = find_item(load_name);
   codec.load_name = load_name;
   const bool old_key = load_name == "Key", key = old_key || load_name == "Key2";
@@ -120,8 +120,8 @@ Codec read_definition(ByteReader& in, Level level) {
   if (vector) read_vector(inside, codec);
   // Behind a codec that is not known, the parameters of the outer one can't be found.
   if (codec.known() && inside.remaining() > 0) {
-    in.fail(inside.offset(), "expected the end of the parameters of codec " + load_name +
-                                 ", got " + std::to_string(inside.remaining()) + " more bytes");
+    in.fail(inside.offset(), "expected the end of the parameters of codec " + load_name + ", got " +
+                                 std::to_string(inside.remaining()) + " more bytes");
   }
   return codec;
 }
@@ -134,7 +134,7 @@ const ItemType& number_item(ValueType type) noexcept {
   return kItems[static_cast<std::size_t>(type) - 1];  // the first ten, in the order of the codes
 }
 
-Codec read_codec(ByteReader& in) { return read_definition(in, Level::column); }
+ValueCodec read_codec(ByteReader& in) { return read_definition(in, Level::column); }
 
 void put_codec(std::vector<std::byte>& out, const ItemType& item, std::uint64_t size) {
   std::vector<std::byte> inner;
@@ -151,7 +151,7 @@ void put_codec(std::vector<std::byte>& out, const ItemType& item, std::uint64_t 
   put_bytes(out, inner);
 }
 
-std::string type_text(const Codec& codec) {
+std::string type_text(const ValueCodec& codec) {
   if (!codec.known()) return "unknown codec " + codec.load_name;
   std::string text(codec.item->title);
   if (codec.key_count > 0) text = "Key<" + text + "," + std::to_string(codec.key_count) + ">";

@@ -20,12 +20,12 @@ namespace dapple::detail::idv {
 
 /// How the items of a block are laid out.
 enum class Layout : std::uint8_t {
-  number,   // packed values of one value type; also ticks (i64)
-  bits,     // one bit each, lowest first
-  bits2,    // two bits each in 32-bit words, lowest first; 2 is a missing value
-  zoned,    // all offsets in minutes (i16), then all ticks (i64)
-  wide,     // 128 bits each: low half, high half
-  text,     // end positions, then one string
+  number,  // packed values of one value type; also ticks (i64)
+  bits,    // one bit each, lowest first
+  bits2,   // two bits each in 32-bit words, lowest first; 2 is a missing value
+  zoned,   // all offsets in minutes (i16), then all ticks (i64)
+  wide,    // 128 bits each: low half, high half
+  text,    // end positions, then one string
 };
 
 /// A kind of value without vectors and keys.
@@ -43,7 +43,7 @@ std::span<const ItemType> item_types() noexcept;
 const ItemType& number_item(ValueType type) noexcept;
 
 /// What a definition says.
-struct Codec {
+struct ValueCodec {
   const ItemType* item = nullptr;  // null: a codec, here or inside, that nobody knows
   std::string load_name;           // of the items
   std::uint64_t key_count = 0;     // keys are 1 to this, 0 is missing; 0: not a key
@@ -59,14 +59,14 @@ struct Codec {
 
 /// Reads one definition. A load name that is not known gives a codec that is not known(), and
 /// its parameters are stepped over. Throws corrupt for parameters that a known codec cannot have.
-Codec read_codec(ByteReader& in);
+ValueCodec read_codec(ByteReader& in);
 
 /// Appends the definition of an item without parameters, or of a vector of `size` of them when
 /// `size` is not 0. REQUIRES size < 2^31.
 void put_codec(std::vector<std::byte>& out, const ItemType& item, std::uint64_t size);
 
 /// "Single", "Key<UInt32,5>", "Vector<Text>", "Vector<Single,3>", "unknown codec Foo".
-std::string type_text(const Codec& codec);
+std::string type_text(const ValueCodec& codec);
 
 /// Bytes of a block of `n` items; nothing for text, where it varies. REQUIRES n <= 2^36.
 std::optional<std::uint64_t> item_bytes(const ItemType& item, std::uint64_t n) noexcept;

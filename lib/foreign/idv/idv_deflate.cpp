@@ -78,8 +78,8 @@ void Deflater::Free::operator()(libdeflate_compressor* c) const noexcept {
 
 void Deflater::deflate(std::span<const std::byte> in, std::vector<std::byte>& out) {
   out.resize(libdeflate_deflate_compress_bound(compressor_.get(), in.size()));
-  out.resize(libdeflate_deflate_compress(compressor_.get(), in.data(), in.size(), out.data(),
-                                         out.size()));
+  out.resize(
+      libdeflate_deflate_compress(compressor_.get(), in.data(), in.size(), out.data(), out.size()));
 }
 
 }  // namespace dapple::detail::idv

@@ -8,8 +8,8 @@ namespace dapple::detail::idv {
 namespace {
 
 namespace header_at {
-constexpr std::uint64_t signature = 0, version = 8, compatible = 16, toc = 24, tail = 32,
-                        rows = 40, columns = 48;
+constexpr std::uint64_t signature = 0, version = 8, compatible = 16, toc = 24, tail = 32, rows = 40,
+                        columns = 48;
 }
 
 std::string version_text(std::uint64_t v) {

@@ -86,31 +86,26 @@ std::uint64_t ItemRun::bits(std::size_t part, std::uint64_t i) const {
   return load_bits(parts_of(*item_)[part].value_type, place(part, i).data);
 }
 
-void ItemRun::copy(std::size_t part, std::uint64_t first, std::uint64_t n, ValueType type,
-                   std::byte* target, std::size_t step) const {
+std::uint64_t ItemRun::copy(std::size_t part, std::uint64_t first, std::uint64_t n, ValueType type,
+                            std::byte* target, std::size_t step) const {
   const ValueType from = parts_of(*item_)[part].value_type;
-  std::uint64_t done = 0;
-  if (packed()) {
-    std::array<std::uint8_t, 512> some;
-    while (done < n) {
-      const std::uint64_t count = std::min<std::uint64_t>(n - done, some.size());
-      for (std::uint64_t i = 0; i < count; ++i) {
-        some[i] = static_cast<std::uint8_t>(packed_bits(first + done + i));
-      }
-      const auto* source = reinterpret_cast<const std::byte*>(some.data());
-      const std::size_t copied =
-          convert_cells(from, source, 1, type, target + done * step, step, count);
-      done += copied;
-      if (copied < count) break;
-    }
-  } else if (n > 0) {
+  if (n == 0) return 0;
+  if (!packed()) {
     const Place source = place(part, first);
-    done = convert_cells(from, source.data, source.step, type, target, step, n);
+    return convert_cells(from, source.data, source.step, type, target, step, n);
   }
-  if (done == n) return;
-  throw Error(Errc::type_mismatch, *block_->file, block_->offset,
-              "expected values that fit " + std::string(name(type)) + ", got a " +
-                  std::string(name(from)) + " that does not");
+  std::array<std::uint8_t, 512> some;
+  for (std::uint64_t done = 0; done < n;) {
+    const std::uint64_t count = std::min<std::uint64_t>(n - done, some.size());
+    for (std::uint64_t i = 0; i < count; ++i) {
+      some[i] = static_cast<std::uint8_t>(packed_bits(first + done + i));
+    }
+    // 0, 1 and 2 fit every type.
+    convert_cells(from, reinterpret_cast<const std::byte*>(some.data()), 1, type,
+                  target + done * step, step, count);
+    done += count;
+  }
+  return n;
 }
 
 }  // namespace dapple::detail::idv

@@ -36,9 +36,10 @@ class ItemRun {
   std::uint64_t bits(std::size_t part, std::uint64_t i) const;
 
   /// Copies part `part` of items first .. first + n - 1 to `target`, `step` bytes apart, as
-  /// values of `type`. Throws type_mismatch when one does not fit (rule R6); corrupt.
-  void copy(std::size_t part, std::uint64_t first, std::uint64_t n, ValueType type,
-            std::byte* target, std::size_t step) const;
+  /// values of `type`. Returns how many: less than `n` when the next one does not fit (rule R6).
+  /// Throws corrupt. REQUIRES first + n <= n of the run.
+  std::uint64_t copy(std::size_t part, std::uint64_t first, std::uint64_t n, ValueType type,
+                     std::byte* target, std::size_t step) const;
 
   /// Where part `part` of item `i` lies, when it has bytes of its own; and how far apart they are.
   struct Place {

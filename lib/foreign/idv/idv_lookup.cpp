@@ -1,6 +1,7 @@
 #include "lib/foreign/idv/idv_lookup.h"
 
 #include "lib/foreign/idv/idv_primitives.h"
+#include "lib/foreign/idv/idv_vectors.h"
 
 namespace dapple::detail::idv {
 namespace {
@@ -11,8 +12,8 @@ struct BlockSize {
   bool exact = false;
 };
 
-BlockSize block_size(const Codec& codec, std::uint64_t rows) {
-  if (codec.vector) return {12 + rows * 4, false};  // two numbers, counts, number of indices
+BlockSize block_size(const ValueCodec& codec, std::uint64_t rows) {
+  if (codec.vector) return {vector_head_bytes(rows), false};
   if (const auto bytes = item_bytes(*codec.item, rows)) return {*bytes, true};
   return {4 + rows * 4 + 1, false};  // number of texts, end positions, length of the string
 }

@@ -26,7 +26,7 @@ BlockBytes read_block(const MappedFile& file, const MetadataEntry& entry) {
   return block;
 }
 
-SlotNames names_of_vector(const BlockBytes& block, const Codec& codec) {
+SlotNames names_of_vector(const BlockBytes& block, const ValueCodec& codec) {
   SlotNames names;
   VectorRun vectors(block, codec, 1);
   const TextRun texts(vectors.items(), vectors.item_count());

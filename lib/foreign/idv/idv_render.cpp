@@ -83,7 +83,7 @@ void append_vector(const VectorRow& row, const Items& items, std::string& out) {
 
 }  // namespace
 
-void render_block(const BlockBytes& block, const Codec& codec, std::uint64_t n, Range rows,
+void render_block(const BlockBytes& block, const ValueCodec& codec, std::uint64_t n, Range rows,
                   const std::function<void(std::uint64_t row, std::string_view text)>& take) {
   std::string text;
   if (!codec.vector) {

@@ -78,9 +78,9 @@ std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header) {
   const std::uint64_t room = header.tail_offset - header.toc_offset;
   ByteReader in(file.bytes(header.toc_offset, room), header.toc_offset, file.name());
   if (header.columns > room / kShortestEntry) {
-    in.fail(header.toc_offset, "expected a table of contents of " +
-                                   std::to_string(header.columns) + " columns, got " +
-                                   std::to_string(room) + " bytes before the tail");
+    in.fail(header.toc_offset, "expected a table of contents of " + std::to_string(header.columns) +
+                                   " columns, got " + std::to_string(room) +
+                                   " bytes before the tail");
   }
   for (std::uint32_t i = 0; i < header.columns; ++i) {
     TocColumn column;
@@ -135,9 +135,11 @@ std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Hea
     entry.bytes = read_leb128(in, "the size of a metadata block");
     if (entry.offset < kHeaderBytes || entry.offset > header.tail_offset || entry.bytes == 0 ||
         entry.bytes > header.tail_offset - entry.offset) {
-      in.fail(place, "expected a metadata block of at least 1 byte between byte 256 and the tail, "
-                     "got " + std::to_string(entry.bytes) + " bytes at " +
-                         std::to_string(static_cast<std::int64_t>(entry.offset)));
+      in.fail(place,
+              "expected a metadata block of at least 1 byte between byte 256 and the tail, "
+              "got " +
+                  std::to_string(entry.bytes) + " bytes at " +
+                  std::to_string(static_cast<std::int64_t>(entry.offset)));
     }
     entries.push_back(std::move(entry));
   }

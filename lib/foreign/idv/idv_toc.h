@@ -22,7 +22,7 @@ constexpr bool is_known(Compression c) noexcept { return c <= Compression::zlib;
 /// One column as the file has it.
 struct TocColumn {
   std::string name;
-  Codec codec;
+  ValueCodec codec;
   Compression compression = Compression::none;
   std::uint64_t block_rows = 1;       // rows per block, at least 1
   std::uint64_t lookup_offset = 0;    // of no meaning in a file without rows
@@ -51,7 +51,7 @@ void put_toc_column(std::vector<std::byte>& out, const TocColumn& column);
 /// One entry of a column's metadata table: a block that holds one value.
 struct MetadataEntry {
   std::string kind;
-  Codec codec;
+  ValueCodec codec;
   Compression compression = Compression::none;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;

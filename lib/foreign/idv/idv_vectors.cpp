@@ -6,14 +6,14 @@
 
 namespace dapple::detail::idv {
 
-VectorRun::VectorRun(const BlockBytes& block, const Codec& codec, std::uint64_t n)
+VectorRun::VectorRun(const BlockBytes& block, const ValueCodec& codec, std::uint64_t n)
     : in_(block), n_(n) {
   const auto natural = [&](std::string_view what) {
     const std::uint64_t at = in_.offset();
     const auto value = in_.le<std::int32_t>(what);
     if (value < 0) {
-      in_.fail(at, "expected " + std::string(what) + " of at least 0, got " +
-                       std::to_string(value));
+      in_.fail(at,
+               "expected " + std::string(what) + " of at least 0, got " + std::to_string(value));
     }
     return static_cast<std::uint64_t>(value);
   };

@@ -26,13 +26,16 @@ struct VectorRow {
   }
 };
 
+/// Bytes of a block of `n` vectors of a common length in front of indices and items.
+constexpr std::uint64_t vector_head_bytes(std::uint64_t n) noexcept { return 12 + n * 4; }
+
 /// Borrows the block, which must outlive it.
 class VectorRun {
  public:
   /// The `n` vectors of a column's block. Throws corrupt unless lengths, counts and the number of
   /// indices agree with each other and with the codec. The indices themselves are checked row by
   /// row, by `each`. O(n).
-  VectorRun(const BlockBytes& block, const Codec& codec, std::uint64_t n);
+  VectorRun(const BlockBytes& block, const ValueCodec& codec, std::uint64_t n);
 
   /// Stands at the items.
   BlockReader& items() noexcept { return in_; }
