@@ -8,6 +8,7 @@
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/retile.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/foreign/idv/idv.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 
@@ -28,6 +29,11 @@ constexpr std::array kTable = {
            npy::recognise_npy,
            npy::open_npy,
            npy::write_npy},
+    Format{{"idv", "ML.NET binary data view", ".idv", true, true, false},
+           idv::recognise_idv,
+           idv::open_idv,
+           nullptr,
+           idv::write_idv},
     Format{{"mtx", "Matrix Market, array and coordinate", ".mtx", true, true, true},
            mtx::recognise_mtx,
            mtx::open_mtx,

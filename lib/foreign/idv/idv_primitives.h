@@ -48,12 +48,4 @@ void put_le(std::vector<std::byte>& out, T value) {
   store_le(out.data() + at, value);
 }
 
-/// Bytes of the UTF-8 sequence at the start of `text`, 1 to 4; 0 when there is none: a stray or
-/// missing continuation byte, an over-long form, a surrogate, or a number above 0x10ffff.
-/// REQUIRES a text that is not empty.
-std::size_t utf8_sequence(std::string_view text) noexcept;
-
-/// Position of the first byte that does not belong to valid UTF-8; npos when all of it does.
-std::size_t find_invalid_utf8(std::string_view text) noexcept;
-
 }  // namespace dapple::detail::idv

@@ -1,6 +1,7 @@
 #include "lib/foreign/idv/idv_text.h"
 
 #include "lib/foreign/idv/idv_primitives.h"
+#include "lib/foreign/utf8.h"
 
 namespace dapple::detail::idv {
 namespace {
@@ -49,15 +50,15 @@ void TextRun::place_ends(const BlockReader& in, std::uint64_t text_at) {
   std::size_t next = 0;  // the first end without a place
   std::uint32_t units = 0;
   for (std::uint32_t byte = 0; byte < text_.size();) {
-    const std::size_t length = utf8_sequence(text_.substr(byte));
-    if (length == 0) in.fail(text_at + byte, "expected UTF-8, got other bytes");
-    const std::uint32_t width = length == 4 ? 2 : 1;  // beyond 0xffff: a surrogate pair
+    const auto character = next_utf8(text_.substr(byte));
+    if (!character) in.fail(text_at + byte, "expected UTF-8, got other bytes");
+    const std::uint32_t width = character->value > 0xffff ? 2 : 1;  // a surrogate pair
     for (; next < ends_.size() && ends_[next].units < units + width; ++next) {
       ends_[next].byte = byte;
       ends_[next].split = ends_[next].units > units;
     }
     units += width;
-    byte += static_cast<std::uint32_t>(length);
+    byte += static_cast<std::uint32_t>(character->size);
   }
   for (; next < ends_.size() && ends_[next].units == units; ++next) {
     ends_[next].byte = static_cast<std::uint32_t>(text_.size());
