@@ -24,17 +24,20 @@ std::uint64_t read_offset(ByteReader& in, const Header& header, std::string_view
   return offset;
 }
 
-void read_lookup_offset(ByteReader& in, const Header& header, TocColumn& column) {
+/// `room` is what the lookup tables of this and the following columns may take. Tables that share
+/// bytes are refused by it: a short file could claim any number of blocks with them.
+void read_lookup_offset(ByteReader& in, const Header& header, TocColumn& column,
+                        std::uint64_t& room) {
   const std::uint64_t at = in.offset();
   column.lookup_offset = in.le<std::uint64_t>("the offset of a lookup table");
   if (header.rows == 0) return;
   const std::uint64_t blocks = block_count(header.rows, column.block_rows);
-  const std::uint64_t room = header.tail_offset - kHeaderBytes;
   if (blocks > room / kLookupBytes) {
-    in.fail(at, "expected a lookup table of " + std::to_string(blocks) +
-                    " entries inside the file, got room for " +
+    in.fail(at, "expected lookup tables that fit between header and tail, got one of " +
+                    std::to_string(blocks) + " entries and room for " +
                     std::to_string(room / kLookupBytes));
   }
+  room -= blocks * kLookupBytes;
   const std::uint64_t last = header.tail_offset - blocks * kLookupBytes;
   if (column.lookup_offset < kHeaderBytes || column.lookup_offset > last) {
     in.fail(at, "expected the offset of a lookup table of 256 to " + std::to_string(last) +
@@ -82,13 +85,14 @@ std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header) {
                                    " columns, got " + std::to_string(room) +
                                    " bytes before the tail");
   }
+  std::uint64_t lookup_room = header.tail_offset - kHeaderBytes;
   for (std::uint32_t i = 0; i < header.columns; ++i) {
     TocColumn column;
     column.name = read_string(in, "a column's name");
     column.codec = read_codec(in);
     column.compression = static_cast<Compression>(in.le<std::uint8_t>("a compression"));
     read_block_rows(in, header, column);
-    read_lookup_offset(in, header, column);
+    read_lookup_offset(in, header, column, lookup_room);
     if (header.version == kSlotNamesVersion) read_slot_names_place(in, header, column);
     if (header.version >= kMetadataVersion) {
       column.metadata_offset = read_offset(in, header, "the offset of a metadata table");
