@@ -69,6 +69,8 @@ class ByteReader {
   /// Byte of the file that is read next.
   std::uint64_t offset() const noexcept { return offset_ + at_; }
   std::uint64_t remaining() const noexcept { return bytes_.size() - at_; }
+  /// The file's name, for messages.
+  const std::string& file() const noexcept { return *file_; }
 
   template <Number T>
   T le(std::string_view what) {

@@ -5,10 +5,13 @@
 // it over the old one, as dapple does; readers that have the old one open keep it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +39,18 @@ struct ReadOptions {
   Absent absent = Absent::error;
   unsigned threads = 1;  // blocks decoded at once; 0: one per processor
 };
+
+/// A column of a file that holds no numbers, or not as many in every row: text, vectors of varying
+/// length. It is no part of rows() x cols(), and conversions to numbers refuse or leave it out.
+struct TextColumn {
+  std::string label;
+  std::string type;          // as its format calls it, for example "Vector<Text>"
+  std::uint64_t before = 0;  // it stands in front of this column of the object
+  bool readable = true;      // false: not even as text
+};
+
+/// Takes one cell of a text column; `text` is valid during the call.
+using TakeText = std::function<void(std::uint64_t row, std::string_view text)>;
 
 /// All blocks in file order, as a range of BlockInfo. Borrowed from its object.
 class BlockRange {
@@ -117,6 +132,12 @@ class BlockedObject {
     if (const std::byte* entry = hot_->find_touched(i, j)) return Block(hot_, entry);
     return first_tile(i, j);
   }
+
+  /// Columns that can only be shown, in the order of the file. Most formats have none.
+  std::span<const TextColumn> text_columns() const noexcept;
+  /// Calls `take` for each of these rows of text column `k`, in order. Throws out_of_range,
+  /// corrupt; unsupported when it is not readable.
+  void read_text(std::size_t k, Range rows, const TakeText& take) const;
 
   /// Asks the system to fetch the blocks of a region from storage now; returns at once.
   void prefetch(const Region& region) const;

@@ -36,13 +36,19 @@ struct Selection {
   std::optional<std::vector<std::uint64_t>> cols;  // in this order
 };
 
+/// How an ML.NET file is written.
+struct IdvWriteOptions {
+  bool deflate = true;  // false: blocks are not compressed
+};
+
 struct ConvertOptions {
   std::string to;                       // empty: told from the output's extension
   std::optional<ValueType> value_type;  // of all cells of the output; unset: as they are
   bool allow_loss = false;              // values may be rounded, wrapped never, to `value_type`
   Absent absent = Absent::error;
   unsigned threads = 1;  // 0: one per processor
-  WriteOptions write;    // `overwrite` holds for every format, the rest for dbdf
+  WriteOptions write;    // `overwrite` and `sync` hold for every format, the rest for dbdf
+  IdvWriteOptions idv;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // rows; may be empty
 };
 

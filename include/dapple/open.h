@@ -41,11 +41,19 @@ struct FutharkOptions {
   bool first = false;  // of several, when none is chosen: the first, instead of an error
 };
 
+/// Which columns of an ML.NET file are opened. Ignored by other formats.
+struct IdvOptions {
+  /// Names of columns of the file, or labels of single slots, in this order; none: all of them.
+  std::vector<std::string> columns{};
+  bool drop_unsupported = false;  // leave out columns that are not numbers
+};
+
 struct OpenOptions {
   std::string format{};  // one of `formats()`; empty: told from the bytes and the file's name
   Check check = Check::never;
   CsvOptions csv{};
   FutharkOptions futhark{};
+  IdvOptions idv{};
 };
 
 /// Opens `path`. An embedded or sidecar index makes this a few small reads, whatever the file's

@@ -157,14 +157,27 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Lev
     return report;
   }
   report.blocks = store->index().size();
-  if (level == Level::structure) return report;
-  for (std::uint64_t i = 0; i < store->index().size(); ++i) {
+  const auto collect = [&](auto&& check) {
     try {
-      detail::dbdf::read_all(*store, store->confirmed_entry(i));
+      check();
     } catch (const Error& e) {
       if (e.code() == Errc::io) throw;
       report.findings.push_back(e);
     }
+  };
+  const bool payload = level == Level::payload;
+  for (std::uint64_t i = 0; i < store->index().size(); ++i) {
+    collect([&] {
+      const detail::Entry entry = store->confirmed_entry(i);
+      if (payload) detail::dbdf::read_all(*store, entry);
+    });
+  }
+  const auto texts = store->text_columns();
+  for (std::size_t k = 0; k < texts.size() && payload; ++k) {
+    if (!texts[k].readable) continue;
+    collect([&] {
+      store->read_text(k, {0, store->schema().rows}, [](std::uint64_t, std::string_view) {});
+    });
   }
   return report;
 }

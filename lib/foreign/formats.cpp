@@ -9,6 +9,7 @@
 #include "lib/dbdf/retile.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/futhark/futhark.h"
+#include "lib/foreign/idv/idv.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 
@@ -37,6 +38,11 @@ constexpr std::array kTable = {
            nullptr,
            nullptr,
            futhark::write_futhark_text},
+    Format{{"idv", "ML.NET binary data view", ".idv", true, true, false},
+           idv::recognise_idv,
+           idv::open_idv,
+           nullptr,
+           idv::write_idv},
     Format{{"mtx", "Matrix Market, array and coordinate", ".mtx", true, true, true},
            mtx::recognise_mtx,
            mtx::open_mtx,

@@ -86,6 +86,14 @@ Block BlockedObject::first_tile(std::uint64_t i, std::uint64_t j) const {
   return store_->block(i * grid->cols + j);
 }
 
+std::span<const TextColumn> BlockedObject::text_columns() const noexcept {
+  return store_->text_columns();
+}
+
+void BlockedObject::read_text(std::size_t k, Range rows, const TakeText& take) const {
+  store_->read_text(k, rows, take);
+}
+
 void BlockedObject::prefetch(const Region& region) const { store_->prefetch(region); }
 
 void BlockedObject::read_to(const Region& region, void* out, std::size_t size,

@@ -1,10 +1,12 @@
 #include "lib/object/index.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 
 #include "lib/object/cover_tree.h"
+#include "lib/object/entry_pages.h"
 #include "lib/object/overlap.h"
 
 namespace dapple::detail {
@@ -140,7 +142,37 @@ BlockIndex BlockIndex::in_place(Place place) {
   return index;
 }
 
+BlockIndex BlockIndex::on_demand(Bands bands, std::unique_ptr<const EntryMaker> maker) {
+  BlockIndex index;
+  const std::uint64_t strips = bands.col_starts.size();
+  const std::uint64_t width = strips > 1 ? bands.col_starts[1] : bands.object_cols;
+  bool regular = width <= std::numeric_limits<std::uint32_t>::max() &&
+                 bands.object_cols - bands.col_starts.back() <= width;
+  for (std::uint64_t i = 0; i < strips; ++i) regular &= bands.col_starts[i] == i * width;
+  const std::uint64_t count = (bands.object_rows - 1) / bands.rows + 1;
+  if (regular) {
+    const auto rows = std::min<std::uint64_t>(bands.rows, bands.object_rows);
+    index.place_.grid =
+        Grid{count, strips, {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(width)}};
+  }
+  index.place_.count = count * strips;
+  index.place_.origin = IndexOrigin::embedded;
+  index.bands_ = std::move(bands);
+  index.pages_ = std::make_shared<EntryPages>(std::move(maker), index.place_.count);
+  return index;
+}
+
+const std::byte* BlockIndex::made_entry(std::uint64_t number) const { return pages_->at(number); }
+
+std::uint64_t BlockIndex::strip_of(std::uint64_t col) const noexcept {
+  const auto& starts = bands_.col_starts;
+  return static_cast<std::uint64_t>(std::upper_bound(starts.begin(), starts.end(), col) -
+                                    starts.begin()) -
+         1;
+}
+
 BlockCounts BlockIndex::counts() const {
+  if (pages_ != nullptr) return pages_->counts();
   if (!place_.where) return counts_;
   const std::uint64_t head = place_.entries - Entry::kBytes;
   const std::byte* p = place_.where->at(head, Entry::kBytes);
@@ -165,6 +197,7 @@ BlockCounts BlockIndex::counts() const {
 }
 
 std::uint64_t BlockIndex::in_file_order(std::uint64_t i) const {
+  if (pages_ != nullptr) return pages_->in_file_order(i);
   if (memory_ != nullptr) return order_.empty() ? i : order_[i];
   if (!place_.ordered) return i;
   const std::uint64_t at = place_.entries + place_.count * Entry::kBytes + 8 * i;
@@ -240,6 +273,7 @@ std::optional<std::uint64_t> BlockIndex::cover(std::uint64_t row, std::uint64_t 
   if (const auto& grid = place_.grid) {
     return (row / grid->tile.rows) * grid->cols + col / grid->tile.cols;
   }
+  if (pages_ != nullptr) return row / bands_.rows * bands_.col_starts.size() + strip_of(col);
   if (tree_size() == 0) return std::nullopt;
   std::uint64_t ref = tree_word(0);
   for (std::uint64_t parent = 0; ref != 0;) {
@@ -287,6 +321,15 @@ std::vector<std::uint64_t> BlockIndex::touching(const Region& region) const {
     const std::uint64_t i1 = (region.rows.end - 1) / grid->tile.rows;
     for (std::uint64_t i = region.rows.begin / grid->tile.rows; i <= i1; ++i) {
       for (std::uint64_t j = j0; j <= j1; ++j) numbers.push_back(i * grid->cols + j);
+    }
+    return numbers;
+  }
+  if (pages_ != nullptr) {
+    const std::uint64_t first = strip_of(region.cols.begin), last = strip_of(region.cols.end - 1);
+    const std::uint64_t last_band = (region.rows.end - 1) / bands_.rows;
+    for (std::uint64_t band = region.rows.begin / bands_.rows; band <= last_band; ++band) {
+      const std::uint64_t number = band * bands_.col_starts.size();
+      for (std::uint64_t strip = first; strip <= last; ++strip) numbers.push_back(number + strip);
     }
     return numbers;
   }

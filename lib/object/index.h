@@ -22,6 +22,9 @@
 
 namespace dapple::detail {
 
+class EntryMaker;
+class EntryPages;
+
 /// "(rx, cx)" for messages.
 std::string text(BlockPos pos);
 
@@ -114,6 +117,18 @@ class BlockIndex {
   };
   static BlockIndex in_place(Place place);
 
+  /// A partition into bands of `rows` rows that are all cut at the same columns.
+  struct Bands {
+    std::uint64_t object_rows = 0;
+    std::uint64_t object_cols = 0;
+    std::uint32_t rows = 0;                 // of a band; the last one may have less
+    std::vector<std::uint64_t> col_starts;  // first column of each strip, ascending from 0
+  };
+  /// An index whose entries `maker` makes when they are first asked for (entry_pages.h). Block
+  /// number band * strips + strip stands at (band * rows, col_starts[strip]). REQUIRES an object
+  /// that has cells, and a number of blocks below 2^60.
+  static BlockIndex on_demand(Bands bands, std::unique_ptr<const EntryMaker> maker);
+
   std::uint64_t size() const noexcept { return place_.count; }
   IndexOrigin origin() const noexcept { return place_.origin; }
   const std::optional<Grid>& grid() const noexcept { return place_.grid; }
@@ -123,7 +138,9 @@ class BlockIndex {
   /// The 64 bytes of entry `number`. REQUIRES number < size().
   const std::byte* entry_bytes(std::uint64_t number) const {
     const std::uint64_t at = number * Entry::kBytes;
-    return memory_ != nullptr ? memory_ + at : place_.where->at(place_.entries + at, Entry::kBytes);
+    if (memory_ != nullptr) return memory_ + at;
+    if (pages_ != nullptr) return made_entry(number);
+    return place_.where->at(place_.entries + at, Entry::kBytes);
   }
   /// All entries one behind the other, once they can be had without reading; or nullptr.
   const std::byte* all_entries() const noexcept {
@@ -153,6 +170,8 @@ class BlockIndex {
     std::uint64_t at;     // its word
     std::uint64_t count;  // of bands, or of pinned blocks
   };
+  const std::byte* made_entry(std::uint64_t number) const;
+  std::uint64_t strip_of(std::uint64_t col) const noexcept;
   std::uint64_t tree_size() const noexcept;
   std::uint64_t tree_word(std::uint64_t i) const;
   std::uint64_t tree_byte(std::uint64_t i) const noexcept;  // of the file; for messages
@@ -168,6 +187,8 @@ class BlockIndex {
   const std::byte* memory_ = nullptr;  //   their first byte,
   std::vector<std::uint64_t> order_;   //   file order unless it is the sorted one,
   std::vector<std::uint64_t> tree_;    //   and the cover tree unless there is a grid
+  Bands bands_;                        // on demand: where the blocks lie,
+  std::shared_ptr<EntryPages> pages_;  //   and their entries
 };
 
 }  // namespace dapple::detail

@@ -283,6 +283,27 @@ void Store::entries_of_dense(const Entry& entry, const Part& part,
   }
 }
 
+std::span<const TextColumn> Store::text_columns() const noexcept {
+  if (state_ == nullptr) return {};
+  return state_->text_columns();
+}
+
+void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
+  const auto columns = text_columns();
+  if (k >= columns.size()) {
+    throw Error(Errc::out_of_range, file_->name(), std::nullopt,
+                "expected a text column below " + std::to_string(columns.size()) + ", got " +
+                    std::to_string(k));
+  }
+  require_inside({rows, {0, 0}});
+  if (!columns[k].readable) {
+    throw Error(Errc::unsupported, file_->name(), std::nullopt,
+                "expected a column that can be read, got \"" + columns[k].label + "\" of " +
+                    columns[k].type);
+  }
+  if (!rows.empty()) state_->read_text(*this, k, rows, take);
+}
+
 void Store::prefetch(const Region& region) const {
   require_inside(region);
   file_->map();

@@ -94,6 +94,10 @@ struct Codec {
 /// What a format's codec needs beyond schema and index (strides, row positions, scratch files).
 struct CodecState {
   virtual ~CodecState() = default;
+  /// Columns that are shown only (`BlockedObject::text_columns`).
+  virtual std::span<const TextColumn> text_columns() const noexcept { return {}; }
+  /// Calls `take` for rows of text column `k`. REQUIRES a readable one, rows of the object.
+  virtual void read_text(const Store&, std::size_t, Range, const TakeText&) const {}
 };
 
 class Store : public HotStore {
@@ -110,6 +114,10 @@ class Store : public HotStore {
   const S& state() const noexcept {
     return static_cast<const S&>(*state_);
   }
+  std::span<const TextColumn> text_columns() const noexcept;
+  /// As `BlockedObject::read_text`.
+  void read_text(std::size_t k, Range rows, const TakeText& take) const;
+
   const std::string& note() const noexcept { return note_; }
   void set_note(std::string note) { note_ = std::move(note); }
   const std::vector<std::string>& contents() const noexcept { return contents_; }

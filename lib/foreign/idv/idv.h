@@ -1,0 +1,26 @@
+// ML.NET's binary data view (.idv): columns of compressed blocks behind lookup tables.
+// FORMAT.md gives every byte, and says which columns of an object a column of the file makes.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "lib/foreign/formats.h"
+
+namespace dapple::detail::idv {
+
+Match recognise_idv(const Probe& probe);
+
+/// A matrix when the file, or what `options.idv` chooses of it, is one vector column of numbers;
+/// a frame otherwise. Reads header, table of contents and, for a frame, the names of vector
+/// slots; no lookup table and no block. Throws corrupt; unsupported for versions that ML.NET
+/// can't read either; absent for a chosen column that there is not.
+std::shared_ptr<const Store> open_idv(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+
+/// Writes version 1.1.1.6: a matrix as one vector column "Features", a frame as a column each.
+/// Throws unsupported for what the format has no place for: a label that is not UTF-8, a matrix
+/// without columns or with more than 2^31 - 1.
+WriteSummary write_idv(const Source& source, const std::filesystem::path& path,
+                       const ConvertOptions& options);
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,184 @@
+#include "lib/foreign/idv/idv_codec.h"
+
+#include <array>
+#include <limits>
+
+#include "lib/foreign/idv/idv_primitives.h"
+
+namespace dapple::detail::idv {
+namespace {
+
+constexpr std::array kItems = {
+    ItemType{"Byte", "Byte", Layout::number, ValueType::u8},
+    ItemType{"UInt16", "UInt16", Layout::number, ValueType::u16},
+    ItemType{"UInt32", "UInt32", Layout::number, ValueType::u32},
+    ItemType{"UInt64", "UInt64", Layout::number, ValueType::u64},
+    ItemType{"SByte", "SByte", Layout::number, ValueType::i8},
+    ItemType{"Int16", "Int16", Layout::number, ValueType::i16},
+    ItemType{"Int32", "Int32", Layout::number, ValueType::i32},
+    ItemType{"Int64", "Int64", Layout::number, ValueType::i64},
+    ItemType{"Single", "Single", Layout::number, ValueType::f32},
+    ItemType{"Double", "Double", Layout::number, ValueType::f64},
+    ItemType{"TimeSpan", "TimeSpan", Layout::number, ValueType::i64},
+    ItemType{"DvTimeSpan", "TimeSpan", Layout::number, ValueType::i64},
+    ItemType{"DateTime", "DateTime", Layout::number, ValueType::i64},
+    ItemType{"DvDateTime", "DateTime", Layout::number, ValueType::i64},
+    ItemType{"DateTimeOffset", "DateTimeOffset", Layout::zoned},
+    ItemType{"DvDateTimeZone", "DateTimeOffset", Layout::zoned},
+    ItemType{"Boolean", "Boolean", Layout::bits},
+    ItemType{"DvBool", "Boolean", Layout::bits2},
+    ItemType{"DataViewRowId", "DataViewRowId", Layout::wide},
+    ItemType{"TextSpan", "Text", Layout::text},
+};
+
+/// Where a definition stands; what it may be depends on it.
+enum class Level : std::uint8_t { column, in_vector, in_key };
+
+const ItemType* find_item(std::string_view load_name) noexcept {
+  for (const ItemType& item : kItems) {
+    if (item.load_name == load_name) return &item;
+  }
+  return nullptr;
+}
+
+ValueCodec read_definition(ByteReader& in, Level level);
+
+void read_key(ByteReader& in, bool old_form, ValueCodec& codec) {
+  const std::uint64_t start = in.offset();
+  codec = read_definition(in, Level::in_key);
+  if (!codec.known()) return;
+  const ItemType& item = *codec.item;
+  if (item.layout != Layout::number || is_signed(item.value_type)) {
+    in.fail(start, "expected a key of Byte, UInt16, UInt32 or UInt64, got one of " +
+                       std::string(item.load_name));
+  }
+  const std::uint64_t most =
+      std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_of(item.value_type));
+  const std::uint64_t at = in.offset();
+  if (old_form) {
+    const auto contiguous = in.le<std::uint8_t>("the parameters of codec Key");
+    const auto first = in.le<std::uint64_t>("the parameters of codec Key");
+    const auto count = in.le<std::int32_t>("the parameters of codec Key");
+    if (contiguous != 1 || first != 0 || count < 0 || static_cast<std::uint64_t>(count) > most) {
+      in.fail(at, "expected a contiguous key from 0 with a count of 0 to " + std::to_string(most) +
+                      ", got " + std::to_string(contiguous) + ", " + std::to_string(first) + ", " +
+                      std::to_string(count));
+    }
+    codec.key_count = count == 0 ? most : static_cast<std::uint64_t>(count);
+    return;
+  }
+  codec.key_count = in.le<std::uint64_t>("the parameters of codec Key2");
+  if (codec.key_count < 1 || codec.key_count > most) {
+    in.fail(at, "expected a key count of 1 to " + std::to_string(most) + ", got " +
+                    std::to_string(codec.key_count));
+  }
+}
+
+void read_vector(ByteReader& in, ValueCodec& codec) {
+  codec = read_definition(in, Level::in_vector);
+  codec.vector = true;
+  if (!codec.known()) return;
+  const std::uint64_t at = in.offset();
+  const auto count = in.le<std::int32_t>("the number of dimensions");
+  if (count < 0 || static_cast<std::uint64_t>(count) > in.remaining() / 4) {
+    in.fail(at, "expected a number of dimensions of 0 to " + std::to_string(in.remaining() / 4) +
+                    ", got " + std::to_string(count));
+  }
+  codec.size = count > 0 ? 1 : 0;
+  for (std::int32_t i = 0; i < count; ++i) {
+    const std::uint64_t here = in.offset();
+    const auto dim = in.le<std::int32_t>("a dimension");
+    if (dim < 0) in.fail(here, "expected a dimension of at least 0, got " + std::to_string(dim));
+    codec.dims.push_back(static_cast<std::uint32_t>(dim));
+    codec.size *= codec.dims.back();  // both below 2^31
+    if (codec.size > kMaxInt) {
+      in.fail(at, "expected dimensions with a product of at most 2147483647, got a larger one");
+    }
+  }
+}
+
+ValueCodec read_definition(ByteReader& in, Level level) {
+  const std::uint64_t start = in.offset();
+  const std::string load_name = read_string(in, "a codec's load name");
+  if (load_name.empty()) in.fail(start, "expected a codec's load name, got an empty one");
+  const std::uint64_t length = read_leb128(in, "the length of a codec's parameters");
+  const std::uint64_t params_at = in.offset();
+  const auto params = in.take(length, "a codec's parameters");
+  ValueCodec codec;
+  codec.item = find_item(load_name);
+  codec.load_name = load_name;
+  const bool old_key = load_name == "Key", key = old_key || load_name == "Key2";
+  const bool vector = load_name == "VBuffer";
+  if (codec.item == nullptr && !key && !vector) return codec;
+  if ((vector && level != Level::column) || (key && level == Level::in_key)) {
+    in.fail(start, "expected the codec of " +
+                       std::string(level == Level::in_key ? "a key's" : "a vector's") +
+                       " items, got " + load_name);
+  }
+  ByteReader inside(params, params_at, in.file());
+  if (key) read_key(inside, old_key, codec);
+  if (vector) read_vector(inside, codec);
+  // Behind a codec that is not known, the parameters of the outer one can't be found.
+  if (codec.known() && inside.remaining() > 0) {
+    in.fail(inside.offset(), "expected the end of the parameters of codec " + load_name + ", got " +
+                                 std::to_string(inside.remaining()) + " more bytes");
+  }
+  return codec;
+}
+
+}  // namespace
+
+std::span<const ItemType> item_types() noexcept { return kItems; }
+
+const ItemType& number_item(ValueType type) noexcept {
+  return kItems[static_cast<std::size_t>(type) - 1];  // the first ten, in the order of the codes
+}
+
+ValueCodec read_codec(ByteReader& in) { return read_definition(in, Level::column); }
+
+void put_codec(std::vector<std::byte>& out, const ItemType& item, std::uint64_t size) {
+  std::vector<std::byte> inner;
+  put_string(inner, item.load_name);
+  put_leb128(inner, 0);  // no parameters
+  if (size == 0) {
+    put_bytes(out, inner);
+    return;
+  }
+  put_le(inner, std::int32_t{1});  // dimensions
+  put_le(inner, static_cast<std::int32_t>(size));
+  put_string(out, "VBuffer");
+  put_leb128(out, inner.size());
+  put_bytes(out, inner);
+}
+
+std::string type_text(const ValueCodec& codec) {
+  if (!codec.known()) return "unknown codec " + codec.load_name;
+  std::string text(codec.item->title);
+  if (codec.key_count > 0) text = "Key<" + text + "," + std::to_string(codec.key_count) + ">";
+  if (!codec.vector) return text;
+  text = "Vector<" + text;
+  for (const std::uint32_t dim : codec.dims) {
+    if (codec.dims.size() > 1 || dim > 0) text += "," + std::to_string(dim);
+  }
+  return text + ">";
+}
+
+std::optional<std::uint64_t> item_bytes(const ItemType& item, std::uint64_t n) noexcept {
+  switch (item.layout) {
+    case Layout::number:
+      return n * size_of(item.value_type);
+    case Layout::bits:
+      return (n + 7) / 8;
+    case Layout::bits2:
+      return (n + 15) / 16 * 4;
+    case Layout::zoned:
+      return n * 10;
+    case Layout::wide:
+      return n * 16;
+    case Layout::text:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,189 @@
+#include "lib/foreign/idv/idv_columns.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "lib/foreign/idv/idv_items.h"
+#include "lib/foreign/idv/idv_metadata.h"
+
+namespace dapple::detail::idv {
+namespace {
+
+/// Puts the columns of an object together, one column of the file after the other.
+class Collector {
+ public:
+  Collector(const MappedFile& file, const Header& header, const std::vector<TocColumn>& toc)
+      : file_(file), header_(header), toc_(toc) {
+    columns_.schema.kind = ObjectKind::frame;
+    columns_.schema.rows = header.rows;
+  }
+
+  /// The frame's columns of a column of numbers; as a text column what is too wide.
+  void add_numbers(std::uint32_t number) {
+    const TocColumn& column = toc_[number];
+    const bool vector = column.codec.vector;
+    const std::uint64_t slots = vector ? column.codec.size : 1;
+    if (vector && slots > kMostSlots - slots_) return add_text(number);
+    if (vector) slots_ += slots;
+    const auto names = read_slot_names(file_, header_, column);
+    const auto parts = parts_of(*column.codec.item);
+    for (std::uint32_t part = 0; part < parts.size(); ++part) {
+      add_strip(number, part, 0, static_cast<std::uint32_t>(slots));
+      for (std::uint64_t slot = 0; slot < slots; ++slot) {
+        const auto named = names.find(slot);
+        std::string label = named != names.end() ? named->second : column.name;
+        if (vector && named == names.end()) label += "." + std::to_string(slot);
+        label += parts[part].suffix;
+        columns_.schema.columns.push_back({std::move(label), parts[part].value_type});
+      }
+    }
+  }
+
+  void add_matrix(std::uint32_t number) {
+    const ValueCodec& codec = toc_[number].codec;
+    columns_.schema.kind = ObjectKind::matrix;
+    columns_.schema.value_type = parts_of(*codec.item)[0].value_type;
+    add_strip(number, 0, 0, static_cast<std::uint32_t>(codec.size));
+  }
+
+  /// A column that can only be shown, or not even that.
+  void add_text(std::uint32_t number) {
+    const TocColumn& column = toc_[number];
+    const bool known = column.codec.known();
+    std::string type = type_text(column.codec);
+    if (known && !column.alive()) {
+      type += ", unknown compression " + std::to_string(static_cast<unsigned>(column.compression));
+    }
+    columns_.texts.push_back({column.name, std::move(type), columns_.schema.cols, column.alive()});
+    columns_.text_column.push_back(number);
+  }
+
+  /// One column that another collection has.
+  void add_column(const Columns& from, std::uint64_t col) {
+    for (const Strip& strip : from.strips) {
+      if (col < strip.begin || col - strip.begin >= strip.width) continue;
+      add_strip(strip.column, strip.part, strip.first_slot + (col - strip.begin), 1);
+      columns_.schema.columns.push_back(from.schema.columns[col]);
+    }
+  }
+
+  void add(std::uint32_t number) {
+    if (toc_[number].alive() && toc_[number].codec.numeric()) {
+      add_numbers(number);
+    } else {
+      add_text(number);
+    }
+  }
+
+  Columns take() { return std::move(columns_); }
+
+ private:
+  void add_strip(std::uint32_t column, std::uint32_t part, std::uint64_t first_slot,
+                 std::uint32_t width) {
+    columns_.strips.push_back({column, part, first_slot, columns_.schema.cols, width});
+    columns_.schema.cols += width;
+  }
+
+  const MappedFile& file_;
+  const Header& header_;
+  const std::vector<TocColumn>& toc_;
+  Columns columns_;
+  std::uint64_t slots_ = 0;
+};
+
+/// A vector of numbers that a matrix can be made of.
+bool is_matrix(const TocColumn& column) {
+  return column.alive() && column.codec.numeric() && column.codec.vector &&
+         parts_of(*column.codec.item).size() == 1;
+}
+
+std::optional<std::uint32_t> find_named(const std::vector<TocColumn>& toc,
+                                        const std::string& name) {
+  for (std::uint32_t i = 0; i < toc.size(); ++i) {
+    if (toc[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> all_columns(const std::vector<TocColumn>& toc, bool drop_unsupported) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < toc.size(); ++i) {
+    const bool numeric = toc[i].alive() && toc[i].codec.numeric();
+    if (numeric || !drop_unsupported) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+/// The columns of the file of these names, or nothing when one is none of them.
+std::optional<std::vector<std::uint32_t>> named_columns(const std::vector<TocColumn>& toc,
+                                                        const std::vector<std::string>& names) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::string& name : names) {
+    const auto number = find_named(toc, name);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+[[noreturn]] void fail_dead(const MappedFile& file, const TocColumn& column) {
+  throw Error(Errc::unsupported, file.name(), std::nullopt,
+              "expected a column that can be read, got \"" + column.name + "\", of " +
+                  (column.codec.known() ? "an unknown compression" : type_text(column.codec)));
+}
+
+/// A frame of names that are, in part, labels of single columns of the frame of the whole file.
+Columns columns_by_label(const MappedFile& file, const Header& header,
+                         const std::vector<TocColumn>& toc, const std::vector<std::string>& names) {
+  Collector whole(file, header, toc);
+  for (std::uint32_t i = 0; i < toc.size(); ++i) whole.add(i);
+  const Columns all = whole.take();
+  Collector chosen(file, header, toc);
+  for (const std::string& name : names) {
+    if (const auto number = find_named(toc, name)) {
+      if (!toc[*number].alive()) fail_dead(file, toc[*number]);
+      chosen.add(*number);
+      continue;
+    }
+    const auto found = std::find_if(all.schema.columns.begin(), all.schema.columns.end(),
+                                    [&](const Column& c) { return c.label == name; });
+    if (found == all.schema.columns.end()) {
+      throw Error(Errc::absent, file.name(), std::nullopt,
+                  "expected a column \"" + name + "\", got none of that name");
+    }
+    chosen.add_column(all, static_cast<std::uint64_t>(found - all.schema.columns.begin()));
+  }
+  return chosen.take();
+}
+
+}  // namespace
+
+Columns choose_columns(const MappedFile& file, const Header& header,
+                       const std::vector<TocColumn>& toc, const IdvOptions& options) {
+  const bool everything = options.columns.empty();
+  const auto numbers =
+      everything ? all_columns(toc, options.drop_unsupported) : named_columns(toc, options.columns);
+  if (!numbers) return columns_by_label(file, header, toc, options.columns);
+  std::vector<std::uint32_t> alive;
+  for (const std::uint32_t number : *numbers) {
+    if (toc[number].alive()) {
+      alive.push_back(number);
+    } else if (!everything) {
+      fail_dead(file, toc[number]);
+    }
+  }
+  Collector collector(file, header, toc);
+  if (alive.size() == 1 && is_matrix(toc[alive[0]])) {
+    collector.add_matrix(alive[0]);
+    for (const std::uint32_t number : *numbers) {
+      if (!toc[number].alive()) collector.add_text(number);
+    }
+  } else {
+    for (const std::uint32_t number : *numbers) collector.add(number);
+  }
+  return collector.take();
+}
+
+}  // namespace dapple::detail::idv

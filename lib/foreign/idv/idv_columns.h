@@ -1,0 +1,40 @@
+// Which columns of the object the columns of the file make.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dapple/blocked_object.h"
+#include "dapple/open.h"
+#include "lib/foreign/idv/idv_toc.h"
+#include "lib/object/schema.h"
+
+namespace dapple::detail::idv {
+
+/// Neighbouring columns of the object that are one part of the items in neighbouring slots of one
+/// column of the file (idv_items.h). A column that is no vector has one slot.
+struct Strip {
+  std::uint32_t column = 0;  // of the file
+  std::uint32_t part = 0;    // of its items
+  std::uint64_t first_slot = 0;
+  std::uint64_t begin = 0;  // first column of the object
+  std::uint32_t width = 0;
+};
+
+/// Vector slots that a frame may list. Vectors that exceed it are text columns there, and can be
+/// opened as a matrix: a file of a few bytes must not make a schema of gigabytes.
+inline constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 18;
+
+struct Columns {
+  Schema schema;
+  std::vector<Strip> strips;               // by `begin`, without a gap
+  std::vector<TextColumn> texts;           // not numbers, or not as many in every row
+  std::vector<std::uint32_t> text_column;  // of the file, for each of `texts`
+};
+
+/// Throws absent, unsupported for chosen columns that can't be had; corrupt.
+Columns choose_columns(const MappedFile& file, const Header& header,
+                       const std::vector<TocColumn>& toc, const IdvOptions& options);
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,151 @@
+#include "lib/foreign/idv/idv_items.h"
+#include "lib/foreign/idv/idv_state.h"
+#include "lib/foreign/idv/idv_vectors.h"
+#include "lib/object/fill.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail::idv {
+namespace {
+
+/// One block of the index, found again in the file.
+struct Found {
+  const Strip& strip;
+  const TocColumn& column;
+  std::uint64_t rows;  // in the block
+  BlockBytes bytes;
+
+  const ItemType& item() const noexcept { return *column.codec.item; }
+};
+
+Found find_block(const Store& store, const Entry& entry) {
+  const auto& state = store.state<State>();
+  const Contents& contents = state.contents();
+  const Strip& strip = strip_of(contents, entry.pos.cx);
+  const TocColumn& column = contents.toc[strip.column];
+  const std::uint64_t number = entry.pos.rx / column.block_rows;
+  return {strip, column, rows_of_block(contents.header, column, number),
+          state.block(store.file(), column, number)};
+}
+
+/// A block of vectors and the run of all their items.
+struct Vectors {
+  VectorRun rows;
+  ItemRun items;
+
+  explicit Vectors(const Found& found)
+      : rows(found.bytes, found.column.codec, found.rows), items(items_of(rows, found)) {}
+
+ private:
+  static ItemRun items_of(VectorRun& rows, const Found& found) {
+    const std::uint64_t at = rows.items().offset();
+    return {found.bytes, at, rows.items().rest(), found.item(), rows.item_count()};
+  }
+};
+
+/// Copies items of one part to cells, and says which one does not fit there.
+class Copier {
+ public:
+  Copier(const Store& store, const Entry& entry, const Found& found, const ItemRun& items,
+         ValueType type)
+      : store_(store), entry_(entry), part_(found.strip.part), items_(items), type_(type) {}
+
+  /// `n` items from `first` on to memory at `to`, `step` bytes apart. They are the cells from
+  /// `cell` on, row after row of `width` columns.
+  void copy(std::uint64_t first, std::uint64_t n, std::byte* to, std::size_t step, CellInBlock cell,
+            std::uint64_t width) const {
+    const std::uint64_t done = items_.copy(part_, first, n, type_, to, step);
+    if (done == n) return;
+    std::byte value[8];
+    store_le(value, items_.bits(part_, first + done));
+    fail_misfit(store_, entry_, {cell.row + done / width, cell.col + done % width}, value, type_);
+  }
+
+ private:
+  const Store& store_;
+  const Entry& entry_;
+  std::uint32_t part_;
+  const ItemRun& items_;
+  ValueType type_;
+};
+
+void read_vectors(const Store& store, const Entry& entry, const Found& found, const Part& part,
+                  const Target& out) {
+  const Vectors vectors(found);
+  const Copier copier(store, entry, found, vectors.items, out.type);
+  const std::uint64_t size = found.column.codec.size, width = part.cols.size();
+  const std::uint64_t first_slot = found.strip.first_slot + part.cols.begin;
+  if (vectors.rows.all_dense() && width == size && out.row_step == width * out.col_step) {
+    copier.copy(part.rows.begin * size, part.rows.size() * size, out.data, out.col_step,
+                {part.rows.begin, 0}, width);
+    return;
+  }
+  vectors.rows.each(part.rows, [&](const VectorRow& row) {
+    std::byte* const to = out.cell(row.row - part.rows.begin, 0);
+    const CellInBlock first{row.row, part.cols.begin};
+    if (row.dense) {
+      copier.copy(row.first_item + first_slot, width, to, out.col_step, first, width);
+      return;
+    }
+    fill_zero({to, out.type, out.row_step, out.col_step}, 1, width);
+    for (std::uint64_t i = 0; i < row.items; ++i) {
+      const std::uint64_t col = row.slot(i) - first_slot;  // wraps for slots before it
+      if (col >= width) continue;
+      copier.copy(row.first_item + i, 1, to + col * out.col_step, out.col_step,
+                  {first.row, first.col + col}, width);
+    }
+  });
+}
+
+void read(const Store& store, const Entry& entry, const Part& part, const Target& out) {
+  if (part.rows.empty() || part.cols.empty()) return;
+  const Found found = find_block(store, entry);
+  if (found.column.codec.vector) return read_vectors(store, entry, found, part, out);
+  const ItemRun items(found.bytes, 0, found.bytes.bytes, found.item(), found.rows);
+  Copier(store, entry, found, items, out.type)
+      .copy(part.rows.begin, part.rows.size(), out.data, out.row_step, {part.rows.begin, 0}, 1);
+}
+
+std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
+  const Found found = find_block(store, entry);
+  if (found.column.compression != Compression::none) return std::nullopt;
+  if (!found.column.codec.vector) {
+    const ItemRun items(found.bytes, 0, found.bytes.bytes, found.item(), found.rows);
+    const ItemRun::Place place = items.place(found.strip.part, 0);
+    if (place.data == nullptr) return std::nullopt;
+    return DensePlace{place.data, place.step};
+  }
+  const Vectors vectors(found);
+  const ItemRun::Place place = vectors.items.place(found.strip.part, found.strip.first_slot);
+  if (!vectors.rows.all_dense() || place.step != size_of(entry.value_type)) return std::nullopt;
+  return DensePlace{place.data, found.column.codec.size * place.step};
+}
+
+void entries(const Store& store, const Entry& entry, const Part& part,
+             const std::function<void(const StoredCell&)>& take) {
+  const Found found = find_block(store, entry);
+  const Vectors vectors(found);
+  const std::uint64_t first_slot = found.strip.first_slot + part.cols.begin;
+  vectors.rows.each(part.rows, [&](const VectorRow& row) {
+    for (std::uint64_t i = 0; i < row.items; ++i) {
+      const std::uint64_t col = row.slot(i) - first_slot;
+      if (col >= part.cols.size()) continue;
+      take({entry.pos.rx + row.row, entry.pos.cx + part.cols.begin + col,
+            vectors.items.bits(found.strip.part, row.first_item + i)});
+    }
+  });
+}
+
+}  // namespace
+
+const detail::Codec kCodec = {
+    .format = "idv",
+    .header_size = nullptr,
+    .confirm = nullptr,  // entries are made from the lookup tables, which are checked then
+    .check_hash = nullptr,
+    .confirm_absence = nullptr,
+    .read = read,
+    .in_place = in_place,
+    .entries = entries,
+};
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,42 @@
+// Compression, the only user of libdeflate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/foreign/idv/idv_toc.h"
+
+struct libdeflate_compressor;
+
+namespace dapple::detail::idv {
+
+/// Inflates all of `in` to exactly `out`. Bytes of `in` behind the end of the compressed data are
+/// ignored, as ML.NET does. Returns "" or what was wrong: "expected ..., got ...".
+/// REQUIRES compression other than none.
+std::string inflate(Compression compression, std::span<const std::byte> in,
+                    std::span<std::byte> out);
+
+/// The same where the inflated length is stored nowhere: as many bytes as come out, which are at
+/// most 1032 times those of `in`. `out` grows.
+std::string inflate(Compression compression, std::span<const std::byte> in,
+                    std::vector<std::byte>& out);
+
+/// Makes raw DEFLATE data of one block after the other. One thread.
+class Deflater {
+ public:
+  Deflater();
+  /// Replaces `out` by the compressed bytes of `in`.
+  void deflate(std::span<const std::byte> in, std::vector<std::byte>& out);
+
+ private:
+  struct Free {
+    void operator()(libdeflate_compressor* c) const noexcept;
+  };
+  std::unique_ptr<libdeflate_compressor, Free> compressor_;
+};
+
+}  // namespace dapple::detail::idv

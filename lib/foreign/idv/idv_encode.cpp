@@ -1,0 +1,68 @@
+#include "lib/foreign/idv/idv_encode.h"
+
+#include "lib/foreign/idv/idv_primitives.h"
+#include "lib/object/convert_cells.h"
+
+namespace dapple::detail::idv {
+
+/// An item of a sparse vector takes an index more; a full vector is always dense.
+bool VectorEncoder::smaller_sparse(std::uint64_t stored) const noexcept {
+  return stored < size_ && stored * (4 + size_of(type_)) < size_ * size_of(type_);
+}
+
+void VectorEncoder::put_value(std::uint64_t bits) {
+  const std::size_t at = values_.size();
+  values_.resize(at + size_of(type_));
+  store_bits(type_, values_.data() + at, bits);
+}
+
+void VectorEncoder::add(const std::byte* values) {
+  const std::size_t step = size_of(type_);
+  std::uint64_t stored = 0;
+  for (std::uint64_t i = 0; i < size_; ++i) {
+    stored += load_bits(type_, values + i * step) != 0 ? 1 : 0;
+  }
+  if (!smaller_sparse(stored)) {
+    counts_.push_back(-1);
+    put_bytes(values_, {values, static_cast<std::size_t>(size_ * step)});
+    return;
+  }
+  counts_.push_back(static_cast<std::int32_t>(stored));
+  for (std::uint64_t i = 0; i < size_; ++i) {
+    const std::uint64_t bits = load_bits(type_, values + i * step);
+    if (bits == 0) continue;
+    indices_.push_back(static_cast<std::int32_t>(i));
+    put_value(bits);
+  }
+}
+
+void VectorEncoder::add(std::span<const StoredCell> cells) {
+  if (smaller_sparse(cells.size())) {
+    counts_.push_back(static_cast<std::int32_t>(cells.size()));
+    for (const StoredCell& cell : cells) {
+      indices_.push_back(static_cast<std::int32_t>(cell.col));
+      put_value(cell.bits);
+    }
+    return;
+  }
+  counts_.push_back(-1);
+  const std::size_t at = values_.size();
+  values_.resize(at + size_ * size_of(type_));
+  for (const StoredCell& cell : cells) {
+    store_bits(type_, values_.data() + at + cell.col * size_of(type_), cell.bits);
+  }
+}
+
+void VectorEncoder::finish(std::vector<std::byte>& out) {
+  put_le(out, static_cast<std::int32_t>(counts_.size()));
+  put_le(out, static_cast<std::int32_t>(size_));
+  put_bytes(out, std::as_bytes(std::span(counts_)));
+  put_le(out, static_cast<std::int32_t>(indices_.size()));
+  put_bytes(out, std::as_bytes(std::span(indices_)));
+  put_bytes(out, values_);
+  counts_.clear();
+  indices_.clear();
+  values_.clear();
+}
+
+}  // namespace dapple::detail::idv

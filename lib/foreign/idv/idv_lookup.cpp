@@ -1,0 +1,67 @@
+#include "lib/foreign/idv/idv_lookup.h"
+
+#include "lib/foreign/idv/idv_primitives.h"
+#include "lib/foreign/idv/idv_vectors.h"
+
+namespace dapple::detail::idv {
+namespace {
+
+/// Bytes of a block of `rows` values: all that it can have, or the fewest.
+struct BlockSize {
+  std::uint64_t least = 0;
+  bool exact = false;
+};
+
+BlockSize block_size(const ValueCodec& codec, std::uint64_t rows) {
+  if (codec.vector) return {vector_head_bytes(rows), false};
+  if (const auto bytes = item_bytes(*codec.item, rows)) return {*bytes, true};
+  return {4 + rows * 4 + 1, false};  // number of texts, end positions, length of the string
+}
+
+}  // namespace
+
+BlockPlace find_place(const MappedFile& file, const Header& header, const TocColumn& column,
+                      std::uint64_t number) {
+  const std::uint64_t at = column.lookup_offset + number * kLookupBytes;
+  ByteReader in(file.bytes(at, kLookupBytes), at, file.name());
+  const auto offset = in.le<std::int64_t>("a block's offset");
+  const auto bytes = in.le<std::int32_t>("a block's length");
+  const auto inflated = in.le<std::int32_t>("a block's inflated length");
+  const auto fail = [&](std::uint64_t byte, const std::string& wanted, const std::string& got) {
+    in.fail(byte, "expected block " + std::to_string(number) + " of column \"" + column.name +
+                      "\" " + wanted + ", got " + got);
+  };
+  const std::uint64_t tail = header.tail_offset;
+  if (bytes < 0 || offset < static_cast<std::int64_t>(kHeaderBytes) ||
+      static_cast<std::uint64_t>(offset) > tail ||
+      static_cast<std::uint64_t>(bytes) > tail - static_cast<std::uint64_t>(offset)) {
+    fail(at, "between byte 256 and the tail at " + std::to_string(tail),
+         std::to_string(bytes) + " bytes at " + std::to_string(offset));
+  }
+  const BlockPlace place{static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(bytes),
+                         static_cast<std::uint64_t>(inflated)};
+  const BlockSize size = block_size(column.codec, rows_of_block(header, column, number));
+  if (inflated < 0 || place.inflated < size.least || (size.exact && place.inflated > size.least)) {
+    fail(at + 12,
+         std::string("with an inflated length of ") + (size.exact ? "" : "at least ") +
+             std::to_string(size.least),
+         std::to_string(inflated));
+  }
+  const std::uint64_t most =
+      column.compression == Compression::none ? place.bytes : place.bytes * kMostInflation;
+  if (place.inflated > most) {
+    fail(at + 12,
+         "with an inflated length of at most " + std::to_string(most) + ", as it has " +
+             std::to_string(bytes) + " bytes",
+         std::to_string(inflated));
+  }
+  return place;
+}
+
+void put_place(std::vector<std::byte>& out, const BlockPlace& place) {
+  put_le(out, static_cast<std::int64_t>(place.offset));
+  put_le(out, static_cast<std::int32_t>(place.bytes));
+  put_le(out, static_cast<std::int32_t>(place.inflated));
+}
+
+}  // namespace dapple::detail::idv

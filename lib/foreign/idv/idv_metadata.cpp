@@ -1,0 +1,86 @@
+#include "lib/foreign/idv/idv_metadata.h"
+
+#include "lib/foreign/idv/idv_block.h"
+#include "lib/foreign/idv/idv_deflate.h"
+#include "lib/foreign/idv/idv_primitives.h"
+#include "lib/foreign/idv/idv_render.h"
+#include "lib/foreign/idv/idv_text.h"
+#include "lib/foreign/idv/idv_vectors.h"
+
+namespace dapple::detail::idv {
+namespace {
+
+using SlotNames = std::map<std::uint64_t, std::string>;
+
+BlockBytes read_block(const MappedFile& file, const MetadataEntry& entry) {
+  BlockBytes block;
+  block.offset = entry.offset;
+  block.file = &file.name();
+  block.bytes = file.bytes(entry.offset, entry.bytes);
+  if (entry.compression == Compression::none) return block;
+  const auto inflated = std::make_shared<std::vector<std::byte>>();
+  const std::string wrong = inflate(entry.compression, block.bytes, *inflated);
+  if (!wrong.empty()) throw Error(Errc::corrupt, file.name(), entry.offset, wrong);
+  block.bytes = *inflated;
+  block.owner = inflated;
+  return block;
+}
+
+SlotNames names_of_vector(const BlockBytes& block, const ValueCodec& codec) {
+  SlotNames names;
+  VectorRun vectors(block, codec, 1);
+  const TextRun texts(vectors.items(), vectors.item_count());
+  vectors.each({0, 1}, [&](const VectorRow& row) {
+    for (std::uint64_t i = 0; i < row.items; ++i) {
+      std::string name;
+      texts.append(i, name);
+      if (!name.empty()) names.emplace(row.slot(i), std::move(name));
+    }
+  });
+  return names;
+}
+
+/// The table of version 1.1.1.3: pairs of slot and name.
+SlotNames names_of_table(const MappedFile& file, const TocColumn& column) {
+  SlotNames names;
+  const std::uint64_t start = column.slot_names_offset;
+  ByteReader in(file.bytes(start, column.slot_names_bytes), start, file.name());
+  for (std::uint32_t i = 0; i < column.slot_names_count; ++i) {
+    const std::uint64_t at = in.offset();
+    const auto slot = in.le<std::uint32_t>("a slot");
+    if (slot >= column.codec.size) {
+      in.fail(at, "expected a slot below " + std::to_string(column.codec.size) + ", got " +
+                      std::to_string(static_cast<std::int32_t>(slot)));
+    }
+    std::string name = read_string(in, "a slot name");
+    if (name.empty()) continue;
+    if (!names.emplace(slot, std::move(name)).second) {
+      in.fail(at, "expected one name of slot " + std::to_string(slot) + ", got another");
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string metadata_text(const MappedFile& file, const MetadataEntry& entry) {
+  std::string result;
+  render_block(read_block(file, entry), entry.codec, 1, {0, 1},
+               [&](std::uint64_t, std::string_view text) { result = text; });
+  return result;
+}
+
+std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file, const Header& header,
+                                                     const TocColumn& column) {
+  if (!column.codec.vector || column.codec.size == 0) return {};
+  if (column.slot_names_offset != 0) return names_of_table(file, column);
+  for (const MetadataEntry& entry : read_metadata_table(file, header, column)) {
+    if (entry.kind != "SlotNames" || !entry.alive()) continue;
+    // A name for each slot, or it names something else.
+    if (!entry.codec.vector || !entry.codec.text() || entry.codec.size != column.codec.size) break;
+    return names_of_vector(read_block(file, entry), entry.codec);
+  }
+  return {};
+}
+
+}  // namespace dapple::detail::idv

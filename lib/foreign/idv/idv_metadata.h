@@ -1,0 +1,21 @@
+// What a file says about a column beside its values: metadata, and the names of vector slots.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lib/foreign/idv/idv_toc.h"
+
+namespace dapple::detail::idv {
+
+/// The value of a metadata entry as text (idv_render.h). Throws corrupt. REQUIRES alive().
+std::string metadata_text(const MappedFile& file, const MetadataEntry& entry);
+
+/// Names of the slots of a vector column, by slot; only those that have one that is not empty.
+/// Read from the metadata SlotNames, in version 1.1.1.3 from the file's own table. Throws corrupt.
+std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file, const Header& header,
+                                                     const TocColumn& column);
+
+}  // namespace dapple::detail::idv

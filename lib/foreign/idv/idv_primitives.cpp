@@ -1,0 +1,37 @@
+#include "lib/foreign/idv/idv_primitives.h"
+
+#include "lib/foreign/utf8.h"
+
+namespace dapple::detail::idv {
+
+std::string read_string(ByteReader& in, std::string_view what) {
+  const std::uint64_t start = in.offset();
+  const std::uint64_t length = read_leb128(in, what);
+  if (length > kMaxInt) {
+    in.fail(start, "expected " + std::string(what) + " of at most 2147483647 bytes, got " +
+                       std::to_string(length));
+  }
+  const std::uint64_t text_start = in.offset();
+  const auto bytes = in.take(length, what);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!is_utf8(text)) {
+    in.fail(text_start, "expected " + std::string(what) + " in UTF-8, got other bytes");
+  }
+  return std::string(text);
+}
+
+void put_leb128(std::vector<std::byte>& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
+  out.push_back(static_cast<std::byte>(value));
+}
+
+void put_string(std::vector<std::byte>& out, std::string_view text) {
+  put_leb128(out, text.size());
+  put_bytes(out, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+void put_bytes(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace dapple::detail::idv

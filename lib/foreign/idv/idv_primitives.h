@@ -1,0 +1,51 @@
+// The two variable-length primitives of the format: LEB128 numbers, and UTF-8 strings behind one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/bytes.h"
+
+namespace dapple::detail::idv {
+
+/// .NET keeps lengths in signed 32-bit integers; so do the fields of this format.
+inline constexpr std::uint64_t kMaxInt = 0x7fffffff;
+
+/// An unsigned LEB128 number: seven bits a byte, lowest first, at most ten bytes of which the
+/// tenth is at most 1. Throws corrupt when it is longer or cut off; `what` names it. The reader
+/// is one of a file or of a block.
+template <class Reader>
+std::uint64_t read_leb128(Reader& in, std::string_view what) {
+  const std::uint64_t start = in.offset();
+  std::uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    const auto byte = in.template le<std::uint8_t>(what);
+    if (shift == 63 && byte > 1) {
+      in.fail(start, "expected " + std::string(what) +
+                         " as a LEB128 number of at most 64 bits, got a longer one");
+    }
+    value |= std::uint64_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return value;
+  }
+}
+
+/// A string: its length in bytes as LEB128, at most 2^31 - 1, then UTF-8. Throws corrupt when it
+/// is too long, cut off, or not UTF-8.
+std::string read_string(ByteReader& in, std::string_view what);
+
+void put_leb128(std::vector<std::byte>& out, std::uint64_t value);
+void put_string(std::vector<std::byte>& out, std::string_view text);
+void put_bytes(std::vector<std::byte>& out, std::span<const std::byte> bytes);
+
+template <Number T>
+void put_le(std::vector<std::byte>& out, T value) {
+  const std::size_t at = out.size();
+  out.resize(at + sizeof value);
+  store_le(out.data() + at, value);
+}
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,20 @@
+// Cells of any column as text, and the one value of a metadata block.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "dapple/region.h"
+#include "lib/foreign/idv/idv_block.h"
+#include "lib/foreign/idv/idv_codec.h"
+
+namespace dapple::detail::idv {
+
+/// Calls `take(row, text)` for each of `rows` of a block of `n` values. Texts stand as they are,
+/// missing ones as nothing; FORMAT.md says how other values look. Throws corrupt.
+void render_block(const BlockBytes& block, const ValueCodec& codec, std::uint64_t n, Range rows,
+                  const std::function<void(std::uint64_t row, std::string_view text)>& take);
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,79 @@
+#include "lib/foreign/idv/idv_state.h"
+
+#include <algorithm>
+
+#include "lib/foreign/idv/idv_items.h"
+#include "lib/foreign/idv/idv_render.h"
+#include "lib/foreign/idv/idv_vectors.h"
+
+namespace dapple::detail::idv {
+namespace {
+
+/// What a block stores. A vector block is as long as one without indices would be, or its vectors
+/// are sparse; how many items those have together follows from the length, as long as all are.
+struct Stored {
+  BlockKind kind = BlockKind::dense;
+  std::uint64_t items = 0;
+};
+
+Stored stored_in(const ValueCodec& codec, std::uint64_t rows, std::uint64_t inflated) {
+  if (!codec.vector) return {BlockKind::dense, rows};
+  const std::uint64_t cells = rows * codec.size;  // both below 2^31
+  const std::uint64_t head = vector_head_bytes(rows);
+  if (cells <= inflated * 8 && inflated - head == item_bytes(*codec.item, cells)) {
+    return {BlockKind::dense, cells};
+  }
+  // An item takes its own bits and an index of 32.
+  const std::uint64_t item_bits = *item_bytes(*codec.item, 16) / 2 + 32;
+  return {BlockKind::csr, std::min(cells, (inflated - head) * 8 / item_bits)};
+}
+
+}  // namespace
+
+const Strip& strip_of(const Contents& contents, std::uint64_t col) noexcept {
+  const auto behind =
+      std::upper_bound(contents.strips.begin(), contents.strips.end(), col,
+                       [](std::uint64_t c, const Strip& strip) { return c < strip.begin; });
+  return *std::prev(behind);
+}
+
+Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& strip,
+               std::uint64_t row) {
+  const TocColumn& column = contents.toc[strip.column];
+  const std::uint64_t number = row / column.block_rows;
+  const std::uint64_t rows = rows_of_block(contents.header, column, number);
+  const BlockPlace place = find_place(file, contents.header, column, number);
+  const Stored stored = stored_in(column.codec, rows, place.inflated);
+  const std::uint64_t slots = column.codec.vector ? column.codec.size : 1;
+  Entry entry;
+  entry.pos = {row, strip.begin};
+  entry.rows = static_cast<std::uint32_t>(rows);
+  entry.cols = strip.width;
+  entry.offset = place.offset;
+  entry.bytes = place.bytes;
+  entry.kind = stored.kind;
+  entry.stored = strip.width == slots ? stored.items : stored.items / slots * strip.width;
+  entry.value_type = parts_of(*column.codec.item)[strip.part].value_type;
+  return entry;
+}
+
+BlockBytes State::block(const MappedFile& file, const TocColumn& column,
+                        std::uint64_t number) const {
+  return blocks_.read(file, column.compression,
+                      find_place(file, contents_->header, column, number));
+}
+
+void State::read_text(const Store& store, std::size_t k, Range rows, const TakeText& take) const {
+  const TocColumn& column = contents_->toc[text_column_[k]];
+  for (std::uint64_t row = rows.begin; row < rows.end;) {
+    const std::uint64_t number = row / column.block_rows;
+    const std::uint64_t first = number * column.block_rows;
+    const std::uint64_t n = rows_of_block(contents_->header, column, number);
+    const Range part{row - first, std::min(n, rows.end - first)};
+    render_block(block(store.file(), column, number), column.codec, n, part,
+                 [&](std::uint64_t r, std::string_view text) { take(first + r, text); });
+    row = first + part.end;
+  }
+}
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,54 @@
+// What an opened .idv file needs beyond schema and index.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lib/foreign/idv/idv_block.h"
+#include "lib/foreign/idv/idv_columns.h"
+#include "lib/object/entry_pages.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::idv {
+
+extern const detail::Codec kCodec;
+
+/// The file's own description of its columns; never changes after opening.
+struct Contents {
+  Header header;
+  std::vector<TocColumn> toc;
+  std::vector<Strip> strips;
+};
+
+/// The strip that holds a column of the object.
+const Strip& strip_of(const Contents& contents, std::uint64_t col) noexcept;
+
+/// What the index says of the block of a strip that starts at `row`. Throws corrupt.
+Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& strip,
+               std::uint64_t row);
+
+class State final : public CodecState {
+ public:
+  State(std::shared_ptr<const Contents> contents, std::vector<TextColumn> texts,
+        std::vector<std::uint32_t> text_column)
+      : contents_(std::move(contents)),
+        texts_(std::move(texts)),
+        text_column_(std::move(text_column)) {}
+
+  const Contents& contents() const noexcept { return *contents_; }
+
+  /// The bytes of block `number` of a column of the file. Throws corrupt.
+  BlockBytes block(const MappedFile& file, const TocColumn& column, std::uint64_t number) const;
+
+  std::span<const TextColumn> text_columns() const noexcept override { return texts_; }
+  void read_text(const Store& store, std::size_t k, Range rows,
+                 const TakeText& take) const override;
+
+ private:
+  std::shared_ptr<const Contents> contents_;
+  std::vector<TextColumn> texts_;
+  std::vector<std::uint32_t> text_column_;  // of the file, for each of texts_
+  mutable InflatedBlocks blocks_;
+};
+
+}  // namespace dapple::detail::idv

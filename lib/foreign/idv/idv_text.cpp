@@ -1,0 +1,83 @@
+#include "lib/foreign/idv/idv_text.h"
+
+#include "lib/foreign/idv/idv_primitives.h"
+#include "lib/foreign/utf8.h"
+
+namespace dapple::detail::idv {
+namespace {
+
+constexpr std::uint32_t kMissing = 0x80000000;
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
+
+}  // namespace
+
+TextRun::TextRun(BlockReader& in, std::uint64_t n) {
+  const std::uint64_t start = in.offset();
+  const auto count = in.le<std::int32_t>("the number of texts");
+  if (count < 0 || static_cast<std::uint64_t>(count) != n) {
+    in.fail(start, "expected " + std::to_string(n) + " texts, got " + std::to_string(count));
+  }
+  const std::uint64_t ends_at = in.offset();
+  const auto ends = in.take(n * 4, "text positions");
+  ends_.reserve(n);
+  std::uint32_t last = 0;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const auto stored = load_le<std::uint32_t>(ends.data() + i * 4);
+    End end;
+    end.missing = (stored & kMissing) != 0;
+    end.units = stored & ~kMissing;
+    if (end.units < last || (end.missing && end.units != last)) {
+      in.fail(ends_at + i * 4, "expected a text position of " +
+                                   std::string(end.missing ? "" : "at least ") +
+                                   std::to_string(last) + ", got " + std::to_string(end.units));
+    }
+    last = end.units;
+    ends_.push_back(end);
+  }
+
+  const std::uint64_t length = read_leb128(in, "the length of the texts");
+  const std::uint64_t text_at = in.offset();
+  const auto bytes = in.take(length, "texts");
+  if (in.remaining() > 0) {
+    in.fail(in.offset(),
+            "expected the end of the texts, got " + std::to_string(in.remaining()) + " more bytes");
+  }
+  text_ = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  place_ends(in, text_at);
+}
+
+void TextRun::place_ends(const BlockReader& in, std::uint64_t text_at) {
+  std::size_t next = 0;  // the first end without a place
+  std::uint32_t units = 0;
+  for (std::uint32_t byte = 0; byte < text_.size();) {
+    const auto character = next_utf8(text_.substr(byte));
+    if (!character) in.fail(text_at + byte, "expected UTF-8, got other bytes");
+    const std::uint32_t width = character->value > 0xffff ? 2 : 1;  // a surrogate pair
+    for (; next < ends_.size() && ends_[next].units < units + width; ++next) {
+      ends_[next].byte = byte;
+      ends_[next].split = ends_[next].units > units;
+    }
+    units += width;
+    byte += static_cast<std::uint32_t>(character->size);
+  }
+  for (; next < ends_.size() && ends_[next].units == units; ++next) {
+    ends_[next].byte = static_cast<std::uint32_t>(text_.size());
+  }
+  const std::uint32_t last = ends_.empty() ? 0 : ends_.back().units;
+  if (last != units) {
+    in.fail(text_at, "expected texts of " + std::to_string(last) + " UTF-16 units, got " +
+                         std::to_string(units));
+  }
+}
+
+void TextRun::append(std::uint64_t i, std::string& out) const {
+  const End begin = i == 0 ? End{} : ends_[i - 1];
+  const End& end = ends_[i];
+  if (begin.units == end.units) return;
+  const std::size_t from = begin.byte + (begin.split ? 4 : 0);
+  if (begin.split) out += kReplacement;
+  out += text_.substr(from, end.byte - from);
+  if (end.split) out += kReplacement;
+}
+
+}  // namespace dapple::detail::idv

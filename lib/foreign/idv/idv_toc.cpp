@@ -1,0 +1,153 @@
+#include "lib/foreign/idv/idv_toc.h"
+
+#include <set>
+
+#include "lib/foreign/idv/idv_lookup.h"
+#include "lib/foreign/idv/idv_primitives.h"
+
+namespace dapple::detail::idv {
+namespace {
+
+// Name, load name of one character, its parameters' length, compression, rows per block and
+// lookup offset: no entry is shorter.
+constexpr std::uint64_t kShortestEntry = 1 + 2 + 1 + 1 + 1 + 8;
+
+/// Reads an offset that is 0 where there is nothing, or lies in [256, tail].
+std::uint64_t read_offset(ByteReader& in, const Header& header, std::string_view what) {
+  const std::uint64_t at = in.offset();
+  const auto offset = in.le<std::uint64_t>(what);  // a negative one is above every tail
+  if (offset != 0 && (offset < kHeaderBytes || offset > header.tail_offset)) {
+    in.fail(at, "expected " + std::string(what) + " of 0, or 256 to " +
+                    std::to_string(header.tail_offset) + ", got " +
+                    std::to_string(static_cast<std::int64_t>(offset)));
+  }
+  return offset;
+}
+
+/// `room` is what the lookup tables of this and the following columns may take. Tables that share
+/// bytes are refused by it: a short file could claim any number of blocks with them.
+void read_lookup_offset(ByteReader& in, const Header& header, TocColumn& column,
+                        std::uint64_t& room) {
+  const std::uint64_t at = in.offset();
+  column.lookup_offset = in.le<std::uint64_t>("the offset of a lookup table");
+  if (header.rows == 0) return;
+  const std::uint64_t blocks = block_count(header.rows, column.block_rows);
+  if (blocks > room / kLookupBytes) {
+    in.fail(at, "expected lookup tables that fit between header and tail, got one of " +
+                    std::to_string(blocks) + " entries and room for " +
+                    std::to_string(room / kLookupBytes));
+  }
+  room -= blocks * kLookupBytes;
+  const std::uint64_t last = header.tail_offset - blocks * kLookupBytes;
+  if (column.lookup_offset < kHeaderBytes || column.lookup_offset > last) {
+    in.fail(at, "expected the offset of a lookup table of 256 to " + std::to_string(last) +
+                    ", got " + std::to_string(static_cast<std::int64_t>(column.lookup_offset)));
+  }
+}
+
+void read_block_rows(ByteReader& in, const Header& header, TocColumn& column) {
+  const std::uint64_t at = in.offset();
+  column.block_rows = read_leb128(in, "the number of rows per block");
+  const std::uint64_t least = header.rows > 0 ? 1 : 0;
+  if (column.block_rows < least || column.block_rows > kMaxInt) {
+    in.fail(at, "expected a number of rows per block of " + std::to_string(least) +
+                    " to 2147483647, got " + std::to_string(column.block_rows));
+  }
+  if (column.block_rows == 0) column.block_rows = 1;  // no rows: no block either way
+}
+
+void read_slot_names_place(ByteReader& in, const Header& header, TocColumn& column) {
+  const std::uint64_t at = in.offset();
+  column.slot_names_offset = read_offset(in, header, "the offset of slot names");
+  if (column.slot_names_offset == 0) return;
+  column.slot_names_bytes = in.le<std::uint64_t>("the size of slot names");
+  const auto count = in.le<std::int32_t>("the number of slot names");
+  const std::uint64_t room = header.tail_offset - column.slot_names_offset;
+  // A slot name is its number and at least the byte of its length.
+  if (column.slot_names_bytes > room || count < 0 ||
+      static_cast<std::uint64_t>(count) > column.slot_names_bytes / 5) {
+    in.fail(at, "expected slot names inside the file, got " + std::to_string(count) + " in " +
+                    std::to_string(column.slot_names_bytes) + " bytes, and " +
+                    std::to_string(room) + " bytes before the tail");
+  }
+  column.slot_names_count = static_cast<std::uint32_t>(count);
+}
+
+}  // namespace
+
+std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header) {
+  std::vector<TocColumn> columns;
+  if (header.columns == 0) return columns;
+  const std::uint64_t room = header.tail_offset - header.toc_offset;
+  ByteReader in(file.bytes(header.toc_offset, room), header.toc_offset, file.name());
+  if (header.columns > room / kShortestEntry) {
+    in.fail(header.toc_offset, "expected a table of contents of " + std::to_string(header.columns) +
+                                   " columns, got " + std::to_string(room) +
+                                   " bytes before the tail");
+  }
+  std::uint64_t lookup_room = header.tail_offset - kHeaderBytes;
+  for (std::uint32_t i = 0; i < header.columns; ++i) {
+    TocColumn column;
+    column.name = read_string(in, "a column's name");
+    column.codec = read_codec(in);
+    column.compression = static_cast<Compression>(in.le<std::uint8_t>("a compression"));
+    read_block_rows(in, header, column);
+    read_lookup_offset(in, header, column, lookup_room);
+    if (header.version == kSlotNamesVersion) read_slot_names_place(in, header, column);
+    if (header.version >= kMetadataVersion) {
+      column.metadata_offset = read_offset(in, header, "the offset of a metadata table");
+    }
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+void put_toc_column(std::vector<std::byte>& out, const TocColumn& column) {
+  put_string(out, column.name);
+  put_codec(out, *column.codec.item, column.codec.size);
+  put_le(out, static_cast<std::uint8_t>(column.compression));
+  put_leb128(out, column.block_rows);
+  put_le(out, column.lookup_offset);
+  put_le(out, column.metadata_offset);
+}
+
+std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Header& header,
+                                               const TocColumn& column) {
+  std::vector<MetadataEntry> entries;
+  if (column.metadata_offset == 0) return entries;
+  const std::uint64_t start = column.metadata_offset;
+  ByteReader in(file.bytes(start, header.tail_offset - start), start, file.name());
+  const std::uint64_t count = read_leb128(in, "the number of metadata entries");
+  // Kind, load name, parameters' length, compression, offset and size take 15 bytes at least.
+  if (count == 0 || count > in.remaining() / 15) {
+    in.fail(start, "expected 1 to " + std::to_string(in.remaining() / 15) +
+                       " metadata entries, got " + std::to_string(count));
+  }
+  std::set<std::string> kinds;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = in.offset();
+    MetadataEntry entry;
+    entry.kind = read_string(in, "a metadata kind");
+    if (entry.kind.empty()) in.fail(at, "expected a metadata kind, got an empty string");
+    if (!kinds.insert(entry.kind).second) {
+      in.fail(at, "expected each metadata kind once, got \"" + entry.kind + "\" again");
+    }
+    entry.codec = read_codec(in);
+    entry.compression = static_cast<Compression>(in.le<std::uint8_t>("a compression"));
+    const std::uint64_t place = in.offset();
+    entry.offset = in.le<std::uint64_t>("the offset of a metadata block");
+    entry.bytes = read_leb128(in, "the size of a metadata block");
+    if (entry.offset < kHeaderBytes || entry.offset > header.tail_offset || entry.bytes == 0 ||
+        entry.bytes > header.tail_offset - entry.offset) {
+      in.fail(place,
+              "expected a metadata block of at least 1 byte between byte 256 and the tail, "
+              "got " +
+                  std::to_string(entry.bytes) + " bytes at " +
+                  std::to_string(static_cast<std::int64_t>(entry.offset)));
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,66 @@
+// The table of contents: what the columns are, and where their lookup tables, metadata and slot
+// names stand. The version in the file's header decides which fields an entry has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/foreign/idv/idv_codec.h"
+#include "lib/foreign/idv/idv_header.h"
+
+namespace dapple::detail::idv {
+
+/// How blocks are compressed. Any other number in a file makes its column unreadable.
+enum class Compression : std::uint8_t {
+  none = 0,
+  deflate = 1,  // RFC 1951
+  zlib = 2,     // RFC 1950; never written by ML.NET
+};
+constexpr bool is_known(Compression c) noexcept { return c <= Compression::zlib; }
+
+/// One column as the file has it.
+struct TocColumn {
+  std::string name;
+  ValueCodec codec;
+  Compression compression = Compression::none;
+  std::uint64_t block_rows = 1;       // rows per block, at least 1
+  std::uint64_t lookup_offset = 0;    // of no meaning in a file without rows
+  std::uint64_t metadata_offset = 0;  // 0: none
+  // Version 1.1.1.3 only.
+  std::uint64_t slot_names_offset = 0;  // 0: none
+  std::uint64_t slot_names_bytes = 0;
+  std::uint32_t slot_names_count = 0;
+
+  /// Its values can be read. ML.NET calls other columns dead and goes on without them.
+  bool alive() const noexcept { return codec.known() && is_known(compression); }
+};
+
+/// All columns. Everything that they point to lies inside the file afterwards: lookup tables,
+/// and at least the first byte of metadata tables. Throws corrupt. O(columns).
+std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header);
+
+/// Number of blocks of `block_rows` rows that hold `rows` rows.
+constexpr std::uint64_t block_count(std::uint64_t rows, std::uint64_t block_rows) noexcept {
+  return rows / block_rows + (rows % block_rows != 0 ? 1 : 0);
+}
+
+/// What the writer puts for one column; metadata and slot names it has none of.
+void put_toc_column(std::vector<std::byte>& out, const TocColumn& column);
+
+/// One entry of a column's metadata table: a block that holds one value.
+struct MetadataEntry {
+  std::string kind;
+  ValueCodec codec;
+  Compression compression = Compression::none;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+
+  bool alive() const noexcept { return codec.known() && is_known(compression); }
+};
+
+/// The column's metadata table; nothing when it has none. Throws corrupt.
+std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Header& header,
+                                               const TocColumn& column);
+
+}  // namespace dapple::detail::idv

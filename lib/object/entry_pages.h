@@ -1,0 +1,63 @@
+// Index entries that are made when they are first asked for, for formats whose files have tables
+// of their own: opening such a file costs the same however many blocks it has.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "lib/object/index.h"
+
+namespace dapple::detail {
+
+/// What a format knows of its blocks. Any thread.
+class EntryMaker {
+ public:
+  virtual ~EntryMaker() = default;
+  /// Entry `number`. Throws corrupt.
+  virtual Entry make(std::uint64_t number) const = 0;
+  /// Blocks by kind; may take time linear in their number. Throws corrupt.
+  virtual BlockCounts counts() const = 0;
+};
+
+/// Any thread. An entry that has been handed out stays where it is.
+class EntryPages {
+ public:
+  EntryPages(std::unique_ptr<const EntryMaker> maker, std::uint64_t count);
+  ~EntryPages();
+  EntryPages(const EntryPages&) = delete;
+  EntryPages& operator=(const EntryPages&) = delete;
+
+  /// The 64 bytes of entry `number`. Takes a lock the first time only. Throws what making it
+  /// throws. REQUIRES number < count.
+  const std::byte* at(std::uint64_t number);
+
+  BlockCounts counts() const { return maker_->counts(); }
+
+  /// Number of the i-th block in the order of their bytes in the file. Makes no entries stay;
+  /// the first call costs O(n log n).
+  std::uint64_t in_file_order(std::uint64_t i);
+
+ private:
+  static constexpr std::uint64_t kPerPage = 64;
+  struct Page {
+    std::atomic<std::uint64_t> made{0};  // a bit per entry
+    alignas(64) std::byte entries[kPerPage * Entry::kBytes];
+  };
+  struct Free {
+    void operator()(std::atomic<Page*>* pages) const noexcept;
+  };
+
+  std::unique_ptr<const EntryMaker> maker_;
+  std::uint64_t count_;
+  // Untouched pointers cost no memory: they come as zero pages.
+  std::unique_ptr<std::atomic<Page*>, Free> pages_;
+  std::mutex mutex_;  // held while an entry is made
+  std::once_flag ordered_;
+  std::vector<std::uint64_t> order_;
+};
+
+}  // namespace dapple::detail
