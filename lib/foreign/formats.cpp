@@ -7,6 +7,7 @@
 
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/retile.h"
+#include "lib/foreign/btable/btable.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
@@ -24,6 +25,10 @@ constexpr std::array kTable = {
            dbdf::open_dbdf,
            nullptr,
            dbdf::write_dbdf},
+    Format{{"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
+           recognise_btable,
+           open_btable,
+           write_btable},
     Format{{"npy", "NumPy array file", ".npy", true, true, true},
            npy::recognise_npy,
            npy::open_npy,
@@ -67,7 +72,7 @@ template <class F>
 std::string list_formats(F choose, std::string_view FormatInfo::*word) {
   std::string names;
   for (const Format& format : kTable) {
-    if (!choose(format.info)) continue;
+    if (!choose(format.info) || (format.info.*word).empty()) continue;
     if (!names.empty()) names += ", ";
     names += format.info.*word;
   }
