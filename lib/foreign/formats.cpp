@@ -9,6 +9,7 @@
 #include "lib/dbdf/retile.h"
 #include "lib/foreign/btable/btable.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 
@@ -20,6 +21,11 @@ namespace {
 
 // name, title, extensions, reads, writes, streams; recognise, open, write, write_file
 constexpr std::array kTable = {
+    Format{{"daphne", "files of the DAPHNE runtime, with their .meta", "", true, true, false},
+           recognise_daphne,
+           open_daphne,
+           nullptr,
+           write_daphne},
     Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
            dbdf::open_dbdf,
