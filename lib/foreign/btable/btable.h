@@ -7,15 +7,15 @@
 
 #include "lib/foreign/formats.h"
 
-namespace dapple::detail {
+namespace dapple::detail::btable {
 
-inline constexpr std::int32_t kBtableVersion = 0;
-inline constexpr std::uint16_t kBtableSeparator = 0x1F;       // between labels, a UTF-16 code unit
-inline constexpr std::size_t kBtableCountBytes = 4;           // a row's number of entries, i32
-inline constexpr std::size_t kBtableEntryBytes = 12;          // column i32, value f64
-inline constexpr std::uint64_t kBtableLargest = 0x7FFF'FFFF;  // of an i32
+inline constexpr std::int32_t kVersion = 0;
+inline constexpr std::uint16_t kSeparator = 0x1F;       // between labels, a UTF-16 code unit
+inline constexpr std::size_t kCountBytes = 4;           // a row's number of entries, i32
+inline constexpr std::size_t kEntryBytes = 12;          // column i32, value f64
+inline constexpr std::uint64_t kLargest = 0x7FFF'FFFF;  // of an i32
 
-extern const Codec kBtableCodec;
+extern const Codec kCodec;
 
 /// By content when version, labels and the first rows fit and there is a label; by name for the
 /// extension .btable.
@@ -29,4 +29,4 @@ std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const
 /// a label that UTF-16 or the separator forbids, or a value that f64 does not hold exactly.
 void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&);
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::btable

@@ -8,35 +8,35 @@
 #include "lib/file.h"
 #include "lib/foreign/btable/btable.h"
 
-namespace dapple::detail {
+namespace dapple::detail::btable {
 
 /// One stored entry, in place.
-struct BtableEntry {
+struct RowEntry {
   const std::byte* p;
   std::uint32_t column() const noexcept { return load_be<std::uint32_t>(p); }
   std::uint64_t bits() const noexcept { return load_be<std::uint64_t>(p + 4); }
 };
 
 /// The entries of one row, in place and as stored.
-struct BtableRow {
+struct Row {
   const std::byte* data = nullptr;
   std::uint64_t offset = 0;  // of the first entry in the file
   std::uint32_t size = 0;
 
-  BtableEntry operator[](std::uint32_t i) const noexcept {
-    return {data + std::size_t{i} * kBtableEntryBytes};
+  RowEntry operator[](std::uint32_t i) const noexcept {
+    return {data + std::size_t{i} * kEntryBytes};
   }
   std::uint64_t offset_of(std::uint32_t i) const noexcept {
-    return offset + std::uint64_t{i} * kBtableEntryBytes;
+    return offset + std::uint64_t{i} * kEntryBytes;
   }
 };
 
 /// Takes the rows of bytes [begin, end) one after the other. A row that does not fit what is left
 /// is corrupt. Columns are not looked at.
-class BtableRows {
+class RowWalk {
  public:
   /// REQUIRES that the bytes lie inside `file`, which must outlive this.
-  BtableRows(const MappedFile& file, std::uint64_t begin, std::uint64_t end)
+  RowWalk(const MappedFile& file, std::uint64_t begin, std::uint64_t end)
       : file_(file), first_(file.at(begin, end - begin)), begin_(begin), size_(end - begin) {}
 
   bool done() const noexcept { return at_ == size_; }
@@ -44,15 +44,15 @@ class BtableRows {
   const std::byte* position() const noexcept { return first_ + at_; }
 
   /// The next row. Throws corrupt.
-  BtableRow next() {
+  Row next() {
     const std::uint64_t left = size_ - at_;
-    if (left < kBtableCountBytes) fail_end(left);
+    if (left < kCountBytes) fail_end(left);
     const auto count = load_be<std::int32_t>(first_ + at_);
     if (count < 0) fail_count(count);
-    const std::uint64_t bytes = static_cast<std::uint64_t>(count) * kBtableEntryBytes;
-    if (bytes > left - kBtableCountBytes) fail_entries(bytes, left - kBtableCountBytes);
-    at_ += kBtableCountBytes;
-    const BtableRow row{first_ + at_, begin_ + at_, static_cast<std::uint32_t>(count)};
+    const std::uint64_t bytes = static_cast<std::uint64_t>(count) * kEntryBytes;
+    if (bytes > left - kCountBytes) fail_entries(bytes, left - kCountBytes);
+    at_ += kCountBytes;
+    const Row row{first_ + at_, begin_ + at_, static_cast<std::uint32_t>(count)};
     at_ += bytes;
     return row;
   }
@@ -73,4 +73,4 @@ class BtableRows {
   std::uint64_t at_ = 0;
 };
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::btable

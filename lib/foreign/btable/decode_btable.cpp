@@ -8,20 +8,20 @@
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
 
-namespace dapple::detail {
+namespace dapple::detail::btable {
 
 namespace {
 
 /// The rows of `part`, front to back: `take(row of the part, entries)`.
 template <class F>
 void for_each_row(const Store& store, const Entry& block, Range part, const F& take) {
-  BtableRows rows(store.file(), block.offset, block.offset + block.bytes);
+  RowWalk rows(store.file(), block.offset, block.offset + block.bytes);
   rows.skip(part.begin);
   for (std::uint64_t r = 0; r < part.size(); ++r) take(r, rows.next());
 }
 
 /// The column of entry `i`. Negative ones are the largest unsigned ones. Throws corrupt.
-std::uint32_t checked_column(const Store& store, const Entry& block, const BtableRow& row,
+std::uint32_t checked_column(const Store& store, const Entry& block, const Row& row,
                              std::uint32_t i) {
   const std::uint32_t col = row[i].column();
   if (col >= block.cols) {
@@ -34,7 +34,7 @@ std::uint32_t checked_column(const Store& store, const Entry& block, const Btabl
 
 /// Later entries of a row replace earlier ones of the same column, as in the reference readers.
 void read_btable(const Store& store, const Entry& block, const Part& part, const Target& out) {
-  for_each_row(store, block, part.rows, [&](std::uint64_t r, const BtableRow& row) {
+  for_each_row(store, block, part.rows, [&](std::uint64_t r, const Row& row) {
     Target line = out;
     line.data = out.cell(r, 0);
     fill_zero(line, 1, part.cols.size());
@@ -53,7 +53,7 @@ void read_btable(const Store& store, const Entry& block, const Part& part, const
 }
 
 /// The entries of a row in ascending order of columns, only the last one of each.
-void settle_row(const Store& store, const Entry& block, const BtableRow& row,
+void settle_row(const Store& store, const Entry& block, const Row& row,
                 std::vector<std::uint32_t>& order) {
   order.resize(row.size);
   for (std::uint32_t i = 0; i < row.size; ++i) order[i] = i;
@@ -70,7 +70,7 @@ void settle_row(const Store& store, const Entry& block, const BtableRow& row,
 void btable_entries(const Store& store, const Entry& block, const Part& part,
                     const std::function<void(const StoredCell&)>& take) {
   std::vector<std::uint32_t> order;
-  for_each_row(store, block, part.rows, [&](std::uint64_t r, const BtableRow& row) {
+  for_each_row(store, block, part.rows, [&](std::uint64_t r, const Row& row) {
     const std::uint64_t absolute = block.pos.rx + part.rows.begin + r;
     const auto hand_out = [&](std::uint32_t i, std::uint32_t col) {
       if (part.cols.contains(col)) take({absolute, block.pos.cx + col, row[i].bits()});
@@ -93,6 +93,6 @@ void btable_entries(const Store& store, const Entry& block, const Part& part,
 
 }  // namespace
 
-const Codec kBtableCodec = {.format = "btable", .read = read_btable, .entries = btable_entries};
+const Codec kCodec = {.format = "btable", .read = read_btable, .entries = btable_entries};
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::btable

@@ -8,7 +8,7 @@
 #include "lib/foreign/btable/btable_rows.h"
 #include "lib/foreign/utf16.h"
 
-namespace dapple::detail {
+namespace dapple::detail::btable {
 
 namespace {
 
@@ -26,7 +26,7 @@ constexpr std::size_t kPrefetchBytes = 2048;
 constexpr std::size_t kCacheLine = 64;
 
 bool is_separator(const std::byte* unit) noexcept {
-  return load_be<std::uint16_t>(unit) == kBtableSeparator;
+  return load_be<std::uint16_t>(unit) == kSeparator;
 }
 
 /// The labels, one column each; `units` starts at byte kLabelsAt.
@@ -79,7 +79,7 @@ BlockIndex scan_rows(const MappedFile& file, std::uint64_t begin, std::uint64_t 
   };
 
   file.map();
-  BtableRows rows(file, begin, file.size());
+  RowWalk rows(file, begin, file.size());
   const std::byte* const end = rows.position() + (file.size() - begin);
   const std::byte* fetched = rows.position();
   while (!rows.done()) {
@@ -102,7 +102,7 @@ BlockIndex scan_rows(const MappedFile& file, std::uint64_t begin, std::uint64_t 
 Match recognise_btable(const Probe& probe) {
   const Match otherwise = probe.extension == ".btable" ? Match::by_name : Match::no;
   if (probe.head.size() < kLabelsAt ||
-      load_be<std::int32_t>(probe.head.data() + kVersionAt) != kBtableVersion) {
+      load_be<std::int32_t>(probe.head.data() + kVersionAt) != kVersion) {
     return otherwise;
   }
   // A file of zeros would pass for a table with one empty label, so a label is asked for.
@@ -114,10 +114,10 @@ Match recognise_btable(const Probe& probe) {
   std::string label;
   const auto bad = append_utf16be_as_utf8(probe.head.subspan(kLabelsAt, seen - kLabelsAt), label);
   if (bad && kLabelsAt + *bad + 4 <= seen) return otherwise;  // not a pair cut by the probe's end
-  while (at <= probe.head.size() && probe.head.size() - at >= kBtableCountBytes) {
+  while (at <= probe.head.size() && probe.head.size() - at >= kCountBytes) {
     const auto count = load_be<std::int32_t>(probe.head.data() + at);
     if (count < 0) return otherwise;
-    at += kBtableCountBytes + static_cast<std::uint64_t>(count) * kBtableEntryBytes;
+    at += kCountBytes + static_cast<std::uint64_t>(count) * kEntryBytes;
     if (at > probe.file.size()) return otherwise;
   }
   return Match::by_content;
@@ -127,7 +127,7 @@ std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const
   const std::uint64_t head = std::min(file->size(), kLabelsAt);
   ByteReader reader(file->bytes(0, head), 0, file->name());
   const auto version = reader.be<std::int32_t>("the version");
-  if (version != kBtableVersion) {
+  if (version != kVersion) {
     throw Error(Errc::unsupported, file->name(), kVersionAt,
                 "expected BTable version 0, got " + std::to_string(version));
   }
@@ -135,9 +135,8 @@ std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const
   const std::uint64_t left = file->size() - kLabelsAt;
   if (units < 0 || 2 * static_cast<std::uint64_t>(units) > left) {
     throw Error(Errc::corrupt, file->name(), kLengthAt,
-                "expected a label length of 0 to " +
-                    std::to_string(std::min(left / 2, kBtableLargest)) + ", got " +
-                    std::to_string(units));
+                "expected a label length of 0 to " + std::to_string(std::min(left / 2, kLargest)) +
+                    ", got " + std::to_string(units));
   }
   const std::uint64_t label_bytes = 2 * static_cast<std::uint64_t>(units);
 
@@ -148,25 +147,25 @@ std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const
   std::string note = note_on_labels(schema.columns);
   BlockIndex index = scan_rows(*file, kLabelsAt + label_bytes, schema.cols, schema.rows);
   auto store =
-      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kBtableCodec);
+      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
   store->set_note(std::move(note));
   return store;
 }
 
-void BtableRows::fail_end(std::uint64_t left) const {
+void RowWalk::fail_end(std::uint64_t left) const {
   throw Error(Errc::corrupt, file_.name(), offset(),
               "expected a row count of 4 bytes, got " + std::to_string(left) + " bytes");
 }
 
-void BtableRows::fail_count(std::int32_t count) const {
+void RowWalk::fail_count(std::int32_t count) const {
   throw Error(Errc::corrupt, file_.name(), offset(),
               "expected a row count of 0 or more, got " + std::to_string(count));
 }
 
-void BtableRows::fail_entries(std::uint64_t wanted, std::uint64_t left) const {
+void RowWalk::fail_entries(std::uint64_t wanted, std::uint64_t left) const {
   throw Error(
-      Errc::corrupt, file_.name(), offset() + kBtableCountBytes,
+      Errc::corrupt, file_.name(), offset() + kCountBytes,
       "expected " + std::to_string(wanted) + " bytes of entries, got " + std::to_string(left));
 }
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::btable

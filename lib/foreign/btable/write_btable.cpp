@@ -11,7 +11,7 @@
 #include "lib/foreign/utf8.h"
 #include "lib/object/convert_cells.h"
 
-namespace dapple::detail {
+namespace dapple::detail::btable {
 
 namespace {
 
@@ -44,7 +44,7 @@ std::uint64_t code_units(std::string_view label, std::uint64_t col) {
       refuse_label(
           col, "expected UTF-8, got byte " + std::to_string(static_cast<unsigned char>(label[at])));
     }
-    if (c->value == kBtableSeparator) {
+    if (c->value == kSeparator) {
       refuse_label(col, "expected no U+001F, which separates the labels of a BTable, got one");
     }
     units += c->value < 0x10000 ? 1 : 2;
@@ -60,10 +60,10 @@ std::uint64_t joined_units(const Schema& schema) {
   }
   LabelText text;
   std::uint64_t units = schema.cols - 1;
-  for (std::uint64_t col = 0; col < schema.cols && units <= kBtableLargest; ++col) {
+  for (std::uint64_t col = 0; col < schema.cols && units <= kLargest; ++col) {
     units += code_units(text.of(schema, col), col);
   }
-  if (units > kBtableLargest) {
+  if (units > kLargest) {
     throw Error(Errc::unsupported,
                 "expected labels of at most 2147483647 UTF-16 code units for a BTable, got more (" +
                     std::to_string(schema.cols) + " columns)");
@@ -73,7 +73,7 @@ std::uint64_t joined_units(const Schema& schema) {
 
 void write_header(const Schema& schema, ByteSink& sink) {
   std::vector<std::byte> out(8);
-  store_be(out.data(), kBtableVersion);
+  store_be(out.data(), kVersion);
   store_be(out.data() + 4, static_cast<std::int32_t>(joined_units(schema)));
   LabelText text;
   for (std::uint64_t col = 0; col < schema.cols; ++col) {
@@ -98,20 +98,20 @@ class RowWriter {
     while (rows_ <= row) {
       close_row();
       if (used_ >= kFlushBytes) flush();
-      room(kBtableCountBytes);
+      room(kCountBytes);
       count_at_ = used_;
-      used_ += kBtableCountBytes;
+      used_ += kCountBytes;
       count_ = 0;
       ++rows_;
     }
   }
 
   void add(std::uint64_t col, std::uint64_t bits) {
-    room(kBtableEntryBytes);
+    room(kEntryBytes);
     std::byte* const p = buffer_.data() + used_;
     store_be(p, static_cast<std::uint32_t>(col));
     store_be(p + 4, bits);
-    used_ += kBtableEntryBytes;
+    used_ += kEntryBytes;
     ++count_;
   }
 
@@ -171,4 +171,4 @@ void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&) {
   source.progress(schema.rows);
 }
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::btable

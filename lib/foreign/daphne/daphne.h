@@ -12,15 +12,15 @@
 #include "dapple/value_type.h"
 #include "lib/foreign/formats.h"
 
-namespace dapple::detail {
+namespace dapple::detail::daphne {
 
-inline constexpr std::uint8_t kDaphneVersion = 1;
+inline constexpr std::uint8_t kVersion = 1;
 
 /// Second byte of the file. A dense or CSR matrix also names its block type by this code.
-enum class DaphneObject : std::uint8_t { dense = 1, csr = 2, frame = 3, scalar = 4 };
+enum class Object : std::uint8_t { dense = 1, csr = 2, frame = 3, scalar = 4 };
 
 /// Byte positions of the fields.
-namespace daphne_at {
+namespace at {
 inline constexpr std::size_t version = 0, object = 1, rows = 2, cols = 10;
 inline constexpr std::size_t value_type = 18, rx = 19, cx = 27, block_rows = 35, block_cols = 39,
                              block_type = 43, block_value_type = 44;  // of matrices
@@ -28,27 +28,27 @@ inline constexpr std::size_t dense_values = 45;
 inline constexpr std::size_t csr_nnz = 45, csr_row_offsets = 53;
 inline constexpr std::size_t scalar_value = 19;
 inline constexpr std::size_t frame_types = 18;
-}  // namespace daphne_at
+}  // namespace at
 
 /// rx and cx, which a frame has between its labels and its rows.
-inline constexpr std::size_t kDaphnePosition = 16;
+inline constexpr std::size_t kPosition = 16;
 /// One row offset or one column index of a CSR matrix.
-inline constexpr std::size_t kDaphneIndex = 8;
+inline constexpr std::size_t kIndexBytes = 8;
 
 /// Value types in the order of their codes. Codes 8 and 9 are strings and occur in no file; the
 /// runtime has no 16-bit integers.
-inline constexpr std::array<ValueType, 8> kDaphneTypes = {
-    ValueType::i8,  ValueType::i32, ValueType::i64, ValueType::u8,
-    ValueType::u32, ValueType::u64, ValueType::f32, ValueType::f64};
+inline constexpr std::array<ValueType, 8> kTypes = {ValueType::i8,  ValueType::i32, ValueType::i64,
+                                                    ValueType::u8,  ValueType::u32, ValueType::u64,
+                                                    ValueType::f32, ValueType::f64};
 
-constexpr std::optional<ValueType> daphne_type_of_code(std::uint8_t code) noexcept {
-  if (code >= kDaphneTypes.size()) return std::nullopt;
-  return kDaphneTypes[code];
+constexpr std::optional<ValueType> type_of_code(std::uint8_t code) noexcept {
+  if (code >= kTypes.size()) return std::nullopt;
+  return kTypes[code];
 }
 
-constexpr std::optional<std::uint8_t> daphne_code_of_type(ValueType type) noexcept {
-  for (std::size_t code = 0; code < kDaphneTypes.size(); ++code) {
-    if (kDaphneTypes[code] == type) return static_cast<std::uint8_t>(code);
+constexpr std::optional<std::uint8_t> code_of_type(ValueType type) noexcept {
+  for (std::size_t code = 0; code < kTypes.size(); ++code) {
+    if (kTypes[code] == type) return static_cast<std::uint8_t>(code);
   }
   return std::nullopt;
 }
@@ -70,4 +70,4 @@ std::shared_ptr<const Store> open_daphne(std::shared_ptr<MappedFile> file, const
 WriteSummary write_daphne(const Source& source, const std::filesystem::path& path,
                           const ConvertOptions& options);
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::daphne

@@ -8,16 +8,16 @@
 #include "dapple/region.h"
 #include "lib/object/store.h"
 
-namespace dapple::detail {
+namespace dapple::detail::daphne {
 
 /// Dense matrices, scalars, frames: bytes from one row to the next.
-struct DaphneRows : CodecState {
-  explicit DaphneRows(std::uint64_t step) noexcept : row_step(step) {}
+struct RowStep : CodecState {
+  explicit RowStep(std::uint64_t step) noexcept : row_step(step) {}
   std::uint64_t row_step;
 };
 
 /// CSR matrices: where the arrays are. They lie inside the file.
-struct DaphneCsr : CodecState {
+struct CsrArrays : CodecState {
   std::uint64_t nnz = 0;
   std::uint64_t columns_at = 0;
   std::uint64_t values_at = 0;
@@ -32,7 +32,7 @@ struct DaphneCsr : CodecState {
 /// corrupt when it speaks of another frame.
 void take_labels_beside(const MappedFile& file, Schema& schema);
 
-extern const Codec kDaphneDenseCodec;
-extern const Codec kDaphneCsrCodec;
+extern const Codec kDenseCodec;
+extern const Codec kCsrCodec;
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::daphne

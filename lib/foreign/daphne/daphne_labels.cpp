@@ -7,7 +7,7 @@
 #include "lib/foreign/daphne/daphne_blocks.h"
 #include "lib/foreign/daphne_meta.h"
 
-namespace dapple::detail {
+namespace dapple::detail::daphne {
 
 void take_labels_beside(const MappedFile& file, Schema& schema) {
   auto meta = find_daphne_meta(file.name());
@@ -32,4 +32,4 @@ void take_labels_beside(const MappedFile& file, Schema& schema) {
   schema.columns = std::move(meta->columns);
 }
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::daphne

@@ -9,13 +9,13 @@
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
 
-namespace dapple::detail {
+namespace dapple::detail::daphne {
 
 namespace {
 
 void read_dense(const Store& store, const Entry& entry, const Part& part, const Target& out) {
   if (part.rows.empty() || part.cols.empty()) return;
-  const std::uint64_t row_step = store.state<DaphneRows>().row_step;
+  const std::uint64_t row_step = store.state<RowStep>().row_step;
   const std::size_t size = size_of(entry.value_type);
   const std::byte* const block = store.file().at(entry.offset, entry.bytes);
   const auto cell = [&](std::uint64_t row, std::uint64_t col) {
@@ -41,7 +41,7 @@ void read_dense(const Store& store, const Entry& entry, const Part& part, const 
 
 std::optional<DensePlace> dense_in_place(const Store& store, const Entry& entry) {
   return DensePlace{store.file().at(entry.offset, entry.bytes),
-                    static_cast<std::size_t>(store.state<DaphneRows>().row_step)};
+                    static_cast<std::size_t>(store.state<RowStep>().row_step)};
 }
 
 /// The three arrays of a CSR matrix, row by row.
@@ -49,10 +49,10 @@ class CsrRows {
  public:
   CsrRows(const Store& store, const Entry& entry)
       : store_(store),
-        arrays_(store.state<DaphneCsr>()),
+        arrays_(store.state<CsrArrays>()),
         entry_(entry),
         size_(size_of(entry.value_type)),
-        columns_(store.file().at(arrays_.columns_at, arrays_.nnz * kDaphneIndex)),
+        columns_(store.file().at(arrays_.columns_at, arrays_.nnz * kIndexBytes)),
         values_(store.file().at(arrays_.values_at, arrays_.nnz * size_)) {}
 
   /// Where the entries of a row of the block are; their columns are inside the matrix, each once.
@@ -74,7 +74,7 @@ class CsrRows {
   }
 
   std::uint64_t column(std::uint64_t i) const noexcept {
-    return load_le<std::uint64_t>(columns_ + i * kDaphneIndex);
+    return load_le<std::uint64_t>(columns_ + i * kIndexBytes);
   }
   const std::byte* value(std::uint64_t i) const noexcept { return values_ + i * size_; }
 
@@ -91,12 +91,12 @@ class CsrRows {
   }
 
   [[noreturn]] void fail_column(std::uint64_t i, std::string expected) const {
-    store_.fail(Errc::corrupt, arrays_.columns_at + i * kDaphneIndex,
+    store_.fail(Errc::corrupt, arrays_.columns_at + i * kIndexBytes,
                 std::move(expected) + ", got column " + std::to_string(column(i)));
   }
 
   const Store& store_;
-  const DaphneCsr& arrays_;
+  const CsrArrays& arrays_;
   const Entry& entry_;
   std::size_t size_;
   const std::byte* columns_;
@@ -135,24 +135,22 @@ void csr_entries(const Store& store, const Entry& entry, const Part& part,
 
 }  // namespace
 
-Range DaphneCsr::row_range(const MappedFile& file, std::uint64_t begin,
+Range CsrArrays::row_range(const MappedFile& file, std::uint64_t begin,
                            std::uint64_t end_row) const {
   const auto offset_of = [&file](std::uint64_t row) {
-    return load_le<std::uint64_t>(
-        file.at(daphne_at::csr_row_offsets + row * kDaphneIndex, kDaphneIndex));
+    return load_le<std::uint64_t>(file.at(at::csr_row_offsets + row * kIndexBytes, kIndexBytes));
   };
   const Range range{offset_of(begin), offset_of(end_row)};
   if (range.begin > range.end || range.end > nnz) {
-    throw Error(Errc::corrupt, file.name(), daphne_at::csr_row_offsets + end_row * kDaphneIndex,
+    throw Error(Errc::corrupt, file.name(), at::csr_row_offsets + end_row * kIndexBytes,
                 "expected a row offset of " + std::to_string(range.begin) + " to " +
                     std::to_string(nnz) + ", got " + std::to_string(range.end));
   }
   return range;
 }
 
-const Codec kDaphneDenseCodec = {
-    .format = "daphne", .read = read_dense, .in_place = dense_in_place};
+const Codec kDenseCodec = {.format = "daphne", .read = read_dense, .in_place = dense_in_place};
 
-const Codec kDaphneCsrCodec = {.format = "daphne", .read = read_csr, .entries = csr_entries};
+const Codec kCsrCodec = {.format = "daphne", .read = read_csr, .entries = csr_entries};
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::daphne

@@ -8,11 +8,9 @@
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/daphne/daphne_blocks.h"
 
-namespace dapple::detail {
+namespace dapple::detail::daphne {
 
 namespace {
-
-namespace at = daphne_at;
 
 constexpr std::uint64_t kMostPerBlock = std::numeric_limits<std::uint32_t>::max();
 
@@ -45,7 +43,7 @@ class HeaderReader {
   }
 
   ValueType type_at(std::uint64_t offset, std::uint8_t code) const {
-    const auto type = daphne_type_of_code(code);
+    const auto type = type_of_code(code);
     if (!type) {
       fail(offset, "expected a value type of 0 to 7, got " + std::to_string(code));
     }
@@ -66,10 +64,10 @@ std::string shape_text(const Schema& schema) {
 }
 
 /// The header of a dense or CSR matrix, up to and with the block's value type.
-Schema read_matrix_header(HeaderReader& header, DaphneObject object) {
+Schema read_matrix_header(HeaderReader& header, Object object) {
   Schema schema;
   schema.kind = ObjectKind::matrix;
-  schema.storage = object == DaphneObject::csr ? Storage::csr : Storage::dense;
+  schema.storage = object == Object::csr ? Storage::csr : Storage::dense;
   schema.rows = header.read<std::uint64_t>("the number of rows");
   schema.cols = header.read<std::uint64_t>("the number of columns");
   schema.value_type = header.value_type();
@@ -79,7 +77,7 @@ Schema read_matrix_header(HeaderReader& header, DaphneObject object) {
   header.expect(static_cast<std::uint32_t>(schema.rows), "a number of block rows");
   header.expect(static_cast<std::uint32_t>(schema.cols), "a number of block columns");
   header.expect(static_cast<std::uint8_t>(object), "a block type");
-  header.expect(*daphne_code_of_type(schema.value_type), "a block value type");
+  header.expect(*code_of_type(schema.value_type), "a block value type");
   return schema;
 }
 
@@ -117,12 +115,12 @@ std::shared_ptr<Store> make_dense(std::shared_ptr<MappedFile> file, Schema schem
                                   EntryTable entries, std::uint64_t row_step) {
   BlockIndex index =
       BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index),
-                                 kDaphneDenseCodec, std::make_unique<DaphneRows>(row_step));
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDenseCodec,
+                                 std::make_unique<RowStep>(row_step));
 }
 
 std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file, HeaderReader& header) {
-  Schema schema = read_matrix_header(header, DaphneObject::dense);
+  Schema schema = read_matrix_header(header, Object::dense);
   const std::uint64_t left = file->size() - at::dense_values;
   const std::size_t size = size_of(schema.value_type);
   std::uint64_t cells, bytes;
@@ -162,16 +160,16 @@ std::shared_ptr<Store> open_scalar(std::shared_ptr<MappedFile> file, HeaderReade
 }
 
 /// Lengths of the arrays, before any of them is looked at.
-DaphneCsr read_csr_layout(const MappedFile& file, HeaderReader& header, const Schema& schema) {
-  DaphneCsr arrays;
+CsrArrays read_csr_layout(const MappedFile& file, HeaderReader& header, const Schema& schema) {
+  CsrArrays arrays;
   arrays.nnz = header.read<std::uint64_t>("the number of values");
   const std::uint64_t left = file.size() - at::csr_row_offsets;
-  if (schema.rows >= left / kDaphneIndex) {
+  if (schema.rows >= left / kIndexBytes) {
     header.fail(at::csr_row_offsets, "expected the row offsets of " + std::to_string(schema.rows) +
                                          " rows, got " + std::to_string(left) + " bytes");
   }
-  const std::uint64_t offsets = (schema.rows + 1) * kDaphneIndex;
-  const std::uint64_t entry = kDaphneIndex + size_of(schema.value_type);
+  const std::uint64_t offsets = (schema.rows + 1) * kIndexBytes;
+  const std::uint64_t entry = kIndexBytes + size_of(schema.value_type);
   // What a matrix has allocated beyond its values may have been written behind them.
   if (arrays.nnz > (left - offsets) / entry || (left - offsets) % entry != 0) {
     header.fail(at::csr_row_offsets + offsets,
@@ -180,22 +178,22 @@ DaphneCsr read_csr_layout(const MappedFile& file, HeaderReader& header, const Sc
                     std::to_string(left - offsets) + " bytes");
   }
   arrays.columns_at = at::csr_row_offsets + offsets;
-  arrays.values_at = arrays.columns_at + arrays.nnz * kDaphneIndex;
+  arrays.values_at = arrays.columns_at + arrays.nnz * kIndexBytes;
   arrays.end = arrays.values_at + arrays.nnz * size_of(schema.value_type);
   return arrays;
 }
 
 void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Schema& schema,
-                    const DaphneCsr& arrays) {
+                    const CsrArrays& arrays) {
   const auto expect_at = [&](std::uint64_t offset, std::string_view which, std::uint64_t wanted) {
-    const auto got = load_le<std::uint64_t>(file.at(offset, kDaphneIndex));
+    const auto got = load_le<std::uint64_t>(file.at(offset, kIndexBytes));
     if (got != wanted) {
       header.fail(offset, "expected a " + std::string(which) + " row offset of " +
                               std::to_string(wanted) + ", got " + std::to_string(got));
     }
   };
   expect_at(at::csr_row_offsets, "first", 0);
-  expect_at(arrays.columns_at - kDaphneIndex, "last", arrays.nnz);
+  expect_at(arrays.columns_at - kIndexBytes, "last", arrays.nnz);
   if (schema.cols == 0 && arrays.nnz > 0) {
     header.fail(at::csr_nnz, "expected no values in a matrix without columns, got " +
                                  std::to_string(arrays.nnz));
@@ -208,8 +206,8 @@ void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Sc
 }
 
 std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& header) {
-  Schema schema = read_matrix_header(header, DaphneObject::csr);
-  auto arrays = std::make_unique<DaphneCsr>(read_csr_layout(*file, header, schema));
+  Schema schema = read_matrix_header(header, Object::csr);
+  auto arrays = std::make_unique<CsrArrays>(read_csr_layout(*file, header, schema));
   check_csr_ends(*file, header, schema, *arrays);
   EntryTable entries;
   if (schema.cols > 0) {
@@ -231,7 +229,7 @@ std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& 
   BlockIndex index =
       BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
   auto store = std::make_shared<Store>(std::move(file), std::move(schema), std::move(index),
-                                       kDaphneCsrCodec, std::move(arrays));
+                                       kCsrCodec, std::move(arrays));
   if (slack > 0) {
     store->set_note(std::to_string(slack) + " bytes of unused capacity follow the last value");
   }
@@ -310,19 +308,19 @@ std::shared_ptr<Store> open_frame(std::shared_ptr<MappedFile> file, HeaderReader
 
 std::shared_ptr<const Store> open_daphne(std::shared_ptr<MappedFile> file, const OpenOptions&) {
   HeaderReader header(*file);
-  header.expect<std::uint8_t>(kDaphneVersion, "a version");
+  header.expect<std::uint8_t>(kVersion, "a version");
   const auto object = header.read<std::uint8_t>("a data type");
-  switch (static_cast<DaphneObject>(object)) {
-    case DaphneObject::dense:
+  switch (static_cast<Object>(object)) {
+    case Object::dense:
       return open_dense(std::move(file), header);
-    case DaphneObject::csr:
+    case Object::csr:
       return open_csr(std::move(file), header);
-    case DaphneObject::frame:
+    case Object::frame:
       return open_frame(std::move(file), header);
-    case DaphneObject::scalar:
+    case Object::scalar:
       return open_scalar(std::move(file), header);
   }
   header.fail(at::object, "expected a data type of 1 to 4, got " + std::to_string(object));
 }
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::daphne

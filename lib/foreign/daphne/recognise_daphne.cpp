@@ -8,11 +8,9 @@
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/foreign/daphne/daphne.h"
 
-namespace dapple::detail {
+namespace dapple::detail::daphne {
 
 namespace {
-
-namespace at = daphne_at;
 
 [[noreturn]] void fail_either(const Probe& probe) {
   throw Error(Errc::not_recognised, probe.file.name(), std::nullopt,
@@ -73,7 +71,7 @@ Match recognise_dense(const Probe& probe, const Matrix& m) {
 /// Row offsets start at 0 and end at `nnz`; with `all`, none is below the one before.
 bool row_offsets_fit(const MappedFile& file, std::uint64_t rows, std::uint64_t nnz, bool all) {
   const auto offset_of = [&](std::uint64_t row) {
-    return load_le<std::uint64_t>(file.at(at::csr_row_offsets + row * kDaphneIndex, kDaphneIndex));
+    return load_le<std::uint64_t>(file.at(at::csr_row_offsets + row * kIndexBytes, kIndexBytes));
   };
   if (offset_of(0) != 0 || offset_of(rows) != nnz) return false;
   if (!all) return true;
@@ -91,9 +89,9 @@ Match recognise_csr(const Probe& probe, const Matrix& m) {
   if (file.size() < at::csr_row_offsets) return Match::no;
   const auto nnz = load_le<std::uint64_t>(file.at(at::csr_nnz, 8));
   const std::uint64_t left = file.size() - at::csr_row_offsets;
-  if (m.rows >= left / kDaphneIndex) return Match::no;
-  const std::uint64_t arrays = left - (m.rows + 1) * kDaphneIndex;
-  const std::uint64_t entry = kDaphneIndex + m.runtime_size;
+  if (m.rows >= left / kIndexBytes) return Match::no;
+  const std::uint64_t arrays = left - (m.rows + 1) * kIndexBytes;
+  const std::uint64_t entry = kIndexBytes + m.runtime_size;
   if (nnz > arrays / entry || arrays % entry != 0) return Match::no;
   // The published form of the same block is always shorter, so this does not wrap.
   if (auxiliary_at(probe, at::csr_row_offsets + 4 * m.rows + nnz * (4 + m.published_size))) {
@@ -118,12 +116,12 @@ Match recognise_matrix(const Probe& probe) {
       u64(at::rx) == 0 && u64(at::cx) == 0 && u32(at::block_rows) == u32(at::rows) &&
       u32(at::block_cols) == u32(at::cols) && head[at::block_type] == head[at::object] &&
       head[at::block_value_type] == head[at::value_type];
-  const auto runtime = daphne_type_of_code(code);
+  const auto runtime = type_of_code(code);
   if (!whole_object || !runtime) return Match::no;
   const auto published = value_type_of_code(code);
   if (!published) return Match::by_content;
   const Matrix m{u64(at::rows), u64(at::cols), size_of(*published), size_of(*runtime)};
-  const bool dense = static_cast<DaphneObject>(head[at::object]) == DaphneObject::dense;
+  const bool dense = static_cast<Object>(head[at::object]) == Object::dense;
   return dense ? recognise_dense(probe, m) : recognise_csr(probe, m);
 }
 
@@ -137,7 +135,7 @@ Match recognise_frame(const Probe& probe) {
   bool runtime_only = false;
   for (const std::byte b : file.bytes(at::frame_types, cols)) {
     const auto code = static_cast<std::uint8_t>(b);
-    const auto type = daphne_type_of_code(code);
+    const auto type = type_of_code(code);
     if (!type) return Match::no;
     record += size_of(*type);
     runtime_only = runtime_only || !value_type_of_code(code);
@@ -153,12 +151,12 @@ Match recognise_frame(const Probe& probe) {
     if (file.size() - body < length) return Match::no;
     body += length;
   }
-  if (file.size() - body < kDaphnePosition) return Match::no;
-  const std::byte* const position = file.at(body, kDaphnePosition);
+  if (file.size() - body < kPosition) return Match::no;
+  const std::byte* const position = file.at(body, kPosition);
   if (load_le<std::uint64_t>(position) != 0 || load_le<std::uint64_t>(position + 8) != 0) {
     return Match::no;
   }
-  const bool fits = countable && bytes == file.size() - body - kDaphnePosition;
+  const bool fits = countable && bytes == file.size() - body - kPosition;
   if (fits && runtime_only) return Match::by_content;
   if (!fits && !runtime_only) return Match::no;
   // Rows that read as blocks with cells are blocks; a code that only the runtime has may also be a
@@ -170,19 +168,19 @@ Match recognise_frame(const Probe& probe) {
 
 Match recognise_daphne(const Probe& probe) {
   if (probe.head.size() <= at::object ||
-      load_le<std::uint8_t>(probe.head.data() + at::version) != kDaphneVersion) {
+      load_le<std::uint8_t>(probe.head.data() + at::version) != kVersion) {
     return Match::no;
   }
-  switch (static_cast<DaphneObject>(probe.head[at::object])) {
-    case DaphneObject::dense:
-    case DaphneObject::csr:
+  switch (static_cast<Object>(probe.head[at::object])) {
+    case Object::dense:
+    case Object::csr:
       return recognise_matrix(probe);
-    case DaphneObject::frame:
+    case Object::frame:
       return recognise_frame(probe);
-    case DaphneObject::scalar:
+    case Object::scalar:
       return Match::by_content;
   }
   return Match::no;
 }
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::daphne

@@ -8,11 +8,9 @@
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/daphne_meta.h"
 
-namespace dapple::detail {
+namespace dapple::detail::daphne {
 
 namespace {
-
-namespace at = daphne_at;
 
 /// Writes numbers one behind the other from some byte of the file on, in large pieces.
 class Cursor {
@@ -55,7 +53,7 @@ class Cursor {
 
 std::uint8_t code_of(const Schema& schema, std::uint64_t col) {
   const ValueType type = schema.type_of(col);
-  const auto code = daphne_code_of_type(type);
+  const auto code = code_of_type(type);
   if (!code) {
     const bool frame = schema.kind == ObjectKind::frame;
     throw Error(Errc::unsupported,
@@ -67,8 +65,8 @@ std::uint8_t code_of(const Schema& schema, std::uint64_t col) {
   return *code;
 }
 
-void put_object_header(const Schema& schema, DaphneObject object, Cursor& out) {
-  out.put(kDaphneVersion);
+void put_object_header(const Schema& schema, Object object, Cursor& out) {
+  out.put(kVersion);
   out.put(static_cast<std::uint8_t>(object));
   out.put(schema.rows);
   out.put(schema.cols);
@@ -79,7 +77,7 @@ void put_position(Cursor& out) {
   out.put(std::uint64_t{0});
 }
 
-void put_matrix_header(const Schema& schema, DaphneObject object, Cursor& out) {
+void put_matrix_header(const Schema& schema, Object object, Cursor& out) {
   const std::uint8_t code = code_of(schema, 0);
   put_object_header(schema, object, out);
   out.put(code);
@@ -92,7 +90,7 @@ void put_matrix_header(const Schema& schema, DaphneObject object, Cursor& out) {
 
 /// Labels of no bytes: the runtime would read them over its string objects.
 void put_frame_header(const Schema& schema, Cursor& out) {
-  put_object_header(schema, DaphneObject::frame, out);
+  put_object_header(schema, Object::frame, out);
   for (std::uint64_t col = 0; col < schema.cols; ++col) out.put(code_of(schema, col));
   for (std::uint64_t col = 0; col < schema.cols; ++col) out.put(std::uint16_t{0});
   put_position(out);
@@ -114,7 +112,7 @@ std::uint64_t write_csr(const Source& source, const OutputFile& file) {
   const Schema& schema = source.schema();
   const Region all{{0, schema.rows}, {0, schema.cols}};
   Cursor header(file, 0);
-  put_matrix_header(schema, DaphneObject::csr, header);
+  put_matrix_header(schema, Object::csr, header);
 
   Cursor offsets(file, at::csr_row_offsets);
   std::uint64_t row = 0, nnz = 0;
@@ -130,7 +128,7 @@ std::uint64_t write_csr(const Source& source, const OutputFile& file) {
 
   const std::size_t size = size_of(schema.value_type);
   Cursor columns(file, offsets.offset());
-  Cursor values(file, offsets.offset() + nnz * kDaphneIndex);
+  Cursor values(file, offsets.offset() + nnz * kIndexBytes);
   source.entries(all, [&](const StoredCell& cell) {
     columns.put(cell.col);
     values.put(std::as_bytes(std::span(&cell.bits, 1)).first(size));
@@ -146,7 +144,7 @@ std::uint64_t write_dense(const Source& source, const OutputFile& file) {
   if (source.kind() == ObjectKind::frame) {
     put_frame_header(source.schema(), out);
   } else {
-    put_matrix_header(source.schema(), DaphneObject::dense, out);
+    put_matrix_header(source.schema(), Object::dense, out);
   }
   put_rows(source, out);
   out.flush();
@@ -192,4 +190,4 @@ WriteSummary write_daphne(const Source& source, const std::filesystem::path& pat
   return {{}, bytes};
 }
 
-}  // namespace dapple::detail
+}  // namespace dapple::detail::daphne
