@@ -27,7 +27,7 @@ struct FormatInfo {
   bool streams = false;  // can be written to a pipe
 };
 
-/// Every format that dapple knows, its own first.
+/// Every format that dapple knows.
 std::span<const FormatInfo> formats() noexcept;
 
 /// The part of an object to convert; everything unless said otherwise.

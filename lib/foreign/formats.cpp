@@ -7,9 +7,11 @@
 
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/retile.h"
+#include "lib/foreign/btable/btable.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/idv/idv.h"
+#include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 
@@ -21,11 +23,20 @@ namespace {
 
 // name, title, extensions, reads, writes, streams; recognise, open, write, write_file
 constexpr std::array kTable = {
+    Format{{"daphne", "files of the DAPHNE runtime, with their .meta", "", true, true, false},
+           daphne::recognise_daphne,
+           daphne::open_daphne,
+           nullptr,
+           daphne::write_daphne},
     Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
            dbdf::open_dbdf,
            nullptr,
            dbdf::write_dbdf},
+    Format{{"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
+           btable::recognise_btable,
+           btable::open_btable,
+           btable::write_btable},
     Format{{"npy", "NumPy array file", ".npy", true, true, true},
            npy::recognise_npy,
            npy::open_npy,
@@ -82,7 +93,7 @@ template <class F>
 std::string list_formats(F choose, std::string_view FormatInfo::*word) {
   std::string names;
   for (const Format& format : kTable) {
-    if (!choose(format.info)) continue;
+    if (!choose(format.info) || (format.info.*word).empty()) continue;
     if (!names.empty()) names += ", ";
     names += format.info.*word;
   }

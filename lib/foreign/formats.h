@@ -48,7 +48,8 @@ struct Format {
                              const ConvertOptions&) = nullptr;
 };
 
-/// One row per format, dapple's own first. Formats are asked in this order.
+/// One row per format. Formats are asked in this order: files of the DAPHNE runtime start like
+/// dapple's own, and only the runtime's recogniser tells them apart, so it comes first.
 std::span<const Format> format_table() noexcept;
 
 /// The format of that name. Throws invalid_argument with the list of names.

@@ -21,13 +21,18 @@ std::string value_text(ValueType type, const std::byte* value) {
 
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
                  ValueType wanted) {
-  const std::uint64_t row = entry.pos.rx + cell.row, col = entry.pos.cx + cell.col;
-  const bool declared = store.schema().type_of(col) == wanted;
   // Early reads are private copies: then the block is the closest that can be blamed.
   const std::byte* base = store.file().base();
   const std::uint64_t at = base != nullptr && value >= base && value < base + store.file().size()
                                ? static_cast<std::uint64_t>(value - base)
                                : entry.offset;
+  fail_misfit_at(at, store, entry, cell, value, wanted);
+}
+
+void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry, CellInBlock cell,
+                    const std::byte* value, ValueType wanted) {
+  const std::uint64_t row = entry.pos.rx + cell.row, col = entry.pos.cx + cell.col;
+  const bool declared = store.schema().type_of(col) == wanted;
   store.fail(declared ? Errc::corrupt : Errc::type_mismatch, at,
              "expected a value that fits " + std::string(name(wanted)) + " (R6) in cell " +
                  text({row, col}) + ", got " + value_text(entry.value_type, value));

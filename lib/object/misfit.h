@@ -15,4 +15,9 @@ struct CellInBlock {
 [[noreturn]] void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell,
                               const std::byte* value, ValueType wanted);
 
+/// The same for a value that stands at byte `at` in another byte order; `value` is a copy in the
+/// machine's.
+[[noreturn]] void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry,
+                                 CellInBlock cell, const std::byte* value, ValueType wanted);
+
 }  // namespace dapple::detail

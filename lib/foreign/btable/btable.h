@@ -1,0 +1,32 @@
+// BTable: sparse tables of f64 with labelled columns, row after row. FORMAT.md gives every byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "lib/foreign/formats.h"
+
+namespace dapple::detail::btable {
+
+inline constexpr std::int32_t kVersion = 0;
+inline constexpr std::uint16_t kSeparator = 0x1F;       // between labels, a UTF-16 code unit
+inline constexpr std::size_t kCountBytes = 4;           // a row's number of entries, i32
+inline constexpr std::size_t kEntryBytes = 12;          // column i32, value f64
+inline constexpr std::uint64_t kLargest = 0x7FFF'FFFF;  // of an i32
+
+extern const Codec kCodec;
+
+/// By content when version, labels and the first rows fit and there is a label; by name for the
+/// extension .btable.
+Match recognise_btable(const Probe& probe);
+
+/// A frame of f64 columns in CSR blocks of whole rows. One pass over the row counts; throws
+/// corrupt for anything but a whole table. Memory: the labels, and 64 bytes per block.
+std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const OpenOptions&);
+
+/// Writes every cell that is not positive zero. Throws unsupported for a source without columns,
+/// a label that UTF-16 or the separator forbids, or a value that f64 does not hold exactly.
+void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&);
+
+}  // namespace dapple::detail::btable

@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lib/bytes.h"
+#include "lib/foreign/daphne/daphne.h"
+#include "lib/foreign/daphne/daphne_blocks.h"
+#include "lib/object/convert_cells.h"
+#include "lib/object/fill.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail::daphne {
+
+namespace {
+
+void read_dense(const Store& store, const Entry& entry, const Part& part, const Target& out) {
+  if (part.rows.empty() || part.cols.empty()) return;
+  const std::uint64_t row_step = store.state<RowStep>().row_step;
+  const std::size_t size = size_of(entry.value_type);
+  const std::byte* const block = store.file().at(entry.offset, entry.bytes);
+  const auto cell = [&](std::uint64_t row, std::uint64_t col) {
+    return block + (part.rows.begin + row) * row_step + (part.cols.begin + col) * size;
+  };
+  if (part.cols.size() == 1) {  // down the column in one go: frames interleave theirs
+    const std::size_t done = convert_cells(entry.value_type, cell(0, 0), row_step, out.type,
+                                           out.data, out.row_step, part.rows.size());
+    if (done < part.rows.size()) {
+      fail_misfit(store, entry, {part.rows.begin + done, part.cols.begin}, cell(done, 0), out.type);
+    }
+    return;
+  }
+  for (std::uint64_t row = 0; row < part.rows.size(); ++row) {
+    const std::size_t done = convert_cells(entry.value_type, cell(row, 0), size, out.type,
+                                           out.cell(row, 0), out.col_step, part.cols.size());
+    if (done < part.cols.size()) {
+      fail_misfit(store, entry, {part.rows.begin + row, part.cols.begin + done}, cell(row, done),
+                  out.type);
+    }
+  }
+}
+
+std::optional<DensePlace> dense_in_place(const Store& store, const Entry& entry) {
+  return DensePlace{store.file().at(entry.offset, entry.bytes),
+                    static_cast<std::size_t>(store.state<RowStep>().row_step)};
+}
+
+/// The three arrays of a CSR matrix, row by row.
+class CsrRows {
+ public:
+  CsrRows(const Store& store, const Entry& entry)
+      : store_(store),
+        arrays_(store.state<CsrArrays>()),
+        entry_(entry),
+        size_(size_of(entry.value_type)),
+        columns_(store.file().at(arrays_.columns_at, arrays_.nnz * kIndexBytes)),
+        values_(store.file().at(arrays_.values_at, arrays_.nnz * size_)) {}
+
+  /// Where the entries of a row of the block are; their columns are inside the matrix, each once.
+  Range row(std::uint64_t row) {
+    const std::uint64_t absolute = entry_.pos.rx + row;
+    const Range entries = arrays_.row_range(store_.file(), absolute, absolute + 1);
+    bool ascending = true;
+    std::uint64_t least = 0;
+    for (std::uint64_t i = entries.begin; i < entries.end; ++i) {
+      const std::uint64_t col = column(i);
+      if (col >= entry_.cols) {
+        fail_column(i, "expected a column below " + std::to_string(entry_.cols));
+      }
+      ascending = ascending && col >= least;
+      least = col + 1;
+    }
+    if (!ascending) check_unique(entries);
+    return entries;
+  }
+
+  std::uint64_t column(std::uint64_t i) const noexcept {
+    return load_le<std::uint64_t>(columns_ + i * kIndexBytes);
+  }
+  const std::byte* value(std::uint64_t i) const noexcept { return values_ + i * size_; }
+
+ private:
+  void check_unique(Range entries) {
+    order_.resize(entries.size());
+    for (std::uint64_t i = 0; i < entries.size(); ++i) order_[i] = entries.begin + i;
+    std::stable_sort(order_.begin(), order_.end(),
+                     [this](std::uint64_t a, std::uint64_t b) { return column(a) < column(b); });
+    const auto twice = std::adjacent_find(
+        order_.begin(), order_.end(),
+        [this](std::uint64_t a, std::uint64_t b) { return column(a) == column(b); });
+    if (twice != order_.end()) fail_column(twice[1], "expected each column once in a row");
+  }
+
+  [[noreturn]] void fail_column(std::uint64_t i, std::string expected) const {
+    store_.fail(Errc::corrupt, arrays_.columns_at + i * kIndexBytes,
+                std::move(expected) + ", got column " + std::to_string(column(i)));
+  }
+
+  const Store& store_;
+  const CsrArrays& arrays_;
+  const Entry& entry_;
+  std::size_t size_;
+  const std::byte* columns_;
+  const std::byte* values_;
+  std::vector<std::uint64_t> order_;
+};
+
+void read_csr(const Store& store, const Entry& entry, const Part& part, const Target& out) {
+  fill_zero(out, part.rows.size(), part.cols.size());
+  CsrRows rows(store, entry);
+  for (std::uint64_t row = part.rows.begin; row < part.rows.end; ++row) {
+    const Range entries = rows.row(row);
+    for (std::uint64_t i = entries.begin; i < entries.end; ++i) {
+      const std::uint64_t col = rows.column(i);
+      if (!part.cols.contains(col)) continue;
+      std::byte* const cell = out.cell(row - part.rows.begin, col - part.cols.begin);
+      if (convert_cells(entry.value_type, rows.value(i), 0, out.type, cell, 0, 1) == 0) {
+        fail_misfit(store, entry, {row, col}, rows.value(i), out.type);
+      }
+    }
+  }
+}
+
+void csr_entries(const Store& store, const Entry& entry, const Part& part,
+                 const std::function<void(const StoredCell&)>& take) {
+  CsrRows rows(store, entry);
+  for (std::uint64_t row = part.rows.begin; row < part.rows.end; ++row) {
+    const Range entries = rows.row(row);
+    for (std::uint64_t i = entries.begin; i < entries.end; ++i) {
+      const std::uint64_t col = rows.column(i);
+      if (!part.cols.contains(col)) continue;
+      take({entry.pos.rx + row, col, load_bits(entry.value_type, rows.value(i))});
+    }
+  }
+}
+
+}  // namespace
+
+Range CsrArrays::row_range(const MappedFile& file, std::uint64_t begin,
+                           std::uint64_t end_row) const {
+  const auto offset_of = [&file](std::uint64_t row) {
+    return load_le<std::uint64_t>(file.at(at::csr_row_offsets + row * kIndexBytes, kIndexBytes));
+  };
+  const Range range{offset_of(begin), offset_of(end_row)};
+  if (range.begin > range.end || range.end > nnz) {
+    throw Error(Errc::corrupt, file.name(), at::csr_row_offsets + end_row * kIndexBytes,
+                "expected a row offset of " + std::to_string(range.begin) + " to " +
+                    std::to_string(nnz) + ", got " + std::to_string(range.end));
+  }
+  return range;
+}
+
+const Codec kDenseCodec = {.format = "daphne", .read = read_dense, .in_place = dense_in_place};
+
+const Codec kCsrCodec = {.format = "daphne", .read = read_csr, .entries = csr_entries};
+
+}  // namespace dapple::detail::daphne

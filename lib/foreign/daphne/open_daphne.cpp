@@ -1,0 +1,326 @@
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/bytes.h"
+#include "lib/foreign/daphne/daphne.h"
+#include "lib/foreign/daphne/daphne_blocks.h"
+
+namespace dapple::detail::daphne {
+
+namespace {
+
+constexpr std::uint64_t kMostPerBlock = std::numeric_limits<std::uint32_t>::max();
+
+/// Reads header fields and compares them with what the runtime writes.
+class HeaderReader {
+ public:
+  explicit HeaderReader(const MappedFile& file)
+      : file_(file),
+        reader_(file.bytes(0, std::min<std::uint64_t>(file.size(), at::csr_row_offsets)), 0,
+                file.name()) {}
+
+  template <Number T>
+  T read(std::string_view what) {
+    return reader_.le<T>(what);
+  }
+
+  template <Number T>
+  void expect(T wanted, std::string_view what) {
+    const std::uint64_t offset = reader_.offset();
+    const T got = reader_.le<T>(what);
+    if (got != wanted) {
+      fail(offset, "expected " + std::string(what) + " of " + std::to_string(wanted) + ", got " +
+                       std::to_string(got));
+    }
+  }
+
+  ValueType value_type() {
+    const std::uint64_t offset = reader_.offset();
+    return type_at(offset, reader_.le<std::uint8_t>("a value type"));
+  }
+
+  ValueType type_at(std::uint64_t offset, std::uint8_t code) const {
+    const auto type = type_of_code(code);
+    if (!type) {
+      fail(offset, "expected a value type of 0 to 7, got " + std::to_string(code));
+    }
+    return *type;
+  }
+
+  [[noreturn]] void fail(std::uint64_t offset, std::string detail) const {
+    throw Error(Errc::corrupt, file_.name(), offset, std::move(detail));
+  }
+
+ private:
+  const MappedFile& file_;
+  ByteReader reader_;
+};
+
+std::string shape_text(const Schema& schema) {
+  return std::to_string(schema.rows) + " x " + std::to_string(schema.cols);
+}
+
+/// The header of a dense or CSR matrix, up to and with the block's value type.
+Schema read_matrix_header(HeaderReader& header, Object object) {
+  Schema schema;
+  schema.kind = ObjectKind::matrix;
+  schema.storage = object == Object::csr ? Storage::csr : Storage::dense;
+  schema.rows = header.read<std::uint64_t>("the number of rows");
+  schema.cols = header.read<std::uint64_t>("the number of columns");
+  schema.value_type = header.value_type();
+  header.expect<std::uint64_t>(0, "a block row");
+  header.expect<std::uint64_t>(0, "a block column");
+  // The runtime keeps only the low halves here.
+  header.expect(static_cast<std::uint32_t>(schema.rows), "a number of block rows");
+  header.expect(static_cast<std::uint32_t>(schema.cols), "a number of block columns");
+  header.expect(static_cast<std::uint8_t>(object), "a block type");
+  header.expect(*code_of_type(schema.value_type), "a block value type");
+  return schema;
+}
+
+/// Calls `f(first, size)` for runs of `n` rows or columns that fit a block.
+template <class F>
+void for_each_extent(std::uint64_t n, const F& f) {
+  for (std::uint64_t first = 0; first < n;) {
+    const std::uint64_t size = std::min(kMostPerBlock, n - first);
+    f(first, static_cast<std::uint32_t>(size));
+    first += size;
+  }
+}
+
+/// Values of one type in columns [cols.begin, cols.end), row after row, `row_step` bytes apart,
+/// the first at byte `offset`.
+void add_dense_blocks(EntryTable& entries, std::uint64_t rows, Range cols, ValueType type,
+                      std::uint64_t row_step, std::uint64_t offset) {
+  for_each_extent(rows, [&](std::uint64_t row, std::uint32_t row_count) {
+    for_each_extent(cols.size(), [&](std::uint64_t col, std::uint32_t col_count) {
+      Entry entry;
+      entry.pos = {row, cols.begin + col};
+      entry.rows = row_count;
+      entry.cols = col_count;
+      entry.kind = BlockKind::dense;
+      entry.value_type = type;
+      entry.offset = offset + row * row_step + col * size_of(type);
+      entry.bytes = (row_count - 1) * row_step + col_count * size_of(type);
+      entry.stored = std::uint64_t{row_count} * col_count;
+      entries.push_back(entry);
+    });
+  });
+}
+
+std::shared_ptr<Store> make_dense(std::shared_ptr<MappedFile> file, Schema schema,
+                                  EntryTable entries, std::uint64_t row_step) {
+  BlockIndex index =
+      BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDenseCodec,
+                                 std::make_unique<RowStep>(row_step));
+}
+
+std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+  Schema schema = read_matrix_header(header, Object::dense);
+  const std::uint64_t left = file->size() - at::dense_values;
+  const std::size_t size = size_of(schema.value_type);
+  std::uint64_t cells, bytes;
+  if (!multiply(schema.rows, schema.cols, cells) || !multiply(cells, size, bytes) ||
+      bytes != left) {
+    header.fail(at::dense_values, "expected " + shape_text(schema) + " values of " +
+                                      std::string(name(schema.value_type)) +
+                                      " up to the end of the file, got " + std::to_string(left) +
+                                      " bytes");
+  }
+  EntryTable entries;
+  const std::uint64_t row_step = cells == 0 ? 0 : schema.cols * size;
+  if (cells > 0) {
+    add_dense_blocks(entries, schema.rows, {0, schema.cols}, schema.value_type, row_step,
+                     at::dense_values);
+  }
+  return make_dense(std::move(file), std::move(schema), std::move(entries), row_step);
+}
+
+std::shared_ptr<Store> open_scalar(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+  header.read<std::uint64_t>("16 unused bytes");
+  header.read<std::uint64_t>("16 unused bytes");
+  Schema schema;
+  schema.rows = schema.cols = 1;
+  schema.value_type = header.value_type();
+  const std::size_t size = size_of(schema.value_type);
+  if (file->size() - at::scalar_value != size) {
+    header.fail(at::scalar_value, "expected one value of " + std::string(name(schema.value_type)) +
+                                      " up to the end of the file, got " +
+                                      std::to_string(file->size() - at::scalar_value) + " bytes");
+  }
+  EntryTable entries;
+  add_dense_blocks(entries, 1, {0, 1}, schema.value_type, size, at::scalar_value);
+  auto store = make_dense(std::move(file), std::move(schema), std::move(entries), size);
+  store->set_note("a scalar, read as a matrix of one cell");
+  return store;
+}
+
+/// Lengths of the arrays, before any of them is looked at.
+CsrArrays read_csr_layout(const MappedFile& file, HeaderReader& header, const Schema& schema) {
+  CsrArrays arrays;
+  arrays.nnz = header.read<std::uint64_t>("the number of values");
+  const std::uint64_t left = file.size() - at::csr_row_offsets;
+  if (schema.rows >= left / kIndexBytes) {
+    header.fail(at::csr_row_offsets, "expected the row offsets of " + std::to_string(schema.rows) +
+                                         " rows, got " + std::to_string(left) + " bytes");
+  }
+  const std::uint64_t offsets = (schema.rows + 1) * kIndexBytes;
+  const std::uint64_t entry = kIndexBytes + size_of(schema.value_type);
+  // What a matrix has allocated beyond its values may have been written behind them.
+  if (arrays.nnz > (left - offsets) / entry || (left - offsets) % entry != 0) {
+    header.fail(at::csr_row_offsets + offsets,
+                "expected " + std::to_string(arrays.nnz) + " column indices and values of " +
+                    std::string(name(schema.value_type)) + " up to the end of the file, got " +
+                    std::to_string(left - offsets) + " bytes");
+  }
+  arrays.columns_at = at::csr_row_offsets + offsets;
+  arrays.values_at = arrays.columns_at + arrays.nnz * kIndexBytes;
+  arrays.end = arrays.values_at + arrays.nnz * size_of(schema.value_type);
+  return arrays;
+}
+
+void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Schema& schema,
+                    const CsrArrays& arrays) {
+  const auto expect_at = [&](std::uint64_t offset, std::string_view which, std::uint64_t wanted) {
+    const auto got = load_le<std::uint64_t>(file.at(offset, kIndexBytes));
+    if (got != wanted) {
+      header.fail(offset, "expected a " + std::string(which) + " row offset of " +
+                              std::to_string(wanted) + ", got " + std::to_string(got));
+    }
+  };
+  expect_at(at::csr_row_offsets, "first", 0);
+  expect_at(arrays.columns_at - kIndexBytes, "last", arrays.nnz);
+  if (schema.cols == 0 && arrays.nnz > 0) {
+    header.fail(at::csr_nnz, "expected no values in a matrix without columns, got " +
+                                 std::to_string(arrays.nnz));
+  }
+  if (schema.cols > kMostPerBlock) {
+    throw Error(
+        Errc::unsupported, file.name(), at::cols,
+        "expected at most 4294967295 columns in a CSR matrix, got " + std::to_string(schema.cols));
+  }
+}
+
+std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+  Schema schema = read_matrix_header(header, Object::csr);
+  auto arrays = std::make_unique<CsrArrays>(read_csr_layout(*file, header, schema));
+  check_csr_ends(*file, header, schema, *arrays);
+  EntryTable entries;
+  if (schema.cols > 0) {
+    for_each_extent(schema.rows, [&](std::uint64_t row, std::uint32_t row_count) {
+      Entry entry;
+      entry.pos = {row, 0};
+      entry.rows = row_count;
+      entry.cols = static_cast<std::uint32_t>(schema.cols);
+      entry.kind = BlockKind::csr;
+      entry.value_type = schema.value_type;
+      entry.offset = at::csr_row_offsets;
+      entry.bytes = arrays->end - entry.offset;
+      const Range stored = arrays->row_range(*file, row, row + row_count);
+      entry.stored = stored.size();
+      entries.push_back(entry);
+    });
+  }
+  const std::uint64_t slack = file->size() - arrays->end;
+  BlockIndex index =
+      BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
+  auto store = std::make_shared<Store>(std::move(file), std::move(schema), std::move(index),
+                                       kCsrCodec, std::move(arrays));
+  if (slack > 0) {
+    store->set_note(std::to_string(slack) + " bytes of unused capacity follow the last value");
+  }
+  return store;
+}
+
+/// Columns with their types; the labels that the file brings along are not text (FORMAT.md).
+std::vector<Column> read_columns(const MappedFile& file, const HeaderReader& header,
+                                 std::uint64_t cols) {
+  // Each column takes a value type and the length of a label at least.
+  const std::uint64_t most = (file.size() - at::frame_types) / 3;
+  if (cols > most) {
+    header.fail(at::cols, "expected at most " + std::to_string(most) +
+                              " columns in a file of this size, got " + std::to_string(cols));
+  }
+  std::vector<Column> columns;
+  columns.reserve(cols);
+  const std::span<const std::byte> codes = file.bytes(at::frame_types, cols);
+  for (std::uint64_t col = 0; col < cols; ++col) {
+    const auto code = static_cast<std::uint8_t>(codes[col]);
+    columns.push_back({"col_" + std::to_string(col), header.type_at(at::frame_types + col, code)});
+  }
+  return columns;
+}
+
+/// Skips labels and position; returns where the rows start.
+std::uint64_t read_frame_body(const MappedFile& file, const HeaderReader& header,
+                              std::uint64_t cols) {
+  const std::uint64_t begin = at::frame_types + cols;
+  ByteReader reader(file.bytes(begin, file.size() - begin), begin, file.name());
+  for (std::uint64_t col = 0; col < cols; ++col) {
+    reader.take(reader.le<std::uint16_t>("the length of a label"), "a label");
+  }
+  for (const std::string_view what : {"row", "column"}) {
+    const std::uint64_t offset = reader.offset();
+    const auto got = reader.le<std::uint64_t>("the position of the block");
+    if (got != 0) {
+      header.fail(offset,
+                  "expected a block " + std::string(what) + " of 0, got " + std::to_string(got));
+    }
+  }
+  return reader.offset();
+}
+
+std::shared_ptr<Store> open_frame(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+  Schema schema;
+  schema.kind = ObjectKind::frame;
+  schema.rows = header.read<std::uint64_t>("the number of rows");
+  schema.cols = header.read<std::uint64_t>("the number of columns");
+  schema.columns = read_columns(*file, header, schema.cols);
+  const std::uint64_t body = read_frame_body(*file, header, schema.cols);
+
+  std::uint64_t record = 0;
+  for (const Column& column : schema.columns) record += size_of(column.value_type);
+  std::uint64_t bytes;
+  if (!multiply(schema.rows, record, bytes) || bytes != file->size() - body) {
+    header.fail(body, "expected " + std::to_string(schema.rows) + " rows of " +
+                          std::to_string(record) + " bytes up to the end of the file, got " +
+                          std::to_string(file->size() - body) + " bytes");
+  }
+  EntryTable entries;
+  std::uint64_t at_column = body;
+  for (std::uint64_t first = 0; first < schema.cols && schema.rows > 0;) {
+    const ValueType type = schema.columns[first].value_type;
+    std::uint64_t end = first + 1;
+    while (end < schema.cols && schema.columns[end].value_type == type) ++end;
+    add_dense_blocks(entries, schema.rows, {first, end}, type, record, at_column);
+    at_column += (end - first) * size_of(type);
+    first = end;
+  }
+  take_labels_beside(*file, schema);
+  return make_dense(std::move(file), std::move(schema), std::move(entries), record);
+}
+
+}  // namespace
+
+std::shared_ptr<const Store> open_daphne(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+  HeaderReader header(*file);
+  header.expect<std::uint8_t>(kVersion, "a version");
+  const auto object = header.read<std::uint8_t>("a data type");
+  switch (static_cast<Object>(object)) {
+    case Object::dense:
+      return open_dense(std::move(file), header);
+    case Object::csr:
+      return open_csr(std::move(file), header);
+    case Object::frame:
+      return open_frame(std::move(file), header);
+    case Object::scalar:
+      return open_scalar(std::move(file), header);
+  }
+  header.fail(at::object, "expected a data type of 1 to 4, got " + std::to_string(object));
+}
+
+}  // namespace dapple::detail::daphne

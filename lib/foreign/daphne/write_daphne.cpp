@@ -1,0 +1,193 @@
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/bytes.h"
+#include "lib/file.h"
+#include "lib/foreign/daphne/daphne.h"
+#include "lib/foreign/daphne_meta.h"
+
+namespace dapple::detail::daphne {
+
+namespace {
+
+/// Writes numbers one behind the other from some byte of the file on, in large pieces.
+class Cursor {
+ public:
+  Cursor(const OutputFile& file, std::uint64_t offset) : file_(file), offset_(offset) {
+    buffer_.reserve(kBytes);
+  }
+
+  void put(std::span<const std::byte> bytes) {
+    if (bytes.size() > kBytes - buffer_.size()) flush();
+    if (bytes.size() >= kBytes) {
+      file_.write_at(offset_, bytes);
+      offset_ += bytes.size();
+    } else {
+      buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    }
+  }
+  template <Number T>
+  void put(T value) {
+    put(std::as_bytes(std::span(&value, 1)));
+  }
+
+  /// Byte of the file behind the last number.
+  std::uint64_t offset() const noexcept { return offset_ + buffer_.size(); }
+
+  /// REQUIRED before the cursor ends.
+  void flush() {
+    if (!buffer_.empty()) file_.write_at(offset_, buffer_);
+    offset_ += buffer_.size();
+    buffer_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kBytes = std::size_t{1} << 18;
+
+  const OutputFile& file_;
+  std::uint64_t offset_;
+  std::vector<std::byte> buffer_;
+};
+
+std::uint8_t code_of(const Schema& schema, std::uint64_t col) {
+  const ValueType type = schema.type_of(col);
+  const auto code = code_of_type(type);
+  if (!code) {
+    const bool frame = schema.kind == ObjectKind::frame;
+    throw Error(Errc::unsupported,
+                "expected a value type that the DAPHNE runtime has, got " +
+                    std::string(name(type)) +
+                    (frame ? " in column " + std::to_string(col) : std::string()) +
+                    "; --value-type " + (is_signed(type) ? "i32" : "u32") + " holds its values");
+  }
+  return *code;
+}
+
+void put_object_header(const Schema& schema, Object object, Cursor& out) {
+  out.put(kVersion);
+  out.put(static_cast<std::uint8_t>(object));
+  out.put(schema.rows);
+  out.put(schema.cols);
+}
+
+void put_position(Cursor& out) {
+  out.put(std::uint64_t{0});
+  out.put(std::uint64_t{0});
+}
+
+void put_matrix_header(const Schema& schema, Object object, Cursor& out) {
+  const std::uint8_t code = code_of(schema, 0);
+  put_object_header(schema, object, out);
+  out.put(code);
+  put_position(out);
+  out.put(static_cast<std::uint32_t>(schema.rows));  // the low halves, as the runtime does
+  out.put(static_cast<std::uint32_t>(schema.cols));
+  out.put(static_cast<std::uint8_t>(object));
+  out.put(code);
+}
+
+/// Labels of no bytes: the runtime would read them over its string objects.
+void put_frame_header(const Schema& schema, Cursor& out) {
+  put_object_header(schema, Object::frame, out);
+  for (std::uint64_t col = 0; col < schema.cols; ++col) out.put(code_of(schema, col));
+  for (std::uint64_t col = 0; col < schema.cols; ++col) out.put(std::uint16_t{0});
+  put_position(out);
+}
+
+/// All cells row after row, each as its column's type: the body of dense matrices and of frames.
+void put_rows(const Source& source, Cursor& out) {
+  std::vector<std::byte> cells;
+  source.for_each_piece([&](const Region& piece) {
+    cells.resize(piece.rows.size() * source.packed_row(piece.cols));
+    source.read_packed(piece, cells.data(), source.threads());
+    out.put(cells);
+  });
+}
+
+/// Where the arrays of columns and values start is known only when all entries have been counted,
+/// so the source is read twice; memory stays bounded. Returns the length of the file.
+std::uint64_t write_csr(const Source& source, const OutputFile& file) {
+  const Schema& schema = source.schema();
+  const Region all{{0, schema.rows}, {0, schema.cols}};
+  Cursor header(file, 0);
+  put_matrix_header(schema, Object::csr, header);
+
+  Cursor offsets(file, at::csr_row_offsets);
+  std::uint64_t row = 0, nnz = 0;
+  source.entries(all, [&](const StoredCell& cell) {
+    for (; row <= cell.row; ++row) offsets.put(nnz);
+    ++nnz;
+  });
+  for (; row < schema.rows; ++row) offsets.put(nnz);
+  offsets.put(nnz);
+  offsets.flush();
+  header.put(nnz);
+  header.flush();
+
+  const std::size_t size = size_of(schema.value_type);
+  Cursor columns(file, offsets.offset());
+  Cursor values(file, offsets.offset() + nnz * kIndexBytes);
+  source.entries(all, [&](const StoredCell& cell) {
+    columns.put(cell.col);
+    values.put(std::as_bytes(std::span(&cell.bits, 1)).first(size));
+  });
+  columns.flush();
+  values.flush();
+  source.progress(schema.rows);
+  return values.offset();
+}
+
+std::uint64_t write_dense(const Source& source, const OutputFile& file) {
+  Cursor out(file, 0);
+  if (source.kind() == ObjectKind::frame) {
+    put_frame_header(source.schema(), out);
+  } else {
+    put_matrix_header(source.schema(), Object::dense, out);
+  }
+  put_rows(source, out);
+  out.flush();
+  return out.offset();
+}
+
+bool wants_csr(const Schema& schema, const ConvertOptions& options) {
+  if (schema.kind == ObjectKind::frame) return false;
+  switch (options.write.kind) {
+    case KindChoice::csr:
+      return true;
+    case KindChoice::dense:
+      return false;
+    case KindChoice::automatic:
+      return schema.storage == Storage::csr;
+    case KindChoice::coo:
+      break;
+  }
+  throw Error(Errc::unsupported,
+              "expected a kind that the DAPHNE runtime has, dense or csr, got coo");
+}
+
+}  // namespace
+
+WriteSummary write_daphne(const Source& source, const std::filesystem::path& path,
+                          const ConvertOptions& options) {
+  const WriteOptions& write = options.write;
+  std::filesystem::path meta_path = path;
+  meta_path += ".meta";
+  const Schema& schema = source.schema();
+  const bool csr = wants_csr(schema, options);
+  const std::uint64_t types = schema.kind == ObjectKind::frame ? schema.cols : 1;
+  for (std::uint64_t col = 0; col < types; ++col) code_of(schema, col);  // or refuses
+  const std::string meta_text = daphne_meta_text(schema);
+
+  OutputFile file(path, write.overwrite);
+  OutputFile meta(meta_path, write.overwrite);
+  meta.append(std::as_bytes(std::span(meta_text)));
+  const std::uint64_t bytes = csr ? write_csr(source, file) : write_dense(source, file);
+  // Once the data file has its name, both are there.
+  meta.publish(write.sync);
+  file.publish(write.sync);
+  return {{}, bytes};
+}
+
+}  // namespace dapple::detail::daphne
