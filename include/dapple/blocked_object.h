@@ -82,7 +82,8 @@ class BlockRange {
   };
 
   std::uint64_t size() const noexcept { return size_; }
-  iterator begin() const noexcept { return {store_, 0}; }
+  /// Throws corrupt when the index is damaged. O(1), but for the first call: O(n).
+  iterator begin() const;
   iterator end() const noexcept { return {store_, size_}; }
 
  private:

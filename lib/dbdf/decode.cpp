@@ -58,21 +58,10 @@ void check_hash(const Store& store, const Entry& e) {
   }
 }
 
-void confirm_absence(const Store& store) {
-  if (store.index().origin() == IndexOrigin::scanned) return;
+BlockIndex walk_again(const Store& store) {
   std::uint64_t body = 0;
   const Schema schema = read_header(store.file(), body);
-  const BlockIndex truth = scan(store.file(), body, schema);
-  for (std::uint64_t i = 0; i < truth.size(); ++i) {
-    const Entry real = truth.entry(i);
-    const auto number = store.index().find(real.pos);
-    if (!number || store.index().entry(*number).cells() != real.cells()) {
-      store.fail(Errc::corrupt, real.offset,
-                 "expected block " + text(real.pos) +
-                     " in the index as it is, got none or another extent; 'dapple repair' "
-                     "rebuilds the index");
-    }
-  }
+  return scan(store.file(), body, schema);
 }
 
 void read_dense(const Store& store, const Entry& e, const Part& part, const Target& out) {
@@ -149,7 +138,7 @@ const Codec kCodec = {
     .header_size = [](const Entry& e) -> std::uint64_t { return header_size(e.kind); },
     .confirm = confirm,
     .check_hash = check_hash,
-    .confirm_absence = confirm_absence,
+    .walk_again = walk_again,
     .read = read,
     .in_place = in_place,
     .entries = sparse_entries,

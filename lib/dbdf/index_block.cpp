@@ -38,6 +38,7 @@ Line make_head(const BlockCounts& counts) {
   store_le(line.data() + head_at::csr, counts.csr);
   store_le(line.data() + head_at::coo, counts.coo);
   store_le(line.data() + head_at::stored, counts.stored);
+  store_le(line.data() + head_at::hash, xxh3({line.data(), head_at::hash}));
   return line;
 }
 
@@ -111,6 +112,7 @@ std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first)
   }
   trailer.payload = file.size() - bytes;
   trailer.table_hash = load_le<std::uint64_t>(p + trailer_at::table_hash);
+  place.hash = trailer.table_hash;
   place.entries = trailer.payload + kLine;
   const TileShape tile{load_le<std::uint32_t>(p + trailer_at::tile_rows),
                        load_le<std::uint32_t>(p + trailer_at::tile_cols)};

@@ -7,6 +7,7 @@
 
 namespace dapple {
 
+using detail::Entry;
 using detail::Store;
 
 std::string_view name(IndexOrigin origin) noexcept {
@@ -22,7 +23,20 @@ std::string_view name(IndexOrigin origin) noexcept {
 }
 
 BlockInfo BlockRange::iterator::operator*() const {
-  return store_->index().entry(store_->index().in_file_order(i_)).info();
+  const Entry entry = store_->index().entry(store_->index().in_file_order(i_));
+  // An index that lies can have a hash that is right, and bytes that name no kind and no type.
+  if (entry.kind > BlockKind::coo ||
+      !value_type_of_code(static_cast<std::uint8_t>(entry.value_type))) {
+    store_->fail(Errc::corrupt, entry.offset,
+                 "expected the index to name a block type of 0 to 3 and a value type of 1 to 10 "
+                 "(R1), got others; 'dapple repair' rebuilds the index");
+  }
+  return entry.info();
+}
+
+BlockRange::iterator BlockRange::begin() const {
+  store_->require_whole_index();
+  return {store_, 0};
 }
 
 BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 
+#include "lib/hash.h"
 #include "lib/object/cover_tree.h"
 #include "lib/object/entry_pages.h"
 #include "lib/object/overlap.h"
@@ -176,6 +177,11 @@ BlockCounts BlockIndex::counts() const {
   if (!place_.where) return counts_;
   const std::uint64_t head = place_.entries - Entry::kBytes;
   const std::byte* p = place_.where->at(head, Entry::kBytes);
+  if (load_le<std::uint64_t>(p + head_at::hash) != xxh3({p, head_at::hash})) {
+    fail(head,
+         "expected counts of blocks that fit their hash, got others; 'dapple repair' rebuilds "
+         "the index");
+  }
   BlockCounts counts;
   counts.total = place_.count;
   counts.empty = load_le<std::uint64_t>(p + head_at::empty);
@@ -194,6 +200,16 @@ BlockCounts BlockIndex::counts() const {
     fail(head, "expected counts of " + std::to_string(counts.total) + " blocks by kind, got " +
                    std::to_string(left) + " less");
   return counts;
+}
+
+void BlockIndex::require_whole() const {
+  if (!place_.where || !place_.hash) return;
+  const std::uint64_t first = place_.entries - Entry::kBytes;
+  const std::uint64_t end = round_up(tree_byte(place_.tree_words), Entry::kBytes);
+  place_.where->map();
+  if (xxh3(place_.where->bytes(first, end - first)) != *place_.hash) {
+    fail(first, "expected an index that fits its hash, got another; 'dapple repair' rebuilds it");
+  }
 }
 
 std::uint64_t BlockIndex::in_file_order(std::uint64_t i) const {

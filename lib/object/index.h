@@ -50,7 +50,8 @@ struct Entry {
 
 /// Byte positions inside the head in front of the entries of an index in place.
 namespace head_at {
-inline constexpr std::size_t tag = 0, empty = 8, dense = 16, csr = 24, coo = 32, stored = 40;
+inline constexpr std::size_t tag = 0, empty = 8, dense = 16, csr = 24, coo = 32, stored = 40,
+                             hash = 48;  // of what stands in front of it
 }
 
 inline Entry load_entry(const std::byte* p) noexcept {
@@ -63,7 +64,8 @@ inline Entry load_entry(const std::byte* p) noexcept {
   e.rows = load_le<std::uint32_t>(p + entry_at::rows);
   e.cols = load_le<std::uint32_t>(p + entry_at::cols);
   e.kind = static_cast<BlockKind>(p[entry_at::kind]);
-  e.value_type = static_cast<ValueType>(p[entry_at::value_type]);
+  e.value_type =
+      e.kind == BlockKind::empty ? ValueType::u8 : static_cast<ValueType>(p[entry_at::value_type]);
   return e;
 }
 
@@ -114,6 +116,7 @@ class BlockIndex {
     bool ordered = false;
     std::optional<Grid> grid;
     IndexOrigin origin = IndexOrigin::embedded;
+    std::optional<std::uint64_t> hash;  // XXH3-64 of head, entries, order and tree, if known
   };
   static BlockIndex in_place(Place place);
 
@@ -134,6 +137,10 @@ class BlockIndex {
   const std::optional<Grid>& grid() const noexcept { return place_.grid; }
   /// O(1). Throws corrupt when an index in place gives counts that do not add up.
   BlockCounts counts() const;
+
+  /// Throws corrupt unless the bytes of an index in place are those that its hash was made of.
+  /// O(bytes of the index).
+  void require_whole() const;
 
   /// The 64 bytes of entry `number`. REQUIRES number < size().
   const std::byte* entry_bytes(std::uint64_t number) const {

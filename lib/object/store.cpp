@@ -135,24 +135,43 @@ void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   file_->will_need(wanted.begin, wanted.size());
 }
 
-void Store::confirm_absence() const {
-  if (codec_->confirm_absence == nullptr || absence_confirmed_.load()) return;
-  codec_->confirm_absence(*this);
-  absence_confirmed_.store(true);
+const BlockIndex* Store::truth() const {
+  if (codec_->walk_again == nullptr || index_.origin() == IndexOrigin::scanned) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!truth_) truth_ = codec_->walk_again(*this);
+  return &*truth_;
+}
+
+void Store::require_whole_index() const {
+  if (index_is_whole_.load(std::memory_order_relaxed)) return;
+  index_.require_whole();
+  index_is_whole_.store(true, std::memory_order_relaxed);
+}
+
+void Store::fail_missing(const Entry& entry) const {
+  fail(Errc::corrupt, entry.offset,
+       "expected the index to lead to block " + detail::text(entry.pos) +
+           ", got none; 'dapple repair' rebuilds the index");
 }
 
 std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {
   require_inside({{row, row + 1}, {col, col + 1}});
   const auto number = index_.cover(row, col);
-  if (!number) confirm_absence();
-  return number;
+  if (number) return number;
+  if (const BlockIndex* truth = this->truth()) {
+    if (const auto missed = truth->cover(row, col)) fail_missing(truth->entry(*missed));
+  }
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> Store::find(BlockPos pos) const {
   if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return std::nullopt;
   const auto number = index_.find(pos);
-  if (!number) confirm_absence();
-  return number;
+  if (number) return number;
+  if (const BlockIndex* truth = this->truth()) {
+    if (const auto missed = truth->find(pos)) fail_missing(truth->entry(*missed));
+  }
+  return std::nullopt;
 }
 
 void Store::require_inside(const Region& region) const {
@@ -195,6 +214,17 @@ void Store::fail_absent(Region region) const {
                   " (R7), got none; --absent zero reads such cells as zero");
 }
 
+// Throws when the blocks that the file has in `region` are not those of the index.
+void Store::require_touching(const Region& region, std::span<const std::uint64_t> numbers) const {
+  const BlockIndex* truth = this->truth();
+  if (truth == nullptr) return;
+  auto known = numbers.begin();  // both ascend by position
+  for (const std::uint64_t number : truth->touching(region)) {
+    const Entry entry = truth->entry(number);
+    if (known == numbers.end() || index_.entry(*known++).pos != entry.pos) fail_missing(entry);
+  }
+}
+
 std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, bool& whole) const {
   require_inside(region);
   std::vector<std::uint64_t> numbers = index_.touching(region);
@@ -202,7 +232,7 @@ std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, 
   if (index_.grid() || region.empty()) return numbers;
   whole = cover_all(numbers, region);
   if (!whole) {
-    confirm_absence();
+    require_touching(region, numbers);
     if (absent == Absent::error) fail_absent(region);
   }
   return numbers;

@@ -71,9 +71,9 @@ struct Codec {
   void (*confirm)(const Store&, const Entry&) = nullptr;
   /// Compares the entry's hash with the block's bytes. Throws corrupt. May be null: no hashes.
   void (*check_hash)(const Store&, const Entry&) = nullptr;
-  /// Walks the file to see whether an index that leaves cells uncovered tells the truth. Throws
-  /// corrupt when it does not. May be null: the index is the truth.
-  void (*confirm_absence)(const Store&) = nullptr;
+  /// The index that a walk over the file finds, whatever index it brings along: what an index that
+  /// leaves cells uncovered is compared with. May be null: the index is the truth.
+  BlockIndex (*walk_again)(const Store&) = nullptr;
   /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
   void (*read)(const Store&, const Entry&, const Part&, const Target& out) = nullptr;
   /// The values in place, or nothing. May be null: never in place.
@@ -131,9 +131,14 @@ class Store : public HotStore {
   Entry confirmed_entry(std::uint64_t number) const;
 
   /// The block that covers a cell, or that stands at a position. A cell or position without one
-  /// is believed only after `confirm_absence`.
+  /// is believed only after a walk over the file.
   std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
   std::optional<std::uint64_t> find(BlockPos pos) const;
+
+  /// Throws corrupt when an index that is about to be listed is damaged: single blocks are
+  /// compared with their headers when they are used, a list of all of them is not. O(n) the first
+  /// time.
+  void require_whole_index() const;
 
   /// Copies the cells of `region` to `out`. REQUIRES that `out` has room. The heart of every
   /// read: visits the blocks that the region touches, decodes each straight into place.
@@ -163,11 +168,13 @@ class Store : public HotStore {
   void make_hot() const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
-  void confirm_absence() const;
+  const BlockIndex* truth() const;
+  [[noreturn]] void fail_missing(const Entry& entry) const;
   void entries_of_dense(const Entry& entry, const Part& part,
                         const std::function<void(const StoredCell&)>& take) const;
   bool cover_all(std::span<const std::uint64_t> numbers, const Region& region) const;
   [[noreturn]] void fail_absent(Region region) const;
+  void require_touching(const Region& region, std::span<const std::uint64_t> numbers) const;
 
   std::shared_ptr<MappedFile> file_;
   Schema schema_;
@@ -183,8 +190,9 @@ class Store : public HotStore {
   // A bit per block: its entry has been confirmed. Made when the file is first mapped; zero pages
   // cost no memory until a bit in them is set.
   mutable std::unique_ptr<std::uint64_t, Free> touched_bits_;
-  mutable std::mutex mutex_;  // guards the making of touched_bits_, and HotStore
-  mutable std::atomic<bool> absence_confirmed_{false};
+  mutable std::atomic<bool> index_is_whole_{false};
+  mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
+  mutable std::mutex mutex_;                 // guards the making of touched_bits_, truth_, HotStore
 };
 
 }  // namespace dapple::detail
