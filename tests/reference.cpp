@@ -146,12 +146,22 @@ struct Fault {
   std::string why;
 };
 
+void blame(Object& object, const Block& b, const std::string& why) {
+  object.faults.push_back("block (" + std::to_string(b.rx) + ", " + std::to_string(b.cx) +
+                          "): " + why);
+}
+
 // Stores one value of a block into the cell it belongs to.
 void put(Object& object, const Block& b, std::uint64_t row, std::uint64_t col, std::uint64_t bits) {
   if (row >= b.rows || col >= b.cols) throw Fault{"R5: an index leaves its block"};
   const auto value = convert(b.type, bits, object.type_of(b.cx + col));
-  if (!value) throw Fault{"R6: a value does not fit its column's type"};
-  object.cells[(b.rx + row) * object.cols + b.cx + col].bits = *value;
+  Cell& cell = object.cells[(b.rx + row) * object.cols + b.cx + col];
+  if (!value) {
+    cell.state = State::doubtful;
+    blame(object, b, "R6: a value does not fit its column's type");
+    return;
+  }
+  cell.bits = *value;
 }
 
 // The same for an entry of a sparse block, which may name each cell once.
@@ -206,8 +216,7 @@ void values(std::span<const std::byte> file, const Block& b, Object& object) {
     if (b.kind == kCsr) csr_values(in, b, object);
     if (b.kind == kCoo) coo_values(in, b, object);
   } catch (const Fault& fault) {
-    object.faults.push_back("block (" + std::to_string(b.rx) + ", " + std::to_string(b.cx) +
-                            "): " + fault.why);
+    blame(object, b, fault.why);
     for (std::uint64_t r = 0; r < b.rows; ++r) {
       for (std::uint64_t c = 0; c < b.cols; ++c) {
         object.cells[(b.rx + r) * object.cols + b.cx + c] = {State::doubtful, 0};

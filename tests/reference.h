@@ -18,7 +18,7 @@ namespace reference {
 enum class State : std::uint8_t {
   absent,    // no block covers it (R7)
   known,     // `bits` holds its value
-  doubtful,  // its block breaks R5 or R6
+  doubtful,  // its block breaks R5, or its value R6
 };
 
 struct Cell {

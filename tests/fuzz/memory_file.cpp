@@ -17,7 +17,7 @@ MemoryFile::~MemoryFile() { close(fd_); }
 
 void MemoryFile::set(std::span<const std::byte> bytes) {
   const auto size = static_cast<ssize_t>(bytes.size());
-  if (ftruncate(fd_, 0) != 0 || pwrite(fd_, bytes.data(), bytes.size(), 0) != size) {
+  if (ftruncate(fd_, size) != 0 || pwrite(fd_, bytes.data(), bytes.size(), 0) != size) {
     throw std::runtime_error("cannot write a file in memory");
   }
 }
