@@ -102,17 +102,19 @@ const FormatInfo& format_to_write(const Destination& destination) {
 
 void require_replaceable(const Destination& destination) {
   if (destination.is_stdout()) return;
-  std::error_code ignored;  // what cannot be looked at is reported when it is written
-  const auto status = std::filesystem::symlink_status(destination.path, ignored);
-  if (!std::filesystem::exists(status)) return;
   const auto fail = [&](std::string detail) {
     throw Error(Errc::invalid_argument, destination.path, std::nullopt, std::move(detail));
   };
-  if (std::filesystem::is_directory(status)) fail("expected a file to write, got a folder");
-  if (std::filesystem::is_other(status)) {
+  std::error_code ignored;  // what cannot be looked at is reported when it is written
+  const auto behind_links = std::filesystem::status(destination.path, ignored);
+  if (std::filesystem::is_directory(behind_links)) fail("expected a file to write, got a folder");
+  if (std::filesystem::is_other(behind_links)) {
     fail("expected a file to write or - for standard output, got a device or pipe");
   }
-  if (!destination.force) fail("expected a new file, got one that exists; --force overwrites it");
+  const bool exists =
+      std::filesystem::exists(std::filesystem::symlink_status(destination.path, ignored));
+  if (exists && !destination.force)
+    fail("expected a new file, got one that exists; --force overwrites it");
 }
 
 std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,
