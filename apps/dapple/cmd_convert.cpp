@@ -149,11 +149,12 @@ int run(const Arguments& arguments, Console& console) {
   }
   require_replaceable(destination);
 
+  input.options.idv.columns = wanted.labels;
   const auto object = open_input(input);
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   options.write = write.options;
-  const auto written = deliver(object, part, destination, options, console);
+  const auto written = deliver(input, object, part, destination, options, console);
   if (written && !console.quiet && !console.json) {
     say(summary_text(destination, object, part, options, *written));
   }

@@ -35,8 +35,9 @@ int run(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   require_consistent(wanted);
-  const bool as_text = destination.is_stdout() && destination.to.empty();
-  const bool as_screen = as_text && console.out.is_terminal();
+  const bool as_text =
+      destination.is_stdout() && (destination.to.empty() || destination.to == kDefaultFormat);
+  const bool as_screen = as_text && destination.to.empty() && console.out.is_terminal();
   if (destination.force && destination.is_stdout()) {
     throw UsageError("expected -o OUT with --force, got none");
   }
@@ -46,18 +47,24 @@ int run(const Arguments& arguments, Console& console) {
     require_replaceable(destination);
   }
 
+  input.options.idv.columns = wanted.labels;
   const auto object = open_input(input);
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
+  const ReadOptions reading{absent, console.threads};
+  const CellPages pages(object, part, reading);
+  if (as_text && pages.cols() == 0) return kDone;  // text of no columns is no text
   if (as_screen) {
-    print_cells(object, part, {absent, console.threads}, console.out);
+    print_screen(pages, console.out);
     return kDone;
   }
-  const std::uint64_t cols = part.cols ? part.cols->size() : base(object).cols();
-  if (as_text && cols == 0) return kDone;  // text of no columns is no text
+  if (as_text && pages.has_texts()) {
+    print_csv(pages, console.out);
+    return kDone;
+  }
   ConvertOptions options;
   options.absent = absent;
-  deliver(object, part, destination, options, console);
+  deliver(input, object, part, destination, options, console);
   return kDone;
 }
 

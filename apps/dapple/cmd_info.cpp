@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "dapple/convert.h"
 #include "dapple/sidecar.h"
@@ -17,8 +18,29 @@ namespace dapple::cli {
 namespace {
 
 constexpr std::size_t kLabelWidth = 40;
-constexpr std::uint64_t kColumnsOnTerminal = 24;
+constexpr std::uint64_t kLinesOnTerminal = 24;
 constexpr std::uint64_t kManyBlocks = 1000;  // above, walking them is worth saving
+
+/// The keys of files that hold more than one object, or columns that are only text.
+void print_more_json(const BlockedObject& object, Output& out) {
+  if (object.contents().size() > 1) {
+    std::string_view before = R"(,"values":[)";
+    for (const std::string& value : object.contents()) {
+      out.print("{}{}", before, json_string(value));
+      before = ",";
+    }
+    out.write("]");
+  }
+  if (!object.text_columns().empty()) {
+    std::string_view before = R"(,"text_columns":[)";
+    for (const TextColumn& column : object.text_columns()) {
+      out.print(R"({}{{"label":{},"type":{}}})", before, json_string(column.label),
+                json_string(column.type));
+      before = ",";
+    }
+    out.write("]");
+  }
+}
 
 void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   const BlockedObject& o = base(object);
@@ -45,9 +67,10 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   } else {
     out.write(R"(,"grid":null)");
   }
-  out.print(R"(,"stored":{},"bytes":{},"index":"{}"}})", counts.stored, o.bytes(),
+  out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, o.bytes(),
             name(o.index_origin()));
-  out.write("\n");
+  print_more_json(o, out);
+  out.write("}\n");
 }
 
 /// One line of the screen; values stand below each other.
@@ -118,21 +141,56 @@ std::string type_summary(const Frame& frame) {
   return text;
 }
 
+/// What stands in a line about one column.
+struct ColumnLine {
+  std::string label, type;
+};
+
+/// Columns of numbers and of text, in the order of the file; `most` of them.
+std::vector<ColumnLine> column_lines(const Frame& frame, std::uint64_t most) {
+  std::vector<ColumnLine> lines;
+  const auto texts = frame.text_columns();
+  std::size_t k = 0;
+  for (std::uint64_t col = 0; col <= frame.cols() && lines.size() < most; ++col) {
+    for (; k < texts.size() && texts[k].before <= col; ++k) {
+      lines.push_back({label_text(texts[k].label, kLabelWidth),
+                       printable(texts[k].type) + (texts[k].readable ? "" : ", not readable")});
+    }
+    if (col == frame.cols()) break;
+    lines.push_back(
+        {label_text(frame.label(col), kLabelWidth), std::string(name(frame.column_type(col)))});
+  }
+  return lines;
+}
+
 void print_columns(const Frame& frame, Output& out) {
-  const std::uint64_t shown =
-      out.is_terminal() ? std::min(frame.cols(), kColumnsOnTerminal) : frame.cols();
+  const std::uint64_t total = frame.cols() + frame.text_columns().size();
+  const std::uint64_t shown = out.is_terminal() ? std::min(total, kLinesOnTerminal) : total;
+  const std::vector<ColumnLine> lines = column_lines(frame, shown);
   std::size_t width = 0;
-  for (std::uint64_t col = 0; col < shown; ++col) {
-    width = std::max(width, display_width(label_text(frame.label(col), kLabelWidth)));
+  for (const ColumnLine& line : lines) width = std::max(width, display_width(line.label));
+  std::string_view key = "columns";
+  for (const ColumnLine& line : lines) {
+    const std::string padding(width - display_width(line.label) + 2, ' ');
+    print_line(out, key, line.label + padding + line.type);
+    key = "";
   }
-  for (std::uint64_t col = 0; col < shown; ++col) {
-    const std::string label = label_text(frame.label(col), kLabelWidth);
-    const std::string padding(width - display_width(label) + 2, ' ');
-    print_line(out, col == 0 ? "columns" : "",
-               label + padding + std::string(name(frame.column_type(col))));
+  if (lines.size() < total) {
+    print_line(out, "", fmt::format("... and {} more; --json lists all", total - lines.size()));
   }
-  if (shown < frame.cols()) {
-    print_line(out, "", fmt::format("... and {} more; --json lists all", frame.cols() - shown));
+}
+
+/// The values of a file that holds several.
+void print_contents(const BlockedObject& object, Output& out) {
+  const std::vector<std::string>& values = object.contents();
+  if (values.size() < 2) return;
+  const std::size_t shown =
+      out.is_terminal() ? std::min<std::size_t>(values.size(), kLinesOnTerminal) : values.size();
+  for (std::size_t i = 0; i < shown; ++i) {
+    print_line(out, i == 0 ? "values" : "", fmt::format("{}  {}", i, values[i]));
+  }
+  if (shown < values.size()) {
+    print_line(out, "", fmt::format("... and {} more; --json lists all", values.size() - shown));
   }
 }
 
@@ -141,6 +199,7 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
   const BlockCounts counts = o.counts();
   print_line(out, "file",
              fmt::format("{} ({}), {}", printable(file), human_size(o.bytes()), format_title(o)));
+  print_contents(o, out);
   if (const auto* matrix = std::get_if<Matrix>(&object)) {
     print_line(out, "matrix",
                fmt::format("{} x {}, {}{}", o.rows(), o.cols(), name(matrix->value_type()),
@@ -165,6 +224,7 @@ int run(const Arguments& arguments, Console& console) {
   add_shared_flags(command, console, "one JSON object on one line; errors as JSON, too");
   command.parse(arguments);
 
+  input.options.futhark.first = true;  // of several values, shows one and lists all
   const auto object = open_input(input);
   if (console.json) {
     print_json(object, console.out);

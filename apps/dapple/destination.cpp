@@ -59,6 +59,19 @@ const FormatInfo& named_format(const Destination& destination) {
   fail_unknown_format(destination);
 }
 
+/// Throws unsupported when `in` has columns that no format can hold as numbers.
+void require_numbers_only(const BlockedObject& in, const std::string& file) {
+  if (in.text_columns().empty()) return;
+  std::string names;
+  for (const TextColumn& column : in.text_columns()) {
+    names += fmt::format("{}'{}' ({})", names.empty() ? "" : ", ", column.label, column.type);
+  }
+  throw Error(Errc::unsupported, file, std::nullopt,
+              fmt::format("expected columns of numbers, got {}; --column chooses columns, "
+                          "--drop-unsupported leaves these out",
+                          names));
+}
+
 /// Sends a format's bytes to standard output, but no binary ones to a terminal.
 class StdoutSink {
  public:
@@ -102,22 +115,25 @@ const FormatInfo& format_to_write(const Destination& destination) {
 
 void require_replaceable(const Destination& destination) {
   if (destination.is_stdout()) return;
-  std::error_code ignored;  // what cannot be looked at is reported when it is written
-  const auto status = std::filesystem::symlink_status(destination.path, ignored);
-  if (!std::filesystem::exists(status)) return;
   const auto fail = [&](std::string detail) {
     throw Error(Errc::invalid_argument, destination.path, std::nullopt, std::move(detail));
   };
-  if (std::filesystem::is_directory(status)) fail("expected a file to write, got a folder");
-  if (std::filesystem::is_other(status)) {
+  std::error_code ignored;  // what cannot be looked at is reported when it is written
+  const auto behind_links = std::filesystem::status(destination.path, ignored);
+  if (std::filesystem::is_directory(behind_links)) fail("expected a file to write, got a folder");
+  if (std::filesystem::is_other(behind_links)) {
     fail("expected a file to write or - for standard output, got a device or pipe");
   }
-  if (!destination.force) fail("expected a new file, got one that exists; --force overwrites it");
+  const bool exists =
+      std::filesystem::exists(std::filesystem::symlink_status(destination.path, ignored));
+  if (exists && !destination.force)
+    fail("expected a new file, got one that exists; --force overwrites it");
 }
 
-std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,
-                                    const Destination& destination, ConvertOptions options,
-                                    Console& console) {
+std::optional<WriteSummary> deliver(const Input& input, const std::variant<Matrix, Frame>& in,
+                                    const Selection& part, const Destination& destination,
+                                    ConvertOptions options, Console& console) {
+  if (!part.cols) require_numbers_only(base(in), input.name());
   Progress progress(printable(destination.is_stdout() ? "stdout" : destination.path),
                     console.quiet || (destination.is_stdout() && console.out.is_terminal()));
   options.to = format_to_write(destination).name;

@@ -4,13 +4,12 @@
 #include <unistd.h>
 
 #include "dapple/convert.h"
+#include "format_flags.h"
 #include "text.h"
 
 namespace dapple::cli {
 
 namespace {
-
-constexpr std::pair<std::string_view, bool> kMissing[] = {{"nan", true}};
 
 /// Throws UsageError unless `wanted` names a format that can be read.
 void require_format(const std::string& wanted) {
@@ -23,59 +22,6 @@ void require_format(const std::string& wanted) {
   }
   throw UsageError(
       fmt::format("expected --from to be one of {}, got '{}'", names, printable(wanted)));
-}
-
-char parse_delimiter(const std::string& text) {
-  if (text == "tab" || text == "\\t") return '\t';
-  if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r") {
-    throw UsageError(fmt::format("expected --delimiter to be one character or 'tab', got '{}'",
-                                 printable(text)));
-  }
-  return text[0];
-}
-
-/// "LABEL=TYPE"; a label may itself hold '='.
-void take_column_type(const std::string& text, CsvOptions& csv) {
-  const std::size_t at = text.rfind('=');
-  const auto type = at == std::string::npos
-                        ? std::nullopt
-                        : find_value_type(std::string_view(text).substr(at + 1));
-  if (!type) {
-    throw UsageError(
-        fmt::format("expected --type LABEL=TYPE with a type of u8 to u64, i8 to i64, "
-                    "f32 or f64, got '{}'",
-                    printable(text)));
-  }
-  csv.types[text.substr(0, at)] = *type;
-}
-
-void take_header(bool header, CsvOptions& csv) {
-  if (csv.header && *csv.header != header) {
-    throw UsageError("expected one of --header and --no-header, got both");
-  }
-  csv.header = header;
-}
-
-void add_csv_flags(Command& command, CsvOptions& csv) {
-  command.section("reading CSV");
-  command.flag(
-      "--header", [&csv] { take_header(true, csv); },
-      "the first line holds labels; without either flag, guessed");
-  command.flag(
-      "--no-header", [&csv] { take_header(false, csv); }, "the first line holds values");
-  command.option(
-      "--delimiter", "C",
-      [&csv](const std::string& text) { csv.delimiter = parse_delimiter(text); },
-      "the character between fields, or 'tab'; without it, guessed");
-  command.option(
-      "--missing", "nan",
-      [&csv](const std::string& text) {
-        csv.missing_as_nan = parse_choice("--missing", text, kMissing);
-      },
-      "read missing values as NaN; without it, they are an error");
-  command.repeatable(
-      "--type", "LABEL=TYPE", [&csv](const std::string& text) { take_column_type(text, csv); },
-      "the value type of a column, by label or number; repeatable");
 }
 
 }  // namespace
@@ -93,12 +39,14 @@ void add_reading_flags(Command& command, OpenOptions& options) {
         options.format = text;
       },
       "the file's format, where its bytes and name do not tell");
-  add_csv_flags(command, options.csv);
+  add_format_flags(command, options);
 }
 
 std::variant<Matrix, Frame> open_input(const Input& input) {
-  return input.file == "-" ? open_stream(STDIN_FILENO, input.name(), input.options)
-                           : open(input.file, input.options);
+  auto object = input.file == "-" ? open_stream(STDIN_FILENO, input.name(), input.options)
+                                  : open(input.file, input.options);
+  require_flags_of(base(object).format(), input.options);
+  return object;
 }
 
 void say_note(const Input& input, const BlockedObject& object, const Console& console) {

@@ -22,11 +22,11 @@ struct Input {
 /// Adds the operand.
 void add_input(Command& command, Input& input, const std::string& operand = "FILE");
 
-/// Adds --from, and the flags of each format that has some. A new format adds its flags in a
-/// function of its own, called from here.
+/// Adds --from, and the flags of each format that has some.
 void add_reading_flags(Command& command, OpenOptions& options);
 
-/// Opens the file, or standard input for "-".
+/// Opens the file, or standard input for "-". Throws what opening throws; UsageError for flags of
+/// another format.
 std::variant<Matrix, Frame> open_input(const Input& input);
 
 /// Says what the format wants the user to know, on standard error.

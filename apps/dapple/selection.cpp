@@ -154,7 +154,9 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
   if (flags.cols) {
     set_cols(selection, resolve_range(flags.cols, o.cols(), "columns", file), o.cols());
   }
-  if (!flags.labels.empty()) selection.cols = resolve_labels(flags.labels, object, file);
+  // An ML.NET file was opened with these columns alone, which may be vectors of many columns.
+  if (!flags.labels.empty() && o.format() != "idv")
+    selection.cols = resolve_labels(flags.labels, object, file);
   return selection;
 }
 

@@ -1,0 +1,110 @@
+#include "format_flags.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+constexpr std::pair<std::string_view, bool> kMissing[] = {{"nan", true}};
+
+char parse_delimiter(const std::string& text) {
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r") {
+    throw UsageError(fmt::format("expected --delimiter to be one character or 'tab', got '{}'",
+                                 printable(text)));
+  }
+  return text[0];
+}
+
+/// "LABEL=TYPE" of a CSV file, whose label may itself hold '='; otherwise Futhark's.
+void take_type(const std::string& text, OpenOptions& options) {
+  const std::size_t at = text.rfind('=');
+  if (at == std::string::npos) {
+    options.futhark.types.push_back(text);
+    return;
+  }
+  const auto type = find_value_type(std::string_view(text).substr(at + 1));
+  if (!type) {
+    throw UsageError(
+        fmt::format("expected --type LABEL=TYPE with a type of u8 to u64, i8 to i64, "
+                    "f32 or f64, got '{}'",
+                    printable(text)));
+  }
+  options.csv.types[text.substr(0, at)] = *type;
+}
+
+void take_header(bool header, CsvOptions& csv) {
+  if (csv.header && *csv.header != header) {
+    throw UsageError("expected one of --header and --no-header, got both");
+  }
+  csv.header = header;
+}
+
+void add_csv_flags(Command& command, CsvOptions& csv) {
+  command.section("reading CSV");
+  command.flag(
+      "--header", [&csv] { take_header(true, csv); },
+      "the first line holds labels; without either flag, guessed");
+  command.flag(
+      "--no-header", [&csv] { take_header(false, csv); }, "the first line holds values");
+  command.option(
+      "--delimiter", "C",
+      [&csv](const std::string& text) { csv.delimiter = parse_delimiter(text); },
+      "the character between fields, or 'tab'; without it, guessed");
+  command.option(
+      "--missing", "nan",
+      [&csv](const std::string& text) {
+        csv.missing_as_nan = parse_choice("--missing", text, kMissing);
+      },
+      "read missing values as NaN; without it, they are an error");
+}
+
+void add_futhark_flags(Command& command, FutharkOptions& futhark) {
+  command.section("reading Futhark");
+  command.option(
+      "--value", "N",
+      [&futhark](const std::string& text) {
+        futhark.value = parse_number("--value", text, 0, std::numeric_limits<std::uint64_t>::max());
+      },
+      "of several values the one of this number, counted from 0");
+  command.flag("--frame", futhark.frame, "all values, vectors of one length, as a frame");
+}
+
+void add_idv_flags(Command& command, IdvOptions& idv) {
+  command.section("reading ML.NET files");
+  command.flag("--drop-unsupported", idv.drop_unsupported, "leave out columns without numbers");
+}
+
+}  // namespace
+
+void add_format_flags(Command& command, OpenOptions& options) {
+  command.repeatable(
+      "--type", "TYPE", [&options](const std::string& text) { take_type(text, options); },
+      "LABEL=TYPE: the value type of a CSV column, by label or number, repeatable; or the types "
+      "of Futhark values, as '[][]f32'");
+  add_csv_flags(command, options.csv);
+  add_futhark_flags(command, options.futhark);
+  add_idv_flags(command, options.idv);
+}
+
+void require_flags_of(std::string_view format, const OpenOptions& options) {
+  const auto require = [&](bool given, std::string_view flag, std::string_view owner) {
+    if (given && format != owner) {
+      throw UsageError(fmt::format("expected {} with {} only, got {}", flag, owner, format));
+    }
+  };
+  if (options.futhark.value && options.futhark.frame) {
+    throw UsageError("expected one of --value and --frame, got both");
+  }
+  require(!options.csv.types.empty(), "--type LABEL=TYPE", "csv");
+  require(!options.futhark.types.empty(), "--type without LABEL=", "futhark");
+  require(options.futhark.value.has_value(), "--value", "futhark");
+  require(options.futhark.frame, "--frame", "futhark");
+}
+
+}  // namespace dapple::cli

@@ -1,0 +1,138 @@
+#include "pages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "input.h"
+#include "output.h"
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+constexpr std::uint64_t kCellsPerPage = std::uint64_t{1} << 16;
+constexpr std::uint64_t kColsPerPage = std::uint64_t{1} << 12;
+
+std::string quoted_field(std::string_view text) {
+  std::string field = "\"";
+  for (const char c : text) {
+    if (c == '"') field += '"';
+    field += c;
+  }
+  return field += '"';
+}
+
+}  // namespace
+
+CellPages::CellPages(const std::variant<Matrix, Frame>& object, const Selection& part,
+                     const ReadOptions& options)
+    : object_(object),
+      part_(part),
+      options_(options),
+      rows_(part.rows.value_or(Range{0, base(object).rows()})),
+      numbers_(part.cols ? part.cols->size() : base(object).cols()) {
+  if (part.cols) return;
+  texts_ = base(object).text_columns();
+  std::uint64_t position = 0;
+  for (std::size_t k = 0; k < texts_.size(); ++k) {
+    for (; position < texts_[k].before; ++position) order_.push_back({false, position});
+    if (texts_[k].readable) order_.push_back({true, k});
+  }
+  if (texts_.empty()) return;
+  for (; position < numbers_; ++position) order_.push_back({false, position});
+}
+
+void CellPages::for_each(const Take& take) const { walk(kColsPerPage, take); }
+
+void CellPages::for_each_band(const Take& take) const { walk(cols(), take); }
+
+void CellPages::walk(std::uint64_t cols_at_once, const Take& take) const {
+  if (cols() == 0) return;
+  const std::uint64_t width = std::min(cols(), cols_at_once);
+  const std::uint64_t height = std::max<std::uint64_t>(1, kCellsPerPage / width);
+  Range rows{rows_.begin, rows_.begin};
+  do {
+    rows = {rows.end, rows.end + std::min(height, rows_.end - rows.end)};
+    for (Range part{0, 0}; part.end < cols();) {
+      part = {part.end, part.end + std::min(width, cols() - part.end)};
+      take(rows, load(rows, part));
+    }
+  } while (rows.end < rows_.end);
+}
+
+CellPages::Place CellPages::place(std::uint64_t k) const {
+  return texts_.empty() ? Place{false, k} : order_[k];
+}
+
+std::uint64_t CellPages::object_column(std::uint64_t position) const {
+  return part_.cols ? (*part_.cols)[position] : position;
+}
+
+std::vector<PageColumn> CellPages::load(Range rows, Range cols) const {
+  std::vector<PageColumn> page(cols.size());
+  if (const auto* matrix = std::get_if<Matrix>(&object_); matrix != nullptr && texts_.empty()) {
+    load_matrix(*matrix, rows, cols, page);
+    return page;
+  }
+  for (std::uint64_t k = 0; k < cols.size(); ++k) {
+    const Place at = place(cols.begin + k);
+    PageColumn& column = page[k];
+    column.cells.reserve(rows.size());
+    column.is_text = at.is_text;
+    if (!at.is_text) {
+      load_column(std::get<Frame>(object_), rows, object_column(at.number), column);
+      continue;
+    }
+    column.label = texts_[at.number].label;
+    base(object_).read_text(at.number, rows, [&](std::uint64_t, std::string_view text) {
+      column.cells.emplace_back(text);
+    });
+  }
+  return page;
+}
+
+/// The selected columns of a matrix are neighbours: one read.
+void CellPages::load_matrix(const Matrix& matrix, Range rows, Range cols,
+                            std::vector<PageColumn>& page) const {
+  const std::uint64_t first = object_column(cols.begin);
+  for (std::uint64_t k = 0; k < cols.size(); ++k) page[k].label = fmt::to_string(first + k);
+  visit_type(matrix.value_type(), [&](auto tag) {
+    using T = decltype(tag);
+    const auto values = matrix.read<T>({rows, {first, first + cols.size()}}, options_);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      page[i % page.size()].cells.push_back(cell_text(values[i]));
+    }
+  });
+}
+
+void CellPages::load_column(const Frame& frame, Range rows, std::uint64_t col,
+                            PageColumn& column) const {
+  column.label = frame.label(col);
+  visit_type(frame.column_type(col), [&](auto tag) {
+    using T = decltype(tag);
+    for (const T value : frame.read_column<T>(col, rows, options_)) {
+      column.cells.push_back(cell_text(value));
+    }
+  });
+}
+
+void print_csv(const CellPages& pages, Output& out) {
+  bool head = true;
+  pages.for_each_band([&](Range rows, const std::vector<PageColumn>& page) {
+    for (std::size_t k = 0; head && k < page.size(); ++k) {
+      out.print("{}{}", quoted_field(page[k].label), k + 1 < page.size() ? "," : "\n");
+    }
+    head = false;
+    for (std::uint64_t row = 0; row < rows.size(); ++row) {
+      for (std::size_t k = 0; k < page.size(); ++k) {
+        const std::string& cell = page[k].cells[row];
+        out.print("{}{}", page[k].is_text ? quoted_field(cell) : cell,
+                  k + 1 < page.size() ? "," : "\n");
+      }
+    }
+  });
+}
+
+}  // namespace dapple::cli

@@ -1,0 +1,66 @@
+// Selected cells as text, page by page in bounded memory: numbers, and columns that are only text.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dapple/convert.h"
+#include "output.h"
+
+namespace dapple::cli {
+
+/// One column of a page.
+struct PageColumn {
+  std::string label;  // as stored; the column's number in a matrix
+  bool is_text = false;
+  std::vector<std::string> cells;  // as stored, where they are text
+};
+
+class CellPages {
+ public:
+  /// Text columns come along unless `part` chooses columns; unreadable ones never. All must
+  /// outlive the pages.
+  CellPages(const std::variant<Matrix, Frame>& object, const Selection& part,
+            const ReadOptions& options);
+
+  Range rows() const noexcept { return rows_; }
+  std::uint64_t cols() const noexcept { return texts_.empty() ? numbers_ : order_.size(); }
+  bool has_texts() const noexcept { return !texts_.empty(); }
+
+  /// Calls `take` with each page: bands of rows from the top, each from left to right. A selection
+  /// without rows is one band. Throws what reading throws.
+  using Take = std::function<void(Range rows, std::vector<PageColumn> page)>;
+  void for_each(const Take& take) const;
+  /// The same in bands of whole rows.
+  void for_each_band(const Take& take) const;
+
+ private:
+  struct Place {
+    bool is_text;
+    std::uint64_t number;  // of the text column, or the position among the selected ones
+  };
+
+  void walk(std::uint64_t cols_at_once, const Take& take) const;
+  Place place(std::uint64_t k) const;
+  std::uint64_t object_column(std::uint64_t position) const;
+  std::vector<PageColumn> load(Range rows, Range cols) const;
+  void load_matrix(const Matrix& matrix, Range rows, Range cols,
+                   std::vector<PageColumn>& page) const;
+  void load_column(const Frame& frame, Range rows, std::uint64_t col, PageColumn& column) const;
+
+  const std::variant<Matrix, Frame>& object_;
+  const Selection& part_;
+  const ReadOptions& options_;
+  Range rows_;
+  std::uint64_t numbers_;  // selected columns of numbers
+  std::span<const TextColumn> texts_;
+  std::vector<Place> order_;  // of all columns, where there are texts
+};
+
+/// RFC 4180 with a line of labels; labels and texts always in quotes.
+void print_csv(const CellPages& pages, Output& out);
+
+}  // namespace dapple::cli
