@@ -54,7 +54,9 @@ std::string text(const Type& type) {
 
 std::string text(ElementType element, std::span<const std::uint64_t> dims) {
   std::string brackets;
-  for (const std::uint64_t dim : dims) brackets += "[" + std::to_string(dim) + "]";
+  for (const std::uint64_t dim : dims) {
+    brackets.append("[").append(std::to_string(dim)).append("]");
+  }
   return brackets.append(info(element).name);
 }
 

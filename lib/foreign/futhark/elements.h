@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "lib/foreign/futhark/number.h"
+#include "lib/foreign/futhark/plain_number.h"
 #include "lib/foreign/futhark/string_literal.h"
 #include "lib/foreign/futhark/tokens.h"
 #include "lib/text.h"
@@ -19,7 +20,7 @@ class Elements {
  public:
   /// The text [p, end) starts with an element; `in_string` as in TileStart.
   Elements(const char* p, const char* end, ElementType type, unsigned in_string) noexcept
-      : p_(p), end_(end), type_(type), name_(info(type).name) {
+      : p_(p), end_(end), type_(type), plain_(type) {
     if (in_string == 0) return;
     in_string_ = true;
     character_ = next_character(p_, end_);
@@ -44,37 +45,21 @@ class Elements {
   }
 
  private:
-  bool ends_element(const char* p) const noexcept {
-    return p != end_ && (*p == ',' || *p == ']' || *p == '\n' || *p == ' ');
-  }
-
-  // Plain numbers, with or without their suffix: nearly all there are. What is read here has the
-  // same value by the rules of number.h.
+  // Plain numbers: what is read here has the same value by the rules of number.h.
   bool quick(T& value) {
     using Read =
         std::conditional_t<dialect == Dialect::untyped && std::is_same_v<T, float>, double, T>;
-    if (type_ == ElementType::f16 || type_ == ElementType::boolean) return false;
+    if (!plain_.plain()) return false;
     const char* p = p_;
     while (p != end_ && (is_space<dialect>(*p) || *p == ',' || *p == ']' || *p == '[')) ++p;
-    const char* const start = p;
-    if (dialect == Dialect::typed && std::is_integral_v<T> && may_be_octal(start)) return false;
+    if (dialect == Dialect::typed && std::is_integral_v<T> && may_be_octal(p)) return false;
     Read read = 0;
-    const NumberText number = read_number(start, end_, read);
+    const NumberText number = read_number(p, end_, read);
     if (number.error != NumberError::none) return false;
-    p = number.end;
-    if (!ends_element(p)) {
-      if (static_cast<std::size_t>(end_ - p) < name_.size() ||
-          std::memcmp(p, name_.data(), name_.size()) != 0) {
-        return false;
-      }
-      p += name_.size();
-      if (!ends_element(p)) return false;
-    }
-    if (dialect == Dialect::typed && p - start > static_cast<std::ptrdiff_t>(kTokenLimit)) {
-      return false;
-    }
+    const char* const stop = plain_.end_behind_digits(p, number.end, end_);
+    if (stop == nullptr) return false;
     value = static_cast<T>(read);
-    p_ = p;
+    p_ = stop;
     return true;
   }
 
@@ -136,7 +121,7 @@ class Elements {
   const char* p_;
   const char* end_;
   ElementType type_;
-  std::string_view name_;
+  PlainNumbers plain_;
   bool in_string_ = false;
   Utf8 character_;  // of the string
   unsigned next_byte_ = 0;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lib/foreign/futhark/array_shape.h"
+#include "lib/foreign/futhark/plain_number.h"
 #include "lib/foreign/futhark/stream.h"
 #include "lib/foreign/futhark/tokens.h"
 #include "lib/text.h"
@@ -16,7 +17,7 @@ namespace {
 class TypedScanner {
  public:
   TypedScanner(const StreamBytes& in, const Type& type, StreamValue& value)
-      : in_(in), type_(type), value_(value), tiles_(value.tiles) {}
+      : in_(in), type_(type), value_(value), tiles_(value.tiles), plain_(type.element) {}
 
   const char* scan(const char* p) {
     value_.element = type_.element;
@@ -43,7 +44,7 @@ class TypedScanner {
   [[noreturn]] void fail(std::string_view wanted) const { in_.fail(token_.data(), wanted); }
   void expect(std::string_view wanted) {
     take();
-    if (token_ != wanted) fail("'" + std::string(wanted) + "'");
+    if (token_ != wanted) fail(shown(wanted));
   }
 
   void element() const {
@@ -83,10 +84,16 @@ class TypedScanner {
   void row() {
     std::uint64_t col = 0;
     while (true) {
-      take();
-      if (token_ == "]") break;
-      element();
-      tiles_.element(col++, {in_.offset(token_.data())});
+      at_ = skip_blank<Dialect::typed>(at_, in_.end);
+      const char* const start = at_;
+      if (const char* const stop = plain_.end_of(start, in_.end)) {
+        at_ = stop;
+      } else {
+        take();
+        if (token_ == "]") break;
+        element();
+      }
+      tiles_.element(col++, {in_.offset(start)});
       take();
       if (token_ == "]") break;
       if (token_ != ",") fail("',' or ']'");
@@ -156,6 +163,7 @@ class TypedScanner {
   const Type& type_;
   StreamValue& value_;
   TileNotes tiles_;
+  PlainNumbers plain_;
   ArrayShape shape_;
   const char* at_ = nullptr;
   std::string_view token_;

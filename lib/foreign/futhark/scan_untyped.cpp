@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lib/foreign/futhark/array_shape.h"
+#include "lib/foreign/futhark/plain_number.h"
 #include "lib/foreign/futhark/stream.h"
 #include "lib/foreign/futhark/string_literal.h"
 #include "lib/foreign/futhark/tokens.h"
@@ -81,6 +82,7 @@ class UntypedScanner {
   void require(const char* p, ElementType type, unsigned rank) {
     if (!found_) {
       value_.element = type;
+      plain_ = PlainNumbers(type);
       rank_ = rank;
       found_ = true;
     } else if (rank != rank_) {
@@ -104,19 +106,22 @@ class UntypedScanner {
 
   // The first element of each row says its type; the others may leave the suffix out.
   const char* row(const char* p) {
-    auto numeral = lex_untyped(p, end_);
-    if (!numeral) in_.fail(p, "an element");
-    const ElementType type = numeral->type;
-    require(p, type, shape_.depth());
+    const char* stop = same_again(p);
+    if (stop == nullptr) {
+      const auto first = lex_untyped(p, end_);
+      if (!first) in_.fail(p, "an element");
+      require(p, first->type, shape_.depth());
+      stop = first->end;
+    }
     std::uint64_t col = 0;
     while (true) {
       tiles_.element(col++, {in_.offset(p)});
-      p = skip_blank<Dialect::untyped>(numeral->end, end_);
+      p = skip_blank<Dialect::untyped>(stop, end_);
       if (stands(p, ',')) {
         p = skip_blank<Dialect::untyped>(p + 1, end_);
         if (!stands(p, ']')) {
-          numeral = lex_untyped(p, end_, type);
-          if (!numeral) in_.fail(p, "an element of type " + std::string(info(type).name));
+          stop = plain_.end_of(p, end_);
+          if (stop == nullptr) stop = further_element(p);
           continue;
         }
       }
@@ -127,6 +132,22 @@ class UntypedScanner {
     close(p);
     tiles_.end_row(col);
     return p + 1;
+  }
+
+  const char* further_element(const char* p) const {
+    const auto numeral = lex_untyped(p, end_, value_.element);
+    if (!numeral) in_.fail(p, "an element of type " + std::string(info(value_.element).name));
+    return numeral->end;
+  }
+
+  // The end of a plain first element, if its type and depth are those of the rows before it.
+  const char* same_again(const char* p) const noexcept {
+    if (!found_ || shape_.depth() != rank_) return nullptr;
+    const char* const stop = plain_.end_of(p, end_);
+    if (stop == nullptr || value_.element == ElementType::i32) return stop;
+    // Without a suffix it is an i32, or an f64.
+    const std::string_view element(p, static_cast<std::size_t>(stop - p));
+    return element.ends_with(info(value_.element).name) ? stop : nullptr;
   }
 
   const char* string(const char* p) {
@@ -206,6 +227,7 @@ class UntypedScanner {
   StreamValue& value_;
   TileNotes tiles_;
   ArrayShape shape_;
+  PlainNumbers plain_{ElementType::i32};
   unsigned rank_ = 0;
   bool found_ = false;  // the first part, which decides type and rank
 };
