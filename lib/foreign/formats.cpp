@@ -9,9 +9,9 @@
 #include "lib/dbdf/retile.h"
 #include "lib/foreign/btable/btable.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/idv/idv.h"
-#include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 
@@ -23,16 +23,16 @@ namespace {
 
 // name, title, extensions, reads, writes, streams; recognise, open, write, write_file
 constexpr std::array kTable = {
-    Format{{"daphne", "files of the DAPHNE runtime, with their .meta", "", true, true, false},
-           daphne::recognise_daphne,
-           daphne::open_daphne,
-           nullptr,
-           daphne::write_daphne},
     Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
            dbdf::open_dbdf,
            nullptr,
            dbdf::write_dbdf},
+    Format{{"daphne", "files of the DAPHNE runtime, with their .meta", "", true, true, false},
+           daphne::recognise_daphne,
+           daphne::open_daphne,
+           nullptr,
+           daphne::write_daphne},
     Format{{"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
            btable::recognise_btable,
            btable::open_btable,
@@ -107,13 +107,16 @@ const Format& recognised(const MappedFile& file) {
   constexpr std::uint64_t head_bytes = 4096;
   const Probe probe{file, file.bytes(0, std::min(file.size(), head_bytes)),
                     extension_of(file.name())};
-  const Format* by_name = nullptr;
+  const Format* best = nullptr;
+  Match surest = Match::no;
   for (const Format& format : kTable) {
     const Match match = format.recognise != nullptr ? format.recognise(probe) : Match::no;
-    if (match == Match::by_content) return format;
-    if (match == Match::by_name && by_name == nullptr) by_name = &format;
+    if (match > surest) {
+      surest = match;
+      best = &format;
+    }
   }
-  if (by_name != nullptr) return *by_name;
+  if (best != nullptr) return *best;
   throw Error(Errc::not_recognised, file.name(), std::nullopt,
               "expected a format that dapple knows (" + list_formats(reads, &FormatInfo::name) +
                   "), got none of them; name one with --from");

@@ -23,8 +23,9 @@ struct Probe {
   std::string extension;            // of the path, lower case, with its dot
 };
 
-/// How sure a format is that a file is its own.
-enum class Match : std::uint8_t { no, by_name, by_content };
+/// How sure a format is that a file is its own; the surest wins. A dialect that is told from the
+/// format it comes from by the sizes of everything in the file answers `by_size`.
+enum class Match : std::uint8_t { no, by_name, by_content, by_size };
 
 /// Where a foreign writer's bytes go, in order.
 class ByteSink {

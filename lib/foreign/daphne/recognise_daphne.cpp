@@ -65,7 +65,7 @@ Match recognise_dense(const Probe& probe, const Matrix& m) {
       auxiliary_at(probe, at::dense_values + cells * m.published_size)) {
     return Match::no;
   }
-  return Match::by_content;
+  return Match::by_size;
 }
 
 /// Row offsets start at 0 and end at `nnz`; with `all`, none is below the one before.
@@ -99,11 +99,11 @@ Match recognise_csr(const Probe& probe, const Matrix& m) {
   }
   const bool slack = nnz < arrays / entry;
   const bool fits = row_offsets_fit(file, m.rows, nnz, slack);
-  if (!slack && fits) return Match::by_content;
+  if (!slack && fits) return Match::by_size;
   if (slack && !fits) return Match::no;
   const bool published = published_blocks(probe, dbdf::kHeaderStart + 1, m.rows, m.cols) > 0;
   if (slack && published) fail_either(probe);
-  return published ? Match::no : Match::by_content;
+  return published ? Match::no : Match::by_size;
 }
 
 Match recognise_matrix(const Probe& probe) {
@@ -119,7 +119,7 @@ Match recognise_matrix(const Probe& probe) {
   const auto runtime = type_of_code(code);
   if (!whole_object || !runtime) return Match::no;
   const auto published = value_type_of_code(code);
-  if (!published) return Match::by_content;
+  if (!published) return Match::by_size;
   const Matrix m{u64(at::rows), u64(at::cols), size_of(*published), size_of(*runtime)};
   const bool dense = static_cast<Object>(head[at::object]) == Object::dense;
   return dense ? recognise_dense(probe, m) : recognise_csr(probe, m);
@@ -157,11 +157,11 @@ Match recognise_frame(const Probe& probe) {
     return Match::no;
   }
   const bool fits = countable && bytes == file.size() - body - kPosition;
-  if (fits && runtime_only) return Match::by_content;
+  if (fits && runtime_only) return Match::by_size;
   if (!fits && !runtime_only) return Match::no;
   // Rows that read as blocks with cells are blocks; a code that only the runtime has may also be a
   // damaged one of a published file.
-  return published_blocks(probe, body, rows, cols) > 0 ? Match::no : Match::by_content;
+  return published_blocks(probe, body, rows, cols) > 0 ? Match::no : Match::by_size;
 }
 
 }  // namespace
@@ -178,7 +178,7 @@ Match recognise_daphne(const Probe& probe) {
     case Object::frame:
       return recognise_frame(probe);
     case Object::scalar:
-      return Match::by_content;
+      return Match::by_size;
   }
   return Match::no;
 }
