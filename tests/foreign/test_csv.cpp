@@ -146,7 +146,7 @@ TEST_CASE("csv: fields may have quotes, blanks and signs around their numbers") 
   const auto matrix = csv.open("\"1\", 2 ,+3\n\" -4 \",5,\"6e0\"\n");
   CHECK(types(matrix) == "matrix f64 f64 f64");
   CHECK(cells(matrix) == Cells{1, 2, 3, -4, 5, 6});
-  CHECK(types(csv.open("\"1\", 2 ,\t+3\n", {.delimiter = ','})) == "matrix i64 i64 i64");
+  CHECK(types(csv.open("\"1\", 2 ,\t+3\n\"4\",5,6\n", {.delimiter = ','})) == "matrix i64 i64 i64");
 }
 
 TEST_CASE("csv: integers become i64, u64 where only that holds them, else f64") {
