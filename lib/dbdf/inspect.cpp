@@ -184,7 +184,8 @@ void read_all(const Store& store, const Entry& e) {
     const ValueType type = store.schema().type_of(e.pos.cx + c);
     std::uint64_t end = c + 1;
     while (end < e.cols && store.schema().type_of(e.pos.cx + end) == type) ++end;
-    const bool cannot_fail = codec.in_place != nullptr && holds_all(type, e.value_type);
+    const bool cannot_fail = holds_all(type, e.value_type) && codec.in_place != nullptr &&
+                             codec.in_place(store, e).has_value();
     const std::uint64_t row_bytes = (end - c) * size_of(type);
     const std::uint64_t strip = std::max<std::uint64_t>(1, kBuffer / row_bytes);
     std::vector<std::byte> buffer(cannot_fail ? 0

@@ -154,13 +154,15 @@ void put_codec(std::vector<std::byte>& out, const ItemType& item, std::uint64_t 
 std::string type_text(const ValueCodec& codec) {
   if (!codec.known()) return "unknown codec " + codec.load_name;
   std::string text(codec.item->title);
-  if (codec.key_count > 0) text = "Key<" + text + "," + std::to_string(codec.key_count) + ">";
+  if (codec.key_count > 0) text = "Key<" + text + ',' + std::to_string(codec.key_count) + '>';
   if (!codec.vector) return text;
   text = "Vector<" + text;
   for (const std::uint32_t dim : codec.dims) {
-    if (codec.dims.size() > 1 || dim > 0) text += "," + std::to_string(dim);
+    if (codec.dims.size() == 1 && dim == 0) continue;
+    text += ',';
+    text += std::to_string(dim);
   }
-  return text + ">";
+  return text + '>';
 }
 
 std::optional<std::uint64_t> item_bytes(const ItemType& item, std::uint64_t n) noexcept {

@@ -34,7 +34,7 @@ class Collector {
       for (std::uint64_t slot = 0; slot < slots; ++slot) {
         const auto named = names.find(slot);
         std::string label = named != names.end() ? named->second : column.name;
-        if (vector && named == names.end()) label += "." + std::to_string(slot);
+        if (vector && named == names.end()) label += '.' + std::to_string(slot);
         label += parts[part].suffix;
         columns_.schema.columns.push_back({std::move(label), parts[part].value_type});
       }

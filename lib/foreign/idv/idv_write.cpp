@@ -42,6 +42,10 @@ std::vector<TocColumn> columns_of(const Source& source, const ConvertOptions& op
     return toc;
   }
   for (const Column& c : schema.columns) {
+    if (c.label.empty()) {  // the format could hold it; ML.NET refuses the file
+      fail("expected a label for every column of an ML.NET file, got none for column " +
+           std::to_string(toc.size()));
+    }
     if (!is_utf8(c.label)) {
       fail("expected labels in UTF-8 for an ML.NET file, got one that is not in column " +
            std::to_string(toc.size()));

@@ -1,0 +1,428 @@
+// Damaged ML.NET files: each wrong field gives one error that names its byte, and no change of
+// any byte gives anything but an answer or an Error.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/foreign/idv_image.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using test::error_of;
+using namespace test::idv;
+
+namespace {
+
+const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
+  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
+}
+
+/// Opens a file and reads every cell and text of it.
+void read_all(const std::filesystem::path& path) {
+  const auto object = open(path, {.format = "idv"});
+  const BlockedObject& o = base(object);
+  o.counts();
+  for (const BlockInfo& info : o.blocks()) o.block(info.pos);
+  const std::uint64_t cols = std::min<std::uint64_t>(o.cols(), 64);
+  const std::uint64_t rows = std::min<std::uint64_t>(o.rows(), 64);
+  std::vector<double> cells(rows * cols);
+  const auto read = [&](const auto& x) {
+    x.template read<double>({{0, rows}, {0, cols}}, std::span(cells));
+  };
+  std::visit(read, object);
+  for (std::size_t k = 0; k < o.text_columns().size(); ++k) {
+    if (!o.text_columns()[k].readable) continue;
+    o.read_text(k, {0, rows}, [](std::uint64_t, std::string_view) {});
+  }
+}
+
+struct Wrong {
+  Errc code;
+  std::uint64_t offset;
+  std::string detail;
+};
+
+std::string text(const Wrong& w) {
+  return std::string(name(w.code)) + " at byte " + std::to_string(w.offset) + ": " + w.detail;
+}
+
+/// What is wrong with a file, when all of it is read.
+std::string error_in(const Bytes& bytes) {
+  static const test::TempDir dir;
+  const auto error = error_of([&] { read_all(dir.write("t.idv", bytes)); });
+  if (!error) return "none";
+  return text({error->code(), error->offset().value_or(0), error->detail()});
+}
+
+std::string corrupt(std::uint64_t offset, const std::string& detail) {
+  return text({Errc::corrupt, offset, detail});
+}
+
+FileColumn numbers() {
+  return {"n", codec("Int32"), {packed<std::int32_t>({1, 2}), packed<std::int32_t>({3})}, 2};
+}
+
+/// A file of one block.
+File one_block(const Bytes& definition, const Bytes& block, std::uint64_t rows,
+               int compression = 0) {
+  return build(6, rows, {{"n", definition, {block}, rows, compression}});
+}
+
+}  // namespace
+
+TEST_CASE("idv: each wrong field of the header is named") {
+  const File good = build(6, 3, {numbers()});
+  const auto with = [&](std::uint64_t at, auto value) {
+    return error_in(File(good).patch(at, value).bytes);
+  };
+  CHECK(error_in(good.bytes) == "none");
+  CHECK(with(0, 'X') == corrupt(0, "expected the signature CML 0 DVB 0, got other bytes"));
+  CHECK(with(8, std::uint16_t{1}) ==
+        "unsupported at byte 8: expected version 1.1.1.2 or later, got 1.1.1.1");
+  CHECK(with(8, std::uint16_t{5}) ==
+        corrupt(16, "expected a compatible version of at most 1.1.1.5, got 1.1.1.6"));
+  CHECK(error_in(File(good).patch(8, std::uint16_t{9}).patch(16, std::uint16_t{7}).bytes) ==
+        "unsupported at byte 16: expected a compatible version of 1.1.1.2 to 1.1.1.6, got 1.1.1.7");
+  // A later version that says that it can be read.
+  CHECK(with(8, std::uint16_t{9}) == "none");
+  CHECK(with(24, std::int64_t{255}) ==
+        corrupt(24, "expected an offset of the table of contents of 256 to " +
+                        std::to_string(good.tail) + ", got 255"));
+  CHECK(with(24, std::int64_t{-1}) ==
+        corrupt(24, "expected the offset of the table of contents of at least 0, got -1"));
+  CHECK(with(32, good.tail + 1) ==
+        corrupt(32, "expected a tail offset of 256 to " + std::to_string(good.tail) + ", got " +
+                        std::to_string(good.tail + 1)));
+  CHECK(with(32, good.tail - 1) ==
+        corrupt(good.tail - 1, "expected the tail signature 0 BVD 0 LMC, got other bytes"));
+  CHECK(with(40, std::int64_t{-3}) ==
+        corrupt(40, "expected a number of rows of at least 0, got -3"));
+  CHECK(with(48, std::int32_t{-1}) ==
+        corrupt(48, "expected a number of columns of at least 0, got -1"));
+  CHECK(with(48, std::int32_t{1000000}) ==
+        corrupt(good.toc, "expected a table of contents of 1000000 columns, got " +
+                              std::to_string(good.tail - good.toc) + " bytes before the tail"));
+  CHECK(error_in(Bytes(good.bytes.begin(), good.bytes.begin() + 100)) ==
+        corrupt(100, "expected a header of 256 bytes, got 100 bytes"));
+  // Bytes behind the tail are legal.
+  CHECK(error_in(good.bytes + raw("more")) == "none");
+}
+
+TEST_CASE("idv: each wrong field of the table of contents is named") {
+  const File good = build(6, 3, {numbers()});
+  // n, Int32 without parameters, compression, rows per block, lookup offset, metadata offset.
+  const std::uint64_t name_at = good.toc, codec_at = name_at + 2, params_at = codec_at + 6,
+                      rows_at = params_at + 2, lookup_at = rows_at + 1, meta_at = lookup_at + 8;
+  const auto with = [&](std::uint64_t at, auto value) {
+    return error_in(File(good).patch(at, value).bytes);
+  };
+  const std::string tail = std::to_string(good.tail);
+  CHECK(with(name_at + 1, '\xff') ==
+        corrupt(name_at + 1, "expected a column's name in UTF-8, got other bytes"));
+  CHECK(with(name_at, '\x7f') ==
+        corrupt(name_at + 1, "expected 127 bytes of a column's name, got " +
+                                 std::to_string(good.tail - name_at - 1)));
+  CHECK(with(codec_at, '\0') ==
+        corrupt(codec_at, "expected a codec's load name, got an empty one"));
+  CHECK(with(params_at, '\1') ==
+        corrupt(params_at + 1,
+                "expected the end of the parameters of codec Int32, got 1 more bytes"));
+  CHECK(with(rows_at, '\0') == corrupt(rows_at,
+                                       "expected a number of rows per block of 1 to "
+                                       "2147483647, got 0"));
+  CHECK(with(lookup_at, std::int64_t{255}) ==
+        corrupt(lookup_at, "expected the offset of a lookup table of 256 to " +
+                               std::to_string(good.tail - 32) + ", got 255"));
+  CHECK(with(meta_at, std::int64_t{5}) ==
+        corrupt(meta_at,
+                "expected the offset of a metadata table of 0, or 256 to " + tail + ", got 5"));
+  // So many rows that their lookup table could not fit.
+  CHECK(with(40, std::int64_t{1} << 60) ==
+        corrupt(lookup_at, "expected lookup tables that fit between header and tail, got one of " +
+                               std::to_string(std::int64_t{1} << 59) + " entries and room for " +
+                               std::to_string((good.tail - 256) / 16)));
+}
+
+TEST_CASE("idv: lookup tables that share bytes are refused before anything is allocated") {
+  // A thousand columns of a thousand blocks each, all in one table.
+  std::vector<FileColumn> columns(1000, {"n", codec("Byte"), {}, 1});
+  columns[0].blocks.assign(1000, packed<std::uint8_t>({1}));
+  File file = build(6, 1000, columns);
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    file.patch(file.toc + i * 26 + 10, file.lookup[0]);
+  }
+  CHECK(error_in(file.bytes).find("expected lookup tables that fit between header and tail") !=
+        std::string::npos);
+}
+
+TEST_CASE("idv: codec definitions that contradict themselves are refused") {
+  const auto with = [](const Bytes& definition) {
+    const File file = build(6, 0, {{"n", definition, {}, 1}});
+    const std::string error = error_in(file.bytes);
+    const std::size_t colon = error.find(": ");
+    return colon == error.npos ? error : error.substr(colon + 2);
+  };
+  CHECK(with(key2_codec("UInt32", 0)) == "expected a key count of 1 to 4294967295, got 0");
+  CHECK(with(key2_codec("Byte", 256)) == "expected a key count of 1 to 255, got 256");
+  CHECK(with(key2_codec("Int32", 5)) ==
+        "expected a key of Byte, UInt16, UInt32 or UInt64, got one of Int32");
+  CHECK(with(key2_codec("TextSpan", 5)) ==
+        "expected a key of Byte, UInt16, UInt32 or UInt64, got one of TextSpan");
+  CHECK(with(old_key_codec("Byte", -1)) ==
+        "expected a contiguous key from 0 with a count of 0 to 255, got 1, 0, -1");
+  CHECK(with(codec("Key", codec("Byte") + num<std::uint8_t>(1))) ==
+        "expected 8 bytes of the parameters of codec Key, got 0");
+  CHECK(with(codec("Key2", key2_codec("Byte", 4) + num<std::uint64_t>(3))) ==
+        "expected the codec of a key's items, got Key2");
+  const Bytes inner = vector_codec(codec("Byte"), {3});
+  CHECK(with(vector_codec(inner, {2})) == "expected the codec of a vector's items, got VBuffer");
+  CHECK(with(codec("Key2", inner + num<std::uint64_t>(3))) ==
+        "expected the codec of a key's items, got VBuffer");
+  CHECK(with(vector_codec(codec("Byte"), {-2})) == "expected a dimension of at least 0, got -2");
+  CHECK(with(vector_codec(codec("Byte"), {65536, 65536})) ==
+        "expected dimensions with a product of at most 2147483647, got a larger one");
+  CHECK(with(codec("VBuffer", codec("Byte") + num<std::int32_t>(5))) ==
+        "expected a number of dimensions of 0 to 0, got 5");
+  CHECK(with(str("Byte") + Bytes(10, std::byte{0xff}) + raw("\1")) ==
+        "expected the length of a codec's parameters as a LEB128 number of at most 64 bits, got a "
+        "longer one");
+  CHECK(with(str("Byte") + Bytes(9, std::byte{0xff}) + raw("\2")) ==
+        "expected the length of a codec's parameters as a LEB128 number of at most 64 bits, got a "
+        "longer one");
+}
+
+TEST_CASE("idv: each wrong field of a lookup table is named") {
+  for (int compression = 0; compression <= 2; ++compression) {
+    FileColumn column = numbers();
+    column.compression = compression;
+    const File good = build(6, 3, {column});
+    const std::uint64_t at = good.lookup[0], size = good.blocks[0][1] - good.blocks[0][0];
+    const auto with = [&](std::uint64_t offset, auto value) {
+      return error_in(File(good).patch(offset, value).bytes);
+    };
+    const std::string where = "expected block 0 of column \"n\" between byte 256 and the tail at " +
+                              std::to_string(good.tail) + ", got ";
+    CHECK(with(at, std::int64_t{255}) ==
+          corrupt(at, where + std::to_string(size) + " bytes at 255"));
+    CHECK(with(at, std::int64_t{-8}) == corrupt(at, where + std::to_string(size) + " bytes at -8"));
+    CHECK(with(at, good.tail) ==
+          corrupt(at, where + std::to_string(size) + " bytes at " + std::to_string(good.tail)));
+    CHECK(with(at + 8, std::int32_t{-1}) == corrupt(at, where + "-1 bytes at 256"));
+    CHECK(with(at + 12, std::int32_t{7}) ==
+          corrupt(at + 12, "expected block 0 of column \"n\" with an inflated length of 8, got 7"));
+    CHECK(
+        with(at + 12, std::int32_t{-8}) ==
+        corrupt(at + 12, "expected block 0 of column \"n\" with an inflated length of 8, got -8"));
+  }
+}
+
+TEST_CASE("idv: an inflated length that cannot come from the bytes is not allocated") {
+  const Bytes block = vectors({{3}}, 3, packed<float>({1, 2, 3}));
+  const Bytes definition = vector_codec(codec("Single"), {3});
+  for (int compression = 0; compression <= 2; ++compression) {
+    const File good = one_block(definition, block, 1, compression);
+    const std::uint64_t size = good.lookup[0] - good.blocks[0][0];
+    const std::uint64_t most = compression == 0 ? size : size * 1032;
+    CHECK(error_in(File(good).patch(good.lookup[0] + 12, std::int32_t{2000000000}).bytes) ==
+          corrupt(good.lookup[0] + 12,
+                  "expected block 0 of column \"n\" with an inflated length of at most " +
+                      std::to_string(most) + ", as it has " + std::to_string(size) +
+                      " bytes, got 2000000000"));
+  }
+}
+
+TEST_CASE("idv: compressed bytes that inflate to another length, or not at all") {
+  const Bytes block = vectors({{3}}, 3, packed<float>({1, 2, 3}));
+  const Bytes definition = vector_codec(codec("Single"), {3});
+  const File good = one_block(definition, block, 1, 1);
+  const std::uint64_t at = good.lookup[0] + 12;
+  CHECK(error_in(File(good).patch(at, std::int32_t{27}).bytes) ==
+        corrupt(256, "expected 27 bytes after inflating, got more"));
+  CHECK(error_in(File(good).patch(at, std::int32_t{29}).bytes) ==
+        corrupt(256, "expected 29 bytes after inflating, got 28"));
+  CHECK(error_in(File(good).patch(256, '\7').bytes) ==
+        corrupt(256, "expected DEFLATE data, got bytes that are none"));
+  File zlib = one_block(definition, block, 1, 2);
+  CHECK(error_in(zlib.bytes) == "none");
+  CHECK(error_in(zlib.patch(zlib.lookup[0] - 1, '\0').bytes) ==
+        corrupt(256, "expected zlib data, got bytes that are none"));
+}
+
+TEST_CASE("idv: bytes behind the end of compressed data are ignored, as ML.NET does") {
+  const Bytes more = compress(1, packed<std::int32_t>({1, 2})) + raw("surplus");
+  // As if it were not compressed; then the column says that it is.
+  File file = build(6, 2, {{"n", codec("Int32"), {more}, 2}});
+  file.patch(file.toc + 2 + 6 + 1, '\1').patch(file.lookup[0] + 12, std::int32_t{8});
+  CHECK(error_in(file.bytes) == "none");
+}
+
+TEST_CASE("idv: each wrong field of a block of vectors is named") {
+  const Bytes definition = vector_codec(codec("Byte"), {3});
+  const Bytes two = packed<std::uint8_t>({1, 2});
+  const auto with = [&](const Bytes& block) {
+    return error_in(one_block(definition, block, 1).bytes);
+  };
+  const auto sparse = [](std::vector<std::int32_t> slots) { return Vector{3, std::move(slots)}; };
+  CHECK(with(vectors({sparse({0, 2})}, 3, two)) == "none");
+  CHECK(with(vectors({{3}, {3}}, 3, two)) == corrupt(256, "expected 1 vectors, got 2"));
+  CHECK(with(vectors({{4}}, 4, two)) == corrupt(260, "expected vectors of length 3, got 4"));
+  CHECK(with(vectors({{3}}, -1, two)) ==
+        corrupt(260, "expected a common length of at least 0, got -1"));
+  CHECK(with(vectors({sparse({0, 1, 2})}, 3, two)) ==
+        corrupt(264, "expected a count of -1, or less than the length 3, got 3"));
+  CHECK(with(vectors({sparse({2, 1})}, 3, two)) ==
+        corrupt(276, "expected an index of 3 to 2, got 1"));
+  CHECK(with(vectors({sparse({0, 0})}, 3, two)) ==
+        corrupt(276, "expected an index of 1 to 2, got 0"));
+  CHECK(with(vectors({sparse({-1, 1})}, 3, two)) ==
+        corrupt(272, "expected an index of 0 to 2, got -1"));
+  CHECK(with(vectors({sparse({0, 3})}, 3, two)) ==
+        corrupt(276, "expected an index of 1 to 2, got 3"));
+  CHECK(with(vectors({{3}}, 3, two)) ==
+        corrupt(272, "expected 3 bytes for 3 values of Byte, got 2"));
+  CHECK(with(vectors({sparse({1})}, 3, two)) ==
+        corrupt(276, "expected 1 bytes for 1 values of Byte, got 2"));
+  Bytes surplus = vectors({sparse({0, 2})}, 3, two);
+  surplus[12] = std::byte{1};
+  CHECK(with(surplus) == corrupt(268, "expected 2 indices, as the counts say, got 1"));
+  // Inflated bytes are not those of the file: the block is to blame.
+  CHECK(error_in(one_block(definition, vectors({{4}}, 4, two), 1, 1).bytes) ==
+        corrupt(256, "expected vectors of length 3, got 4, at byte 4 of the inflated block"));
+
+  const Bytes varying = vector_codec(codec("Boolean"), {0});
+  CHECK(error_in(one_block(varying, vectors({{-4}}, 0, two), 1).bytes) ==
+        corrupt(264, "expected a vector length of at least 0, got a negative one"));
+  CHECK(error_in(one_block(varying, vectors({{0x7fffffff}}, 0, two), 1).bytes) ==
+        corrupt(268, "expected counts of items that fit 6 bytes, got 2147483647 items"));
+}
+
+TEST_CASE("idv: each wrong field of a block of texts is named") {
+  const auto with = [&](const Bytes& block) {
+    return error_in(one_block(codec("TextSpan"), block, 2).bytes);
+  };
+  CHECK(with(texts({1, 2}, "ab")) == "none");
+  CHECK(with(texts({1, 2, 2}, "ab")) == corrupt(256, "expected 2 texts, got 3"));
+  CHECK(with(texts({2, 1}, "ab")) == corrupt(264, "expected a text position of at least 2, got 1"));
+  CHECK(with(texts({1, 2 | 0x80000000u}, "ab")) ==
+        corrupt(264, "expected a text position of 1, got 2"));
+  CHECK(with(texts({1, 3}, "ab")) == corrupt(269, "expected texts of 3 UTF-16 units, got 2"));
+  CHECK(with(texts({1, 1}, "ab")) == corrupt(269, "expected texts of 1 UTF-16 units, got 2"));
+  CHECK(with(texts({1, 2}, "a\xc3")) == corrupt(270, "expected UTF-8, got other bytes"));
+  CHECK(with(texts({1, 2},
+                   "\xed\xa0\x80"
+                   "b")) == corrupt(269, "expected UTF-8, got other bytes"));
+  CHECK(with(texts({1, 2}, "ab") + raw("x")) ==
+        corrupt(271, "expected the end of the texts, got 1 more bytes"));
+}
+
+TEST_CASE("idv: a Boolean that is neither true, false nor missing is corrupt") {
+  CHECK(error_in(one_block(codec("DvBool"), bits2({0, 1, 2, 0, 0, 3}), 6).bytes) ==
+        corrupt(257, "expected a Boolean of 0, 1 or 2, got 3"));
+}
+
+TEST_CASE("idv: metadata and slot names are checked when they are used") {
+  const Bytes names = vectors({{2}}, 2, texts({1, 2}, "ab"));
+  FileColumn vector{
+      "v", vector_codec(codec("Byte"), {2}), {vectors({{2}}, 2, packed<std::uint8_t>({1, 2}))}, 1};
+  const FileColumn number{"n", codec("Byte"), {packed<std::uint8_t>({8})}, 1};
+  const auto with = [&](const std::vector<Metadata>& metadata) {
+    vector.metadata = metadata;
+    const std::string error = error_in(build(6, 1, {vector, number}).bytes);
+    return error.substr(std::min(error.size(), error.find("expected")));
+  };
+  const Bytes text_codec = vector_codec(codec("TextSpan"), {2});
+  CHECK(with({{"SlotNames", text_codec, names}}) == "");
+  CHECK(with({{"", text_codec, names}}) == "expected a metadata kind, got an empty string");
+  CHECK(with({{"A", text_codec, names}, {"A", text_codec, names}}) ==
+        "expected each metadata kind once, got \"A\" again");
+  CHECK(
+      with({{"SlotNames", text_codec, Bytes{}}}).find("expected a metadata block of at least 1") ==
+      0);
+  CHECK(with({{"SlotNames", text_codec, vectors({{2}}, 2, texts({1}, "a"))}}) ==
+        "expected 2 texts, got 1");
+  CHECK(with({{"SlotNames", text_codec, names + raw("x")}}) ==
+        "expected the end of the texts, got 1 more bytes");
+  vector.slots = {{2, "c"}};
+  CHECK(error_in(build(3, 1, {vector, number}).bytes).find("expected a slot below 2, got 2") !=
+        std::string::npos);
+  vector.slots = {{1, "c"}, {1, "d"}};
+  CHECK(error_in(build(3, 1, {vector, number}).bytes)
+            .find("expected one name of slot 1, got another") != std::string::npos);
+}
+
+namespace {
+
+/// A small file with a bit of everything.
+File everything(int version, int compression) {
+  const Bytes vector_codec_2 = vector_codec(codec("Single"), {2});
+  FileColumn vector{"v",
+                    vector_codec_2,
+                    {vectors({{2}, {2, {{1}}}}, 2, packed<float>({1, 2, 3})),
+                     vectors({{2}}, 2, packed<float>({1, 2}))},
+                    2,
+                    compression};
+  vector.metadata = {{"SlotNames", vector_codec(codec("TextSpan"), {2}),
+                      vectors({{2}}, 2, texts({1, 2}, "ab")), 1}};
+  vector.slots = {{1, "b"}};
+  FileColumn flags{"flags", codec("DvBool"), {bits2({1, 2}), bits2({0})}, 2, compression};
+  FileColumn dates{
+      "when", codec("DateTimeOffset"), {zoned({{1, 2}, {3, 4}}), zoned({{5, 6}})}, 2, compression};
+  FileColumn words{
+      "words", codec("TextSpan"), {texts({1, 3}, "abc"), texts({2}, "de")}, 2, compression};
+  FileColumn key{"key",
+                 key2_codec("UInt16", 700),
+                 {packed<std::uint16_t>({1, 700}), packed<std::uint16_t>({0})},
+                 2,
+                 compression};
+  return build(version, 3, {vector, flags, dates, words, key});
+}
+
+}  // namespace
+
+TEST_CASE("idv: a file cut at any byte gives an answer or an Error") {
+  for (int version : {2, 3, 6}) {
+    const File file = everything(version, version % 3);
+    CHECK(error_in(file.bytes) == "none");
+    for (std::size_t n = 0; n < file.bytes.size(); ++n) {
+      const Bytes cut(file.bytes.begin(), file.bytes.begin() + static_cast<std::ptrdiff_t>(n));
+      CHECK(error_in(cut) != "none");
+    }
+  }
+}
+
+TEST_CASE("idv: a file with any one byte changed gives an answer or an Error") {
+  static const test::TempDir dir;
+  for (int compression = 0; compression <= 2; ++compression) {
+    const File file = everything(6, compression);
+    std::size_t refused = 0;
+    for (std::size_t at = 0; at < file.bytes.size(); ++at) {
+      for (const int change : {0x01, 0x80, 0xff}) {
+        Bytes changed = file.bytes;
+        changed[at] ^= static_cast<std::byte>(change);
+        const auto path = dir.write("t.idv", changed);
+        refused += error_of([&] { read_all(path); }).has_value() ? 1 : 0;
+        error_of([&] { verify(path, Level::payload, {.format = "idv"}); });
+      }
+    }
+    CHECK(refused > file.bytes.size());  // most bytes matter
+  }
+}
+
+TEST_CASE("idv: verify finds damage that opening does not see") {
+  static const test::TempDir dir;
+  const File good = everything(6, 1);
+  const auto findings = [&](const Bytes& bytes, Level level) {
+    return verify(dir.write("t.idv", bytes), level, {}).findings.size();
+  };
+  CHECK(findings(good.bytes, Level::payload) == 0);
+  File lookup = good;
+  lookup.patch(good.lookup[1] + 12, std::int32_t{3}).patch(good.lookup[4] + 28, std::int32_t{3});
+  CHECK(findings(lookup.bytes, Level::structure) == 2);
+  File block = good;
+  block.patch(good.blocks[0][0], '\7').patch(good.blocks[3][1], '\7');  // a vector and a text block
+  CHECK(findings(block.bytes, Level::structure) == 0);
+  CHECK(findings(block.bytes, Level::payload) == 2);
+}
