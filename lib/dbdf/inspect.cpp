@@ -175,7 +175,9 @@ void read_all(const Store& store, const Entry& e) {
   if (e.kind == BlockKind::empty) return;
   const Codec& codec = store.codec();
   if (e.kind != BlockKind::dense && codec.entries != nullptr) {
-    codec.entries(store, e, {{0, e.rows}, {0, e.cols}}, [](const StoredCell&) {});
+    const CellRun::Take ignore = [](std::span<const StoredCell>) {};
+    CellRun run(ignore);
+    codec.entries(store, e, {{0, e.rows}, {0, e.cols}}, run);
     return;
   }
   constexpr std::uint64_t kBuffer = 1 << 20;

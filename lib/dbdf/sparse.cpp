@@ -1,7 +1,9 @@
 #include "lib/dbdf/sparse.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -166,19 +168,32 @@ void read_plain(const Stream& stream, const Part& part, const Target& out) {
                      });
 }
 
+// Calls f with the bytes of a value as a constant.
+template <class F>
+void with_value_size(ValueType type, F f) {
+  switch (size_of(type)) {
+    case 1:
+      return f(std::integral_constant<std::size_t, 1>{});
+    case 2:
+      return f(std::integral_constant<std::size_t, 2>{});
+    case 4:
+      return f(std::integral_constant<std::size_t, 4>{});
+    default:
+      return f(std::integral_constant<std::size_t, 8>{});
+  }
+}
+
+template <std::size_t kSize>
+std::uint64_t load_of_size(const std::byte* value) noexcept {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, value, kSize);
+  return bits;
+}
+
 // Calls take(row, col, value bytes) for every entry inside `part`, whatever the value type.
 template <class Take>
 void each_value(const Stream& stream, const Part& part, Take take) {
-  switch (size_of(stream.entry.value_type)) {
-    case 1:
-      return each<1>(stream, part, take);
-    case 2:
-      return each<2>(stream, part, take);
-    case 4:
-      return each<4>(stream, part, take);
-    default:
-      return each<8>(stream, part, take);
-  }
+  with_value_size(stream.entry.value_type, [&](auto size) { each<size>(stream, part, take); });
 }
 
 // The value as `type`, in the low bytes of a word. Throws when it does not fit.
@@ -190,6 +205,57 @@ std::uint64_t value_as(const Stream& s, CellInBlock cell, const std::byte* value
   }
   return bits;
 }
+
+// The type that all these columns of a block declare, if it is one.
+std::optional<ValueType> one_type(const Schema& schema, std::uint64_t first, Range cols) {
+  const ValueType type = schema.type_of(first + cols.begin);
+  if (schema.kind == ObjectKind::matrix) return type;
+  for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
+    if (schema.type_of(first + c) != type) return std::nullopt;
+  }
+  return type;
+}
+
+// Converts stored values to another type, many in one call, before they are handed on.
+class Widener {
+ public:
+  Widener(const Stream& stream, ValueType type, CellRun& take)
+      : stream_(stream), type_(type), take_(take) {}
+
+  void add(CellInBlock cell, const std::byte* value, std::uint64_t bits) {
+    const BlockPos pos = stream_.entry.pos;
+    cells_[size_] = {pos.rx + cell.row, pos.cx + cell.col, 0};
+    values_[size_] = value;
+    bits_[size_] = bits;
+    if (++size_ == kMost) flush();
+  }
+
+  void flush() {
+    const std::size_t fitting =
+        convert_cells(stream_.entry.value_type, reinterpret_cast<const std::byte*>(bits_.data()),
+                      sizeof(std::uint64_t), type_, reinterpret_cast<std::byte*>(&cells_[0].bits),
+                      sizeof(StoredCell), size_);
+    if (fitting < size_) {
+      const StoredCell& bad = cells_[fitting];
+      const BlockPos pos = stream_.entry.pos;
+      fail_misfit(stream_.store, stream_.entry, {bad.row - pos.rx, bad.col - pos.cx},
+                  values_[fitting], type_);
+    }
+    for (std::size_t i = 0; i < size_; ++i) take_(cells_[i]);
+    size_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 128;
+
+  const Stream& stream_;
+  ValueType type_;
+  CellRun& take_;
+  std::size_t size_ = 0;
+  std::array<StoredCell, kMost> cells_;
+  std::array<const std::byte*, kMost> values_;  // in the file, to name the one to blame
+  std::array<std::uint64_t, kMost> bits_;
+};
 
 }  // namespace
 
@@ -219,13 +285,30 @@ void require_sparse_fits(const Store& store, const Entry& e, const Part& part, V
   });
 }
 
-void sparse_entries(const Store& store, const Entry& e, const Part& part,
-                    const std::function<void(const StoredCell&)>& take) {
+void sparse_entries(const Store& store, const Entry& e, const Part& part, CellRun& take) {
   const Stream stream(store, e);
-  each_value(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-    const std::uint64_t at = e.pos.cx + col;
-    take({e.pos.rx + row, at, value_as(stream, {row, col}, value, store.schema().type_of(at))});
-  });
+  const Schema& schema = store.schema();
+  const std::optional<ValueType> declared = one_type(schema, e.pos.cx, part.cols);
+  if (declared == e.value_type) {
+    with_value_size(e.value_type, [&](auto size) {
+      each<size>(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+        take({e.pos.rx + row, e.pos.cx + col, load_of_size<size>(value)});
+      });
+    });
+  } else if (declared) {
+    Widener widener(stream, *declared, take);
+    with_value_size(e.value_type, [&](auto size) {
+      each<size>(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+        widener.add({row, col}, value, load_of_size<size>(value));
+      });
+    });
+    widener.flush();
+  } else {
+    each_value(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+      const std::uint64_t at = e.pos.cx + col;
+      take({e.pos.rx + row, at, value_as(stream, {row, col}, value, schema.type_of(at))});
+    });
+  }
 }
 
 }  // namespace dapple::detail::dbdf

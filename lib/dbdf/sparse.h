@@ -2,8 +2,6 @@
 // checked as it is used (rule R5).
 #pragma once
 
-#include <functional>
-
 #include "lib/object/store.h"
 
 namespace dapple::detail::dbdf {
@@ -15,7 +13,6 @@ void read_sparse(const Store& store, const Entry& entry, const Part& part, const
 void require_sparse_fits(const Store& store, const Entry& entry, const Part& part, ValueType type);
 
 /// `Codec::entries` of CSR and COO blocks.
-void sparse_entries(const Store& store, const Entry& entry, const Part& part,
-                    const std::function<void(const StoredCell&)>& take);
+void sparse_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
 
 }  // namespace dapple::detail::dbdf

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -25,6 +26,16 @@ constexpr std::uint64_t kScanBytes = std::uint64_t{16} << 20;
 
 /// Regions at least this full are decoded and scanned; below it, sorting the entries is cheaper.
 constexpr double kFullEnoughToScan = 1.0 / 16;
+
+bool before(const StoredCell& a, const StoredCell& b) noexcept {
+  return a.row != b.row ? a.row < b.row : a.col < b.col;
+}
+
+/// The first cell that is not before the next one.
+std::vector<StoredCell>::const_iterator find_not_ascending(const std::vector<StoredCell>& cells) {
+  return std::adjacent_find(cells.begin(), cells.end(),
+                            [](const StoredCell& a, const StoredCell& b) { return !before(a, b); });
+}
 
 std::string text(std::uint64_t number) { return std::to_string(number); }
 
@@ -266,52 +277,86 @@ Source::Load Source::load(const Region& region) const {
   return sum;
 }
 
-bool Source::collect(const Region& region, std::uint64_t limit,
-                     std::vector<StoredCell>& cells) const {
-  if (region.empty()) return true;
-  const std::uint64_t most = cells.size() + limit;
-  bool all = true;
+void Source::unordered_entries(const Region& region, const CellRun::Take& take) const {
+  if (region.empty()) return;
+  const ReadOptions options{options_.absent, 1};
   for_each_run(region, [&](const Region& from, std::uint64_t at) {
     const std::uint64_t first_col = region.cols.begin + at;
-    const auto take = [&](const StoredCell& cell) {
-      StoredCell mapped{cell.row - rows_.begin, cell.col - from.cols.begin + first_col, cell.bits};
-      if (options_.value_type) {
-        const ValueType stored = store_->schema().type_of(cell.col);
-        const auto convert = options_.allow_loss ? convert_cell_lossy : convert_cell;
-        if (!convert(stored, cell.bits, *options_.value_type, mapped.bits)) {
-          fail_value(cell.row, cell.col, stored, cell.bits);
-        }
-        if (mapped.bits == 0) return;  // rounded to zero
-      }
-      if (cells.size() < most) {
-        cells.push_back(mapped);
-      } else {
-        all = false;
-      }
-    };
-    if (all) store_->entries(from, {options_.absent, 1}, take);
+    if (!options_.value_type && rows_.begin == 0 && from.cols.begin == first_col) {
+      store_->entries(from, options, take);
+      return;
+    }
+    store_->entries(from, options, CellRun::Take([&](std::span<const StoredCell> run) {
+                      CellRun mapped(take);
+                      for (const StoredCell& cell : run) {
+                        mapped({cell.row - rows_.begin, cell.col - from.cols.begin + first_col,
+                                output_bits(cell)});
+                      }
+                      mapped.flush();
+                    }));
+  });
+}
+
+/// The value of a cell of the object as the output's type.
+std::uint64_t Source::output_bits(const StoredCell& cell) const {
+  if (!options_.value_type) return cell.bits;
+  const ValueType stored = store_->schema().type_of(cell.col);
+  const auto convert = options_.allow_loss ? convert_cell_lossy : convert_cell;
+  std::uint64_t bits;
+  if (!convert(stored, cell.bits, *options_.value_type, bits)) {
+    fail_value(cell.row, cell.col, stored, cell.bits);
+  }
+  return bits;
+}
+
+bool Source::collect(const Region& region, std::uint64_t limit,
+                     std::vector<StoredCell>& cells) const {
+  const std::uint64_t most = cells.size() + limit;
+  bool all = true;
+  unordered_entries(region, [&](std::span<const StoredCell> run) {
+    const std::uint64_t room = most - cells.size();
+    if (run.size() > room) all = false;
+    const auto part = run.first(std::min<std::uint64_t>(run.size(), room));
+    cells.insert(cells.end(), part.begin(), part.end());
   });
   return all;
 }
 
-void Source::entries(const Region& region,
-                     const std::function<void(const StoredCell&)>& take) const {
-  std::vector<StoredCell> cells;
+void Source::entries(const Region& region, const CellRun::Take& take) const {
+  EntryBuffers buffers;
   const auto grid = store_->index().grid();
   walk_in_pieces(region.rows, grid ? grid->tile.rows : 1, [&](Range rows) {
-    if (entries_at_once({rows, region.cols}, take, cells)) return true;
+    if (entries_at_once({rows, region.cols}, take, buffers)) return true;
     if (rows.size() > 1) return false;
     walk_in_pieces(region.cols, kEntriesAtOnce, [&](Range cols) {
-      return entries_at_once({rows, cols}, take, cells);
+      return entries_at_once({rows, cols}, take, buffers);
     });
     return true;
   });
 }
 
+/// Brings cells of `rows` into ascending order. Blocks that lie side by side each give their cells
+/// row by row, so that dealing them out to the rows is usually all there is to do.
+void Source::sort_cells(Range rows, EntryBuffers& buffers) {
+  std::vector<StoredCell>& cells = buffers.cells;
+  if (find_not_ascending(cells) == cells.end()) return;
+  if (rows.size() <= cells.size()) {
+    std::vector<std::size_t>& next = buffers.next;
+    next.assign(rows.size() + 1, 0);
+    for (const StoredCell& cell : cells) ++next[cell.row - rows.begin + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    buffers.dealt.resize(cells.size());
+    for (const StoredCell& cell : cells) buffers.dealt[next[cell.row - rows.begin]++] = cell;
+    cells.swap(buffers.dealt);
+  }
+  if (!std::is_sorted(cells.begin(), cells.end(), before)) {
+    std::sort(cells.begin(), cells.end(), before);
+  }
+}
+
 /// Takes the entries of a region that is small enough; otherwise false, and nothing was taken.
-bool Source::entries_at_once(const Region& region,
-                             const std::function<void(const StoredCell&)>& take,
-                             std::vector<StoredCell>& cells) const {
+bool Source::entries_at_once(const Region& region, const CellRun::Take& take,
+                             EntryBuffers& buffers) const {
   const Load load = this->load(region);
   if (load.stored > 0 && load.stored >= load.area * kFullEnoughToScan) {
     const double bytes =
@@ -321,36 +366,30 @@ bool Source::entries_at_once(const Region& region,
     return true;
   }
   if (load.stored > static_cast<double>(kEntriesAtOnce)) return false;
-  cells.clear();
+  buffers.cells.clear();
   // Entries may lie unevenly: twice the expected number is still taken.
-  if (!collect(region, 2 * kEntriesAtOnce, cells)) return false;
-  const auto before = [](const StoredCell& a, const StoredCell& b) {
-    return std::tie(a.row, a.col) < std::tie(b.row, b.col);
-  };
-  if (!std::is_sorted(cells.begin(), cells.end(), before)) {
-    std::sort(cells.begin(), cells.end(), before);
-  }
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i > 0 && !before(cells[i - 1], cells[i])) fail_twice(cells[i]);
-    take(cells[i]);
-  }
+  if (!collect(region, 2 * kEntriesAtOnce, buffers.cells)) return false;
+  sort_cells(region.rows, buffers);
+  const auto twice = find_not_ascending(buffers.cells);
+  if (twice != buffers.cells.end()) fail_twice(twice[1]);
+  if (!buffers.cells.empty()) take(buffers.cells);
   return true;
 }
 
 /// Decodes all cells of a region and takes those that are not positive zero.
-void Source::scan_entries(const Region& region,
-                          const std::function<void(const StoredCell&)>& take) const {
+void Source::scan_entries(const Region& region, const CellRun::Take& take) const {
   std::vector<std::byte> cells(region.rows.size() * packed_row(region.cols));
   read_packed(region, cells.data(), options_.threads);
   const std::byte* p = cells.data();
+  CellRun run(take);
   for (std::uint64_t row = region.rows.begin; row < region.rows.end; ++row) {
     for (std::uint64_t col = region.cols.begin; col < region.cols.end; ++col) {
       const ValueType type = schema_.type_of(col);
-      const std::uint64_t bits = load_bits(type, p);
-      if (bits != 0) take({row, col, bits});
+      run({row, col, load_bits(type, p)});
       p += size_of(type);
     }
   }
+  run.flush();
 }
 
 void Source::fail_twice(const StoredCell& cell) const {

@@ -3,6 +3,7 @@
 // from any thread.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -53,9 +54,20 @@ class Source {
   void for_each_piece(const std::function<void(const Region&)>& take,
                       std::uint64_t bytes = std::uint64_t{4} << 20) const;
 
-  /// Every cell of the region that is not positive zero, in ascending order of rows, then columns.
-  /// `bits` holds a value of the output's type. Memory is bounded, whatever the region.
-  void entries(const Region& region, const std::function<void(const StoredCell&)>& take) const;
+  /// Every cell of the region that is not positive zero, in ascending order of rows, then columns,
+  /// many at a time. `bits` holds a value of the output's type. Memory is bounded, whatever the
+  /// region.
+  void entries(const Region& region, const CellRun::Take& take) const;
+  /// The same, cell by cell.
+  template <std::invocable<const StoredCell&> F>
+  void entries(const Region& region, const F& take) const {
+    entries(region, CellRun::Take([&take](std::span<const StoredCell> run) {
+              for (const StoredCell& cell : run) take(cell);
+            }));
+  }
+
+  /// The same in any order, at most CellRun::kMost at a time, as fast as they can be decoded.
+  void unordered_entries(const Region& region, const CellRun::Take& take) const;
 
   /// Appends the region's cells that are not positive zero to `cells`, in any order. False when
   /// they are more than `limit`; then an unspecified part of them was appended.
@@ -89,9 +101,17 @@ class Source {
   void read_run(const Region& from, const Target& out, unsigned threads) const;
   void read_converted(const Region& from, ValueType stored, const Target& out,
                       unsigned threads) const;
-  bool entries_at_once(const Region& region, const std::function<void(const StoredCell&)>& take,
-                       std::vector<StoredCell>& cells) const;
-  void scan_entries(const Region& region, const std::function<void(const StoredCell&)>& take) const;
+  /// What `entries` reuses from piece to piece.
+  struct EntryBuffers {
+    std::vector<StoredCell> cells, dealt;
+    std::vector<std::size_t> next;  // place for the next cell of each row
+  };
+
+  std::uint64_t output_bits(const StoredCell& cell) const;
+  static void sort_cells(Range rows, EntryBuffers& buffers);
+  bool entries_at_once(const Region& region, const CellRun::Take& take,
+                       EntryBuffers& buffers) const;
+  void scan_entries(const Region& region, const CellRun::Take& take) const;
   [[noreturn]] void fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
                                std::uint64_t bits) const;
 

@@ -276,25 +276,24 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
 }
 
 void Store::entries(const Region& region, const ReadOptions& options,
-                    const std::function<void(const StoredCell&)>& take) const {
+                    const CellRun::Take& take) const {
+  CellRun run(take);
   bool whole = true;
   for (const std::uint64_t number : covering(region, options.absent, whole)) {
     const Entry entry = confirmed_entry(number);
     if (entry.kind == BlockKind::empty) continue;
     const Part part = piece_of(entry, region, {}).part;
     if (codec_->entries != nullptr && entry.kind != BlockKind::dense) {
-      codec_->entries(*this, entry, part, [&](const StoredCell& cell) {
-        if (cell.bits != 0) take(cell);
-      });
+      codec_->entries(*this, entry, part, run);
     } else {
-      entries_of_dense(entry, part, take);
+      entries_of_dense(entry, part, run);
     }
   }
+  run.flush();
 }
 
 // Decodes a block row by row, as each column's declared type, and takes what is not zero.
-void Store::entries_of_dense(const Entry& entry, const Part& part,
-                             const std::function<void(const StoredCell&)>& take) const {
+void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const {
   std::vector<std::uint64_t> row(part.cols.size());
   for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
     // A run of columns of one declared type.
@@ -306,7 +305,7 @@ void Store::entries_of_dense(const Entry& entry, const Part& part,
       const Target out{reinterpret_cast<std::byte*>(row.data()), type, 8 * row.size(), 8};
       codec_->read(*this, entry, {{r, r + 1}, {c, end}}, out);
       for (std::uint64_t k = c; k < end; ++k) {
-        if (row[k - c] != 0) take({entry.pos.rx + r, entry.pos.cx + k, row[k - c]});
+        take({entry.pos.rx + r, entry.pos.cx + k, row[k - c]});
       }
     }
     c = end;

@@ -2,7 +2,9 @@
 // one block. Public Matrix, Frame and Block are thin handles of a Store.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,6 +57,32 @@ struct StoredCell {
   std::uint64_t bits;
 };
 
+/// Stored cells on their way from a codec to whoever asked for them: handed on in runs, because a
+/// call for each costs more than to decode it. Drops positive zeros.
+class CellRun {
+ public:
+  using Take = std::function<void(std::span<const StoredCell>)>;
+  static constexpr std::size_t kMost = 256;
+
+  explicit CellRun(const Take& take) : take_(take) {}
+
+  void operator()(const StoredCell& cell) {
+    cells_[size_] = cell;
+    size_ += cell.bits != 0 ? 1 : 0;
+    if (size_ == kMost) flush();
+  }
+  /// REQUIRED before the run ends.
+  void flush() {
+    if (size_ > 0) take_(std::span<const StoredCell>(cells_.data(), size_));
+    size_ = 0;
+  }
+
+ private:
+  const Take& take_;
+  std::size_t size_ = 0;
+  std::array<StoredCell, kMost> cells_;
+};
+
 /// How the blocks of one format are decoded: a table of functions, one table per format.
 /// All may be called from any thread, check what they read, and throw corrupt or type_mismatch.
 struct Codec {
@@ -80,8 +108,7 @@ struct Codec {
   std::optional<DensePlace> (*in_place)(const Store&, const Entry&) = nullptr;
   /// Calls `take` for every stored entry of `part`, in any order. May be null: all cells of the
   /// block are decoded with `read`, and those that are not positive zero are taken.
-  void (*entries)(const Store&, const Entry&, const Part&,
-                  const std::function<void(const StoredCell&)>& take) = nullptr;
+  void (*entries)(const Store&, const Entry&, const Part&, CellRun& take) = nullptr;
   /// True when the file has to be parsed from front to back, so that reading it tile by tile
   /// would parse it again and again: converters read strips of whole rows once and cut them up.
   bool sequential = false;
@@ -149,10 +176,16 @@ class Store : public HotStore {
   void read_rows(Range rows, std::span<const ColumnBuffer> columns,
                  const ReadOptions& options) const;
 
-  /// Calls `take` for every cell of `region` that is stored and not positive zero, block by
-  /// block; absent cells as `options` says.
-  void entries(const Region& region, const ReadOptions& options,
-               const std::function<void(const StoredCell&)>& take) const;
+  /// Calls `take` with every cell of `region` that is stored and not positive zero, block by
+  /// block, at most CellRun::kMost at a time; absent cells as `options` says.
+  void entries(const Region& region, const ReadOptions& options, const CellRun::Take& take) const;
+  /// The same, cell by cell.
+  template <std::invocable<const StoredCell&> F>
+  void entries(const Region& region, const ReadOptions& options, const F& take) const {
+    entries(region, options, CellRun::Take([&take](std::span<const StoredCell> run) {
+              for (const StoredCell& cell : run) take(cell);
+            }));
+  }
 
   void prefetch(const Region& region) const;
 
@@ -172,6 +205,8 @@ class Store : public HotStore {
   [[noreturn]] void fail_missing(const Entry& entry) const;
   void entries_of_dense(const Entry& entry, const Part& part,
                         const std::function<void(const StoredCell&)>& take) const;
+  void confirm_absence() const;
+  void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;
   bool cover_all(std::span<const std::uint64_t> numbers, const Region& region) const;
   [[noreturn]] void fail_absent(Region region) const;
   void require_touching(const Region& region, std::span<const std::uint64_t> numbers) const;

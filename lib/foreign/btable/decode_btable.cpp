@@ -67,8 +67,7 @@ void settle_row(const Store& store, const Entry& block, const Row& row,
   order.erase(order.begin(), kept.base());
 }
 
-void btable_entries(const Store& store, const Entry& block, const Part& part,
-                    const std::function<void(const StoredCell&)>& take) {
+void btable_entries(const Store& store, const Entry& block, const Part& part, CellRun& take) {
   std::vector<std::uint32_t> order;
   for_each_row(store, block, part.rows, [&](std::uint64_t r, const Row& row) {
     const std::uint64_t absolute = block.pos.rx + part.rows.begin + r;

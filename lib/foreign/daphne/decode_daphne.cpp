@@ -120,8 +120,7 @@ void read_csr(const Store& store, const Entry& entry, const Part& part, const Ta
   }
 }
 
-void csr_entries(const Store& store, const Entry& entry, const Part& part,
-                 const std::function<void(const StoredCell&)>& take) {
+void csr_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {
   CsrRows rows(store, entry);
   for (std::uint64_t row = part.rows.begin; row < part.rows.end; ++row) {
     const Range entries = rows.row(row);

@@ -121,8 +121,7 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
   return DensePlace{place.data, found.column.codec.size * place.step};
 }
 
-void entries(const Store& store, const Entry& entry, const Part& part,
-             const std::function<void(const StoredCell&)>& take) {
+void entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {
   const Found found = find_block(store, entry);
   const Vectors vectors(found);
   const std::uint64_t first_slot = found.strip.first_slot + part.cols.begin;

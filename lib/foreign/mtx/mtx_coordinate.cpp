@@ -84,8 +84,7 @@ void read_strip(const Store& store, const Entry& entry, const Part& part, const 
   });
 }
 
-void strip_entries(const Store& store, const Entry& entry, const Part& part,
-                   const std::function<void(const StoredCell&)>& take) {
+void strip_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {
   for_each_record(store, entry, part, [&](const Record& r) {
     take({entry.pos.rx + r.row, r.col, r.bits});
   });
