@@ -203,9 +203,6 @@ class Store : public HotStore {
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
   const BlockIndex* truth() const;
   [[noreturn]] void fail_missing(const Entry& entry) const;
-  void entries_of_dense(const Entry& entry, const Part& part,
-                        const std::function<void(const StoredCell&)>& take) const;
-  void confirm_absence() const;
   void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;
   bool cover_all(std::span<const std::uint64_t> numbers, const Region& region) const;
   [[noreturn]] void fail_absent(Region region) const;

@@ -193,10 +193,6 @@ void read_rows(const Store& store, Range rows, std::span<const ColumnBuffer> col
 
 const detail::Codec kCodec = {
     .format = "idv",
-    .header_size = nullptr,
-    .confirm = nullptr,  // entries are made from the lookup tables, which are checked then
-    .check_hash = nullptr,
-    .walk_again = nullptr,
     .read = read,
     .in_place = in_place,
     .entries = entries,
