@@ -207,8 +207,9 @@ const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n
 }
 
 void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
+  if (n == 0) return;  // to the system, a length of zero means everything
   const std::byte* base = this->base();
-  if (base == nullptr || n == 0) {
+  if (base == nullptr) {
     ::posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(n), POSIX_FADV_WILLNEED);
     return;
   }
