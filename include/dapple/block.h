@@ -33,7 +33,7 @@ struct HotStore {
   const std::byte* entries = nullptr;                  // written before `touched`, then constant
   std::uint64_t grid_rows = 0;
   std::uint64_t grid_cols = 0;
-  const std::byte* dense_base = nullptr;  // offset 0 of dense payloads: the map, plus their header
+  std::atomic<const std::byte*> dense_base{nullptr};  // the map, plus a dense block's header
 
   /// The entry of tile (i, j), when the tile has been touched; nullptr otherwise.
   const std::byte* find_touched(std::uint64_t i, std::uint64_t j) const noexcept {
@@ -91,10 +91,10 @@ class Block {
   DenseView<T> dense() const {
     constexpr auto wanted = static_cast<std::uint16_t>(
         static_cast<unsigned>(BlockKind::dense) | static_cast<unsigned>(value_type_of<T>()) << 8);
-    if (hot_->touched.load(std::memory_order_acquire) != nullptr && hot_->dense_base != nullptr &&
-        detail::load<std::uint16_t>(entry_ + detail::entry_at::kind) == wanted) {
+    const std::byte* const base = hot_->dense_base.load(std::memory_order_acquire);
+    if (base != nullptr && detail::load<std::uint16_t>(entry_ + detail::entry_at::kind) == wanted) {
       const auto cols = detail::load<std::uint32_t>(entry_ + detail::entry_at::cols);
-      return {hot_->dense_base + detail::load<std::uint64_t>(entry_ + detail::entry_at::offset),
+      return {base + detail::load<std::uint64_t>(entry_ + detail::entry_at::offset),
               detail::load<std::uint32_t>(entry_ + detail::entry_at::rows), cols, cols * sizeof(T)};
     }
     const DenseBytes d = dense_bytes(value_type_of<T>());

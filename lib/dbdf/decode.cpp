@@ -75,6 +75,12 @@ void read_dense(const Store& store, const Entry& e, const Part& part, const Targ
     cols *= rows;  // whole rows to whole rows: one run
     rows = 1;
   }
+  if (e.value_type == out.type && out.col_step == size) {
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      std::memcpy(out.cell(r, 0), source + r * row_bytes, cols * size);
+    }
+    return;
+  }
   for (std::uint64_t r = 0; r < rows; ++r) {
     const std::byte* from = source + r * row_bytes;
     const std::size_t done =

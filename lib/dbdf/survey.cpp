@@ -1,5 +1,6 @@
 // One pass over the cells of a block finds how many are not zero and which value types give back
-// every bit. The loops carry no branch, so that they vectorise: about 0.4 ns a cell of f64.
+// every bit. The loops carry no branch, so that they vectorise: 1.3 ns a cell of f64
+// (6 GB/s), 0.6 of i64, on one core.
 
 #include <algorithm>
 #include <array>

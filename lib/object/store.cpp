@@ -94,7 +94,9 @@ void Store::make_hot() const {
     hot.grid_rows = index_.grid()->rows;
     hot.grid_cols = index_.grid()->cols;
   }
-  if (codec_->dense_header >= 0) hot.dense_base = file_->base() + codec_->dense_header;
+  if (codec_->dense_header >= 0) {
+    hot.dense_base.store(file_->base() + codec_->dense_header, std::memory_order_release);
+  }
   hot.touched.store(touched_bits_.get(), std::memory_order_release);
 }
 
