@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace dapple::cli {
 
 namespace {
 
-constexpr std::size_t kLabelWidth = 40;
+constexpr std::size_t kLabelWidth = 40;  // on a terminal
 constexpr std::uint64_t kLinesOnTerminal = 24;
 constexpr std::uint64_t kManyBlocks = 1000;  // above, walking them is worth saving
 
@@ -147,18 +148,19 @@ struct ColumnLine {
 };
 
 /// Columns of numbers and of text, in the order of the file; `most` of them.
-std::vector<ColumnLine> column_lines(const Frame& frame, std::uint64_t most) {
+std::vector<ColumnLine> column_lines(const Frame& frame, std::uint64_t most,
+                                     std::size_t label_width) {
   std::vector<ColumnLine> lines;
   const auto texts = frame.text_columns();
   std::size_t k = 0;
   for (std::uint64_t col = 0; col <= frame.cols() && lines.size() < most; ++col) {
     for (; k < texts.size() && texts[k].before <= col; ++k) {
-      lines.push_back({label_text(texts[k].label, kLabelWidth),
+      lines.push_back({label_text(texts[k].label, label_width),
                        printable(texts[k].type) + (texts[k].readable ? "" : ", not readable")});
     }
     if (col == frame.cols()) break;
     lines.push_back(
-        {label_text(frame.label(col), kLabelWidth), std::string(name(frame.column_type(col)))});
+        {label_text(frame.label(col), label_width), std::string(name(frame.column_type(col)))});
   }
   return lines;
 }
@@ -166,7 +168,8 @@ std::vector<ColumnLine> column_lines(const Frame& frame, std::uint64_t most) {
 void print_columns(const Frame& frame, Output& out) {
   const std::uint64_t total = frame.cols() + frame.text_columns().size();
   const std::uint64_t shown = out.is_terminal() ? std::min(total, kLinesOnTerminal) : total;
-  const std::vector<ColumnLine> lines = column_lines(frame, shown);
+  const std::vector<ColumnLine> lines = column_lines(
+      frame, shown, out.is_terminal() ? kLabelWidth : std::numeric_limits<std::size_t>::max());
   std::size_t width = 0;
   for (const ColumnLine& line : lines) width = std::max(width, display_width(line.label));
   std::string_view key = "columns";
@@ -187,7 +190,8 @@ void print_contents(const BlockedObject& object, Output& out) {
   const std::size_t shown =
       out.is_terminal() ? std::min<std::size_t>(values.size(), kLinesOnTerminal) : values.size();
   for (std::size_t i = 0; i < shown; ++i) {
-    print_line(out, i == 0 ? "values" : "", fmt::format("{}  {}", i, values[i]));
+    print_line(out, i == 0 ? "values" : "",
+               fmt::format("{:>{}}  {}", i, digits(shown - 1), values[i]));
   }
   if (shown < values.size()) {
     print_line(out, "", fmt::format("... and {} more; --json lists all", values.size() - shown));

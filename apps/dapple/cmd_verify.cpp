@@ -23,6 +23,7 @@ int run(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   require_named_file(input, "verify");
+  input.options.futhark.first = true;  // all values are read, whichever is opened
   const Level level = payload ? Level::payload : Level::structure;
   const VerifyReport report = verify(input.file, level, input.options);
   for (const Error& finding : report.findings) {

@@ -98,11 +98,12 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
       throw UsageError(fmt::format("expected {} with {} only, got {}", flag, owner, format));
     }
   };
-  if (options.futhark.value && options.futhark.frame) {
-    throw UsageError("expected one of --value and --frame, got both");
+  if (format == "csv" && !options.futhark.types.empty()) {
+    throw UsageError(fmt::format("expected --type LABEL=TYPE with csv, got '{}'",
+                                 printable(options.futhark.types.front())));
   }
   require(!options.csv.types.empty(), "--type LABEL=TYPE", "csv");
-  require(!options.futhark.types.empty(), "--type without LABEL=", "futhark");
+  require(!options.futhark.types.empty(), "--type", "futhark");
   require(options.futhark.value.has_value(), "--value", "futhark");
   require(options.futhark.frame, "--frame", "futhark");
 }

@@ -22,11 +22,13 @@ struct ShownColumn {
   std::string head;
   std::vector<std::string> cells;
   std::size_t width = 0;
+  Align align = Align::right;
 };
 
 ShownColumn shown(PageColumn column) {
   ShownColumn result{label_text(column.label, kHeadWidth), std::move(column.cells)};
   result.width = display_width(result.head);
+  if (column.is_text) result.align = Align::left;
   for (std::string& cell : result.cells) {
     if (column.is_text) cell = shortened(printable(cell), kTextWidth);
     result.width = std::max(result.width, display_width(cell));
@@ -59,7 +61,7 @@ class Screen {
  private:
   void print_panel(Range rows, std::span<const ShownColumn> columns) {
     std::vector<Table::Column> heads = {{"", number_width_}};
-    for (const ShownColumn& c : columns) heads.push_back({c.head, c.width});
+    for (const ShownColumn& c : columns) heads.push_back({c.head, c.width, c.align});
     const Table table(std::move(heads));
     table.head(out_);
     std::vector<std::string_view> cells(columns.size() + 1);

@@ -59,8 +59,8 @@ std::optional<BlockInfo> find_wanted_block(const SelectionFlags& flags, const Bl
 }
 
 /// All columns of a selection are numbers; a range that is not everything is written out.
-void set_cols(Selection& selection, Range cols, std::uint64_t extent) {
-  if (cols == Range{0, extent}) return;
+void set_cols(Selection& selection, Range cols, const BlockedObject& object) {
+  if (cols == Range{0, object.cols()} && object.text_columns().empty()) return;
   selection.cols.emplace(cols.size());
   std::iota(selection.cols->begin(), selection.cols->end(), cols.begin);
 }
@@ -147,12 +147,12 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
   Selection selection;
   if (const auto block = find_wanted_block(flags, o, file)) {
     selection.rows = block->cells().rows;
-    set_cols(selection, block->cells().cols, o.cols());
+    set_cols(selection, block->cells().cols, o);
     return selection;
   }
   if (flags.rows) selection.rows = resolve_range(flags.rows, o.rows(), "rows", file);
   if (flags.cols) {
-    set_cols(selection, resolve_range(flags.cols, o.cols(), "columns", file), o.cols());
+    set_cols(selection, resolve_range(flags.cols, o.cols(), "columns", file), o);
   }
   // An ML.NET file was opened with these columns alone, which may be vectors of many columns.
   if (!flags.labels.empty() && o.format() != "idv")

@@ -120,6 +120,46 @@ def many_columns(cols):
     return frame_header(1, columns) + dense(0, 0, 1, cols, "u8", [i % 256 for i in range(cols)])
 
 
+def leb128(n):
+    out = b""
+    while n >= 0x80:
+        out += bytes([n & 0x7f | 0x80])
+        n >>= 7
+    return out + bytes([n])
+
+
+def idv_string(text):
+    return leb128(len(text.encode())) + text.encode()
+
+
+def idv():
+    """An ML.NET file of three rows: a text column and one of f32, without compression."""
+    names = ["Bad", "Fair, or so", "\u00dc\"ber"]
+    ends = [len("".join(names[:k + 1])) for k in range(3)]  # in UTF-16 units
+    texts = struct.pack("<4i", 3, *ends) + idv_string("".join(names))
+    return idv_file(3, [("Name", "TextSpan", texts), ("Value", "Single",
+                                                      struct.pack("<3f", 0.5, 1, -2))])
+
+
+def idv_file(rows, columns):
+    """columns: name, codec, and the bytes of the one block."""
+    body, tables, toc = b"", [], b""
+    for _, _, block in columns:
+        tables.append((256 + len(body), len(block)))
+        body += block
+    lookup = 256 + len(body)
+    for k, (offset, size) in enumerate(tables):
+        body += struct.pack("<qii", offset, size, size)
+        name, codec, _ = columns[k]
+        toc += idv_string(name) + idv_string(codec) + leb128(0) + b"\0" + leb128(rows)
+        toc += struct.pack("<qq", lookup + 16 * k, 0)
+    at = 256 + len(body)
+    header = struct.pack("<QQQqqqi", 0x00425644004C4D43, 0x0001000100010006, 0x0001000100010006,
+                         at, at + len(toc), rows, len(columns))
+    return (header.ljust(256, b"\0") + body + toc
+            + struct.pack("<Q", 0x434D4C0044564200))
+
+
 def changed(data, at, new):
     assert data[at:at + len(new)] != new
     return data[:at] + new + data[at + len(new):]
@@ -167,4 +207,6 @@ def make(folder):
     put("plain.csv", b"1,2,3\n4,5,6\n")
     put("holes.csv", b"a,b\n1,\n,2\n")
     put("semicolon.csv", b"x;y\n1;0.5\n2;1.5\n")
+    put("values.in", b"-- three values\n[1, 2, 3]\n[[1.5, 2.0], [0.25, 4.0]]\n7i64\n")
+    put("texts.idv", idv())
     (folder / "folder").mkdir()

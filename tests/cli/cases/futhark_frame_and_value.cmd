@@ -1,0 +1,1 @@
+dapple get values.in --frame --value 1

@@ -1,0 +1,1 @@
+dapple info values.in --json

@@ -1,0 +1,1 @@
+dapple get mixed.dbdf --type '[][]f32'

@@ -1,0 +1,1 @@
+dapple get mixed.dbdf --value 1 --json

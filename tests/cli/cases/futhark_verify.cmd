@@ -1,0 +1,1 @@
+dapple verify values.in --payload

@@ -1,0 +1,1 @@
+dapple blocks texts.idv

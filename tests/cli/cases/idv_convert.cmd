@@ -1,0 +1,1 @@
+dapple convert texts.idv a.dbdf; echo $?; ls | grep -c a.dbdf

@@ -1,0 +1,1 @@
+dapple get texts.idv --cols 0:1

@@ -1,0 +1,1 @@
+dapple get texts.idv --column Value; dapple get texts.idv --column Name

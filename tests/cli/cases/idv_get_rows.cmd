@@ -1,0 +1,1 @@
+dapple get texts.idv --rows 1:2 --to csv

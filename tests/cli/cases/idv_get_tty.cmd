@@ -1,0 +1,2 @@
+#! tty 80
+dapple get texts.idv

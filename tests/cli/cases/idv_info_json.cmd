@@ -1,0 +1,1 @@
+dapple info texts.idv --json

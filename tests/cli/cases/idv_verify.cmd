@@ -1,0 +1,1 @@
+dapple verify texts.idv --payload
