@@ -294,31 +294,16 @@ void Store::entries(const Region& region, const ReadOptions& options,
   run.flush();
 }
 
-<<<<<<< HEAD
-// Decodes a block row by row, as each column's declared type, and takes what is not zero.
+// Decodes a block band by band, as each column's declared type. Bands and not rows, because a
+// codec of text passes over all rows before the ones it is asked for.
 void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const {
-  std::vector<std::uint64_t> row(part.cols.size());
-=======
-// Decodes a block band by band, as each column's declared type, and takes what is not zero. Bands
-// and not rows, because a codec of text passes over all rows before the ones it is asked for.
-void Store::entries_of_dense(const Entry& entry, const Part& part,
-                             const std::function<void(const StoredCell&)>& take) const {
   constexpr std::uint64_t cells_at_once = 64 << 10;
   std::vector<std::uint64_t> cells;
->>>>>>> fe63a7f (Take the entries of dense blocks band by band)
   for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
     // A run of columns of one declared type.
     const ValueType type = schema_.type_of(entry.pos.cx + c);
     std::uint64_t end = c + 1;
     while (end < part.cols.end && schema_.type_of(entry.pos.cx + end) == type) ++end;
-<<<<<<< HEAD
-    for (std::uint64_t r = part.rows.begin; r < part.rows.end; ++r) {
-      std::fill(row.begin(), row.end(), 0);
-      const Target out{reinterpret_cast<std::byte*>(row.data()), type, 8 * row.size(), 8};
-      codec_->read(*this, entry, {{r, r + 1}, {c, end}}, out);
-      for (std::uint64_t k = c; k < end; ++k) {
-        take({entry.pos.rx + r, entry.pos.cx + k, row[k - c]});
-=======
     const std::uint64_t width = end - c;
     const std::uint64_t band = std::max<std::uint64_t>(1, cells_at_once / width);
     for (std::uint64_t r = part.rows.begin; r < part.rows.end; r += band) {
@@ -326,10 +311,11 @@ void Store::entries_of_dense(const Entry& entry, const Part& part,
       cells.assign(rows.size() * width, 0);
       const Target out{reinterpret_cast<std::byte*>(cells.data()), type, 8 * width, 8};
       codec_->read(*this, entry, {rows, {c, end}}, out);
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (cells[i] != 0)
-          take({entry.pos.rx + r + i / width, entry.pos.cx + c + i % width, cells[i]});
->>>>>>> fe63a7f (Take the entries of dense blocks band by band)
+      const std::uint64_t* bits = cells.data();
+      for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
+        for (std::uint64_t col = c; col < end; ++col) {
+          take({entry.pos.rx + row, entry.pos.cx + col, *bits++});
+        }
       }
     }
     c = end;
