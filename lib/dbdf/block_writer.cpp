@@ -91,7 +91,22 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
   end_ = tail_.size();
 }
 
+// A caller may go on after an error: the hole that it leaves must never be published.
+template <class Bytes>
+void BlockWriter::write_at(std::uint64_t offset, Bytes bytes) {
+  try {
+    file_.write_at(offset, bytes);
+  } catch (const Error&) {
+    failed_ = true;
+    throw;
+  }
+}
+
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
+  if (finished_) {
+    throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
+                "expected blocks before the file was finished, got one at " + text(pos));
+  }
   if (shape.rows == 0 || shape.cols == 0) {
     throw Error(Errc::invalid_argument, "expected a block that holds cells, got " +
                                             std::to_string(shape.rows) + " x " +
@@ -222,13 +237,13 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
     hash.add({cells.row(r), run_bytes});
   }
   entry.hash = hash.value();
-  file_.write_at(reserve(entry), parts);
+  write_at(reserve(entry), parts);
 }
 
 void BlockWriter::write_item(Entry entry, std::span<const std::byte> item) {
   entry.hash = xxh3(item);
   if (item.size() > kSmallItem) {
-    file_.write_at(reserve(entry), item);
+    write_at(reserve(entry), item);
     return;
   }
   const std::lock_guard lock(mutex_);
@@ -275,7 +290,7 @@ void BlockWriter::append_padding(std::uint64_t bytes) {
 }
 
 void BlockWriter::flush_tail() {
-  file_.write_at(end_ - tail_.size(), std::span<const std::byte>(tail_));
+  write_at(end_ - tail_.size(), std::span<const std::byte>(tail_));
   tail_.clear();
 }
 
@@ -288,6 +303,14 @@ WriteSummary BlockWriter::finish(bool fill) {
     for (const auto& [pos, shape] : dbdf::uncovered_tiles(entries_, schema_, tile_, strips_)) {
       put_empty(pos, shape);
     }
+  }
+  if (finished_.exchange(true)) {
+    throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
+                "expected to finish the file once, got a second time");
+  }
+  if (failed_) {
+    throw Error(Errc::io, file_.name(), std::nullopt,
+                "expected every block to be written, got an error at one of them before");
   }
   WriteSummary summary;
   try {

@@ -1,6 +1,7 @@
 // Blocks into a file: placed behind each other from any number of threads, indexed, published.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -45,6 +46,8 @@ class BlockWriter {
   void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared);
   void write_item(Entry entry, std::span<const std::byte> item);
   std::uint64_t reserve(Entry& entry);
+  template <class Bytes>
+  void write_at(std::uint64_t offset, Bytes bytes);
   static std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align);
   void append_padding(std::uint64_t bytes);
   void flush_tail();
@@ -57,6 +60,9 @@ class BlockWriter {
   TileShape tile_;
   std::vector<Range> strips_;
   OutputFile file_;
+
+  std::atomic<bool> finished_{false};  // `finish` was called
+  std::atomic<bool> failed_{false};    // a write failed: the file has a hole
 
   std::mutex mutex_;             // guards what follows
   std::uint64_t end_ = 0;        // bytes of the file that are taken
