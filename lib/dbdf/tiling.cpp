@@ -13,7 +13,9 @@ namespace dapple::detail::dbdf {
 namespace {
 
 // More empty blocks or strips than this are taken for a mistake, not for a wish.
-constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
+constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
+// Tilings of more tiles than this are not kept as a bit for each tile.
+constexpr std::uint64_t kMostBits = std::uint64_t{1} << 32;
 
 [[noreturn]] void fail_many(const std::string& what) {
   throw Error(Errc::invalid_argument, "expected at most " + std::to_string(kMost) + " " + what +
@@ -25,7 +27,7 @@ std::optional<std::vector<bool>> taken_tiles(const EntryTable& entries, const Sc
                                              TileShape tile, const std::vector<Range>& strips) {
   const std::uint64_t bands = schema.rows == 0 ? 0 : (schema.rows - 1) / tile.rows + 1;
   std::uint64_t tiles;
-  if (!multiply(bands, strips.size(), tiles) || tiles > kMost) return std::nullopt;
+  if (!multiply(bands, strips.size(), tiles) || tiles > kMostBits) return std::nullopt;
   std::vector<bool> taken(tiles);
   for (std::uint64_t i = 0; i < entries.size(); ++i) {
     const Entry e = entries[i];
@@ -46,11 +48,15 @@ std::optional<std::vector<bool>> taken_tiles(const EntryTable& entries, const Sc
 // Cuts a gap into blocks whose extents fit 32 bits.
 void add_gap(const Region& gap, std::vector<PlacedTile>& blocks) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t bands = gap.rows.size() / kMax, strips = gap.cols.size() / kMax;
+  std::uint64_t count;
+  if (!multiply(bands + 1, strips + 1, count) || count > kMost - blocks.size()) {
+    fail_many("empty blocks to fill what was not put");
+  }
   for (std::uint64_t r = gap.rows.begin; r < gap.rows.end;) {
     const std::uint64_t rows = std::min(kMax, gap.rows.end - r);
     for (std::uint64_t c = gap.cols.begin; c < gap.cols.end;) {
       const std::uint64_t cols = std::min(kMax, gap.cols.end - c);
-      if (blocks.size() == kMost) fail_many("empty blocks to fill what was not put");
       blocks.push_back(
           {{r, c}, {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(cols)}});
       c += cols;
@@ -144,6 +150,7 @@ std::vector<PlacedTile> uncovered_tiles(const EntryTable& entries, const Schema&
   std::vector<PlacedTile> missing;
   for (std::uint64_t k = 0; k < taken->size(); ++k) {
     if ((*taken)[k]) continue;
+    if (missing.size() == kMost) fail_many("empty blocks to fill what was not put");
     const std::uint64_t rx = k / strips.size() * tile.rows;
     const Range cols = strips[k % strips.size()];
     const std::uint64_t rows = std::min<std::uint64_t>(tile.rows, schema.rows - rx);
