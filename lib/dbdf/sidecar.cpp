@@ -1,7 +1,10 @@
 #include "lib/dbdf/sidecar.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
@@ -71,6 +74,20 @@ std::filesystem::path sidecar_path(const std::filesystem::path& file) {
   return path;
 }
 
+namespace {
+
+// File systems stamp files with a clock that ticks every few milliseconds. A change in the tick of
+// the last one would leave no trace: waits until that tick is over.
+void wait_until_changes_show(const detail::FileStamp& stamp) {
+  using namespace std::chrono;
+  constexpr nanoseconds tick = milliseconds(20);
+  const nanoseconds now = system_clock::now().time_since_epoch();
+  const nanoseconds age = now - nanoseconds(std::max(stamp.mtime_ns, stamp.ctime_ns));
+  if (age < tick) std::this_thread::sleep_for(tick);
+}
+
+}  // namespace
+
 void write_sidecar(const std::filesystem::path& path) {
   using namespace detail;
   auto file = MappedFile::open(path);
@@ -88,6 +105,7 @@ void write_sidecar(const std::filesystem::path& path) {
   const auto put = [&](std::span<const std::byte> bytes) { out.append(bytes); };
   put(dbdf::make_binding(*file, body));
   dbdf::emit_index(index, dbdf::kLine + dbdf::index_bytes(index), put);
+  wait_until_changes_show(file->stamp());
   if (MappedFile::open(path)->stamp() != file->stamp()) {
     throw Error(Errc::stale_index, path.string(), std::nullopt,
                 "expected the file to stay as it is while it is indexed, got a change");
