@@ -21,11 +21,11 @@ std::string value_text(ValueType type, const std::byte* value) {
 
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
                  ValueType wanted) {
-  // Early reads are private copies: then the block is the closest that can be blamed.
-  const std::byte* base = store.file().base();
-  const std::uint64_t at = base != nullptr && value >= base && value < base + store.file().size()
-                               ? static_cast<std::uint64_t>(value - base)
-                               : entry.offset;
+  // Early reads are private copies of the block, not the map.
+  const std::byte* block = store.file().at(entry.offset, entry.bytes);
+  const bool inside = value >= block && value < block + entry.bytes;
+  const std::uint64_t at =
+      inside ? entry.offset + static_cast<std::uint64_t>(value - block) : entry.offset;
   fail_misfit_at(at, store, entry, cell, value, wanted);
 }
 
