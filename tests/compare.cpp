@@ -270,8 +270,4 @@ std::string difference(const std::filesystem::path& path, const reference::Objec
   return {};
 }
 
-std::string difference(const std::filesystem::path& path) {
-  return difference(path, reference::read(read_bytes(path)));
-}
-
 }  // namespace dapple::test

@@ -6,6 +6,7 @@
 
 #include "dapple/open.h"
 #include "tests/reference.h"
+#include "tests/support.h"
 
 namespace dapple::test {
 
@@ -22,6 +23,8 @@ std::string difference(const std::filesystem::path& path, const reference::Objec
                        Demand demand = Demand::equal, const OpenOptions& options = {});
 
 /// Reads `path` with the reference reader and with the library, and holds them against each other.
-std::string difference(const std::filesystem::path& path);
+inline std::string difference(const std::filesystem::path& path) {
+  return difference(path, reference::read(read_bytes(path)));
+}
 
 }  // namespace dapple::test

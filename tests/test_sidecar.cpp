@@ -1,0 +1,160 @@
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/compare.h"
+#include "tests/partition.h"
+#include "tests/samples.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using test::Image;
+using test::Rng;
+using test::TempDir;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Image pinwheel_image() {
+  Rng rng(50);
+  return test::random_matrix(rng, test::pinwheels(2), ValueType::i32);
+}
+
+IndexOrigin origin(const fs::path& path) {
+  return std::visit([](const auto& o) { return o.index_origin(); }, open(path));
+}
+
+// Writes over a file's bytes without cutting it first, which would make the disk busy.
+void overwrite(const fs::path& path, const std::vector<std::byte>& bytes) {
+  std::fstream out(path, std::ios::in | std::ios::out | std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
+}
+
+bool warns(const fs::path& path) {
+  return std::visit([](const auto& o) { return !o.note().empty(); }, open(path));
+}
+
+}  // namespace
+
+TEST_CASE("sidecar: it is used while the file stays as it is, and leads to the same cells") {
+  Rng rng(51);
+  for (const test::Partition& p : test::partitions(rng, 7)) {
+    CAPTURE(p.name);
+    const TempDir dir;
+    const auto path = dir.write("m", test::random_matrix(rng, p, ValueType::f32).bytes());
+    CHECK(origin(path) == IndexOrigin::scanned);
+    write_sidecar(path);
+    CHECK(dir.names() == std::vector<std::string>{"m", "m.dpx"});
+    CHECK(sidecar_path(path) == dir / "m.dpx");
+    CHECK(origin(path) == IndexOrigin::sidecar);
+    CHECK(!warns(path));
+    CHECK(test::difference(path) == "");
+  }
+  const TempDir dir;
+  const auto frame = dir.write("f", test::random_frame(rng, test::pinwheels(2)).bytes());
+  write_sidecar(frame);
+  CHECK(origin(frame) == IndexOrigin::sidecar);
+  CHECK(test::difference(frame) == "");
+}
+
+TEST_CASE("sidecar: a file that changed in any way is walked again") {
+  const TempDir dir;
+  Image image = pinwheel_image();
+  const auto path = dir.write("m", image.bytes());
+  write_sidecar(path);
+  const auto time = fs::last_write_time(path);
+  REQUIRE(origin(path) == IndexOrigin::sidecar);
+
+  SUBCASE("touched") { fs::last_write_time(path, time + std::chrono::seconds(1)); }
+  SUBCASE("touched and set back, which its change time tells") {
+    fs::last_write_time(path, time + std::chrono::seconds(1));
+    fs::last_write_time(path, time);
+  }
+  SUBCASE("longer") {
+    test::write_bytes(path, image.empty({7, 7}, 0, 0).bytes());
+    fs::last_write_time(path, time);
+  }
+  SUBCASE("replaced by a file of the same size and time") {
+    const auto other = dir.write("other", image.bytes());
+    fs::last_write_time(other, time);
+    fs::rename(other, path);
+  }
+  SUBCASE("another header") {
+    test::write_bytes(path, image.patch(2, std::uint64_t{7}).bytes());
+    fs::last_write_time(path, time);
+  }
+  CHECK(origin(path) == IndexOrigin::scanned);
+  CHECK(warns(path));
+  CHECK(test::difference(path) == "");
+  write_sidecar(path);
+  CHECK(origin(path) == IndexOrigin::sidecar);
+  CHECK(!warns(path));
+  CHECK(test::difference(path) == "");
+}
+
+TEST_CASE("sidecar: one of another file, or a cut one, is not used") {
+  const TempDir dir;
+  const auto path = dir.write("m", pinwheel_image().bytes());
+  const auto other = dir.write("other", pinwheel_image().empty({0, 0}, 0, 0).bytes());
+  write_sidecar(other);
+  fs::rename(sidecar_path(other), sidecar_path(path));
+  CHECK(origin(path) == IndexOrigin::scanned);
+  CHECK(warns(path));
+  write_sidecar(path);
+  const auto bytes = test::read_bytes(sidecar_path(path));
+  for (std::size_t size = 0; size < bytes.size(); size += size < 200 ? 1 : 37) {
+    test::write_bytes(sidecar_path(path), std::span(bytes).first(size));
+    CHECK(origin(path) == IndexOrigin::scanned);
+    CHECK(warns(path));
+  }
+  CHECK(test::difference(path) == "");
+  fs::remove(sidecar_path(path));
+  fs::create_directory(sidecar_path(path));
+  CHECK(origin(path) == IndexOrigin::scanned);
+  CHECK(test::difference(path) == "");
+}
+
+TEST_CASE("sidecar: any changed byte gives the truth, or an error") {
+  Rng rng(52);
+  for (const bool gaps : {false, true}) {
+    const TempDir dir;
+    const test::Partition p = gaps ? test::scattered(rng, 6, 6, 6) : test::pinwheels(1);
+    const auto path = dir.write("m", test::random_matrix(rng, p, ValueType::i16).bytes());
+    const reference::Object truth = reference::read(test::read_bytes(path));
+    write_sidecar(path);
+    const fs::path sidecar = sidecar_path(path);
+    auto bytes = test::read_bytes(sidecar);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      const std::byte old = bytes[at];
+      for (const int change : {1, 2, 0x80, 0xFF}) {
+        CAPTURE(at);
+        CAPTURE(change);
+        bytes[at] = old ^ static_cast<std::byte>(change);
+        overwrite(sidecar, bytes);
+        CHECK(test::difference(path, truth, test::Demand::equal_or_error) == "");
+      }
+      bytes[at] = old;
+    }
+    overwrite(sidecar, bytes);
+    CHECK(origin(path) == IndexOrigin::sidecar);
+  }
+}
+
+TEST_CASE("sidecar: files that need no index get none") {
+  const TempDir dir;
+  test::write_text(dir / "text", "no DAPHNE file");
+  CHECK(test::error_of([&] { write_sidecar(dir / "text"); })->code() == Errc::not_recognised);
+  CHECK(test::error_of([&] { write_sidecar(dir / "nothing"); })->code() == Errc::io);
+  const auto damaged =
+      dir.write("damaged",
+                Image::matrix(2, 2, ValueType::u8).empty({0, 0}, 2, 2).empty({1, 1}, 1, 1).bytes());
+  CHECK(test::error_of([&] { write_sidecar(damaged); })->code() == Errc::corrupt);
+  CHECK(dir.names() == std::vector<std::string>{"damaged", "text"});
+}

@@ -1,0 +1,164 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/fuzz/memory_file.h"
+#include "tests/samples.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using test::Partition;
+using test::Rng;
+
+namespace {
+
+constexpr unsigned kThreads = 8;
+
+// Runs f(thread) in several threads at once; rethrows nothing, gives the first error.
+template <class F>
+std::optional<Error> in_parallel(const F& f) {
+  std::atomic<unsigned> waiting{kThreads};
+  std::vector<std::optional<Error>> errors(kThreads);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      --waiting;
+      while (waiting != 0) std::this_thread::yield();
+      errors[t] = test::error_of([&] { f(t); });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& error : errors) {
+    if (error) return error;
+  }
+  return std::nullopt;
+}
+
+// Every way to read, of a matrix that each cell of is known, by all threads from its first touch.
+bool read_everything(const Matrix& m, const std::vector<std::int32_t>& all, unsigned seed) {
+  Rng rng(seed);
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t r = rng.below(m.rows()), c = rng.below(m.cols());
+    const std::uint64_t r1 = rng.between(r, m.rows()), c1 = rng.between(c, m.cols());
+    const auto part = m.read<std::int32_t>({{r, r1}, {c, c1}}, {.threads = i % 16 == 0 ? 2U : 1U});
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      if (part[k] != all[(r + k / (c1 - c)) * m.cols() + c + k % (c1 - c)]) return false;
+    }
+    const auto block = m.find_cover(r, c);
+    if (!block || !block->info().cells().contains(r, c)) return false;
+    std::vector<std::int32_t> cells(std::size_t{block->info().rows} * block->info().cols);
+    block->decode(std::span(cells));
+    const BlockPos pos = block->info().pos;
+    if (cells[(r - pos.rx) * block->info().cols + c - pos.cx] != all[r * m.cols() + c])
+      return false;
+    if (const auto grid = m.grid()) {
+      const Block tile = m.tile(r / grid->tile.rows, c / grid->tile.cols);
+      if (tile.info().kind == BlockKind::dense && tile.info().value_type == ValueType::i32 &&
+          tile.dense<std::int32_t>()(r - pos.rx, c - pos.cx) != all[r * m.cols() + c]) {
+        return false;
+      }
+    }
+    m.counts();
+    if (i % 50 == 0) m.prefetch({{r, r1}, {c, c1}});
+  }
+  std::uint64_t n = 0;
+  for (const BlockInfo& info : m.blocks()) n += info.rows > 0;
+  return n == m.blocks().size();
+}
+
+struct Stored {
+  std::vector<std::int32_t> all;
+  std::filesystem::path path;
+};
+
+Stored store(const test::TempDir& dir, const Partition& p, const WriteOptions& options) {
+  Rng rng(60);
+  Stored s{std::vector<std::int32_t>(p.rows * p.cols), dir / "m"};
+  for (auto& cell : s.all) {
+    cell = rng.chance(60) ? 0 : static_cast<std::int32_t>(rng.bits() >> (32 + rng.below(32)));
+  }
+  auto w = MatrixWriter::create(s.path, p.rows, p.cols, ValueType::i32, options);
+  for (const Region& cells : p.blocks) {
+    const std::int32_t* first = s.all.data() + cells.rows.begin * p.cols + cells.cols.begin;
+    w.put<std::int32_t>({cells.rows.begin, cells.cols.begin},
+                        {first, static_cast<std::uint32_t>(cells.rows.size()),
+                         static_cast<std::uint32_t>(cells.cols.size()), p.cols});
+  }
+  w.finish();
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("threads: many readers of one matrix get every cell, from the first touch on") {
+  Rng rng(61);
+  const std::vector<Partition> all = {test::regular(60, 50, {8, 8}), test::pinwheels(12),
+                                      test::guillotine(rng, 50, 50, 0)};
+  for (const Partition& p : all) {
+    for (const bool plain : {false, true}) {
+      for (const Check check : {Check::never, Check::first_touch, Check::always}) {
+        CAPTURE(p.name);
+        CAPTURE(plain);
+        const test::TempDir dir;
+        WriteOptions options;
+        options.plain = plain;
+        options.narrow = false;
+        const Stored s = store(dir, p, options);
+        OpenOptions open_options;
+        open_options.check = check;
+        const Matrix m = Matrix::open(s.path, open_options);
+        std::atomic<unsigned> right{0};
+        const auto error = in_parallel([&](unsigned t) {
+          const Matrix copy = m;
+          right += read_everything(copy, s.all, t);
+        });
+        if (error) CAPTURE(error->what());
+        CHECK(!error);
+        CHECK(right == kThreads);
+      }
+    }
+  }
+}
+
+TEST_CASE("threads: cells that no block covers are asked for by many at once") {
+  const test::TempDir dir;
+  const auto path = dir.write("m", test::Image::matrix(4, 4, ValueType::u8)
+                                       .dense<std::uint8_t>({0, 0}, 1, 4, {1, 2, 3, 4})
+                                       .bytes());
+  write_sidecar(path);
+  const Matrix m = Matrix::open(path);
+  CHECK(m.index_origin() == IndexOrigin::sidecar);
+  const auto error = in_parallel([&](unsigned) {
+    for (int i = 0; i < 50; ++i) {
+      m.find_cover(2, 2);
+      m.read<int>({{0, 4}, {0, 4}}, {.absent = Absent::zero});
+    }
+  });
+  CHECK(!error);
+}
+
+TEST_CASE("threads: one writer takes blocks from many threads") {
+  const test::TempDir dir;
+  constexpr std::uint64_t kEdge = 8 * kThreads;
+  std::vector<std::int32_t> all(kEdge * kEdge);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = i % 3 == 0 ? static_cast<std::int32_t>(i) : 0;
+  }
+  WriteOptions options;
+  options.tile = TileShape{4, 4};
+  auto w = MatrixWriter::create(dir / "m", kEdge, kEdge, ValueType::i32, options);
+  const auto error = in_parallel([&](unsigned t) {
+    for (std::uint64_t r = 8 * t; r < 8 * t + 8; r += 4) {
+      for (std::uint64_t c = 0; c < kEdge; c += 4) {
+        w.put<std::int32_t>({r, c}, {all.data() + r * kEdge + c, 4, 4, kEdge});
+      }
+    }
+  });
+  CHECK(!error);
+  w.finish();
+  CHECK(Matrix::open(dir / "m").read<std::int32_t>({{0, kEdge}, {0, kEdge}}) == all);
+}
