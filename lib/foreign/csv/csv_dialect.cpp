@@ -47,30 +47,20 @@ char guess_delimiter(std::string_view text) noexcept {
   return kDelimiters[best];
 }
 
-std::vector<Field> split_line(const char*& next, const char* p, const char* end, char delimiter,
-                              const std::string& file, const char* base, std::uint64_t line) {
-  std::vector<Field> fields;
-  for (;; ++p) {
-    const std::optional<Field> field = find_field(p, end, delimiter);
-    if (!field) {
-      fail_field({file, static_cast<std::uint64_t>(p - base), line, fields.size(), {}}, p, end,
-                 delimiter, ValueType::f64);
-    }
-    fields.push_back(*field);
-    p = field->end;
-    if (p == end || *p != delimiter) break;
-  }
-  next = past_line_end(p, end);
-  return fields;
-}
-
-bool guess_header(const std::vector<Field>& first, const std::vector<Field>& second) noexcept {
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const std::string_view text = trimmed(first[i].text);
+bool guess_header(const char* first, const char* second, const char* end, char delimiter) noexcept {
+  const auto at_delimiter = [&](const char* p) { return p != end && *p == delimiter; };
+  for (;;) {
+    const std::optional<Field> field = find_field(first, end, delimiter);
+    if (!field) return true;  // reading the labels says what is wrong
+    const std::string_view text = trimmed(field->text);
     if (!is_number(text) && !is_missing(text)) return true;
-    if (first[i].quoted && (i >= second.size() || !second[i].quoted)) return true;
+    std::optional<Field> below;
+    if (second != nullptr) below = find_field(second, end, delimiter);
+    if (field->quoted && !(below && below->quoted)) return true;
+    if (!at_delimiter(field->end)) return false;
+    first = field->end + 1;
+    second = below && at_delimiter(below->end) ? below->end + 1 : nullptr;
   }
-  return false;
 }
 
 }  // namespace dapple::detail::csv

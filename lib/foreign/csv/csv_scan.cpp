@@ -49,8 +49,9 @@ class Scanner {
   std::uint64_t line() const { return first_line_ + out_.rows; }
 
   Place place(const char* p, std::size_t col) const {
+    const bool labelled = !in_.columns.empty();
     return {in_.file, offset(p), line(), col,
-            in_.labels.empty() ? std::string_view() : std::string_view(in_.labels[col])};
+            labelled ? std::string_view(in_.columns[col].label) : std::string_view()};
   }
 
   void require_only_blank_lines(const char* p) const {

@@ -39,7 +39,7 @@ struct ScanInput {
   char delimiter;
   bool missing_as_nan;
   const std::vector<std::optional<ValueType>>& given;  // type of each column, where given
-  const std::vector<std::string>& labels;              // empty without a header
+  const std::vector<Column>& columns;                  // their labels; empty for a matrix
 };
 
 /// Scans rows from `p`, which is line `line`, to the end. Throws as `open_csv` does. O(bytes).

@@ -1,0 +1,23 @@
+// Which value types the columns of a delimited text get.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/foreign/csv/csv_scan.h"
+
+namespace dapple::detail::csv {
+
+/// The type of a column, given (by the caller or a .meta file) or from what was seen in it.
+ValueType column_type(std::optional<ValueType> given, std::uint8_t seen, bool any_rows) noexcept;
+
+/// The one type that holds all columns of a matrix: the one that all are given, i64, u64 or f64.
+/// Throws type_mismatch when f64 would have to round a column of integers.
+ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const Rows& rows,
+                      const std::string& file);
+
+/// The type by which a block of frame columns goes: the widest of them, or f64.
+ValueType widest_type(const std::vector<Column>& columns) noexcept;
+
+}  // namespace dapple::detail::csv
