@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 mib=${1:-256}
 
 apps/install_packages.sh
-[ -f build/build.ninja ] || meson setup build >/dev/null
+[ -f build/build.ninja ] || meson setup build -Dtests=false >/dev/null
 ninja -C build apps/dapple/dapple | tail -n 1
 dapple=$PWD/build/apps/dapple/dapple
 

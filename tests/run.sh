@@ -9,11 +9,12 @@ apps/install_packages.sh tests || exit 1
 
 logs=()
 
-# run_build FOLDER SUITES SETUP-ARGUMENTS...: configures, builds and tests one build folder.
-# A log that is missing afterwards counts as a failure.
+# run_build FOLDER TARGETS SUITES SETUP-ARGUMENTS...: configures one build folder, builds the
+# targets there (all of them if none is named) and runs the suites. A log that is missing
+# afterwards counts as a failure.
 run_build() {
-  local folder=$1 suites=$2 log=$1/meson-logs/testlog.json
-  shift 2
+  local folder=$1 targets=$2 suites=$3 log=$1/meson-logs/testlog.json
+  shift 3
   logs+=("$log")
   rm -f "$log"
   echo "== $folder"
@@ -23,12 +24,11 @@ run_build() {
     meson setup "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; rm -f "$folder.log"; return; }
     rm -f "$folder.log"
   fi
-  if [ "$folder" = build ]; then
-    ninja -C build || return
-  fi
+  # shellcheck disable=SC2086  # a list of words
+  ninja -C "$folder" $targets || return
   local arguments=()
   for suite in $suites; do arguments+=(--suite "$suite"); done
-  $run_fixed meson test -C "$folder" --print-errorlogs "${arguments[@]}"
+  $run_fixed meson test -C "$folder" --no-rebuild --print-errorlogs "${arguments[@]}"
 }
 
 # Under sanitizers g++ 12 takes every std::optional for uninitialised.
@@ -38,10 +38,10 @@ quiet=-Wno-maybe-uninitialized
 run_fixed=
 setarch -R true 2>/dev/null && run_fixed="setarch -R"
 
-run_build build "unit threads cli interop fuzz tree" -Dtests=true
-run_build build-asan "unit fuzz" -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false \
+run_build build "" "unit threads cli interop fuzz tree" -Dtests=true
+run_build build-asan "tests/unit fuzzers" "unit fuzz" -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false \
   -Doptimization=1 "-Dcpp_args=['-fno-sanitize-recover=all', '$quiet']"
-run_build build-tsan "threads" -Dtests=true -Db_sanitize=thread -Db_lundef=false \
+run_build build-tsan "tests/threads" "threads" -Dtests=true -Db_sanitize=thread -Db_lundef=false \
   -Doptimization=1 "-Dcpp_args=$quiet"
 
 python3 tests/count.py "${logs[@]}"
