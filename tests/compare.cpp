@@ -102,7 +102,10 @@ class Comparison {
 
   template <class Object>
   Region whole(const Object& o) const {
-    return {{0, std::min(o.rows(), expected_.rows)}, {0, std::min(o.cols(), expected_.cols)}};
+    const std::uint64_t rows = std::min(o.rows(), expected_.rows);
+    const std::uint64_t cols = std::min(o.cols(), expected_.cols);
+    if (rows == 0 || cols == 0) return {};  // the other may be huge
+    return {{0, rows}, {0, cols}};
   }
 
   // The cell's expected value as a value of `type`; nothing when it has none.

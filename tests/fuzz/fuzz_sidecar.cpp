@@ -1,0 +1,106 @@
+// Door: the sidecar. The input is the index of a sidecar, behind the line that binds it to a file;
+// it is bound to a small file of every kind of block, and its hashes are made right. No lie may
+// lead to a wrong cell, a read outside the sidecar, or a long walk.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/compare.h"
+#include "tests/fuzz/sign.h"
+
+namespace {
+
+using namespace dapple;
+namespace fs = std::filesystem;
+using Bytes = std::vector<std::byte>;
+
+void append(Bytes& bytes, std::uint64_t value, std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+void append_block(Bytes& bytes, std::uint64_t rx, std::uint64_t cx, std::uint64_t rows,
+                  std::uint64_t cols, std::uint64_t kind) {
+  append(bytes, rx, 8);
+  append(bytes, cx, 8);
+  append(bytes, rows, 4);
+  append(bytes, cols, 4);
+  append(bytes, kind, 1);
+  if (kind != 0) append(bytes, 1, 1);  // u8
+}
+
+// A pinwheel of 3 x 3 cells with all four kinds of block; cell (2, 0) is in none.
+Bytes small_file() {
+  Bytes bytes;
+  append(bytes, 0x0101, 2);
+  append(bytes, 3, 8);
+  append(bytes, 3, 8);
+  append(bytes, 1, 1);
+  append_block(bytes, 1, 1, 1, 1, 0);
+  append_block(bytes, 0, 0, 1, 2, 1);
+  append(bytes, 0x0201, 2);
+  append_block(bytes, 0, 2, 2, 1, 3);
+  append(bytes, 1, 4);
+  append(bytes, 1, 4);
+  append(bytes, 7, 1);
+  append_block(bytes, 2, 1, 1, 2, 2);
+  append(bytes, 1, 8);
+  append(bytes, 1, 4);
+  append(bytes, 1, 4);
+  append(bytes, 9, 1);
+  append_block(bytes, 1, 0, 1, 1, 1);
+  append(bytes, 5, 1);
+  return bytes;
+}
+
+// The file in a folder of its own, its sidecar to be overwritten, and what it holds.
+struct Bound {
+  fs::path folder, path;
+  Bytes binding;
+  reference::Object truth;
+
+  Bound() {
+    std::string name = (fs::temp_directory_path() / "dapple-fuzz-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    folder = name;
+    path = folder / "m.dbdf";
+    const Bytes bytes = small_file();
+    truth = reference::read(bytes);
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    write_sidecar(path);
+    binding.resize(64);
+    std::ifstream(sidecar_path(path), std::ios::binary)
+        .read(reinterpret_cast<char*>(binding.data()), 64);
+  }
+  ~Bound() { fs::remove_all(folder); }
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static Bound bound;
+  const auto input = std::as_bytes(std::span(data, size));
+  Bytes sidecar = bound.binding;
+  sidecar.insert(sidecar.end(), input.begin(), input.end());
+  fuzz::sign_index(sidecar);
+  const fs::path path = sidecar_path(bound.path);
+  if (truncate(path.c_str(), static_cast<off_t>(sidecar.size())) != 0) std::abort();
+  std::fstream(path, std::ios::binary | std::ios::in | std::ios::out)
+      .write(reinterpret_cast<const char*>(sidecar.data()),
+             static_cast<std::streamsize>(sidecar.size()));
+  const std::string wrong = test::difference(bound.path, bound.truth, test::Demand::cells_or_error);
+  if (!wrong.empty()) {
+    std::fprintf(stderr, "%s\n", wrong.c_str());
+    std::abort();
+  }
+  return 0;
+}
