@@ -1,0 +1,116 @@
+// Door: delimited text. Any bytes give an object or an Error. What opens reads the same whole and
+// row by row, and what is written of it reads back to the same cells.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/fuzz/memory_file.h"
+
+namespace {
+
+using namespace dapple;
+
+constexpr std::uint64_t kMostCells = 1 << 14;
+
+const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
+  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
+}
+
+// One column as its own type, widened to the bits of 64.
+std::vector<std::uint64_t> column(const std::variant<Matrix, Frame>& object, std::uint64_t c,
+                                  Range rows) {
+  std::vector<std::uint64_t> bits(rows.size());
+  visit_type(base(object).column_type(c), [&](auto tag) {
+    using T = decltype(tag);
+    std::vector<T> values(rows.size());
+    std::visit(
+        [&](const auto& o) {
+          o.template read<T>({rows, {c, c + 1}}, std::span(values));
+        },
+        object);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool nan = values[i] != values[i];  // text has one NaN
+      if (!nan) std::memcpy(&bits[i], &values[i], sizeof(T));
+      if (nan) bits[i] = 1;
+    }
+  });
+  return bits;
+}
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+using Columns = std::vector<std::vector<std::uint64_t>>;
+
+// Throws Error for a table that opens and has a value out of range.
+Columns read_all(const std::variant<Matrix, Frame>& object) {
+  const std::uint64_t rows = base(object).rows(), cols = base(object).cols();
+  Columns whole;
+  for (std::uint64_t c = 0; c < cols; ++c) whole.push_back(column(object, c, {0, rows}));
+  for (std::uint64_t r = 0; r < rows; r += 1 + rows / 8) {
+    for (std::uint64_t c = 0; c < cols; c += 1 + cols / 8) {
+      require(column(object, c, {r, r + 1})[0] == whole[c][r]);
+    }
+  }
+  return whole;
+}
+
+// Nothing here may throw.
+void write_and_read(const std::variant<Matrix, Frame>& object, const Columns& whole) noexcept {
+  const std::uint64_t rows = base(object).rows(), cols = base(object).cols();
+  std::string text;
+  ConvertOptions to_csv;
+  to_csv.to = "csv";
+  convert(
+      object, {},
+      [&](std::span<const std::byte> bytes) {
+        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      },
+      to_csv);
+  if (text.empty()) return;
+  static fuzz::MemoryFile written;
+  written.set(std::as_bytes(std::span(text)));
+  OpenOptions options{.format = "csv"};
+  const bool frame = std::holds_alternative<Frame>(object);
+  options.csv.header = frame;
+  options.csv.delimiter = ',';
+  // By number, which a label of the same text would take for itself.
+  for (std::uint64_t c = 0; c < cols && !frame; ++c) {
+    options.csv.types[std::to_string(c)] = base(object).column_type(c);
+  }
+  const auto again = open(written.path(), options);
+  require(base(again).rows() == rows && base(again).cols() == cols);
+  for (std::uint64_t c = 0; c < cols; ++c) {
+    if (frame) require(std::get<Frame>(again).label(c) == std::get<Frame>(object).label(c));
+    if (base(again).column_type(c) != base(object).column_type(c)) continue;
+    require(column(again, c, {0, rows}) == whole[c]);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static fuzz::MemoryFile file;
+  file.set({data, size});
+  OpenOptions plain{.format = "csv"}, lenient{.format = "csv"};
+  lenient.csv.missing_as_nan = true;
+  lenient.csv.header = size % 2 == 0;
+  lenient.csv.types["0"] = ValueType::f32;
+  for (const OpenOptions& options : {plain, lenient}) {
+    try {
+      const auto object = open(file.path(), options);
+      const std::uint64_t cols = base(object).cols();
+      if (cols == 0 || base(object).rows() > kMostCells / cols) continue;
+      write_and_read(object, read_all(object));
+    } catch (const Error&) {
+    }
+  }
+  return 0;
+}
