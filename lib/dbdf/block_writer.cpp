@@ -65,6 +65,24 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
   return e;
 }
 
+std::uint64_t key(const SparseCell& cell) noexcept {
+  return std::uint64_t{cell.row} << 32 | cell.col;
+}
+
+// Throws when a cell stands twice among them.
+void sort_distinct(BlockPos pos, std::span<SparseCell> cells) {
+  std::sort(cells.begin(), cells.end(),
+            [](const SparseCell& a, const SparseCell& b) { return key(a) < key(b); });
+  const auto twice =
+      std::adjacent_find(cells.begin(), cells.end(),
+                         [](const SparseCell& a, const SparseCell& b) { return key(a) == key(b); });
+  if (twice != cells.end()) {
+    throw Error(Errc::invalid_argument, "expected each cell once (R5), got cell " +
+                                            text({twice->row, twice->col}) + " of the block at " +
+                                            text(pos) + " twice");
+  }
+}
+
 [[noreturn]] void fail_put(BlockPos pos, std::uint64_t row, std::uint64_t col, ValueType wanted) {
   throw Error(Errc::type_mismatch, "expected values that fit " + std::string(name(wanted)) +
                                        " (R6), got another in cell " +
@@ -155,9 +173,10 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells) {
   return_scratch(std::move(scratch));
 }
 
-void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type,
-                      std::vector<SparseCell> cells) {
+void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<SparseCell> cells) {
   const ValueType declared = declared_type(pos, shape);
+  bool ascending = true, zeros = false;
+  std::uint64_t next = 0;  // lowest key that keeps ascending order
   for (SparseCell& cell : cells) {
     if (cell.row >= shape.rows || cell.col >= shape.cols) {
       throw Error(Errc::out_of_range,
@@ -167,21 +186,16 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type,
     if (type != declared && !convert_cell(type, cell.bits, declared, cell.bits)) {
       fail_put(pos, cell.row, cell.col, declared);
     }
+    ascending &= key(cell) >= next;
+    next = key(cell) + 1;
+    zeros |= cell.bits == 0;
   }
-  std::erase_if(cells, [](const SparseCell& cell) { return cell.bits == 0; });
-  const auto key = [](const SparseCell& cell) { return std::uint64_t{cell.row} << 32 | cell.col; };
-  const auto before = [key](const SparseCell& a, const SparseCell& b) { return key(a) < key(b); };
-  if (!std::is_sorted(cells.begin(), cells.end(), before)) {
-    std::sort(cells.begin(), cells.end(), before);
+  if (zeros) {
+    const auto end = std::remove_if(cells.begin(), cells.end(),
+                                    [](const SparseCell& cell) { return cell.bits == 0; });
+    cells = cells.first(static_cast<std::size_t>(end - cells.begin()));
   }
-  const auto twice = std::adjacent_find(
-      cells.begin(), cells.end(),
-      [key](const SparseCell& a, const SparseCell& b) { return key(a) == key(b); });
-  if (twice != cells.end()) {
-    throw Error(Errc::invalid_argument, "expected each cell once (R5), got cell " +
-                                            text({twice->row, twice->col}) + " of the block at " +
-                                            text(pos) + " twice");
-  }
+  if (!ascending) sort_distinct(pos, cells);
   write_planned(pos, SparseCells{cells, declared, shape.rows, shape.cols}, declared);
 }
 

@@ -29,8 +29,8 @@ class BlockWriter {
 
   /// Any thread. `cells` may have any value type that holds the same values as the object's.
   void put(BlockPos pos, const dbdf::DenseCells& cells);
-  /// Any thread. `cells` in any order and with zeros; it is used up.
-  void put(BlockPos pos, TileShape shape, ValueType type, std::vector<dbdf::SparseCell> cells);
+  /// Any thread. `cells` in any order and with zeros; the memory is used to sort them.
+  void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells);
   void put_empty(BlockPos pos, TileShape shape);
 
   /// A block as its bytes are, position included; `entry` describes them.

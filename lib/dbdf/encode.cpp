@@ -1,5 +1,7 @@
 #include "lib/dbdf/encode.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -147,32 +149,103 @@ void encode(const DenseCells& cells, const Plan& plan, std::span<std::byte> out)
   });
 }
 
-void encode(const SparseCells& cells, const Plan& plan, std::span<std::byte> out) {
-  if (plan.kind == BlockKind::empty) return;
-  const std::size_t size = size_of(plan.type);
-  const auto bits_of = [&](const SparseCell& cell) {
-    std::uint64_t bits = 0;
-    convert_cell(cells.type, cell.bits, plan.type, bits);  // exact by the survey
-    return bits;
-  };
+namespace {
+
+// The sparse entries of a block, all of `kSize` bytes a value.
+template <std::size_t kSize>
+class SparseEncoder {
+ public:
+  SparseEncoder(const SparseCells& cells, const Plan& plan, std::byte* out)
+      : cells_(cells), plan_(plan), out_(out), sink_(plan, cells.cols, out) {}
+
+  void run() {
+    const bool csr = plan_.kind == BlockKind::csr;
+    std::uint32_t row = 0;  // begun
+    if (csr) sink_.begin_row(row);
+    for (std::size_t i = 0; i < cells_.cells.size(); i += kBatch) {
+      const auto batch = cells_.cells.subspan(i, std::min(kBatch, cells_.cells.size() - i));
+      const std::byte* values = values_of(batch);
+      for (const SparseCell& cell : batch) {
+        if (csr) {
+          while (row < cell.row) next_row(row);
+        } else {
+          sink_.begin_row(cell.row);
+        }
+        put(cell, values);
+        values += value_step_;
+      }
+    }
+    if (!csr) return;
+    while (row + 1 < cells_.rows) next_row(row);
+    sink_.end_row();
+  }
+
+  // The same for a dense block.
+  void run_dense() {
+    for (std::size_t i = 0; i < cells_.cells.size(); i += kBatch) {
+      const auto batch = cells_.cells.subspan(i, std::min(kBatch, cells_.cells.size() - i));
+      const std::byte* values = values_of(batch);
+      for (const SparseCell& cell : batch) {
+        const std::size_t at = std::size_t{cell.row} * cells_.cols + cell.col;
+        std::memcpy(out_ + at * kSize, values, kSize);
+        values += value_step_;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBatch = 256;
+
+  // The first value of a batch as the plan's type, exact by the survey; the next is value_step_
+  // bytes further on.
+  const std::byte* values_of(std::span<const SparseCell> batch) {
+    const auto* first = reinterpret_cast<const std::byte*>(&batch.front().bits);
+    if (plan_.type == cells_.type) return first;
+    value_step_ = kSize;
+    convert_cells(cells_.type, first, sizeof(SparseCell), plan_.type, narrowed_.data(), kSize,
+                  batch.size());
+    return narrowed_.data();
+  }
+  void next_row(std::uint32_t& row) {
+    sink_.end_row();
+    sink_.begin_row(++row);
+  }
+  void put(const SparseCell& cell, const std::byte* value) {
+    std::memcpy(sink_.put(cell.col, kSize), value, kSize);
+  }
+
+  const SparseCells& cells_;
+  const Plan& plan_;
+  std::byte* out_;
+  SparseSink sink_;
+  std::size_t value_step_ = sizeof(SparseCell);
+  std::array<std::byte, kBatch * kSize> narrowed_;
+};
+
+template <std::size_t kSize>
+void encode_cells(const SparseCells& cells, const Plan& plan, std::span<std::byte> out) {
+  SparseEncoder<kSize> encoder(cells, plan, out.data());
   if (plan.kind == BlockKind::dense) {
     std::memset(out.data(), 0, out.size());
-    for (const SparseCell& cell : cells.cells) {
-      store_bits(plan.type, out.data() + (std::size_t{cell.row} * cells.cols + cell.col) * size,
-                 bits_of(cell));
-    }
-    return;
+    encoder.run_dense();
+  } else {
+    encoder.run();
   }
-  SparseSink sink(plan, cells.cols, out.data());
-  std::size_t i = 0;
-  for (std::uint32_t r = 0; r < cells.rows; ++r) {
-    if (plan.kind == BlockKind::coo && i == cells.cells.size()) break;
-    if (plan.kind == BlockKind::coo) r = cells.cells[i].row;  // hops over rows without entries
-    sink.begin_row(r);
-    for (; i < cells.cells.size() && cells.cells[i].row == r; ++i) {
-      store_bits(plan.type, sink.put(cells.cells[i].col, size), bits_of(cells.cells[i]));
-    }
-    sink.end_row();
+}
+
+}  // namespace
+
+void encode(const SparseCells& cells, const Plan& plan, std::span<std::byte> out) {
+  if (plan.kind == BlockKind::empty) return;
+  switch (size_of(plan.type)) {
+    case 1:
+      return encode_cells<1>(cells, plan, out);
+    case 2:
+      return encode_cells<2>(cells, plan, out);
+    case 4:
+      return encode_cells<4>(cells, plan, out);
+    default:
+      return encode_cells<8>(cells, plan, out);
   }
 }
 

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "lib/bytes.h"
+#include "lib/dbdf/block_writer.h"
 #include "lib/object/pieces.h"
 #include "lib/parallel.h"
 
@@ -24,6 +23,12 @@ constexpr double kSparse = 1.0 / 12;
 constexpr double kStoredPerTile = 1 << 15;
 
 constexpr double kMostSide = std::numeric_limits<std::uint32_t>::max();
+
+/// Sparse blocks are decoded from their start for each tile that they touch. That is cheaper than
+/// to hold all entries of a group while tiles are this few in a row, and blocks hold at most this
+/// many times the entries of a tile.
+constexpr std::uint64_t kFewStrips = 4;
+constexpr double kTallBlock = 4;
 
 /// What one group of tiles may take: entries at 24 bytes each, or bytes of cells.
 constexpr std::uint64_t kGroupEntries = std::uint64_t{2} << 20;
@@ -43,12 +48,13 @@ TileShape shape_of(const Region& tile) {
 /// buffer that is read once, or as stored entries; whichever touches least.
 class Retiler {
  public:
-  Retiler(const Source& source, TileWriter& writer)
+  Retiler(const Source& source, BlockWriter& writer)
       : source_(source),
         writer_(writer),
         strips_(writer.column_strips()),
         tile_rows_(writer.tile().rows),
-        buffers_(worker_limit(source.threads())) {}
+        buffers_(worker_limit(source.threads())),
+        sparse_(buffers_.size()) {}
 
   void run();
 
@@ -70,8 +76,11 @@ class Retiler {
   Region cells_of(const Group& group) const;
   Region tile_of(const Group& group, std::uint64_t i) const;
   bool put(const Group& group);
-  bool put_entries(const Group& group, const Region& cells);
-  void put_entries_of_tile(const Region& tile, std::span<StoredCell> entries);
+  void put_entries_by_tile(const Group& group);
+  bool put_dealt_entries(const Group& group, const Region& cells);
+  static void append_to_tile(const Region& tile, std::span<const StoredCell> run,
+                             std::vector<SparseCell>& cells);
+  void put_sparse(const Region& tile, std::span<SparseCell> cells);
   void put_by_tile(const Group& group);
   void put_from_buffer(const Group& group, const Region& cells);
   void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes);
@@ -82,12 +91,13 @@ class Retiler {
   std::span<std::byte> buffer(unsigned worker, std::size_t bytes);
 
   const Source& source_;
-  TileWriter& writer_;
+  BlockWriter& writer_;
   const std::vector<Range>& strips_;
   std::uint64_t tile_rows_;
   std::vector<StoredCell> entries_;              // of the group,
   std::vector<StoredCell> dealt_;                //   and tile by tile
   std::vector<std::vector<std::byte>> buffers_;  // one per worker
+  std::vector<std::vector<SparseCell>> sparse_;  // one per worker: the entries of a tile
 };
 
 Region Retiler::cells_of(const Group& group) const {
@@ -132,8 +142,14 @@ bool Retiler::put(const Group& group) {
   const Region cells = cells_of(group);
   const Source::Load load = source_.load(cells);
   if (load.stored < load.area * kSparse) {
+    const double per_tile = load.stored / static_cast<double>(tiles_in(group));
+    if (!source_.store().codec().sequential && group.strips.size() <= kFewStrips &&
+        load.widest_sparse <= kTallBlock * per_tile) {
+      put_entries_by_tile(group);
+      return true;
+    }
     if (!single && load.stored > static_cast<double>(kGroupEntries)) return false;
-    return put_entries(group, cells);
+    return put_dealt_entries(group, cells);
   }
   const double bytes =
       static_cast<double>(cells.rows.size()) * static_cast<double>(source_.packed_row(cells.cols));
@@ -156,13 +172,9 @@ std::span<std::byte> Retiler::buffer(unsigned worker, std::size_t bytes) {
 }
 
 void Retiler::put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes) {
-  visit_type(source_.schema().type_of(tile.cols.begin), [&](auto tag) {
-    using T = decltype(tag);
-    const TileShape shape = shape_of(tile);
-    writer_.put<T>(
-        {tile.rows.begin, tile.cols.begin},
-        {reinterpret_cast<const T*>(first), shape.rows, shape.cols, row_bytes / sizeof(T)});
-  });
+  const TileShape shape = shape_of(tile);
+  writer_.put({tile.rows.begin, tile.cols.begin}, {first, source_.schema().type_of(tile.cols.begin),
+                                                   shape.rows, shape.cols, row_bytes});
 }
 
 void Retiler::put_by_tile(const Group& group) {
@@ -235,10 +247,22 @@ std::uint64_t Retiler::strip_of(std::uint64_t col) const {
   return static_cast<std::uint64_t>(behind - strips_.begin()) - 1;
 }
 
-/// Collects the stored entries of the group and deals them out to its tiles, which keep their
-/// order. Tiles without an entry are left to the writer, which makes them empty blocks. False when
-/// the entries lie so unevenly that they are too many.
-bool Retiler::put_entries(const Group& group, const Region& cells) {
+/// Reads the stored entries of each tile by itself. Tiles without an entry are left to the writer,
+/// which makes them empty blocks.
+void Retiler::put_entries_by_tile(const Group& group) {
+  parallel_for(tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker) {
+    const Region tile = tile_of(group, i);
+    std::vector<SparseCell>& cells = sparse_[worker];
+    cells.clear();
+    source_.unordered_entries(
+        tile, [&](std::span<const StoredCell> run) { append_to_tile(tile, run, cells); });
+    put_sparse(tile, cells);
+  });
+}
+
+/// The same for all tiles in one go: collects the entries of the group and deals them out to its
+/// tiles, which keep their order. False when they lie so unevenly that they are too many.
+bool Retiler::put_dealt_entries(const Group& group, const Region& cells) {
   const std::uint64_t tiles = tiles_in(group);
   entries_.clear();
   if (!source_.collect(cells, tiles == 1 ? kNoLimit : 2 * kGroupEntries, entries_)) return false;
@@ -253,43 +277,59 @@ bool Retiler::put_entries(const Group& group, const Region& cells) {
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
   for (const StoredCell& cell : entries_) dealt_[next[tile_of_entry(cell)]++] = cell;
 
-  parallel_for(tiles, source_.threads(), [&](std::uint64_t i) {
-    if (begin[i] == begin[i + 1]) return;
-    put_entries_of_tile(tile_of(group, i),
-                        std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]));
+  parallel_for(tiles, source_.threads(), [&](std::uint64_t i, unsigned worker) {
+    const Region tile = tile_of(group, i);
+    std::vector<SparseCell>& sparse = sparse_[worker];
+    sparse.clear();
+    append_to_tile(tile, std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]), sparse);
+    put_sparse(tile, sparse);
   });
   return true;
 }
 
-void Retiler::put_entries_of_tile(const Region& tile, std::span<StoredCell> entries) {
-  const auto before = [](const StoredCell& a, const StoredCell& b) {
-    return std::tie(a.row, a.col) < std::tie(b.row, b.col);
+void Retiler::append_to_tile(const Region& tile, std::span<const StoredCell> run,
+                             std::vector<SparseCell>& cells) {
+  const std::size_t first = cells.size();
+  cells.resize(first + run.size());
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    cells[first + i] = {static_cast<std::uint32_t>(run[i].row - tile.rows.begin),
+                        static_cast<std::uint32_t>(run[i].col - tile.cols.begin), run[i].bits};
+  }
+}
+
+void Retiler::put_sparse(const Region& tile, std::span<SparseCell> cells) {
+  if (cells.empty()) return;
+  const auto before = [](const SparseCell& a, const SparseCell& b) {
+    return a.row != b.row ? a.row < b.row : a.col < b.col;
   };
-  if (!std::is_sorted(entries.begin(), entries.end(), before)) {
-    std::sort(entries.begin(), entries.end(), before);
-  }
-  for (std::size_t i = 1; i < entries.size(); ++i) {
-    if (!before(entries[i - 1], entries[i])) source_.fail_twice(entries[i]);
-  }
-  visit_type(source_.schema().type_of(tile.cols.begin), [&](auto tag) {
-    using T = decltype(tag);
-    std::vector<Triplet<T>> triplets;
-    triplets.reserve(entries.size());
-    for (const StoredCell& cell : entries) {
-      T value;
-      std::memcpy(&value, &cell.bits, sizeof value);
-      triplets.push_back({static_cast<std::uint32_t>(cell.row - tile.rows.begin),
-                          static_cast<std::uint32_t>(cell.col - tile.cols.begin), value});
+  const auto find_not_ascending = [&] {
+    return std::adjacent_find(
+        cells.begin(), cells.end(),
+        [&](const SparseCell& a, const SparseCell& b) { return !before(a, b); });
+  };
+  if (find_not_ascending() != cells.end()) {
+    std::sort(cells.begin(), cells.end(), before);
+    if (const auto twice = find_not_ascending(); twice != cells.end()) {
+      source_.fail_twice({tile.rows.begin + twice->row, tile.cols.begin + twice->col, twice->bits});
     }
-    writer_.put<T>({tile.rows.begin, tile.cols.begin}, shape_of(tile), triplets);
-  });
+  }
+  writer_.put({tile.rows.begin, tile.cols.begin}, shape_of(tile),
+              source_.schema().type_of(tile.cols.begin), cells);
+}
+
+/// True when the columns are of one value type.
+bool is_uniform(const Schema& schema) {
+  for (const Column& column : schema.columns) {
+    if (column.value_type != schema.columns.front().value_type) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 TileShape natural_tile(const Source& source) {
   TileShape tile = default_tile(source.rows(), source.cols());
-  if (source.kind() == ObjectKind::frame || source.rows() == 0 || source.cols() == 0) return tile;
+  if (source.rows() == 0 || source.cols() == 0 || !is_uniform(source.schema())) return tile;
   const Source::Load load = source.load({{0, source.rows()}, {0, source.cols()}});
   const double tile_area = static_cast<double>(tile.rows) * tile.cols;
   const double stored = load.stored / load.area * tile_area;
@@ -306,16 +346,9 @@ WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
                         const ConvertOptions& options) {
   WriteOptions write = options.write;
   if (!write.tile && write.kind != KindChoice::dense) write.tile = natural_tile(source);
-  const Schema& schema = source.schema();
-  const auto fill = [&](TileWriter&& writer) {
-    Retiler(source, writer).run();
-    return writer.finish();
-  };
-  if (schema.kind == ObjectKind::frame) {
-    return fill(FrameWriter::create(path, schema.rows, schema.columns, write));
-  }
-  return fill(MatrixWriter::create(path, schema.rows, schema.cols, schema.value_type, write,
-                                   schema.storage));
+  BlockWriter writer(path, source.schema(), write);
+  Retiler(source, writer).run();
+  return writer.finish();
 }
 
 }  // namespace dapple::detail::dbdf

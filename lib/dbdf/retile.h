@@ -8,7 +8,7 @@
 
 namespace dapple::detail::dbdf {
 
-/// The tile for `source` when the caller names none: `default_tile`, or, for sparse matrices, one
+/// The tile for `source` when the caller names none: `default_tile`, or, for sparse objects, one
 /// so much larger that a tile still holds some ten thousand stored values.
 TileShape natural_tile(const Source& source);
 

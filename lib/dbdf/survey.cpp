@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "lib/dbdf/encode.h"
@@ -159,7 +160,7 @@ Survey survey(const SparseCells& cells) {
     for (std::size_t i = 0; i < cells.cells.size(); i += kBatch) {
       const auto batch = cells.cells.subspan(i, std::min(kBatch, cells.cells.size() - i));
       for (std::size_t k = 0; k < batch.size(); ++k) {
-        store_bits(cells.type, values.data() + k * sizeof(T), batch[k].bits);
+        std::memcpy(values.data() + k * sizeof(T), &batch[k].bits, sizeof(T));
       }
       found.add(values.data(), batch.size());
     }

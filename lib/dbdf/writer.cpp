@@ -82,7 +82,7 @@ void TileWriter::put(BlockPos pos, CsrRef<T> cells) {
     bad("expected row pointers that end at " + std::to_string(nnz) + ", got " +
         std::to_string(list.size()));
   }
-  impl_->put(pos, {cells.rows, cells.cols}, value_type_of<T>(), std::move(list));
+  impl_->put(pos, {cells.rows, cells.cols}, value_type_of<T>(), list);
 }
 
 template <Value T>
@@ -92,7 +92,7 @@ void TileWriter::put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> 
   for (const Triplet<T>& entry : entries) {
     list.push_back({entry.row, entry.col, bits_of(entry.value)});
   }
-  impl_->put(pos, shape, value_type_of<T>(), std::move(list));
+  impl_->put(pos, shape, value_type_of<T>(), list);
 }
 
 void TileWriter::put_empty(BlockPos pos, TileShape shape) { impl_->put_empty(pos, shape); }

@@ -291,21 +291,4 @@ bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
   return pair_of(from, to).cell_nearest(bits, result);
 }
 
-std::uint64_t load_bits(ValueType type, const std::byte* p) noexcept {
-  switch (size_of(type)) {
-    case 1:
-      return load_le<std::uint8_t>(p);
-    case 2:
-      return load_le<std::uint16_t>(p);
-    case 4:
-      return load_le<std::uint32_t>(p);
-    default:
-      return load_le<std::uint64_t>(p);
-  }
-}
-
-void store_bits(ValueType type, std::byte* p, std::uint64_t bits) noexcept {
-  std::memcpy(p, &bits, size_of(type));
-}
-
 }  // namespace dapple::detail

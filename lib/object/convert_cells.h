@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dapple/value_type.h"
+#include "lib/bytes.h"
 
 namespace dapple::detail {
 
@@ -32,7 +33,30 @@ bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
                         std::uint64_t& result) noexcept;
 
 /// The value at `p`, in the low bytes of a word.
-std::uint64_t load_bits(ValueType type, const std::byte* p) noexcept;
-void store_bits(ValueType type, std::byte* p, std::uint64_t bits) noexcept;
+inline std::uint64_t load_bits(ValueType type, const std::byte* p) noexcept {
+  switch (size_of(type)) {
+    case 1:
+      return load_le<std::uint8_t>(p);
+    case 2:
+      return load_le<std::uint16_t>(p);
+    case 4:
+      return load_le<std::uint32_t>(p);
+    default:
+      return load_le<std::uint64_t>(p);
+  }
+}
+
+inline void store_bits(ValueType type, std::byte* p, std::uint64_t bits) noexcept {
+  switch (size_of(type)) {
+    case 1:
+      return store_le(p, static_cast<std::uint8_t>(bits));
+    case 2:
+      return store_le(p, static_cast<std::uint16_t>(bits));
+    case 4:
+      return store_le(p, static_cast<std::uint32_t>(bits));
+    default:
+      return store_le(p, bits);
+  }
+}
 
 }  // namespace dapple::detail

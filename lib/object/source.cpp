@@ -24,8 +24,11 @@ constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kEntriesAtOnce = std::uint64_t{1} << 20;
 constexpr std::uint64_t kScanBytes = std::uint64_t{16} << 20;
 
+/// Pieces of several rows of blocks stay below this, so that their entries stay in a core's cache.
+constexpr std::uint64_t kEntriesInCache = std::uint64_t{1} << 15;
+
 /// Regions at least this full are decoded and scanned; below it, sorting the entries is cheaper.
-constexpr double kFullEnoughToScan = 1.0 / 16;
+constexpr double kFullEnoughToScan = 1.0 / 4;
 
 bool before(const StoredCell& a, const StoredCell& b) noexcept {
   return a.row != b.row ? a.row < b.row : a.col < b.col;
@@ -325,19 +328,22 @@ bool Source::collect(const Region& region, std::uint64_t limit,
 void Source::entries(const Region& region, const CellRun::Take& take) const {
   EntryBuffers buffers;
   const auto grid = store_->index().grid();
-  walk_in_pieces(region.rows, grid ? grid->tile.rows : 1, [&](Range rows) {
-    if (entries_at_once({rows, region.cols}, take, buffers)) return true;
+  const std::uint64_t block_rows = grid ? grid->tile.rows : 1;
+  walk_in_pieces(region.rows, block_rows, [&](Range rows) {
+    const std::uint64_t most = rows.size() > block_rows ? kEntriesInCache : kEntriesAtOnce;
+    if (entries_at_once({rows, region.cols}, most, take, buffers)) return true;
     if (rows.size() > 1) return false;
     walk_in_pieces(region.cols, kEntriesAtOnce, [&](Range cols) {
-      return entries_at_once({rows, cols}, take, buffers);
+      return entries_at_once({rows, cols}, kEntriesAtOnce, take, buffers);
     });
     return true;
   });
 }
 
 /// Brings cells of `rows` into ascending order. Blocks that lie side by side each give their cells
-/// row by row, so that dealing them out to the rows is usually all there is to do.
-void Source::sort_cells(Range rows, EntryBuffers& buffers) {
+/// row by row, so that dealing them out to the rows is usually all there is to do. Throws corrupt
+/// when a cell comes twice.
+void Source::sort_cells(Range rows, EntryBuffers& buffers) const {
   std::vector<StoredCell>& cells = buffers.cells;
   if (find_not_ascending(cells) == cells.end()) return;
   if (rows.size() <= cells.size()) {
@@ -352,10 +358,13 @@ void Source::sort_cells(Range rows, EntryBuffers& buffers) {
   if (!std::is_sorted(cells.begin(), cells.end(), before)) {
     std::sort(cells.begin(), cells.end(), before);
   }
+  const auto twice = find_not_ascending(cells);
+  if (twice != cells.end()) fail_twice(twice[1]);
 }
 
-/// Takes the entries of a region that is small enough; otherwise false, and nothing was taken.
-bool Source::entries_at_once(const Region& region, const CellRun::Take& take,
+/// Takes the entries of a region with at most `most` of them, as far as the index tells; otherwise
+/// false, and nothing was taken.
+bool Source::entries_at_once(const Region& region, std::uint64_t most, const CellRun::Take& take,
                              EntryBuffers& buffers) const {
   const Load load = this->load(region);
   if (load.stored > 0 && load.stored >= load.area * kFullEnoughToScan) {
@@ -365,13 +374,11 @@ bool Source::entries_at_once(const Region& region, const CellRun::Take& take,
     scan_entries(region, take);
     return true;
   }
-  if (load.stored > static_cast<double>(kEntriesAtOnce)) return false;
+  if (load.stored > static_cast<double>(most)) return false;
   buffers.cells.clear();
   // Entries may lie unevenly: twice the expected number is still taken.
   if (!collect(region, 2 * kEntriesAtOnce, buffers.cells)) return false;
   sort_cells(region.rows, buffers);
-  const auto twice = find_not_ascending(buffers.cells);
-  if (twice != buffers.cells.end()) fail_twice(twice[1]);
   if (!buffers.cells.empty()) take(buffers.cells);
   return true;
 }

@@ -108,8 +108,8 @@ class Source {
   };
 
   std::uint64_t output_bits(const StoredCell& cell) const;
-  static void sort_cells(Range rows, EntryBuffers& buffers);
-  bool entries_at_once(const Region& region, const CellRun::Take& take,
+  void sort_cells(Range rows, EntryBuffers& buffers) const;
+  bool entries_at_once(const Region& region, std::uint64_t most, const CellRun::Take& take,
                        EntryBuffers& buffers) const;
   void scan_entries(const Region& region, const CellRun::Take& take) const;
   [[noreturn]] void fail_value(std::uint64_t row, std::uint64_t col, ValueType type,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -53,12 +54,11 @@ void read_btable(const Store& store, const Entry& block, const Part& part, const
 }
 
 /// The entries of a row in ascending order of columns, only the last one of each.
-void settle_row(const Store& store, const Entry& block, const Row& row,
-                std::vector<std::uint32_t>& order) {
+void settle_row(const Row& row, std::vector<std::uint32_t>& order) {
   order.resize(row.size);
-  for (std::uint32_t i = 0; i < row.size; ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return checked_column(store, block, row, a) < checked_column(store, block, row, b);
+    return row[a].column() < row[b].column();
   });
   // Of equal neighbours the last stays: std::unique keeps the first, so it is run from the end.
   const auto kept = std::unique(
@@ -67,25 +67,33 @@ void settle_row(const Store& store, const Entry& block, const Row& row,
   order.erase(order.begin(), kept.base());
 }
 
+/// True when the columns of a row ascend, each once. Throws corrupt for one outside the table.
+bool is_ascending(const Store& store, const Entry& block, const Row& row) {
+  bool ascending = true, inside = true;
+  std::uint64_t least = 0;
+  for (std::uint32_t i = 0; i < row.size; ++i) {
+    const std::uint32_t col = row[i].column();
+    inside &= col < block.cols;
+    ascending &= col >= least;
+    least = std::uint64_t{col} + 1;
+  }
+  for (std::uint32_t i = 0; !inside; ++i) checked_column(store, block, row, i);
+  return ascending;
+}
+
 void btable_entries(const Store& store, const Entry& block, const Part& part, CellRun& take) {
   std::vector<std::uint32_t> order;
   for_each_row(store, block, part.rows, [&](std::uint64_t r, const Row& row) {
     const std::uint64_t absolute = block.pos.rx + part.rows.begin + r;
-    const auto hand_out = [&](std::uint32_t i, std::uint32_t col) {
+    const auto hand_out = [&](std::uint32_t i) {
+      const std::uint32_t col = row[i].column();
       if (part.cols.contains(col)) take({absolute, block.pos.cx + col, row[i].bits()});
     };
-    bool ascending = true;
-    std::uint32_t least = 0;
-    for (std::uint32_t i = 0; i < row.size; ++i) {
-      const std::uint32_t col = checked_column(store, block, row, i);
-      ascending = ascending && col >= least;
-      least = col + 1;
-    }
-    if (ascending) {
-      for (std::uint32_t i = 0; i < row.size; ++i) hand_out(i, row[i].column());
+    if (is_ascending(store, block, row)) {
+      for (std::uint32_t i = 0; i < row.size; ++i) hand_out(i);
     } else {
-      settle_row(store, block, row, order);
-      for (const std::uint32_t i : order) hand_out(i, row[i].column());
+      settle_row(row, order);
+      for (const std::uint32_t i : order) hand_out(i);
     }
   });
 }

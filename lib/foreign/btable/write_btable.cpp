@@ -1,6 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,41 +93,47 @@ class RowWriter {
  public:
   explicit RowWriter(ByteSink& sink) : sink_(sink), buffer_(2 * kFlushBytes) {}
 
-  /// Ends the rows before `row`; the next entries are its own. REQUIRES `row` not before the
-  /// last one.
+  /// The next cells, values in f64, in ascending order of rows.
+  void append(std::span<const StoredCell> cells) {
+    for (; !cells.empty(); cells = cells.subspan(std::min(cells.size(), kCellsAtOnce))) {
+      make_room(kCellsAtOnce * kEntryBytes);
+      for (const StoredCell& cell : cells.first(std::min(cells.size(), kCellsAtOnce))) {
+        if (cell.row >= rows_) start_row(cell.row);
+        std::byte* const p = buffer_.data() + used_;
+        store_be(p, static_cast<std::uint32_t>(cell.col));
+        store_be(p + 4, cell.bits);
+        used_ += kEntryBytes;
+        ++count_;
+      }
+    }
+  }
+
+  /// Ends all rows before `rows`.
+  void finish(std::uint64_t rows) {
+    if (rows > rows_) start_row(rows - 1);
+    close_row();
+    flush();
+  }
+
+ private:
+  static constexpr std::size_t kCellsAtOnce = 256;
+
+  /// Ends the rows before `row`, which is none of those begun; the next entries are its own.
   void start_row(std::uint64_t row) {
     while (rows_ <= row) {
       close_row();
       if (used_ >= kFlushBytes) flush();
-      room(kCountBytes);
+      make_room(kCountBytes + kCellsAtOnce * kEntryBytes);
       count_at_ = used_;
       used_ += kCountBytes;
       count_ = 0;
       ++rows_;
     }
   }
-
-  void add(std::uint64_t col, std::uint64_t bits) {
-    room(kEntryBytes);
-    std::byte* const p = buffer_.data() + used_;
-    store_be(p, static_cast<std::uint32_t>(col));
-    store_be(p + 4, bits);
-    used_ += kEntryBytes;
-    ++count_;
-  }
-
-  /// Ends all rows before `rows`.
-  void finish(std::uint64_t rows) {
-    if (rows > 0) start_row(rows - 1);
-    close_row();
-    flush();
-  }
-
- private:
   void close_row() noexcept {
     if (rows_ > 0) store_be(buffer_.data() + count_at_, count_);
   }
-  void room(std::size_t bytes) {
+  void make_room(std::size_t bytes) {
     if (buffer_.size() - used_ < bytes) buffer_.resize(2 * buffer_.size());
   }
   void flush() {
@@ -141,6 +148,12 @@ class RowWriter {
   std::uint32_t count_ = 0;
   std::uint64_t rows_ = 0;  // begun so far
 };
+
+bool holds_only_f64(const Schema& schema) {
+  if (schema.kind == ObjectKind::matrix) return schema.value_type == ValueType::f64;
+  return std::all_of(schema.columns.begin(), schema.columns.end(),
+                     [](const Column& column) { return column.value_type == ValueType::f64; });
+}
 
 /// The f64 of the same number. Throws unsupported when there is none.
 std::uint64_t as_f64(const Schema& schema, const StoredCell& cell) {
@@ -163,9 +176,16 @@ void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&) {
   const Schema& schema = source.schema();
   write_header(schema, sink);
   RowWriter out(sink);
-  source.entries({{0, schema.rows}, {0, schema.cols}}, [&](const StoredCell& cell) {
-    out.start_row(cell.row);
-    out.add(cell.col, as_f64(schema, cell));
+  const bool as_they_are = holds_only_f64(schema);
+  std::vector<StoredCell> converted;
+  source.entries({{0, schema.rows}, {0, schema.cols}}, [&](std::span<const StoredCell> cells) {
+    if (!as_they_are) {
+      converted.assign(cells.begin(), cells.end());
+      for (StoredCell& cell : converted) cell.bits = as_f64(schema, cell);
+      cells = converted;
+    }
+    out.append(cells);
+    source.progress(cells.back().row);
   });
   out.finish(schema.rows);
   source.progress(schema.rows);
