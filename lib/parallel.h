@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <concepts>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 
 namespace dapple::detail {
 
@@ -51,6 +53,36 @@ void parallel_for(std::uint64_t n, unsigned threads, const F& f) {
   oneapi::tbb::task_arena arena(static_cast<int>(workers));
   arena.execute(
       [&] { oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}); });
+}
+
+/// The same in two steps: prepare(i, worker) side by side, then deliver(i, worker) one at a time
+/// and in ascending order of i, so that what is delivered does not depend on the number of threads.
+template <class Prepare, class Deliver>
+void parallel_in_order(std::uint64_t n, unsigned threads, const Prepare& prepare,
+                       const Deliver& deliver) {
+  std::mutex mutex;  // guards what follows
+  std::condition_variable turn;
+  std::uint64_t next = 0;
+  bool failed = false;
+  parallel_for(n, threads, [&](std::uint64_t i, unsigned worker) {
+    try {
+      prepare(i, worker);
+      std::unique_lock lock(mutex);
+      // Numbers are handed out in ascending order, so the one waited for is under way.
+      turn.wait(lock, [&] { return next == i || failed; });
+      if (failed) return;
+      deliver(i, worker);
+      ++next;
+    } catch (...) {
+      {
+        const std::lock_guard lock(mutex);
+        failed = true;
+      }
+      turn.notify_all();
+      throw;
+    }
+    turn.notify_all();
+  });
 }
 
 }  // namespace dapple::detail

@@ -178,13 +178,18 @@ void Retiler::put_cells(const Region& tile, const std::byte* first, std::size_t 
 }
 
 void Retiler::put_by_tile(const Group& group) {
-  parallel_for(tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker) {
-    const Region tile = tile_of(group, i);
-    const std::size_t row_bytes = source_.packed_row(tile.cols);
-    const auto memory = buffer(worker, tile.rows.size() * row_bytes);
-    source_.read_packed(tile, memory.data());
-    put_cells(tile, memory.data(), row_bytes);
-  });
+  // Tiles are put in order, so that the file does not depend on the number of threads.
+  parallel_in_order(
+      tiles_in(group), source_.threads(),
+      [&](std::uint64_t i, unsigned worker) {
+        const Region tile = tile_of(group, i);
+        const std::size_t bytes = tile.rows.size() * source_.packed_row(tile.cols);
+        source_.read_packed(tile, buffer(worker, bytes).data());
+      },
+      [&](std::uint64_t i, unsigned worker) {
+        const Region tile = tile_of(group, i);
+        put_cells(tile, buffers_[worker].data(), source_.packed_row(tile.cols));
+      });
 }
 
 /// Where the column strips of a group lie in a buffer. Those of a matrix share rows, so that the
@@ -230,13 +235,13 @@ void Retiler::put_from_buffer(const Group& group, const Region& cells) {
   const auto memory =
       buffer(0, cells.rows.size() * source_.packed_row(cells.cols) + places.size() * kPlaceAlign);
   read_to_places(group, cells, places, memory.data());
-  parallel_for(tiles_in(group), source_.threads(), [&](std::uint64_t i) {
+  for (std::uint64_t i = 0; i < tiles_in(group); ++i) {
     const Region tile = tile_of(group, i);
     const Place& place = places[i % group.strips.size()];
     const std::byte* first =
         memory.data() + place.offset + (tile.rows.begin - cells.rows.begin) * place.row_bytes;
     put_cells(tile, first, place.row_bytes);
-  });
+  }
 }
 
 /// The column strip of a column: one division where all but the last are equally wide.
@@ -250,14 +255,16 @@ std::uint64_t Retiler::strip_of(std::uint64_t col) const {
 /// Reads the stored entries of each tile by itself. Tiles without an entry are left to the writer,
 /// which makes them empty blocks.
 void Retiler::put_entries_by_tile(const Group& group) {
-  parallel_for(tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker) {
-    const Region tile = tile_of(group, i);
-    std::vector<SparseCell>& cells = sparse_[worker];
-    cells.clear();
-    source_.unordered_entries(
-        tile, [&](std::span<const StoredCell> run) { append_to_tile(tile, run, cells); });
-    put_sparse(tile, cells);
-  });
+  parallel_in_order(
+      tiles_in(group), source_.threads(),
+      [&](std::uint64_t i, unsigned worker) {
+        const Region tile = tile_of(group, i);
+        std::vector<SparseCell>& cells = sparse_[worker];
+        cells.clear();
+        source_.unordered_entries(
+            tile, [&](std::span<const StoredCell> run) { append_to_tile(tile, run, cells); });
+      },
+      [&](std::uint64_t i, unsigned worker) { put_sparse(tile_of(group, i), sparse_[worker]); });
 }
 
 /// The same for all tiles in one go: collects the entries of the group and deals them out to its
@@ -277,13 +284,15 @@ bool Retiler::put_dealt_entries(const Group& group, const Region& cells) {
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
   for (const StoredCell& cell : entries_) dealt_[next[tile_of_entry(cell)]++] = cell;
 
-  parallel_for(tiles, source_.threads(), [&](std::uint64_t i, unsigned worker) {
-    const Region tile = tile_of(group, i);
-    std::vector<SparseCell>& sparse = sparse_[worker];
-    sparse.clear();
-    append_to_tile(tile, std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]), sparse);
-    put_sparse(tile, sparse);
-  });
+  parallel_in_order(
+      tiles, source_.threads(),
+      [&](std::uint64_t i, unsigned worker) {
+        std::vector<SparseCell>& sparse = sparse_[worker];
+        sparse.clear();
+        append_to_tile(tile_of(group, i),
+                       std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]), sparse);
+      },
+      [&](std::uint64_t i, unsigned worker) { put_sparse(tile_of(group, i), sparse_[worker]); });
   return true;
 }
 
