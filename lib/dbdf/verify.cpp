@@ -146,7 +146,8 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level) {
 namespace {
 
 VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Level level,
-                            const OpenOptions& options) {
+                            OpenOptions options) {
+  options.futhark.first = true;  // opening passes over all values
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
   try {

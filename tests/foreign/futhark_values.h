@@ -1,0 +1,96 @@
+// Futhark streams for tests: opened from a string, and binary values put together by hand.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+namespace dapple::test {
+
+inline OpenOptions as_futhark(FutharkOptions futhark = {}) {
+  OpenOptions options;
+  options.format = "futhark";
+  options.futhark = std::move(futhark);
+  return options;
+}
+
+/// Reads as the compiled program that expects these types.
+inline FutharkOptions typed(std::string types) {
+  FutharkOptions futhark;
+  futhark.types.push_back(std::move(types));
+  return futhark;
+}
+
+inline std::variant<Matrix, Frame> open_text(const TempDir& dir, std::string_view text,
+                                             FutharkOptions futhark = {}) {
+  const auto path = dir / "stream";
+  write_text(path, text);
+  return open(path, as_futhark(std::move(futhark)));
+}
+
+inline Matrix matrix_of(const TempDir& dir, std::string_view text, FutharkOptions futhark = {}) {
+  return std::get<Matrix>(open_text(dir, text, std::move(futhark)));
+}
+
+template <Value T>
+std::vector<T> cells_of(const Matrix& matrix) {
+  REQUIRE(matrix.value_type() == value_type_of<T>());
+  return matrix.read<T>({{0, matrix.rows()}, {0, matrix.cols()}});
+}
+
+/// All cells of the one value in a text.
+template <Value T>
+std::vector<T> cells_of(const TempDir& dir, std::string_view text, FutharkOptions futhark = {}) {
+  return cells_of<T>(matrix_of(dir, text, std::move(futhark)));
+}
+
+/// A binary value: `code` is the type's four characters.
+template <class T>
+std::string binary_value(std::string_view code, const std::vector<std::uint64_t>& dims,
+                         const std::vector<T>& elements) {
+  std::string bytes = "b\x02";
+  bytes += static_cast<char>(dims.size());
+  bytes += code;
+  const auto add = [&](const auto& numbers) {
+    for (const auto number : numbers) {
+      char raw[sizeof number];
+      std::memcpy(raw, &number, sizeof number);
+      bytes.append(raw, sizeof number);
+    }
+  };
+  add(dims);
+  add(elements);
+  return bytes;
+}
+
+/// The error line of opening and reading everything, without the file's name; "" when it works.
+inline std::string complaint(const TempDir& dir, std::string_view text,
+                             FutharkOptions futhark = {}) {
+  const auto error = error_of([&] {
+    const auto object = open_text(dir, text, std::move(futhark));
+    std::visit(
+        [](const auto& o) {
+          for (std::uint64_t col = 0; col < o.cols(); ++col) {
+            visit_type(o.column_type(col), [&](auto tag) {
+              using T = decltype(tag);
+              std::vector<T> cells(o.rows());
+              o.template read<T>({{0, o.rows()}, {col, col + 1}}, std::span<T>(cells));
+            });
+          }
+        },
+        object);
+  });
+  if (!error) return "";
+  std::string line(name(error->code()));
+  if (error->offset()) line += " at byte " + std::to_string(*error->offset());
+  return line + ": " + error->detail();
+}
+
+}  // namespace dapple::test
