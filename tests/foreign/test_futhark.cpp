@@ -45,18 +45,19 @@ void check_cells(const Matrix& matrix, bool halves, std::istringstream& words) {
     using T = decltype(tag);
     std::string word;
     for (const T value : cells_of<T>(matrix)) {
-      REQUIRE(words >> word);
+      REQUIRE(static_cast<bool>(words >> word));
       if (halves) {
         const auto bits = static_cast<std::uint16_t>(std::stoul(word, nullptr, 16));
         CHECK(static_cast<float>(value) == half(bits));
       } else if constexpr (std::is_floating_point_v<T>) {
         const std::string text = cell_text(value);
-        CHECK((text.empty() ? std::string(word.size(), '0') : text) == word);
+        const std::string expected = text.empty() ? std::string(word.size(), '0') : text;
+        CHECK(expected == word);
       } else {
         CHECK(std::to_string(value) == word);
       }
     }
-    CHECK_FALSE(words >> word);
+    CHECK(!static_cast<bool>(words >> word));
   });
 }
 
@@ -70,7 +71,7 @@ TEST_CASE("futhark: values written by Futhark's C runtime are read, untyped and 
     CAPTURE(path);
     std::istringstream lines(read_text(cells));
     std::string word, number, type;
-    REQUIRE(lines >> word >> number >> type);
+    REQUIRE(static_cast<bool>(lines >> word >> number >> type));
     type.pop_back();  // the colon
     const std::string elements = lines.str().substr(static_cast<std::size_t>(lines.tellg()));
     const bool halves = type.ends_with("f16");
@@ -255,7 +256,9 @@ TEST_CASE("futhark: a file cut anywhere gives whole values or an error, never ot
   const std::string text = "-- numbers\n[[1.5f32, 2f32], [f32.inf, -0.0f32]]\n";
   const std::string binary = binary_value<std::int16_t>(" i16", {3}, {1, 2, 3});
   for (const std::string& whole : {text, binary, text + binary, binary + text}) {
-    for (std::size_t size = 0; size < whole.size(); ++size) {
+    // The line feed behind the last value may be missing.
+    const std::size_t end = whole.size() - (whole.back() == '\n' ? 1 : 0);
+    for (std::size_t size = 0; size < end; ++size) {
       const std::string cut = whole.substr(0, size);
       CAPTURE(cut);
       for (const FutharkOptions& options : {FutharkOptions{}, typed("[][]f32, []i16")}) {
