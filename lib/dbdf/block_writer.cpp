@@ -199,6 +199,10 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
   write_planned(pos, SparseCells{cells, declared, shape.rows, shape.cols}, declared);
 }
 
+void BlockWriter::put(BlockPos pos, const SparseCells& cells) {
+  write_planned(pos, cells, declared_type(pos, {cells.rows, cells.cols}));
+}
+
 void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
   declared_type(pos, shape);
   const Entry entry = entry_of(pos, shape.rows, shape.cols, {}, 0);

@@ -31,6 +31,9 @@ class BlockWriter {
   void put(BlockPos pos, const dbdf::DenseCells& cells);
   /// Any thread. `cells` in any order and with zeros; the memory is used to sort them.
   void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells);
+  /// The same without a look at the cells. REQUIRES that they are as SparseCells says, inside the
+  /// block, and of the object's type there.
+  void put(BlockPos pos, const dbdf::SparseCells& cells);
   void put_empty(BlockPos pos, TileShape shape);
 
   /// A block as its bytes are, position included; `entry` describes them.

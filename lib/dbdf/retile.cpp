@@ -70,6 +70,17 @@ class Retiler {
     std::size_t offset, row_bytes;
   };
 
+  /// The stored entries of a tile.
+  struct TileEntries {
+    Region tile;
+    std::vector<SparseCell> cells;
+    std::uint64_t next = 0;  // lowest row << 32 | column that keeps ascending order
+    bool ascending = true;
+
+    void start(const Region& its_tile);
+    void append(std::span<const StoredCell> run);
+  };
+
   static std::uint64_t tiles_in(const Group& group) {
     return group.tile_rows.size() * group.strips.size();
   }
@@ -78,9 +89,7 @@ class Retiler {
   bool put(const Group& group);
   void put_entries_by_tile(const Group& group);
   bool put_dealt_entries(const Group& group, const Region& cells);
-  static void append_to_tile(const Region& tile, std::span<const StoredCell> run,
-                             std::vector<SparseCell>& cells);
-  void put_sparse(const Region& tile, std::span<SparseCell> cells);
+  void put_sparse(TileEntries& entries);
   void put_by_tile(const Group& group);
   void put_from_buffer(const Group& group, const Region& cells);
   void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes);
@@ -97,7 +106,7 @@ class Retiler {
   std::vector<StoredCell> entries_;              // of the group,
   std::vector<StoredCell> dealt_;                //   and tile by tile
   std::vector<std::vector<std::byte>> buffers_;  // one per worker
-  std::vector<std::vector<SparseCell>> sparse_;  // one per worker: the entries of a tile
+  std::vector<TileEntries> sparse_;              // one per worker
 };
 
 Region Retiler::cells_of(const Group& group) const {
@@ -258,13 +267,12 @@ void Retiler::put_entries_by_tile(const Group& group) {
   parallel_in_order(
       tiles_in(group), source_.threads(),
       [&](std::uint64_t i, unsigned worker) {
-        const Region tile = tile_of(group, i);
-        std::vector<SparseCell>& cells = sparse_[worker];
-        cells.clear();
-        source_.unordered_entries(
-            tile, [&](std::span<const StoredCell> run) { append_to_tile(tile, run, cells); });
+        TileEntries& entries = sparse_[worker];
+        entries.start(tile_of(group, i));
+        source_.unordered_entries(entries.tile,
+                                  [&](std::span<const StoredCell> run) { entries.append(run); });
       },
-      [&](std::uint64_t i, unsigned worker) { put_sparse(tile_of(group, i), sparse_[worker]); });
+      [&](std::uint64_t, unsigned worker) { put_sparse(sparse_[worker]); });
 }
 
 /// The same for all tiles in one go: collects the entries of the group and deals them out to its
@@ -287,43 +295,54 @@ bool Retiler::put_dealt_entries(const Group& group, const Region& cells) {
   parallel_in_order(
       tiles, source_.threads(),
       [&](std::uint64_t i, unsigned worker) {
-        std::vector<SparseCell>& sparse = sparse_[worker];
-        sparse.clear();
-        append_to_tile(tile_of(group, i),
-                       std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]), sparse);
+        TileEntries& entries = sparse_[worker];
+        entries.start(tile_of(group, i));
+        entries.append(std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]));
       },
-      [&](std::uint64_t i, unsigned worker) { put_sparse(tile_of(group, i), sparse_[worker]); });
+      [&](std::uint64_t, unsigned worker) { put_sparse(sparse_[worker]); });
   return true;
 }
 
-void Retiler::append_to_tile(const Region& tile, std::span<const StoredCell> run,
-                             std::vector<SparseCell>& cells) {
+void Retiler::TileEntries::start(const Region& its_tile) {
+  tile = its_tile;
+  cells.clear();
+  next = 0;
+  ascending = true;
+}
+
+void Retiler::TileEntries::append(std::span<const StoredCell> run) {
   const std::size_t first = cells.size();
   cells.resize(first + run.size());
   for (std::size_t i = 0; i < run.size(); ++i) {
-    cells[first + i] = {static_cast<std::uint32_t>(run[i].row - tile.rows.begin),
-                        static_cast<std::uint32_t>(run[i].col - tile.cols.begin), run[i].bits};
+    const std::uint64_t row = run[i].row - tile.rows.begin, col = run[i].col - tile.cols.begin;
+    cells[first + i] = {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(col),
+                        run[i].bits};
+    const std::uint64_t key = row << 32 | col;
+    ascending &= key >= next;
+    next = key + 1;
   }
 }
 
-void Retiler::put_sparse(const Region& tile, std::span<SparseCell> cells) {
+void Retiler::put_sparse(TileEntries& entries) {
+  std::vector<SparseCell>& cells = entries.cells;
   if (cells.empty()) return;
-  const auto before = [](const SparseCell& a, const SparseCell& b) {
-    return a.row != b.row ? a.row < b.row : a.col < b.col;
-  };
-  const auto find_not_ascending = [&] {
-    return std::adjacent_find(
-        cells.begin(), cells.end(),
-        [&](const SparseCell& a, const SparseCell& b) { return !before(a, b); });
-  };
-  if (find_not_ascending() != cells.end()) {
+  const Region& tile = entries.tile;
+  if (!entries.ascending) {
+    const auto before = [](const SparseCell& a, const SparseCell& b) {
+      return a.row != b.row ? a.row < b.row : a.col < b.col;
+    };
     std::sort(cells.begin(), cells.end(), before);
-    if (const auto twice = find_not_ascending(); twice != cells.end()) {
+    const auto twice =
+        std::adjacent_find(cells.begin(), cells.end(),
+                           [&](const SparseCell& a, const SparseCell& b) { return !before(a, b); });
+    if (twice != cells.end()) {
       source_.fail_twice({tile.rows.begin + twice->row, tile.cols.begin + twice->col, twice->bits});
     }
   }
-  writer_.put({tile.rows.begin, tile.cols.begin}, shape_of(tile),
-              source_.schema().type_of(tile.cols.begin), cells);
+  const TileShape shape = shape_of(tile);
+  writer_.put(
+      {tile.rows.begin, tile.cols.begin},
+      SparseCells{cells, source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols});
 }
 
 /// True when the columns are of one value type.
