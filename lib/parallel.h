@@ -55,33 +55,82 @@ void parallel_for(std::uint64_t n, unsigned threads, const F& f) {
       [&] { oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}); });
 }
 
-/// The same in two steps: prepare(i, worker) side by side, then deliver(i, worker) one at a time
-/// and in ascending order of i, so that what is delivered does not depend on the number of threads.
-template <class Prepare, class Deliver>
-void parallel_in_order(std::uint64_t n, unsigned threads, const Prepare& prepare,
-                       const Deliver& deliver) {
-  std::mutex mutex;  // guards what follows
-  std::condition_variable turn;
-  std::uint64_t next = 0;
-  bool failed = false;
+/// Lets numbered steps of parallel work through one at a time, in ascending order.
+class Turnstile {
+ public:
+  /// An earlier step failed, so that this one's turn never comes.
+  struct Closed {};
+
+  /// Waits until all steps below `number` have left. Throws Closed.
+  void enter(std::uint64_t number) {
+    if (!has_come(number)) throw Closed{};
+  }
+  /// Waits like `enter`. False when the turn never comes.
+  bool has_come(std::uint64_t number) {
+    std::unique_lock lock(mutex_);
+    moved_.wait(lock, [&] { return next_ == number || closed_; });
+    return !closed_;
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    ++next_;
+    moved_.notify_all();
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    moved_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable moved_;
+  std::uint64_t next_ = 0;
+  bool closed_ = false;
+};
+
+/// What a step of `parallel_in_order` has to do in its turn.
+class Turn {
+ public:
+  Turn(Turnstile& stile, std::uint64_t number) : stile_(stile), number_(number) {}
+
+  /// Calls f() when all steps before this one have done the same; at most once in a step.
+  template <class F>
+  void take(const F& f) {
+    stile_.enter(number_);
+    f();
+    taken_ = true;
+    stile_.leave();
+  }
+  bool taken() const noexcept { return taken_; }
+
+ private:
+  Turnstile& stile_;
+  std::uint64_t number_;
+  bool taken_ = false;
+};
+
+/// As `parallel_for`: calls f(i, worker, turn). What f does within `turn.take` happens in
+/// ascending order of i, so that it does not depend on the number of threads; everything before
+/// and behind it happens side by side. Of several exceptions up to the turn the one of the lowest i
+/// is thrown here.
+template <class F>
+void parallel_in_order(std::uint64_t n, unsigned threads, const F& f) {
+  Turnstile stile;
   parallel_for(n, threads, [&](std::uint64_t i, unsigned worker) {
+    // Numbers are handed out in ascending order, so a step that is waited for is under way.
+    Turn turn(stile, i);
     try {
-      prepare(i, worker);
-      std::unique_lock lock(mutex);
-      // Numbers are handed out in ascending order, so the one waited for is under way.
-      turn.wait(lock, [&] { return next == i || failed; });
-      if (failed) return;
-      deliver(i, worker);
-      ++next;
+      f(i, worker, turn);
+      if (!turn.taken()) turn.take([] {});
+    } catch (const Turnstile::Closed&) {
+      return;  // the step that failed throws why
     } catch (...) {
-      {
-        const std::lock_guard lock(mutex);
-        failed = true;
+      if (turn.taken() || stile.has_come(i)) {
+        stile.close();
+        throw;
       }
-      turn.notify_all();
-      throw;
     }
-    turn.notify_all();
   });
 }
 

@@ -15,6 +15,7 @@
 #include "lib/dbdf/tiling.h"
 #include "lib/hash.h"
 #include "lib/object/convert_cells.h"
+#include "lib/parallel.h"
 
 namespace dapple::detail {
 
@@ -80,6 +81,15 @@ void sort_distinct(BlockPos pos, std::span<SparseCell> cells) {
     throw Error(Errc::invalid_argument, "expected each cell once (R5), got cell " +
                                             text({twice->row, twice->col}) + " of the block at " +
                                             text(pos) + " twice");
+  }
+}
+
+template <class F>
+void in_turn(Turn* turn, const F& f) {
+  if (turn != nullptr) {
+    turn->take(f);
+  } else {
+    f();
   }
 }
 
@@ -150,13 +160,13 @@ ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
   return type;
 }
 
-void BlockWriter::put(BlockPos pos, const DenseCells& cells) {
+void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
   if (cells.type == declared) {
     if (options_.kind == KindChoice::dense && !options_.narrow) {
-      write_in_place(pos, cells, declared);
+      write_in_place(pos, cells, declared, turn);
     } else {
-      write_planned(pos, cells, declared);
+      write_planned(pos, cells, declared, turn);
     }
     return;
   }
@@ -169,7 +179,7 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells) {
     if (done < cells.cols) fail_put(pos, r, done, declared);
   }
   write_planned(pos, DenseCells{scratch.data(), declared, cells.rows, cells.cols, row_bytes},
-                declared);
+                declared, turn);
   return_scratch(std::move(scratch));
 }
 
@@ -196,11 +206,11 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
     cells = cells.first(static_cast<std::size_t>(end - cells.begin()));
   }
   if (!ascending) sort_distinct(pos, cells);
-  write_planned(pos, SparseCells{cells, declared, shape.rows, shape.cols}, declared);
+  write_planned(pos, SparseCells{cells, declared, shape.rows, shape.cols}, declared, nullptr);
 }
 
-void BlockWriter::put(BlockPos pos, const SparseCells& cells) {
-  write_planned(pos, cells, declared_type(pos, {cells.rows, cells.cols}));
+void BlockWriter::put(BlockPos pos, const SparseCells& cells, Turn* turn) {
+  write_planned(pos, cells, declared_type(pos, {cells.rows, cells.cols}), turn);
 }
 
 void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
@@ -212,12 +222,12 @@ void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
 }
 
 template <class Cells>
-void BlockWriter::write_planned(BlockPos pos, const Cells& cells, ValueType declared) {
+void BlockWriter::write_planned(BlockPos pos, const Cells& cells, ValueType declared, Turn* turn) {
   const dbdf::Survey found = survey(cells);
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   if constexpr (std::is_same_v<Cells, DenseCells>) {
     if (plan.kind == BlockKind::dense && plan.type == cells.type) {
-      write_in_place(pos, cells, declared);
+      write_in_place(pos, cells, declared, turn);
       return;
     }
   }
@@ -225,12 +235,13 @@ void BlockWriter::write_planned(BlockPos pos, const Cells& cells, ValueType decl
   std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
   const std::size_t header = dbdf::emit_item_header(item.data(), entry);
   encode(cells, plan, std::span(item).first(kPosition + entry.bytes).subspan(header));
-  write_item(entry, std::span(item).first(kPosition + entry.bytes));
+  write_item(entry, std::span(item).first(kPosition + entry.bytes), turn);
   return_scratch(std::move(item));
 }
 
 // Dense cells as they are: hashed and written from where they lie, never copied.
-void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueType declared) {
+void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueType declared,
+                                 Turn* turn) {
   Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
   std::array<std::byte, kPaddingHeader> header;
   dbdf::emit_item_header(header.data(), entry);
@@ -241,7 +252,7 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
     std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
     std::byte* p = std::copy(header.begin(), header.end(), item.data());
     for (std::size_t r = 0; r < runs; ++r) p = std::copy_n(cells.row(r), run_bytes, p);
-    write_item(entry, std::span(item).first(kPosition + entry.bytes));
+    write_item(entry, std::span(item).first(kPosition + entry.bytes), turn);
     return_scratch(std::move(item));
     return;
   }
@@ -255,15 +266,20 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
     hash.add({cells.row(r), run_bytes});
   }
   entry.hash = hash.value();
-  write_at(reserve(entry), parts);
+  write_at(reserve(entry, turn), parts);
 }
 
-void BlockWriter::write_item(Entry entry, std::span<const std::byte> item) {
+void BlockWriter::write_item(Entry entry, std::span<const std::byte> item, Turn* turn) {
   entry.hash = xxh3(item);
   if (item.size() > kSmallItem) {
-    write_at(reserve(entry), item);
-    return;
+    write_at(reserve(entry, turn), item);
+  } else {
+    in_turn(turn, [&] { append_small(entry, item); });
   }
+}
+
+// Puts a small item behind everything else, to be written together with others.
+void BlockWriter::append_small(Entry& entry, std::span<const std::byte> item) {
   const std::lock_guard lock(mutex_);
   if (entry.kind == BlockKind::dense) append_padding(padding_in_front_of(end_, options_.align));
   entry.offset = end_ + kPosition;
@@ -274,14 +290,17 @@ void BlockWriter::write_item(Entry entry, std::span<const std::byte> item) {
 }
 
 // Takes the place of an item behind everything else, and returns the byte where it starts.
-std::uint64_t BlockWriter::reserve(Entry& entry) {
-  const std::lock_guard lock(mutex_);
-  if (entry.kind == BlockKind::dense) append_padding(padding_in_front_of(end_, options_.align));
-  flush_tail();
-  const std::uint64_t item = end_;
-  entry.offset = item + kPosition;
-  end_ = entry.offset + entry.bytes;
-  entries_.push_back(entry);
+std::uint64_t BlockWriter::reserve(Entry& entry, Turn* turn) {
+  std::uint64_t item = 0;
+  in_turn(turn, [&] {
+    const std::lock_guard lock(mutex_);
+    if (entry.kind == BlockKind::dense) append_padding(padding_in_front_of(end_, options_.align));
+    flush_tail();
+    item = end_;
+    entry.offset = item + kPosition;
+    end_ = entry.offset + entry.bytes;
+    entries_.push_back(entry);
+  });
   return item;
 }
 

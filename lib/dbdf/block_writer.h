@@ -18,6 +18,8 @@
 
 namespace dapple::detail {
 
+class Turn;
+
 class BlockWriter {
  public:
   /// Writes the header. Throws io, invalid_argument.
@@ -27,13 +29,14 @@ class BlockWriter {
   TileShape tile() const noexcept { return tile_; }
   const std::vector<Range>& column_strips() const noexcept { return strips_; }
 
-  /// Any thread. `cells` may have any value type that holds the same values as the object's.
-  void put(BlockPos pos, const dbdf::DenseCells& cells);
+  /// Any thread. `cells` may have any value type that holds the same values as the object's. With
+  /// a turn, the block takes its place in the file in that turn.
+  void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr);
   /// Any thread. `cells` in any order and with zeros; the memory is used to sort them.
   void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells);
   /// The same without a look at the cells. REQUIRES that they are as SparseCells says, inside the
   /// block, and of the object's type there.
-  void put(BlockPos pos, const dbdf::SparseCells& cells);
+  void put(BlockPos pos, const dbdf::SparseCells& cells, Turn* turn = nullptr);
   void put_empty(BlockPos pos, TileShape shape);
 
   /// A block as its bytes are, position included; `entry` describes them.
@@ -45,10 +48,11 @@ class BlockWriter {
  private:
   ValueType declared_type(BlockPos pos, TileShape shape) const;
   template <class Cells>
-  void write_planned(BlockPos pos, const Cells& cells, ValueType declared);
-  void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared);
-  void write_item(Entry entry, std::span<const std::byte> item);
-  std::uint64_t reserve(Entry& entry);
+  void write_planned(BlockPos pos, const Cells& cells, ValueType declared, Turn* turn);
+  void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
+  void write_item(Entry entry, std::span<const std::byte> item, Turn* turn = nullptr);
+  std::uint64_t reserve(Entry& entry, Turn* turn);
+  void append_small(Entry& entry, std::span<const std::byte> item);
   template <class Bytes>
   void write_at(std::uint64_t offset, Bytes bytes);
   static std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align);

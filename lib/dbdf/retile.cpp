@@ -45,7 +45,8 @@ TileShape shape_of(const Region& tile) {
 }
 
 /// Groups of whole tiles are read and handed to the writer: as cells, tile by tile or from one
-/// buffer that is read once, or as stored entries; whichever touches least.
+/// buffer that is read once, or as stored entries; whichever touches least. Tiles are placed in
+/// order, so that the file does not depend on the number of threads.
 class Retiler {
  public:
   Retiler(const Source& source, BlockWriter& writer)
@@ -89,10 +90,10 @@ class Retiler {
   bool put(const Group& group);
   void put_entries_by_tile(const Group& group);
   bool put_dealt_entries(const Group& group, const Region& cells);
-  void put_sparse(TileEntries& entries);
+  void put_sparse(TileEntries& entries, Turn& turn);
   void put_by_tile(const Group& group);
   void put_from_buffer(const Group& group, const Region& cells);
-  void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes);
+  void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes, Turn& turn);
   std::vector<Place> places_of(const Group& group, const Region& cells) const;
   void read_to_places(const Group& group, const Region& cells, const std::vector<Place>& places,
                       std::byte* memory);
@@ -180,25 +181,24 @@ std::span<std::byte> Retiler::buffer(unsigned worker, std::size_t bytes) {
   return std::span(buffers_[worker]).first(bytes);
 }
 
-void Retiler::put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes) {
+void Retiler::put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes,
+                        Turn& turn) {
   const TileShape shape = shape_of(tile);
-  writer_.put({tile.rows.begin, tile.cols.begin}, {first, source_.schema().type_of(tile.cols.begin),
-                                                   shape.rows, shape.cols, row_bytes});
+  writer_.put({tile.rows.begin, tile.cols.begin},
+              DenseCells{first, source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols,
+                         row_bytes},
+              &turn);
 }
 
 void Retiler::put_by_tile(const Group& group) {
-  // Tiles are put in order, so that the file does not depend on the number of threads.
-  parallel_in_order(
-      tiles_in(group), source_.threads(),
-      [&](std::uint64_t i, unsigned worker) {
-        const Region tile = tile_of(group, i);
-        const std::size_t bytes = tile.rows.size() * source_.packed_row(tile.cols);
-        source_.read_packed(tile, buffer(worker, bytes).data());
-      },
-      [&](std::uint64_t i, unsigned worker) {
-        const Region tile = tile_of(group, i);
-        put_cells(tile, buffers_[worker].data(), source_.packed_row(tile.cols));
-      });
+  parallel_in_order(tiles_in(group), source_.threads(),
+                    [&](std::uint64_t i, unsigned worker, Turn& turn) {
+                      const Region tile = tile_of(group, i);
+                      const std::size_t row_bytes = source_.packed_row(tile.cols);
+                      const auto memory = buffer(worker, tile.rows.size() * row_bytes);
+                      source_.read_packed(tile, memory.data());
+                      put_cells(tile, memory.data(), row_bytes, turn);
+                    });
 }
 
 /// Where the column strips of a group lie in a buffer. Those of a matrix share rows, so that the
@@ -244,13 +244,13 @@ void Retiler::put_from_buffer(const Group& group, const Region& cells) {
   const auto memory =
       buffer(0, cells.rows.size() * source_.packed_row(cells.cols) + places.size() * kPlaceAlign);
   read_to_places(group, cells, places, memory.data());
-  for (std::uint64_t i = 0; i < tiles_in(group); ++i) {
+  parallel_in_order(tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned, Turn& turn) {
     const Region tile = tile_of(group, i);
     const Place& place = places[i % group.strips.size()];
     const std::byte* first =
         memory.data() + place.offset + (tile.rows.begin - cells.rows.begin) * place.row_bytes;
-    put_cells(tile, first, place.row_bytes);
-  }
+    put_cells(tile, first, place.row_bytes, turn);
+  });
 }
 
 /// The column strip of a column: one division where all but the last are equally wide.
@@ -265,14 +265,13 @@ std::uint64_t Retiler::strip_of(std::uint64_t col) const {
 /// which makes them empty blocks.
 void Retiler::put_entries_by_tile(const Group& group) {
   parallel_in_order(
-      tiles_in(group), source_.threads(),
-      [&](std::uint64_t i, unsigned worker) {
+      tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
         TileEntries& entries = sparse_[worker];
         entries.start(tile_of(group, i));
         source_.unordered_entries(entries.tile,
                                   [&](std::span<const StoredCell> run) { entries.append(run); });
-      },
-      [&](std::uint64_t, unsigned worker) { put_sparse(sparse_[worker]); });
+        put_sparse(entries, turn);
+      });
 }
 
 /// The same for all tiles in one go: collects the entries of the group and deals them out to its
@@ -292,14 +291,12 @@ bool Retiler::put_dealt_entries(const Group& group, const Region& cells) {
   std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
   for (const StoredCell& cell : entries_) dealt_[next[tile_of_entry(cell)]++] = cell;
 
-  parallel_in_order(
-      tiles, source_.threads(),
-      [&](std::uint64_t i, unsigned worker) {
-        TileEntries& entries = sparse_[worker];
-        entries.start(tile_of(group, i));
-        entries.append(std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]));
-      },
-      [&](std::uint64_t, unsigned worker) { put_sparse(sparse_[worker]); });
+  parallel_in_order(tiles, source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
+    TileEntries& entries = sparse_[worker];
+    entries.start(tile_of(group, i));
+    entries.append(std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]));
+    put_sparse(entries, turn);
+  });
   return true;
 }
 
@@ -323,7 +320,7 @@ void Retiler::TileEntries::append(std::span<const StoredCell> run) {
   }
 }
 
-void Retiler::put_sparse(TileEntries& entries) {
+void Retiler::put_sparse(TileEntries& entries, Turn& turn) {
   std::vector<SparseCell>& cells = entries.cells;
   if (cells.empty()) return;
   const Region& tile = entries.tile;
@@ -340,9 +337,9 @@ void Retiler::put_sparse(TileEntries& entries) {
     }
   }
   const TileShape shape = shape_of(tile);
-  writer_.put(
-      {tile.rows.begin, tile.cols.begin},
-      SparseCells{cells, source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols});
+  writer_.put({tile.rows.begin, tile.cols.begin},
+              SparseCells{cells, source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols},
+              &turn);
 }
 
 /// True when the columns are of one value type.

@@ -1,0 +1,71 @@
+#include "lib/parallel.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace dapple::detail;
+
+TEST_CASE("parallel: every number is handed out once, and workers never overlap") {
+  for (const unsigned threads : {0U, 1U, 2U, 64U}) {
+    std::vector<std::atomic<int>> calls(1000), busy(worker_limit(threads));
+    std::atomic<bool> overlap = false;
+    parallel_for(calls.size(), threads, [&](std::uint64_t i, unsigned worker) {
+      if (busy.at(worker)++ != 0) overlap = true;
+      ++calls[i];
+      --busy[worker];
+    });
+    CHECK_FALSE(overlap);
+    for (const auto& n : calls) REQUIRE(n == 1);
+  }
+}
+
+TEST_CASE("parallel: turns come in ascending order, whether they are taken or not") {
+  for (const unsigned threads : {0U, 1U, 2U, 64U}) {
+    std::vector<std::uint64_t> order;
+    parallel_in_order(2000, threads, [&](std::uint64_t i, unsigned, Turn& turn) {
+      if (i % 7 == 3) return;
+      turn.take([&] { order.push_back(i); });  // no lock: turns do not overlap
+    });
+    std::vector<std::uint64_t> wanted;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      if (i % 7 != 3) wanted.push_back(i);
+    }
+    CHECK(order == wanted);
+  }
+}
+
+TEST_CASE("parallel: a step that fails ends the others, and its exception comes out") {
+  for (const unsigned threads : {1U, 2U, 64U}) {
+    for (const std::uint64_t bad : {0U, 1U, 500U, 1999U}) {
+      for (const bool in_turn : {false, true}) {
+        std::uint64_t taken = 0;
+        const auto run = [&] {
+          parallel_in_order(2000, threads, [&](std::uint64_t i, unsigned, Turn& turn) {
+            if (i == bad && !in_turn) throw std::runtime_error("before its turn");
+            turn.take([&] {
+              if (i == bad) throw std::runtime_error("in its turn");
+              ++taken;
+            });
+          });
+        };
+        CHECK_THROWS_AS(run(), std::runtime_error);
+        CHECK(taken == bad);
+      }
+    }
+  }
+}
+
+TEST_CASE("parallel: of several steps that fail, the first is heard") {
+  for (int i = 0; i < 200; ++i) {
+    const auto run = [] {
+      parallel_in_order(100, 0, [](std::uint64_t n, unsigned, Turn&) {
+        if (n >= 20) throw std::runtime_error(std::to_string(n));
+      });
+    };
+    CHECK_THROWS_WITH(run(), "20");
+  }
+}
