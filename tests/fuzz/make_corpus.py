@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the corpus of the fuzz targets for DAPHNE files: small files of every kind of object and
-block, sound ones and damaged ones. Regression files (corpus/*/found_*) are kept as they are.
+"""Writes the corpora of the fuzz targets for DAPHNE files, published and of the runtime, and BTables:
+small files of every kind, sound and damaged. Regression files (corpus/*/found_*) are kept.
 
 usage: make_corpus.py  (writes beside itself)"""
 
@@ -88,11 +88,82 @@ def files():
     yield "bad_version", b"\2" + four[1:]
 
 
+def btable(labels, rows, version=0):
+    joined = "\x1f".join(labels)
+    data = struct.pack(">ii", version, len(joined.encode("utf-16-be")) // 2)
+    data += joined.encode("utf-16-be")
+    for row in rows:
+        data += struct.pack(">i", len(row)) + b"".join(struct.pack(">id", *e) for e in row)
+    return data
+
+
+def btable_files():
+    three = ["a", "\u00e9\u901a", "\U0001d11e"]
+    yield "three_columns", btable(three, [[(0, 1.5), (2, -0.0)], [], [(1, float("nan"))]])
+    yield "one_column", btable([""], [[(0, 1e300)], [(0, 0.0)]])
+    yield "no_rows", btable(three, [])
+    yield "trailing_empty_labels", btable(["a", "", ""], [[(2, 7.0)]])
+    yield "repeated_columns", btable(three, [[(2, 1.0), (0, 2.0), (2, 3.0), (0, 0.0)]])
+    yield "many_rows", btable(["x", "y"], [[(r % 2, float(r))] for r in range(40)])
+    yield "bad_version", btable(three, [], version=1)
+    yield "bad_column", btable(three, [[(0, 1.0)], [(3, 1.0)]])
+    yield "bad_negative_column", btable(three, [[(-1, 1.0)]])
+    yield "bad_negative_count", btable(three, []) + struct.pack(">i", -1)
+    yield "bad_surrogate", struct.pack(">iiHH", 0, 2, 0xD834, 0x61)
+    yield "bad_label_length", struct.pack(">ii", 0, 2**31 - 1) + b"\0a"
+    yield "bad_stray_bytes", btable(three, [[(0, 1.0)]]) + b"\0\0\0"
+
+
+RUNTIME_CODES = {"i8": 0, "i32": 1, "i64": 2, "u8": 3, "u32": 4, "u64": 5, "f32": 6, "f64": 7}
+
+
+def runtime_matrix(rows, cols, value_type, data_type):
+    code = RUNTIME_CODES[value_type]
+    return struct.pack("<BBQQBQQIIBB", 1, data_type, rows, cols, code, 0, 0, rows % 2**32,
+                       cols % 2**32, data_type, code)
+
+
+def runtime_csr(cols, value_type, rows):
+    offsets = [sum(map(len, rows[:r])) for r in range(len(rows) + 1)]
+    entries = [entry for row in rows for entry in row]
+    return (runtime_matrix(len(rows), cols, value_type, 2) + struct.pack("<Q", len(entries))
+            + values("u64", offsets) + values("u64", [col for col, _ in entries])
+            + values(value_type, [value for _, value in entries]))
+
+
+def runtime_frame(rows, types, label_bytes=0):
+    head = struct.pack("<BBQQ", 1, 3, rows, len(types))
+    head += bytes(RUNTIME_CODES[t] for t in types)
+    return head + (struct.pack("<H", label_bytes) + b"\xaa" * label_bytes) * len(types) + bytes(16)
+
+
+def daphne_files():
+    yield "dense_i32", runtime_matrix(2, 3, "i32", 1) + values("i32", range(6))
+    yield "dense_zeros", runtime_matrix(5, 5, "i32", 1) + bytes(100)
+    yield "dense_i8", runtime_matrix(3, 1, "i8", 1) + values("i8", [-1, 0, 1])
+    yield "dense_no_cells", runtime_matrix(0, 5, "f32", 1)
+    yield "csr_f64", runtime_csr(4, "f64", [[(0, 1.5), (3, -0.0)], [], [(2, 2.5)]])
+    yield "csr_unordered", runtime_csr(4, "i64", [[(3, 1), (0, 2)], [(1, 3)]])
+    yield "csr_capacity", runtime_csr(3, "f32", [[(1, 2.5)], []]) + bytes(24)
+    yield "csr_no_values", runtime_csr(2, "u8", [[]] * 23)
+    yield "frame", runtime_frame(2, ["u8", "f64", "f64", "i32"], 5) + bytes(range(42))
+    yield "frame_no_rows", runtime_frame(0, ["i64", "u8"])
+    yield "frame_no_columns", runtime_frame(3, [])
+    yield "scalar", struct.pack("<BB16sBd", 1, 4, b"anything at all!", 7, -1.25)
+    yield "huge", runtime_matrix(2**63, 0, "u8", 1)
+    yield "bad_column", runtime_csr(2, "u8", [[(2, 1)]])
+    yield "bad_twice", runtime_csr(2, "u8", [[(1, 1), (1, 2)]])
+    yield "bad_cut_short", (runtime_matrix(2, 3, "i32", 1) + values("i32", range(6)))[:-1]
+
+
 def main():
-    folder = pathlib.Path(__file__).resolve().parent / "corpus" / "dbdf"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, data in files():
-        (folder / name).write_bytes(data)
+    corpus = pathlib.Path(__file__).resolve().parent / "corpus"
+    made = {"dbdf": files, "btable": btable_files, "daphne": daphne_files}
+    for format_name, make in made.items():
+        folder = corpus / format_name
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in make():
+            (folder / name).write_bytes(data)
 
 
 if __name__ == "__main__":
