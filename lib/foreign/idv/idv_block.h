@@ -55,7 +55,7 @@ class BlockReader {
 /// last block when that one is larger.
 class InflatedBlocks {
  public:
-  static constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kBytes = std::uint64_t{128} << 20;
 
   /// The block's bytes: in place when it isn't compressed. Throws corrupt.
   BlockBytes read(const MappedFile& file, Compression compression, const BlockPlace& place);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/foreign/idv/idv_items.h"
+#include "lib/foreign/idv/idv_metadata.h"
 #include "lib/foreign/idv/idv_render.h"
 #include "lib/foreign/idv/idv_vectors.h"
 
@@ -74,6 +75,30 @@ void State::read_text(const Store& store, std::size_t k, Range rows, const TakeT
                  [&](std::uint64_t r, std::string_view text) { take(first + r, text); });
     row = first + part.end;
   }
+}
+
+std::vector<Detail> State::details(const Store& store) const {
+  const Header& header = contents_->header;
+  std::vector<Detail> details;
+  details.push_back({"version", version_text(header.version) + ", for readers of " +
+                                    version_text(header.compatible)});
+  const auto& toc = contents_->toc;
+  for (const TocColumn& column : toc) {
+    const bool same =
+        column.compression == toc[0].compression && column.block_rows == toc[0].block_rows;
+    if (&column != &toc[0] && same) continue;
+    details.push_back({"storage", '"' + column.name + "\": compression " +
+                                      compression_text(column.compression) + ", " +
+                                      std::to_string(column.block_rows) + " rows per block"});
+  }
+  for (const TocColumn& column : toc) {
+    for (const MetadataEntry& entry : read_metadata_table(store.file(), header, column)) {
+      std::string text = '"' + column.name + "\": " + entry.kind + ", " + type_text(entry.codec);
+      if (entry.alive()) text += " = " + metadata_text(store.file(), entry);
+      details.push_back({"metadata", std::move(text)});
+    }
+  }
+  return details;
 }
 
 }  // namespace dapple::detail::idv

@@ -43,6 +43,7 @@ class State final : public CodecState {
   std::span<const TextColumn> text_columns() const noexcept override { return texts_; }
   void read_text(const Store& store, std::size_t k, Range rows,
                  const TakeText& take) const override;
+  std::vector<Detail> details(const Store& store) const override;
 
  private:
   std::shared_ptr<const Contents> contents_;
