@@ -54,7 +54,8 @@ def build(folder):
                 (not (sources / file.name).exists()
                  or (sources / file.name).read_bytes() != file.read_bytes()):
             shutil.copy(file, sources)
-    command = ["dotnet", "build", sources, "-c", "Release", "-o", folder / "program"]
+    command = ["dotnet", "build", sources, "-c", "Release", "-o", folder / "program",
+               "--disable-build-servers"]
     if assemblies := os.environ.get("DAPPLE_MLNET"):
         command.append(f"-p:MlNetFolder={pathlib.Path(assemblies).resolve()}")
     try:
