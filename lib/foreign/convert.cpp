@@ -45,30 +45,28 @@ class BufferedSink final : public ByteSink {
 /// What a message about text columns names.
 constexpr std::size_t kNamedColumns = 8;
 
-/// Throws unsupported: the format holds numbers only, and the object has columns that are none.
-[[noreturn]] void fail_text(const Source& source, const FormatInfo& format) {
+/// Throws unsupported: the object has columns that are no numbers.
+[[noreturn]] void fail_text(const Source& source) {
   const auto columns = source.store().text_columns();
   std::string names;
   for (std::size_t i = 0; i < source.text_columns().size(); ++i) {
     if (i == kNamedColumns) {
-      names += " and more";
+      names += " and others";
       break;
     }
     const TextColumn& column = columns[source.text_columns()[i]];
-    names += (i == 0 ? "\"" : ", \"") + column.label + "\" of " + column.type;
+    names += (i == 0 ? "'" : ", '") + column.label + "' (" + column.type + ')';
   }
   throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
-              "expected columns of numbers to write as " + std::string(format.name) + ", got " +
-                  names +
-                  "; choose columns with --column, or leave these out with "
-                  "--drop-unsupported");
+              "expected columns of numbers, got " + names +
+                  "; --column chooses columns, --drop-unsupported leaves these out");
 }
 
 Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
   auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
   Source source(std::move(store), part, options);
-  if (!format.holds_text && !source.text_columns().empty()) fail_text(source, format.info);
+  if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
   return source;
 }
 
