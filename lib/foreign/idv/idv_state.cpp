@@ -58,10 +58,15 @@ Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& st
   return entry;
 }
 
-BlockBytes State::block(const MappedFile& file, const TocColumn& column,
-                        std::uint64_t number) const {
-  return blocks_.read(file, column.compression,
-                      find_place(file, contents_->header, column, number));
+BlockBytes State::block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+                        Again again) const {
+  return blocks_.read(file, column.compression, find_place(file, contents_->header, column, number),
+                      again);
+}
+
+void State::copy_block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+                       std::byte* out) const {
+  blocks_.copy(file, column.compression, find_place(file, contents_->header, column, number), out);
 }
 
 void State::read_text(const Store& store, std::size_t k, Range rows, const TakeText& take) const {
@@ -71,7 +76,8 @@ void State::read_text(const Store& store, std::size_t k, Range rows, const TakeT
     const std::uint64_t first = number * column.block_rows;
     const std::uint64_t n = rows_of_block(contents_->header, column, number);
     const Range part{row - first, std::min(n, rows.end - first)};
-    render_block(block(store.file(), column, number), column.codec, n, part,
+    const Again again = part.size() < n ? Again::yes : Again::no;
+    render_block(block(store.file(), column, number, again), column.codec, n, part,
                  [&](std::uint64_t r, std::string_view text) { take(first + r, text); });
     row = first + part.end;
   }
