@@ -154,7 +154,7 @@ int run(const Arguments& arguments, Console& console) {
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   options.write = write.options;
-  const auto written = deliver(input, object, part, destination, options, console);
+  const auto written = deliver(object, part, destination, options, console);
   if (written && !console.quiet && !console.json) {
     say(summary_text(destination, object, part, options, *written));
   }

@@ -58,13 +58,9 @@ int run(const Arguments& arguments, Console& console) {
     print_screen(pages, console.out);
     return kDone;
   }
-  if (as_text && pages.has_texts()) {
-    print_csv(pages, console.out);
-    return kDone;
-  }
   ConvertOptions options;
   options.absent = absent;
-  deliver(input, object, part, destination, options, console);
+  deliver(object, part, destination, options, console);
   return kDone;
 }
 

@@ -19,6 +19,7 @@ namespace dapple::cli {
 namespace {
 
 constexpr std::size_t kLabelWidth = 40;  // on a terminal
+constexpr std::size_t kDetailWidth = 100;
 constexpr std::uint64_t kLinesOnTerminal = 24;
 constexpr std::uint64_t kManyBlocks = 1000;  // above, walking them is worth saving
 
@@ -198,6 +199,17 @@ void print_contents(const BlockedObject& object, Output& out) {
   }
 }
 
+/// What the format adds. Last, because reading it may fail.
+void print_details(const BlockedObject& object, Output& out) {
+  std::string last;
+  for (const Detail& detail : object.details()) {
+    const std::string text = printable(detail.text);
+    print_line(out, detail.title == last ? "" : detail.title,
+               out.is_terminal() ? shortened(text, kDetailWidth) : text);
+    last = detail.title;
+  }
+}
+
 void print_screen(const std::variant<Matrix, Frame>& object, const std::string& file, Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
@@ -218,6 +230,7 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
   print_line(out, "stored", stored(o));
   print_line(out, "index", index_text(o, file));
   if (!o.note().empty()) print_line(out, "note", printable(o.note()));
+  print_details(o, out);
 }
 
 int run(const Arguments& arguments, Console& console) {

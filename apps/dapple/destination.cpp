@@ -59,19 +59,6 @@ const FormatInfo& named_format(const Destination& destination) {
   fail_unknown_format(destination);
 }
 
-/// Throws unsupported when `in` has columns that no format can hold as numbers.
-void require_numbers_only(const BlockedObject& in, const std::string& file) {
-  if (in.text_columns().empty()) return;
-  std::string names;
-  for (const TextColumn& column : in.text_columns()) {
-    names += fmt::format("{}'{}' ({})", names.empty() ? "" : ", ", column.label, column.type);
-  }
-  throw Error(Errc::unsupported, file, std::nullopt,
-              fmt::format("expected columns of numbers, got {}; --column chooses columns, "
-                          "--drop-unsupported leaves these out",
-                          names));
-}
-
 /// Sends a format's bytes to standard output, but no binary ones to a terminal.
 class StdoutSink {
  public:
@@ -130,10 +117,9 @@ void require_replaceable(const Destination& destination) {
     fail("expected a new file, got one that exists; --force overwrites it");
 }
 
-std::optional<WriteSummary> deliver(const Input& input, const std::variant<Matrix, Frame>& in,
-                                    const Selection& part, const Destination& destination,
-                                    ConvertOptions options, Console& console) {
-  if (!part.cols) require_numbers_only(base(in), input.name());
+std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,
+                                    const Destination& destination, ConvertOptions options,
+                                    Console& console) {
   Progress progress(printable(destination.is_stdout() ? "stdout" : destination.path),
                     console.quiet || (destination.is_stdout() && console.out.is_terminal()));
   options.to = format_to_write(destination).name;

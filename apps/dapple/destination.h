@@ -6,7 +6,6 @@
 
 #include "cli.h"
 #include "dapple/convert.h"
-#include "input.h"
 
 namespace dapple::cli {
 
@@ -29,11 +28,10 @@ const FormatInfo& format_to_write(const Destination& destination);
 /// file without --force, a folder, a device.
 void require_replaceable(const Destination& destination);
 
-/// Writes `part` of `in` to the destination, with a progress bar. Throws unsupported when `in` has
-/// columns that are only text. The summary is that of the
+/// Writes `part` of `in` to the destination, with a progress bar. The summary is that of the
 /// published file; nothing when the bytes went to standard output.
-std::optional<WriteSummary> deliver(const Input& input, const std::variant<Matrix, Frame>& in,
-                                    const Selection& part, const Destination& destination,
-                                    ConvertOptions options, Console& console);
+std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,
+                                    const Destination& destination, ConvertOptions options,
+                                    Console& console);
 
 }  // namespace dapple::cli

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "input.h"
-#include "output.h"
 #include "text.h"
 
 namespace dapple::cli {
@@ -14,15 +13,6 @@ namespace {
 
 constexpr std::uint64_t kCellsPerPage = std::uint64_t{1} << 16;
 constexpr std::uint64_t kColsPerPage = std::uint64_t{1} << 12;
-
-std::string quoted_field(std::string_view text) {
-  std::string field = "\"";
-  for (const char c : text) {
-    if (c == '"') field += '"';
-    field += c;
-  }
-  return field += '"';
-}
 
 }  // namespace
 
@@ -44,13 +34,9 @@ CellPages::CellPages(const std::variant<Matrix, Frame>& object, const Selection&
   for (; position < numbers_; ++position) order_.push_back({false, position});
 }
 
-void CellPages::for_each(const Take& take) const { walk(kColsPerPage, take); }
-
-void CellPages::for_each_band(const Take& take) const { walk(cols(), take); }
-
-void CellPages::walk(std::uint64_t cols_at_once, const Take& take) const {
+void CellPages::for_each(const Take& take) const {
   if (cols() == 0) return;
-  const std::uint64_t width = std::min(cols(), cols_at_once);
+  const std::uint64_t width = std::min(cols(), kColsPerPage);
   const std::uint64_t height = std::max<std::uint64_t>(1, kCellsPerPage / width);
   Range rows{rows_.begin, rows_.begin};
   do {
@@ -114,23 +100,6 @@ void CellPages::load_column(const Frame& frame, Range rows, std::uint64_t col,
     using T = decltype(tag);
     for (const T value : frame.read_column<T>(col, rows, options_)) {
       column.cells.push_back(cell_text(value));
-    }
-  });
-}
-
-void print_csv(const CellPages& pages, Output& out) {
-  bool head = true;
-  pages.for_each_band([&](Range rows, const std::vector<PageColumn>& page) {
-    for (std::size_t k = 0; head && k < page.size(); ++k) {
-      out.print("{}{}", quoted_field(page[k].label), k + 1 < page.size() ? "," : "\n");
-    }
-    head = false;
-    for (std::uint64_t row = 0; row < rows.size(); ++row) {
-      for (std::size_t k = 0; k < page.size(); ++k) {
-        const std::string& cell = page[k].cells[row];
-        out.print("{}{}", page[k].is_text ? quoted_field(cell) : cell,
-                  k + 1 < page.size() ? "," : "\n");
-      }
     }
   });
 }

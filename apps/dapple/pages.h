@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "dapple/convert.h"
-#include "output.h"
 
 namespace dapple::cli {
 
@@ -28,14 +27,11 @@ class CellPages {
 
   Range rows() const noexcept { return rows_; }
   std::uint64_t cols() const noexcept { return texts_.empty() ? numbers_ : order_.size(); }
-  bool has_texts() const noexcept { return !texts_.empty(); }
 
   /// Calls `take` with each page: bands of rows from the top, each from left to right. A selection
   /// without rows is one band. Throws what reading throws.
   using Take = std::function<void(Range rows, std::vector<PageColumn> page)>;
   void for_each(const Take& take) const;
-  /// The same in bands of whole rows.
-  void for_each_band(const Take& take) const;
 
  private:
   struct Place {
@@ -43,7 +39,6 @@ class CellPages {
     std::uint64_t number;  // of the text column, or the position among the selected ones
   };
 
-  void walk(std::uint64_t cols_at_once, const Take& take) const;
   Place place(std::uint64_t k) const;
   std::uint64_t object_column(std::uint64_t position) const;
   std::vector<PageColumn> load(Range rows, Range cols) const;
@@ -59,8 +54,5 @@ class CellPages {
   std::span<const TextColumn> texts_;
   std::vector<Place> order_;  // of all columns, where there are texts
 };
-
-/// RFC 4180 with a line of labels; labels and texts always in quotes.
-void print_csv(const CellPages& pages, Output& out);
 
 }  // namespace dapple::cli

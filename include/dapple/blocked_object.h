@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include <vector>
 
 #include "dapple/block.h"
 #include "dapple/region.h"
@@ -47,6 +48,12 @@ struct TextColumn {
   std::string type;          // as its format calls it, for example "Vector<Text>"
   std::uint64_t before = 0;  // it stands in front of this column of the object
   bool readable = true;      // false: not even as text
+};
+
+/// What a format knows of a file beside its cells, for people: "version", "metadata".
+struct Detail {
+  std::string title;
+  std::string text;
 };
 
 /// Takes one cell of a text column; `text` is valid during the call.
@@ -139,6 +146,9 @@ class BlockedObject {
   /// Calls `take` for each of these rows of text column `k`, in order. Throws out_of_range,
   /// corrupt; unsupported when it is not readable.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
+
+  /// What the format has to say beside rows, columns and cells; most have nothing. Throws corrupt.
+  std::vector<Detail> details() const;
 
   /// Asks the system to fetch the blocks of a region from storage now; returns at once.
   void prefetch(const Region& region) const;

@@ -180,6 +180,7 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Lev
       store->read_text(k, {0, store->schema().rows}, [](std::uint64_t, std::string_view) {});
     });
   }
+  if (payload) collect([&] { store->details(); });
   return report;
 }
 

@@ -42,10 +42,32 @@ class BufferedSink final : public ByteSink {
   std::vector<std::byte> buffer_;
 };
 
+/// What a message about text columns names.
+constexpr std::size_t kNamedColumns = 8;
+
+/// Throws unsupported: the object has columns that are no numbers.
+[[noreturn]] void fail_text(const Source& source) {
+  const auto columns = source.store().text_columns();
+  std::string names;
+  for (std::size_t i = 0; i < source.text_columns().size(); ++i) {
+    if (i == kNamedColumns) {
+      names += " and others";
+      break;
+    }
+    const TextColumn& column = columns[source.text_columns()[i]];
+    names += (i == 0 ? "'" : ", '") + column.label + "' (" + column.type + ')';
+  }
+  throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+              "expected columns of numbers, got " + names +
+                  "; --column chooses columns, --drop-unsupported leaves these out");
+}
+
 Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
-                 const ConvertOptions& options) {
+                 const ConvertOptions& options, const Format& format) {
   auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
-  return Source(std::move(store), part, options);
+  Source source(std::move(store), part, options);
+  if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
+  return source;
 }
 
 }  // namespace
@@ -55,7 +77,7 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
 WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
                      const std::filesystem::path& out, const ConvertOptions& options) {
   const detail::Format& format = detail::format_to_write(options.to, out);
-  const detail::Source source = detail::source_of(in, part, options);
+  const detail::Source source = detail::source_of(in, part, options, format);
   if (format.write_file != nullptr) return format.write_file(source, out, options);
   detail::OutputFile file(out, options.write.overwrite);
   detail::BufferedSink sink([&](std::span<const std::byte> bytes) { file.append(bytes); });
@@ -76,7 +98,7 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
     throw Error(Errc::invalid_argument,
                 std::string(format.info.name) + " is not a stream format: it needs a file");
   }
-  const detail::Source source = detail::source_of(in, part, options);
+  const detail::Source source = detail::source_of(in, part, options, format);
   detail::BufferedSink buffered([&](std::span<const std::byte> bytes) { sink(bytes); });
   format.write(source, buffered, options);
   buffered.flush();

@@ -21,7 +21,7 @@ namespace detail {
 
 namespace {
 
-// name, title, extensions, reads, writes, streams; recognise, open, write, write_file
+// name, title, extensions, reads, writes, streams; recognise, open, write, write_file, holds_text
 constexpr std::array kTable = {
     Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
@@ -61,7 +61,9 @@ constexpr std::array kTable = {
     Format{{"csv", "delimited text", ".csv", true, true, true},
            csv::recognise_csv,
            csv::open_csv,
-           csv::write_csv},
+           csv::write_csv,
+           nullptr,
+           true},
 };
 
 constexpr auto kInfos = [] {

@@ -47,6 +47,8 @@ struct Format {
   /// file. Null: `write` does it.
   WriteSummary (*write_file)(const Source&, const std::filesystem::path&,
                              const ConvertOptions&) = nullptr;
+  /// Text columns are written, too (`BlockedObject::text_columns`); otherwise they are an error.
+  bool holds_text = false;
 };
 
 /// One row per format. Formats are asked in this order: files of the DAPHNE runtime start like

@@ -108,6 +108,8 @@ void BlockedObject::read_text(std::size_t k, Range rows, const TakeText& take) c
   store_->read_text(k, rows, take);
 }
 
+std::vector<Detail> BlockedObject::details() const { return store_->details(); }
+
 void BlockedObject::prefetch(const Region& region) const { store_->prefetch(region); }
 
 void BlockedObject::read_to(const Region& region, void* out, std::size_t size,

@@ -57,6 +57,10 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
   schema_.rows = rows_.end - rows_.begin;
   if (!selection.cols) {
     if (whole.cols > 0) runs_.push_back({0, {0, whole.cols}});
+    const auto texts = store_->text_columns();
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+      if (texts[k].readable) texts_.push_back(k);
+    }
   } else {
     schema_.cols = selection.cols->size();
     schema_.columns.clear();
@@ -411,6 +415,12 @@ std::uint64_t Source::object_col(std::uint64_t col) const noexcept {
                                     [](std::uint64_t c, const Run& r) { return c < r.begin; }) -
                    1;
   return run->from.begin + (col - run->begin);
+}
+
+void Source::read_text(std::size_t k, Range rows, const TakeText& take) const {
+  store_->read_text(
+      k, {rows_.begin + rows.begin, rows_.begin + rows.end},
+      [&](std::uint64_t row, std::string_view text) { take(row - rows_.begin, text); });
 }
 
 void Source::progress(std::uint64_t rows_done) const {

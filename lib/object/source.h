@@ -30,6 +30,11 @@ class Source {
   unsigned threads() const noexcept { return options_.threads; }
   const Store& store() const noexcept { return *store_; }
 
+  /// Readable text columns of the object, by number; none where columns were chosen.
+  const std::vector<std::size_t>& text_columns() const noexcept { return texts_; }
+  /// Calls `take` with each of these rows of text column `k` of the object.
+  void read_text(std::size_t k, Range rows, const TakeText& take) const;
+
   /// Copies a region; cells of `out` may have any type that holds the values exactly (R6). Throws
   /// type_mismatch when a value does not fit the output's type (rounded, if that is allowed, but
   /// never wrapped), absent, corrupt. Decodes with `threads`.
@@ -119,6 +124,7 @@ class Source {
   Schema schema_;
   Range rows_;             // of the object
   std::vector<Run> runs_;  // in output order
+  std::vector<std::size_t> texts_;
   ConvertOptions options_;
 };
 

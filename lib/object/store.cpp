@@ -343,6 +343,11 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
   if (!rows.empty()) state_->read_text(*this, k, rows, take);
 }
 
+std::vector<Detail> Store::details() const {
+  if (state_ == nullptr) return {};
+  return state_->details(*this);
+}
+
 void Store::prefetch(const Region& region) const {
   require_inside(region);
   file_->map();

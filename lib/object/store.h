@@ -125,6 +125,8 @@ struct CodecState {
   virtual std::span<const TextColumn> text_columns() const noexcept { return {}; }
   /// Calls `take` for rows of text column `k`. REQUIRES a readable one, rows of the object.
   virtual void read_text(const Store&, std::size_t, Range, const TakeText&) const {}
+  /// As `BlockedObject::details`.
+  virtual std::vector<Detail> details(const Store&) const { return {}; }
 };
 
 class Store : public HotStore {
@@ -144,6 +146,7 @@ class Store : public HotStore {
   std::span<const TextColumn> text_columns() const noexcept;
   /// As `BlockedObject::read_text`.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
+  std::vector<Detail> details() const;
 
   const std::string& note() const noexcept { return note_; }
   void set_note(std::string note) { note_ = std::move(note); }

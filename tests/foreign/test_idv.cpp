@@ -307,7 +307,7 @@ TEST_CASE("idv: a column in an unknown codec or compression is listed and skippe
   const auto object = open_file(dir, build(6, 1, {strange, number, inside, squeezed}).bytes);
   CHECK(columns_of(object) == Lines{"n u8: 8",
                                     "s as unknown codec Strange:", "i as unknown codec Strange:",
-                                    "z as Byte, unknown compression 9:"});
+                                    "z as Byte, compression unknown (9):"});
   CHECK(base(object).note().find("\"s\" of unknown codec Strange") != std::string::npos);
   CHECK(error_of([&] { base(object).read_text(0, {0, 1}, {}); })->code() == Errc::unsupported);
   CHECK(error_of([&] {

@@ -22,22 +22,26 @@ bool needs_quotes(std::string_view label) {
          label.find_first_of("\",;\t\r\n") != std::string_view::npos;
 }
 
-std::string header_line(const std::vector<Column>& columns) {
-  std::string line;
-  for (const Column& column : columns) {
-    if (!line.empty()) line += ',';
-    if (!needs_quotes(column.label)) {
-      line += column.label;
-      continue;
-    }
+/// Appends a field of text and a comma.
+void append_text(std::string_view text, std::string& line) {
+  if (!needs_quotes(text)) {
+    line += text;
+  } else {
     line += '"';
-    for (char c : column.label) {
+    for (char c : text) {
       if (c == '"') line += '"';
       line += c;
     }
     line += '"';
   }
-  return line + '\n';
+  line += ',';
+}
+
+std::string header_line(const std::vector<Column>& columns) {
+  std::string line;
+  for (const Column& column : columns) append_text(column.label, line);
+  line.back() = '\n';
+  return line;
 }
 
 /// Neighbouring columns of one type.
@@ -103,9 +107,64 @@ void write_cells(const Source& source, const Region& region, const std::byte* ce
   }
 }
 
+/// Rows that are held as text at once when some of their columns are text.
+constexpr std::uint64_t kTextRows = 4096;
+
+/// One row of numbers and texts in the order of the file. `texts[i]` is the row's text of column
+/// source.text_columns()[i].
+void append_mixed_row(const Source& source, const std::byte* cells,
+                      std::span<const std::string* const> texts, std::string& line) {
+  const auto columns = source.store().text_columns();
+  std::size_t next = 0;
+  for (std::uint64_t col = 0; col <= source.cols(); ++col) {
+    for (; next < texts.size() && columns[source.text_columns()[next]].before <= col; ++next) {
+      append_text(*texts[next], line);
+    }
+    if (col == source.cols()) break;
+    const ValueType type = source.schema().type_of(col);
+    visit_type(type, [&](auto value) { append_values(cells, 1, value, line); });
+    cells += size_of(type);
+  }
+  line.back() = '\n';
+}
+
+/// A frame that has text columns, too.
+void write_mixed(const Source& source, ByteSink& sink) {
+  const auto columns = source.store().text_columns();
+  const std::size_t n = source.text_columns().size();
+  std::vector<Column> labels = source.schema().columns;
+  for (std::size_t i = n; i-- > 0;) {
+    const TextColumn& column = columns[source.text_columns()[i]];
+    labels.insert(labels.begin() + static_cast<std::ptrdiff_t>(column.before), {column.label, {}});
+  }
+  sink.write(header_line(labels));
+  const std::uint64_t row_bytes = source.packed_row();
+  std::vector<std::byte> cells;
+  std::vector<std::vector<std::string>> texts(n, std::vector<std::string>(kTextRows));
+  std::vector<const std::string*> row_texts(n);
+  std::string lines;
+  for (std::uint64_t row = 0; row < source.rows(); row += kTextRows) {
+    const Range rows{row, row + std::min(kTextRows, source.rows() - row)};
+    cells.resize(rows.size() * row_bytes);
+    source.read_packed({rows, {0, source.cols()}}, cells.data(), source.threads());
+    for (std::size_t i = 0; i < n; ++i) {
+      source.read_text(source.text_columns()[i], rows,
+                       [&](std::uint64_t r, std::string_view text) { texts[i][r - row] = text; });
+    }
+    lines.clear();
+    for (std::uint64_t r = 0; r < rows.size(); ++r) {
+      for (std::size_t i = 0; i < n; ++i) row_texts[i] = &texts[i][r];
+      append_mixed_row(source, cells.data() + r * row_bytes, row_texts, lines);
+    }
+    sink.write(lines);
+    source.progress(rows.end);
+  }
+}
+
 }  // namespace
 
 void write_csv(const Source& source, ByteSink& sink, const ConvertOptions&) {
+  if (!source.text_columns().empty()) return write_mixed(source, sink);
   const bool frame = source.kind() == ObjectKind::frame;
   if (source.cols() == 0 && (frame || source.rows() > 0)) {
     throw Error(Errc::unsupported, "expected at least one column to write as csv, got none");

@@ -1,5 +1,7 @@
 #include "lib/foreign/idv/idv_block.h"
 
+#include <cstring>
+
 #include "lib/foreign/idv/idv_deflate.h"
 
 namespace dapple::detail::idv {
@@ -26,8 +28,30 @@ std::span<const std::byte> BlockReader::rest() noexcept {
   return part;
 }
 
+namespace {
+
+void inflate_block(const MappedFile& file, Compression compression, const BlockPlace& place,
+                   std::byte* out) {
+  const std::string wrong =
+      inflate(compression, file.bytes(place.offset, place.bytes), std::span(out, place.inflated));
+  if (!wrong.empty()) throw Error(Errc::corrupt, file.name(), place.offset, wrong);
+}
+
+}  // namespace
+
+void InflatedBlocks::copy(const MappedFile& file, Compression compression, const BlockPlace& place,
+                          std::byte* out) {
+  if (compression == Compression::none) {
+    std::memcpy(out, file.at(place.offset, place.inflated), place.inflated);
+  } else if (const auto kept = find(compression, place)) {
+    std::memcpy(out, kept.get(), place.inflated);
+  } else {
+    inflate_block(file, compression, place, out);
+  }
+}
+
 BlockBytes InflatedBlocks::read(const MappedFile& file, Compression compression,
-                                const BlockPlace& place) {
+                                const BlockPlace& place, Again again) {
   BlockBytes block;
   block.offset = place.offset;
   block.file = &file.name();
@@ -38,11 +62,9 @@ BlockBytes InflatedBlocks::read(const MappedFile& file, Compression compression,
   std::shared_ptr<const std::byte[]> bytes = find(compression, place);
   if (bytes == nullptr) {
     auto fresh = std::make_shared_for_overwrite<std::byte[]>(place.inflated);
-    const std::string wrong = inflate(compression, file.bytes(place.offset, place.bytes),
-                                      std::span(fresh.get(), place.inflated));
-    if (!wrong.empty()) throw Error(Errc::corrupt, file.name(), place.offset, wrong);
+    inflate_block(file, compression, place, fresh.get());
     bytes = std::move(fresh);
-    keep({place, compression, bytes});
+    if (again == Again::yes) keep({place, compression, bytes});
   }
   block.bytes = {bytes.get(), static_cast<std::size_t>(place.inflated)};
   block.owner = std::move(bytes);

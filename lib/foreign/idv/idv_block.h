@@ -50,15 +50,24 @@ class BlockReader {
   std::size_t at_ = 0;
 };
 
+/// Whether a block that had to be inflated is likely to be asked for again.
+enum class Again : bool { no, yes };
+
 /// Blocks inflated lately, so that reading a block piece by piece inflates it once. Any thread;
 /// the lock is held for a look into a table, never while inflating. Keeps at most kBytes, or the
 /// last block when that one is larger.
 class InflatedBlocks {
  public:
-  static constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kBytes = std::uint64_t{128} << 20;
 
   /// The block's bytes: in place when it isn't compressed. Throws corrupt.
-  BlockBytes read(const MappedFile& file, Compression compression, const BlockPlace& place);
+  BlockBytes read(const MappedFile& file, Compression compression, const BlockPlace& place,
+                  Again again);
+
+  /// Copies all of the block to `out`, straight from the compressed bytes unless it is kept.
+  /// Throws corrupt. REQUIRES room for the inflated block.
+  void copy(const MappedFile& file, Compression compression, const BlockPlace& place,
+            std::byte* out);
 
  private:
   struct Kept {

@@ -54,7 +54,7 @@ class Collector {
     const bool known = column.codec.known();
     std::string type = type_text(column.codec);
     if (known && !column.alive()) {
-      type += ", unknown compression " + std::to_string(static_cast<unsigned>(column.compression));
+      type += ", compression " + compression_text(column.compression);
     }
     columns_.texts.push_back({column.name, std::move(type), columns_.schema.cols, column.alive()});
     columns_.text_column.push_back(number);

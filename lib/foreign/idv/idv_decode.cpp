@@ -12,21 +12,36 @@ namespace {
 struct Found {
   const Strip& strip;
   const TocColumn& column;
-  std::uint64_t rows;  // in the block
-  BlockBytes bytes;
+  std::uint64_t number;  // of the block in its column
+  std::uint64_t rows;    // in the block
+  BlockBytes bytes{};
 
   const ItemType& item() const noexcept { return *column.codec.item; }
+
+  /// The strip is all that the column has: who reads `part` of all its rows has read the block.
+  bool is_all(const Part& part) const noexcept {
+    const std::uint64_t slots = column.codec.vector ? column.codec.size : 1;
+    return part.rows == Range{0, rows} && part.cols.size() == slots && parts_of(item()).size() == 1;
+  }
 };
 
-Found find_block(const Store& store, const Entry& entry) {
-  const auto& state = store.state<State>();
-  const Contents& contents = state.contents();
+Found find_place_of(const Store& store, const Entry& entry) {
+  const Contents& contents = store.state<State>().contents();
   const Strip& strip = strip_of(contents, entry.pos.cx);
   const TocColumn& column = contents.toc[strip.column];
   const std::uint64_t number = entry.pos.rx / column.block_rows;
-  return {strip, column, rows_of_block(contents.header, column, number),
-          state.block(store.file(), column, number)};
+  return {strip, column, number, rows_of_block(contents.header, column, number)};
 }
+
+/// With its bytes; inflated ones are kept unless `part` is all of the block.
+Found find_block(const Store& store, const Entry& entry, const Part& part) {
+  Found found = find_place_of(store, entry);
+  const Again again = found.is_all(part) ? Again::no : Again::yes;
+  found.bytes = store.state<State>().block(store.file(), found.column, found.number, again);
+  return found;
+}
+
+Part all_of(const Entry& entry) noexcept { return {{0, entry.rows}, {0, entry.cols}}; }
 
 /// A block of vectors and the run of all their items.
 struct Vectors {
@@ -99,7 +114,13 @@ void read_vectors(const Store& store, const Entry& entry, const Found& found, co
 
 void read(const Store& store, const Entry& entry, const Part& part, const Target& out) {
   if (part.rows.empty() || part.cols.empty()) return;
-  const Found found = find_block(store, entry);
+  const Found place = find_place_of(store, entry);
+  const bool plain = place.item().layout == Layout::number && !place.column.codec.vector;
+  if (plain && out.type == entry.value_type && out.row_step == size_of(out.type) &&
+      place.is_all(part)) {
+    return store.state<State>().copy_block(store.file(), place.column, place.number, out.data);
+  }
+  const Found found = find_block(store, entry, part);
   if (found.column.codec.vector) return read_vectors(store, entry, found, part, out);
   const ItemRun items(found.bytes, 0, found.bytes.bytes, found.item(), found.rows);
   Copier(store, entry, found, items, out.type)
@@ -107,8 +128,8 @@ void read(const Store& store, const Entry& entry, const Part& part, const Target
 }
 
 std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
-  const Found found = find_block(store, entry);
-  if (found.column.compression != Compression::none) return std::nullopt;
+  if (find_place_of(store, entry).column.compression != Compression::none) return std::nullopt;
+  const Found found = find_block(store, entry, all_of(entry));
   if (!found.column.codec.vector) {
     const ItemRun items(found.bytes, 0, found.bytes.bytes, found.item(), found.rows);
     const ItemRun::Place place = items.place(found.strip.part, 0);
@@ -122,7 +143,7 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
 }
 
 void entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {
-  const Found found = find_block(store, entry);
+  const Found found = find_block(store, entry, part);
   const Vectors vectors(found);
   const std::uint64_t first_slot = found.strip.first_slot + part.cols.begin;
   vectors.rows.each(part.rows, [&](const VectorRow& row) {

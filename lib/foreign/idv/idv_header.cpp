@@ -12,15 +12,6 @@ constexpr std::uint64_t signature = 0, version = 8, compatible = 16, toc = 24, t
                         columns = 48;
 }
 
-std::string version_text(std::uint64_t v) {
-  std::string text;
-  for (int shift = 48; shift >= 0; shift -= 16) {
-    if (!text.empty()) text += '.';
-    text += std::to_string((v >> shift) & 0xffff);
-  }
-  return text;
-}
-
 void check_versions(const MappedFile& file, const Header& header) {
   const auto refuse = [&](Errc code, std::uint64_t offset, const std::string& wanted,
                           std::uint64_t got) {
@@ -43,6 +34,15 @@ void check_versions(const MappedFile& file, const Header& header) {
 }
 
 }  // namespace
+
+std::string version_text(std::uint64_t v) {
+  std::string text;
+  for (int shift = 48; shift >= 0; shift -= 16) {
+    if (!text.empty()) text += '.';
+    text += std::to_string((v >> shift) & 0xffff);
+  }
+  return text;
+}
 
 bool is_idv(std::span<const std::byte> head) noexcept {
   return head.size() >= 8 && load_le<std::uint64_t>(head.data()) == kSignature;

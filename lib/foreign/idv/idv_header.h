@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "lib/file.h"
 
@@ -30,6 +31,9 @@ struct Header {
   std::uint64_t rows = 0;
   std::uint32_t columns = 0;
 };
+
+/// "1.1.1.6".
+std::string version_text(std::uint64_t version);
 
 /// True when the bytes start with the signature.
 bool is_idv(std::span<const std::byte> head) noexcept;

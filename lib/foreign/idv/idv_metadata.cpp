@@ -63,6 +63,13 @@ SlotNames names_of_table(const MappedFile& file, const TocColumn& column) {
 
 }  // namespace
 
+std::string compression_text(Compression compression) {
+  constexpr std::string_view names[] = {"none", "deflate", "zlib"};
+  const auto code = static_cast<unsigned>(compression);
+  return is_known(compression) ? std::string(names[code])
+                               : "unknown (" + std::to_string(code) + ')';
+}
+
 std::string metadata_text(const MappedFile& file, const MetadataEntry& entry) {
   std::string result;
   render_block(read_block(file, entry), entry.codec, 1, {0, 1},

@@ -10,6 +10,9 @@
 
 namespace dapple::detail::idv {
 
+/// How blocks are compressed, as people call it: "none", "deflate", "zlib", "unknown (9)".
+std::string compression_text(Compression compression);
+
 /// The value of a metadata entry as text (idv_render.h). Throws corrupt. REQUIRES alive().
 std::string metadata_text(const MappedFile& file, const MetadataEntry& entry);
 

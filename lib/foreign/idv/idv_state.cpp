@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/foreign/idv/idv_items.h"
+#include "lib/foreign/idv/idv_metadata.h"
 #include "lib/foreign/idv/idv_render.h"
 #include "lib/foreign/idv/idv_vectors.h"
 
@@ -57,10 +58,15 @@ Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& st
   return entry;
 }
 
-BlockBytes State::block(const MappedFile& file, const TocColumn& column,
-                        std::uint64_t number) const {
-  return blocks_.read(file, column.compression,
-                      find_place(file, contents_->header, column, number));
+BlockBytes State::block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+                        Again again) const {
+  return blocks_.read(file, column.compression, find_place(file, contents_->header, column, number),
+                      again);
+}
+
+void State::copy_block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+                       std::byte* out) const {
+  blocks_.copy(file, column.compression, find_place(file, contents_->header, column, number), out);
 }
 
 void State::read_text(const Store& store, std::size_t k, Range rows, const TakeText& take) const {
@@ -70,10 +76,35 @@ void State::read_text(const Store& store, std::size_t k, Range rows, const TakeT
     const std::uint64_t first = number * column.block_rows;
     const std::uint64_t n = rows_of_block(contents_->header, column, number);
     const Range part{row - first, std::min(n, rows.end - first)};
-    render_block(block(store.file(), column, number), column.codec, n, part,
+    const Again again = part.size() < n ? Again::yes : Again::no;
+    render_block(block(store.file(), column, number, again), column.codec, n, part,
                  [&](std::uint64_t r, std::string_view text) { take(first + r, text); });
     row = first + part.end;
   }
+}
+
+std::vector<Detail> State::details(const Store& store) const {
+  const Header& header = contents_->header;
+  std::vector<Detail> details;
+  details.push_back({"version", version_text(header.version) + ", for readers of " +
+                                    version_text(header.compatible)});
+  const auto& toc = contents_->toc;
+  for (const TocColumn& column : toc) {
+    const bool same =
+        column.compression == toc[0].compression && column.block_rows == toc[0].block_rows;
+    if (&column != &toc[0] && same) continue;
+    details.push_back({"storage", '"' + column.name + "\": compression " +
+                                      compression_text(column.compression) + ", " +
+                                      std::to_string(column.block_rows) + " rows per block"});
+  }
+  for (const TocColumn& column : toc) {
+    for (const MetadataEntry& entry : read_metadata_table(store.file(), header, column)) {
+      std::string text = '"' + column.name + "\": " + entry.kind + ", " + type_text(entry.codec);
+      if (entry.alive()) text += " = " + metadata_text(store.file(), entry);
+      details.push_back({"metadata", std::move(text)});
+    }
+  }
+  return details;
 }
 
 }  // namespace dapple::detail::idv

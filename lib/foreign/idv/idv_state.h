@@ -38,11 +38,16 @@ class State final : public CodecState {
   const Contents& contents() const noexcept { return *contents_; }
 
   /// The bytes of block `number` of a column of the file. Throws corrupt.
-  BlockBytes block(const MappedFile& file, const TocColumn& column, std::uint64_t number) const;
+  BlockBytes block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+                   Again again) const;
+  /// Copies them. REQUIRES room for what the lookup table says.
+  void copy_block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+                  std::byte* out) const;
 
   std::span<const TextColumn> text_columns() const noexcept override { return texts_; }
   void read_text(const Store& store, std::size_t k, Range rows,
                  const TakeText& take) const override;
+  std::vector<Detail> details(const Store& store) const override;
 
  private:
   std::shared_ptr<const Contents> contents_;

@@ -1,1 +1,6 @@
-dapple get texts.idv -o a.csv; echo $?; ls | grep -c a.csv
+dapple get texts.idv -o texts.npy
+echo $?
+test -e texts.npy
+echo $?
+dapple get texts.idv -o texts.csv
+cat texts.csv

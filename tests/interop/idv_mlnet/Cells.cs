@@ -6,7 +6,8 @@ using Microsoft.ML.Data;
 
 static class Cells
 {
-    // rows N / col NAME TYPE per column, NAME in quotes / v ROW COLUMN TEXT per cell.
+    // rows N / col NAME TYPE per column, NAME in quotes / v ROW COLUMN TEXT per cell, a backslash
+    // and a line feed as \\ and \n.
     public static void Print(IDataView data, TextWriter to)
     {
         var lines = new StringBuilder();
@@ -16,7 +17,7 @@ static class Cells
             var getters = data.Schema.Select(column => Getter(cursor, column)).ToArray();
             for (; cursor.MoveNext(); ++rows)
                 for (int c = 0; c < getters.Length; ++c)
-                    lines.Append($"v {rows} {c} {getters[c]()}\n");
+                    lines.Append($"v {rows} {c} {Escaped(getters[c]())}\n");
         }
         to.Write($"rows {rows}\n");
         foreach (var column in data.Schema)
@@ -75,5 +76,6 @@ static class Cells
         _ => Convert.ToString(value, CultureInfo.InvariantCulture)!,
     };
 
+    static string Escaped(string text) => text.Replace("\\", "\\\\").Replace("\n", "\\n");
     static string Quoted(string text) => "\"" + text.Replace("\"", "\"\"") + "\"";
 }
