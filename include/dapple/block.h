@@ -148,6 +148,7 @@ class Block {
     std::uint64_t nnz;
   };
   DenseBytes dense_bytes(ValueType wanted) const;
+  DenseBytes find_dense(ValueType wanted) const;
   SparseBytes sparse_bytes(BlockKind wanted_kind, ValueType wanted) const;
   void decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const;
 

@@ -1,8 +1,9 @@
 // What a Matrix and a Frame have in common: an object made of positioned blocks.
 //
 // Caveats. The file is mapped, not read: it must not be truncated or changed in place while it is
-// open; truncation ends the process with SIGBUS. Writers therefore create a new file and rename
-// it over the old one, as dapple does; readers that have the old one open keep it.
+// open; truncation ends the process with SIGBUS, unless it was opened with OpenOptions::guard.
+// Writers therefore create a new file and rename it over the old one, as dapple does; readers that
+// have the old one open keep it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 #include <vector>
 
 #include "dapple/block.h"
@@ -149,6 +149,10 @@ class BlockedObject {
 
   /// What the format has to say beside rows, columns and cells; most have nothing. Throws corrupt.
   std::vector<Detail> details() const;
+
+  /// Throws io when the file was opened with OpenOptions::guard and has been cut or changed since:
+  /// what views gave may be wrong. Does nothing without the guard. One system call.
+  void require_intact() const;
 
   /// Asks the system to fetch the blocks of a region from storage now; returns at once.
   void prefetch(const Region& region) const;

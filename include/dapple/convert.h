@@ -49,7 +49,7 @@ struct ConvertOptions {
   unsigned threads = 1;  // 0: one per processor
   WriteOptions write;    // `overwrite` and `sync` hold for every format, the rest for dbdf
   IdvWriteOptions idv;
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // rows; may be empty
+  TakeProgress progress;  // in rows
 };
 
 /// Publishes `part` of `in` as the file `out`, whole or not at all. Throws what reading throws;

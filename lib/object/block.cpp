@@ -28,12 +28,22 @@ BlockInfo Block::info() const noexcept { return load_entry(entry_).info(); }
 
 std::span<const std::byte> Block::payload() const {
   const Entry e = load_entry(entry_);
+  store().require_intact(&e);
   const auto header_size = store().codec().header_size;
   const std::uint64_t header = header_size != nullptr ? header_size(e) : 0;
   return store().file().bytes(e.offset + header, e.bytes - header);
 }
 
 Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
+  try {
+    return find_dense(wanted);
+  } catch (const Error&) {
+    store().require_intact();  // an entry that was cut off is of no kind and type
+    throw;
+  }
+}
+
+Block::DenseBytes Block::find_dense(ValueType wanted) const {
   const Entry e = load_entry(entry_);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {
     fail_kind(store(), e, "a dense block of " + std::string(name(wanted)));
@@ -50,6 +60,7 @@ Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {
   const Entry e = load_entry(entry_);
+  store().require_intact(&e);
   if (e.kind != wanted_kind || e.value_type != wanted || !store().codec().sparse_in_place) {
     fail_kind(store(), e,
               "a " + std::string(name(wanted_kind)) + " block of " + std::string(name(wanted)));
@@ -61,7 +72,11 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
   const Entry e = load_entry(entry_);
   const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols);
-  store().codec().read(store(), e, {{0, e.rows}, {0, e.cols}}, target);
+  store().watched(
+      [&] {
+        store().codec().read(store(), e, {{0, e.rows}, {0, e.cols}}, target);
+      },
+      &e);
 }
 
 template <Value T>

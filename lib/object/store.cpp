@@ -53,6 +53,16 @@ void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
   throw Error(code, file_->name(), offset, std::move(detail));
 }
 
+std::string Store::reading(const Entry* block) {
+  if (block == nullptr) return "it";
+  if (block->bytes == 0) return "its index";  // an entry without bytes was itself cut off
+  return "block " + detail::text(block->pos);
+}
+
+void Store::require_intact(const Entry* block) const {
+  if (!file_->is_intact()) file_->fail_changed(reading(block));
+}
+
 bool Store::was_touched(std::uint64_t number) const noexcept {
   const std::uint64_t* const bits = touched.load(std::memory_order_acquire);
   if (bits == nullptr) return false;
@@ -90,11 +100,12 @@ void Store::make_hot() const {
   // Nobody reads these before `touched` is set.
   auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
   hot.entries = index_.all_entries();
-  if (index_.grid() && hot.entries != nullptr) {
+  const bool guarded = file_->guarded();  // every fetch has to look at the file
+  if (index_.grid() && hot.entries != nullptr && !guarded) {
     hot.grid_rows = index_.grid()->rows;
     hot.grid_cols = index_.grid()->cols;
   }
-  if (codec_->dense_header >= 0) {
+  if (codec_->dense_header >= 0 && !guarded) {
     hot.dense_base.store(file_->base() + codec_->dense_header, std::memory_order_release);
   }
   hot.touched.store(touched_bits_.get(), std::memory_order_release);
@@ -104,15 +115,23 @@ Block Store::block(std::uint64_t number) const {
   const std::byte* entry = index_.entry_bytes(number);
   if (!was_touched(number)) {
     ask_for({&number, 1});
-    touch(number, load_entry(entry));
+    const Entry loaded = load_entry(entry);
+    watched([&] { touch(number, loaded); }, &loaded);
+  } else if (file_->guarded()) {
+    const Entry loaded = load_entry(entry);
+    require_intact(&loaded);
   }
   return Block(this, entry);
 }
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);
-  if (!was_touched(number)) touch(number, entry);
+  watched([&] { confirm_entry(number, entry); }, &entry);
   return entry;
+}
+
+void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
+  if (!was_touched(number)) touch(number, entry);
 }
 
 // Touching an unread page makes the system read ahead megabytes; asked in advance for exactly the
@@ -146,7 +165,7 @@ const BlockIndex* Store::truth() const {
 
 void Store::require_whole_index() const {
   if (index_is_whole_.load(std::memory_order_relaxed)) return;
-  index_.require_whole();
+  watched([&] { index_.require_whole(); });
   index_is_whole_.store(true, std::memory_order_relaxed);
 }
 
@@ -158,7 +177,7 @@ void Store::fail_missing(const Entry& entry) const {
 
 std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {
   require_inside({{row, row + 1}, {col, col + 1}});
-  const auto number = index_.cover(row, col);
+  const auto number = watched([&] { return index_.cover(row, col); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->cover(row, col)) fail_missing(truth->entry(*missed));
@@ -168,7 +187,7 @@ std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) 
 
 std::optional<std::uint64_t> Store::find(BlockPos pos) const {
   if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return std::nullopt;
-  const auto number = index_.find(pos);
+  const auto number = watched([&] { return index_.find(pos); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->find(pos)) fail_missing(truth->entry(*missed));
@@ -241,6 +260,10 @@ std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, 
 }
 
 void Store::read(const Region& region, const Target& out, const ReadOptions& options) const {
+  watched([&] { read_blocks(region, out, options); });
+}
+
+void Store::read_blocks(const Region& region, const Target& out, const ReadOptions& options) const {
   bool whole = true;
   const std::vector<std::uint64_t> numbers = covering(region, options.absent, whole);
   if (!whole) fill_zero(out, region.rows.size(), region.cols.size());
@@ -259,9 +282,14 @@ void Store::read(const Region& region, const Target& out, const ReadOptions& opt
     const auto next = batch_at(first);
     ask_for(next);
     parallel_for(batch.size(), options.threads, [&](std::size_t i) {
-      const Entry entry = confirmed_entry(batch[i]);
-      const Piece piece = piece_of(entry, region, out);
-      codec_->read(*this, entry, piece.part, piece.out);
+      const Entry entry = index_.entry(batch[i]);
+      watched(
+          [&] {
+            confirm_entry(batch[i], entry);
+            const Piece piece = piece_of(entry, region, out);
+            codec_->read(*this, entry, piece.part, piece.out);
+          },
+          &entry);
     });
     batch = next;
   }
@@ -271,7 +299,9 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
                       const ReadOptions& options) const {
   for (const ColumnBuffer& c : columns) require_inside({rows, {c.col, c.col + 1}});
   if (rows.empty()) return;
-  if (codec_->read_rows != nullptr) return codec_->read_rows(*this, rows, columns, options);
+  if (codec_->read_rows != nullptr) {
+    return watched([&] { codec_->read_rows(*this, rows, columns, options); });
+  }
   for (const ColumnBuffer& c : columns) {
     read({rows, {c.col, c.col + 1}}, {c.data, c.value_type, c.step, c.step}, options);
   }
@@ -281,15 +311,20 @@ void Store::entries(const Region& region, const ReadOptions& options,
                     const CellRun::Take& take) const {
   CellRun run(take);
   bool whole = true;
-  for (const std::uint64_t number : covering(region, options.absent, whole)) {
+  const auto numbers = watched([&] { return covering(region, options.absent, whole); });
+  for (const std::uint64_t number : numbers) {
     const Entry entry = confirmed_entry(number);
     if (entry.kind == BlockKind::empty) continue;
     const Part part = piece_of(entry, region, {}).part;
-    if (codec_->entries != nullptr && entry.kind != BlockKind::dense) {
-      codec_->entries(*this, entry, part, run);
-    } else {
-      entries_of_dense(entry, part, run);
-    }
+    watched(
+        [&] {
+          if (codec_->entries != nullptr && entry.kind != BlockKind::dense) {
+            codec_->entries(*this, entry, part, run);
+          } else {
+            entries_of_dense(entry, part, run);
+          }
+        },
+        &entry);
   }
   run.flush();
 }
@@ -340,12 +375,12 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
                 "expected a column that can be read, got \"" + columns[k].label + "\" of " +
                     columns[k].type);
   }
-  if (!rows.empty()) state_->read_text(*this, k, rows, take);
+  if (!rows.empty()) watched([&] { state_->read_text(*this, k, rows, take); });
 }
 
 std::vector<Detail> Store::details() const {
   if (state_ == nullptr) return {};
-  return state_->details(*this);
+  return watched([&] { return state_->details(*this); });
 }
 
 void Store::prefetch(const Region& region) const {

@@ -192,6 +192,14 @@ class Store : public HotStore {
 
   void prefetch(const Region& region) const;
 
+  /// Runs `f`, which reads the file. When the file is guarded and was cut or changed, throws io,
+  /// whatever `f` returned or threw; with the block of that entry to blame, if there is one.
+  template <class F>
+  auto watched(const F& f, const Entry* block = nullptr) const {
+    return detail::watched(*file_, f, [block] { return reading(block); });
+  }
+  void require_intact(const Entry* block = nullptr) const;
+
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;
 
@@ -200,7 +208,10 @@ class Store : public HotStore {
 
  private:
   bool was_touched(std::uint64_t number) const noexcept;
+  static std::string reading(const Entry* block);
   void touch(std::uint64_t number, const Entry& entry) const;
+  void confirm_entry(std::uint64_t number, const Entry& entry) const;
+  void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
   void make_hot() const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
