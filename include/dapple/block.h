@@ -126,10 +126,17 @@ class Block {
     decode_to(out.data(), out.size(), row_stride, value_type_of<T>());
   }
 
-  /// The stored entries as three arrays, sorted; a dense block gives its cells that are not
-  /// positive zero. Errors as `decode`. O(bytes).
+  /// The stored entries as three arrays, sorted, explicit zeros included; of a dense block, and in
+  /// formats whose sparse blocks have no view, the cells that are not positive zero. The second
+  /// form uses the memory that `out` has. Errors as `decode`. O(bytes).
   template <Value T>
-  Csr<T> to_csr() const;
+  Csr<T, std::uint32_t> to_csr() const {
+    Csr<T, std::uint32_t> out;
+    to_csr(out);
+    return out;
+  }
+  template <Value T>
+  void to_csr(Csr<T, std::uint32_t>& out) const;
 
  private:
   friend class BlockedObject;

@@ -67,13 +67,22 @@ void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, Value
 }
 
 template <Value T>
-Csr<T> Block::to_csr() const {
+void Block::to_csr(Csr<T, std::uint32_t>& out) const {
   const Entry e = load_entry(entry_);
-  return detail::fill_memory(store(), e.cells(),
-                             [&] { return detail::collect_csr<T>(store(), e.cells(), {}); });
+  const auto arrays_of = store().codec().csr_arrays;
+  const bool sparse = e.kind == BlockKind::csr || e.kind == BlockKind::coo;
+  detail::fill_memory(store(), e.cells(), [&] {
+    if (!sparse || arrays_of == nullptr) return detail::collect_csr(store(), e.cells(), {}, out);
+    out.row_ptr.reset(std::size_t{e.rows} + 1);
+    out.col_idx.reset(e.stored);
+    out.values.reset(e.stored);
+    arrays_of(store(), e,
+              {out.row_ptr.data(), out.col_idx.data(),
+               reinterpret_cast<std::byte*>(out.values.data()), value_type_of<T>()});
+  });
 }
 
-#define DAPPLE_INSTANTIATE(T) template Csr<T> Block::to_csr() const;
+#define DAPPLE_INSTANTIATE(T) template void Block::to_csr(Csr<T, std::uint32_t>&) const;
 DAPPLE_INSTANTIATE(std::uint8_t)
 DAPPLE_INSTANTIATE(std::uint16_t)
 DAPPLE_INSTANTIATE(std::uint32_t)

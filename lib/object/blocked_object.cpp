@@ -169,8 +169,9 @@ std::vector<T> Matrix::read(const Region& region, const ReadOptions& options) co
 template <Value T>
 Csr<T> Matrix::read_csr(const Region& region, const ReadOptions& options) const {
   store_->require_inside(region);
-  return detail::fill_memory(*store_, region,
-                             [&] { return detail::collect_csr<T>(*store_, region, options); });
+  Csr<T> out;
+  detail::fill_memory(*store_, region, [&] { detail::collect_csr(*store_, region, options, out); });
+  return out;
 }
 
 const std::string& Frame::label(std::uint64_t col) const {

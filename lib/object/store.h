@@ -83,6 +83,15 @@ class CellRun {
   std::array<StoredCell, kMost> cells_;
 };
 
+/// The three arrays of one sparse block, of which all values are of one type: rows + 1 row
+/// pointers, and as many columns (from the block's first) and values as are stored.
+struct CsrTarget {
+  std::uint64_t* row_ptr;
+  std::uint32_t* col_idx;
+  std::byte* values;
+  ValueType type;
+};
+
 /// How the blocks of one format are decoded: a table of functions, one table per format.
 /// All may be called from any thread, check what they read, and throw corrupt or type_mismatch.
 struct Codec {
@@ -109,6 +118,8 @@ struct Codec {
   /// Calls `take` for every stored entry of `part`, in any order. May be null: all cells of the
   /// block are decoded with `read`, and those that are not positive zero are taken.
   void (*entries)(const Store&, const Entry&, const Part&, CellRun& take) = nullptr;
+  /// Decodes all of a CSR or COO block into arrays. May be null: they are made of `entries`.
+  void (*csr_arrays)(const Store&, const Entry&, const CsrTarget& out) = nullptr;
   /// True when the file has to be parsed from front to back, so that reading it tile by tile
   /// would parse it again and again: converters read strips of whole rows once and cut them up.
   bool sequential = false;
