@@ -1,0 +1,155 @@
+#include "peers/hdf5_matrix.h"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace dapple::bench {
+
+namespace {
+
+constexpr const char* kName = "cells";
+
+/// An HDF5 handle and how it is closed.
+class Handle {
+ public:
+  Handle() = default;
+  Handle(hid_t id, herr_t (*close)(hid_t), const char* call) : id_(id), close_(close) {
+    if (id < 0) throw std::runtime_error(fmt::format("HDF5: {} failed", call));
+  }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_ = -1;
+  herr_t (*close_)(hid_t) = nullptr;
+};
+
+void require(herr_t status, const char* call) {
+  if (status < 0) throw std::runtime_error(fmt::format("HDF5: {} failed", call));
+}
+
+hid_t native(ValueType type) {
+  switch (type) {
+    case ValueType::u8:
+      return H5T_NATIVE_UINT8;
+    case ValueType::f64:
+      return H5T_NATIVE_DOUBLE;
+    default:
+      throw std::runtime_error("HDF5: expected cells of u8 or f64");
+  }
+}
+
+Handle newest_format() {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "H5Pcreate");
+  require(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST),
+          "H5Pset_libver_bounds");
+  return access;
+}
+
+Handle simple_space(hsize_t rows, hsize_t cols) {
+  const hsize_t shape[] = {rows, cols};
+  return {H5Screate_simple(2, shape, nullptr), H5Sclose, "H5Screate_simple"};
+}
+
+}  // namespace
+
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("HDF5 {}.{}.{}", major, minor, release);
+}
+
+struct Hdf5Maker::Impl {
+  Handle file, data;
+  std::size_t chunk_bytes = 0;
+};
+
+Hdf5Maker::Hdf5Maker(const std::filesystem::path& path, const Hdf5Shape& shape)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->file = {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, newest_format()), H5Fclose,
+                 "H5Fcreate"};
+  Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "H5Pcreate");
+  const hsize_t chunk[] = {shape.tile.rows, shape.tile.cols};
+  require(H5Pset_chunk(creation, 2, chunk), "H5Pset_chunk");
+  require(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER), "H5Pset_fill_time");
+  const Handle space = simple_space(shape.rows, shape.cols);
+  impl_->data = {
+      H5Dcreate2(impl_->file, kName, native(shape.type), space, H5P_DEFAULT, creation, H5P_DEFAULT),
+      H5Dclose, "H5Dcreate2"};
+  impl_->chunk_bytes = std::size_t{shape.tile.rows} * shape.tile.cols * size_of(shape.type);
+}
+
+Hdf5Maker::~Hdf5Maker() = default;
+
+void Hdf5Maker::put(std::uint64_t row, std::uint64_t col, const void* cells) {
+  const hsize_t first[] = {row, col};
+  require(H5Dwrite_chunk(impl_->data, H5P_DEFAULT, 0, first, impl_->chunk_bytes, cells),
+          "H5Dwrite_chunk");
+}
+
+void Hdf5Maker::finish() {
+  impl_->data = {};
+  require(H5Fflush(impl_->file, H5F_SCOPE_LOCAL), "H5Fflush");
+  impl_->file = {};
+}
+
+struct Hdf5Matrix::Impl {
+  Handle file, data, space;
+  hid_t type = -1;
+  // The memory space of the last shape: creating one costs as much as a small read.
+  Handle memory;
+  std::uint64_t memory_rows = 0, memory_cols = 0;
+};
+
+Hdf5Matrix::Hdf5Matrix(const std::filesystem::path& path, ValueType type, std::size_t cache_bytes)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->type = native(type);
+  impl_->file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, newest_format()), H5Fclose, "H5Fopen"};
+  Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "H5Pcreate");
+  if (cache_bytes != kHdf5DefaultCache) {
+    constexpr std::size_t kSlots = 2'621'447;  // prime; ten for each of 262,144 chunks
+    require(H5Pset_chunk_cache(access, kSlots, cache_bytes, 0.75), "H5Pset_chunk_cache");
+  }
+  impl_->data = {H5Dopen2(impl_->file, kName, access), H5Dclose, "H5Dopen2"};
+  impl_->space = {H5Dget_space(impl_->data), H5Sclose, "H5Dget_space"};
+}
+
+Hdf5Matrix::~Hdf5Matrix() = default;
+
+void Hdf5Matrix::read(const Region& region, void* out) const {
+  Impl& i = *impl_;
+  if (i.memory_rows != region.rows.size() || i.memory_cols != region.cols.size()) {
+    i.memory_rows = region.rows.size();
+    i.memory_cols = region.cols.size();
+    i.memory = simple_space(i.memory_rows, i.memory_cols);
+  }
+  const hsize_t first[] = {region.rows.begin, region.cols.begin};
+  const hsize_t count[] = {i.memory_rows, i.memory_cols};
+  require(H5Sselect_hyperslab(i.space, H5S_SELECT_SET, first, nullptr, count, nullptr),
+          "H5Sselect_hyperslab");
+  require(H5Dread(i.data, i.type, i.memory, i.space, H5P_DEFAULT, out), "H5Dread");
+}
+
+void Hdf5Matrix::fill_cache(std::uint64_t rows) const {
+  hsize_t shape[2] = {};
+  require(H5Sget_simple_extent_dims(impl_->space, shape, nullptr), "H5Sget_simple_extent_dims");
+  std::vector<std::byte> strip(rows * shape[1] * H5Tget_size(impl_->type));
+  for (std::uint64_t row = 0; row < shape[0]; row += rows) {
+    read({{row, std::min<std::uint64_t>(row + rows, shape[0])}, {0, shape[1]}}, strip.data());
+  }
+}
+
+}  // namespace dapple::bench
