@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -128,6 +129,7 @@ int run(const Flags& flags) {
 
 int main(int argc, char** argv) {
   using namespace dapple::bench;
+  std::signal(SIGPIPE, SIG_IGN);  // a helper process that died is seen where it is asked
   CLI::App app(kHelp, "dapple-bench");
   Flags flags;
   add_flags(app, flags);

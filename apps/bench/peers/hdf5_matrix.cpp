@@ -107,6 +107,10 @@ void Hdf5Maker::finish() {
 }
 
 struct Hdf5Matrix::Impl {
+  Impl(const std::filesystem::path& path, ValueType value_type, std::size_t cache_bytes);
+  void read(const Region& region, void* out);
+  void fill_cache();
+
   Handle file, data, space;
   hid_t type = -1;
   // The memory space of the last shape: creating one costs as much as a small read.
@@ -114,42 +118,53 @@ struct Hdf5Matrix::Impl {
   std::uint64_t memory_rows = 0, memory_cols = 0;
 };
 
-Hdf5Matrix::Hdf5Matrix(const std::filesystem::path& path, ValueType type, std::size_t cache_bytes)
-    : impl_(std::make_unique<Impl>()) {
-  impl_->type = native(type);
-  impl_->file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, newest_format()), H5Fclose, "H5Fopen"};
+Hdf5Matrix::Impl::Impl(const std::filesystem::path& path, ValueType value_type,
+                       std::size_t cache_bytes)
+    : type(native(value_type)) {
+  file = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, newest_format()), H5Fclose, "H5Fopen"};
   Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "H5Pcreate");
   if (cache_bytes != kHdf5DefaultCache) {
     constexpr std::size_t kSlots = 2'621'447;  // prime; ten for each of 262,144 chunks
     require(H5Pset_chunk_cache(access, kSlots, cache_bytes, 0.75), "H5Pset_chunk_cache");
   }
-  impl_->data = {H5Dopen2(impl_->file, kName, access), H5Dclose, "H5Dopen2"};
-  impl_->space = {H5Dget_space(impl_->data), H5Sclose, "H5Dget_space"};
+  data = {H5Dopen2(file, kName, access), H5Dclose, "H5Dopen2"};
+  space = {H5Dget_space(data), H5Sclose, "H5Dget_space"};
+  if (cache_bytes != kHdf5DefaultCache) fill_cache();
 }
+
+void Hdf5Matrix::Impl::read(const Region& region, void* out) {
+  if (memory_rows != region.rows.size() || memory_cols != region.cols.size()) {
+    memory_rows = region.rows.size();
+    memory_cols = region.cols.size();
+    memory = simple_space(memory_rows, memory_cols);
+  }
+  const hsize_t first[] = {region.rows.begin, region.cols.begin};
+  const hsize_t count[] = {memory_rows, memory_cols};
+  require(H5Sselect_hyperslab(space, H5S_SELECT_SET, first, nullptr, count, nullptr),
+          "H5Sselect_hyperslab");
+  require(H5Dread(data, type, memory, space, H5P_DEFAULT, out), "H5Dread");
+}
+
+/// Reads everything once, a row of chunks at a time.
+void Hdf5Matrix::Impl::fill_cache() {
+  const Handle creation(H5Dget_create_plist(data), H5Pclose, "H5Dget_create_plist");
+  hsize_t chunk[2] = {}, shape[2] = {};
+  require(H5Pget_chunk(creation, 2, chunk), "H5Pget_chunk");
+  require(H5Sget_simple_extent_dims(space, shape, nullptr), "H5Sget_simple_extent_dims");
+  std::vector<std::byte> strip(chunk[0] * shape[1] * H5Tget_size(type));
+  for (std::uint64_t row = 0; row < shape[0]; row += chunk[0]) {
+    read({{row, std::min<std::uint64_t>(row + chunk[0], shape[0])}, {0, shape[1]}}, strip.data());
+  }
+}
+
+Hdf5Matrix::Hdf5Matrix(std::filesystem::path path, ValueType type, std::size_t cache_bytes)
+    : path_(std::move(path)), type_(type), cache_bytes_(cache_bytes) {}
 
 Hdf5Matrix::~Hdf5Matrix() = default;
 
-void Hdf5Matrix::read(const Region& region, void* out) const {
-  Impl& i = *impl_;
-  if (i.memory_rows != region.rows.size() || i.memory_cols != region.cols.size()) {
-    i.memory_rows = region.rows.size();
-    i.memory_cols = region.cols.size();
-    i.memory = simple_space(i.memory_rows, i.memory_cols);
-  }
-  const hsize_t first[] = {region.rows.begin, region.cols.begin};
-  const hsize_t count[] = {i.memory_rows, i.memory_cols};
-  require(H5Sselect_hyperslab(i.space, H5S_SELECT_SET, first, nullptr, count, nullptr),
-          "H5Sselect_hyperslab");
-  require(H5Dread(i.data, i.type, i.memory, i.space, H5P_DEFAULT, out), "H5Dread");
-}
-
-void Hdf5Matrix::fill_cache(std::uint64_t rows) const {
-  hsize_t shape[2] = {};
-  require(H5Sget_simple_extent_dims(impl_->space, shape, nullptr), "H5Sget_simple_extent_dims");
-  std::vector<std::byte> strip(rows * shape[1] * H5Tget_size(impl_->type));
-  for (std::uint64_t row = 0; row < shape[0]; row += rows) {
-    read({{row, std::min<std::uint64_t>(row + rows, shape[0])}, {0, shape[1]}}, strip.data());
-  }
+void Hdf5Matrix::read(const Region& region, void* out) {
+  if (!impl_) impl_ = std::make_unique<Impl>(path_, type_, cache_bytes_);
+  impl_->read(region, out);
 }
 
 }  // namespace dapple::bench

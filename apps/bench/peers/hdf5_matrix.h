@@ -46,19 +46,21 @@ class Hdf5Maker {
 inline constexpr std::size_t kHdf5DefaultCache = std::size_t{1} << 20;
 inline constexpr std::size_t kHdf5LargeCache = std::size_t{4} << 30;
 
+/// Opens its file when it is first read from; a large cache is filled then. HDF5 shares the cache
+/// of a file among all its openings in a process, so caches of two sizes need two processes.
 class Hdf5Matrix {
  public:
-  Hdf5Matrix(const std::filesystem::path& path, ValueType type, std::size_t cache_bytes);
+  Hdf5Matrix(std::filesystem::path path, ValueType type, std::size_t cache_bytes);
   ~Hdf5Matrix();
 
   /// Copies a region's cells to `out`, of the type that the constructor was given.
-  void read(const Region& region, void* out) const;
-
-  /// Reads everything once, `rows` rows at a time, so that a large enough cache holds it.
-  void fill_cache(std::uint64_t rows) const;
+  void read(const Region& region, void* out);
 
  private:
   struct Impl;
+  std::filesystem::path path_;
+  ValueType type_;
+  std::size_t cache_bytes_;
   std::unique_ptr<Impl> impl_;
 };
 
