@@ -119,15 +119,32 @@ bool stands_for(const Contender& contender, const std::string& against) {
   return contender.name.starts_with(against);
 }
 
-/// The fastest of the contenders that `against` stands for; of limits, the first.
+/// The fastest of the contenders that `against` stands for.
 std::optional<std::size_t> find_best(const Series& series, const Rounds& rounds,
                                      const std::string& against) {
   std::optional<std::size_t> best;
   for (std::size_t c = 0; c < series.contenders.size(); ++c) {
     if (!stands_for(series.contenders[c], against)) continue;
-    if (!best || (against != "limit" && rounds.typical(c) < rounds.typical(*best))) best = c;
+    if (!best || rounds.typical(c) < rounds.typical(*best)) best = c;
   }
   return best;
+}
+
+/// Nothing when the other side took no part.
+std::optional<Verdict> judge(const Series& series, const Rounds& rounds, std::size_t c,
+                             const Goal& goal) {
+  const std::string& name = series.contenders[c].name;
+  if (goal.against.empty()) {
+    const double figure = series.unit.figure(rounds.typical(c), 1);
+    return Verdict{name, goal, figure,
+                   series.unit.rate ? figure >= goal.most : figure <= goal.most};
+  }
+  const auto other = find_best(series, rounds, goal.against);
+  if (!other) return std::nullopt;
+  const double ratio = goal.note.empty()
+                           ? rounds.ratio(c, *other)
+                           : rounds.notes(c).at(goal.note) / rounds.notes(*other).at(goal.note);
+  return Verdict{name, goal, ratio, ratio <= goal.most};
 }
 
 }  // namespace
@@ -152,9 +169,7 @@ SeriesResult measure(const Series& series, const Patience& patience) {
     result.contenders.push_back(std::move(f));
     if (contender.role != Role::dapple) continue;
     for (const Goal& goal : series.goals) {
-      const auto other = find_best(series, rounds, goal.against);
-      if (!other) continue;
-      result.verdicts.push_back({contender.name, goal.against, goal.most, rounds.ratio(c, *other)});
+      if (auto verdict = judge(series, rounds, c, goal)) result.verdicts.push_back(*verdict);
     }
   }
   return result;

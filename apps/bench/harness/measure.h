@@ -35,9 +35,10 @@ struct Figures {
 };
 
 struct Verdict {
-  std::string contender, against;
-  double most = 1, ratio = 0;
-  bool reached() const { return ratio <= most; }
+  std::string contender;
+  Goal goal;
+  double got = 0;  // a ratio, or the figure itself
+  bool reached = false;
 };
 
 struct SeriesResult {

@@ -34,7 +34,7 @@ class Sample {
 };
 
 enum class Role : std::uint8_t {
-  limit,   // what the machine can do; ratios are taken to the first of them
+  limit,   // what the machine can do; ratios are taken to the best of them
   dapple,  // judged by the goals
   peer,    // somebody else's way
   aside,   // shown for comparison, and not judged
@@ -72,10 +72,12 @@ inline constexpr Unit kKibibytes{"KiB", 1.0 / 1024, false};
 inline constexpr Unit kMebibytes{"MiB", 1.0 / (1024 * 1024), false};
 
 /// What dapple is to reach: at most `most` times the time of the best contender whose name starts
-/// with `against`; "limit" and "peer" stand for the roles.
+/// with `against`; "limit" and "peer" stand for the roles. With a note, that note is compared
+/// instead of the time. With neither, the figure itself must be as good as `most`.
 struct Goal {
   std::string against;
   double most = 1;
+  std::string note{};
 };
 
 /// What a sample's data may have come from.

@@ -36,10 +36,11 @@ Json to_json(const Figures& f) {
 
 Json to_json(const Verdict& v) {
   return {{"contender", v.contender},
-          {"against", v.against},
-          {"most", v.most},
-          {"ratio", v.ratio},
-          {"reached", v.reached()}};
+          {"against", v.goal.against},
+          {"note", v.goal.note},
+          {"goal", v.goal.most},
+          {"got", v.got},
+          {"reached", v.reached}};
 }
 
 Json to_json(const SeriesResult& s);

@@ -22,13 +22,18 @@ std::string notes_text(const Figures& f) {
   return text;
 }
 
-std::string verdict_text(const Verdict& v) {
-  return fmt::format("{} takes {} x the time of {}; goal: at most {}: {}", v.contender,
-                     digits(v.ratio),
-                     v.against == "peer"    ? "the best peer"
-                     : v.against == "limit" ? "the limit"
-                                            : v.against,
-                     digits(v.most), v.reached() ? "reached" : "MISSED");
+std::string verdict_text(const Verdict& v, const std::string& unit) {
+  const Goal& goal = v.goal;
+  const char* const end = v.reached ? "reached" : "MISSED";
+  if (goal.against.empty()) {
+    return fmt::format("{}: {} {}; goal: {}: {}", v.contender, digits(v.got), unit,
+                       digits(goal.most), end);
+  }
+  const std::string against = goal.against == "peer"    ? "the best peer"
+                              : goal.against == "limit" ? "the limit"
+                                                        : goal.against;
+  return fmt::format("{}: {} x the {} of {}; goal: at most {}: {}", v.contender, digits(v.got),
+                     goal.note.empty() ? "time" : goal.note, against, digits(goal.most), end);
 }
 
 }  // namespace
@@ -50,7 +55,9 @@ void show_series(std::FILE* out, const SeriesResult& series) {
                digits(f.figure.median), digits(f.figure.min), digits(f.figure.max),
                f.to_limit ? digits(*f.to_limit) : "", f.samples, notes_text(f));
   }
-  for (const Verdict& v : series.verdicts) fmt::print(out, "    {}\n", verdict_text(v));
+  for (const Verdict& v : series.verdicts) {
+    fmt::print(out, "    {}\n", verdict_text(v, series.unit));
+  }
   std::fflush(out);
 }
 
@@ -68,8 +75,9 @@ void show_summary(std::FILE* out, const std::vector<WorkloadResult>& results) {
     for (const SeriesResult& series : result.series) {
       for (const Verdict& v : series.verdicts) {
         ++goals;
-        if (v.reached()) continue;
-        missed += fmt::format("  {} {}: {}\n", result.id, series.name, verdict_text(v));
+        if (v.reached) continue;
+        missed +=
+            fmt::format("  {} {}: {}\n", result.id, series.name, verdict_text(v, series.unit));
       }
     }
   }

@@ -1,14 +1,10 @@
 // W5: open a file of 10^3 to 10^7 blocks and look at one cell of one block. Closing is not timed.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -16,6 +12,7 @@
 #include "harness/child.h"
 #include "harness/page_cache.h"
 #include "harness/random.h"
+#include "harness/raw_file.h"
 #include "peers/hdf5_matrix.h"
 #include "peers/lmdb_store.h"
 #include "workloads/workloads.h"
@@ -86,29 +83,20 @@ struct Wanted {
 
 /// The limit: dapple's file without dapple. The trailer says where the index is, its entry where
 /// the block is (lib/dbdf/FORMAT.md).
-double fetch_by_pread(const Path& path, const Blocks& blocks, const Wanted& wanted, int& fd) {
-  const auto read_at = [&](std::uint64_t offset, auto& bytes) {
-    if (::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)) !=
-        static_cast<ssize_t>(bytes.size())) {
-      throw std::runtime_error("pread failed");
-    }
-  };
-  const auto u64_at = [](const auto& bytes, std::size_t at) {
+double fetch_by_pread(const RawFile& file, const Blocks& blocks, const Wanted& wanted) {
+  const auto u64_at = [](std::span<const std::byte> bytes, std::size_t at) {
     std::uint64_t value;
     std::memcpy(&value, bytes.data() + at, sizeof value);
     return value;
   };
-  fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat status {};
-  if (fd < 0 || ::fstat(fd, &status) != 0) throw std::runtime_error("open failed");
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  std::array<std::uint8_t, 64> trailer, entry;
-  read_at(size - trailer.size(), trailer);
+  const std::uint64_t size = file.size();
+  std::array<std::byte, 64> trailer, entry;
+  file.read_at(size - trailer.size(), trailer);
   const std::uint64_t index = size - u64_at(trailer, 8);
-  read_at(index + 64 * (1 + wanted.i * blocks.across + wanted.j), entry);
-  std::array<std::uint8_t, kTileCells> cells;
-  read_at(u64_at(entry, 16) + 10, cells);
-  return cells[0];
+  file.read_at(index + 64 * (1 + wanted.i * blocks.across + wanted.j), entry);
+  std::array<std::byte, kTileCells> cells;
+  file.read_at(u64_at(entry, 16) + 10, cells);
+  return static_cast<double>(cells[0]);
 }
 
 /// A way of opening: `open(wanted, value)` opens, sets the value, and returns what closes again
@@ -123,15 +111,6 @@ struct Way {
 template <class Open>
 Way(std::string, Role, std::string, Open) -> Way<Open>;
 
-struct Closer {
-  int fd = -1;
-  Closer() = default;
-  Closer(Closer&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
-  ~Closer() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
 struct OpenFiles {
   Blocks blocks;
   Path dapple, lmdb, hdf5;
@@ -142,9 +121,9 @@ template <class Take>
 void for_each_way(const OpenFiles& files, const Take& take) {
   take(Way{"three preads", Role::limit, "open, fstat, pread of trailer, index entry and block",
            [files](const Wanted& wanted, double& value) {
-             Closer closer;
-             value = fetch_by_pread(files.dapple, files.blocks, wanted, closer.fd);
-             return closer;
+             RawFile file(files.dapple);
+             value = fetch_by_pread(file, files.blocks, wanted);
+             return file;
            }});
   take(Way{"dapple", Role::dapple, "Matrix::open(path).tile(i, j).dense<uint8_t>()(0, 0)",
            [files](const Wanted& wanted, double& value) {

@@ -1,13 +1,9 @@
 #include "workloads/tiles.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <functional>
 #include <stdexcept>
-#include <system_error>
 
 #include "harness/random.h"
 #include "peers/hdf5_matrix.h"
@@ -95,7 +91,7 @@ std::vector<double> tile_sums(const TileShapeOf& shape) {
 }
 
 RawTiles::RawTiles(const std::filesystem::path& dapple_file, const TileShapeOf& shape)
-    : size_(std::filesystem::file_size(dapple_file)) {
+    : map_(dapple_file, RawMap::Fill::now) {
   const auto matrix = Matrix::open(dapple_file);
   const auto payload_at = [](const BlockInfo& info) {
     return info.offset + info.bytes - std::uint64_t{info.rows} * info.cols * sizeof(double);
@@ -108,16 +104,8 @@ RawTiles::RawTiles(const std::filesystem::path& dapple_file, const TileShapeOf& 
       throw std::runtime_error(dapple_file.string() + ": expected tiles at equal distances");
     }
   }
-  const int fd = ::open(dapple_file.c_str(), O_RDONLY | O_CLOEXEC);
-  map_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
-  ::close(fd);
-  if (map_ == MAP_FAILED) {
-    throw std::system_error(errno, std::generic_category(), dapple_file.string());
-  }
-  first_ = static_cast<const std::byte*>(map_) + offsets[0];
+  first_ = map_.data() + offsets[0];
 }
-
-RawTiles::~RawTiles() { ::munmap(map_, size_); }
 
 std::vector<Touch> random_touches(const TileShapeOf& shape, std::size_t count) {
   Random random(1);

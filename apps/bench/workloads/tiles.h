@@ -9,6 +9,7 @@
 
 #include "dapple/dapple.h"
 #include "harness/page_cache.h"
+#include "harness/raw_file.h"
 #include "harness/session.h"
 
 namespace dapple::bench {
@@ -43,19 +44,15 @@ class RawTiles {
  public:
   /// Throws std::runtime_error unless the tiles lie at equal distances.
   RawTiles(const std::filesystem::path& dapple_file, const TileShapeOf& shape);
-  ~RawTiles();
-  RawTiles(const RawTiles&) = delete;
-  RawTiles& operator=(const RawTiles&) = delete;
 
   const std::byte* tile(std::uint64_t number) const { return first_ + number * step_; }
   /// Where the cells of a tile start in the file.
   std::uint64_t offset(std::uint64_t number) const {
-    return static_cast<std::uint64_t>(tile(number) - static_cast<const std::byte*>(map_));
+    return static_cast<std::uint64_t>(tile(number) - map_.data());
   }
 
  private:
-  void* map_ = nullptr;
-  std::size_t size_ = 0;
+  RawMap map_;
   const std::byte* first_ = nullptr;
   std::size_t step_ = 0;
 };

@@ -14,6 +14,8 @@ constexpr Workload kWorkloads[] = {
     {"W3", "And when the tiles are small, so that finding them is most of the work?", run_w3},
     {"W4", "What does it cost to copy out a region that lies across tiles?", run_w4},
     {"W5", "What does opening a file cost, and does it grow with the number of blocks?", run_w5},
+    {"W6", "What does opening cost when the file has no index?", run_w6},
+    {"W7", "Are sparse blocks as fast to decode as their bytes are to copy?", run_w7},
 };
 
 TileFiles tiles_of(Session& session, std::uint32_t tile, std::uint32_t small_tile) {

@@ -17,6 +17,8 @@ void run_w2(Session& session);
 void run_w3(Session& session);
 void run_w4(Session& session);
 void run_w5(Session& session);
+void run_w6(Session& session);
+void run_w7(Session& session);
 
 // W1 to W3: one cell of random tiles, and all cells of random tiles.
 void touch_tiles(Session& session, const TileFiles& files);
