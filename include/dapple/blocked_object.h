@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-#include <vector>
 
 #include "dapple/block.h"
 #include "dapple/region.h"
