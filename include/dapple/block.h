@@ -24,27 +24,33 @@ inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 3
 }
 inline constexpr std::size_t kEntryBytes = 64;
 
-/// What fetching a tile that was touched before needs, and nothing else, so that it compiles into
-/// the caller's loop: some 30 instructions let the processor overlap the cache misses of many
-/// fetches (measured, random tiles, one cell each: 27 ns a raw pointer, 145 ns through calls into
-/// the library). Null pointers send the caller to the complete path.
-struct HotStore {
-  std::atomic<const std::uint64_t*> touched{nullptr};  // a bit per block; set when confirmed
-  const std::byte* entries = nullptr;                  // written before `touched`, then constant
-  std::uint64_t grid_rows = 0;
-  std::uint64_t grid_cols = 0;
-  std::atomic<const std::byte*> dense_base{nullptr};  // the map, plus a dense block's header
+/// Where the values of a block that was touched before lie: 0 as long as it was not, otherwise a
+/// tag in the lower 16 bits, and above it the byte of the map where the values of a dense block
+/// start. A block of any other kind, or one that can't be viewed in place, has the tag `kTouched`.
+namespace place {
+inline constexpr unsigned kTagBits = 16;
+inline constexpr std::uint16_t kTouched = 0x8000;
+constexpr std::uint16_t dense_tag(ValueType type) noexcept {
+  return static_cast<std::uint16_t>(kTouched | 0x100 | static_cast<unsigned>(type));
+}
+}  // namespace place
 
-  /// The entry of tile (i, j), when the tile has been touched; nullptr otherwise.
-  const std::byte* find_touched(std::uint64_t i, std::uint64_t j) const noexcept {
-    const std::uint64_t* bits = touched.load(std::memory_order_acquire);
-    if (bits == nullptr || i >= grid_rows || j >= grid_cols) return nullptr;
-    const std::uint64_t number = i * grid_cols + j;
-    const std::uint64_t word = std::atomic_ref(const_cast<std::uint64_t&>(bits[number / 64]))
-                                   .load(std::memory_order_acquire);
-    if (((word >> (number % 64)) & 1) == 0) return nullptr;
-    return entries + number * kEntryBytes;
-  }
+/// What fetching a tile that was touched before needs, and nothing else, so that it compiles into
+/// the caller's loop: few instructions let the processor overlap the cache misses of many fetches,
+/// and eight bytes per tile stay in the cache where the 64 of an index entry are a miss of their
+/// own. A null pointer sends the caller to the complete path.
+struct HotStore {
+  std::atomic<const std::uint64_t*> places{nullptr};  // one per block, written when it is confirmed
+  const std::byte* entries = nullptr;                 // written before `places`, then constant,
+  const std::byte* map = nullptr;                     //   and so is this
+  std::uint64_t grid_rows = 0, grid_cols = 0;         // 0 without a grid
+  TileShape tile, last;                               // `last`: in the last row, in the last column
+};
+
+/// A block's index entry and place.
+struct Touched {
+  const std::byte* entry;
+  std::uint64_t place;
 };
 
 }  // namespace detail
@@ -75,7 +81,7 @@ struct BlockInfo {
   friend constexpr bool operator==(const BlockInfo&, const BlockInfo&) = default;
 };
 
-/// Two words, no reference count: valid while any copy of its Matrix or Frame lives. Any thread.
+/// Four words, no reference count: valid while any copy of its Matrix or Frame lives. Any thread.
 class Block {
  public:
   BlockInfo info() const noexcept;
@@ -89,15 +95,10 @@ class Block {
   /// copies. O(1).
   template <Value T>
   DenseView<T> dense() const {
-    constexpr auto wanted = static_cast<std::uint16_t>(
-        static_cast<unsigned>(BlockKind::dense) | static_cast<unsigned>(value_type_of<T>()) << 8);
-    const std::byte* const base = hot_->dense_base.load(std::memory_order_acquire);
-    if (base != nullptr && detail::load<std::uint16_t>(entry_ + detail::entry_at::kind) == wanted) {
-      const auto cols = detail::load<std::uint32_t>(entry_ + detail::entry_at::cols);
-      return {base + detail::load<std::uint64_t>(entry_ + detail::entry_at::offset),
-              detail::load<std::uint32_t>(entry_ + detail::entry_at::rows), cols, cols * sizeof(T)};
+    if (static_cast<std::uint16_t>(place_) == detail::place::dense_tag(value_type_of<T>())) {
+      return {hot_->map + (place_ >> detail::place::kTagBits), rows_, cols_, cols_ * sizeof(T)};
     }
-    const DenseBytes d = dense_bytes(value_type_of<T>());
+    const DenseBytes d = dense_bytes(*hot_, entry_, value_type_of<T>());
     return {d.data, d.rows, d.cols, d.row_bytes};
   }
 
@@ -133,7 +134,12 @@ class Block {
  private:
   friend class BlockedObject;
   friend class detail::Store;
-  Block(const detail::HotStore* hot, const std::byte* entry) noexcept : hot_(hot), entry_(entry) {}
+  Block(const detail::HotStore& hot, detail::Touched block, TileShape shape) noexcept
+      : hot_(&hot),
+        entry_(block.entry),
+        place_(block.place),
+        rows_(shape.rows),
+        cols_(shape.cols) {}
   const detail::Store& store() const noexcept;
 
   struct DenseBytes {
@@ -147,12 +153,16 @@ class Block {
     std::uint32_t rows, cols;
     std::uint64_t nnz;
   };
-  DenseBytes dense_bytes(ValueType wanted) const;
+  // Static, so that a block which is used at once never has to lie in memory.
+  static DenseBytes dense_bytes(const detail::HotStore& hot, const std::byte* entry,
+                                ValueType wanted);
   SparseBytes sparse_bytes(BlockKind wanted_kind, ValueType wanted) const;
   void decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const;
 
   const detail::HotStore* hot_;  // its Store
   const std::byte* entry_;       // its entry of the block index
+  std::uint64_t place_;          // of its values
+  std::uint32_t rows_, cols_;
 };
 
 }  // namespace dapple

@@ -136,8 +136,19 @@ class BlockedObject {
 
   /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range. O(1).
   Block tile(std::uint64_t i, std::uint64_t j) const {
-    if (const std::byte* entry = hot_->find_touched(i, j)) return Block(hot_, entry);
-    return first_tile(i, j);
+    const detail::HotStore& hot = *hot_;
+    detail::Touched block{nullptr, 0};
+    const std::uint64_t* const places = hot.places.load(std::memory_order_acquire);
+    if (places != nullptr && i < hot.grid_rows && j < hot.grid_cols) {
+      const std::uint64_t number = i * hot.grid_cols + j;
+      block.entry = hot.entries + number * detail::kEntryBytes;
+      block.place = std::atomic_ref(const_cast<std::uint64_t&>(places[number]))
+                        .load(std::memory_order_acquire);
+    }
+    if (block.place == 0) block = touch_tile(i, j);
+    return Block(hot, block,
+                 {i + 1 < hot.grid_rows ? hot.tile.rows : hot.last.rows,
+                  j + 1 < hot.grid_cols ? hot.tile.cols : hot.last.cols});
   }
 
   /// Columns that can only be shown, in the order of the file. Most formats have none.
@@ -164,7 +175,7 @@ class BlockedObject {
   std::shared_ptr<const detail::Store> store_;
 
  private:
-  Block first_tile(std::uint64_t i, std::uint64_t j) const;
+  detail::Touched touch_tile(std::uint64_t i, std::uint64_t j) const;
   const detail::HotStore* hot_;  // store_ as what tile() needs
 };
 

@@ -33,19 +33,21 @@ std::span<const std::byte> Block::payload() const {
   return store().file().bytes(e.offset + header, e.bytes - header);
 }
 
-Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
-  const Entry e = load_entry(entry_);
+Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, const std::byte* entry,
+                                     ValueType wanted) {
+  const auto& store = static_cast<const detail::Store&>(hot);
+  const Entry e = load_entry(entry);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {
-    fail_kind(store(), e, "a dense block of " + std::string(name(wanted)));
+    fail_kind(store, e, "a dense block of " + std::string(name(wanted)));
   }
-  if (store().codec().in_place != nullptr) {
-    if (const auto place = store().codec().in_place(store(), e)) {
+  if (store.codec().in_place != nullptr) {
+    if (const auto place = store.codec().in_place(store, e)) {
       return {place->data, e.rows, e.cols, place->row_step};
     }
   }
-  store().fail(Errc::type_mismatch, e.offset,
-               "expected values that can be viewed in place, got the format " +
-                   std::string(store().codec().format) + ", which must be decoded");
+  store.fail(Errc::type_mismatch, e.offset,
+             "expected values that can be viewed in place, got the format " +
+                 std::string(store.codec().format) + ", which must be decoded");
 }
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {

@@ -85,7 +85,7 @@ std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t 
   return store_->block(*number);
 }
 
-Block BlockedObject::first_tile(std::uint64_t i, std::uint64_t j) const {
+detail::Touched BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
   const auto& grid = store_->index().grid();
   if (!grid) {
     throw Error(Errc::invalid_argument, store_->file().name(), std::nullopt,
@@ -97,7 +97,7 @@ Block BlockedObject::first_tile(std::uint64_t i, std::uint64_t j) const {
                 "expected a tile of " + std::to_string(grid->rows) + " x " +
                     std::to_string(grid->cols) + ", got " + detail::text({i, j}));
   }
-  return store_->block(i * grid->cols + j);
+  return store_->touch(i * grid->cols + j);
 }
 
 std::span<const TextColumn> BlockedObject::text_columns() const noexcept {

@@ -149,11 +149,11 @@ class BlockIndex {
     if (pages_ != nullptr) return made_entry(number);
     return place_.where->at(place_.entries + at, Entry::kBytes);
   }
-  /// All entries one behind the other, once they can be had without reading; or nullptr.
-  const std::byte* all_entries() const noexcept {
-    if (memory_ != nullptr) return memory_;
-    const std::byte* base = place_.where ? place_.where->base() : nullptr;
-    return base != nullptr ? base + place_.entries : nullptr;
+  /// All entries one behind the other, mapped if need be; nullptr when they are made on demand.
+  /// Throws io.
+  const std::byte* map_entries() const {
+    if (memory_ != nullptr || place_.where == nullptr) return memory_;
+    return place_.where->map() + place_.entries;
   }
   Entry entry(std::uint64_t number) const { return load_entry(entry_bytes(number)); }
 

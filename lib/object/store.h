@@ -154,9 +154,10 @@ class Store : public HotStore {
   void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
   void set_check(Check check) noexcept { check_ = check; }
 
-  /// Block `number` of the index. Its entry is compared with the bytes it points to when it is
-  /// first touched, its hash as `Check` says. Throws corrupt. O(1), no lock, no system call once
-  /// touched.
+  /// Entry and place of block `number` of the index. The entry is compared with the bytes it points
+  /// to when it is first touched, its hash as `Check` says. Throws corrupt. O(1), no lock, no
+  /// system call once touched.
+  Touched touch(std::uint64_t number) const;
   Block block(std::uint64_t number) const;
   Entry confirmed_entry(std::uint64_t number) const;
 
@@ -199,8 +200,8 @@ class Store : public HotStore {
   [[noreturn]] void fail(Errc code, std::uint64_t offset, std::string detail) const;
 
  private:
-  bool was_touched(std::uint64_t number) const noexcept;
-  void touch(std::uint64_t number, const Entry& entry) const;
+  std::uint64_t place_of(std::uint64_t number) const noexcept;
+  std::uint64_t confirm(std::uint64_t number, const Entry& entry) const;
   void make_hot() const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
@@ -222,12 +223,13 @@ class Store : public HotStore {
   struct Free {
     void operator()(std::uint64_t* p) const noexcept;
   };
-  // A bit per block: its entry has been confirmed. Made when the file is first mapped; zero pages
-  // cost no memory until a bit in them is set.
-  mutable std::unique_ptr<std::uint64_t, Free> touched_bits_;
+  // A place per block. Made when the file is first mapped; pages of it cost no memory until one of
+  // their blocks is touched. HotStore has it too when all entries stand in memory.
+  mutable std::unique_ptr<std::uint64_t, Free> places_;
+  mutable std::atomic<std::uint64_t*> all_places_{nullptr};
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
-  mutable std::mutex mutex_;                 // guards the making of touched_bits_, truth_, HotStore
+  mutable std::mutex mutex_;                 // guards the making of places_, truth_, HotStore
 };
 
 }  // namespace dapple::detail
