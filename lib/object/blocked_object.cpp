@@ -85,7 +85,7 @@ std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t 
   return store_->block(*number);
 }
 
-detail::Touched BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
+std::uint64_t BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
   const auto& grid = store_->index().grid();
   if (!grid) {
     throw Error(Errc::invalid_argument, store_->file().name(), std::nullopt,
