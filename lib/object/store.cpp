@@ -44,10 +44,8 @@ Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, 
       schema_(std::move(schema)),
       index_(std::move(index)),
       codec_(&codec),
-      state_(std::move(state)),
-      places_(index_.size()) {
-  if (const auto& grid = index_.grid(); grid && places_.data() != nullptr) {
-    places = places_.data();
+      state_(std::move(state)) {
+  if (const auto& grid = index_.grid()) {
     grid_rows = grid->rows;
     grid_cols = grid->cols;
     tile = grid->tile;
@@ -59,8 +57,21 @@ void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
 }
 
 std::uint64_t Store::place_of(std::uint64_t number) const noexcept {
-  const std::uint64_t* const all = places_.data();
-  return all != nullptr ? place::load(all[number]) : 0;
+  const std::uint64_t* const all = load_once(places);
+  return all != nullptr ? load_once(all[number]) : 0;
+}
+
+// The table of places, or nullptr when the system has no room for it.
+std::uint64_t* Store::make_places() const {
+  if (load_once(places) != nullptr) return place_table_->data();
+  const std::lock_guard lock(mutex_);
+  if (!place_table_) {
+    place_table_.emplace(index_.size());
+    auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
+    const std::uint64_t* const table = place_table_->data();
+    std::atomic_ref(hot.places).store(table, std::memory_order_release);
+  }
+  return place_table_->data();
 }
 
 // Returns its place, or 0 when it is to be confirmed again the next time.
@@ -80,7 +91,9 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() == nullptr || check_ == Check::always || places_.data() == nullptr) return 0;
+  if (file_->base() == nullptr || check_ == Check::always) return 0;
+  std::uint64_t* const table = make_places();
+  if (table == nullptr) return 0;
   std::uint64_t place = place::kTouched;
   if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
@@ -90,7 +103,7 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
       place = address << place::kTagBits | place::dense_tag(entry.value_type);
     }
   }
-  std::atomic_ref(places_.data()[number]).store(place, std::memory_order_relaxed);
+  std::atomic_ref(table[number]).store(place, std::memory_order_release);
   return place;
 }
 
