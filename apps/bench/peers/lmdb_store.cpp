@@ -52,6 +52,13 @@ void LmdbMaker::append(std::uint64_t key, std::span<const std::byte> value) {
 void LmdbMaker::finish() {
   require(mdb_txn_commit(impl_->transaction), "mdb_txn_commit");
   impl_->transaction = nullptr;
+  MDB_envinfo info{};
+  MDB_stat stat{};
+  require(mdb_env_info(impl_->env, &info), "mdb_env_info");
+  require(mdb_env_stat(impl_->env, &stat), "mdb_env_stat");
+  const char* path = nullptr;
+  require(mdb_env_get_path(impl_->env, &path), "mdb_env_get_path");
+  std::filesystem::resize_file(path, (info.me_last_pgno + 1) * stat.ms_psize);
 }
 
 struct LmdbStore::Impl {

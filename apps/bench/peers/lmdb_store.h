@@ -26,6 +26,7 @@ class LmdbMaker {
   LmdbMaker(const std::filesystem::path& path, std::uint64_t room);
   ~LmdbMaker();
   void append(std::uint64_t key, std::span<const std::byte> value);
+  /// Commits, and cuts off the room that was not used. Nothing may be appended afterwards.
   void finish();
 
  private:

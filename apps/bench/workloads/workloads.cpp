@@ -16,6 +16,11 @@ constexpr Workload kWorkloads[] = {
     {"W5", "What does opening a file cost, and does it grow with the number of blocks?", run_w5},
     {"W6", "What does opening cost when the file has no index?", run_w6},
     {"W7", "Are sparse blocks as fast to decode as their bytes are to copy?", run_w7},
+    {"W8", "Does reading narrow cells as wide ones keep up with memory?", run_w8},
+    {"W9", "Does a cold random access read only what was asked for?", run_w9},
+    {"W10", "Do processes share one copy of the file, at full speed?", run_w10},
+    {"W11", "Does writing keep up with the plain write of the same cells?", run_w11},
+    {"W12", "Is a block found quickly when the partition is irregular?", run_w12},
 };
 
 TileFiles tiles_of(Session& session, std::uint32_t tile, std::uint32_t small_tile) {
