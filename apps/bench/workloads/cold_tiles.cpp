@@ -112,7 +112,8 @@ struct RawOpened {
 
 std::shared_ptr<const std::vector<std::uint64_t>> cell_offsets(const Path& path) {
   std::vector<std::uint64_t> offsets;
-  for (const BlockInfo& info : Matrix::open(path).blocks()) offsets.push_back(info.offset + 10);
+  const auto matrix = Matrix::open(path);
+  for (const BlockInfo& info : matrix.blocks()) offsets.push_back(info.offset + 10);
   return std::make_shared<const std::vector<std::uint64_t>>(std::move(offsets));
 }
 
