@@ -19,7 +19,7 @@ void require(int status, const char* call) {
 }  // namespace
 
 std::string lmdb_version() {
-  return fmt::format("LMDB {}.{}.{}", MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH);
+  return fmt::format("{}.{}.{}", MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH);
 }
 
 struct LmdbMaker::Impl {

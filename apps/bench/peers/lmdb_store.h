@@ -17,7 +17,7 @@ namespace dapple::bench {
 /// False when dapple-bench was built without LMDB: then nothing else here may be used.
 inline constexpr bool kHasLmdb = DAPPLE_BENCH_LMDB;
 
-/// "LMDB 0.9.24".
+/// "0.9.24".
 std::string lmdb_version();
 
 class LmdbMaker {

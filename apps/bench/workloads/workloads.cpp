@@ -21,6 +21,8 @@ constexpr Workload kWorkloads[] = {
     {"W10", "Do processes share one copy of the file, at full speed?", run_w10},
     {"W11", "Does writing keep up with the plain write of the same cells?", run_w11},
     {"W12", "Is a block found quickly when the partition is irregular?", run_w12},
+    {"W13", "Is dapple a good home for BTables, on the table that their authors measure?", run_w13},
+    {"W14", "Do other formats go in and out as fast as their bytes can be copied?", run_w14},
 };
 
 TileFiles tiles_of(Session& session, std::uint32_t tile, std::uint32_t small_tile) {

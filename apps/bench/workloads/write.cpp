@@ -148,17 +148,17 @@ void measure_write(Session& session, const Tiles& tiles, const Case& c) {
 
 void measure_sparse(Session& session) {
   const SparseShape shape =
-      session.quick() ? SparseShape{1000, 10, 10} : SparseShape{20'000, 100, 20};
+      session.quick() ? SparseShape{1000, 100, 10} : SparseShape{20'000, 2000, 100};
   const SparseArrays arrays = make_arrays(shape);
   const Path path = session.folder().scratch("written");
   const auto write = [&, path] {
     WriteOptions options;
-    options.tile = {shape.rows, shape.cols()};
+    options.tile = {shape.rows, shape.cols};
     options.narrow = false;
     options.sync = false;
     auto w =
-        MatrixWriter::create(path, shape.rows, shape.cols(), ValueType::f64, options, Storage::csr);
-    w.put<double>({0, 0}, CsrRef<double>{shape.rows, shape.cols(), arrays.row_ptr, arrays.col_idx,
+        MatrixWriter::create(path, shape.rows, shape.cols, ValueType::f64, options, Storage::csr);
+    w.put<double>({0, 0}, CsrRef<double>{shape.rows, shape.cols, arrays.row_ptr, arrays.col_idx,
                                          arrays.values});
     w.finish();
   };
