@@ -28,11 +28,12 @@ struct LmdbMaker::Impl {
   MDB_dbi table = 0;
 };
 
-LmdbMaker::LmdbMaker(const std::filesystem::path& path, std::uint64_t room)
+LmdbMaker::LmdbMaker(const std::filesystem::path& path, std::uint64_t room, Sync sync)
     : impl_(std::make_unique<Impl>()) {
   require(mdb_env_create(&impl_->env), "mdb_env_create");
   require(mdb_env_set_mapsize(impl_->env, room), "mdb_env_set_mapsize");
-  require(mdb_env_open(impl_->env, path.c_str(), kFileFlags | MDB_WRITEMAP, 0644), "mdb_env_open");
+  const unsigned flags = kFileFlags | MDB_WRITEMAP | (sync == Sync::no ? MDB_NOSYNC : 0U);
+  require(mdb_env_open(impl_->env, path.c_str(), flags, 0644), "mdb_env_open");
   require(mdb_txn_begin(impl_->env, nullptr, 0, &impl_->transaction), "mdb_txn_begin");
   require(mdb_dbi_open(impl_->transaction, nullptr, MDB_INTEGERKEY | MDB_CREATE, &impl_->table),
           "mdb_dbi_open");

@@ -22,8 +22,10 @@ std::string lmdb_version();
 
 class LmdbMaker {
  public:
+  enum class Sync : std::uint8_t { no, yes };
+
   /// `room` bytes are more than the file will have.
-  LmdbMaker(const std::filesystem::path& path, std::uint64_t room);
+  LmdbMaker(const std::filesystem::path& path, std::uint64_t room, Sync sync = Sync::yes);
   ~LmdbMaker();
   void append(std::uint64_t key, std::span<const std::byte> value);
   /// Commits, and cuts off the room that was not used. Nothing may be appended afterwards.

@@ -8,6 +8,7 @@
 #include "harness/kernels.h"
 #include "harness/page_cache.h"
 #include "peers/hdf5_arrays.h"
+#include "workloads/scipy_npz.h"
 #include "workloads/sparse.h"
 #include "workloads/workloads.h"
 
@@ -189,6 +190,11 @@ void measure_to_arrays(Session& session, const Bed& bed, const char* kind, bool 
     series.contenders.push_back(contender("HDF5, three data sets", Role::peer,
                                           "contiguous, H5Dread into new memory",
                                           [path] { return read_hdf5_arrays(path); }));
+  }
+  if (is_csr) {
+    if (auto scipy = scipy_reader(session, bed.shape, static_cast<double>(bed.stream.size()))) {
+      series.contenders.push_back(*scipy);
+    }
   }
   session.measure(series);
 }

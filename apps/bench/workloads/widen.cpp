@@ -63,6 +63,19 @@ double sample_cells(const Shape& shape, const At& at) {
 }
 
 template <Value T>
+void convert_tiles(const Matrix& matrix, const Shape& shape, std::vector<double>& out) {
+  for (std::uint64_t row = 0; row < shape.rows; row += shape.tile) {
+    for (std::uint64_t col = 0; col < shape.cols; col += shape.tile) {
+      const DenseView<T> view = matrix.tile(row / shape.tile, col / shape.tile).template dense<T>();
+      for (std::uint64_t r = 0; r < shape.tile; ++r) {
+        double* const to = out.data() + (row + r) * shape.cols + col;
+        for (std::uint64_t c = 0; c < shape.tile; ++c) to[c] = static_cast<double>(view(r, c));
+      }
+    }
+  }
+}
+
+template <Value T>
 void measure_as_f64(Session& session, const Shape& shape, std::vector<double>& cells) {
   const std::filesystem::path path = make<T>(session, shape);
   const Pin pin(path);
@@ -97,6 +110,11 @@ void measure_as_f64(Session& session, const Shape& shape, std::vector<double>& c
        },
        [&] { sample_cells(shape, [&](auto r, auto c) { return at(r, c) = -1; }); },
        [&] { return sum_doubles(cells) == sum; }});
+  series.contenders.push_back({"plain loop", Role::aside, "tile by tile, a conversion per cell",
+                               work, sample_cells(shape, stored), [&](Sample&) {
+                                 convert_tiles<T>(matrix, shape, cells);
+                                 return sample_cells(shape, at);
+                               }});
   session.measure(series);
 }
 
