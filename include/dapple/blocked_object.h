@@ -15,7 +15,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-#include <vector>
 
 #include "dapple/block.h"
 #include "dapple/region.h"
@@ -137,8 +136,18 @@ class BlockedObject {
 
   /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range. O(1).
   Block tile(std::uint64_t i, std::uint64_t j) const {
-    if (const std::byte* entry = hot_->find_touched(i, j)) return Block(hot_, entry);
-    return first_tile(i, j);
+    // All loads that do not depend on (i, j) first, so that a loop can do them once.
+    const detail::HotStore& hot = *hot_;
+    const std::uint64_t rows = hot.grid_rows, cols = hot.grid_cols;
+    const std::uint64_t* const places = hot.places;
+    const TileShape tile = hot.tile;
+    const std::uint64_t number = i * cols + j;
+    std::uint64_t place = 0;
+    if (i < rows && j < cols) [[likely]]
+      place = detail::place::load(places[number]);
+    if (place == 0) [[unlikely]]
+      place = touch_tile(i, j);
+    return Block(hot, number, place, tile);
   }
 
   /// Columns that can only be shown, in the order of the file. Most formats have none.
@@ -165,7 +174,7 @@ class BlockedObject {
   std::shared_ptr<const detail::Store> store_;
 
  private:
-  Block first_tile(std::uint64_t i, std::uint64_t j) const;
+  DAPPLE_PURE std::uint64_t touch_tile(std::uint64_t i, std::uint64_t j) const;
   const detail::HotStore* hot_;  // store_ as what tile() needs
 };
 

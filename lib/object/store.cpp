@@ -1,7 +1,6 @@
 #include "lib/object/store.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "lib/object/fill.h"
@@ -39,28 +38,33 @@ Piece piece_of(const Entry& entry, const Region& region, const Target& out) {
 
 }  // namespace
 
-void Store::Free::operator()(std::uint64_t* p) const noexcept { std::free(p); }
-
 Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, const Codec& codec,
              std::unique_ptr<CodecState> state)
     : file_(std::move(file)),
       schema_(std::move(schema)),
       index_(std::move(index)),
       codec_(&codec),
-      state_(std::move(state)) {}
+      state_(std::move(state)),
+      places_(index_.size()) {
+  if (const auto& grid = index_.grid(); grid && places_.data() != nullptr) {
+    places = places_.data();
+    grid_rows = grid->rows;
+    grid_cols = grid->cols;
+    tile = grid->tile;
+  }
+}
 
 void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
   throw Error(code, file_->name(), offset, std::move(detail));
 }
 
-bool Store::was_touched(std::uint64_t number) const noexcept {
-  const std::uint64_t* const bits = touched.load(std::memory_order_acquire);
-  if (bits == nullptr) return false;
-  std::atomic_ref word(const_cast<std::uint64_t&>(bits[number / 64]));
-  return ((word.load(std::memory_order_acquire) >> (number % 64)) & 1) != 0;
+std::uint64_t Store::place_of(std::uint64_t number) const noexcept {
+  const std::uint64_t* const all = places_.data();
+  return all != nullptr ? place::load(all[number]) : 0;
 }
 
-void Store::touch(std::uint64_t number, const Entry& entry) const {
+// Returns its place, or 0 when it is to be confirmed again the next time.
+std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   if (const auto& grid = index_.grid()) {
     const std::uint64_t i = number / grid->cols, j = number % grid->cols;
     const std::uint64_t rx = i * grid->tile.rows, cx = j * grid->tile.cols;
@@ -76,42 +80,32 @@ void Store::touch(std::uint64_t number, const Entry& entry) const {
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() == nullptr || check_ == Check::always) return;
-  if (touched.load(std::memory_order_acquire) == nullptr) make_hot();
-  std::atomic_ref(touched_bits_.get()[number / 64]).fetch_or(std::uint64_t{1} << (number % 64));
+  if (file_->base() == nullptr || check_ == Check::always || places_.data() == nullptr) return 0;
+  std::uint64_t place = place::kTouched;
+  if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
+      TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
+    const auto address = reinterpret_cast<std::uintptr_t>(file_->at(entry.offset, entry.bytes) +
+                                                          codec_->dense_header);
+    if (address >> (64 - place::kTagBits) == 0) {
+      place = address << place::kTagBits | place::dense_tag(entry.value_type);
+    }
+  }
+  std::atomic_ref(places_.data()[number]).store(place, std::memory_order_relaxed);
+  return place;
 }
 
-// REQUIRES that the file is mapped.
-void Store::make_hot() const {
-  const std::lock_guard lock(mutex_);
-  if (touched_bits_ != nullptr) return;
-  touched_bits_.reset(static_cast<std::uint64_t*>(std::calloc(index_.size() / 64 + 1, 8)));
-  if (touched_bits_ == nullptr) throw std::bad_alloc();
-  // Nobody reads these before `touched` is set.
-  auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
-  hot.entries = index_.all_entries();
-  if (index_.grid() && hot.entries != nullptr) {
-    hot.grid_rows = index_.grid()->rows;
-    hot.grid_cols = index_.grid()->cols;
-  }
-  if (codec_->dense_header >= 0) {
-    hot.dense_base.store(file_->base() + codec_->dense_header, std::memory_order_release);
-  }
-  hot.touched.store(touched_bits_.get(), std::memory_order_release);
+std::uint64_t Store::touch(std::uint64_t number) const {
+  const std::uint64_t place = place_of(number);
+  if (place != 0) return place;
+  ask_for({&number, 1});
+  return confirm(number, index_.entry(number));
 }
 
-Block Store::block(std::uint64_t number) const {
-  const std::byte* entry = index_.entry_bytes(number);
-  if (!was_touched(number)) {
-    ask_for({&number, 1});
-    touch(number, load_entry(entry));
-  }
-  return Block(this, entry);
-}
+Block Store::block(std::uint64_t number) const { return Block(*this, number, touch(number), tile); }
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);
-  if (!was_touched(number)) touch(number, entry);
+  if (place_of(number) == 0) confirm(number, entry);
   return entry;
 }
 
@@ -123,7 +117,7 @@ void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
-    if (was_touched(number)) continue;
+    if (place_of(number) != 0) continue;
     const Entry e = index_.entry(number);
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
     const Range bytes{e.offset, e.offset + e.bytes};

@@ -1,11 +1,13 @@
 // Futhark streams for tests: opened from a string, and binary values put together by hand.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -49,6 +51,26 @@ std::vector<T> cells_of(const Matrix& matrix) {
 template <Value T>
 std::vector<T> cells_of(const TempDir& dir, std::string_view text, FutharkOptions futhark = {}) {
   return cells_of<T>(matrix_of(dir, text, std::move(futhark)));
+}
+
+/// The one value of a text; fails the test when it is none.
+template <Value T>
+T value_of(const TempDir& dir, std::string_view text, FutharkOptions futhark = {}) {
+  const auto cells = cells_of<T>(dir, text, std::move(futhark));
+  REQUIRE(cells.size() == 1);
+  return cells[0];
+}
+
+/// What floats are compared by.
+template <class T>
+auto bits_of(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<std::uint32_t>(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<std::uint64_t>(value);
+  } else {
+    return value;
+  }
 }
 
 /// A binary value: `code` is the type's four characters.

@@ -8,6 +8,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/foreign/idv_image.h"
+#include "tests/fuzz/memory_file.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -51,8 +52,9 @@ std::string text(const Wrong& w) {
 
 /// What is wrong with a file, when all of it is read.
 std::string error_in(const Bytes& bytes) {
-  static const test::TempDir dir;
-  const auto error = error_of([&] { read_all(dir.write("t.idv", bytes)); });
+  fuzz::MemoryFile file;
+  file.set(bytes);
+  const auto error = error_of([&] { read_all(file.path()); });
   if (!error) return "none";
   return text({error->code(), error->offset().value_or(0), error->detail()});
 }
@@ -394,7 +396,7 @@ TEST_CASE("idv: a file cut at any byte gives an answer or an Error") {
 }
 
 TEST_CASE("idv: a file with any one byte changed gives an answer or an Error") {
-  static const test::TempDir dir;
+  fuzz::MemoryFile memory;
   for (int compression = 0; compression <= 2; ++compression) {
     const File file = everything(6, compression);
     std::size_t refused = 0;
@@ -402,9 +404,9 @@ TEST_CASE("idv: a file with any one byte changed gives an answer or an Error") {
       for (const int change : {0x01, 0x80, 0xff}) {
         Bytes changed = file.bytes;
         changed[at] ^= static_cast<std::byte>(change);
-        const auto path = dir.write("t.idv", changed);
-        refused += error_of([&] { read_all(path); }).has_value() ? 1 : 0;
-        error_of([&] { verify(path, Level::payload, {.format = "idv"}); });
+        memory.set(changed);
+        refused += error_of([&] { read_all(memory.path()); }).has_value() ? 1 : 0;
+        error_of([&] { verify(memory.path(), Level::payload, {.format = "idv"}); });
       }
     }
     CHECK(refused > file.bytes.size());  // most bytes matter

@@ -79,9 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   });
   for (std::size_t i = 0; i < std::min<std::size_t>(wide.size(), 4); ++i) {
     options.idv.columns = {wide[i]};
-    allow_error([&] {
-      std::visit([](const auto& o) { look_at(o); }, open(file.path(), options));
-    });
+    allow_error([&] { std::visit([](const auto& o) { look_at(o); }, open(file.path(), options)); });
   }
   return 0;
 }

@@ -1,7 +1,5 @@
 #include "peers/hdf5_arrays.h"
 
-#include <vector>
-
 #include "peers/hdf5_handle.h"
 
 namespace dapple::bench {
@@ -27,19 +25,19 @@ void read_array(hid_t file, const char* name, hid_t type, std::vector<T>& out) {
 }  // namespace
 
 void write_hdf5_arrays(const std::filesystem::path& path, std::span<const std::uint64_t> row_ptr,
-                       std::span<const std::uint64_t> col_idx, std::span<const double> values) {
+                       std::span<const std::uint32_t> col_idx, std::span<const double> values) {
   const Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
                         "H5Fcreate");
   write_array(file, "row_ptr", H5T_NATIVE_UINT64, row_ptr.size(), row_ptr.data());
-  write_array(file, "col_idx", H5T_NATIVE_UINT64, col_idx.size(), col_idx.data());
+  write_array(file, "col_idx", H5T_NATIVE_UINT32, col_idx.size(), col_idx.data());
   write_array(file, "values", H5T_NATIVE_DOUBLE, values.size(), values.data());
 }
 
-Csr<double> read_hdf5_arrays(const std::filesystem::path& path) {
+PeerArrays read_hdf5_arrays(const std::filesystem::path& path) {
   const Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "H5Fopen");
-  Csr<double> arrays;
+  PeerArrays arrays;
   read_array(file, "row_ptr", H5T_NATIVE_UINT64, arrays.row_ptr);
-  read_array(file, "col_idx", H5T_NATIVE_UINT64, arrays.col_idx);
+  read_array(file, "col_idx", H5T_NATIVE_UINT32, arrays.col_idx);
   read_array(file, "values", H5T_NATIVE_DOUBLE, arrays.values);
   return arrays;
 }

@@ -4,16 +4,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <vector>
 
-#include "dapple/view.h"
 #include "peers/hdf5_matrix.h"
 
 namespace dapple::bench {
 
 void write_hdf5_arrays(const std::filesystem::path& path, std::span<const std::uint64_t> row_ptr,
-                       std::span<const std::uint64_t> col_idx, std::span<const double> values);
+                       std::span<const std::uint32_t> col_idx, std::span<const double> values);
+
+struct PeerArrays {
+  std::vector<std::uint64_t> row_ptr;
+  std::vector<std::uint32_t> col_idx;
+  std::vector<double> values;
+};
 
 /// Into new memory.
-Csr<double> read_hdf5_arrays(const std::filesystem::path& path);
+PeerArrays read_hdf5_arrays(const std::filesystem::path& path);
 
 }  // namespace dapple::bench

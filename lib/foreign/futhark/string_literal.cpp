@@ -41,6 +41,14 @@ Utf8 encode(std::uint32_t code) noexcept {
   return utf8;
 }
 
+/// White space, or a character of Latin-1 that can be printed: others end the text for the
+/// original.
+bool may_stand_in_text(unsigned char c) noexcept {
+  constexpr unsigned char kSoftHyphen = 0xAD;
+  if (c >= 0x20 && c < 0x7F) return true;
+  return (c >= '\t' && c <= '\r') || (c >= 0xA0 && c != kSoftHyphen);
+}
+
 std::optional<unsigned> digit_of(char c, unsigned base) noexcept {
   unsigned value = 99;
   if (c >= '0' && c <= '9') value = static_cast<unsigned>(c - '0');
@@ -99,7 +107,8 @@ Utf8 next_character(const char*& p, const char* end) noexcept {
   if (p == end) return {};
   std::optional<std::uint32_t> code;
   if (*p != '\\') {
-    code = static_cast<unsigned char>(*p++);
+    const auto c = static_cast<unsigned char>(*p++);
+    if (may_stand_in_text(c)) code = c;
   } else if (++p != end) {
     code = numeric_escape(p, end);
     if (!code) code = named_escape(p, end);
