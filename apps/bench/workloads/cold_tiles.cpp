@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "dapple/dapple.h"
-#include "harness/disturbance.h"
 #include "harness/kernels.h"
 #include "harness/page_cache.h"
 #include "harness/random.h"
 #include "harness/raw_file.h"
+#include "harness/usage.h"
 #include "workloads/workloads.h"
 
 namespace dapple::bench {

@@ -6,14 +6,13 @@
 
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <functional>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/kernels.h"
+#include "harness/usage.h"
 #include "peers/hdf5_matrix.h"
 #include "workloads/tiles.h"
 #include "workloads/workloads.h"
@@ -21,15 +20,6 @@
 namespace dapple::bench {
 
 namespace {
-
-/// Memory that is accounted to this process: pages that it shares count in parts.
-std::uint64_t proportional_bytes() {
-  std::ifstream file("/proc/self/smaps_rollup");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("Pss:")) return 1024 * std::stoull(line.substr(4));
-  }
-  return 0;
-}
 
 /// Opens a file, calls `done` with the sum of all cells, and only then closes.
 using SumAll = std::function<void(const std::function<void(double)>& done)>;
@@ -74,14 +64,14 @@ class Pipe {
 /// The children's steps: start together, sum, tell; when all have summed, measure and tell.
 [[noreturn]] void be_child(const SumAll& sum_all, Pipe& start, Pipe& all_summed, Pipe& sums,
                            Pipe& memory) {
-  const auto before = proportional_bytes();
+  const auto before = memory_bytes("Pss");
   start.let_go();
   all_summed.let_go();
   start.wait();
   sum_all([&](double sum) {
     sums.put(sum);
     all_summed.wait();  // everything is mapped by everybody
-    memory.put(static_cast<double>(proportional_bytes()) - static_cast<double>(before));
+    memory.put(static_cast<double>(memory_bytes("Pss")) - static_cast<double>(before));
   });
   ::_exit(0);
 }

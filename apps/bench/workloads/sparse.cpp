@@ -21,6 +21,16 @@ SparseArrays make_arrays(const SparseShape& shape) {
   return arrays;
 }
 
+void write_sparse(const std::filesystem::path& path, const SparseShape& shape,
+                  const SparseArrays& arrays, WriteOptions options) {
+  options.tile = {shape.rows, shape.cols};
+  auto writer =
+      MatrixWriter::create(path, shape.rows, shape.cols, ValueType::f64, options, Storage::csr);
+  writer.put<double>({0, 0}, CsrRef<double>{shape.rows, shape.cols, arrays.row_ptr, arrays.col_idx,
+                                            arrays.values});
+  writer.finish();
+}
+
 std::filesystem::path make_arrays_file(const Session& session, const SparseShape& shape) {
   const auto make = [&](const std::filesystem::path& path) {
     const SparseArrays arrays = make_arrays(shape);
@@ -52,15 +62,9 @@ std::filesystem::path make_sparse_file(const Session& session, const SparseShape
                                                           : "dense";
   const auto make = [&](const std::filesystem::path& path) {
     WriteOptions options;
-    options.tile = {shape.rows, shape.cols};
     options.kind = kind;
     options.narrow = false;
-    auto writer =
-        MatrixWriter::create(path, shape.rows, shape.cols, ValueType::f64, options, Storage::csr);
-    const SparseArrays arrays = make_arrays(shape);
-    writer.put<double>({0, 0}, CsrRef<double>{shape.rows, shape.cols, arrays.row_ptr,
-                                              arrays.col_idx, arrays.values});
-    writer.finish();
+    write_sparse(path, shape, make_arrays(shape), options);
   };
   return session.file(
       fmt::format("sparse-{}-{}-{}-{}.dbdf", shape.rows, shape.cols, shape.per_row, kind_name),

@@ -33,6 +33,10 @@ struct SparseArrays {
 
 SparseArrays make_arrays(const SparseShape& shape);
 
+/// Writes them as one block to a file; the tile is chosen here.
+void write_sparse(const std::filesystem::path& path, const SparseShape& shape,
+                  const SparseArrays& arrays, WriteOptions options);
+
 /// The arrays in a file, one behind the other, for contenders that are other programs.
 std::filesystem::path make_arrays_file(const Session& session, const SparseShape& shape);
 

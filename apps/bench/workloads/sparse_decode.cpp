@@ -180,7 +180,7 @@ void measure_to_arrays(Session& session, const Bed& bed, const char* kind, bool 
   warm.contenders.push_back(contender(
       "dapple", Role::dapple, "block.to_csr(reused)", [&]() -> const auto& {
         bed.block.to_csr(reused);
-        return arrays;
+        return reused;
       }));
   session.measure(warm);
 

@@ -2,6 +2,7 @@
 // limit pays for fresh pages of the page cache too. Syncing is measured apart.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "harness/raw_file.h"
 #include "peers/hdf5_matrix.h"
 #include "peers/lmdb_store.h"
+#include "workloads/cells_file.h"
 #include "workloads/sparse.h"
 #include "workloads/workloads.h"
 
@@ -85,21 +87,6 @@ double sum_file(const Path& path) {
   return sum;
 }
 
-/// What one contender writes is removed before the next one starts.
-Contender writer(std::string name, Role role, std::string how, const Path& path, double work,
-                 std::function<void()> write) {
-  return {std::move(name),
-          role,
-          std::move(how),
-          work,
-          0,
-          [write = std::move(write)](Sample&) {
-            write();
-            return 0.0;
-          },
-          [path] { std::filesystem::remove(path); }};
-}
-
 struct Case {
   std::string name;
   KindChoice kind;
@@ -109,32 +96,23 @@ struct Case {
   std::vector<Goal> goals;
 };
 
-void measure_write(Session& session, const Tiles& tiles, const Case& c) {
-  const Path path = session.folder().scratch("written");
-  Series series{c.name, kGigabytesPerSecond, Cache::any, c.goals};
-  series.contenders.push_back(writer(c.sync ? "pwrite and fsync" : "pwrite", Role::limit,
-                                     "a pwrite per tile to a new file", path, tiles.bytes(),
-                                     [&, path] { write_raw(path, tiles, c.threads, c.sync); }));
-  Contender ours =
-      writer("dapple", Role::dapple, "MatrixWriter::put per tile, finish", path, tiles.bytes(),
-             [&, path] { write_dapple(path, tiles, c.threads, c.sync, c.kind); });
-  ours.holds = [path, sum = tiles.sum()] { return sum_file(path) == sum; };
-  series.contenders.push_back(std::move(ours));
-  if (kHasLmdb && c.peers) {
+void add_peers(Series& series, const Tiles& tiles, const Path& path) {
+  if constexpr (kHasLmdb) {
     series.contenders.push_back(
-        writer("LMDB", Role::peer, "MDB_APPEND in one transaction, no sync", path, tiles.bytes(),
-               [&, path] {
-                 LmdbMaker maker(path, 2 * tiles.cells.size() * sizeof(double) + (64 << 20),
-                                 LmdbMaker::Sync::no);
-                 for (std::uint64_t n = 0; n < tiles.count(); ++n) {
-                   maker.append(n, std::as_bytes(tiles.at(n)));
-                 }
-                 maker.finish();
-               }));
+        file_writer("LMDB", Role::peer, "MDB_APPEND in one transaction, no sync", tiles.bytes(),
+                    path, [&tiles, path] {
+                      LmdbMaker maker(path, 2 * tiles.cells.size() * sizeof(double) + (64 << 20),
+                                      LmdbMaker::Sync::no);
+                      for (std::uint64_t n = 0; n < tiles.count(); ++n) {
+                        maker.append(n, std::as_bytes(tiles.at(n)));
+                      }
+                      maker.finish();
+                    }));
   }
-  if (kHasHdf5 && c.peers) {
-    series.contenders.push_back(writer(
-        "HDF5", Role::peer, "H5Dwrite_chunk per tile, no sync", path, tiles.bytes(), [&, path] {
+  if constexpr (kHasHdf5) {
+    series.contenders.push_back(file_writer(
+        "HDF5", Role::peer, "H5Dwrite_chunk per tile, no sync", tiles.bytes(), path,
+        [&tiles, path] {
           Hdf5Maker maker(
               path, {tiles.down * tiles.tile, tiles.across * tiles.tile, {tiles.tile, tiles.tile}});
           for (std::uint64_t n = 0; n < tiles.count(); ++n) {
@@ -143,6 +121,19 @@ void measure_write(Session& session, const Tiles& tiles, const Case& c) {
           maker.finish();
         }));
   }
+}
+
+void measure_write(Session& session, const Tiles& tiles, const Case& c) {
+  const Path path = session.folder().scratch("written");
+  Series series{c.name, kGigabytesPerSecond, Cache::any, c.goals};
+  series.contenders.push_back(file_writer(
+      c.sync ? "pwrite and fsync" : "pwrite", Role::limit, "a pwrite per tile to a new file",
+      tiles.bytes(), path, [&, path] { write_raw(path, tiles, c.threads, c.sync); }));
+  series.contenders.push_back(file_writer(
+      "dapple", Role::dapple, "MatrixWriter::put per tile, finish", tiles.bytes(), path,
+      [&, path] { write_dapple(path, tiles, c.threads, c.sync, c.kind); },
+      [path, sum = tiles.sum()] { return sum_file(path) == sum; }));
+  if (c.peers) add_peers(series, tiles, path);
   session.measure(series);
   std::filesystem::remove(path);
 }
@@ -152,34 +143,24 @@ void measure_sparse(Session& session) {
       session.quick() ? SparseShape{1000, 100, 10} : SparseShape{20'000, 2000, 100};
   const SparseArrays arrays = make_arrays(shape);
   const Path path = session.folder().scratch("written");
-  const auto write = [&, path] {
-    WriteOptions options;
-    options.tile = {shape.rows, shape.cols};
-    options.narrow = false;
-    options.sync = false;
-    auto w =
-        MatrixWriter::create(path, shape.rows, shape.cols, ValueType::f64, options, Storage::csr);
-    w.put<double>({0, 0}, CsrRef<double>{shape.rows, shape.cols, arrays.row_ptr, arrays.col_idx,
-                                         arrays.values});
-    w.finish();
-  };
-  write();
-  const std::vector<std::byte> bytes(std::filesystem::file_size(path));
-  const auto work = static_cast<double>(bytes.size());
+  WriteOptions options;
+  options.narrow = false;
+  options.sync = false;
+  write_sparse(path, shape, arrays, options);
+
   Series series{"write sparse, 1 thread (GB of file)",
                 kGigabytesPerSecond,
                 Cache::any,
                 {{"limit", 1 / 0.8}, {"", 1}}};
-  series.contenders.push_back(
-      writer("pwrite", Role::limit, "as many bytes to a new file", path, work,
-             [&, path] { RawFile(path, RawFile::For::writing).write_at(0, bytes); }));
-  Contender ours =
-      writer("dapple", Role::dapple, "MatrixWriter::put of three arrays", path, work, write);
-  ours.holds = [&, path] {
-    const auto stored = Matrix::open(path).block({0, 0}).to_csr<double>();
-    return stored.values == arrays.values && stored.row_ptr == arrays.row_ptr;
-  };
-  series.contenders.push_back(std::move(ours));
+  series.contenders.push_back(raw_writer(path, path, Per::byte));
+  series.contenders.push_back(file_writer(
+      "dapple", Role::dapple, "MatrixWriter::put of three arrays", series.contenders[0].work, path,
+      [&, path] { write_sparse(path, shape, arrays, options); },
+      [&, path] {
+        const auto stored = Matrix::open(path).block({0, 0}).to_csr<double>();
+        return std::equal(arrays.values.begin(), arrays.values.end(), stored.values.begin(),
+                          stored.values.end());
+      }));
   session.measure(series);
   std::filesystem::remove(path);
 }
