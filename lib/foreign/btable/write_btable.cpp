@@ -11,13 +11,21 @@
 #include "lib/foreign/utf16.h"
 #include "lib/foreign/utf8.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/pieces.h"
+#include "lib/parallel.h"
 
 namespace dapple::detail::btable {
 
 namespace {
 
-/// Whole rows are handed to the sink once this many bytes have gathered.
+/// Labels are handed to the sink once this many bytes have gathered.
 constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
+
+/// What a band of rows has at most: entries, so that its bytes stay in a core's cache; more for a
+/// single row of tiles, which it is costly to take apart; rows, which take bytes without entries.
+constexpr double kBandEntries = 1 << 17;
+constexpr double kTileRowEntries = 1 << 20;
+constexpr std::uint64_t kBandRows = std::uint64_t{1} << 18;
 
 /// A frame's label; a matrix has none, its columns are called by their numbers.
 class LabelText {
@@ -88,65 +96,60 @@ void write_header(const Schema& schema, ByteSink& sink) {
   sink.write(out);
 }
 
-/// Gathers rows and hands them on whole.
-class RowWriter {
+/// The bytes of a band of rows, whose entries come in ascending order.
+class BandBytes {
  public:
-  explicit RowWriter(ByteSink& sink) : sink_(sink), buffer_(2 * kFlushBytes) {}
-
-  /// The next cells, values in f64, in ascending order of rows.
-  void append(std::span<const StoredCell> cells) {
-    for (; !cells.empty(); cells = cells.subspan(std::min(cells.size(), kCellsAtOnce))) {
-      make_room(kCellsAtOnce * kEntryBytes);
-      for (const StoredCell& cell : cells.first(std::min(cells.size(), kCellsAtOnce))) {
-        if (cell.row >= rows_) start_row(cell.row);
-        std::byte* const p = buffer_.data() + used_;
-        store_be(p, static_cast<std::uint32_t>(cell.col));
-        store_be(p + 4, cell.bits);
-        used_ += kEntryBytes;
-        ++count_;
-      }
-    }
-  }
-
-  /// Ends all rows before `rows`.
-  void finish(std::uint64_t rows) {
-    if (rows > rows_) start_row(rows - 1);
-    close_row();
-    flush();
-  }
-
- private:
-  static constexpr std::size_t kCellsAtOnce = 256;
-
-  /// Ends the rows before `row`, which is none of those begun; the next entries are its own.
-  void start_row(std::uint64_t row) {
-    while (rows_ <= row) {
-      close_row();
-      if (used_ >= kFlushBytes) flush();
-      make_room(kCountBytes + kCellsAtOnce * kEntryBytes);
-      count_at_ = used_;
-      used_ += kCountBytes;
-      count_ = 0;
-      ++rows_;
-    }
-  }
-  void close_row() noexcept {
-    if (rows_ > 0) store_be(buffer_.data() + count_at_, count_);
-  }
-  void make_room(std::size_t bytes) {
-    if (buffer_.size() - used_ < bytes) buffer_.resize(2 * buffer_.size());
-  }
-  void flush() {
-    sink_.write(std::span(buffer_.data(), used_));
+  void start(Range rows) {
+    rows_ = rows;
+    next_ = rows.begin;
     used_ = 0;
   }
 
-  ByteSink& sink_;
+  /// The next cells, at least one, values in f64.
+  void append(std::span<const StoredCell> cells) {
+    const std::uint64_t end = std::max(next_, cells.back().row + 1);
+    make_room(cells.size() * kEntryBytes + (end - next_) * kCountBytes);
+    for (const StoredCell& cell : cells) {
+      if (cell.row >= next_) start_row(cell.row);
+      std::byte* const p = buffer_.data() + used_;
+      store_be(p, static_cast<std::uint32_t>(cell.col));
+      store_be(p + 4, cell.bits);
+      used_ += kEntryBytes;
+      ++count_;
+    }
+  }
+
+  /// Ends all rows of the band. Valid until the next `start`.
+  std::span<const std::byte> finish() {
+    make_room((rows_.end - next_) * kCountBytes);
+    if (next_ < rows_.end) start_row(rows_.end - 1);
+    close_row();
+    return {buffer_.data(), used_};
+  }
+
+ private:
+  /// Ends the rows before `row`, which is none of those begun; the next entries are its own.
+  void start_row(std::uint64_t row) {
+    for (; next_ <= row; ++next_) {
+      close_row();
+      count_at_ = used_;
+      used_ += kCountBytes;
+      count_ = 0;
+    }
+  }
+  void close_row() noexcept {
+    if (next_ > rows_.begin) store_be(buffer_.data() + count_at_, count_);
+  }
+  void make_room(std::size_t bytes) {
+    if (buffer_.size() - used_ < bytes) buffer_.resize(std::max(2 * buffer_.size(), used_ + bytes));
+  }
+
   std::vector<std::byte> buffer_;
   std::size_t used_ = 0;
+  Range rows_{0, 0};
+  std::uint64_t next_ = 0;    // the first row that was not begun
   std::size_t count_at_ = 0;  // of the row that is open
   std::uint32_t count_ = 0;
-  std::uint64_t rows_ = 0;  // begun so far
 };
 
 bool holds_only_f64(const Schema& schema) {
@@ -170,24 +173,52 @@ std::uint64_t as_f64(const Schema& schema, const StoredCell& cell) {
   return bits;
 }
 
+/// Bands of rows, none with many more entries than kBandEntries as far as the index tells. Rows of
+/// one tiling's tiles are kept together where that is possible.
+std::vector<Range> bands_of(const Source& source) {
+  const auto grid = source.store().index().grid();
+  const std::uint64_t block_rows = grid ? grid->tile.rows : 1;
+  std::vector<Range> bands;
+  walk_in_pieces({0, source.rows()}, block_rows, [&](Range rows) {
+    const double entries = source.load({rows, {0, source.cols()}}).stored;
+    const double most = rows.size() > block_rows ? kBandEntries : kTileRowEntries;
+    const bool fits = entries <= most && rows.size() <= kBandRows;
+    if (fits || rows.size() == 1) bands.push_back(rows);
+    return fits || rows.size() == 1;
+  });
+  return bands;
+}
+
 }  // namespace
 
 void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&) {
   const Schema& schema = source.schema();
   write_header(schema, sink);
-  RowWriter out(sink);
   const bool as_they_are = holds_only_f64(schema);
-  std::vector<StoredCell> converted;
-  source.entries({{0, schema.rows}, {0, schema.cols}}, [&](std::span<const StoredCell> cells) {
-    if (!as_they_are) {
-      converted.assign(cells.begin(), cells.end());
-      for (StoredCell& cell : converted) cell.bits = as_f64(schema, cell);
-      cells = converted;
-    }
-    out.append(cells);
-    source.progress(cells.back().row);
+  const std::vector<Range> bands = bands_of(source);
+  struct Worker {
+    BandBytes bytes;
+    std::vector<StoredCell> converted;
+  };
+  std::vector<Worker> workers(worker_limit(source.threads()));
+  parallel_in_order(bands.size(), source.threads(), [&](std::uint64_t i, unsigned w, Turn& turn) {
+    Worker& worker = workers[w];
+    worker.bytes.start(bands[i]);
+    const Region band{bands[i], {0, schema.cols}};
+    source.entries(band, [&](std::span<const StoredCell> cells) {
+      if (!as_they_are) {
+        worker.converted.assign(cells.begin(), cells.end());
+        for (StoredCell& cell : worker.converted) cell.bits = as_f64(schema, cell);
+        cells = worker.converted;
+      }
+      worker.bytes.append(cells);
+    });
+    const auto bytes = worker.bytes.finish();
+    turn.take([&] {
+      sink.write(bytes);
+      source.progress(bands[i].end);
+    });
   });
-  out.finish(schema.rows);
   source.progress(schema.rows);
 }
 
