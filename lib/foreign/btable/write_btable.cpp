@@ -23,8 +23,8 @@ constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
 
 /// What a band of rows has at most: entries, so that its bytes stay in a core's cache; more for a
 /// single row of tiles, which it is costly to take apart; rows, which take bytes without entries.
-constexpr double kBandEntries = 1 << 17;
-constexpr double kTileRowEntries = 1 << 20;
+constexpr std::uint64_t kBandEntries = std::uint64_t{1} << 15;
+constexpr std::uint64_t kTileEntries = std::uint64_t{1} << 20;
 constexpr std::uint64_t kBandRows = std::uint64_t{1} << 18;
 
 /// A frame's label; a matrix has none, its columns are called by their numbers.
@@ -96,62 +96,6 @@ void write_header(const Schema& schema, ByteSink& sink) {
   sink.write(out);
 }
 
-/// The bytes of a band of rows, whose entries come in ascending order.
-class BandBytes {
- public:
-  void start(Range rows) {
-    rows_ = rows;
-    next_ = rows.begin;
-    used_ = 0;
-  }
-
-  /// The next cells, at least one, values in f64.
-  void append(std::span<const StoredCell> cells) {
-    const std::uint64_t end = std::max(next_, cells.back().row + 1);
-    make_room(cells.size() * kEntryBytes + (end - next_) * kCountBytes);
-    for (const StoredCell& cell : cells) {
-      if (cell.row >= next_) start_row(cell.row);
-      std::byte* const p = buffer_.data() + used_;
-      store_be(p, static_cast<std::uint32_t>(cell.col));
-      store_be(p + 4, cell.bits);
-      used_ += kEntryBytes;
-      ++count_;
-    }
-  }
-
-  /// Ends all rows of the band. Valid until the next `start`.
-  std::span<const std::byte> finish() {
-    make_room((rows_.end - next_) * kCountBytes);
-    if (next_ < rows_.end) start_row(rows_.end - 1);
-    close_row();
-    return {buffer_.data(), used_};
-  }
-
- private:
-  /// Ends the rows before `row`, which is none of those begun; the next entries are its own.
-  void start_row(std::uint64_t row) {
-    for (; next_ <= row; ++next_) {
-      close_row();
-      count_at_ = used_;
-      used_ += kCountBytes;
-      count_ = 0;
-    }
-  }
-  void close_row() noexcept {
-    if (next_ > rows_.begin) store_be(buffer_.data() + count_at_, count_);
-  }
-  void make_room(std::size_t bytes) {
-    if (buffer_.size() - used_ < bytes) buffer_.resize(std::max(2 * buffer_.size(), used_ + bytes));
-  }
-
-  std::vector<std::byte> buffer_;
-  std::size_t used_ = 0;
-  Range rows_{0, 0};
-  std::uint64_t next_ = 0;    // the first row that was not begun
-  std::size_t count_at_ = 0;  // of the row that is open
-  std::uint32_t count_ = 0;
-};
-
 bool holds_only_f64(const Schema& schema) {
   if (schema.kind == ObjectKind::matrix) return schema.value_type == ValueType::f64;
   return std::all_of(schema.columns.begin(), schema.columns.end(),
@@ -181,7 +125,7 @@ std::vector<Range> bands_of(const Source& source) {
   std::vector<Range> bands;
   walk_in_pieces({0, source.rows()}, block_rows, [&](Range rows) {
     const double entries = source.load({rows, {0, source.cols()}}).stored;
-    const double most = rows.size() > block_rows ? kBandEntries : kTileRowEntries;
+    const auto most = static_cast<double>(rows.size() > block_rows ? kBandEntries : kTileEntries);
     const bool fits = entries <= most && rows.size() <= kBandRows;
     if (fits || rows.size() == 1) bands.push_back(rows);
     return fits || rows.size() == 1;
@@ -189,37 +133,89 @@ std::vector<Range> bands_of(const Source& source) {
   return bands;
 }
 
+/// Encodes bands of rows, one after the other, in memory that it keeps.
+class BandEncoder {
+ public:
+  explicit BandEncoder(const Source& source)
+      : source_(&source), as_they_are_(holds_only_f64(source.schema())) {}
+
+  /// The rows as they stand in the file. Valid until the next call.
+  std::span<const std::byte> encode(Range rows) {
+    rows_ = rows;
+    const Region band{rows, {0, source_->cols()}};
+    const Source::Load load = source_->load(band);
+    cells_.clear();
+    // Blocks give their entries row by row, so that those of blocks side by side, one block after
+    // the other, need no more than to be dealt out to the rows.
+    if (load.stored < load.area / 4 && source_->collect(band, 2 * kTileEntries, cells_) && deal()) {
+      return bytes();
+    }
+    cells_.clear();
+    source_->entries(band, [&](std::span<const StoredCell> cells) {
+      cells_.insert(cells_.end(), cells.begin(), cells.end());
+    });
+    deal();
+    return bytes();
+  }
+
+ private:
+  /// What is known of a row while its entries are written.
+  struct RowEnd {
+    std::size_t at = 0;          // where its next entry goes
+    std::uint64_t next_col = 0;  // the least column that it may have
+  };
+
+  std::span<const std::byte> bytes() const noexcept { return {buffer_.data(), size_}; }
+
+  /// Writes the cells to their rows. False when they do not come in ascending columns.
+  bool deal() {
+    ends_.assign(rows_.size(), {});
+    for (const StoredCell& cell : cells_) ++ends_[cell.row - rows_.begin].at;
+    size_ = rows_.size() * kCountBytes + cells_.size() * kEntryBytes;
+    if (buffer_.size() < size_) buffer_.resize(size_);
+    std::size_t at = 0;
+    for (RowEnd& end : ends_) {
+      const auto count = static_cast<std::uint32_t>(end.at);
+      store_be(buffer_.data() + at, count);
+      end.at = at + kCountBytes;
+      at = end.at + std::size_t{count} * kEntryBytes;
+    }
+    for (const StoredCell& cell : cells_) {
+      RowEnd& end = ends_[cell.row - rows_.begin];
+      if (cell.col < end.next_col) return false;
+      end.next_col = cell.col + 1;
+      std::byte* const p = buffer_.data() + end.at;
+      store_be(p, static_cast<std::uint32_t>(cell.col));
+      store_be(p + 4, as_they_are_ ? cell.bits : as_f64(source_->schema(), cell));
+      end.at += kEntryBytes;
+    }
+    return true;
+  }
+
+  const Source* source_;
+  bool as_they_are_;
+  Range rows_{0, 0};
+  std::vector<StoredCell> cells_;
+  std::vector<RowEnd> ends_;  // one for each row
+  std::vector<std::byte> buffer_;
+  std::size_t size_ = 0;  // of what is used of the buffer
+};
+
 }  // namespace
 
 void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&) {
-  const Schema& schema = source.schema();
-  write_header(schema, sink);
-  const bool as_they_are = holds_only_f64(schema);
+  write_header(source.schema(), sink);
   const std::vector<Range> bands = bands_of(source);
-  struct Worker {
-    BandBytes bytes;
-    std::vector<StoredCell> converted;
-  };
-  std::vector<Worker> workers(worker_limit(source.threads()));
-  parallel_in_order(bands.size(), source.threads(), [&](std::uint64_t i, unsigned w, Turn& turn) {
-    Worker& worker = workers[w];
-    worker.bytes.start(bands[i]);
-    const Region band{bands[i], {0, schema.cols}};
-    source.entries(band, [&](std::span<const StoredCell> cells) {
-      if (!as_they_are) {
-        worker.converted.assign(cells.begin(), cells.end());
-        for (StoredCell& cell : worker.converted) cell.bits = as_f64(schema, cell);
-        cells = worker.converted;
-      }
-      worker.bytes.append(cells);
-    });
-    const auto bytes = worker.bytes.finish();
+  const unsigned threads = source.threads();
+  std::vector<BandEncoder> encoders(worker_limit(threads), BandEncoder(source));
+  parallel_in_order(bands.size(), threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
+    const auto bytes = encoders[worker].encode(bands[i]);
     turn.take([&] {
       sink.write(bytes);
       source.progress(bands[i].end);
     });
   });
-  source.progress(schema.rows);
+  source.progress(source.rows());
 }
 
 }  // namespace dapple::detail::btable
