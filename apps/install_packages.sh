@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
-# Installs what Debian 12 lacks to build dapple, and with the argument `tests` also what its tests
-# use. Does nothing, silently, when everything is there. Needs root or sudo otherwise.
+# Installs what Debian 12 lacks to build dapple, with the argument `tests` also what its tests use,
+# and with `bench` what dapple-bench compares with. Does nothing, silently, when everything is
+# there. Needs root or sudo otherwise.
 set -u
 
 needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev libtbb-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev)
-useful=()  # tests that need these are skipped without them
+useful=()  # tests that need these are skipped without them; peers of the benchmark are left out
 if [ "${1:-}" = tests ]; then
   needed+=(doctest-dev python3)
   useful+=(python3-numpy python3-scipy python3-pandas)
+elif [ "${1:-}" = bench ]; then
+  useful+=(libhdf5-dev liblmdb-dev python3 python3-numpy python3-scipy python3-h5py python3-zarr)
 fi
 
 say() { echo "install_packages: $*" >&2; }

@@ -28,10 +28,15 @@ std::string place(std::uint64_t row, std::uint64_t col) {
 
 // Bits of `n` values of one type, one word each.
 template <Value T>
-std::vector<std::uint64_t> bits_of(const std::vector<T>& values) {
-  std::vector<std::uint64_t> bits(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) std::memcpy(&bits[i], &values[i], sizeof(T));
+std::vector<std::uint64_t> bits_of(const T* values, std::size_t n) {
+  std::vector<std::uint64_t> bits(n);
+  for (std::size_t i = 0; i < n; ++i) std::memcpy(&bits[i], &values[i], sizeof(T));
   return bits;
+}
+
+template <Value T>
+std::vector<std::uint64_t> bits_of(const std::vector<T>& values) {
+  return bits_of(values.data(), values.size());
 }
 
 class Comparison {
@@ -156,18 +161,27 @@ class Comparison {
     const bool doubtful = any(r, State::doubtful);
     ask("reading all as CSR", doubtful, [&] {
       const Csr<T> got = m.template read_csr<T>(r, {.absent = Absent::zero});
-      std::vector<std::uint64_t> bits(r.rows.size() * r.cols.size());
-      const auto values = bits_of(got.values);
-      demand(got.row_ptr.size() == r.rows.size() + 1, "another number of CSR rows");
-      for (std::uint64_t row = 0; row < r.rows.size(); ++row) {
-        for (std::uint64_t i = got.row_ptr[row]; i < got.row_ptr[row + 1]; ++i) {
-          demand(values[i] != 0, "a zero among CSR entries");
-          demand(i == got.row_ptr[row] || got.col_idx[i] > got.col_idx[i - 1], "CSR order");
-          bits[row * r.cols.size() + got.col_idx[i]] = values[i];
-        }
-      }
-      cells(r, value_type_of<T>(), bits);
+      const auto values = bits_of(got.values.data(), got.values.size());
+      demand(std::find(values.begin(), values.end(), 0) == values.end(), "a zero in a CSR region");
+      cells(r, value_type_of<T>(), dense_bits(got, r));
     });
+  }
+
+  // The cells of a region given as sorted rows.
+  template <class T, class Col>
+  static std::vector<std::uint64_t> dense_bits(const Csr<T, Col>& csr, const Region& r) {
+    std::vector<std::uint64_t> bits(r.rows.size() * r.cols.size());
+    const auto values = bits_of(csr.values.data(), csr.values.size());
+    demand(csr.row_ptr.size() == r.rows.size() + 1 && csr.row_ptr[0] == 0 &&
+               csr.row_ptr[r.rows.size()] == values.size() && csr.col_idx.size() == values.size(),
+           "CSR arrays of other sizes");
+    for (std::uint64_t row = 0; row < r.rows.size(); ++row) {
+      for (std::uint64_t i = csr.row_ptr[row]; i < csr.row_ptr[row + 1]; ++i) {
+        demand(i == csr.row_ptr[row] || csr.col_idx[i] > csr.col_idx[i - 1], "CSR order");
+        bits[row * r.cols.size() + csr.col_idx[i]] = values[i];
+      }
+    }
+    return bits;
   }
 
   static BlockInfo info_of(const reference::Block& b) {
@@ -232,6 +246,15 @@ class Comparison {
         block.decode(std::span(out));
         demand(!doubtful, "cells out of a block at fault");
         cells(r, type, bits_of(out));
+      });
+      ask("a block as CSR", doubtful, [&] {
+        const auto csr = block.to_csr<decltype(tag)>();
+        demand(!doubtful, "CSR arrays of a block at fault");
+        cells(r, type, dense_bits(csr, r));
+        const BlockKind kind = block.info().kind;
+        if (o.format() == "dbdf" && (kind == BlockKind::csr || kind == BlockKind::coo)) {
+          demand(csr.values.size() == block.info().stored, "another number of CSR entries");
+        }
       });
     });
   }

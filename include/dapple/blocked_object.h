@@ -136,19 +136,18 @@ class BlockedObject {
 
   /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range. O(1).
   Block tile(std::uint64_t i, std::uint64_t j) const {
+    // All loads that do not depend on (i, j) first, so that a loop can do them once.
     const detail::HotStore& hot = *hot_;
-    detail::Touched block{nullptr, 0};
-    const std::uint64_t* const places = hot.places.load(std::memory_order_acquire);
-    if (places != nullptr && i < hot.grid_rows && j < hot.grid_cols) {
-      const std::uint64_t number = i * hot.grid_cols + j;
-      block.entry = hot.entries + number * detail::kEntryBytes;
-      block.place = std::atomic_ref(const_cast<std::uint64_t&>(places[number]))
-                        .load(std::memory_order_acquire);
-    }
-    if (block.place == 0) block = touch_tile(i, j);
-    return Block(hot, block,
-                 {i + 1 < hot.grid_rows ? hot.tile.rows : hot.last.rows,
-                  j + 1 < hot.grid_cols ? hot.tile.cols : hot.last.cols});
+    const std::uint64_t rows = hot.grid_rows, cols = hot.grid_cols;
+    const std::uint64_t* const places = hot.places;
+    const TileShape tile = hot.tile;
+    const std::uint64_t number = i * cols + j;
+    std::uint64_t place = 0;
+    if (i < rows && j < cols) [[likely]]
+      place = detail::place::load(places[number]);
+    if (place == 0) [[unlikely]]
+      place = touch_tile(i, j);
+    return Block(hot, number, place, tile);
   }
 
   /// Columns that can only be shown, in the order of the file. Most formats have none.
@@ -175,7 +174,7 @@ class BlockedObject {
   std::shared_ptr<const detail::Store> store_;
 
  private:
-  detail::Touched touch_tile(std::uint64_t i, std::uint64_t j) const;
+  DAPPLE_PURE std::uint64_t touch_tile(std::uint64_t i, std::uint64_t j) const;
   const detail::HotStore* hot_;  // store_ as what tile() needs
 };
 

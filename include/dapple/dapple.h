@@ -3,6 +3,7 @@
 // Start with matrix.h and frame.h; this header includes everything in reading order.
 #pragma once
 
+#include "dapple/array.h"           // memory for many values
 #include "dapple/block.h"           // one stored rectangle
 #include "dapple/blocked_object.h"  // what matrices and frames share
 #include "dapple/convert.h"         // other formats

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "dapple/array.h"
 #include "dapple/error.h"
 #include "dapple/value_type.h"
 
@@ -80,12 +81,13 @@ struct Triplet {
 };
 
 /// Compressed sparse rows as the usual three arrays. Entries of row r are
-/// [row_ptr[r], row_ptr[r + 1]) of col_idx and values, in ascending order of columns.
-template <Value T>
+/// [row_ptr[r], row_ptr[r + 1]) of col_idx and values, in ascending order of columns. Columns of a
+/// block fit 32 bits, those of a region of any object take 64.
+template <Value T, class Col = std::uint64_t>
 struct Csr {
-  std::vector<std::uint64_t> row_ptr;
-  std::vector<std::uint64_t> col_idx;
-  std::vector<T> values;
+  Array<std::uint64_t> row_ptr;
+  Array<Col> col_idx;
+  Array<T> values;
 };
 
 /// The stored entries of one row of a CSR block, in stored order.

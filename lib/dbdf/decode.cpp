@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "lib/dbdf/csr_arrays.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/sparse.h"
@@ -148,6 +149,11 @@ const Codec kCodec = {
     .read = read,
     .in_place = in_place,
     .entries = sparse_entries,
+    .csr_arrays =
+        [](const Store& store, const Entry& e, const CsrTarget& out) {
+          require_declared(store, e, {{0, e.rows}, {0, e.cols}}, out.type);
+          csr_arrays(store, e, out);
+        },
 };
 
 }  // namespace dapple::detail::dbdf

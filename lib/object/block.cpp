@@ -8,7 +8,6 @@
 namespace dapple {
 
 using detail::Entry;
-using detail::load_entry;
 
 namespace {
 
@@ -24,19 +23,19 @@ const detail::Store& Block::store() const noexcept {
   return static_cast<const detail::Store&>(*hot_);
 }
 
-BlockInfo Block::info() const noexcept { return load_entry(entry_).info(); }
+BlockInfo Block::info() const noexcept { return store().index().entry(number_).info(); }
 
 std::span<const std::byte> Block::payload() const {
-  const Entry e = load_entry(entry_);
+  const Entry e = store().index().entry(number_);
   const auto header_size = store().codec().header_size;
   const std::uint64_t header = header_size != nullptr ? header_size(e) : 0;
   return store().file().bytes(e.offset + header, e.bytes - header);
 }
 
-Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, const std::byte* entry,
+Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t number,
                                      ValueType wanted) {
   const auto& store = static_cast<const detail::Store&>(hot);
-  const Entry e = load_entry(entry);
+  const Entry e = store.index().entry(number);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {
     fail_kind(store, e, "a dense block of " + std::string(name(wanted)));
   }
@@ -51,7 +50,7 @@ Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, const std::byt
 }
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {
-  const Entry e = load_entry(entry_);
+  const Entry e = store().index().entry(number_);
   if (e.kind != wanted_kind || e.value_type != wanted || !store().codec().sparse_in_place) {
     fail_kind(store(), e,
               "a " + std::string(name(wanted_kind)) + " block of " + std::string(name(wanted)));
@@ -61,19 +60,28 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
 }
 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
-  const Entry e = load_entry(entry_);
+  const Entry e = store().index().entry(number_);
   const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols);
   store().codec().read(store(), e, {{0, e.rows}, {0, e.cols}}, target);
 }
 
 template <Value T>
-Csr<T> Block::to_csr() const {
-  const Entry e = load_entry(entry_);
-  return detail::fill_memory(store(), e.cells(),
-                             [&] { return detail::collect_csr<T>(store(), e.cells(), {}); });
+void Block::to_csr(Csr<T, std::uint32_t>& out) const {
+  const Entry e = store().index().entry(number_);
+  const auto arrays_of = store().codec().csr_arrays;
+  const bool sparse = e.kind == BlockKind::csr || e.kind == BlockKind::coo;
+  detail::fill_memory(store(), e.cells(), [&] {
+    if (!sparse || arrays_of == nullptr) return detail::collect_csr(store(), e.cells(), {}, out);
+    out.row_ptr.reset(std::size_t{e.rows} + 1);
+    out.col_idx.reset(e.stored);
+    out.values.reset(e.stored);
+    arrays_of(store(), e,
+              {out.row_ptr.data(), out.col_idx.data(),
+               reinterpret_cast<std::byte*>(out.values.data()), value_type_of<T>()});
+  });
 }
 
-#define DAPPLE_INSTANTIATE(T) template Csr<T> Block::to_csr() const;
+#define DAPPLE_INSTANTIATE(T) template void Block::to_csr(Csr<T, std::uint32_t>&) const;
 DAPPLE_INSTANTIATE(std::uint8_t)
 DAPPLE_INSTANTIATE(std::uint16_t)
 DAPPLE_INSTANTIATE(std::uint32_t)

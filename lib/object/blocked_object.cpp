@@ -85,7 +85,7 @@ std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t 
   return store_->block(*number);
 }
 
-detail::Touched BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
+std::uint64_t BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
   const auto& grid = store_->index().grid();
   if (!grid) {
     throw Error(Errc::invalid_argument, store_->file().name(), std::nullopt,
@@ -169,8 +169,9 @@ std::vector<T> Matrix::read(const Region& region, const ReadOptions& options) co
 template <Value T>
 Csr<T> Matrix::read_csr(const Region& region, const ReadOptions& options) const {
   store_->require_inside(region);
-  return detail::fill_memory(*store_, region,
-                             [&] { return detail::collect_csr<T>(*store_, region, options); });
+  Csr<T> out;
+  detail::fill_memory(*store_, region, [&] { detail::collect_csr(*store_, region, options, out); });
+  return out;
 }
 
 const std::string& Frame::label(std::uint64_t col) const {

@@ -45,18 +45,20 @@ T cell_as(const Store& store, const StoredCell& cell) {
   return load_le<T>(reinterpret_cast<const std::byte*>(&bits));
 }
 
-/// The cells of `region` that are stored and not positive zero, as sorted rows. Memory: twice the
-/// result.
-template <Value T>
-Csr<T> collect_csr(const Store& store, const Region& region, const ReadOptions& options) {
+/// Puts the cells of `region` that are stored and not positive zero into `out`, as sorted rows.
+/// Memory: twice the result. REQUIRES that Col holds the region's columns.
+template <Value T, class Col>
+void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
+                 Csr<T, Col>& out) {
   struct Cell {
-    std::uint64_t row, col;
+    std::uint64_t row;
+    Col col;
     T value;
   };
   std::vector<Cell> cells;
   store.entries(region, options, [&](const StoredCell& cell) {
-    cells.push_back(
-        {cell.row - region.rows.begin, cell.col - region.cols.begin, cell_as<T>(store, cell)});
+    cells.push_back({cell.row - region.rows.begin, static_cast<Col>(cell.col - region.cols.begin),
+                     cell_as<T>(store, cell)});
   });
   const auto before = [](const Cell& a, const Cell& b) {
     return a.row != b.row ? a.row < b.row : a.col < b.col;
@@ -64,17 +66,16 @@ Csr<T> collect_csr(const Store& store, const Region& region, const ReadOptions& 
   if (!std::is_sorted(cells.begin(), cells.end(), before)) {
     std::sort(cells.begin(), cells.end(), before);
   }
-  Csr<T> csr;
-  csr.row_ptr.assign(region.rows.size() + 1, 0);
-  csr.col_idx.reserve(cells.size());
-  csr.values.reserve(cells.size());
-  for (const Cell& cell : cells) {
-    ++csr.row_ptr[cell.row + 1];
-    csr.col_idx.push_back(cell.col);
-    csr.values.push_back(cell.value);
+  out.row_ptr.reset(region.rows.size() + 1);
+  out.col_idx.reset(cells.size());
+  out.values.reset(cells.size());
+  std::uint64_t row_end = 0;  // rows below it are complete
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    while (row_end <= cells[k].row) out.row_ptr[row_end++] = k;
+    out.col_idx[k] = cells[k].col;
+    out.values[k] = cells[k].value;
   }
-  for (std::size_t r = 1; r < csr.row_ptr.size(); ++r) csr.row_ptr[r] += csr.row_ptr[r - 1];
-  return csr;
+  while (row_end <= region.rows.size()) out.row_ptr[row_end++] = cells.size();
 }
 
 }  // namespace dapple::detail

@@ -28,6 +28,13 @@ class EntryPages;
 /// "(rx, cx)" for messages.
 std::string text(BlockPos pos);
 
+/// Byte positions of the fields inside a 64-byte index entry (FORMAT.md, "Entry").
+namespace entry_at {
+inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 32, hash = 40,
+                             rows = 48, cols = 52, kind = 56, value_type = 57, reserved = 58;
+}
+inline constexpr std::size_t kEntryBytes = 64;
+
 /// One index entry, decoded.
 struct Entry {
   BlockPos pos;
@@ -148,12 +155,6 @@ class BlockIndex {
     if (memory_ != nullptr) return memory_ + at;
     if (pages_ != nullptr) return made_entry(number);
     return place_.where->at(place_.entries + at, Entry::kBytes);
-  }
-  /// All entries one behind the other, mapped if need be; nullptr when they are made on demand.
-  /// Throws io.
-  const std::byte* map_entries() const {
-    if (memory_ != nullptr || place_.where == nullptr) return memory_;
-    return place_.where->map() + place_.entries;
   }
   Entry entry(std::uint64_t number) const { return load_entry(entry_bytes(number)); }
 

@@ -1,7 +1,6 @@
 #include "lib/object/store.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "lib/object/fill.h"
@@ -39,23 +38,19 @@ Piece piece_of(const Entry& entry, const Region& region, const Target& out) {
 
 }  // namespace
 
-void Store::Free::operator()(std::uint64_t* p) const noexcept { std::free(p); }
-
 Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, const Codec& codec,
              std::unique_ptr<CodecState> state)
     : file_(std::move(file)),
       schema_(std::move(schema)),
       index_(std::move(index)),
       codec_(&codec),
-      state_(std::move(state)) {
-  if (const auto& grid = index_.grid()) {
-    const auto rest = [](std::uint64_t cells, std::uint64_t tiles, std::uint32_t most) {
-      return static_cast<std::uint32_t>(cells - (tiles - 1) * most);
-    };
+      state_(std::move(state)),
+      places_(index_.size()) {
+  if (const auto& grid = index_.grid(); grid && places_.data() != nullptr) {
+    places = places_.data();
     grid_rows = grid->rows;
     grid_cols = grid->cols;
     tile = grid->tile;
-    last = {rest(schema_.rows, grid->rows, tile.rows), rest(schema_.cols, grid->cols, tile.cols)};
   }
 }
 
@@ -64,9 +59,8 @@ void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
 }
 
 std::uint64_t Store::place_of(std::uint64_t number) const noexcept {
-  std::uint64_t* const all = all_places_.load(std::memory_order_acquire);
-  if (all == nullptr) return 0;
-  return std::atomic_ref(all[number]).load(std::memory_order_acquire);
+  const std::uint64_t* const all = places_.data();
+  return all != nullptr ? place::load(all[number]) : 0;
 }
 
 // Returns its place, or 0 when it is to be confirmed again the next time.
@@ -86,49 +80,28 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() == nullptr || check_ == Check::always) return 0;
-  if (all_places_.load(std::memory_order_acquire) == nullptr) make_hot();
+  if (file_->base() == nullptr || check_ == Check::always || places_.data() == nullptr) return 0;
   std::uint64_t place = place::kTouched;
-  constexpr std::uint64_t kMostOffset = ~std::uint64_t{0} >> place::kTagBits;
-  if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 &&
-      entry.offset < kMostOffset - 64) {
-    place = (entry.offset + static_cast<unsigned>(codec_->dense_header)) << place::kTagBits |
-            place::dense_tag(entry.value_type);
+  if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
+      TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
+    const auto address = reinterpret_cast<std::uintptr_t>(file_->at(entry.offset, entry.bytes) +
+                                                          codec_->dense_header);
+    if (address >> (64 - place::kTagBits) == 0) {
+      place = address << place::kTagBits | place::dense_tag(entry.value_type);
+    }
   }
-  std::uint64_t* const all = all_places_.load(std::memory_order_acquire);
-  std::atomic_ref(all[number]).store(place, std::memory_order_release);
+  std::atomic_ref(places_.data()[number]).store(place, std::memory_order_relaxed);
   return place;
 }
 
-// REQUIRES that the file is mapped.
-void Store::make_hot() const {
-  const std::byte* const all_entries = index_.map_entries();
-  const std::lock_guard lock(mutex_);
-  if (places_ != nullptr) return;
-  places_.reset(static_cast<std::uint64_t*>(std::calloc(index_.size(), sizeof(std::uint64_t))));
-  if (places_ == nullptr) throw std::bad_alloc();
-  // Nobody reads these before a place is set.
-  auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
-  hot.map = file_->base();
-  hot.entries = all_entries;
-  if (all_entries != nullptr) hot.places.store(places_.get(), std::memory_order_release);
-  all_places_.store(places_.get(), std::memory_order_release);
+std::uint64_t Store::touch(std::uint64_t number) const {
+  const std::uint64_t place = place_of(number);
+  if (place != 0) return place;
+  ask_for({&number, 1});
+  return confirm(number, index_.entry(number));
 }
 
-Touched Store::touch(std::uint64_t number) const {
-  Touched block{index_.entry_bytes(number), place_of(number)};
-  if (block.place == 0) {
-    ask_for({&number, 1});
-    block.place = confirm(number, load_entry(block.entry));
-  }
-  return block;
-}
-
-Block Store::block(std::uint64_t number) const {
-  const Touched block = touch(number);
-  const Entry entry = load_entry(block.entry);
-  return Block(*this, block, {entry.rows, entry.cols});
-}
+Block Store::block(std::uint64_t number) const { return Block(*this, number, touch(number), tile); }
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);

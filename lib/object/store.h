@@ -19,6 +19,7 @@
 #include "dapple/frame.h"
 #include "lib/file.h"
 #include "lib/object/index.h"
+#include "lib/object/place_table.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail {
@@ -83,6 +84,15 @@ class CellRun {
   std::array<StoredCell, kMost> cells_;
 };
 
+/// The three arrays of one sparse block, of which all values are of one type: rows + 1 row
+/// pointers, and as many columns (from the block's first) and values as are stored.
+struct CsrTarget {
+  std::uint64_t* row_ptr;
+  std::uint32_t* col_idx;
+  std::byte* values;
+  ValueType type;
+};
+
 /// How the blocks of one format are decoded: a table of functions, one table per format.
 /// All may be called from any thread, check what they read, and throw corrupt or type_mismatch.
 struct Codec {
@@ -109,6 +119,8 @@ struct Codec {
   /// Calls `take` for every stored entry of `part`, in any order. May be null: all cells of the
   /// block are decoded with `read`, and those that are not positive zero are taken.
   void (*entries)(const Store&, const Entry&, const Part&, CellRun& take) = nullptr;
+  /// Decodes all of a CSR or COO block into arrays. May be null: they are made of `entries`.
+  void (*csr_arrays)(const Store&, const Entry&, const CsrTarget& out) = nullptr;
   /// True when the file has to be parsed from front to back, so that reading it tile by tile
   /// would parse it again and again: converters read strips of whole rows once and cut them up.
   bool sequential = false;
@@ -154,10 +166,10 @@ class Store : public HotStore {
   void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
   void set_check(Check check) noexcept { check_ = check; }
 
-  /// Entry and place of block `number` of the index. The entry is compared with the bytes it points
+  /// The place of block `number` of the index. Its entry is compared with the bytes it points
   /// to when it is first touched, its hash as `Check` says. Throws corrupt. O(1), no lock, no
   /// system call once touched.
-  Touched touch(std::uint64_t number) const;
+  std::uint64_t touch(std::uint64_t number) const;
   Block block(std::uint64_t number) const;
   Entry confirmed_entry(std::uint64_t number) const;
 
@@ -202,7 +214,6 @@ class Store : public HotStore {
  private:
   std::uint64_t place_of(std::uint64_t number) const noexcept;
   std::uint64_t confirm(std::uint64_t number, const Entry& entry) const;
-  void make_hot() const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
   const BlockIndex* truth() const;
@@ -220,16 +231,10 @@ class Store : public HotStore {
   std::string note_;
   std::vector<std::string> contents_;
   Check check_ = Check::never;
-  struct Free {
-    void operator()(std::uint64_t* p) const noexcept;
-  };
-  // A place per block. Made when the file is first mapped; pages of it cost no memory until one of
-  // their blocks is touched. HotStore has it too when all entries stand in memory.
-  mutable std::unique_ptr<std::uint64_t, Free> places_;
-  mutable std::atomic<std::uint64_t*> all_places_{nullptr};
+  PlaceTable places_;  // what HotStore::places points to
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
-  mutable std::mutex mutex_;                 // guards the making of places_, truth_, HotStore
+  mutable std::mutex mutex_;                 // guards the making of truth_
 };
 
 }  // namespace dapple::detail

@@ -1,0 +1,178 @@
+#include "harness/measure.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <stdexcept>
+
+#include "harness/disturbance.h"
+
+namespace dapple::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Taken {
+  double value = 0;  // seconds, unless the contender said otherwise; per piece of work
+  bool clean = true;
+  std::map<std::string, double> notes;
+};
+
+Taken take(const Series& series, const Contender& contender) {
+  if (contender.prepare) contender.prepare();
+  Sample sample;
+  const Watch watch;
+  const auto start = Clock::now();
+  const double answer = contender.run(sample);
+  const double seconds = seconds_since(start);
+  const bool clean = watch.undisturbed(seconds, sample.cpu_elsewhere(), series.cache);
+  if (answer != contender.expected) {
+    throw std::runtime_error(fmt::format("{}: {}: expected the answer {}, got {}", series.name,
+                                         contender.name, contender.expected, answer));
+  }
+  if (contender.holds && !contender.holds()) {
+    throw std::runtime_error(fmt::format("{}: {}: expected the cells that were stored, got others",
+                                         series.name, contender.name));
+  }
+  return {sample.value().value_or(seconds) / contender.work, clean, sample.notes()};
+}
+
+/// All samples of a series: taken[round][contender].
+class Rounds {
+ public:
+  Rounds(const Series& series, const Patience& patience)
+      : clean_(series.contenders.size()), counts_all_(series.contenders.size()) {
+    const std::size_t n = series.contenders.size();
+    for (const Contender& contender : series.contenders) take(series, contender);  // warms up
+    const auto start = Clock::now();
+    while (!satisfied(patience) &&
+           (taken_.size() < patience.least_rounds || seconds_since(start) < patience.seconds)) {
+      std::vector<Taken> round(n);
+      for (std::size_t k = 0; k < n; ++k) {
+        const std::size_t c = (k + taken_.size()) % n;
+        round[c] = take(series, series.contenders[c]);
+        if (round[c].clean) ++clean_[c];
+      }
+      taken_.push_back(std::move(round));
+    }
+    for (std::size_t c = 0; c < n; ++c) {
+      counts_all_[c] = clean_[c] < std::min<std::size_t>(patience.least_rounds, taken_.size());
+    }
+  }
+
+  bool disturbed(std::size_t c) const { return counts_all_[c]; }
+
+  template <class F>
+  std::vector<double> values(std::size_t c, const F& f) const {
+    std::vector<double> all;
+    for (const auto& round : taken_) {
+      if (counts(round, c)) all.push_back(f(round[c]));
+    }
+    return all;
+  }
+
+  /// Time of `a` over the time of `b`: the median over the rounds in which both count. Without
+  /// such a round, the medians of each.
+  double ratio(std::size_t a, std::size_t b) const {
+    std::vector<double> ratios;
+    for (const auto& round : taken_) {
+      if (counts(round, a) && counts(round, b)) ratios.push_back(round[a].value / round[b].value);
+    }
+    if (!ratios.empty()) return median(ratios);
+    return typical(a) / typical(b);
+  }
+
+  double typical(std::size_t c) const {
+    return median(values(c, [](const Taken& t) { return t.value; }));
+  }
+
+  std::map<std::string, double> notes(std::size_t c) const {
+    std::map<std::string, double> medians;
+    for (const auto& [name, unused] : taken_[0][c].notes) {
+      medians[name] = median(values(c, [&](const Taken& t) { return t.notes.at(name); }));
+    }
+    return medians;
+  }
+
+ private:
+  bool counts(const std::vector<Taken>& round, std::size_t c) const {
+    return counts_all_[c] || round[c].clean;
+  }
+  bool satisfied(const Patience& patience) const {
+    return std::all_of(clean_.begin(), clean_.end(),
+                       [&](std::size_t n) { return n >= patience.rounds; });
+  }
+
+  std::vector<std::vector<Taken>> taken_;
+  std::vector<std::size_t> clean_;  // by contender
+  std::vector<bool> counts_all_;    // too few clean samples: disturbed ones count as well
+};
+
+bool stands_for(const Contender& contender, const std::string& against) {
+  if (against == "limit") return contender.role == Role::limit;
+  if (against == "peer") return contender.role == Role::peer;
+  return contender.name.starts_with(against);
+}
+
+/// The fastest of the contenders that `against` stands for.
+std::optional<std::size_t> find_best(const Series& series, const Rounds& rounds,
+                                     const std::string& against) {
+  std::optional<std::size_t> best;
+  for (std::size_t c = 0; c < series.contenders.size(); ++c) {
+    if (!stands_for(series.contenders[c], against)) continue;
+    if (!best || rounds.typical(c) < rounds.typical(*best)) best = c;
+  }
+  return best;
+}
+
+/// Nothing when the other side took no part.
+std::optional<Verdict> judge(const Series& series, const Rounds& rounds, std::size_t c,
+                             const Goal& goal) {
+  const std::string& name = series.contenders[c].name;
+  if (goal.against.empty()) {
+    const double figure = series.unit.figure(rounds.typical(c), 1);
+    return Verdict{name, goal, figure,
+                   series.unit.rate ? figure >= goal.most : figure <= goal.most};
+  }
+  const auto other = find_best(series, rounds, goal.against);
+  if (!other) return std::nullopt;
+  const double ratio = goal.note.empty()
+                           ? rounds.ratio(c, *other)
+                           : rounds.notes(c).at(goal.note) / rounds.notes(*other).at(goal.note);
+  return Verdict{name, goal, ratio, ratio <= goal.most};
+}
+
+}  // namespace
+
+SeriesResult measure(const Series& series, const Patience& patience) {
+  const Rounds rounds(series, patience);
+  const auto limit = find_best(series, rounds, "limit");
+  const auto peer = find_best(series, rounds, "peer");
+
+  SeriesResult result{series.name, std::string(series.unit.name), series.at, {}, {}, {}};
+  if (peer) result.best_peer = series.contenders[*peer].name;
+  for (std::size_t c = 0; c < series.contenders.size(); ++c) {
+    const Contender& contender = series.contenders[c];
+    const auto figures =
+        rounds.values(c, [&](const Taken& t) { return series.unit.figure(t.value, 1); });
+    Figures f{contender.name, contender.how, contender.role, spread(figures), {}, {}, 0, {}, {}};
+    f.samples = figures.size();
+    f.disturbed = rounds.disturbed(c);
+    f.notes = rounds.notes(c);
+    if (limit) f.to_limit = rounds.ratio(c, *limit);
+    if (peer && contender.role == Role::dapple) f.to_best_peer = rounds.ratio(c, *peer);
+    result.contenders.push_back(std::move(f));
+    if (contender.role != Role::dapple) continue;
+    for (const Goal& goal : series.goals) {
+      if (auto verdict = judge(series, rounds, c, goal)) result.verdicts.push_back(*verdict);
+    }
+  }
+  return result;
+}
+
+}  // namespace dapple::bench

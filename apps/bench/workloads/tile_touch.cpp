@@ -1,0 +1,136 @@
+// W1 and W3, touch: one cell of a random tile. Independent touches may overlap in the processor;
+// dependent ones, where each cell says which tile is next, may not.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "harness/helper_process.h"
+#include "harness/kernels.h"
+#include "harness/random.h"
+#include "peers/hdf5_matrix.h"
+#include "peers/lmdb_store.h"
+#include "workloads/tiles.h"
+#include "workloads/workloads.h"
+
+namespace dapple::bench {
+
+namespace {
+
+using Touches = std::span<const Touch>;
+
+/// Adds up the cells that `fetch` gives.
+template <class Fetch>
+double touch_all(Touches touches, const Fetch& fetch) {
+  double sum = 0;
+  for (const Touch& t : touches) sum += fetch(t);
+  return sum;
+}
+
+/// The same, but the tile's row is moved by the value of the cell before. REQUIRES a grid of a
+/// power of two.
+template <class Fetch>
+double touch_in_chain(Touches touches, std::uint64_t grid, const Fetch& fetch) {
+  double sum = 0;
+  std::uint64_t last = 0;
+  for (Touch t : touches) {
+    t.i = static_cast<std::uint16_t>((t.i + last) & (grid - 1));
+    const double value = fetch(t);
+    last = static_cast<std::uint64_t>(value);
+    sum += value;
+  }
+  return sum;
+}
+
+class TouchSeries {
+ public:
+  TouchSeries(const TileFiles& files, const std::vector<Touch>& touches, bool chained)
+      : files_(files), touches_(touches), chained_(chained) {}
+
+  /// `count`: so many touches that a run is long enough to be timed and no longer.
+  template <class Fetch>
+  Contender contender(std::string name, Role role, std::string how, std::size_t count,
+                      Fetch fetch) const {
+    const Touches touches = Touches(touches_).first(std::min(count, touches_.size()));
+    const bool chained = chained_;
+    const std::uint64_t grid = files_.shape.grid();
+    const auto run = [touches, chained, grid](const auto& f) {
+      return chained ? touch_in_chain(touches, grid, f) : touch_all(touches, f);
+    };
+    const std::uint32_t tile = files_.shape.tile;
+    const double expected = run([tile](const Touch& t) -> double {
+      return cell(std::uint64_t{t.i} * tile + t.row, std::uint64_t{t.j} * tile + t.col);
+    });
+    return {std::move(name), role,
+            std::move(how),  static_cast<double>(touches.size()),
+            expected,        [run, fetch = std::move(fetch)](Sample&) { return run(fetch); }};
+  }
+
+ private:
+  const TileFiles& files_;
+  const std::vector<Touch>& touches_;
+  bool chained_;
+};
+
+constexpr std::size_t kFast = 2'000'000, kMiddling = 200'000, kSlow = 4'000;
+
+}  // namespace
+
+void touch_tiles(Session& session, const TileFiles& files) {
+  const TileShapeOf shape = files.shape;
+  const auto touches = random_touches(shape, session.sized(kFast, kSlow));
+  const RawTiles raw(files.dapple, shape);
+  const auto matrix = Matrix::open(files.dapple);
+  for (std::uint64_t n = 0; n < shape.grid() * shape.grid(); ++n) {  // every page of both maps
+    const auto view = matrix.tile(n / shape.grid(), n % shape.grid()).dense<double>();
+    for (std::uint64_t row = 0; row < shape.tile; ++row) {
+      if (view(row, 0) != load_double(raw.tile(n) + row * shape.tile * sizeof(double))) {
+        throw std::runtime_error("expected the limit and dapple to see the same cells");
+      }
+    }
+  }
+  const auto at = [tile = shape.tile](const Touch& t) {
+    return (std::size_t{t.row} * tile + t.col) * sizeof(double);
+  };
+
+  for (const bool chained : {false, true}) {
+    const TouchSeries of(files, touches, chained);
+    Series series{chained ? "touch one cell, dependent loads" : "touch one cell, independent loads",
+                  kNanoseconds,
+                  Cache::warm,
+                  {{"limit", 1.5}, {"LMDB", 1.0 / 8}, {"HDF5", 1.0 / 20}}};
+    if (chained) series.goals = {{"limit", 1.5}};
+    series.contenders.push_back(of.contender(
+        "raw pointer", Role::limit, "address computed from the tile's number", kFast,
+        [&](const Touch& t) { return load_double(raw.tile(shape.number(t.i, t.j)) + at(t)); }));
+    series.contenders.push_back(of.contender(
+        "dapple", Role::dapple, "matrix.tile(i, j).dense<double>()(row, col)", kFast,
+        [&](const Touch& t) { return matrix.tile(t.i, t.j).dense<double>()(t.row, t.col); }));
+    if constexpr (kHasLmdb) {
+      const auto store = std::make_shared<LmdbStore>(files.lmdb);
+      const auto reader = std::make_shared<LmdbStore::Reader>(*store);
+      series.contenders.push_back(
+          of.contender("LMDB", Role::peer, "mdb_get, value used in place", kMiddling,
+                       [store, reader, shape, at](const Touch& t) {
+                         return load_double(reader->find(shape.number(t.i, t.j)) + at(t));
+                       }));
+    }
+    if constexpr (kHasHdf5) {
+      for (const std::size_t cache : {kHdf5LargeCache, kHdf5DefaultCache}) {
+        const auto hdf5 = std::make_shared<Hdf5Matrix>(files.hdf5, ValueType::f64, cache);
+        const bool large = cache == kHdf5LargeCache;
+        series.contenders.push_back(of.contender(
+            large ? "HDF5, 4 GiB cache" : "HDF5, default cache", Role::peer, "H5Dread of one cell",
+            large ? kMiddling : kSlow, [hdf5, tile = std::uint64_t{shape.tile}](const Touch& t) {
+              const std::uint64_t row = t.i * tile + t.row, col = t.j * tile + t.col;
+              double value = 0;
+              hdf5->read({{row, row + 1}, {col, col + 1}}, &value);
+              return value;
+            }));
+        move_to_helper(series.contenders.back());
+      }
+    }
+    session.measure(series);
+  }
+}
+
+}  // namespace dapple::bench

@@ -1,0 +1,51 @@
+#include "workloads/workloads.h"
+
+#include <fmt/format.h>
+
+#include "workloads/tiles.h"
+
+namespace dapple::bench {
+
+namespace {
+
+constexpr Workload kWorkloads[] = {
+    {"W1", "What does it cost to reach one cell of a random tile that is in memory?", run_w1},
+    {"W2", "Are the cells of a tile as fast to use as plain memory?", run_w2},
+    {"W3", "And when the tiles are small, so that finding them is most of the work?", run_w3},
+    {"W4", "What does it cost to copy out a region that lies across tiles?", run_w4},
+    {"W5", "What does opening a file cost, and does it grow with the number of blocks?", run_w5},
+    {"W6", "What does opening cost when the file has no index?", run_w6},
+    {"W7", "Are sparse blocks as fast to decode as their bytes are to copy?", run_w7},
+};
+
+TileFiles tiles_of(Session& session, std::uint32_t tile, std::uint32_t small_tile) {
+  const TileShapeOf shape =
+      session.quick() ? TileShapeOf{512, small_tile} : TileShapeOf{16384, tile};
+  session.describe(fmt::format("{0} x {0} f64 in tiles of {1} x {1}", shape.side, shape.tile));
+  return make_tile_files(session, shape);
+}
+
+}  // namespace
+
+std::span<const Workload> workloads() { return kWorkloads; }
+
+void run_w1(Session& session) {
+  const TileFiles files = tiles_of(session, 256, 64);
+  const auto pins = pin(files);
+  touch_tiles(session, files);
+}
+
+void run_w2(Session& session) {
+  const TileFiles files = tiles_of(session, 256, 64);
+  const auto pins = pin(files);
+  sum_tiles(session, files, 0.97);
+}
+
+void run_w3(Session& session) {
+  const TileFiles files = tiles_of(session, 32, 32);
+  const auto pins = pin(files);
+  touch_tiles(session, files);
+  sum_tiles(session, files, 0.97);
+}
+
+}  // namespace dapple::bench

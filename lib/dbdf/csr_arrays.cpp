@@ -1,0 +1,171 @@
+#include "lib/dbdf/csr_arrays.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "lib/dbdf/entry_stream.h"
+#include "lib/object/convert_cells.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+// Sorts the entries [begin, end) of two arrays by column.
+void sort_by_column(const CsrTarget& out, std::uint64_t begin, std::uint64_t end) {
+  const std::size_t size = size_of(out.type);
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> entries;
+  entries.reserve(end - begin);
+  for (std::uint64_t k = begin; k < end; ++k) {
+    entries.emplace_back(out.col_idx[k], load_bits(out.type, out.values + k * size));
+  }
+  std::sort(entries.begin(), entries.end());
+  for (std::uint64_t k = begin; k < end; ++k) {
+    out.col_idx[k] = entries[k - begin].first;
+    store_bits(out.type, out.values + k * size, entries[k - begin].second);
+  }
+}
+
+// The values of a row as another type than the stored one.
+void convert_row(const Stream& s, std::uint32_t row, const std::byte* entries, std::uint32_t count,
+                 const CsrTarget& out, std::uint64_t k) {
+  const ValueType stored = s.entry.value_type;
+  const std::size_t stride = 4 + size_of(stored), size = size_of(out.type);
+  const std::size_t fitting =
+      convert_cells(stored, entries + 4, stride, out.type, out.values + k * size, size, count);
+  if (fitting < count) {
+    const std::byte* bad = entries + fitting * stride;
+    fail_misfit(s.store, s.entry, {row, load_le<std::uint32_t>(bad)}, bad + 4, out.type);
+  }
+}
+
+// Whether all columns of a row are below `cols`, and in ascending order. Two loops over an array
+// that is still in the nearest cache, and that the compiler makes vectors of.
+struct RowCheck {
+  bool inside, ascending;
+
+  RowCheck(const std::uint32_t* col, std::uint32_t count, std::uint32_t cols) {
+    std::uint32_t outside = 0, unordered = 0;
+    for (std::uint32_t i = 0; i < count; ++i) outside |= col[i] >= cols ? 1U : 0U;
+    for (std::uint32_t i = 1; i < count; ++i) unordered |= col[i] <= col[i - 1] ? 1U : 0U;
+    inside = outside == 0;
+    ascending = unordered == 0;
+  }
+};
+
+// Columns are checked row by row behind the loop that copies, which so keeps up with memory (10^7
+// entries of f64: 10.2 ms, a memcpy of their bytes 9.8 ms, checked one by one 12.4 ms).
+template <std::size_t kSize>
+void csr_to_arrays(const Stream& s, const CsrTarget& out) {
+  constexpr std::size_t stride = 4 + kSize;
+  const bool same = out.type == s.entry.value_type;
+  std::uint64_t k = 0;
+  const auto take = [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {
+    std::uint32_t* const cols = out.col_idx + k;
+    if (same) {
+      std::byte* const values = out.values + k * kSize;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        std::memcpy(cols + i, entries + i * stride, 4);
+        std::memcpy(values + i * kSize, entries + i * stride + 4, kSize);
+      }
+    } else {
+      for (std::uint32_t i = 0; i < count; ++i) std::memcpy(cols + i, entries + i * stride, 4);
+    }
+    const RowCheck check(cols, count, s.entry.cols);
+    if (!check.inside) {
+      const auto* const bad =
+          std::find_if(cols, cols + count, [&](auto c) { return c >= s.entry.cols; });
+      fail_col(s, entries + static_cast<std::size_t>(bad - cols) * stride, *bad);
+    }
+    if (!same) convert_row(s, row, entries, count, out, k);
+    if (!check.ascending) {
+      require_distinct_columns(s, entries, count, stride, row);
+      sort_by_column(out, k, k + count);
+    }
+    k += count;
+    out.row_ptr[row + 1] = k;
+  };
+  out.row_ptr[0] = 0;
+  each_csr_row<kSize>(s, {0, s.entry.rows}, take);
+}
+
+// Entries of a COO block that stand in ascending order, inside the block, as arrays of their own
+// type; false when it turns out that they don't. Everything that changes is a local variable:
+// stores of bytes may change any other, which would be loaded again for each entry.
+template <std::size_t kSize, bool kWithCol>
+bool coo_in_order(const Stream& s, const CsrTarget& out) {
+  constexpr std::size_t stride = (kWithCol ? 8 : 4) + kSize;
+  const std::uint64_t rows = s.entry.rows, cols = s.entry.cols, stored = s.entry.stored;
+  std::uint64_t* const row_ptr = out.row_ptr;
+  std::uint32_t* const col_idx = out.col_idx;
+  std::byte* const values = out.values;
+  std::uint64_t row_end = 0;  // row pointers below it are known
+  std::uint64_t next = 0;     // lowest row << 32 | column that keeps ascending order
+  bool good = true;
+  const std::byte* p = s.data;
+  for (std::uint64_t k = 0; k < stored; ++k, p += stride) {
+    const auto row = load_le<std::uint32_t>(p);
+    const std::uint32_t col = kWithCol ? load_le<std::uint32_t>(p + 4) : 0;
+    const std::uint64_t cell = std::uint64_t{row} << 32 | col;
+    good &= cell >= next && col < cols;
+    next = cell + 1;
+    col_idx[k] = col;
+    std::memcpy(values + k * kSize, p + stride - kSize, kSize);
+    if (row >= row_end) {
+      if (row >= rows) return false;
+      while (row_end <= row) row_ptr[row_end++] = k;
+    }
+  }
+  while (row_end <= rows) row_ptr[row_end++] = stored;
+  return good;
+}
+
+template <std::size_t kSize>
+void coo_to_arrays(const Stream& s, const CsrTarget& out) {
+  if (out.type == s.entry.value_type) {
+    const bool done =
+        s.entry.cols == 1 ? coo_in_order<kSize, false>(s, out) : coo_in_order<kSize, true>(s, out);
+    if (done) return;
+  }
+  struct Place {
+    std::uint64_t cell;  // row << 32 | column
+    const std::byte* value;
+  };
+  std::vector<Place> places;
+  places.reserve(s.entry.stored);
+  const Part all{{0, s.entry.rows}, {0, s.entry.cols}};
+  each<kSize>(s, all, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+    places.push_back({std::uint64_t{row} << 32 | col, value});
+  });
+  const auto before = [](const Place& a, const Place& b) { return a.cell < b.cell; };
+  if (!std::is_sorted(places.begin(), places.end(), before)) {
+    std::sort(places.begin(), places.end(), before);
+  }
+  const std::size_t size = size_of(out.type);
+  std::uint64_t row_end = 0;  // row pointers below it are known
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const auto row = static_cast<std::uint32_t>(places[k].cell >> 32);
+    const auto col = static_cast<std::uint32_t>(places[k].cell);
+    while (row_end <= row) out.row_ptr[row_end++] = k;
+    out.col_idx[k] = col;
+    store_bits(out.type, out.values + k * size, value_as(s, {row, col}, places[k].value, out.type));
+  }
+  while (row_end <= s.entry.rows) out.row_ptr[row_end++] = places.size();
+}
+
+}  // namespace
+
+void csr_arrays(const Store& store, const Entry& entry, const CsrTarget& out) {
+  const Stream stream(store, entry);
+  with_value_size(entry.value_type, [&](auto size) {
+    if (entry.kind == BlockKind::csr) {
+      csr_to_arrays<size>(stream, out);
+    } else {
+      coo_to_arrays<size>(stream, out);
+    }
+  });
+}
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,12 @@
+// A CSR or COO block as the usual three arrays.
+#pragma once
+
+#include "lib/object/store.h"
+
+namespace dapple::detail::dbdf {
+
+/// `Codec::csr_arrays` of CSR and COO blocks. One pass; rows that are not in ascending order are
+/// sorted behind it. O(rows + entries), and O(n log n) for what has to be sorted.
+void csr_arrays(const Store& store, const Entry& entry, const CsrTarget& out);
+
+}  // namespace dapple::detail::dbdf
