@@ -23,7 +23,8 @@ constexpr std::pair<std::string_view, KindChoice> kKinds[] = {{"auto", KindChoic
 /// Flags that shape blocks, and whether any was given: other formats have no blocks to shape.
 struct WriteFlags {
   WriteOptions options;
-  std::string_view first;  // the first of them that was given
+  std::string_view first;  // the first of them that was given, --kind not counted
+  bool kind = false;       // --kind, which holds for runtime files too
 };
 
 TileShape parse_tile(const std::string& text) {
@@ -60,11 +61,11 @@ void add_write_flags(Command& command, WriteFlags& flags) {
       "store blocks of R rows and C columns");
   command.option(
       "--kind", "KIND",
-      [&options, given](const std::string& text) {
-        given("--kind");
+      [&options, &flags](const std::string& text) {
+        flags.kind = true;
         options.kind = parse_choice("--kind", text, kKinds);
       },
-      "auto (the fewest bytes), dense, csr or coo");
+      "auto (the fewest bytes), dense, csr or coo; for daphne: dense or csr");
   command.flag(
       "--no-narrow",
       [&options, given] {
@@ -146,6 +147,9 @@ int run(const Arguments& arguments, Console& console) {
   const FormatInfo& format = format_to_write(destination);
   if (format.name != "dbdf" && !write.first.empty()) {
     throw UsageError(fmt::format("expected {} with dbdf only, got {}", write.first, format.name));
+  }
+  if (format.name != "dbdf" && format.name != "daphne" && write.kind) {
+    throw UsageError(fmt::format("expected --kind with dbdf or daphne only, got {}", format.name));
   }
   require_replaceable(destination);
 

@@ -89,6 +89,8 @@ void add_destination_flags(Command& command, Destination& destination) {
       "--to", "FORMAT", [&destination](const std::string& text) { destination.to = text; },
       "the format to write, where the name of OUT does not tell");
   command.flag("--force", destination.force, "replace OUT when it exists");
+  command.flag("--drop-labels", destination.drop_labels,
+               "write a frame without its labels, where a format has no place for them");
 }
 
 const FormatInfo& format_to_write(const Destination& destination) {
@@ -125,6 +127,7 @@ std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const
   options.to = format_to_write(destination).name;
   options.threads = console.threads;
   options.write.overwrite = destination.force;
+  options.drop_labels = destination.drop_labels;
   options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   if (!destination.is_stdout()) return convert(in, part, destination.path, options);
   convert(in, part, StdoutSink(console.out), options);

@@ -13,11 +13,12 @@ struct Destination {
   std::string path;  // "-" or empty: standard output
   std::string to;    // the format's name; empty: told from the path's extension
   bool force = false;
+  bool drop_labels = false;
 
   bool is_stdout() const noexcept { return path.empty() || path == "-"; }
 };
 
-/// --to and --force.
+/// --to, --force and --drop-labels.
 void add_destination_flags(Command& command, Destination& destination);
 
 /// The format to write. Throws UsageError when neither --to nor the extension tells, or when the

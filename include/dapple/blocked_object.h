@@ -137,15 +137,17 @@ class BlockedObject {
 
   /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range. O(1).
   Block tile(std::uint64_t i, std::uint64_t j) const {
-    // All loads that do not depend on (i, j) first, so that a loop can do them once.
+    // The loads of what is constant stand first, so that a loop can do them once.
     const detail::HotStore& hot = *hot_;
     const std::uint64_t rows = hot.grid_rows, cols = hot.grid_cols;
-    const std::uint64_t* const places = hot.places;
     const TileShape tile = hot.tile;
     const std::uint64_t number = i * cols + j;
     std::uint64_t place = 0;
-    if (i < rows && j < cols) [[likely]]
-      place = detail::place::load(places[number]);
+    if (i < rows && j < cols) [[likely]] {
+      const std::uint64_t* const places = detail::load_once(hot.places);
+      if (places != nullptr) [[likely]]
+        place = detail::load_once(places[number]);
+    }
     if (place == 0) [[unlikely]]
       place = touch_tile(i, j);
     return Block(hot, number, place, tile);

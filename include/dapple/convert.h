@@ -46,8 +46,9 @@ struct ConvertOptions {
   std::optional<ValueType> value_type;  // of all cells of the output; unset: as they are
   bool allow_loss = false;              // values may be rounded, wrapped never, to `value_type`
   Absent absent = Absent::error;
-  unsigned threads = 1;  // 0: one per processor
-  WriteOptions write;    // `overwrite` and `sync` hold for every format, the rest for dbdf
+  unsigned threads = 1;      // 0: one per processor
+  WriteOptions write;        // `overwrite` and `sync` hold for every format, the rest for dbdf
+  bool drop_labels = false;  // of a frame, where the target has no place for labels
   IdvWriteOptions idv;
   TakeProgress progress;  // in rows
 };

@@ -7,6 +7,7 @@
 #include "lib/file.h"
 #include "lib/foreign/formats.h"
 #include "lib/object/source.h"
+#include "lib/text.h"
 
 namespace dapple {
 
@@ -62,12 +63,38 @@ constexpr std::size_t kNamedColumns = 8;
                   "; --column chooses columns, --drop-unsupported leaves these out");
 }
 
+/// Throws unsupported: a column has a label that says more than its number.
+void require_no_labels(const Source& source, const Format& format) {
+  const auto& columns = source.schema().columns;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& label = columns[i].label;
+    if (label.empty() || label == std::to_string(i)) continue;
+    throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+                "expected a frame without labels to write as " + std::string(format.info.name) +
+                    ", which has no place for them, got " + shown(label) +
+                    "; --drop-labels leaves them out");
+  }
+}
+
 Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
   auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
   Source source(std::move(store), part, options);
   if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
+  if (!format.holds_labels && !options.drop_labels) require_no_labels(source, format);
   return source;
+}
+
+/// Runs `write`. What a format cannot hold is to be found in the source's file, and writers leave
+/// it to this to say so.
+template <class Write>
+auto naming_source(const Source& source, const Write& write) {
+  try {
+    return write();
+  } catch (const Error& e) {
+    if (e.code() != Errc::unsupported || !e.file().empty()) throw;
+    throw Error(e.code(), source.store().file().name(), e.offset(), e.detail());
+  }
 }
 
 }  // namespace
@@ -78,10 +105,12 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
                      const std::filesystem::path& out, const ConvertOptions& options) {
   const detail::Format& format = detail::format_to_write(options.to, out);
   const detail::Source source = detail::source_of(in, part, options, format);
-  if (format.write_file != nullptr) return format.write_file(source, out, options);
+  if (format.write_file != nullptr) {
+    return detail::naming_source(source, [&] { return format.write_file(source, out, options); });
+  }
   detail::OutputFile file(out, options.write.overwrite);
   detail::BufferedSink sink([&](std::span<const std::byte> bytes) { file.append(bytes); });
-  format.write(source, sink, options);
+  detail::naming_source(source, [&] { format.write(source, sink, options); });
   sink.flush();
   file.publish(options.write.sync);
   return {{}, file.appended()};
@@ -100,7 +129,7 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
   }
   const detail::Source source = detail::source_of(in, part, options, format);
   detail::BufferedSink buffered([&](std::span<const std::byte> bytes) { sink(bytes); });
-  format.write(source, buffered, options);
+  detail::naming_source(source, [&] { format.write(source, buffered, options); });
   buffered.flush();
 }
 

@@ -21,7 +21,8 @@ namespace detail {
 
 namespace {
 
-// name, title, extensions, reads, writes, streams; recognise, open, write, write_file, holds_text
+// name, title, extensions, reads, writes, streams; recognise, open, write, write_file, holds_text,
+// holds_labels
 constexpr std::array kTable = {
     Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
@@ -44,11 +45,17 @@ constexpr std::array kTable = {
     Format{{"futhark", "Futhark values", ".in .out", true, true, true},
            futhark::recognise_futhark,
            futhark::open_futhark,
-           futhark::write_futhark},
+           futhark::write_futhark,
+           nullptr,
+           false,
+           false},
     Format{{"futhark-text", "Futhark values as text", "", false, true, true},
            nullptr,
            nullptr,
-           futhark::write_futhark_text},
+           futhark::write_futhark_text,
+           nullptr,
+           false,
+           false},
     Format{{"idv", "ML.NET binary data view", ".idv", true, true, false},
            idv::recognise_idv,
            idv::open_idv,
@@ -57,7 +64,10 @@ constexpr std::array kTable = {
     Format{{"mtx", "Matrix Market", ".mtx", true, true, true},
            mtx::recognise_mtx,
            mtx::open_mtx,
-           mtx::write_mtx},
+           mtx::write_mtx,
+           nullptr,
+           false,
+           false},
     Format{{"csv", "delimited text", ".csv", true, true, true},
            csv::recognise_csv,
            csv::open_csv,

@@ -49,6 +49,8 @@ struct Format {
                              const ConvertOptions&) = nullptr;
   /// Text columns are written, too (`BlockedObject::text_columns`); otherwise they are an error.
   bool holds_text = false;
+  /// Labels of frames have a place; otherwise they are an error, or left out if that is asked for.
+  bool holds_labels = true;
 };
 
 /// One row per format. Formats are asked in this order: files of the DAPHNE runtime start like

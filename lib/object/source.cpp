@@ -359,9 +359,8 @@ void Source::sort_cells(Range rows, EntryBuffers& buffers) const {
     for (const StoredCell& cell : cells) buffers.dealt[next[cell.row - rows.begin]++] = cell;
     cells.swap(buffers.dealt);
   }
-  if (!std::is_sorted(cells.begin(), cells.end(), before)) {
-    std::sort(cells.begin(), cells.end(), before);
-  }
+  if (find_not_ascending(cells) == cells.end()) return;
+  std::sort(cells.begin(), cells.end(), before);
   const auto twice = find_not_ascending(cells);
   if (twice != cells.end()) fail_twice(twice[1]);
 }

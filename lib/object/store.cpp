@@ -44,16 +44,12 @@ Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, 
       schema_(std::move(schema)),
       index_(std::move(index)),
       codec_(&codec),
-      state_(std::move(state)),
-      places_(index_.size()) {
+      state_(std::move(state)) {
   if (const auto& grid = index_.grid()) {
+    // Every fetch from a guarded file has to look whether it is intact: none is a hot one.
+    grid_rows = file_->guarded() ? 0 : grid->rows;
     grid_cols = grid->cols;
     tile = grid->tile;
-    // Every fetch from a guarded file has to look whether it is intact: none is a hot one.
-    if (places_.data() != nullptr && !file_->guarded()) {
-      places = places_.data();
-      grid_rows = grid->rows;
-    }
   }
 }
 
@@ -72,8 +68,21 @@ void Store::require_intact(const Entry* block) const {
 }
 
 std::uint64_t Store::place_of(std::uint64_t number) const noexcept {
-  const std::uint64_t* const all = places_.data();
-  return all != nullptr ? place::load(all[number]) : 0;
+  const std::uint64_t* const all = load_once(places);
+  return all != nullptr ? load_once(all[number]) : 0;
+}
+
+// The table of places, or nullptr when the system has no room for it.
+std::uint64_t* Store::make_places() const {
+  if (load_once(places) != nullptr) return place_table_->data();
+  const std::lock_guard lock(mutex_);
+  if (!place_table_) {
+    place_table_.emplace(index_.size());
+    auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
+    const std::uint64_t* const table = place_table_->data();
+    std::atomic_ref(hot.places).store(table, std::memory_order_release);
+  }
+  return place_table_->data();
 }
 
 // Returns its place, or 0 when it is to be confirmed again the next time.
@@ -93,7 +102,9 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() == nullptr || check_ == Check::always || places_.data() == nullptr) return 0;
+  if (file_->base() == nullptr || check_ == Check::always) return 0;
+  std::uint64_t* const table = make_places();
+  if (table == nullptr) return 0;
   std::uint64_t place = place::kTouched;
   if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
@@ -103,7 +114,7 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
       place = address << place::kTagBits | place::dense_tag(entry.value_type);
     }
   }
-  std::atomic_ref(places_.data()[number]).store(place, std::memory_order_relaxed);
+  std::atomic_ref(table[number]).store(place, std::memory_order_release);
   return place;
 }
 

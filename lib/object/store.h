@@ -221,6 +221,7 @@ class Store : public HotStore {
 
  private:
   std::uint64_t place_of(std::uint64_t number) const noexcept;
+  std::uint64_t* make_places() const;
   std::uint64_t confirm(std::uint64_t number, const Entry& entry) const;
   static std::string reading(const Entry* block);
   void confirm_entry(std::uint64_t number, const Entry& entry) const;
@@ -242,10 +243,10 @@ class Store : public HotStore {
   std::string note_;
   std::vector<std::string> contents_;
   Check check_ = Check::never;
-  PlaceTable places_;  // what HotStore::places points to
+  mutable std::optional<PlaceTable> place_table_;  // what HotStore::places points to
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
-  mutable std::mutex mutex_;                 // guards the making of truth_
+  mutable std::mutex mutex_;                 // guards the making of truth_ and place_table_
 };
 
 }  // namespace dapple::detail

@@ -399,7 +399,11 @@ TEST_CASE("daphne: every type goes out and back, dense and CSR") {
       }
       CHECK(read_bytes(dir / "csr.dbdf") == runtime_csr<T>(cols, entries).bytes());
       CHECK(cell_lines(open(dir / "csr.dbdf")) == cell_lines(matrix));
-      CHECK(read_text(dir / "csr.dbdf.meta") == read_text(dir / "dense.dbdf.meta"));
+      std::size_t stored = 0;
+      for (const auto& row : entries) stored += row.size();
+      std::string meta = read_text(dir / "dense.dbdf.meta");
+      meta.insert(meta.find("\"numRows\""), "\"numNonZeros\":" + std::to_string(stored) + ',');
+      CHECK(read_text(dir / "csr.dbdf.meta") == meta);
       to_runtime(open(dir / "csr.dbdf"), dir / "again.dbdf");
       CHECK(read_bytes(dir / "again.dbdf") == read_bytes(dir / "csr.dbdf"));
     });

@@ -121,6 +121,30 @@ TEST_CASE("futhark: a frame is written as one vector per column") {
   CHECK(error_of([&] { written(none, "futhark"); })->code() == Errc::unsupported);
 }
 
+TEST_CASE("futhark: labels that say more than a column's number are never lost unasked") {
+  const TempDir dir;
+  const auto path = dir / "frame.dbdf";
+  auto writer = FrameWriter::create(path, 1, {{"0", ValueType::u8}, {"", ValueType::u8}});
+  writer.finish();
+  CHECK(written(open(path), "futhark-text") == "[0u8]\n[0u8]\n");
+  WriteOptions replace;
+  replace.overwrite = true;
+  auto other = FrameWriter::create(path, 1, {{"0", ValueType::u8}, {"pH", ValueType::u8}}, replace);
+  other.finish();
+  const auto labelled = open(path);
+  const auto error = error_of([&] { written(labelled, "futhark"); });
+  REQUIRE(error);
+  CHECK(error->code() == Errc::unsupported);
+  CHECK(error->file() == path.string());
+  CHECK(error->detail() ==
+        "expected a frame without labels to write as futhark, which has no place for them, got "
+        "'pH'; --drop-labels leaves them out");
+  ConvertOptions drop;
+  drop.drop_labels = true;
+  const auto out = dir / "frame.in";
+  CHECK(convert(labelled, {}, out, drop).bytes == 34);
+}
+
 TEST_CASE("futhark: a frame with columns longer than what is held at once") {
   const TempDir dir;
   constexpr std::uint64_t kRows = 4'300'000;  // of u64: more than 32 MiB

@@ -136,8 +136,12 @@ TEST_CASE("mtx write: frames only where nothing of them is lost") {
   REQUIRE(labelled);
   CHECK(labelled->code() == Errc::unsupported);
   CHECK(labelled->detail() ==
-        "expected an object without labels to write as mtx, which has none, got a frame with label "
-        "'pH'; csv, npy and dbdf keep labels");
+        "expected a frame without labels to write as mtx, which has no place for them, got 'pH'; "
+        "--drop-labels leaves them out");
+  ConvertOptions drop;
+  drop.drop_labels = true;
+  CHECK(mtx_of(frame({{"pH", ValueType::i32}}), drop) ==
+        "%%MatrixMarket matrix array integer general\n2 1\n0\n1\n");
   const auto mixed = [&] { return frame({{"", ValueType::i8}, {"", ValueType::u8}}); };
   CHECK(
       test::error_of([&] { mtx_of(mixed()); })->detail() ==

@@ -11,13 +11,21 @@
 #include "lib/foreign/utf16.h"
 #include "lib/foreign/utf8.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/pieces.h"
+#include "lib/parallel.h"
 
 namespace dapple::detail::btable {
 
 namespace {
 
-/// Whole rows are handed to the sink once this many bytes have gathered.
+/// Labels are handed to the sink once this many bytes have gathered.
 constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
+
+/// What a band of rows has at most: entries, so that its bytes stay in a core's cache; more for a
+/// single row of tiles, which it is costly to take apart; rows, which take bytes without entries.
+constexpr std::uint64_t kBandEntries = std::uint64_t{1} << 15;
+constexpr std::uint64_t kTileEntries = std::uint64_t{1} << 20;
+constexpr std::uint64_t kBandRows = std::uint64_t{1} << 18;
 
 /// A frame's label; a matrix has none, its columns are called by their numbers.
 class LabelText {
@@ -88,67 +96,6 @@ void write_header(const Schema& schema, ByteSink& sink) {
   sink.write(out);
 }
 
-/// Gathers rows and hands them on whole.
-class RowWriter {
- public:
-  explicit RowWriter(ByteSink& sink) : sink_(sink), buffer_(2 * kFlushBytes) {}
-
-  /// The next cells, values in f64, in ascending order of rows.
-  void append(std::span<const StoredCell> cells) {
-    for (; !cells.empty(); cells = cells.subspan(std::min(cells.size(), kCellsAtOnce))) {
-      make_room(kCellsAtOnce * kEntryBytes);
-      for (const StoredCell& cell : cells.first(std::min(cells.size(), kCellsAtOnce))) {
-        if (cell.row >= rows_) start_row(cell.row);
-        std::byte* const p = buffer_.data() + used_;
-        store_be(p, static_cast<std::uint32_t>(cell.col));
-        store_be(p + 4, cell.bits);
-        used_ += kEntryBytes;
-        ++count_;
-      }
-    }
-  }
-
-  /// Ends all rows before `rows`.
-  void finish(std::uint64_t rows) {
-    if (rows > rows_) start_row(rows - 1);
-    close_row();
-    flush();
-  }
-
- private:
-  static constexpr std::size_t kCellsAtOnce = 256;
-
-  /// Ends the rows before `row`, which is none of those begun; the next entries are its own.
-  void start_row(std::uint64_t row) {
-    while (rows_ <= row) {
-      close_row();
-      if (used_ >= kFlushBytes) flush();
-      make_room(kCountBytes + kCellsAtOnce * kEntryBytes);
-      count_at_ = used_;
-      used_ += kCountBytes;
-      count_ = 0;
-      ++rows_;
-    }
-  }
-  void close_row() noexcept {
-    if (rows_ > 0) store_be(buffer_.data() + count_at_, count_);
-  }
-  void make_room(std::size_t bytes) {
-    if (buffer_.size() - used_ < bytes) buffer_.resize(2 * buffer_.size());
-  }
-  void flush() {
-    sink_.write(std::span(buffer_.data(), used_));
-    used_ = 0;
-  }
-
-  ByteSink& sink_;
-  std::vector<std::byte> buffer_;
-  std::size_t used_ = 0;
-  std::size_t count_at_ = 0;  // of the row that is open
-  std::uint32_t count_ = 0;
-  std::uint64_t rows_ = 0;  // begun so far
-};
-
 bool holds_only_f64(const Schema& schema) {
   if (schema.kind == ObjectKind::matrix) return schema.value_type == ValueType::f64;
   return std::all_of(schema.columns.begin(), schema.columns.end(),
@@ -170,25 +117,105 @@ std::uint64_t as_f64(const Schema& schema, const StoredCell& cell) {
   return bits;
 }
 
+/// Bands of rows, none with many more entries than kBandEntries as far as the index tells. Rows of
+/// one tiling's tiles are kept together where that is possible.
+std::vector<Range> bands_of(const Source& source) {
+  const auto grid = source.store().index().grid();
+  const std::uint64_t block_rows = grid ? grid->tile.rows : 1;
+  std::vector<Range> bands;
+  walk_in_pieces({0, source.rows()}, block_rows, [&](Range rows) {
+    const double entries = source.load({rows, {0, source.cols()}}).stored;
+    const auto most = static_cast<double>(rows.size() > block_rows ? kBandEntries : kTileEntries);
+    const bool fits = entries <= most && rows.size() <= kBandRows;
+    if (fits || rows.size() == 1) bands.push_back(rows);
+    return fits || rows.size() == 1;
+  });
+  return bands;
+}
+
+/// Encodes bands of rows, one after the other, in memory that it keeps.
+class BandEncoder {
+ public:
+  explicit BandEncoder(const Source& source)
+      : source_(&source), as_they_are_(holds_only_f64(source.schema())) {}
+
+  /// The rows as they stand in the file. Valid until the next call.
+  std::span<const std::byte> encode(Range rows) {
+    rows_ = rows;
+    const Region band{rows, {0, source_->cols()}};
+    const Source::Load load = source_->load(band);
+    cells_.clear();
+    // Blocks give their entries row by row, so that those of blocks side by side, one block after
+    // the other, need no more than to be dealt out to the rows.
+    if (load.stored < load.area / 4 && source_->collect(band, 2 * kTileEntries, cells_) && deal()) {
+      return bytes();
+    }
+    cells_.clear();
+    source_->entries(band, [&](std::span<const StoredCell> cells) {
+      cells_.insert(cells_.end(), cells.begin(), cells.end());
+    });
+    deal();
+    return bytes();
+  }
+
+ private:
+  /// What is known of a row while its entries are written.
+  struct RowEnd {
+    std::size_t at = 0;          // where its next entry goes
+    std::uint64_t next_col = 0;  // the least column that it may have
+  };
+
+  std::span<const std::byte> bytes() const noexcept { return {buffer_.data(), size_}; }
+
+  /// Writes the cells to their rows. False when they do not come in ascending columns.
+  bool deal() {
+    ends_.assign(rows_.size(), {});
+    for (const StoredCell& cell : cells_) ++ends_[cell.row - rows_.begin].at;
+    size_ = rows_.size() * kCountBytes + cells_.size() * kEntryBytes;
+    if (buffer_.size() < size_) buffer_.resize(size_);
+    std::size_t at = 0;
+    for (RowEnd& end : ends_) {
+      const auto count = static_cast<std::uint32_t>(end.at);
+      store_be(buffer_.data() + at, count);
+      end.at = at + kCountBytes;
+      at = end.at + std::size_t{count} * kEntryBytes;
+    }
+    for (const StoredCell& cell : cells_) {
+      RowEnd& end = ends_[cell.row - rows_.begin];
+      if (cell.col < end.next_col) return false;
+      end.next_col = cell.col + 1;
+      std::byte* const p = buffer_.data() + end.at;
+      store_be(p, static_cast<std::uint32_t>(cell.col));
+      store_be(p + 4, as_they_are_ ? cell.bits : as_f64(source_->schema(), cell));
+      end.at += kEntryBytes;
+    }
+    return true;
+  }
+
+  const Source* source_;
+  bool as_they_are_;
+  Range rows_{0, 0};
+  std::vector<StoredCell> cells_;
+  std::vector<RowEnd> ends_;  // one for each row
+  std::vector<std::byte> buffer_;
+  std::size_t size_ = 0;  // of what is used of the buffer
+};
+
 }  // namespace
 
 void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&) {
-  const Schema& schema = source.schema();
-  write_header(schema, sink);
-  RowWriter out(sink);
-  const bool as_they_are = holds_only_f64(schema);
-  std::vector<StoredCell> converted;
-  source.entries({{0, schema.rows}, {0, schema.cols}}, [&](std::span<const StoredCell> cells) {
-    if (!as_they_are) {
-      converted.assign(cells.begin(), cells.end());
-      for (StoredCell& cell : converted) cell.bits = as_f64(schema, cell);
-      cells = converted;
-    }
-    out.append(cells);
-    source.progress(cells.back().row);
+  write_header(source.schema(), sink);
+  const std::vector<Range> bands = bands_of(source);
+  const unsigned threads = source.threads();
+  std::vector<BandEncoder> encoders(worker_limit(threads), BandEncoder(source));
+  parallel_in_order(bands.size(), threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
+    const auto bytes = encoders[worker].encode(bands[i]);
+    turn.take([&] {
+      sink.write(bytes);
+      source.progress(bands[i].end);
+    });
   });
-  out.finish(schema.rows);
-  source.progress(schema.rows);
+  source.progress(source.rows());
 }
 
 }  // namespace dapple::detail::btable

@@ -107,15 +107,17 @@ void put_rows(const Source& source, Cursor& out) {
 }
 
 /// Where the arrays of columns and values start is known only when all entries have been counted,
-/// so the source is read twice; memory stays bounded. Returns the length of the file.
-std::uint64_t write_csr(const Source& source, const OutputFile& file) {
+/// so the source is read twice; memory stays bounded. Returns the length of the file, and puts the
+/// number of values to `nnz`.
+std::uint64_t write_csr(const Source& source, const OutputFile& file, std::uint64_t& nnz) {
   const Schema& schema = source.schema();
   const Region all{{0, schema.rows}, {0, schema.cols}};
   Cursor header(file, 0);
   put_matrix_header(schema, Object::csr, header);
 
   Cursor offsets(file, at::csr_row_offsets);
-  std::uint64_t row = 0, nnz = 0;
+  std::uint64_t row = 0;
+  nnz = 0;
   source.entries(all, [&](const StoredCell& cell) {
     for (; row <= cell.row; ++row) offsets.put(nnz);
     ++nnz;
@@ -178,12 +180,21 @@ WriteSummary write_daphne(const Source& source, const std::filesystem::path& pat
   const bool csr = wants_csr(schema, options);
   const std::uint64_t types = schema.kind == ObjectKind::frame ? schema.cols : 1;
   for (std::uint64_t col = 0; col < types; ++col) code_of(schema, col);  // or refuses
-  const std::string meta_text = daphne_meta_text(schema);
+  std::string meta_text = daphne_meta_text(schema);                      // or refuses
 
   OutputFile file(path, write.overwrite);
   OutputFile meta(meta_path, write.overwrite);
+  std::uint64_t bytes = 0;
+  if (csr) {
+    // By their number DAPHNE's compiler decides to read a CSR matrix; without it, it expects a
+    // dense one and fails.
+    std::uint64_t nnz = 0;
+    bytes = write_csr(source, file, nnz);
+    meta_text = daphne_meta_text(schema, nnz);
+  } else {
+    bytes = write_dense(source, file);
+  }
   meta.append(std::as_bytes(std::span(meta_text)));
-  const std::uint64_t bytes = csr ? write_csr(source, file) : write_dense(source, file);
   // Once the data file has its name, both are there.
   meta.publish(write.sync);
   file.publish(write.sync);

@@ -26,12 +26,6 @@ ValueType type_to_write(const Schema& schema) {
   ValueType type = ValueType::f64;
   for (const Column& column : schema.columns) {
     if (&column == &schema.columns.front()) type = column.value_type;
-    if (!column.label.empty()) {
-      throw Error(Errc::unsupported,
-                  "expected an object without labels to write as mtx, which has none, got a frame "
-                  "with label " +
-                      shown(column.label) + "; csv, npy and dbdf keep labels");
-    }
     if (column.value_type != type) {
       throw Error(Errc::unsupported, "expected columns of one value type to write as mtx, got " +
                                          std::string(name(type)) + " and " +
