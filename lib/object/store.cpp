@@ -4,6 +4,7 @@
 #include <string>
 
 #include "lib/object/fill.h"
+#include "lib/object/stream_copy.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail {
@@ -264,7 +265,9 @@ std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, 
 }
 
 void Store::read(const Region& region, const Target& out, const ReadOptions& options) const {
-  watched([&] { read_blocks(region, out, options); });
+  Target target = out;
+  target.streamed = area(region) * size_of(out.type) >= kStreamBytes;
+  watched([&] { read_blocks(region, target, options); });
 }
 
 void Store::read_blocks(const Region& region, const Target& out, const ReadOptions& options) const {
@@ -292,6 +295,7 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
             confirm_entry(batch[i], entry);
             const Piece piece = piece_of(entry, region, out);
             codec_->read(*this, entry, piece.part, piece.out);
+            if (out.streamed) finish_streams();
           },
           &entry);
     });
