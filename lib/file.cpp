@@ -1,21 +1,20 @@
 #include "lib/file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <boost/interprocess/mapped_region.hpp>
 #include <cerrno>
-#include <cstdio>
-#include <random>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "dapple/error.h"
 #include "lib/bytes.h"
+#include "lib/guard.h"
+#include "lib/temporary.h"
 
 namespace dapple::detail {
 
@@ -51,38 +50,6 @@ FileStamp stamp_of(const struct stat& s) noexcept {
   return {static_cast<std::uint64_t>(s.st_size), nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
 }
 
-// ".NAME.RANDOM" in the folder of `path`.
-std::filesystem::path hidden_name(const std::filesystem::path& path) {
-  std::random_device random;
-  std::string name = ".";
-  name += path.filename().string();
-  name += '.';
-  name += std::to_string(random());
-  name += ".tmp";
-  return path.parent_path() / name;
-}
-
-[[noreturn]] void throw_exists(const std::string& file) {
-  throw Error(Errc::invalid_argument, file, std::nullopt,
-              "expected a new file, got one that exists; --force overwrites it");
-}
-
-// Closes a descriptor unless it was taken over.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) noexcept : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const noexcept { return fd_; }
-  int release() noexcept { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
 }  // namespace
 
 void throw_io(const std::string& file, const std::string& action, int errno_value) {
@@ -92,13 +59,19 @@ void throw_io(const std::string& file, const std::string& action, int errno_valu
 
 struct MappedFile::Map {
   boost::interprocess::mapped_region region;
+  std::optional<GuardedMap> guard;  // goes before the region that it watches
 };
 
-std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path) {
+std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path, bool guarded) {
   const std::string name = path.string();
   // O_NONBLOCK: opening a pipe without a writer must not hang; regular files ignore it.
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0) throw_io(name, "open it for reading", errno);
+  Descriptor fd(
+      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  if (!fd.is_open()) throw_io(name, "open it for reading", errno);
+  return adopt(std::move(fd), name, guarded);
+}
+
+std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name, bool guarded) {
   struct stat s;
   if (::fstat(fd.get(), &s) != 0) throw_io(name, "read its size", errno);
   if (!S_ISREG(s.st_mode)) {
@@ -106,46 +79,35 @@ std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path) 
                 std::string("expected a regular file, got ") +
                     (S_ISDIR(s.st_mode) ? "a folder" : "a pipe, socket or device"));
   }
-  std::shared_ptr<MappedFile> file(new MappedFile(fd.get(), name, stamp_of(s)));
-  fd.release();
-  return file;
+  return std::shared_ptr<MappedFile>(
+      new MappedFile(std::move(fd), std::move(name), stamp_of(s), guarded));
 }
 
 std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
-  const char* folder = ::getenv("TMPDIR");
-  if (folder == nullptr || *folder == '\0') folder = "/tmp";
-  Descriptor fd(::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd.get() < 0) throw_io(name, std::string("keep its bytes in folder ") + folder, errno);
+  Descriptor fd = open_scratch(name);
   constexpr std::size_t kBuffer = 1 << 20;
   const auto buffer = std::make_unique<std::byte[]>(kBuffer);
   for (;;) {
-    const ssize_t got = ::read(source, buffer.get(), kBuffer);
+    const ssize_t got = uninterrupted([&] { return ::read(source, buffer.get(), kBuffer); });
+    if (got < 0) throw_io(name, "read it", errno);
     if (got == 0) break;
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      throw_io(name, "read it", errno);
-    }
     for (ssize_t done = 0; done < got;) {
-      const ssize_t put =
-          ::write(fd.get(), buffer.get() + done, static_cast<std::size_t>(got - done));
-      if (put < 0 && errno != EINTR)
-        throw_io(name, std::string("keep its bytes in folder ") + folder, errno);
-      if (put > 0) done += put;
+      const ssize_t put = uninterrupted([&] {
+        return ::write(fd.get(), buffer.get() + done, static_cast<std::size_t>(got - done));
+      });
+      if (put <= 0) {
+        throw_io(name, "keep its bytes in folder " + temporary_folder(), put < 0 ? errno : ENOSPC);
+      }
+      done += put;
     }
   }
-  struct stat s;
-  if (::fstat(fd.get(), &s) != 0) throw_io(name, "read its size", errno);
-  std::shared_ptr<MappedFile> file(new MappedFile(fd.get(), std::move(name), stamp_of(s)));
-  fd.release();
-  return file;
+  return adopt(std::move(fd), std::move(name));
 }
 
-MappedFile::MappedFile(int fd, std::string name, FileStamp stamp)
-    : fd_(fd), name_(std::move(name)), stamp_(stamp) {}
+MappedFile::MappedFile(Descriptor fd, std::string name, FileStamp stamp, bool guarded)
+    : fd_(std::move(fd)), name_(std::move(name)), stamp_(stamp), guarded_(guarded) {}
 
-MappedFile::~MappedFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
+MappedFile::~MappedFile() = default;
 
 const std::byte* MappedFile::map() const {
   if (const std::byte* base = this->base()) return base;
@@ -157,12 +119,14 @@ const std::byte* MappedFile::map() const {
     const std::byte* base = &kNothing;
     if (size() > 0) {
       try {
-        map->region = boost::interprocess::mapped_region(
-            OpenFile(fd_), boost::interprocess::read_only, 0, static_cast<std::size_t>(size()));
+        map->region =
+            boost::interprocess::mapped_region(OpenFile(fd_.get()), boost::interprocess::read_only,
+                                               0, static_cast<std::size_t>(size()));
       } catch (const boost::interprocess::interprocess_exception& e) {
         throw_io(name_, "map it", e.get_native_error());
       }
       base = static_cast<const std::byte*>(map->region.get_address());
+      if (guarded_) map->guard.emplace(base, map->region.get_size(), fd_.get());
     }
     map_ = std::move(map);
     base_.store(base, std::memory_order_release);
@@ -172,9 +136,10 @@ const std::byte* MappedFile::map() const {
 
 void MappedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   for (std::size_t done = 0; done < out.size();) {
-    const ssize_t got =
-        ::pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = uninterrupted([&] {
+      return ::pread(fd_.get(), out.data() + done, out.size() - done,
+                     static_cast<off_t>(offset + done));
+    });
     if (got < 0) throw_io(name_, "read it", errno);
     if (got == 0) {
       throw Error(Errc::io, name_, offset + done,
@@ -206,150 +171,46 @@ const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n
   return map() + offset;
 }
 
+bool MappedFile::is_lost() const noexcept {
+  return base() != nullptr && map_->guard && map_->guard->lost();
+}
+
+// Bytes behind the end, in its last page, read as zero without a signal, and a file that was cut
+// may have grown again: its size and time are looked at, too. Its name and links may change.
+bool MappedFile::is_unchanged() const noexcept {
+  struct stat s;
+  if (is_lost() || ::fstat(fd_.get(), &s) != 0) return false;
+  const FileStamp now = stamp_of(s);
+  return now.size == stamp_.size && now.mtime_ns == stamp_.mtime_ns;
+}
+
+void MappedFile::fail_changed(const std::string& reading) const {
+  struct stat s;
+  const FileStamp now = ::fstat(fd_.get(), &s) == 0 ? stamp_of(s) : stamp_;
+  std::string got = "one that was changed in place";
+  std::optional<std::uint64_t> offset;
+  if (now.size < stamp_.size) {
+    got = "one that was cut to " + std::to_string(now.size) + " bytes";
+    offset = now.size;
+  } else if (now.mtime_ns == stamp_.mtime_ns) {
+    got = "one that its storage could not read";
+  }
+  throw Error(Errc::io, name_, offset,
+              "expected a file of " + std::to_string(stamp_.size) +
+                  " bytes that stays as it is while " + reading + " is read, got " + got);
+}
+
 void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
   if (n == 0) return;  // to the system, a length of zero means everything
   const std::byte* base = this->base();
   if (base == nullptr) {
-    ::posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(n), POSIX_FADV_WILLNEED);
+    ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
+                    POSIX_FADV_WILLNEED);
     return;
   }
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t begin = offset & ~(page - 1);
   ::madvise(const_cast<std::byte*>(base) + begin, offset - begin + n, MADV_WILLNEED);
-}
-
-OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
-    : path_(std::move(path)), name_(path_.string()), overwrite_(overwrite) {
-  if (!overwrite_ && std::filesystem::exists(std::filesystem::symlink_status(path_))) {
-    throw_exists(name_);
-  }
-  const std::filesystem::path parent = path_.parent_path();
-  const std::string folder = parent.empty() ? "." : parent.string();
-  fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-  if (fd_ >= 0) return;
-  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
-    throw_io(name_, "create it", errno);
-  }
-  // The file system knows no nameless files: a hidden name beside the destination.
-  for (int attempt = 0;; ++attempt) {
-    temporary_ = hidden_name(path_);
-    fd_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd_ >= 0) return;
-    if (errno != EEXIST || attempt == 100) {
-      temporary_.clear();
-      throw_io(name_, "create it", errno);
-    }
-  }
-}
-
-OutputFile::~OutputFile() { discard(); }
-
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      name_(std::move(other.name_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      fd_(std::exchange(other.fd_, -1)),
-      overwrite_(other.overwrite_),
-      appended_(other.appended_) {}
-
-OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
-  if (this != &other) {
-    discard();
-    path_ = std::move(other.path_);
-    name_ = std::move(other.name_);
-    temporary_ = std::exchange(other.temporary_, {});
-    fd_ = std::exchange(other.fd_, -1);
-    overwrite_ = other.overwrite_;
-    appended_ = other.appended_;
-  }
-  return *this;
-}
-
-void OutputFile::discard() noexcept {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  temporary_.clear();
-}
-
-void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0) {
-      if (errno == EINTR) continue;
-      throw_io(name_, "write it", errno);
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-    offset += static_cast<std::uint64_t>(put);
-  }
-}
-
-void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
-  while (!parts.empty()) {
-    const int count = static_cast<int>(std::min<std::size_t>(parts.size(), 1024));  // IOV_MAX
-    const ssize_t put = ::pwritev(fd_, parts.data(), count, static_cast<off_t>(offset));
-    if (put < 0) {
-      if (errno == EINTR) continue;
-      throw_io(name_, "write it", errno);
-    }
-    offset += static_cast<std::uint64_t>(put);
-    auto left = static_cast<std::size_t>(put);
-    while (!parts.empty() && left >= parts.front().iov_len) {
-      left -= parts.front().iov_len;
-      parts = parts.subspan(1);
-    }
-    if (left > 0) {
-      parts.front().iov_base = static_cast<std::byte*>(parts.front().iov_base) + left;
-      parts.front().iov_len -= left;
-    }
-  }
-}
-
-void OutputFile::append(std::span<const std::byte> bytes) {
-  write_at(appended_, bytes);
-  appended_ += bytes.size();
-}
-
-void OutputFile::publish(bool sync) {
-  struct stat old;
-  if (overwrite_ && ::stat(path_.c_str(), &old) == 0) ::fchmod(fd_, old.st_mode & 07777);
-  if (sync && ::fsync(fd_) != 0) throw_io(name_, "sync it to storage", errno);
-  const std::filesystem::path parent = path_.parent_path();
-
-  if (temporary_.empty()) {
-    const std::string self = "/proc/self/fd/" + std::to_string(fd_);
-    if (!overwrite_) {
-      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-        if (errno == EEXIST) throw_exists(name_);
-        throw_io(name_, "give the new file its name", errno);
-      }
-    } else {
-      // A link cannot replace a file, a rename can: the file needs a name of its own first.
-      for (int attempt = 0;; ++attempt) {
-        const std::filesystem::path candidate = hidden_name(path_);
-        if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, candidate.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-          temporary_ = candidate;
-          break;
-        }
-        if (errno != EEXIST || attempt == 100) throw_io(name_, "give the new file a name", errno);
-      }
-    }
-  }
-  if (!temporary_.empty()) {
-    const unsigned flags = overwrite_ ? 0u : RENAME_NOREPLACE;
-    if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), flags) != 0) {
-      if (errno == EEXIST) throw_exists(name_);
-      throw_io(name_, "give the new file its name", errno);
-    }
-    temporary_.clear();
-  }
-  if (sync) {
-    const Descriptor folder(
-        ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() < 0 || ::fsync(folder.get()) != 0) {
-      throw_io(name_, "sync its folder to storage", errno);
-    }
-  }
-  ::close(std::exchange(fd_, -1));
 }
 
 }  // namespace dapple::detail

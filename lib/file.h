@@ -9,7 +9,11 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
+
+#include "dapple/error.h"
+#include "lib/descriptor.h"
 
 struct iovec;
 
@@ -29,8 +33,11 @@ struct FileStamp {
 /// Any thread. Bytes handed out stay valid for the life of the object.
 class MappedFile {
  public:
-  /// Throws io: no such file, a folder, not a regular file, no permission.
-  static std::shared_ptr<MappedFile> open(const std::filesystem::path& path);
+  /// Throws io: no such file, a folder, not a regular file, no permission. `guarded`: bytes that
+  /// somebody cuts off the file while it is mapped read as zero, and `require_intact` tells.
+  static std::shared_ptr<MappedFile> open(const std::filesystem::path& path, bool guarded = false);
+  /// The file that is open as `fd`. Throws io as above. `name` is used in messages.
+  static std::shared_ptr<MappedFile> adopt(Descriptor fd, std::string name, bool guarded = false);
   /// A file without a name that holds what is left to read of `fd` (for pipes). `name` is used
   /// in messages.
   static std::shared_ptr<MappedFile> spool(int fd, std::string name);
@@ -60,6 +67,13 @@ class MappedFile {
   /// Makes the map now. Throws io.
   const std::byte* map() const;
 
+  bool guarded() const noexcept { return guarded_; }
+  /// False when the file is guarded and was cut or changed since it was opened, so that what was
+  /// read may be wrong. One system call, where the file is guarded.
+  bool is_intact() const noexcept { return !guarded_ || is_unchanged(); }
+  /// Throws io for a file that is not intact; `reading` is what may have come out wrong.
+  [[noreturn]] void fail_changed(const std::string& reading) const;
+
   /// Asks the system to read these bytes now; a hint, never fails.
   void will_need(std::uint64_t offset, std::uint64_t n) const noexcept;
 
@@ -69,12 +83,15 @@ class MappedFile {
     std::uint64_t offset, size;
     std::size_t at;
   };
-  MappedFile(int fd, std::string name, FileStamp stamp);
+  MappedFile(Descriptor fd, std::string name, FileStamp stamp, bool guarded);
+  bool is_lost() const noexcept;
+  bool is_unchanged() const noexcept;
   const std::byte* at_before_map(std::uint64_t offset, std::uint64_t n) const;
 
-  int fd_;
+  Descriptor fd_;
   std::string name_;
   FileStamp stamp_;
+  bool guarded_;
   mutable std::atomic<const std::byte*> base_{nullptr};
   mutable std::mutex mutex_;  // guards what follows; never taken once mapped
   mutable std::unique_ptr<Map> map_;
@@ -82,8 +99,37 @@ class MappedFile {
   mutable std::vector<Early> early_parts_;
 };
 
+/// Runs `f`, which reads the file. When that is not intact, throws io whatever `f` returned or
+/// threw; `reading()` says what was read.
+template <class F, class Reading>
+auto watched(const MappedFile& file, const F& f, const Reading& reading) {
+  if (!file.guarded()) return f();
+  const auto check = [&] {
+    if (!file.is_intact()) file.fail_changed(reading());
+  };
+  try {
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      check();
+    } else {
+      auto result = f();
+      check();
+      return result;
+    }
+  } catch (const Error& error) {
+    const bool told = error.code() == Errc::io && error.file() == file.name();
+    if (!told) check();
+    throw;
+  }
+}
+template <class F>
+auto watched(const MappedFile& file, const F& f) {
+  return watched(file, f, [] { return std::string("it"); });
+}
+
 /// A file that appears at its destination whole or not at all (rule 2.10). Until publish() it has
-/// no name (O_TMPFILE), or a temporary one in the same folder where the file system lacks that.
+/// no name (O_TMPFILE), or a hidden one in the same folder where the file system lacks that; the
+/// next writer of the same file clears it away if this one dies.
 class OutputFile {
  public:
   /// Throws io; invalid_argument when `path` exists and `overwrite` is false.
@@ -103,16 +149,18 @@ class OutputFile {
   std::uint64_t appended() const noexcept { return appended_; }
 
   /// Syncs the contents (unless told not to), gives the file its name, syncs the folder.
-  /// Permissions of a replaced file are kept. Throws io, invalid_argument.
+  /// Permissions of a replaced file are kept, and its owner where the system allows that. A link
+  /// that stands there is replaced, not followed. Throws io, invalid_argument.
   void publish(bool sync = true);
 
  private:
   void discard() noexcept;
+  void give_name();
 
   std::filesystem::path path_;
   std::string name_;
-  std::filesystem::path temporary_;  // empty while the file has no name
-  int fd_ = -1;
+  std::filesystem::path hidden_;  // empty while the file has no name
+  Descriptor fd_;
   bool overwrite_ = false;
   std::uint64_t appended_ = 0;
 };

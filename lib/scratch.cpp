@@ -1,11 +1,13 @@
 #include "lib/scratch.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
+
+#include "lib/temporary.h"
 
 namespace dapple::detail {
 
@@ -13,13 +15,8 @@ namespace {
 
 constexpr std::uint64_t kInMemory = std::uint64_t{32} << 20;
 
-std::string folder() {
-  const char* name = ::getenv("TMPDIR");
-  return name != nullptr && *name != '\0' ? name : "/tmp";
-}
-
-[[noreturn]] void fail(const std::string& action) {
-  throw_io("a temporary file in " + folder(), action, errno);
+[[noreturn]] void fail(const std::string& action, int errno_value) {
+  throw_io("a temporary file in " + temporary_folder(), action, errno_value);
 }
 
 }  // namespace
@@ -29,25 +26,16 @@ Scratch::Scratch(std::uint64_t size) : size_(size) {
     memory_ = std::make_unique<std::byte[]>(size);
     return;
   }
-  fd_ = ::open(folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd_ < 0) fail("create it");
-  if (::ftruncate(fd_, static_cast<off_t>(size)) != 0) {
-    const int reason = errno;
-    ::close(fd_);
-    errno = reason;
-    fail("give it " + std::to_string(size) + " bytes");
+  fd_ = open_scratch("working space");
+  if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) != 0) {
+    fail("give it " + std::to_string(size) + " bytes", errno);
   }
-  try {
-    file_ = MappedFile::open("/proc/self/fd/" + std::to_string(fd_));
-  } catch (...) {
-    ::close(fd_);
-    throw;
-  }
+  Descriptor reader(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!reader.is_open()) fail("open it for reading", errno);
+  file_ = MappedFile::adopt(std::move(reader), "working space");
 }
 
-Scratch::~Scratch() {
-  if (fd_ >= 0) ::close(fd_);
-}
+Scratch::~Scratch() = default;
 
 void Scratch::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (memory_ != nullptr) {
@@ -55,11 +43,10 @@ void Scratch::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
     return;
   }
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0) {
-      if (errno == EINTR) continue;
-      fail("write it");
-    }
+    const ssize_t put = uninterrupted([&] {
+      return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    });
+    if (put <= 0) fail("write it", put < 0 ? errno : ENOSPC);
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }

@@ -35,7 +35,7 @@ class Scratch {
  private:
   std::uint64_t size_;
   std::unique_ptr<std::byte[]> memory_;  // or
-  int fd_ = -1;
+  Descriptor fd_;
   std::shared_ptr<MappedFile> file_;
 };
 

@@ -3,6 +3,8 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -55,4 +57,16 @@ REGISTER_LISTENER("counter", 1, Counter);
 
 }  // namespace
 
-void dapple::test::skip(std::string reason) { skip_reason = std::move(reason); }
+namespace dapple::test {
+
+void skip(std::string reason) { skip_reason = std::move(reason); }
+
+std::optional<std::filesystem::path> fixtures_or_skip(std::string_view name) {
+  const char* chosen = std::getenv("DAPPLE_FIXTURES");
+  const auto folder = std::filesystem::path(chosen != nullptr ? chosen : DAPPLE_FIXTURES) / name;
+  if (std::filesystem::is_directory(folder)) return folder;
+  skip("no folder " + folder.lexically_normal().string());
+  return std::nullopt;
+}
+
+}  // namespace dapple::test

@@ -12,14 +12,6 @@ namespace dapple::test {
 
 namespace fs = std::filesystem;
 
-std::optional<fs::path> fixtures_or_skip(std::string_view name) {
-  const char* chosen = std::getenv("DAPPLE_FIXTURES");
-  const fs::path folder = fs::path(chosen != nullptr ? chosen : DAPPLE_FIXTURES) / name;
-  if (fs::is_directory(folder)) return folder;
-  skip("no folder " + folder.lexically_normal().string());
-  return std::nullopt;
-}
-
 std::vector<fs::path> files_in(const fs::path& folder, std::string_view suffix) {
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {

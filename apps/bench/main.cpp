@@ -14,6 +14,7 @@
 #include "harness/session.h"
 #include "peers/hdf5_matrix.h"
 #include "peers/lmdb_store.h"
+#include "peers/python_peers.h"
 #include "report/json.h"
 #include "report/show.h"
 #include "workloads/workloads.h"
@@ -82,8 +83,9 @@ std::string find_unknown(const Flags& flags) {
   return {};
 }
 
-std::map<std::string, std::string> peer_versions() {
-  std::map<std::string, std::string> versions{{"dapple", DAPPLE_VERSION}};
+std::map<std::string, std::string> all_versions(const PythonPeers& python) {
+  std::map<std::string, std::string> versions = python.versions();
+  versions["dapple"] = DAPPLE_VERSION;
   if constexpr (kHasLmdb) versions["LMDB"] = lmdb_version();
   if constexpr (kHasHdf5) versions["HDF5"] = hdf5_version();
   return versions;
@@ -105,12 +107,13 @@ WorkloadResult run(const Workload& workload, Session& session, std::FILE* out) {
 int run(const Flags& flags) {
   std::FILE* const out = flags.json == "-" ? stderr : stdout;
   const auto machine = describe_machine();
-  const auto versions = peer_versions();
+  PythonPeers python;
+  const auto versions = all_versions(python);
   for (const auto& [name, value] : machine) fmt::print(out, "{:<14} {}\n", name, value);
   for (const auto& [name, value] : versions) fmt::print(out, "{:<14} {}\n", name, value);
   fmt::print(out, "\n");
 
-  Session session(DataFolder(flags.data), flags.quick,
+  Session session(DataFolder(flags.data), flags.quick, python,
                   [out](const SeriesResult& series) { show_series(out, series); });
   std::vector<WorkloadResult> results;
   for (const Workload& workload : workloads()) {

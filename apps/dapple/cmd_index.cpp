@@ -3,6 +3,7 @@
 
 #include "dapple/sidecar.h"
 #include "input.h"
+#include "progress.h"
 #include "report.h"
 #include "text.h"
 #include "verbs.h"
@@ -15,11 +16,16 @@ int run(const Arguments& arguments, Console& console) {
   Input input;
   Command command(kIndexVerb);
   command.operand("FILE", input.file, "the file to index");
+  add_from_flag(command, input.options);
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
 
   require_named_file(input, "index");
-  write_sidecar(input.file);
+  {
+    Progress progress(printable(input.file), console.quiet);
+    write_sidecar(input.file, input.options,
+                  [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
+  }
   if (!console.quiet && !console.json) {
     const auto object = open_input(input);
     say(fmt::format("{}: {}", printable(sidecar_path(input.file).string()),

@@ -4,6 +4,7 @@
 #include "dapple/verify.h"
 #include "destination.h"
 #include "input.h"
+#include "progress.h"
 #include "report.h"
 #include "text.h"
 #include "verbs.h"
@@ -27,6 +28,7 @@ int run(const Arguments& arguments, Console& console) {
   Destination destination;
   Command command(kRepairVerb);
   command.operand("FILE", input.file, "the file to repair; it is not touched");
+  add_from_flag(command, input.options);
   command.section("writing");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { destination.path = text; },
@@ -42,7 +44,11 @@ int run(const Arguments& arguments, Console& console) {
   require_replaceable(destination);
   WriteOptions options;
   options.overwrite = destination.force;
-  const RepairReport report = repair(input.file, destination.path, options);
+  const RepairReport report = [&] {
+    Progress progress(printable(input.file), console.quiet);
+    return repair(input.file, destination.path, options, input.options,
+                  [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
+  }();
   for (const Error& loss : report.lost) {
     console.out.write((console.json ? error_json(loss) : error_line(loss)) + '\n');
   }

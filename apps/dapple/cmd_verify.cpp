@@ -3,6 +3,7 @@
 
 #include "dapple/verify.h"
 #include "input.h"
+#include "progress.h"
 #include "report.h"
 #include "text.h"
 #include "verbs.h"
@@ -25,7 +26,11 @@ int run(const Arguments& arguments, Console& console) {
   require_named_file(input, "verify");
   input.options.futhark.first = true;  // all values are read, whichever is opened
   const Level level = payload ? Level::payload : Level::structure;
-  const VerifyReport report = verify(input.file, level, input.options);
+  const VerifyReport report = [&] {
+    Progress progress(printable(input.file), console.quiet);
+    return verify(input.file, level, input.options,
+                  [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
+  }();
   for (const Error& finding : report.findings) {
     console.out.write((console.json ? error_json(finding) : error_line(finding)) + '\n');
   }

@@ -30,7 +30,7 @@ void add_input(Command& command, Input& input, const std::string& operand) {
   command.operand(operand, input.file, "the file to read; - is standard input");
 }
 
-void add_reading_flags(Command& command, OpenOptions& options) {
+void add_from_flag(Command& command, OpenOptions& options) {
   command.section("reading");
   command.option(
       "--from", "FORMAT",
@@ -39,6 +39,10 @@ void add_reading_flags(Command& command, OpenOptions& options) {
         options.format = text;
       },
       "the file's format, where its bytes and name do not tell");
+}
+
+void add_reading_flags(Command& command, OpenOptions& options) {
+  add_from_flag(command, options);
   add_format_flags(command, options);
 }
 

@@ -13,7 +13,7 @@ namespace dapple::cli {
 
 struct Input {
   std::string file;
-  OpenOptions options;
+  OpenOptions options{.guard = true};  // a file that is cut meanwhile is an error, not the end
 
   /// What messages call it.
   std::string name() const { return file == "-" ? "stdin" : file; }
@@ -21,6 +21,9 @@ struct Input {
 
 /// Adds the operand.
 void add_input(Command& command, Input& input, const std::string& operand = "FILE");
+
+/// Adds --from.
+void add_from_flag(Command& command, OpenOptions& options);
 
 /// Adds --from, and the flags of each format that has some.
 void add_reading_flags(Command& command, OpenOptions& options);

@@ -26,27 +26,31 @@ inline constexpr std::uint16_t kTouched = 0x8000;
 constexpr std::uint16_t dense_tag(ValueType type) noexcept {
   return static_cast<std::uint16_t>(kTouched | 0x100 | static_cast<unsigned>(type));
 }
-
-/// A word that another thread may be writing. What it leads to is a map that nobody writes, so no
-/// order is asked for; and a volatile access, unlike an atomic one, lets the compiler keep
-/// everything else in registers.
-inline std::uint64_t load(const std::uint64_t& word) noexcept {
-#if defined(__SANITIZE_THREAD__)
-  return std::atomic_ref(const_cast<std::uint64_t&>(word)).load(std::memory_order_relaxed);
-#else
-  return const_cast<const volatile std::uint64_t&>(word);
-#endif
-}
 }  // namespace place
 
-/// What fetching a tile that was touched before needs, and nothing else; constant from the start.
-/// It compiles into the caller's loop, where all of it can stay in registers: what limits how many
-/// cache misses of neighbouring fetches overlap is the number of loads in a fetch (measured, 256 x
-/// 256 tiles, one cell each: a raw pointer 22 ns, one more load 25 ns, nine more 65 ns). For the
-/// same reason there are eight bytes per tile instead of the 64 of an index entry.
+/// A word that another thread may be writing. What the words below lead to is written before them
+/// and constant, and is reached through their value, so no order is asked for; and a volatile
+/// access, unlike an atomic one, lets the compiler keep everything else in registers.
+template <class T>
+T load_once(const T& word) noexcept {
+#if defined(__SANITIZE_THREAD__)
+  return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
+#else
+  return const_cast<const volatile T&>(word);
+#endif
+}
+
+/// What fetching a tile that was touched before needs, and nothing else. It compiles into the
+/// caller's loop, where most of it can stay in registers: what limits how many cache misses of
+/// neighbouring fetches overlap is the number of loads in a fetch (measured, 256 x 256 tiles, one
+/// cell each: a raw pointer 22 ns, one more load 25 ns, nine more 65 ns). For the same reason there
+/// are eight bytes per tile instead of the 64 of an index entry.
 struct HotStore {
-  std::uint64_t grid_rows = 0, grid_cols = 0;  // 0: every tile takes the complete path
-  const std::uint64_t* places = nullptr;       // one per block, written when it is confirmed
+  const std::uint64_t* places =
+      nullptr;                  // one per block, zero until it is confirmed; made when the
+                                //   file is mapped, the rest at the start
+  std::uint64_t grid_rows = 0;  // 0: every tile takes the complete path
+  std::uint64_t grid_cols = 0;  // 0 without a grid
   TileShape tile;
 };
 

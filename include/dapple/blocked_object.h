@@ -1,8 +1,9 @@
 // What a Matrix and a Frame have in common: an object made of positioned blocks.
 //
 // Caveats. The file is mapped, not read: it must not be truncated or changed in place while it is
-// open; truncation ends the process with SIGBUS. Writers therefore create a new file and rename
-// it over the old one, as dapple does; readers that have the old one open keep it.
+// open; truncation ends the process with SIGBUS, unless it was opened with OpenOptions::guard.
+// Writers therefore create a new file and rename it over the old one, as dapple does; readers that
+// have the old one open keep it.
 #pragma once
 
 #include <cstddef>
@@ -136,15 +137,17 @@ class BlockedObject {
 
   /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range. O(1).
   Block tile(std::uint64_t i, std::uint64_t j) const {
-    // All loads that do not depend on (i, j) first, so that a loop can do them once.
+    // The loads of what is constant stand first, so that a loop can do them once.
     const detail::HotStore& hot = *hot_;
     const std::uint64_t rows = hot.grid_rows, cols = hot.grid_cols;
-    const std::uint64_t* const places = hot.places;
     const TileShape tile = hot.tile;
     const std::uint64_t number = i * cols + j;
     std::uint64_t place = 0;
-    if (i < rows && j < cols) [[likely]]
-      place = detail::place::load(places[number]);
+    if (i < rows && j < cols) [[likely]] {
+      const std::uint64_t* const places = detail::load_once(hot.places);
+      if (places != nullptr) [[likely]]
+        place = detail::load_once(places[number]);
+    }
     if (place == 0) [[unlikely]]
       place = touch_tile(i, j);
     return Block(hot, number, place, tile);
@@ -158,6 +161,10 @@ class BlockedObject {
 
   /// What the format has to say beside rows, columns and cells; most have nothing. Throws corrupt.
   std::vector<Detail> details() const;
+
+  /// Throws io when the file was opened with OpenOptions::guard and has been cut or changed since:
+  /// what views gave may be wrong. Does nothing without the guard. One system call.
+  void require_intact() const;
 
   /// Asks the system to fetch the blocks of a region from storage now; returns at once.
   void prefetch(const Region& region) const;

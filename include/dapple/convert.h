@@ -50,7 +50,7 @@ struct ConvertOptions {
   WriteOptions write;        // `overwrite` and `sync` hold for every format, the rest for dbdf
   bool drop_labels = false;  // of a frame, where the target has no place for labels
   IdvWriteOptions idv;
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // rows; may be empty
+  TakeProgress progress;  // in rows
 };
 
 /// Publishes `part` of `in` as the file `out`, whole or not at all. Throws what reading throws;

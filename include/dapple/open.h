@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,10 +52,21 @@ struct IdvOptions {
 struct OpenOptions {
   std::string format{};  // one of `formats()`; empty: told from the bytes and the file's name
   Check check = Check::never;
+  /// True: when somebody cuts the file short, or changes it in place, while it is open, whatever
+  /// reads it throws io and the process lives; without it, touching what was cut off ends the
+  /// process with SIGBUS. Views cannot throw: `BlockedObject::require_intact` after their use
+  /// tells. While an object that was opened so lives, the library handles SIGBUS: signals that are
+  /// not about its files go to the handler that was there before, which is put back with the last
+  /// such object. A handler that is installed meanwhile must pass on what it does not know. Every
+  /// fetch and read costs one system call more.
+  bool guard = false;
   CsvOptions csv{};
   FutharkOptions futhark{};
   IdvOptions idv{};
 };
+
+/// Is told how far long work is, from time to time and by one thread at a time. May be empty.
+using TakeProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// Opens `path`. An embedded or sidecar index makes this a few small reads, whatever the file's
 /// size; without one, the block headers are walked once (rule 2.7).

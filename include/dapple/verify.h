@@ -25,8 +25,8 @@ struct VerifyReport {
 
 /// All findings, not only the first. Throws only io, and not_recognised when `path` is of no
 /// known format. O(n log n) in blocks, and the file's bytes at Level::payload.
-VerifyReport verify(const std::filesystem::path& path, Level level,
-                    const OpenOptions& options = {});
+VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options = {},
+                    const TakeProgress& progress = {});
 
 struct RepairReport {
   std::vector<Error> lost;  // what could not be kept, and why
@@ -36,8 +36,9 @@ struct RepairReport {
 
 /// Writes every block of a DAPHNE file whose bytes are whole into a sound file at `out`; cells of
 /// lost blocks become absent, never invented. Throws io, not_recognised when not even the header
-/// can be read.
+/// can be read, unsupported for other formats.
 RepairReport repair(const std::filesystem::path& in, const std::filesystem::path& out,
-                    const WriteOptions& options = {});
+                    const WriteOptions& options = {}, const OpenOptions& reading = {},
+                    const TakeProgress& progress = {});
 
 }  // namespace dapple

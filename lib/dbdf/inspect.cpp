@@ -1,6 +1,7 @@
 #include "lib/dbdf/inspect.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <string>
@@ -8,7 +9,9 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/open_dbdf.h"
+#include "lib/dbdf/resync.h"
 #include "lib/dbdf/walk.h"
+#include "lib/hash.h"
 #include "lib/object/overlap.h"
 
 namespace dapple::detail::dbdf {
@@ -16,128 +19,6 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
-
-// Item starts and hashes that the embedded index gives, sorted. A hint: every one is checked.
-std::map<std::uint64_t, std::uint64_t> indexed_items(const std::shared_ptr<MappedFile>& file,
-                                                     std::uint64_t body) {
-  std::map<std::uint64_t, std::uint64_t> items;
-  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-  if (!trailer || !is_whole(*file, *trailer)) return items;
-  const BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
-  for (std::uint64_t i = 0; i < index.size(); ++i) {
-    const Entry e = index.entry(i);
-    if (e.offset >= kPosition) items.emplace(e.offset - kPosition, e.hash);
-  }
-  items.emplace(trailer->payload - kDenseHeader - kPosition, 0);
-  return items;
-}
-
-class Inspector {
- public:
-  Inspector(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const Schema& schema)
-      : file_(file), body_(body), schema_(schema), indexed_(indexed_items(file, body)) {}
-
-  // Collects every block whose header is sound (R1, R2, R4) in file order.
-  void walk(Inspection& out) {
-    std::uint64_t at = body_;
-    while (at < file_->size()) {
-      Walk walk(*file_, at, kAnywhere, kAnywhere);
-      try {
-        while (const auto item = walk.next()) {
-          at = walk.offset();
-          take(*item, out);
-        }
-      } catch (const Error& e) {
-        if (e.code() != Errc::corrupt) throw;
-        at = walk.offset();
-        out.findings.push_back(e);
-        at = next_item(at, out);
-      }
-    }
-  }
-
- private:
-  void take(const Item& item, Inspection& out) {
-    if (!item.holds_cells()) return;
-    ++out.blocks;
-    Entry e = item.entry;
-    const std::string misplaced = outside(item, schema_.rows, schema_.cols);
-    if (!misplaced.empty()) {
-      out.findings.emplace_back(Errc::corrupt, file_->name(), e.offset - kPosition, misplaced);
-      return;
-    }
-    const auto known = indexed_.find(e.offset - kPosition);
-    if (known != indexed_.end()) e.hash = known->second;
-    out.sound.push_back(e);
-  }
-
-  // Where the walk can go on behind a damaged header at `at`; the file's end when nowhere.
-  std::uint64_t next_item(std::uint64_t at, const Inspection& out) const {
-    if (!indexed_.empty()) {
-      const auto next = indexed_.upper_bound(at);
-      return next == indexed_.end() ? file_->size() : next->first;
-    }
-    return next_tile(at + 1, out);
-  }
-
-  // Without an index only a header that fits the tiling so far is believed: one whose position
-  // and extent are those of a tile, and behind which another item, or the end, follows.
-  std::uint64_t next_tile(std::uint64_t at, const Inspection& out) const {
-    if (out.sound.size() == 0 || schema_.kind == ObjectKind::frame) return file_->size();
-    const Entry first = out.sound[0];
-    if (first.pos != BlockPos{0, 0}) return file_->size();
-    const std::byte* base = file_->map();
-    for (; file_->size() - at >= kShortestItem; ++at) {
-      const auto rx = load_le<std::uint64_t>(base + at);
-      const auto cx = load_le<std::uint64_t>(base + at + 8);
-      if (rx >= schema_.rows || cx >= schema_.cols || rx % first.rows != 0 ||
-          cx % first.cols != 0 ||
-          load_le<std::uint32_t>(base + at + 16) !=
-              std::min<std::uint64_t>(first.rows, schema_.rows - rx) ||
-          load_le<std::uint32_t>(base + at + 20) !=
-              std::min<std::uint64_t>(first.cols, schema_.cols - cx)) {
-        continue;
-      }
-      if (is_item(at) && !is_taken({rx, cx}, out)) return at;
-    }
-    return file_->size();
-  }
-
-  bool is_item(std::uint64_t at) const {
-    try {
-      Walk walk(*file_, at, schema_.rows, schema_.cols);
-      walk.next();
-      walk.next();
-      return true;
-    } catch (const Error&) {
-      return false;
-    }
-  }
-
-  static bool is_taken(BlockPos pos, const Inspection& out) {
-    for (std::uint64_t i = 0; i < out.sound.size(); ++i) {
-      if (out.sound[i].pos == pos) return true;
-    }
-    return false;
-  }
-
-  std::shared_ptr<MappedFile> file_;
-  std::uint64_t body_;
-  const Schema& schema_;
-  std::map<std::uint64_t, std::uint64_t> indexed_;
-};
-
-EntryTable sorted(const EntryTable& entries) {
-  std::vector<Entry> list;
-  for (std::uint64_t i = 0; i < entries.size(); ++i) list.push_back(entries[i]);
-  std::sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) {
-    return a.pos != b.pos ? a.pos < b.pos : a.offset < b.offset;
-  });
-  EntryTable table;
-  table.reserve(list.size());
-  for (const Entry& e : list) table.push_back(e);
-  return table;
-}
 
 // Takes blocks out that `keep` refuses; it may throw what is wrong with one.
 template <class Keep>
@@ -156,12 +37,197 @@ void filter(Inspection& out, Keep keep) {
   out.sound = std::move(kept);
 }
 
+// Where items start that hold cells, as the file's index has it. A hint: every one is checked.
+class KnownItems {
+ public:
+  KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body) {
+    const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+    if (!trailer) return;
+    complete_ = is_whole(*file, *trailer);
+    index_ = index_at(file, *trailer, IndexOrigin::embedded);
+    for (std::uint64_t i = 0; i < index_.size(); ++i) {
+      const Entry e = index_.entry(i);
+      if (e.offset < body + kPosition || e.offset > file->size()) continue;
+      if (complete_ || is_proven(*file, e)) items_.push_back({e.offset - kPosition, i});
+    }
+    items_.push_back({trailer->payload - kDenseHeader - kPosition, kNone});
+    std::sort(items_.begin(), items_.end());
+  }
+
+  // The index is as it was written, and knows every block.
+  bool complete() const noexcept { return complete_; }
+  std::optional<Entry> find(std::uint64_t start) const {
+    const auto at = std::lower_bound(items_.begin(), items_.end(), Item{start, 0});
+    if (at == items_.end() || at->first != start || at->second == kNone) return std::nullopt;
+    return index_.entry(at->second);
+  }
+  // The first start behind `at`; 2^64-1 if there is none.
+  std::uint64_t next(std::uint64_t at) const {
+    const auto behind = std::upper_bound(items_.begin(), items_.end(), Item{at, kNone});
+    return behind == items_.end() ? kAnywhere : behind->first;
+  }
+
+ private:
+  using Item = std::pair<std::uint64_t, std::uint64_t>;  // start, number of the entry
+  static constexpr std::uint64_t kNone = kAnywhere;
+
+  // An entry of a damaged index whose hash fits bytes of the file is not one of the damaged.
+  static bool is_proven(const MappedFile& file, const Entry& e) {
+    return e.hash != 0 && e.bytes <= file.size() - e.offset &&
+           xxh3(file.bytes(e.offset - kPosition, kPosition + e.bytes)) == e.hash;
+  }
+
+  bool complete_ = false;
+  BlockIndex index_;
+  std::vector<Item> items_;
+};
+
+bool same_block(const Entry& a, const Entry& b) noexcept {
+  return a.pos == b.pos && a.rows == b.rows && a.cols == b.cols && a.kind == b.kind &&
+         a.stored == b.stored && a.bytes == b.bytes &&
+         (a.kind == BlockKind::empty || a.value_type == b.value_type);
+}
+
+class Inspector {
+ public:
+  Inspector(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const Schema& schema)
+      : file_(file), body_(body), schema_(schema), known_(file, body), resync_(*file, schema) {}
+
+  // Collects every block whose header is sound (R1, R2, R4) in file order. `tell` hears now and
+  // then which byte the walk has come to.
+  template <class Tell>
+  void walk(Inspection& out, const Tell& tell) {
+    constexpr std::uint64_t kBetween = 1024;
+    std::uint64_t items = 0, at = body_;
+    while (at < file_->size()) {
+      Walk walk(*file_, at, kAnywhere, kAnywhere);
+      try {
+        while (const auto item = walk.next()) {
+          take(*item, at, walk.offset(), out);
+          at = walk.offset();
+          if (++items % kBetween == 0) tell(at);
+        }
+      } catch (const Error& e) {
+        if (e.code() != Errc::corrupt) throw;
+        out.findings.push_back(e);
+        at = go_on_behind(at, out);
+      }
+    }
+    if (!known_.complete() && !out.findings.empty()) drop_doubtful(out);
+  }
+
+ private:
+  // The item in bytes [start, end). Throws corrupt when it cannot be one.
+  void take(const Item& item, std::uint64_t start, std::uint64_t end, Inspection& out) {
+    out.blocks += item.holds_cells();
+    Entry e = item.entry;
+    const auto known = known_.find(start);
+    if (known && !(item.holds_cells() && same_block(*known, e)) &&
+        (!item.holds_cells() || xxh3(file_->bytes(start, end - start)) != known->hash)) {
+      fail(start, "expected the header of block " + text(known->pos) +
+                      " as the index has it, got another");
+    }
+    if (const std::uint64_t next = known_.next(start); next < end) {
+      fail(start, "expected an item that ends before the next one at byte " + std::to_string(next) +
+                      ", got one that ends at " + std::to_string(end));
+    }
+    if (item.holds_cells() || item.auxiliary) behind_block_ = item.holds_cells();
+    out.ends_in_index = item.auxiliary && end == file_->size() && has_index_tag(e);
+    if (!item.holds_cells()) return;
+    const std::string misplaced = outside(item, schema_.rows, schema_.cols);
+    if (!misplaced.empty()) fail(start, misplaced);
+    if (known) e.hash = known->hash;
+    out.sound.push_back(e);
+  }
+
+  bool has_index_tag(const Entry& e) const {
+    return e.bytes >= kDenseHeader + kTag &&
+           std::memcmp(file_->at(e.offset + kDenseHeader, kTag), kIndexTag, kTag) == 0;
+  }
+
+  [[noreturn]] void fail(std::uint64_t at, std::string detail) const {
+    throw Error(Errc::corrupt, file_->name(), at, std::move(detail));
+  }
+
+  // Where the walk goes on when no item can be read at `at`. Where no index tells, the block in
+  // front may be to blame, because its length may be damaged, and so may items without cells.
+  std::uint64_t go_on_behind(std::uint64_t at, const Inspection& out) {
+    const std::uint64_t known = std::min(known_.next(at), file_->size());
+    if (known_.complete()) return known;
+    resync_.reject(at);
+    if (out.sound.size() == 0) return std::min(known, resync_.next_item(body_, out.sound));
+    const Entry front = out.sound[out.sound.size() - 1];
+    const std::uint64_t start = front.offset - kPosition, end = front.offset + front.bytes;
+    if (front.hash != 0) return std::min(known, resync_.next_item(end, out.sound));
+    const std::uint64_t next = std::min(known, resync_.next_item(start + 1, out.sound));
+    if (next < end) {
+      too_long_.push_back(start);
+    } else if (behind_block_ && (next < file_->size() || !resync_.may_be_cut(at, front))) {
+      in_front_of_damage_.push_back(start);
+    }
+    return next;
+  }
+
+  // Without hashes, a block next to damage may itself be what is damaged. Where blocks are tiles
+  // of one shape, those that are not are dropped; elsewhere those that the walk went wrong behind.
+  void drop_doubtful(Inspection& out) {
+    const auto tile = common_tile(out.sound, schema_);
+    if (!tile) {
+      too_long_.insert(too_long_.end(), in_front_of_damage_.begin(), in_front_of_damage_.end());
+    }
+    std::sort(too_long_.begin(), too_long_.end());
+    filter(out, [&](const Entry& e) {
+      const std::uint64_t start = e.offset - kPosition;
+      const bool doubtful = std::binary_search(too_long_.begin(), too_long_.end(), start);
+      if (e.hash == 0 && (doubtful || (tile && !is_tile(e, *tile, schema_)))) {
+        fail(start, "expected a block whose extent fits those around it, got block " + text(e.pos) +
+                        " of " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
+                        " cells");
+      }
+      return true;
+    });
+  }
+
+  std::shared_ptr<MappedFile> file_;
+  std::uint64_t body_;
+  const Schema& schema_;
+  KnownItems known_;
+  Resync resync_;
+  bool behind_block_ = false;  // the last item was a block, but for items without cells
+  std::vector<std::uint64_t> in_front_of_damage_, too_long_;  // where such blocks start
+};
+
+EntryTable sorted(const EntryTable& entries) {
+  std::vector<Entry> list;
+  for (std::uint64_t i = 0; i < entries.size(); ++i) list.push_back(entries[i]);
+  std::sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) {
+    return a.pos != b.pos ? a.pos < b.pos : a.offset < b.offset;
+  });
+  EntryTable table;
+  table.reserve(list.size());
+  for (const Entry& e : list) table.push_back(e);
+  return table;
+}
+
+// Of two blocks that share a cell, the one goes that shares cells with more of them; when neither
+// does, the one without a hash that fits; both, when nothing tells which of them is wrong.
 void drop_overlaps(Inspection& out, const std::string& file) {
   const EntryTable table = sorted(out.sound);
+  const std::vector<Overlap> overlaps = find_overlaps(table);
+  std::map<std::uint64_t, std::uint64_t> shared;  // by entry number: in how many overlaps it is
+  for (const Overlap& overlap : overlaps) {
+    ++shared[overlap.earlier];
+    ++shared[overlap.later];
+  }
   std::vector<std::uint64_t> dropped;  // by their byte
-  for (const Overlap& overlap : find_overlaps(table)) {
+  const auto guilt = [&](std::uint64_t number) {
+    return std::pair(shared[number], table[number].hash == 0);
+  };
+  for (const Overlap& overlap : overlaps) {
     out.findings.push_back(overlap_error(table, overlap, file));
-    dropped.push_back(table[overlap.later].offset);
+    const auto earlier = guilt(overlap.earlier), later = guilt(overlap.later);
+    if (earlier >= later) dropped.push_back(table[overlap.earlier].offset);
+    if (later >= earlier) dropped.push_back(table[overlap.later].offset);
   }
   std::sort(dropped.begin(), dropped.end());
   filter(out, [&](const Entry& e) {
@@ -201,19 +267,24 @@ void read_all(const Store& store, const Entry& e) {
 }
 
 Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                   const Schema& schema, Level level) {
+                   const Schema& schema, Level level, const TakeProgress& progress) {
   Inspection out;
-  Inspector(file, body, schema).walk(out);
-  drop_overlaps(out, file->name());
+  const std::uint64_t passes = level == Level::payload ? 2 : 1;
+  const auto tell = [&](std::uint64_t pass, std::uint64_t byte) {
+    if (progress) progress(pass * file->size() + byte, passes * file->size());
+  };
+  Inspector(file, body, schema).walk(out, [&](std::uint64_t byte) { tell(0, byte); });
   if (level == Level::payload) {
     const Store store(file, schema, {}, kCodec);
     file->map();
     filter(out, [&](const Entry& e) {
       kCodec.check_hash(store, e);
       read_all(store, e);
+      tell(1, e.offset + e.bytes);
       return true;
     });
   }
+  drop_overlaps(out, file->name());
   std::stable_sort(out.findings.begin(), out.findings.end(), [](const Error& a, const Error& b) {
     return a.offset().value_or(0) < b.offset().value_or(0);
   });

@@ -15,13 +15,15 @@ struct Inspection {
   EntryTable sound;             // in file order; with the hashes that the file's index gives
   std::vector<Error> findings;  // in file order
   std::uint64_t blocks = 0;     // blocks that hold cells, sound or not
+  bool ends_in_index = false;   // the last item is an index block, whatever its bytes are worth
 };
 
-/// Walks the body and checks R1 to R4, at Level::payload also R5, R6 and the hashes. Behind a
-/// damaged header the walk goes on at the next place that the file's index, or the tiling of the
-/// blocks so far, shows to be a block. Throws io.
+/// Walks the body and checks R1 to R4, at Level::payload also R5, R6 and the hashes. A block that
+/// an index with a right hash knows is held against it. Behind a damaged header the walk goes on at
+/// the next block of that index; without one, where blocks can be believed again (resync.h), and
+/// then a block that may be damaged itself is not counted as sound. Throws io.
 Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                   const Schema& schema, Level level);
+                   const Schema& schema, Level level, const TakeProgress& progress);
 
 /// Reads every value of one block: R5, R6, and that dense values are there. Throws corrupt.
 void read_all(const Store& store, const Entry& entry);

@@ -30,12 +30,15 @@ Match recognise_dbdf(const Probe& probe) {
   return probe.extension == ".dbdf" ? Match::by_name : Match::no;
 }
 
-BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema) {
+BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
+                const TakeProgress& progress) {
   constexpr std::uint64_t kSample = 1024;
+  std::uint64_t items = 0;
   EntryTable entries;
   Walk walk(file, body, schema.rows, schema.cols);
   while (const auto item = walk.next()) {
     if (item->holds_cells()) entries.push_back(item->entry);
+    if (++items % kSample == 0 && progress) progress(walk.offset(), file.size());
     if (entries.size() == kSample) {
       // Growing a table of millions by copying costs more than the walk: judged by its start, the
       // body holds so many blocks (unused room is never touched).

@@ -16,7 +16,8 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
                                        const OpenOptions& options);
 
 /// The index that a walk over the body finds, whatever index the file brings along.
-BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema);
+BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
+                const TakeProgress& progress = {});
 
 /// How dbdf blocks are confirmed and decoded (decode.cpp).
 extern const Codec kCodec;

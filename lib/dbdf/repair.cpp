@@ -4,13 +4,17 @@
 #include "lib/dbdf/block_writer.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/inspect.h"
+#include "lib/dbdf/open_dbdf.h"
+#include "lib/foreign/formats.h"
 
 namespace dapple {
 
-RepairReport repair(const std::filesystem::path& in, const std::filesystem::path& out,
-                    const WriteOptions& options) {
+namespace {
+
+RepairReport repair_file(const std::shared_ptr<detail::MappedFile>& file,
+                         const std::filesystem::path& out, const WriteOptions& options,
+                         const OpenOptions& reading, const TakeProgress& progress) {
   using namespace detail;
-  auto file = MappedFile::open(in);
   std::uint64_t body = 0;
   Schema schema;
   try {
@@ -21,7 +25,14 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
         Errc::not_recognised, file->name(), e.offset(),
         "expected the header of a DAPHNE binary file to repair, got damage there: " + e.detail());
   }
-  dbdf::Inspection found = dbdf::inspect(file, body, schema, Level::payload);
+  // Files of the DAPHNE runtime start alike, but their bytes mean other cells.
+  if (const Format& format = format_to_read(*file, reading);
+      format.info.name != dbdf::kCodec.format) {
+    throw Error(Errc::unsupported, file->name(), std::nullopt,
+                "expected a DAPHNE binary file to repair, got one of the format " +
+                    std::string(format.info.name) + "; --from dbdf takes it for the former");
+  }
+  dbdf::Inspection found = dbdf::inspect(file, body, schema, Level::payload, progress);
   RepairReport report;
   report.lost = std::move(found.findings);
   report.blocks_kept = found.sound.size();
@@ -30,8 +41,18 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
     const Entry e = found.sound[i];
     writer.put_bytes(e, file->bytes(e.offset - dbdf::kPosition, dbdf::kPosition + e.bytes));
   }
+  if (!file->is_intact()) file->fail_changed("it");  // before anything is published
   report.written = writer.finish(false);
   return report;
+}
+
+}  // namespace
+
+RepairReport repair(const std::filesystem::path& in, const std::filesystem::path& out,
+                    const WriteOptions& options, const OpenOptions& reading,
+                    const TakeProgress& progress) {
+  const auto file = detail::MappedFile::open(in, reading.guard);
+  return detail::watched(*file, [&] { return repair_file(file, out, options, reading, progress); });
 }
 
 }  // namespace dapple

@@ -50,7 +50,7 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   if (!std::filesystem::is_regular_file(path, ignored)) return sidecar;
   std::shared_ptr<MappedFile> file;
   try {
-    file = MappedFile::open(path);
+    file = MappedFile::open(path, data.guarded());
   } catch (const Error&) {
     return sidecar;  // unreadable to this user: as if it were not there
   }
@@ -86,12 +86,11 @@ void wait_until_changes_show(const detail::FileStamp& stamp) {
   if (age < tick) std::this_thread::sleep_for(tick);
 }
 
-}  // namespace
-
-void write_sidecar(const std::filesystem::path& path) {
+void write_sidecar_of(const std::shared_ptr<detail::MappedFile>& file,
+                      const std::filesystem::path& path, const OpenOptions& options,
+                      const TakeProgress& progress) {
   using namespace detail;
-  auto file = MappedFile::open(path);
-  const std::shared_ptr<const Store> store = open_store(file, {});
+  const std::shared_ptr<const Store> store = open_store(file, options);
   if (store->codec().format != dbdf::kCodec.format) {
     throw Error(Errc::unsupported, path.string(), std::nullopt,
                 "expected a DAPHNE binary file, got " + std::string(store->codec().format) +
@@ -99,7 +98,7 @@ void write_sidecar(const std::filesystem::path& path) {
   }
   std::uint64_t body = 0;
   const Schema schema = dbdf::read_header(*file, body);
-  const BlockIndex index = dbdf::scan(*file, body, schema);
+  const BlockIndex index = dbdf::scan(*file, body, schema, progress);
 
   OutputFile out(sidecar_path(path), true);
   const auto put = [&](std::span<const std::byte> bytes) { out.append(bytes); };
@@ -111,6 +110,15 @@ void write_sidecar(const std::filesystem::path& path) {
                 "expected the file to stay as it is while it is indexed, got a change");
   }
   out.publish();
+}
+
+}  // namespace
+
+void write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
+                   const TakeProgress& progress) {
+  using namespace detail;
+  const auto file = MappedFile::open(path, options.guard);
+  watched(*file, [&] { write_sidecar_of(file, path, options, progress); });
 }
 
 }  // namespace dapple

@@ -79,10 +79,10 @@ void check_absent(const Inspection& found, const Schema& schema, const std::stri
 
 // The trailer's own bytes are damaged, or what it points to is.
 void check_trailer(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                   const BlockIndex& truth, std::vector<Error>& findings) {
+                   const BlockIndex& truth, bool expected, std::vector<Error>& findings) {
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
   if (!trailer) {
-    if (has_trailer_magic(*file)) {
+    if (expected || has_trailer_magic(*file)) {
       findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
                             "expected an index trailer whose fields fit its hash and the file, "
                             "got one that does not; the file reads without its index");
@@ -105,7 +105,8 @@ void check_trailer(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
   check_index(BlockIndex::in_place(place), truth, file->name(), place.entries, findings);
 }
 
-VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level) {
+VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
+                         const TakeProgress& progress) {
   VerifyReport report;
   std::uint64_t body = 0;
   Schema schema;
@@ -116,7 +117,7 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level) {
     report.findings.push_back(e);
     return report;
   }
-  Inspection found = inspect(file, body, schema, level);
+  Inspection found = inspect(file, body, schema, level, progress);
   report.blocks = found.blocks;
   report.findings = std::move(found.findings);
   if (report.findings.empty()) check_absent(found, schema, file->name(), report.findings);
@@ -124,7 +125,7 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level) {
     const BlockIndex truth =
         BlockIndex::from_entries(std::move(found.sound), schema.rows, schema.cols, file->name());
     try {
-      check_trailer(file, body, truth, report.findings);
+      check_trailer(file, body, truth, found.ends_in_index, report.findings);
     } catch (const Error& e) {
       if (e.code() == Errc::io) throw;
       report.findings.push_back(e);
@@ -146,7 +147,7 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level) {
 namespace {
 
 VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Level level,
-                            OpenOptions options) {
+                            OpenOptions options, const TakeProgress& progress) {
   options.futhark.first = true;  // opening passes over all values
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
@@ -172,6 +173,7 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Lev
       const detail::Entry entry = store->confirmed_entry(i);
       if (payload) detail::dbdf::read_all(*store, entry);
     });
+    if (progress) progress(i + 1, store->index().size());
   }
   const auto texts = store->text_columns();
   for (std::size_t k = 0; k < texts.size() && payload; ++k) {
@@ -186,13 +188,16 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Lev
 
 }  // namespace
 
-VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options) {
-  auto file = detail::MappedFile::open(path);
-  const detail::Format& format = detail::format_to_read(*file, options);
-  if (format.info.name == detail::dbdf::kCodec.format) {
-    return detail::dbdf::verify_dbdf(file, level);
-  }
-  return verify_foreign(file, level, options);
+VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
+                    const TakeProgress& progress) {
+  const auto file = detail::MappedFile::open(path, options.guard);
+  return detail::watched(*file, [&] {
+    const detail::Format& format = detail::format_to_read(*file, options);
+    if (format.info.name == detail::dbdf::kCodec.format) {
+      return detail::dbdf::verify_dbdf(file, level, progress);
+    }
+    return verify_foreign(file, level, options, progress);
+  });
 }
 
 }  // namespace dapple

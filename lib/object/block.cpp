@@ -27,6 +27,7 @@ BlockInfo Block::info() const noexcept { return store().index().entry(number_).i
 
 std::span<const std::byte> Block::payload() const {
   const Entry e = store().index().entry(number_);
+  store().require_intact(&e);
   const auto header_size = store().codec().header_size;
   const std::uint64_t header = header_size != nullptr ? header_size(e) : 0;
   return store().file().bytes(e.offset + header, e.bytes - header);
@@ -37,6 +38,7 @@ Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t 
   const auto& store = static_cast<const detail::Store&>(hot);
   const Entry e = store.index().entry(number);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {
+    store.require_intact();  // an entry that was cut off is of no kind and type
     fail_kind(store, e, "a dense block of " + std::string(name(wanted)));
   }
   if (store.codec().in_place != nullptr) {
@@ -51,6 +53,7 @@ Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t 
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {
   const Entry e = store().index().entry(number_);
+  store().require_intact(&e);
   if (e.kind != wanted_kind || e.value_type != wanted || !store().codec().sparse_in_place) {
     fail_kind(store(), e,
               "a " + std::string(name(wanted_kind)) + " block of " + std::string(name(wanted)));
@@ -62,7 +65,11 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
   const Entry e = store().index().entry(number_);
   const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols);
-  store().codec().read(store(), e, {{0, e.rows}, {0, e.cols}}, target);
+  store().watched(
+      [&] {
+        store().codec().read(store(), e, {{0, e.rows}, {0, e.cols}}, target);
+      },
+      &e);
 }
 
 template <Value T>
@@ -70,7 +77,7 @@ void Block::to_csr(Csr<T, std::uint32_t>& out) const {
   const Entry e = store().index().entry(number_);
   const auto arrays_of = store().codec().csr_arrays;
   const bool sparse = e.kind == BlockKind::csr || e.kind == BlockKind::coo;
-  detail::fill_memory(store(), e.cells(), [&] {
+  const auto fill = [&] {
     if (!sparse || arrays_of == nullptr) return detail::collect_csr(store(), e.cells(), {}, out);
     out.row_ptr.reset(std::size_t{e.rows} + 1);
     out.col_idx.reset(e.stored);
@@ -78,7 +85,8 @@ void Block::to_csr(Csr<T, std::uint32_t>& out) const {
     arrays_of(store(), e,
               {out.row_ptr.data(), out.col_idx.data(),
                reinterpret_cast<std::byte*>(out.values.data()), value_type_of<T>()});
-  });
+  };
+  store().watched([&] { detail::fill_memory(store(), e.cells(), fill); }, &e);
 }
 
 #define DAPPLE_INSTANTIATE(T) template void Block::to_csr(Csr<T, std::uint32_t>&) const;

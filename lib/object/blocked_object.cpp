@@ -23,7 +23,8 @@ std::string_view name(IndexOrigin origin) noexcept {
 }
 
 BlockInfo BlockRange::iterator::operator*() const {
-  const Entry entry = store_->index().entry(store_->index().in_file_order(i_));
+  const Entry entry =
+      store_->watched([&] { return store_->index().entry(store_->index().in_file_order(i_)); });
   // An index that lies can have a hash that is right, and bytes that name no kind and no type.
   if (entry.kind > BlockKind::coo ||
       !value_type_of_code(static_cast<std::uint8_t>(entry.value_type))) {
@@ -51,7 +52,11 @@ const std::vector<std::string>& BlockedObject::contents() const noexcept {
 }
 std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
 IndexOrigin BlockedObject::index_origin() const noexcept { return store_->index().origin(); }
-BlockCounts BlockedObject::counts() const { return store_->index().counts(); }
+BlockCounts BlockedObject::counts() const {
+  return store_->watched([&] { return store_->index().counts(); });
+}
+
+void BlockedObject::require_intact() const { store_->require_intact(); }
 
 BlockRange BlockedObject::blocks() const noexcept { return {store_.get(), store_->index().size()}; }
 

@@ -11,7 +11,8 @@
 namespace dapple {
 
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options) {
-  auto store = detail::open_store(detail::MappedFile::open(path), options);
+  const auto file = detail::MappedFile::open(path, options.guard);
+  auto store = detail::watched(*file, [&] { return detail::open_store(file, options); });
   if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
   return Matrix(std::move(store));
 }

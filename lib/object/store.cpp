@@ -44,11 +44,10 @@ Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, 
       schema_(std::move(schema)),
       index_(std::move(index)),
       codec_(&codec),
-      state_(std::move(state)),
-      places_(index_.size()) {
-  if (const auto& grid = index_.grid(); grid && places_.data() != nullptr) {
-    places = places_.data();
-    grid_rows = grid->rows;
+      state_(std::move(state)) {
+  if (const auto& grid = index_.grid()) {
+    // Every fetch from a guarded file has to look whether it is intact: none is a hot one.
+    grid_rows = file_->guarded() ? 0 : grid->rows;
     grid_cols = grid->cols;
     tile = grid->tile;
   }
@@ -58,9 +57,32 @@ void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
   throw Error(code, file_->name(), offset, std::move(detail));
 }
 
+std::string Store::reading(const Entry* block) {
+  if (block == nullptr) return "it";
+  if (block->bytes == 0) return "its index";  // an entry without bytes was itself cut off
+  return "block " + detail::text(block->pos);
+}
+
+void Store::require_intact(const Entry* block) const {
+  if (!file_->is_intact()) file_->fail_changed(reading(block));
+}
+
 std::uint64_t Store::place_of(std::uint64_t number) const noexcept {
-  const std::uint64_t* const all = places_.data();
-  return all != nullptr ? place::load(all[number]) : 0;
+  const std::uint64_t* const all = load_once(places);
+  return all != nullptr ? load_once(all[number]) : 0;
+}
+
+// The table of places, or nullptr when the system has no room for it.
+std::uint64_t* Store::make_places() const {
+  if (load_once(places) != nullptr) return place_table_->data();
+  const std::lock_guard lock(mutex_);
+  if (!place_table_) {
+    place_table_.emplace(index_.size());
+    auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
+    const std::uint64_t* const table = place_table_->data();
+    std::atomic_ref(hot.places).store(table, std::memory_order_release);
+  }
+  return place_table_->data();
 }
 
 // Returns its place, or 0 when it is to be confirmed again the next time.
@@ -80,7 +102,9 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() == nullptr || check_ == Check::always || places_.data() == nullptr) return 0;
+  if (file_->base() == nullptr || check_ == Check::always) return 0;
+  std::uint64_t* const table = make_places();
+  if (table == nullptr) return 0;
   std::uint64_t place = place::kTouched;
   if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
@@ -90,23 +114,28 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
       place = address << place::kTagBits | place::dense_tag(entry.value_type);
     }
   }
-  std::atomic_ref(places_.data()[number]).store(place, std::memory_order_relaxed);
+  std::atomic_ref(table[number]).store(place, std::memory_order_release);
   return place;
 }
 
 std::uint64_t Store::touch(std::uint64_t number) const {
   const std::uint64_t place = place_of(number);
-  if (place != 0) return place;
-  ask_for({&number, 1});
-  return confirm(number, index_.entry(number));
+  if (place != 0 && !file_->guarded()) return place;
+  if (place == 0) ask_for({&number, 1});
+  const Entry entry = index_.entry(number);
+  return watched([&] { return place != 0 ? place : confirm(number, entry); }, &entry);
 }
 
 Block Store::block(std::uint64_t number) const { return Block(*this, number, touch(number), tile); }
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);
-  if (place_of(number) == 0) confirm(number, entry);
+  watched([&] { confirm_entry(number, entry); }, &entry);
   return entry;
+}
+
+void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
+  if (place_of(number) == 0) confirm(number, entry);
 }
 
 // Touching an unread page makes the system read ahead megabytes; asked in advance for exactly the
@@ -140,7 +169,7 @@ const BlockIndex* Store::truth() const {
 
 void Store::require_whole_index() const {
   if (index_is_whole_.load(std::memory_order_relaxed)) return;
-  index_.require_whole();
+  watched([&] { index_.require_whole(); });
   index_is_whole_.store(true, std::memory_order_relaxed);
 }
 
@@ -152,7 +181,7 @@ void Store::fail_missing(const Entry& entry) const {
 
 std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {
   require_inside({{row, row + 1}, {col, col + 1}});
-  const auto number = index_.cover(row, col);
+  const auto number = watched([&] { return index_.cover(row, col); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->cover(row, col)) fail_missing(truth->entry(*missed));
@@ -162,7 +191,7 @@ std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) 
 
 std::optional<std::uint64_t> Store::find(BlockPos pos) const {
   if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return std::nullopt;
-  const auto number = index_.find(pos);
+  const auto number = watched([&] { return index_.find(pos); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->find(pos)) fail_missing(truth->entry(*missed));
@@ -235,6 +264,10 @@ std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, 
 }
 
 void Store::read(const Region& region, const Target& out, const ReadOptions& options) const {
+  watched([&] { read_blocks(region, out, options); });
+}
+
+void Store::read_blocks(const Region& region, const Target& out, const ReadOptions& options) const {
   bool whole = true;
   const std::vector<std::uint64_t> numbers = covering(region, options.absent, whole);
   if (!whole) fill_zero(out, region.rows.size(), region.cols.size());
@@ -253,9 +286,14 @@ void Store::read(const Region& region, const Target& out, const ReadOptions& opt
     const auto next = batch_at(first);
     ask_for(next);
     parallel_for(batch.size(), options.threads, [&](std::size_t i) {
-      const Entry entry = confirmed_entry(batch[i]);
-      const Piece piece = piece_of(entry, region, out);
-      codec_->read(*this, entry, piece.part, piece.out);
+      const Entry entry = index_.entry(batch[i]);
+      watched(
+          [&] {
+            confirm_entry(batch[i], entry);
+            const Piece piece = piece_of(entry, region, out);
+            codec_->read(*this, entry, piece.part, piece.out);
+          },
+          &entry);
     });
     batch = next;
   }
@@ -265,7 +303,9 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
                       const ReadOptions& options) const {
   for (const ColumnBuffer& c : columns) require_inside({rows, {c.col, c.col + 1}});
   if (rows.empty()) return;
-  if (codec_->read_rows != nullptr) return codec_->read_rows(*this, rows, columns, options);
+  if (codec_->read_rows != nullptr) {
+    return watched([&] { codec_->read_rows(*this, rows, columns, options); });
+  }
   for (const ColumnBuffer& c : columns) {
     read({rows, {c.col, c.col + 1}}, {c.data, c.value_type, c.step, c.step}, options);
   }
@@ -275,15 +315,20 @@ void Store::entries(const Region& region, const ReadOptions& options,
                     const CellRun::Take& take) const {
   CellRun run(take);
   bool whole = true;
-  for (const std::uint64_t number : covering(region, options.absent, whole)) {
+  const auto numbers = watched([&] { return covering(region, options.absent, whole); });
+  for (const std::uint64_t number : numbers) {
     const Entry entry = confirmed_entry(number);
     if (entry.kind == BlockKind::empty) continue;
     const Part part = piece_of(entry, region, {}).part;
-    if (codec_->entries != nullptr && entry.kind != BlockKind::dense) {
-      codec_->entries(*this, entry, part, run);
-    } else {
-      entries_of_dense(entry, part, run);
-    }
+    watched(
+        [&] {
+          if (codec_->entries != nullptr && entry.kind != BlockKind::dense) {
+            codec_->entries(*this, entry, part, run);
+          } else {
+            entries_of_dense(entry, part, run);
+          }
+        },
+        &entry);
   }
   run.flush();
 }
@@ -334,12 +379,12 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
                 "expected a column that can be read, got \"" + columns[k].label + "\" of " +
                     columns[k].type);
   }
-  if (!rows.empty()) state_->read_text(*this, k, rows, take);
+  if (!rows.empty()) watched([&] { state_->read_text(*this, k, rows, take); });
 }
 
 std::vector<Detail> Store::details() const {
   if (state_ == nullptr) return {};
-  return state_->details(*this);
+  return watched([&] { return state_->details(*this); });
 }
 
 void Store::prefetch(const Region& region) const {

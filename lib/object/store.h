@@ -205,6 +205,14 @@ class Store : public HotStore {
 
   void prefetch(const Region& region) const;
 
+  /// Runs `f`, which reads the file. When the file is guarded and was cut or changed, throws io,
+  /// whatever `f` returned or threw; with the block of that entry to blame, if there is one.
+  template <class F>
+  auto watched(const F& f, const Entry* block = nullptr) const {
+    return detail::watched(*file_, f, [block] { return reading(block); });
+  }
+  void require_intact(const Entry* block = nullptr) const;
+
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;
 
@@ -213,7 +221,11 @@ class Store : public HotStore {
 
  private:
   std::uint64_t place_of(std::uint64_t number) const noexcept;
+  std::uint64_t* make_places() const;
   std::uint64_t confirm(std::uint64_t number, const Entry& entry) const;
+  static std::string reading(const Entry* block);
+  void confirm_entry(std::uint64_t number, const Entry& entry) const;
+  void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
   const BlockIndex* truth() const;
@@ -231,10 +243,10 @@ class Store : public HotStore {
   std::string note_;
   std::vector<std::string> contents_;
   Check check_ = Check::never;
-  PlaceTable places_;  // what HotStore::places points to
+  mutable std::optional<PlaceTable> place_table_;  // what HotStore::places points to
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
-  mutable std::mutex mutex_;                 // guards the making of truth_
+  mutable std::mutex mutex_;                 // guards the making of truth_ and place_table_
 };
 
 }  // namespace dapple::detail

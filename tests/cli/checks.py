@@ -270,6 +270,50 @@ def check_interrupt_leaves_nothing(dapple):
         assert not left or (dapple.folder / "a.csv").read_bytes() == whole
 
 
+def check_input_cut_while_it_is_read(dapple):
+    """Somebody cuts the file short while its cells are printed: an error that names the block."""
+    rows, cols = 20000, 60
+    data = inputs.matrix_header(rows, cols, "f64")
+    for row in range(0, rows, 100):
+        data += inputs.dense(row, 0, 100, cols, "f64", [row + 0.5] * (100 * cols))
+    (dapple.folder / "large.dbdf").write_bytes(data)
+    process = dapple.start("get", "large.dbdf", "--threads", "1", stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE)
+    assert process.stdout.readline().startswith(b"0.5,0.5")
+    os.truncate(dapple.folder / "large.dbdf", 5000)
+    printed, errors = process.stdout.read(), process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 3, errors
+    assert errors.startswith(b"dapple: large.dbdf: io at byte 5000: expected a file of "), errors
+    assert b" while block (" in errors and errors.count(b"\n") == 1, errors
+    for number, line in enumerate(printed.splitlines()[:-1], 1):
+        assert line == b",".join([b"%g" % (number // 100 * 100 + 0.5)] * cols), (number, line)
+
+
+def check_bad_end_of_input_gives_no_output(dapple):
+    """Input that is closed early, or bad in its last line: no file appears, none is replaced."""
+    good = {"csv": b"1,2\n3,4\n", "mtx": b"%%MatrixMarket matrix array real general\n1 2\n1\n2\n",
+            "futhark": b"[[1, 2], [3, 4]]"}
+    bad = {"csv": [b"1,2\n3,x\n", b"1,2\n3\n", b"1,2\n3,\"4"],
+           "mtx": [good["mtx"][:-2], good["mtx"] + b"3\n", good["mtx"][:-2] + b"x\n"],
+           "futhark": [good["futhark"][:-1], good["futhark"][:-2] + b"x]]", b"[[1, 2], [3]]"]}
+    for name, text in good.items():
+        assert dapple.run("convert", "-", "a.dbdf", "--from", name, "--force", "-q",
+                          stdin=None, input=text).returncode == 0
+    whole = (dapple.folder / "a.dbdf").read_bytes()
+    before = set(os.listdir(dapple.folder))
+    for name, texts in bad.items():
+        for text in texts:
+            for out in ("a.dbdf", "b.dbdf", "b.csv", "b.npy"):
+                done = dapple.run("convert", "-", out, "--from", name, "--force",
+                                  stdin=None, input=text)
+                assert done.returncode == 1, (name, text, done)
+                assert done.stderr.count(b"\n") == 1, done
+                assert set(os.listdir(dapple.folder)) == before, (name, text)
+    assert (dapple.folder / "a.dbdf").read_bytes() == whole
+
+
 def check_slow_reader_gets_everything(dapple):
     """Standard output that must not block: the program waits instead of failing."""
     ours, theirs = os.pipe()

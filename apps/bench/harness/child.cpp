@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <exception>
-#include <fstream>
 #include <stdexcept>
-#include <string>
 
 namespace dapple::bench {
 
@@ -31,14 +29,6 @@ double in_child(const std::function<double()>& f) {
   ::waitpid(pid, nullptr, 0);
   if (!told) throw std::runtime_error("expected a figure from a child process, got none");
   return result;
-}
-
-std::uint64_t private_bytes() {
-  std::ifstream file("/proc/self/smaps_rollup");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("Private_Dirty:")) return 1024 * std::stoull(line.substr(14));
-  }
-  return 0;
 }
 
 }  // namespace dapple::bench

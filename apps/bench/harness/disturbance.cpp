@@ -1,29 +1,15 @@
 #include "harness/disturbance.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <string>
 
+#include "harness/usage.h"
+
 namespace dapple::bench {
 
 namespace {
-
-double seconds(const timeval& t) {
-  return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-}
-
-/// Processor seconds of this process and of its children that have ended.
-double own_seconds() {
-  double total = 0;
-  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
-    rusage usage{};
-    getrusage(who, &usage);
-    total += seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  }
-  return total;
-}
 
 /// Seconds that all processors together have not been idle, the host's theft included.
 double busy_seconds() {
@@ -34,17 +20,9 @@ double busy_seconds() {
   return (user + nice + system + irq + softirq + steal) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-}  // namespace
+double own_seconds() { return own_cpu_seconds() + children_cpu_seconds(); }
 
-std::uint64_t bytes_read_from_storage() {
-  std::ifstream file("/proc/self/io");
-  std::string key;
-  std::uint64_t value = 0;
-  while (file >> key >> value) {
-    if (key == "read_bytes:") return value;
-  }
-  return 0;
-}
+}  // namespace
 
 Watch::Watch() : busy_(busy_seconds()), own_(own_seconds()), read_(bytes_read_from_storage()) {}
 

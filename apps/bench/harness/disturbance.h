@@ -7,9 +7,6 @@
 
 namespace dapple::bench {
 
-/// Bytes that this process has had read from storage so far; 0 where the kernel does not say.
-std::uint64_t bytes_read_from_storage();
-
 /// Takes the state of the machine when it is made, and compares later.
 class Watch {
  public:

@@ -1,7 +1,6 @@
 #include "harness/helper_process.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +12,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "harness/usage.h"
+
 namespace dapple::bench {
 
 namespace {
@@ -22,23 +23,14 @@ struct Report {
   bool holds = true;
 };
 
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 Report run_here(const Contender& contender) {
   Report report;
   Sample sample;
-  const double cpu = cpu_seconds();
+  const double cpu = own_cpu_seconds();
   const auto start = std::chrono::steady_clock::now();
   report.answer = contender.run(sample);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.cpu = cpu_seconds() - cpu;
+  report.cpu = own_cpu_seconds() - cpu;
   if (contender.holds) report.holds = contender.holds();
   return report;
 }

@@ -4,8 +4,8 @@
 
 namespace dapple::bench {
 
-Session::Session(DataFolder folder, bool quick, Show show)
-    : folder_(std::move(folder)), quick_(quick), show_(std::move(show)) {}
+Session::Session(DataFolder folder, bool quick, PythonPeers& python, Show show)
+    : folder_(std::move(folder)), quick_(quick), python_(python), show_(std::move(show)) {}
 
 void Session::measure(const Series& series) {
   Patience patience = quick_ ? Patience{1, 0, 1} : Patience{};

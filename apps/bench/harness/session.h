@@ -11,6 +11,8 @@
 
 namespace dapple::bench {
 
+class PythonPeers;
+
 struct WorkloadResult {
   std::string id, question, data;
   std::vector<SeriesResult> series;
@@ -22,7 +24,8 @@ class Session {
  public:
   using Show = std::function<void(const SeriesResult&)>;
 
-  Session(DataFolder folder, bool quick, Show show);
+  /// `python` lives longer.
+  Session(DataFolder folder, bool quick, PythonPeers& python, Show show);
 
   /// A small run that only shows that everything works: workloads choose small data.
   bool quick() const { return quick_; }
@@ -32,6 +35,7 @@ class Session {
   }
 
   const DataFolder& folder() const { return folder_; }
+  PythonPeers& python() { return python_; }
 
   /// As DataFolder::file; quick runs have files of their own.
   std::filesystem::path file(const std::string& name,
@@ -53,6 +57,7 @@ class Session {
  private:
   DataFolder folder_;
   bool quick_;
+  PythonPeers& python_;
   Show show_;
   WorkloadResult current_;
 };

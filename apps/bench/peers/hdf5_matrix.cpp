@@ -41,7 +41,7 @@ Hdf5Handle simple_space(hsize_t rows, hsize_t cols) {
 std::string hdf5_version() {
   unsigned major = 0, minor = 0, release = 0;
   H5get_libversion(&major, &minor, &release);
-  return fmt::format("HDF5 {}.{}.{}", major, minor, release);
+  return fmt::format("{}.{}.{}", major, minor, release);
 }
 
 struct Hdf5Maker::Impl {

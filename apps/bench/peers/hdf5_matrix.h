@@ -20,7 +20,7 @@ namespace dapple::bench {
 /// False when dapple-bench was built without HDF5: then nothing else here may be used.
 inline constexpr bool kHasHdf5 = DAPPLE_BENCH_HDF5;
 
-/// "HDF5 1.10.8".
+/// "1.10.8".
 std::string hdf5_version();
 
 struct Hdf5Shape {

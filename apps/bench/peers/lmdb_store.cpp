@@ -19,7 +19,7 @@ void require(int status, const char* call) {
 }  // namespace
 
 std::string lmdb_version() {
-  return fmt::format("LMDB {}.{}.{}", MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH);
+  return fmt::format("{}.{}.{}", MDB_VERSION_MAJOR, MDB_VERSION_MINOR, MDB_VERSION_PATCH);
 }
 
 struct LmdbMaker::Impl {
@@ -28,11 +28,12 @@ struct LmdbMaker::Impl {
   MDB_dbi table = 0;
 };
 
-LmdbMaker::LmdbMaker(const std::filesystem::path& path, std::uint64_t room)
+LmdbMaker::LmdbMaker(const std::filesystem::path& path, std::uint64_t room, Sync sync)
     : impl_(std::make_unique<Impl>()) {
   require(mdb_env_create(&impl_->env), "mdb_env_create");
   require(mdb_env_set_mapsize(impl_->env, room), "mdb_env_set_mapsize");
-  require(mdb_env_open(impl_->env, path.c_str(), kFileFlags | MDB_WRITEMAP, 0644), "mdb_env_open");
+  const unsigned flags = kFileFlags | MDB_WRITEMAP | (sync == Sync::no ? MDB_NOSYNC : 0U);
+  require(mdb_env_open(impl_->env, path.c_str(), flags, 0644), "mdb_env_open");
   require(mdb_txn_begin(impl_->env, nullptr, 0, &impl_->transaction), "mdb_txn_begin");
   require(mdb_dbi_open(impl_->transaction, nullptr, MDB_INTEGERKEY | MDB_CREATE, &impl_->table),
           "mdb_dbi_open");
@@ -52,6 +53,13 @@ void LmdbMaker::append(std::uint64_t key, std::span<const std::byte> value) {
 void LmdbMaker::finish() {
   require(mdb_txn_commit(impl_->transaction), "mdb_txn_commit");
   impl_->transaction = nullptr;
+  MDB_envinfo info{};
+  MDB_stat stat{};
+  require(mdb_env_info(impl_->env, &info), "mdb_env_info");
+  require(mdb_env_stat(impl_->env, &stat), "mdb_env_stat");
+  const char* path = nullptr;
+  require(mdb_env_get_path(impl_->env, &path), "mdb_env_get_path");
+  std::filesystem::resize_file(path, (info.me_last_pgno + 1) * stat.ms_psize);
 }
 
 struct LmdbStore::Impl {

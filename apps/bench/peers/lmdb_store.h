@@ -17,15 +17,18 @@ namespace dapple::bench {
 /// False when dapple-bench was built without LMDB: then nothing else here may be used.
 inline constexpr bool kHasLmdb = DAPPLE_BENCH_LMDB;
 
-/// "LMDB 0.9.24".
+/// "0.9.24".
 std::string lmdb_version();
 
 class LmdbMaker {
  public:
+  enum class Sync : std::uint8_t { no, yes };
+
   /// `room` bytes are more than the file will have.
-  LmdbMaker(const std::filesystem::path& path, std::uint64_t room);
+  LmdbMaker(const std::filesystem::path& path, std::uint64_t room, Sync sync = Sync::yes);
   ~LmdbMaker();
   void append(std::uint64_t key, std::span<const std::byte> value);
+  /// Commits, and cuts off the room that was not used. Nothing may be appended afterwards.
   void finish();
 
  private:

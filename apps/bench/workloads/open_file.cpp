@@ -13,6 +13,7 @@
 #include "harness/page_cache.h"
 #include "harness/random.h"
 #include "harness/raw_file.h"
+#include "harness/usage.h"
 #include "peers/hdf5_matrix.h"
 #include "peers/lmdb_store.h"
 #include "workloads/workloads.h"
@@ -187,11 +188,11 @@ double open_all(const Open& open, const std::vector<Wanted>& wanted, Sample& sam
 template <class Open>
 double growth(const Open& open, const Wanted& wanted) {
   return in_child([&] {
-    private_bytes();  // its own buffers are there from now on
-    const auto before = static_cast<double>(private_bytes());
+    memory_bytes("Private_Dirty");  // its own buffers are there from now on
+    const auto before = static_cast<double>(memory_bytes("Private_Dirty"));
     double value = 0;
     const auto held = open(wanted, value);
-    return static_cast<double>(private_bytes()) - before;
+    return static_cast<double>(memory_bytes("Private_Dirty")) - before;
   });
 }
 

@@ -9,6 +9,7 @@
 #include "harness/kernels.h"
 #include "harness/random.h"
 #include "peers/hdf5_matrix.h"
+#include "workloads/python_tiles.h"
 #include "workloads/tiles.h"
 #include "workloads/workloads.h"
 
@@ -151,6 +152,10 @@ void run_w4(Session& session) {
           move_to_helper(series.contenders.back());
         }
       }
+    }
+    if (threads == 1) {
+      const Contender& limit = series.contenders.front();
+      PythonTiles(session, files).add_regions(series, regions, limit.work, limit.expected);
     }
     session.measure(series);
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/raw_file.h"
+
 namespace dapple::bench {
 
 SparseArrays make_arrays(const SparseShape& shape) {
@@ -19,23 +21,53 @@ SparseArrays make_arrays(const SparseShape& shape) {
   return arrays;
 }
 
+void write_sparse(const std::filesystem::path& path, const SparseShape& shape,
+                  const SparseArrays& arrays, WriteOptions options) {
+  options.tile = {shape.rows, shape.cols};
+  auto writer =
+      MatrixWriter::create(path, shape.rows, shape.cols, ValueType::f64, options, Storage::csr);
+  writer.put<double>({0, 0}, CsrRef<double>{shape.rows, shape.cols, arrays.row_ptr, arrays.col_idx,
+                                            arrays.values});
+  writer.finish();
+}
+
+std::filesystem::path make_arrays_file(const Session& session, const SparseShape& shape) {
+  const auto make = [&](const std::filesystem::path& path) {
+    const SparseArrays arrays = make_arrays(shape);
+    const RawFile file(path, RawFile::For::writing);
+    std::uint64_t at = 0;
+    const auto append = [&](std::span<const std::byte> bytes) {
+      file.write_at(at, bytes);
+      at += bytes.size();
+    };
+    append(std::as_bytes(std::span(arrays.row_ptr)));
+    append(std::as_bytes(std::span(arrays.col_idx)));
+    append(std::as_bytes(std::span(arrays.values)));
+  };
+  return session.file(fmt::format("sparse-{}-{}.arrays", shape.rows, shape.per_row), make);
+}
+
+double sum_of(const SparseShape& shape) {
+  double sum = 0;
+  for (std::uint32_t row = 0; row < shape.rows; ++row) {
+    for (std::uint32_t k = 0; k < shape.per_row; ++k) sum += shape.value(row, k);
+  }
+  return sum;
+}
+
 std::filesystem::path make_sparse_file(const Session& session, const SparseShape& shape,
                                        KindChoice kind) {
-  const char* const kind_name = kind == KindChoice::csr ? "csr" : "coo";
+  const char* const kind_name = kind == KindChoice::csr   ? "csr"
+                                : kind == KindChoice::coo ? "coo"
+                                                          : "dense";
   const auto make = [&](const std::filesystem::path& path) {
     WriteOptions options;
-    options.tile = {shape.rows, shape.cols()};
     options.kind = kind;
     options.narrow = false;
-    auto writer =
-        MatrixWriter::create(path, shape.rows, shape.cols(), ValueType::f64, options, Storage::csr);
-    const SparseArrays arrays = make_arrays(shape);
-    writer.put<double>({0, 0}, CsrRef<double>{shape.rows, shape.cols(), arrays.row_ptr,
-                                              arrays.col_idx, arrays.values});
-    writer.finish();
+    write_sparse(path, shape, make_arrays(shape), options);
   };
   return session.file(
-      fmt::format("sparse-{}-{}-{}-{}.dbdf", shape.rows, shape.per_row, shape.step, kind_name),
+      fmt::format("sparse-{}-{}-{}-{}.dbdf", shape.rows, shape.cols, shape.per_row, kind_name),
       make);
 }
 

@@ -11,13 +11,13 @@
 
 namespace dapple::bench {
 
-/// `per_row` entries in each row, one in each `step` columns; values 1 to 255.
+/// `per_row` entries in each row, one in each of as many equal strips of columns; values 1 to 255.
 struct SparseShape {
-  std::uint32_t rows, per_row, step;
+  std::uint32_t rows, cols, per_row;
 
-  std::uint32_t cols() const { return per_row * step; }
   std::uint64_t entries() const { return std::uint64_t{rows} * per_row; }
   std::uint32_t col(std::uint32_t row, std::uint32_t k) const {
+    const std::uint32_t step = cols / per_row;
     return k * step + static_cast<std::uint32_t>(mix((std::uint64_t{row} << 32) ^ k) % step);
   }
   double value(std::uint32_t row, std::uint32_t k) const {
@@ -33,7 +33,17 @@ struct SparseArrays {
 
 SparseArrays make_arrays(const SparseShape& shape);
 
-/// A file that holds it in one block of the given kind, csr or coo.
+/// Writes them as one block to a file; the tile is chosen here.
+void write_sparse(const std::filesystem::path& path, const SparseShape& shape,
+                  const SparseArrays& arrays, WriteOptions options);
+
+/// The arrays in a file, one behind the other, for contenders that are other programs.
+std::filesystem::path make_arrays_file(const Session& session, const SparseShape& shape);
+
+/// The sum of all values.
+double sum_of(const SparseShape& shape);
+
+/// A file that holds it in one block of the given kind: csr, coo or dense.
 std::filesystem::path make_sparse_file(const Session& session, const SparseShape& shape,
                                        KindChoice kind);
 

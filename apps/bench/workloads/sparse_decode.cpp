@@ -8,6 +8,7 @@
 #include "harness/kernels.h"
 #include "harness/page_cache.h"
 #include "peers/hdf5_arrays.h"
+#include "workloads/scipy_npz.h"
 #include "workloads/sparse.h"
 #include "workloads/workloads.h"
 
@@ -29,11 +30,8 @@ struct Bed {
         pin(path),
         matrix(Matrix::open(path)),
         block(matrix.block({0, 0})),
-        stream(block.payload()) {
-    for (std::uint32_t row = 0; row < size.rows; ++row) {
-      for (std::uint32_t k = 0; k < size.per_row; ++k) sum += size.value(row, k);
-    }
-  }
+        stream(block.payload()),
+        sum(sum_of(size)) {}
 
   SparseShape shape;
   std::filesystem::path path;
@@ -41,7 +39,7 @@ struct Bed {
   Matrix matrix;
   Block block;
   std::span<const std::byte> stream;
-  double sum = 0;  // of all values
+  double sum;  // of all values
 };
 
 /// Entries that are looked at within the time.
@@ -67,7 +65,7 @@ void scatter(const Bed& bed, std::vector<double>& cells) {
   std::memset(cells.data(), 0, cells.size() * sizeof(double));
   const std::byte* p = bed.stream.data();
   for (std::uint32_t row = 0; row < bed.shape.rows; ++row) {
-    double* const out = cells.data() + std::size_t{row} * bed.shape.cols();
+    double* const out = cells.data() + std::size_t{row} * bed.shape.cols;
     const std::uint32_t count = load_u32(p);
     p += 4;
     for (std::uint32_t k = 0; k < count; ++k, p += 12) out[load_u32(p)] = load_double(p + 4);
@@ -75,10 +73,10 @@ void scatter(const Bed& bed, std::vector<double>& cells) {
 }
 
 void measure_to_cells(Session& session, const Bed& bed, const char* kind, bool plain_loop) {
-  std::vector<double> cells(std::size_t{bed.shape.rows} * bed.shape.cols());
+  std::vector<double> cells(std::size_t{bed.shape.rows} * bed.shape.cols);
   std::vector<std::byte> copy(bed.stream.size());
   const auto at = [&](std::uint32_t row, std::uint32_t col) -> double& {
-    return cells[std::size_t{row} * bed.shape.cols() + col];
+    return cells[std::size_t{row} * bed.shape.cols + col];
   };
   const auto forget = [&] {
     sample_entries(bed.shape, [&](auto row, auto col) { return at(row, col) = -1; });
@@ -195,7 +193,7 @@ void measure_to_arrays(Session& session, const Bed& bed, const char* kind, bool 
                                         [&] { return bed.block.to_csr<double>(); }));
   series.contenders.push_back(
       contender("dapple, read_csr", Role::aside, "matrix.read_csr<double>(everything)", [&] {
-        return bed.matrix.read_csr<double>({{0, bed.shape.rows}, {0, bed.shape.cols()}});
+        return bed.matrix.read_csr<double>({{0, bed.shape.rows}, {0, bed.shape.cols}});
       }));
   if (is_csr) {
     series.contenders.push_back(contender("plain loop", Role::aside,
@@ -212,6 +210,11 @@ void measure_to_arrays(Session& session, const Bed& bed, const char* kind, bool 
     series.contenders.push_back(contender("HDF5, three data sets", Role::peer,
                                           "contiguous, H5Dread into new memory",
                                           [path] { return read_hdf5_arrays(path); }));
+  }
+  if (is_csr) {
+    if (auto scipy = scipy_reader(session, bed.shape, static_cast<double>(bed.stream.size()))) {
+      series.contenders.push_back(*scipy);
+    }
   }
   session.measure(series);
 }
@@ -266,9 +269,9 @@ void measure_in_place(Session& session, const Bed& csr, const Bed& coo) {
 
 void run_w7(Session& session) {
   const SparseShape shape =
-      session.quick() ? SparseShape{1000, 10, 10} : SparseShape{100'000, 100, 10};
-  session.describe(fmt::format("{} entries in {} x {} f64, one block", shape.entries(), shape.rows,
-                               shape.cols()));
+      session.quick() ? SparseShape{1000, 100, 10} : SparseShape{100'000, 1000, 100};
+  session.describe(
+      fmt::format("{} entries in {} x {} f64, one block", shape.entries(), shape.rows, shape.cols));
   const Bed csr(session, shape, KindChoice::csr), coo(session, shape, KindChoice::coo);
   measure_to_cells(session, csr, "CSR", true);
   measure_to_cells(session, coo, "COO", false);

@@ -7,6 +7,7 @@
 #include "harness/kernels.h"
 #include "peers/hdf5_matrix.h"
 #include "peers/lmdb_store.h"
+#include "workloads/python_tiles.h"
 #include "workloads/tiles.h"
 #include "workloads/workloads.h"
 
@@ -42,17 +43,50 @@ class SumSeries {
   unsigned threads_;
 };
 
+void add_lmdb(Series& series, const SumSeries& of, const TileFiles& files) {
+  const auto store = std::make_shared<LmdbStore>(files.lmdb);
+  series.contenders.push_back(
+      of.contender("LMDB", Role::peer, "mdb_get, value summed in place; a transaction a thread",
+                   [store, shape = files.shape](Touches some) {
+                     const LmdbStore::Reader reader(*store);
+                     double sum = 0;
+                     for (const Touch& t : some) {
+                       sum += sum_doubles(reader.find(shape.number(t.i, t.j)), shape.tile_cells());
+                     }
+                     return sum;
+                   }));
+}
+
+void add_hdf5(Series& series, const SumSeries& of, const TileFiles& files) {
+  for (const std::size_t cache : {kHdf5LargeCache, kHdf5DefaultCache}) {
+    const auto hdf5 = std::make_shared<Hdf5Matrix>(files.hdf5, ValueType::f64, cache);
+    series.contenders.push_back(of.contender(
+        cache == kHdf5LargeCache ? "HDF5, 4 GiB cache" : "HDF5, default cache", Role::peer,
+        "H5Dread of the chunk into one buffer", [hdf5, shape = files.shape](Touches some) {
+          std::vector<double> buffer(shape.tile_cells());
+          double sum = 0;
+          for (const Touch& t : some) {
+            const std::uint64_t row = std::uint64_t{t.i} * shape.tile;
+            const std::uint64_t col = std::uint64_t{t.j} * shape.tile;
+            hdf5->read({{row, row + shape.tile}, {col, col + shape.tile}}, buffer.data());
+            sum += sum_doubles(buffer);
+          }
+          return sum;
+        }));
+    move_to_helper(series.contenders.back());
+  }
+}
+
 }  // namespace
 
 void sum_tiles(Session& session, const TileFiles& files, double least_of_limit) {
   const TileShapeOf shape = files.shape;
-  const std::size_t count = session.sized(std::size_t{1} << 31, std::size_t{1} << 20) /
-                            shape.tile_bytes() / (shape.tile < 64 ? 4 : 1);
-  const auto tiles = random_touches(shape, count);
+  // Small tiles are slower to go through; 2 GiB or 512 MiB of cells take some 100 ms.
+  const std::size_t bytes = std::size_t{1} << (session.quick() ? 20 : shape.tile < 64 ? 29 : 31);
+  const auto tiles = random_touches(shape, bytes / shape.tile_bytes());
   const auto sums = tile_sums(shape);
   const RawTiles raw(files.dapple, shape);
   const auto matrix = Matrix::open(files.dapple);
-  const std::size_t cells = shape.tile_cells();
 
   for (const unsigned threads : {1U, 2U}) {
     const SumSeries of(shape, tiles, sums, threads);
@@ -64,7 +98,7 @@ void sum_tiles(Session& session, const TileFiles& files, double least_of_limit) 
         "raw sum", Role::limit, "address computed from the tile's number", [&](Touches some) {
           double sum = 0;
           for (const Touch& t : some) {
-            sum += sum_doubles(raw.tile(shape.number(t.i, t.j)), cells);
+            sum += sum_doubles(raw.tile(shape.number(t.i, t.j)), shape.tile_cells());
           }
           return sum;
         }));
@@ -78,44 +112,18 @@ void sum_tiles(Session& session, const TileFiles& files, double least_of_limit) 
                        }
                        return sum;
                      }));
-    if constexpr (kHasLmdb) {
-      const auto store = std::make_shared<LmdbStore>(files.lmdb);
-      series.contenders.push_back(
-          of.contender("LMDB", Role::peer, "mdb_get, value summed in place; a transaction a thread",
-                       [store, shape, cells](Touches some) {
-                         const LmdbStore::Reader reader(*store);
-                         double sum = 0;
-                         for (const Touch& t : some) {
-                           sum += sum_doubles(reader.find(shape.number(t.i, t.j)), cells);
-                         }
-                         return sum;
-                       }));
-    }
-    if constexpr (kHasHdf5) {
-      if (threads > 1) {
-        session.remark("HDF5 takes part with one thread: Debian's library is not made for more");
-      } else {
-        for (const std::size_t cache : {kHdf5LargeCache, kHdf5DefaultCache}) {
-          const auto hdf5 = std::make_shared<Hdf5Matrix>(files.hdf5, ValueType::f64, cache);
-          series.contenders.push_back(of.contender(
-              cache == kHdf5LargeCache ? "HDF5, 4 GiB cache" : "HDF5, default cache", Role::peer,
-              "H5Dread of the chunk into one buffer", [hdf5, shape](Touches some) {
-                std::vector<double> buffer(shape.tile_cells());
-                double sum = 0;
-                for (const Touch& t : some) {
-                  const std::uint64_t row = std::uint64_t{t.i} * shape.tile;
-                  const std::uint64_t col = std::uint64_t{t.j} * shape.tile;
-                  hdf5->read({{row, row + shape.tile}, {col, col + shape.tile}}, buffer.data());
-                  sum += sum_doubles(buffer);
-                }
-                return sum;
-              }));
-          move_to_helper(series.contenders.back());
-        }
+    if constexpr (kHasLmdb) add_lmdb(series, of, files);
+    if (threads == 1) {
+      if constexpr (kHasHdf5) add_hdf5(series, of, files);
+      const Contender& limit = series.contenders.front();
+      if (tiles.size() <= PythonTiles::kMostTouches) {
+        PythonTiles(session, files)
+            .add_touching(series, "sum_tiles", tiles.size(), limit.work, limit.expected);
       }
     }
     session.measure(series);
   }
+  session.remark("HDF5 and Python take part with one thread: neither is made for more");
 }
 
 }  // namespace dapple::bench

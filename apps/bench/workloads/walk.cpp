@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "dapple/dapple.h"
-#include "harness/disturbance.h"
 #include "harness/page_cache.h"
 #include "harness/random.h"
 #include "harness/raw_file.h"
+#include "harness/usage.h"
 #include "workloads/workloads.h"
 
 namespace dapple::bench {

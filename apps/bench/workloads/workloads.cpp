@@ -16,6 +16,13 @@ constexpr Workload kWorkloads[] = {
     {"W5", "What does opening a file cost, and does it grow with the number of blocks?", run_w5},
     {"W6", "What does opening cost when the file has no index?", run_w6},
     {"W7", "Are sparse blocks as fast to decode as their bytes are to copy?", run_w7},
+    {"W8", "Does reading narrow cells as wide ones keep up with memory?", run_w8},
+    {"W9", "Does a cold random access read only what was asked for?", run_w9},
+    {"W10", "Do processes share one copy of the file, at full speed?", run_w10},
+    {"W11", "Does writing keep up with the plain write of the same cells?", run_w11},
+    {"W12", "Is a block found quickly when the partition is irregular?", run_w12},
+    {"W13", "Is dapple a good home for BTables, on the table that their authors measure?", run_w13},
+    {"W14", "Do other formats go in and out as fast as their bytes can be copied?", run_w14},
 };
 
 TileFiles tiles_of(Session& session, std::uint32_t tile, std::uint32_t small_tile) {

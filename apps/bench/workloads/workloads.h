@@ -19,6 +19,13 @@ void run_w4(Session& session);
 void run_w5(Session& session);
 void run_w6(Session& session);
 void run_w7(Session& session);
+void run_w8(Session& session);
+void run_w9(Session& session);
+void run_w10(Session& session);
+void run_w11(Session& session);
+void run_w12(Session& session);
+void run_w13(Session& session);
+void run_w14(Session& session);
 
 // W1 to W3: one cell of random tiles, and all cells of random tiles.
 void touch_tiles(Session& session, const TileFiles& files);

@@ -1,0 +1,182 @@
+// Outputs that appear whole or not at all (rule 2.10).
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "dapple/error.h"
+#include "lib/file.h"
+#include "lib/temporary.h"
+
+namespace dapple::detail {
+
+namespace {
+
+[[noreturn]] void throw_exists(const std::string& file) {
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              "expected a new file, got one that exists; --force overwrites it");
+}
+
+std::string folder_of(const std::filesystem::path& path) {
+  const std::filesystem::path parent = path.parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+// A name can be given to a nameless file only by way of /proc.
+bool can_link_nameless() noexcept { return ::access("/proc/self/fd", X_OK) == 0; }
+
+// Gives `fd` the permissions of the file that it replaces, and its owner where that is allowed.
+// What the old group might do, another group may not. False, with errno, when that fails.
+bool keep_permissions(int fd, const struct stat& old) noexcept {
+  struct stat now;
+  if (::fstat(fd, &now) != 0) return false;
+  if (now.st_uid != old.st_uid || now.st_gid != old.st_gid) {
+    if (::fchown(fd, old.st_uid, old.st_gid) != 0 && ::fchown(fd, -1U, old.st_gid) != 0) {
+      errno = 0;  // only the superuser may give files away
+    }
+    if (::fstat(fd, &now) != 0) return false;
+  }
+  mode_t mode = old.st_mode & 0777;
+  if (now.st_gid != old.st_gid) mode = (mode & ~mode_t{070}) | ((mode & 007) << 3 & mode);
+  return (now.st_mode & 07777) == mode || ::fchmod(fd, mode) == 0;
+}
+
+// A name that is on storage: the folder is synced, or, where it may be written but not read, all
+// of its file system.
+bool sync_folder(const std::string& folder, int fd) noexcept {
+  const Descriptor opened(
+      uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!opened.is_open()) return errno == EACCES && ::syncfs(fd) == 0;
+  if (uninterrupted([&] { return ::fsync(opened.get()); }) == 0) return true;
+  return errno == EINVAL;  // a file system whose folders need no syncing
+}
+
+// Renames without replacing. File systems that cannot do that can mostly link, which refuses too.
+bool rename_new(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  if (::link(from.c_str(), to.c_str()) != 0) return false;
+  ::unlink(from.c_str());
+  return true;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
+    : path_(std::move(path)), name_(path_.string()), overwrite_(overwrite) {
+  struct stat old;
+  const bool exists = ::lstat(path_.c_str(), &old) == 0;
+  if (exists && !overwrite_) throw_exists(name_);
+  remove_abandoned(path_);
+  // Until it gets the permissions of the file that it replaces, no more than those.
+  const mode_t mode = exists && S_ISREG(old.st_mode) ? (old.st_mode & 0666) | 0600 : 0666;
+  if (can_link_nameless()) {
+    fd_ = open_nameless(folder_of(path_), mode);
+    if (fd_.is_open()) return;
+    if (!lacks_nameless(errno)) throw_io(name_, "create it", errno);
+  }
+  fd_ = open_hidden(path_, mode, hidden_);
+  if (!fd_.is_open()) throw_io(name_, "create it", errno);
+}
+
+OutputFile::~OutputFile() { discard(); }
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      name_(std::move(other.name_)),
+      hidden_(std::exchange(other.hidden_, {})),
+      fd_(std::move(other.fd_)),
+      overwrite_(other.overwrite_),
+      appended_(other.appended_) {}
+
+OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
+  if (this != &other) {
+    discard();
+    path_ = std::move(other.path_);
+    name_ = std::move(other.name_);
+    hidden_ = std::exchange(other.hidden_, {});
+    fd_ = std::move(other.fd_);
+    overwrite_ = other.overwrite_;
+    appended_ = other.appended_;
+  }
+  return *this;
+}
+
+void OutputFile::discard() noexcept {
+  if (!hidden_.empty()) ::unlink(hidden_.c_str());
+  hidden_.clear();
+  fd_.close();
+}
+
+void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t put = uninterrupted([&] {
+      return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    });
+    if (put <= 0) throw_io(name_, "write it", put < 0 ? errno : ENOSPC);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+}
+
+void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
+  while (!parts.empty()) {
+    const int count = static_cast<int>(std::min<std::size_t>(parts.size(), 1024));  // IOV_MAX
+    const ssize_t put = uninterrupted(
+        [&] { return ::pwritev(fd_.get(), parts.data(), count, static_cast<off_t>(offset)); });
+    if (put <= 0) throw_io(name_, "write it", put < 0 ? errno : ENOSPC);
+    offset += static_cast<std::uint64_t>(put);
+    auto left = static_cast<std::size_t>(put);
+    while (!parts.empty() && left >= parts.front().iov_len) {
+      left -= parts.front().iov_len;
+      parts = parts.subspan(1);
+    }
+    if (left > 0) {
+      parts.front().iov_base = static_cast<std::byte*>(parts.front().iov_base) + left;
+      parts.front().iov_len -= left;
+    }
+  }
+}
+
+void OutputFile::append(std::span<const std::byte> bytes) {
+  write_at(appended_, bytes);
+  appended_ += bytes.size();
+}
+
+void OutputFile::publish(bool sync) {
+  struct stat old;
+  if (overwrite_ && ::stat(path_.c_str(), &old) == 0 && !keep_permissions(fd_.get(), old)) {
+    throw_io(name_, "keep the permissions of the file that it replaces", errno);
+  }
+  if (sync && uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) {
+    throw_io(name_, "sync it to storage", errno);
+  }
+  give_name();
+  if (sync && !sync_folder(folder_of(path_), fd_.get())) {
+    throw_io(name_, "sync its folder to storage", errno);
+  }
+  fd_.close();
+}
+
+void OutputFile::give_name() {
+  bool named = false;
+  if (hidden_.empty() && !overwrite_) {
+    named = ::linkat(AT_FDCWD, name_in_proc(fd_).c_str(), AT_FDCWD, path_.c_str(),
+                     AT_SYMLINK_FOLLOW) == 0;
+  } else {
+    // A link cannot replace a file, a rename can: the file needs a name of its own first.
+    if (hidden_.empty()) hidden_ = name_hidden(fd_, path_);
+    named = !hidden_.empty() && (overwrite_ ? ::rename(hidden_.c_str(), path_.c_str()) == 0
+                                            : rename_new(hidden_, path_));
+  }
+  if (!named && errno == EEXIST && !overwrite_) throw_exists(name_);
+  if (!named) throw_io(name_, "give the new file its name", errno);
+  hidden_.clear();
+}
+
+}  // namespace dapple::detail

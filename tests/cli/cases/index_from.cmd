@@ -1,0 +1,1 @@
+dapple index irregular.dbdf --from dbdf; dapple index irregular.dbdf --from csv; echo $?

@@ -1,0 +1,97 @@
+// Nothing is used up: after any number of opens, sound and failing ones, of writes, and of writes
+// that are given up, the process has the descriptors, the maps and the memory that it had before.
+//
+// usage: opens COUNT
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+using namespace dapple;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Use {
+  std::size_t descriptors = 0, maps = 0, kilobytes = 0;
+};
+
+Use use() {
+  Use now;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    ++now.descriptors;
+  }
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) ++now.maps;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) now.kilobytes = std::strtoul(line.c_str() + 6, nullptr, 10);
+  }
+  return now;
+}
+
+void read_all(const fs::path& path, const OpenOptions& options) {
+  const Matrix m = Matrix::open(path, options);
+  m.prefetch({{0, m.rows()}, {0, m.cols()}});  // maps the file
+  m.read<double>({{0, m.rows()}, {0, m.cols()}});
+}
+
+void write(const fs::path& path, bool finish) {
+  WriteOptions options;
+  options.overwrite = true;
+  options.sync = false;
+  auto w = MatrixWriter::create(path, 4, 4, ValueType::f64, options);
+  const std::vector<double> cells(16, 1.5);
+  w.put<double>({0, 0}, {cells.data(), 4, 4, 4});
+  if (finish) w.finish();
+}
+
+// Runs `work` a tenth of the times to warm up, then all of them, and compares.
+bool is_flat(const std::string& name, std::uint64_t count, const std::function<void()>& work) {
+  constexpr std::size_t kSlack = 512;  // kilobytes: what an allocator may keep
+  for (std::uint64_t i = 0; i < count / 10 + 10; ++i) work();
+  const Use before = use();
+  for (std::uint64_t i = 0; i < count; ++i) work();
+  const Use after = use();
+  const bool flat = after.descriptors == before.descriptors && after.maps <= before.maps + 2 &&
+                    after.kilobytes <= before.kilobytes + kSlack;
+  std::printf("%s: %zu -> %zu descriptors, %zu -> %zu maps, %zu -> %zu KiB: %s\n", name.c_str(),
+              before.descriptors, after.descriptors, before.maps, after.maps, before.kilobytes,
+              after.kilobytes, flat ? "flat" : "FAILED");
+  return flat;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::uint64_t times = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1000;
+  const test::TempDir dir;
+  const fs::path sound = dir / "sound.dbdf", cut = dir / "cut.dbdf", out = dir / "out.dbdf";
+  write(sound, true);
+  auto bytes = test::read_bytes(sound);
+  bytes.resize(bytes.size() - 100);
+  test::write_bytes(cut, bytes);
+  OpenOptions guard;
+  guard.guard = true;
+  const std::pair<std::string, std::function<void()>> loops[] = {
+      {"opens", [&] { read_all(sound, {}); }},
+      {"guarded opens", [&] { read_all(sound, guard); }},
+      {"failing opens", [&] { test::error_of([&] { read_all(cut, {}); }); }},
+      {"missing files", [&] { test::error_of([&] { read_all(dir / "none", {}); }); }},
+      {"writes", [&] { write(out, true); }},
+      {"writes that are given up", [&] { write(out, false); }},
+  };
+  int failed = 0, passed = 0;
+  for (const auto& [name, work] : loops) ++(is_flat(name, times, work) ? passed : failed);
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}
