@@ -551,3 +551,29 @@ TEST_CASE("writer: frames keep labels, types and cells, and blocks stay inside o
   CHECK(test::difference(dir / "none") == "");
   CHECK(dir.names() == std::vector<std::string>{"f", "none"});
 }
+
+TEST_CASE("writer: cells behind those that settle a tile's value type still count") {
+  const TempDir dir;
+  constexpr std::uint32_t kSide = 256;
+  std::vector<double> cells(std::size_t{kSide} * kSide);
+  const auto written = [&](const std::string& name) {
+    auto w = writer<double>(dir / name, kSide, kSide);
+    w.put<double>({0, 0}, {cells.data(), kSide, kSide});
+    w.finish();
+    CHECK(test::difference(dir / name) == "");
+    const Matrix m = Matrix::open(dir / name);
+    CHECK(m.read<double>({{0, kSide}, {0, kSide}}) == cells);
+    return (*m.blocks().begin());
+  };
+  cells[1] = 0.1;  // nothing smaller gives this back, and few cells follow it
+  cells[50'000] = 1e300;
+  cells[60'000] = 7;
+  CHECK(written("sparse").kind != BlockKind::dense);
+  CHECK(written("sparse2").stored == 3);
+  std::fill(cells.begin() + 5000, cells.end(), 3);
+  CHECK(written("dense").kind == BlockKind::dense);
+  cells.assign(cells.size(), 3);
+  CHECK(written("narrow").value_type == ValueType::u8);
+  cells.back() = 0.1;
+  CHECK(written("wide").value_type == ValueType::f64);
+}

@@ -1,6 +1,7 @@
 // One pass over the cells of a block finds how many are not zero and which value types give back
 // every bit. The loops carry no branch, so that they vectorise: 1.3 ns a cell of f64
-// (6 GB/s), 0.6 of i64, on one core.
+// (6 GB/s), 0.6 of i64, on one core. Once floats turn out to be nothing smaller, the rest is only
+// counted.
 
 #include <algorithm>
 #include <array>
@@ -90,10 +91,15 @@ class FloatSurvey {
 
  public:
   void add(const std::byte* p, std::size_t n) {
-    // A lane's count has the width of the float: runs keep it from overflowing.
-    constexpr std::size_t kRun = std::size_t{1} << 30;
-    for (; n > kRun; n -= kRun, p += kRun * sizeof(T)) add_run(p, kRun);
-    add_run(p, n);
+    // A lane's count has the width of the float: runs keep it from overflowing. They are short
+    // because most floats soon turn out to be nothing smaller; the rest is only counted then.
+    constexpr std::size_t kRun = 4096;
+    while (n > 0) {
+      const std::size_t run = std::min(n, kRun);
+      settled() ? count_run(p, run) : add_run(p, run);
+      p += run * sizeof(T);
+      n -= run;
+    }
   }
 
   Survey result() const {
@@ -110,6 +116,15 @@ class FloatSurvey {
   }
 
  private:
+  /// No further cell can change which types give back every bit.
+  bool settled() const { return not_integer_ != 0 && (sizeof(T) == 4 || not_f32_ != 0); }
+
+  void count_run(const std::byte* p, std::size_t n) {
+    Bits nonzero = 0;
+    for (std::size_t i = 0; i < n; ++i) nonzero += load_le<Bits>(p + i * sizeof(T)) != 0;
+    nonzero_ += nonzero;
+  }
+
   void add_run(const std::byte* p, std::size_t n) {
     Lanes lanes;
     std::size_t i = 0;
