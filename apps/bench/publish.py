@@ -140,13 +140,21 @@ def update_readme(path, text):
                            flags=re.DOTALL))
 
 
+def merged(runs):
+    workloads = {w["id"]: w for run in runs for w in run["workloads"]}
+    in_order = sorted(workloads.values(), key=lambda w: int(w["id"][1:]))
+    return {**runs[-1], "workloads": in_order}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", type=pathlib.Path, help="what dapple-bench --json wrote")
+    parser.add_argument("runs", type=pathlib.Path, nargs="+", metavar="RUN.json",
+                        help="what dapple-bench --json wrote; workloads of later ones replace those "
+                             "of earlier ones")
     parser.add_argument("--plots", type=pathlib.Path, default=HERE / "plots", metavar="FOLDER")
     parser.add_argument("--readme", type=pathlib.Path, default=HERE.parent.parent / "README.md")
     arguments = parser.parse_args()
-    run = json.loads(arguments.run.read_text())
+    run = merged([json.loads(path.read_text()) for path in arguments.runs])
     arguments.plots.mkdir(parents=True, exist_ok=True)
     for name, drawing in plots(run):
         (arguments.plots / name).write_text(drawing)
