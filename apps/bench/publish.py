@@ -45,7 +45,8 @@ def ratio_rows(run):
         heading = f"{workload['id']}  {workload['question']}"
         for series in workload["series"]:
             dots = [(c["name"], colour_key(c), c["to_limit"]) for c in series["contenders"]
-                    if c["to_limit"] and colour_key(c) and c["role"] != "aside"]
+                    if c["to_limit"] and colour_key(c) and c["role"] != "aside"
+                    and (c["role"] != "limit" or c["to_limit"] == 1)]
             if not of_role(series, "limit") or not dots:
                 continue
             dots.sort(key=lambda dot: dot[1] == "dapple")  # on top
@@ -77,7 +78,7 @@ def plots(run):
             ("open_memory.svg", "private memory", "Private memory of an open file", "KiB")):
         lines = open_lines(run, beginning)
         if lines:
-            yield name, svg.line_chart(title, "blocks in the file", up, lines)
+            yield name, svg.line_chart(f"{title}, {up}", "blocks in the file", lines)
 
 
 def goal_text(series):
@@ -87,8 +88,8 @@ def goal_text(series):
     missed = [g for g in goals if not g["reached"]]
     if not missed:
         return "reached"
-    return "; ".join(f"{digits(g['got'])}, wanted {digits(g['goal'])}"
-                     + (f" x {g['against']}" if g["against"] else f" {series['unit']}")
+    return "; ".join(f"{digits(g['got'])} x {g['against']}, wanted {digits(g['goal'])}"
+                     if g["against"] else f"wanted {digits(g['goal'])} {series['unit']}"
                      for g in missed)
 
 
@@ -122,7 +123,7 @@ def section(run):
     if disturbed:
         lines.append("Other programs were at work during some of it: the ratios, which are taken "
                      "side by side, say more than the figures.")
-    lines += ["", "| workload | unit | limit | dapple | time / limit | best peer | x faster | goal |",
+    lines += ["", "| workload | unit | limit | dapple | time / limit | best peer | x better | goal |",
               "| --- | --- | --: | --: | --: | --- | --: | --- |"]
     lines += [row for w in run["workloads"] for s in w["series"] if (row := table_row(w, s))]
     lines += ["", "![time over the limit's time](apps/bench/plots/ratios.svg)", "",
@@ -140,13 +141,21 @@ def update_readme(path, text):
                            flags=re.DOTALL))
 
 
+def merged(runs):
+    workloads = {w["id"]: w for run in runs for w in run["workloads"]}
+    in_order = sorted(workloads.values(), key=lambda w: int(w["id"][1:]))
+    return {**runs[-1], "workloads": in_order}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run", type=pathlib.Path, help="what dapple-bench --json wrote")
+    parser.add_argument("runs", type=pathlib.Path, nargs="+", metavar="RUN.json",
+                        help="what dapple-bench --json wrote; workloads of later ones replace those "
+                             "of earlier ones")
     parser.add_argument("--plots", type=pathlib.Path, default=HERE / "plots", metavar="FOLDER")
     parser.add_argument("--readme", type=pathlib.Path, default=HERE.parent.parent / "README.md")
     arguments = parser.parse_args()
-    run = json.loads(arguments.run.read_text())
+    run = merged([json.loads(path.read_text()) for path in arguments.runs])
     arguments.plots.mkdir(parents=True, exist_ok=True)
     for name, drawing in plots(run):
         (arguments.plots / name).write_text(drawing)

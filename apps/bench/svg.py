@@ -62,7 +62,7 @@ def power_text(value):
     return "10" + str(len(f"{value:.0f}") - 1).translate(raised)
 
 
-def line_chart(title, across, up, lines):
+def line_chart(title, across, lines):
     """Points of each line as [(x, y)] by name and colour: {name: (colour, points)}."""
     width, height, left, right, top, bottom = 640, 360, 70, 130, 40, 50
     points = [p for _, ps in lines.values() for p in ps]
@@ -77,7 +77,6 @@ def line_chart(title, across, up, lines):
         page.line(left, y(tick), width - right, y(tick))
         page.text(left - 8, y(tick) + 4, power_text(tick), "end", GREY)
     page.text((left + width - right) / 2, height - 12, across, "middle", GREY)
-    page.text(left, top - 4, up, "end", GREY)
     labels = []
     for name, (colour, ps) in lines.items():
         page.path([(x(a), y(b)) for a, b in ps], colour)
@@ -106,7 +105,7 @@ def dot_chart(title, subtitle, rows, colours, unit_at=1):
         page.text(x(tick), top - 16, f"{tick:g}", "middle", GREY)
     legend = label_width + 10
     for key, colour in colours.items():
-        page.dot(legend, 54 - 4 - 14, colour, key)
+        page.dot(legend, 36, colour, key)
         page.text(legend + 8, 40, key)
         legend += 18 + 7 * len(key) + 10
     y = top

@@ -13,6 +13,12 @@ namespace dapple::bench {
 
 namespace {
 
+#ifdef __clang__
+constexpr const char* kCompiler = __VERSION__;  // begins with the name
+#else
+constexpr const char* kCompiler = "g++ " __VERSION__;
+#endif
+
 /// What stands behind "KEY : " in /proc/cpuinfo.
 std::string find_cpu_field(const std::string& key) {
   std::ifstream file("/proc/cpuinfo");
@@ -50,7 +56,7 @@ std::map<std::string, std::string> describe_machine() {
   return {{"processor", processor()},
           {"memory", memory()},
           {"system", fmt::format("{} {}", system.sysname, system.release)},
-          {"compiler", "g++ or clang " __VERSION__},
+          {"compiler", kCompiler},
           {"load at start", load()},
           {"date", fmt::format("{:%Y-%m-%d}", std::chrono::system_clock::now())}};
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace dapple::bench {
 
@@ -36,6 +38,17 @@ std::string verdict_text(const Verdict& v, const std::string& unit) {
                      goal.note.empty() ? "time" : goal.note, against, digits(goal.most), end);
 }
 
+/// How each contender of a workload was used and tuned: once, however many series it is in.
+void show_how(std::FILE* out, const WorkloadResult& result) {
+  std::set<std::pair<std::string, std::string>> shown;
+  for (const SeriesResult& series : result.series) {
+    for (const Figures& f : series.contenders) {
+      if (f.how.empty() || !shown.emplace(f.name, f.how).second) continue;
+      fmt::print(out, "  {}: {}\n", f.name, f.how);
+    }
+  }
+}
+
 }  // namespace
 
 std::string digits(double value) {
@@ -62,6 +75,8 @@ void show_series(std::FILE* out, const SeriesResult& series) {
 }
 
 void show_end(std::FILE* out, const WorkloadResult& result) {
+  fmt::print(out, "\n");
+  show_how(out, result);
   if (!result.data.empty()) fmt::print(out, "  data: {}\n", result.data);
   for (const std::string& remark : result.remarks) fmt::print(out, "  note: {}\n", remark);
   if (!result.failure.empty()) fmt::print(out, "  FAILED: {}\n", result.failure);

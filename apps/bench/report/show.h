@@ -14,7 +14,7 @@ std::string digits(double value);
 
 void show_series(std::FILE* out, const SeriesResult& series);
 
-/// Remarks of a workload, and why it failed.
+/// How the contenders of a workload were used, remarks, and why it failed.
 void show_end(std::FILE* out, const WorkloadResult& result);
 
 /// How many goals were reached, and which were not.

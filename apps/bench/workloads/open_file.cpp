@@ -132,7 +132,7 @@ void for_each_way(const OpenFiles& files, const Take& take) {
              value = matrix.tile(wanted.i, wanted.j).dense<std::uint8_t>()(0, 0);
              return matrix;
            }});
-  if (!files.lmdb.empty()) {
+  if constexpr (kHasLmdb) {
     take(Way{"LMDB", Role::peer, "environment, transaction, mdb_get",
              [files](const Wanted& wanted, double& value) {
                auto store = std::make_unique<LmdbStore>(files.lmdb);
@@ -142,7 +142,7 @@ void for_each_way(const OpenFiles& files, const Take& take) {
                return std::pair(std::move(store), std::move(reader));
              }});
   }
-  if (!files.hdf5.empty()) {
+  if constexpr (kHasHdf5) {
     take(Way{"HDF5", Role::peer, "H5Fopen, H5Dopen2, H5Dread of one cell; default chunk cache",
              [files](const Wanted& wanted, double& value) {
                auto matrix =

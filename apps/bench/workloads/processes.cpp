@@ -61,17 +61,24 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-/// The children's steps: start together, sum, tell; when all have summed, measure and tell.
-[[noreturn]] void be_child(const SumAll& sum_all, Pipe& start, Pipe& all_summed, Pipe& sums,
-                           Pipe& memory) {
+/// What ties the processes together.
+struct Steps {
+  Pipe start, all_summed, all_measured;  // barriers
+  Pipe sums, memory;                     // what the children tell
+};
+
+/// A child's steps: start together, sum, tell; when all have summed, measure and tell; when all
+/// have measured, leave, because shared pages are accounted to those who are left. An exception
+/// ends it, and the parent misses its figures.
+[[noreturn]] void be_child(const SumAll& sum_all, Steps& steps) noexcept {
   const auto before = memory_bytes("Pss");
-  start.let_go();
-  all_summed.let_go();
-  start.wait();
+  for (Pipe* barrier : {&steps.start, &steps.all_summed, &steps.all_measured}) barrier->let_go();
+  steps.start.wait();
   sum_all([&](double sum) {
-    sums.put(sum);
-    all_summed.wait();  // everything is mapped by everybody
-    memory.put(static_cast<double>(memory_bytes("Pss")) - static_cast<double>(before));
+    steps.sums.put(sum);
+    steps.all_summed.wait();
+    steps.memory.put(static_cast<double>(memory_bytes("Pss")) - static_cast<double>(before));
+    steps.all_measured.wait();
   });
   ::_exit(0);
 }
@@ -88,22 +95,25 @@ std::vector<std::uint64_t> tile_offsets(const TileFiles& files) {
 /// Seconds and bytes together; the answer is the sum over all processes.
 double run_processes(unsigned count, const SumAll& sum_all, double file_bytes, Sample& sample) {
   using Clock = std::chrono::steady_clock;
-  Pipe start, all_summed, sums, memory;
+  Steps steps;
+  std::vector<pid_t> children;
   for (unsigned k = 0; k < count; ++k) {
     const pid_t pid = ::fork();
     if (pid < 0) throw std::runtime_error("fork failed");
-    if (pid == 0) be_child(sum_all, start, all_summed, sums, memory);
+    if (pid == 0) be_child(sum_all, steps);
+    children.push_back(pid);
   }
-  sums.let_go();
-  memory.let_go();
+  steps.sums.let_go();
+  steps.memory.let_go();
   const auto begin = Clock::now();
-  start.let_go();
+  steps.start.let_go();
   double sum = 0, bytes = 0;
-  for (unsigned k = 0; k < count; ++k) sum += sums.take();
+  for (unsigned k = 0; k < count; ++k) sum += steps.sums.take();
   sample.set(std::chrono::duration<double>(Clock::now() - begin).count());
-  all_summed.let_go();
-  for (unsigned k = 0; k < count; ++k) bytes += memory.take();
-  for (unsigned k = 0; k < count; ++k) ::wait(nullptr);
+  steps.all_summed.let_go();
+  for (unsigned k = 0; k < count; ++k) bytes += steps.memory.take();
+  steps.all_measured.let_go();
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
   sample.note("PSS per byte of the file", bytes / file_bytes);
   return sum;
 }
