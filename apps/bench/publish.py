@@ -108,13 +108,14 @@ def table_row(workload, series):
     return "| " + " | ".join(cells) + " |"
 
 
-def section(run):
+def section(run, runs):
     machine, versions = run["machine"], run["versions"]
     goals = [g for w in run["workloads"] for s in w["series"] for g in s["goals"]]
     disturbed = [c for w in run["workloads"] for s in w["series"] for c in s["contenders"]
                  if c["disturbed"]]
     lines = [
-        f"Measured on {machine['date']} with `apps/bench/run.sh`: {machine['processor']}, "
+        f"Measured on {machine['date']} with `dapple-bench`"
+        + (f", in {runs} runs" if runs > 1 else "") + f": {machine['processor']}, "
         f"{machine['memory']}, {machine['system']}; "
         + ", ".join(f"{name} {version}" for name, version in sorted(versions.items()) if
                     name != "dapple") + ".",
@@ -159,7 +160,7 @@ def main():
     arguments.plots.mkdir(parents=True, exist_ok=True)
     for name, drawing in plots(run):
         (arguments.plots / name).write_text(drawing)
-    update_readme(arguments.readme, section(run))
+    update_readme(arguments.readme, section(run, len(arguments.runs)))
 
 
 if __name__ == "__main__":
