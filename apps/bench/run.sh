@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds dapple-bench with every peer that can be installed, measures everything, and renews the plots
 # and the README's table. About half an hour for the first time, a quarter for any other. Flags are
-# those of dapple-bench; with --only the README stays as it is.
+# those of dapple-bench; the README stays as it is unless everything was measured.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -15,6 +15,6 @@ ninja -C build-bench
 
 build-bench/apps/bench/dapple-bench --json build-bench/run.json "$@"
 case " $* " in
-  *" --only"*) ;;
+  *" --only"* | *" --quick"* | *" --list"* | *" --help"* | *" -h"*) ;;
   *) apps/bench/publish.py build-bench/run.json ;;
 esac
