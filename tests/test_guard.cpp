@@ -59,9 +59,11 @@ void cut(const fs::path& path, std::uint64_t size) { fs::resize_file(path, size)
 
 void require_told(const std::optional<Error>& error, const std::string& part) {
   REQUIRE(error);
-  CAPTURE(error->what());
+  const std::string told = error->what();
+  CAPTURE(told);
+  CAPTURE(part);
   CHECK(error->code() == Errc::io);
-  CHECK(std::string(error->what()).find(part) != std::string::npos);
+  CHECK(told.find(part) != std::string::npos);
 }
 
 struct sigaction current_handler() {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -170,4 +171,38 @@ TEST_CASE("threads: one writer takes blocks from many threads") {
   CHECK(!error);
   w.finish();
   CHECK(Matrix::open(dir / "m").read<std::int32_t>({{0, kEdge}, {0, kEdge}}) == all);
+}
+
+TEST_CASE("threads: a file that is cut under many readers is an error in each that reads it") {
+  constexpr std::uint64_t kEdge = 256;
+  const test::TempDir dir;
+  WriteOptions options;
+  options.tile = TileShape{32, 32};
+  options.narrow = false;
+  const std::vector<double> cells(32 * 32, 1.5);
+  auto w = MatrixWriter::create(dir / "m", kEdge, kEdge, ValueType::f64, options);
+  for (std::uint64_t r = 0; r < kEdge; r += 32) {
+    for (std::uint64_t c = 0; c < kEdge; c += 32) w.put<double>({r, c}, {cells.data(), 32, 32, 32});
+  }
+  w.finish();
+  OpenOptions guard;
+  guard.guard = true;
+  const Matrix m = Matrix::open(dir / "m", guard);
+  std::atomic<unsigned> reading{0}, told{0}, wrong{0};
+  const auto error = in_parallel([&](unsigned t) {
+    Rng rng(t);
+    for (bool first = true;; first = false) {
+      const std::uint64_t r = rng.below(kEdge), c = rng.below(kEdge);
+      const auto failure = test::error_of([&] {
+        for (const double cell : m.read<double>({{r, kEdge}, {c, kEdge}})) wrong += cell != 1.5;
+      });
+      if (first && ++reading == kThreads) std::filesystem::resize_file(dir / "m", 20000);
+      if (!failure) continue;
+      told += failure->code() == Errc::io;
+      break;
+    }
+  });
+  CHECK(!error);
+  CHECK(told == kThreads);
+  CHECK(wrong == 0);
 }

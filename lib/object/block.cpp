@@ -63,7 +63,7 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
 }
 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
-  const Entry e = store().index().entry(number_);
+  const Entry e = store().entry_to_blame(number_);
   const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols);
   store().watched(
       [&] {
@@ -74,7 +74,8 @@ void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, Value
 
 template <Value T>
 void Block::to_csr(Csr<T, std::uint32_t>& out) const {
-  const Entry e = store().index().entry(number_);
+  const Entry e = store().entry_to_blame(number_);
+  store().require_intact(&e);
   const auto arrays_of = store().codec().csr_arrays;
   const bool sparse = e.kind == BlockKind::csr || e.kind == BlockKind::coo;
   const auto fill = [&] {

@@ -60,8 +60,17 @@ void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
 
 std::string Store::reading(const Entry* block) {
   if (block == nullptr) return "it";
-  if (block->bytes == 0) return "its index";  // an entry without bytes was itself cut off
+  // An entry without bytes was itself cut off.
+  if (block->bytes == 0 && block->pos == BlockPos{0, 0}) return "its index";
   return "block " + detail::text(block->pos);
+}
+
+Entry Store::entry_to_blame(std::uint64_t number) const {
+  Entry entry = index_.entry(number);
+  if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {
+    entry.pos = {number / grid->cols * grid->tile.rows, number % grid->cols * grid->tile.cols};
+  }
+  return entry;
 }
 
 void Store::require_intact(const Entry* block) const {
@@ -321,11 +330,12 @@ void Store::entries(const Region& region, const ReadOptions& options,
   bool whole = true;
   const auto numbers = watched([&] { return covering(region, options.absent, whole); });
   for (const std::uint64_t number : numbers) {
-    const Entry entry = confirmed_entry(number);
-    if (entry.kind == BlockKind::empty) continue;
-    const Part part = piece_of(entry, region, {}).part;
+    const Entry entry = index_.entry(number);
     watched(
         [&] {
+          confirm_entry(number, entry);
+          if (entry.kind == BlockKind::empty) return;
+          const Part part = piece_of(entry, region, {}).part;
           if (codec_->entries != nullptr && entry.kind != BlockKind::dense) {
             codec_->entries(*this, entry, part, run);
           } else {

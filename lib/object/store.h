@@ -213,6 +213,8 @@ class Store : public HotStore {
     return detail::watched(*file_, f, [block] { return reading(block); });
   }
   void require_intact(const Entry* block = nullptr) const;
+  /// The entry of a block; of a tile whose entry was cut off, at least the position.
+  Entry entry_to_blame(std::uint64_t number) const;
 
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;

@@ -156,9 +156,54 @@ def daphne_files():
     yield "bad_cut_short", (runtime_matrix(2, 3, "i32", 1) + values("i32", range(6)))[:-1]
 
 
+def region_files():
+    """A choice of region, type and memory in front of files of the other corpus."""
+    choices = {"all": bytes([0, 0, 255, 255, 0, 0, 255, 255, 9, 0, 1, 0, 0, 0]),
+               "inner": bytes([0, 1, 0, 2, 0, 1, 0, 2, 3, 2, 0, 1, 0, 0]),
+               "narrow": bytes([0, 0, 0, 3, 0, 0, 0, 2, 0, 1, 0, 2, 0, 0])}
+    for name, data in files():
+        if name.startswith("matrix_") and len(data) < 1000:
+            for choice, front in choices.items():
+                yield f"{name}_{choice}", front + data
+
+
+def view_files():
+    """Rows, columns and value type in front of the payload of a CSR block."""
+    for code, (rows, cols, entries) in enumerate([
+            (3, 4, [[(1, 7), (3, 9)], [], [(0, 1)]]), (1, 1, [[(0, 5)]]), (2, 3, [[], []]),
+            (2, 5, [[(4, 1), (0, 2)], [(2, 3)]]), (2, 2, [[(0, 1), (0, 2)], []]),
+            (2, 2, [[(5, 1)], []])]):
+        for value_type in ("u8", "i32", "f64"):
+            data = bytes([rows - 1, cols - 1, CODES[value_type] - 1, 0, 0, 0, 0])
+            for row in entries:
+                data += struct.pack("<I", len(row))
+                for col, value in row:
+                    data += struct.pack("<I", col) + values(value_type, [value])
+            yield f"{code}_{value_type}", data
+
+
+def convert_files():
+    """The formats to read and to write, and what to do about absent cells, in front of a file.
+    Formats are counted as in fuzz_convert.cpp and lib/foreign/formats.cpp."""
+    corpus = pathlib.Path(__file__).resolve().parent / "corpus"
+    number = 0
+    inputs = [(0, name, data) for name, data in files() if not name.startswith("bad_")]
+    inputs += [(1, name, data) for name, data in daphne_files() if not name.startswith("bad_")]
+    inputs += [(2, name, data) for name, data in btable_files() if not name.startswith("bad_")]
+    for code, name in ((6, "mtx"), (7, "csv"), (5, "idv")):
+        inputs += [(code, path.stem, path.read_bytes())
+                   for path in sorted((corpus / name).iterdir())[:6]]
+    for code, name, data in inputs:
+        if len(data) < 1000:
+            number += 1
+            yield f"{code}_{name}", bytes([code, number % 6, number % 4 // 3]) + data
+
+
 def main():
     corpus = pathlib.Path(__file__).resolve().parent / "corpus"
-    made = {"dbdf": files, "btable": btable_files, "daphne": daphne_files}
+    made = {"dbdf": files, "btable": btable_files, "daphne": daphne_files,
+            "region": region_files, "views": view_files,
+            "convert": convert_files}
     for format_name, make in made.items():
         folder = corpus / format_name
         folder.mkdir(parents=True, exist_ok=True)
