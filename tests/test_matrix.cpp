@@ -224,3 +224,17 @@ TEST_CASE("matrix: 2^60 x 2^60 cells cost nothing, and their far corner is read"
   CHECK(m.counts().stored == 1);
   CHECK(m.blocks().size() == 2);
 }
+
+TEST_CASE("matrix: a fetch that fails throws, also where nobody uses what it gives") {
+  const test::TempDir dir;
+  Image image = Image::matrix(2, 4, ValueType::u8);
+  image.dense<std::uint8_t>({0, 0}, 2, 2, {1, 2, 3, 4}).empty({0, 2}, 2, 2);
+  const Matrix m = Matrix::open(dir.write("m.dbdf", image.bytes()));
+  CHECK_THROWS_AS(m.tile(0, 2), Error);
+  CHECK_THROWS_AS(m.tile(0, 0).dense<double>(), Error);
+  CHECK_THROWS_AS(m.tile(0, 1).dense<std::uint8_t>(), Error);
+  m.prefetch({{0, 2}, {0, 4}});  // maps the file, so that fetches are hot
+  CHECK_NOTHROW(m.tile(0, 0));
+  CHECK_THROWS_AS(m.tile(1, 0), Error);
+  CHECK_THROWS_AS(m.tile(0, 0).dense<float>(), Error);
+}

@@ -148,8 +148,10 @@ class BlockedObject {
       if (places != nullptr) [[likely]]
         place = detail::load_once(places[number]);
     }
-    if (place == 0) [[unlikely]]
+    if (place == 0) [[unlikely]] {
       place = touch_tile(i, j);
+      detail::keep(place);
+    }
     return Block(hot, number, place, tile);
   }
 

@@ -28,12 +28,14 @@ def main(build, program):
                            PKG_CONFIG_SYSROOT_DIR=str(destination))
         flags = run(["pkg-config", "--cflags", "--libs", "dapple"], env=environment).split()
         binary = pathlib.Path(folder) / "program"
-        run(["c++", "-std=c++20", program, "-o", binary, *flags])
+        run(["c++", "-std=c++20", "-O2", program, "-o", binary, *flags])
         libraries = next(destination.rglob("libdapple.so")).parent
         printed = run([binary, pathlib.Path(folder) / "m.dbdf"],
                       env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
-        if printed != "3 x 2, cell (1, 1) is 4\n":
-            print(f"expected the program to print cell (1, 1), got {printed!r}")
+        expected = ("3 x 2, cell (1, 1) is 4\n"
+                    "expected a dense block of f32, got a block that is dense of u8\n")
+        if printed != expected:
+            print(f"expected the program to print {expected!r}, got {printed!r}")
             return 1
     return 0
 

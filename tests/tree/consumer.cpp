@@ -11,4 +11,10 @@ int main(int, char** arguments) {
   const auto matrix = dapple::Matrix::open(arguments[1]);
   std::printf("%d x %d, cell (1, 1) is %g\n", int(matrix.rows()), int(matrix.cols()),
               matrix.read<double>({{1, 2}, {1, 2}})[0]);
+  // Optimisation must not take away a fetch that throws, though nobody uses its result.
+  try {
+    matrix.tile(0, 0).dense<float>();
+  } catch (const dapple::Error& e) {
+    std::printf("%s\n", e.detail().c_str());
+  }
 }
