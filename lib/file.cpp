@@ -50,6 +50,13 @@ FileStamp stamp_of(const struct stat& s) noexcept {
   return {static_cast<std::uint64_t>(s.st_size), nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
 }
 
+// Advice on the pages that bytes of a map lie on.
+void advise(const std::byte* base, std::uint64_t offset, std::uint64_t n, int advice) noexcept {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t begin = offset & ~(page - 1);
+  ::madvise(const_cast<std::byte*>(base) + begin, offset - begin + n, advice);
+}
+
 }  // namespace
 
 void throw_io(const std::string& file, const std::string& action, int errno_value) {
@@ -129,6 +136,7 @@ const std::byte* MappedFile::map() const {
       if (guarded_) map->guard.emplace(base, map->region.get_size(), fd_.get());
     }
     map_ = std::move(map);
+    if (single_looks_size_ > 0) advise(base, single_looks_, single_looks_size_, MADV_RANDOM);
     base_.store(base, std::memory_order_release);
   }
   return base();
@@ -200,17 +208,21 @@ void MappedFile::fail_changed(const std::string& reading) const {
                   " bytes that stays as it is while " + reading + " is read, got " + got);
 }
 
+void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept {
+  const std::lock_guard lock(mutex_);
+  single_looks_ = offset;
+  single_looks_size_ = n;
+  if (n > 0 && map_ != nullptr) advise(base(), offset, n, MADV_RANDOM);
+}
+
 void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
   if (n == 0) return;  // to the system, a length of zero means everything
-  const std::byte* base = this->base();
-  if (base == nullptr) {
+  if (const std::byte* base = this->base()) {
+    advise(base, offset, n, MADV_WILLNEED);
+  } else {
     ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
                     POSIX_FADV_WILLNEED);
-    return;
   }
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t begin = offset & ~(page - 1);
-  ::madvise(const_cast<std::byte*>(base) + begin, offset - begin + n, MADV_WILLNEED);
 }
 
 }  // namespace dapple::detail

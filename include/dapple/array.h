@@ -13,8 +13,8 @@ namespace dapple {
 
 namespace detail {
 
-/// Memory that is not initialised, in large pages where the system has them for the asking.
-/// Throws bad_alloc.
+/// Memory that is not initialised, from the start of a cache line, in large pages where the system
+/// has them for the asking. Throws bad_alloc.
 void* allocate_array(std::size_t bytes);
 struct FreeArray {
   void operator()(void* p) const noexcept;

@@ -26,12 +26,14 @@ bool block_size(BlockKind kind, std::uint32_t rows, std::uint32_t cols, ValueTyp
   return !__builtin_add_overflow(payload, header_size(kind), &bytes);
 }
 
+bool is_inside(const Item& item, std::uint64_t rows, std::uint64_t cols) noexcept {
+  const Entry& e = item.entry;
+  return !item.holds_cells() || (e.pos.rx < rows && e.rows <= rows - e.pos.rx && e.pos.cx < cols &&
+                                 e.cols <= cols - e.pos.cx);
+}
+
 std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols) {
   const Entry& e = item.entry;
-  if (!item.holds_cells() || (e.pos.rx < rows && e.rows <= rows - e.pos.rx && e.pos.cx < cols &&
-                              e.cols <= cols - e.pos.cx)) {
-    return {};
-  }
   return "expected a block inside " + std::to_string(rows) + " x " + std::to_string(cols) +
          " cells (R2), got " + std::to_string(e.rows) + " x " + std::to_string(e.cols) + " at " +
          text(e.pos);
@@ -84,8 +86,7 @@ Item read_item_header(ByteReader& reader, std::uint64_t rows, std::uint64_t cols
   }
   item.auxiliary =
       e.pos == kAuxiliaryPos && e.kind == BlockKind::dense && e.value_type == ValueType::u8;
-  const std::string misplaced = outside(item, rows, cols);
-  if (!misplaced.empty()) reader.fail(start, misplaced);
+  if (!is_inside(item, rows, cols)) reader.fail(start, outside(item, rows, cols));
   return item;
 }
 

@@ -73,7 +73,9 @@ struct Item {
   bool holds_cells() const noexcept { return !auxiliary && entry.rows != 0 && entry.cols != 0; }
 };
 
-/// What rule R2 has against a block in an object of rows x cols cells; empty when nothing.
+/// Rule R2: the block lies inside an object of rows x cols cells.
+bool is_inside(const Item& item, std::uint64_t rows, std::uint64_t cols) noexcept;
+/// What the rule has against a block that does not.
 std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols);
 
 /// Reads position and block header. `reader` holds the bytes from the position on, at least the

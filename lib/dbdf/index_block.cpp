@@ -127,6 +127,7 @@ bool has_trailer_magic(const MappedFile& file) {
 BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
                     IndexOrigin origin) {
   BlockIndex::Place place = trailer.place;
+  file->expect_single_looks(trailer.payload, file->size() - trailer.payload);
   place.where = std::move(file);
   place.origin = origin;
   return BlockIndex::in_place(std::move(place));
@@ -135,6 +136,7 @@ BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trail
 bool is_whole(const MappedFile& file, const Trailer& trailer) {
   const std::uint64_t bytes = file.size() - kLine - trailer.payload;
   file.map();
+  file.will_need(trailer.payload, bytes);
   return xxh3(file.bytes(trailer.payload, bytes)) == trailer.table_hash;
 }
 

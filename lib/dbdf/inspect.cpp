@@ -134,8 +134,9 @@ class Inspector {
     if (item.holds_cells() || item.auxiliary) behind_block_ = item.holds_cells();
     out.ends_in_index = item.auxiliary && end == file_->size() && has_index_tag(e);
     if (!item.holds_cells()) return;
-    const std::string misplaced = outside(item, schema_.rows, schema_.cols);
-    if (!misplaced.empty()) fail(start, misplaced);
+    if (!is_inside(item, schema_.rows, schema_.cols)) {
+      fail(start, outside(item, schema_.rows, schema_.cols));
+    }
     if (known) e.hash = known->hash;
     out.sound.push_back(e);
   }

@@ -11,17 +11,15 @@ namespace dapple::detail {
 
 void* allocate_array(std::size_t bytes) {
   constexpr std::size_t kLargePage = std::size_t{2} << 20;
-  constexpr std::size_t kLarge = 2 * kLargePage;
-  if (bytes < kLarge) {
-    void* const p = std::malloc(bytes);
-    if (p == nullptr) throw std::bad_alloc();
-    return p;
-  }
-  if (bytes > static_cast<std::size_t>(-1) - kLargePage) throw std::bad_alloc();
-  const std::size_t whole = round_up(bytes, kLargePage);
-  void* const p = std::aligned_alloc(kLargePage, whole);
+  constexpr std::size_t kLine = 64;
+  if (bytes > static_cast<std::size_t>(-1) / 2)
+    throw std::bad_alloc();  // more than any machine has
+  const bool large = bytes >= 2 * kLargePage;
+  const std::size_t unit = large ? kLargePage : kLine;
+  const std::size_t whole = round_up(bytes, unit);
+  void* const p = std::aligned_alloc(unit, whole);
   if (p == nullptr) throw std::bad_alloc();
-  ::madvise(p, whole, MADV_HUGEPAGE);  // a hint
+  if (large) ::madvise(p, whole, MADV_HUGEPAGE);  // a hint
   return p;
 }
 

@@ -34,16 +34,14 @@ void store_entry(std::byte* p, const Entry& e) noexcept {
   std::memset(p + entry_at::reserved, 0, Entry::kBytes - entry_at::reserved);
 }
 
-void EntryTable::reserve(std::uint64_t n) { bytes_.reserve(n); }
-
-void EntryTable::push_back(const Entry& entry) {
-  bytes_.emplace_back();
-  store_entry(bytes_.back().bytes, entry);
+void EntryTable::reserve(std::uint64_t n) {
+  if (n <= lines_.size()) return;
+  Array<Line> larger(n);
+  std::copy_n(lines_.begin(), size_, larger.begin());
+  lines_ = std::move(larger);
 }
 
-void EntryTable::set(std::uint64_t i, const Entry& entry) noexcept {
-  store_entry(bytes_[i].bytes, entry);
-}
+void EntryTable::grow() { reserve(std::max<std::uint64_t>(16, 2 * size_)); }
 
 namespace {
 
@@ -207,6 +205,7 @@ void BlockIndex::require_whole() const {
   const std::uint64_t first = place_.entries - Entry::kBytes;
   const std::uint64_t end = round_up(tree_byte(place_.tree_words), Entry::kBytes);
   place_.where->map();
+  place_.where->will_need(first, end - first);
   if (xxh3(place_.where->bytes(first, end - first)) != *place_.hash) {
     fail(first, "expected an index that fits its hash, got another; 'dapple repair' rebuilds it");
   }
