@@ -5,6 +5,10 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <concepts>
@@ -22,6 +26,43 @@ inline unsigned worker_limit(unsigned threads) {
       static_cast<unsigned>(std::max(1, oneapi::tbb::info::default_concurrency()));
   return threads != 0 ? std::min(threads, processors) : processors;
 }
+
+// oneTBB passes work to its threads and back by memory fences, which the thread sanitizer does not
+// know: there, each hand-over is told once more.
+#if defined(__SANITIZE_THREAD__)
+inline void hand_over(const void* p) { __tsan_release(const_cast<void*>(p)); }
+inline void take_over(const void* p) { __tsan_acquire(const_cast<void*>(p)); }
+#else
+inline void hand_over(const void*) {}
+inline void take_over(const void*) {}
+#endif
+
+/// What the workers of a loop do: take the next number, until there is none.
+template <class Call>
+class Workers {
+ public:
+  Workers(std::uint64_t n, const Call& call) : n_(n), call_(call) { hand_over(this); }
+  ~Workers() { take_over(this); }
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  void operator()(unsigned worker) const {
+    take_over(this);
+    try {
+      for (std::uint64_t i = next_++; i < n_; i = next_++) call_(i, worker);
+    } catch (...) {
+      next_ = n_;  // nothing new is started
+      hand_over(this);
+      throw;
+    }
+    hand_over(this);
+  }
+
+ private:
+  const std::uint64_t n_;
+  const Call& call_;
+  mutable std::atomic<std::uint64_t> next_{0};
+};
 
 /// Calls f(i), or f(i, worker), once for each i < n, handing out the numbers in ascending order to
 /// at most `worker_limit(threads)` workers; `worker` is below that limit, and no two calls with
@@ -41,15 +82,7 @@ void parallel_for(std::uint64_t n, unsigned threads, const F& f) {
     for (std::uint64_t i = 0; i < n; ++i) call(i, 0);
     return;
   }
-  std::atomic<std::uint64_t> next{0};
-  const auto work = [&](unsigned worker) {
-    try {
-      for (std::uint64_t i = next++; i < n; i = next++) call(i, worker);
-    } catch (...) {
-      next = n;  // nothing new is started
-      throw;
-    }
-  };
+  const Workers work(n, call);
   oneapi::tbb::task_arena arena(static_cast<int>(workers));
   arena.execute(
       [&] { oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}); });

@@ -40,8 +40,8 @@ setarch -R true 2>/dev/null && run_fixed="setarch -R"
 
 run_build build "" "unit threads cli interop fuzz tree faults neighbours" -Dtests=true -Dbench=true
 run_build build-asan "tests/unit fuzzers" "unit fuzz" -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false \
-  -Doptimization=0 "-Dcpp_args=['-fno-sanitize-recover=all', '$quiet']"
+  -Doptimization=1 "-Dcpp_args=['-fno-sanitize-recover=all', '$quiet']"
 run_build build-tsan "tests/threads" "threads" -Dtests=true -Db_sanitize=thread -Db_lundef=false \
-  -Doptimization=0 "-Dcpp_args=$quiet"
+  -Doptimization=1 "-Dcpp_args=$quiet"
 
 python3 tests/count.py "${logs[@]}"

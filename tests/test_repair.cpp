@@ -142,7 +142,7 @@ TEST_CASE("repair: of a file cut at any byte, every whole block is saved and non
   }
 }
 
-TEST_CASE("repair: of a file with any bit changed, every whole block is saved and none invented") {
+TEST_CASE("repair: of a file with any byte changed, every whole block is saved and none invented") {
   const TempDir dir;
   fuzz::MemoryFile file;
   for (const Original& original : originals(dir)) {
@@ -153,17 +153,16 @@ TEST_CASE("repair: of a file with any bit changed, every whole block is saved an
     const std::uint64_t lost = original.hashed ? 0 : 1;
     Bytes damaged = original.bytes;
     for (std::uint64_t at = original.body; at < damaged.size(); ++at) {
-      for (const int bit : {0, 2, 5, 7}) {
-        CAPTURE(at);
-        CAPTURE(bit);
-        damaged[at] ^= std::byte(1 << bit);
-        file.set(damaged);
-        Bytes bytes;
-        const auto saved = repaired(dir, file, bytes);
-        REQUIRE(saved);
-        REQUIRE(judge(original, at, at + 1, bytes, *saved, lost) == "");
-        damaged[at] = original.bytes[at];
-      }
+      const std::uint64_t bit = at * 5 % 8;  // every bit stands in some byte of a long field
+      CAPTURE(at);
+      CAPTURE(bit);
+      damaged[at] ^= std::byte{1} << bit;
+      file.set(damaged);
+      Bytes bytes;
+      const auto saved = repaired(dir, file, bytes);
+      REQUIRE(saved);
+      REQUIRE(judge(original, at, at + 1, bytes, *saved, lost) == "");
+      damaged[at] = original.bytes[at];
     }
   }
 }
