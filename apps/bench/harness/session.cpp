@@ -14,6 +14,8 @@ void Session::measure(const Series& series) {
   show_(current_.series.back());
 }
 
+void Session::remark(std::string text) { current_.remarks.push_back(std::move(text)); }
+
 void Session::begin(std::string_view id, std::string_view question) {
   current_ = {};
   current_.id = id;

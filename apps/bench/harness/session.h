@@ -48,7 +48,7 @@ class Session {
 
   /// What the data of this workload is, in a line.
   void describe(std::string data) { current_.data = std::move(data); }
-  void remark(std::string text) { current_.remarks.push_back(std::move(text)); }
+  void remark(std::string text);
 
   void begin(std::string_view id, std::string_view question);
   void fail(std::string why) { current_.failure = std::move(why); }

@@ -1,0 +1,8 @@
+// See lib/precompiled/standard.h.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "dapple/dapple.h"
+#include "lib/precompiled/standard.h"
