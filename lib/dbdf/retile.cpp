@@ -10,6 +10,7 @@
 #include "lib/bytes.h"
 #include "lib/dbdf/block_writer.h"
 #include "lib/object/pieces.h"
+#include "lib/object/row_gatherer.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail::dbdf {
@@ -74,8 +75,10 @@ class Retiler {
   /// The stored entries of a tile.
   struct TileEntries {
     Region tile;
-    std::vector<SparseCell> cells;
-    std::uint64_t next = 0;  // lowest row << 32 | column that keeps ascending order
+    RowGatherer gatherer;           // for those that come as rows; otherwise they are
+    std::vector<SparseCell> cells;  // gathered one by one,
+    CsrRows rows;                   // and made rows of
+    std::uint64_t next = 0;         // lowest row << 32 | column that keeps ascending order
     bool ascending = true;
 
     void start(const Region& its_tile);
@@ -91,6 +94,7 @@ class Retiler {
   void put_entries_by_tile(const Group& group);
   bool put_dealt_entries(const Group& group, const Region& cells);
   void put_sparse(TileEntries& entries, Turn& turn);
+  void put_rows(const Region& tile, const CsrRows& rows, Turn& turn);
   void put_by_tile(const Group& group);
   void put_from_buffer(const Group& group, const Region& cells);
   void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes, Turn& turn);
@@ -268,6 +272,11 @@ void Retiler::put_entries_by_tile(const Group& group) {
       tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
         TileEntries& entries = sparse_[worker];
         entries.start(tile_of(group, i));
+        const ValueType type = source_.schema().type_of(entries.tile.cols.begin);
+        if (source_.gather(entries.tile, type, kGroupEntries, entries.gatherer)) {
+          put_rows(entries.tile, entries.gatherer.rows(), turn);
+          return;
+        }
         source_.unordered_entries(entries.tile,
                                   [&](std::span<const StoredCell> run) { entries.append(run); });
         put_sparse(entries, turn);
@@ -321,24 +330,22 @@ void Retiler::TileEntries::append(std::span<const StoredCell> run) {
 }
 
 void Retiler::put_sparse(TileEntries& entries, Turn& turn) {
-  std::vector<SparseCell>& cells = entries.cells;
-  if (cells.empty()) return;
+  if (entries.cells.empty()) return;
   const Region& tile = entries.tile;
-  if (!entries.ascending) {
-    const auto before = [](const SparseCell& a, const SparseCell& b) {
-      return a.row != b.row ? a.row < b.row : a.col < b.col;
-    };
-    std::sort(cells.begin(), cells.end(), before);
-    const auto twice =
-        std::adjacent_find(cells.begin(), cells.end(),
-                           [&](const SparseCell& a, const SparseCell& b) { return !before(a, b); });
-    if (twice != cells.end()) {
-      source_.fail_twice({tile.rows.begin + twice->row, tile.cols.begin + twice->col, twice->bits});
-    }
+  if (const SparseCell* twice = entries.ascending ? nullptr : sort_cells(entries.cells)) {
+    source_.fail_twice({tile.rows.begin + twice->row, tile.cols.begin + twice->col, twice->bits});
   }
+  make_rows(entries.cells, tile.rows.size(), source_.schema().type_of(tile.cols.begin),
+            entries.rows);
+  put_rows(tile, entries.rows, turn);
+}
+
+void Retiler::put_rows(const Region& tile, const CsrRows& rows, Turn& turn) {
+  if (rows.entries() == 0) return;
   const TileShape shape = shape_of(tile);
   writer_.put({tile.rows.begin, tile.cols.begin},
-              SparseCells{cells, source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols},
+              CsrCells{rows.row_ptr.data(), rows.col_idx.data(), rows.values.data(),
+                       source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols},
               &turn);
 }
 
