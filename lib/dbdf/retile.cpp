@@ -49,9 +49,10 @@ TileShape shape_of(const Region& tile) {
 /// order, so that the file does not depend on the number of threads.
 class Retiler {
  public:
-  Retiler(const Source& source, BlockWriter& writer)
+  Retiler(const Source& source, BlockWriter& writer, KindChoice kind)
       : source_(source),
         writer_(writer),
+        put_all_(kind != KindChoice::automatic),
         strips_(writer.column_strips()),
         tile_rows_(writer.tile().rows),
         buffers_(worker_limit(source.threads())),
@@ -102,6 +103,7 @@ class Retiler {
 
   const Source& source_;
   BlockWriter& writer_;
+  bool put_all_;  // also tiles without entries, which the writer would make empty blocks
   const std::vector<Range>& strips_;
   std::uint64_t tile_rows_;
   std::vector<StoredCell> entries_;              // of the group,
@@ -261,8 +263,7 @@ std::uint64_t Retiler::strip_of(std::uint64_t col) const {
   return static_cast<std::uint64_t>(behind - strips_.begin()) - 1;
 }
 
-/// Reads the stored entries of each tile by itself. Tiles without an entry are left to the writer,
-/// which makes them empty blocks.
+/// Reads the stored entries of each tile by itself.
 void Retiler::put_entries_by_tile(const Group& group) {
   parallel_in_order(
       tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
@@ -322,7 +323,7 @@ void Retiler::TileEntries::append(std::span<const StoredCell> run) {
 
 void Retiler::put_sparse(TileEntries& entries, Turn& turn) {
   std::vector<SparseCell>& cells = entries.cells;
-  if (cells.empty()) return;
+  if (cells.empty() && !put_all_) return;
   const Region& tile = entries.tile;
   if (!entries.ascending) {
     const auto before = [](const SparseCell& a, const SparseCell& b) {
@@ -372,7 +373,7 @@ WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
   WriteOptions write = options.write;
   if (!write.tile && write.kind != KindChoice::dense) write.tile = natural_tile(source);
   BlockWriter writer(path, source.schema(), write);
-  Retiler(source, writer).run();
+  Retiler(source, writer, write.kind).run();
   return writer.finish();
 }
 
