@@ -102,11 +102,12 @@ void in_turn(Turn* turn, const F& f) {
 }  // namespace
 
 BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
-                         const WriteOptions& options)
+                         const WriteOptions& options, Gaps gaps)
     : schema_(std::move(schema)),
       options_((check(options), options)),
+      gaps_(gaps),
       tile_(options.tile ? *options.tile : default_tile(schema_.rows, schema_.cols)),
-      strips_(dbdf::column_strips(schema_, tile_)),
+      strips_(gaps == Gaps::fill ? dbdf::column_strips(schema_, tile_) : std::vector<Range>()),
       file_(path, options.overwrite) {
   for (const Column& column : schema_.columns) {
     if (column.label.size() > 65535) {
@@ -335,8 +336,8 @@ void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item)
   write_item(entry, item);
 }
 
-WriteSummary BlockWriter::finish(bool fill) {
-  if (fill) {
+WriteSummary BlockWriter::finish() {
+  if (gaps_ == Gaps::fill) {
     for (const auto& [pos, shape] : dbdf::uncovered_tiles(entries_, schema_, tile_, strips_)) {
       put_empty(pos, shape);
     }
