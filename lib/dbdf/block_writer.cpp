@@ -77,11 +77,12 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
 }  // namespace
 
 BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
-                         const WriteOptions& options)
+                         const WriteOptions& options, Gaps gaps)
     : schema_(std::move(schema)),
       options_((check(options), options)),
+      gaps_(gaps),
       tile_(options.tile ? *options.tile : default_tile(schema_.rows, schema_.cols)),
-      strips_(dbdf::column_strips(schema_, tile_)),
+      strips_(gaps == Gaps::fill ? dbdf::column_strips(schema_, tile_) : std::vector<Range>()),
       file_(path, options, checked_header(schema_)) {}
 
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
@@ -164,12 +165,8 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
                                             text({twice->row, twice->col}) + " of the block at " +
                                             text(pos) + " twice");
   }
-  CsrRows rows;
-  dbdf::make_rows(cells, shape.rows, declared, rows);
-  write_rows(pos,
-             dbdf::CsrCells{rows.row_ptr.data(), rows.col_idx.data(), rows.values.data(), declared,
-                            shape.rows, shape.cols},
-             declared, nullptr);
+  dbdf::ListedRows rows;
+  write_rows(pos, rows.list(cells, declared, shape), declared, nullptr);
 }
 
 bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
@@ -275,8 +272,8 @@ void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item)
   file_.put(entry, item);
 }
 
-WriteSummary BlockWriter::finish(bool fill) {
-  if (fill) {
+WriteSummary BlockWriter::finish() {
+  if (gaps_ == Gaps::fill) {
     for (const auto& [pos, shape] :
          dbdf::uncovered_tiles(file_.entries(), schema_, tile_, strips_)) {
       put_empty(pos, shape);

@@ -17,10 +17,15 @@
 
 namespace dapple::detail {
 
+/// What becomes of cells that nobody has put: empty blocks cover them (R7), or none does.
+enum class Gaps : bool { fill, leave };
+
 class BlockWriter {
  public:
-  /// Writes the header. Throws io, invalid_argument.
-  BlockWriter(const std::filesystem::path& path, Schema schema, const WriteOptions& options);
+  /// Writes the header. A writer that leaves gaps has no column strips, of which a shape from a
+  /// damaged header may ask for any number. Throws io, invalid_argument.
+  BlockWriter(const std::filesystem::path& path, Schema schema, const WriteOptions& options,
+              Gaps gaps = Gaps::fill);
 
   const Schema& schema() const noexcept { return schema_; }
   TileShape tile() const noexcept { return tile_; }
@@ -42,8 +47,8 @@ class BlockWriter {
   /// A block as its bytes are, position included; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 
-  /// One thread, once, after every put. `fill`: empty blocks wherever no cell was put (R7).
-  WriteSummary finish(bool fill = true);
+  /// One thread, once, after every put.
+  WriteSummary finish();
 
  private:
   ValueType declared_type(BlockPos pos, TileShape shape) const;
@@ -55,6 +60,7 @@ class BlockWriter {
 
   Schema schema_;
   WriteOptions options_;
+  Gaps gaps_;
   TileShape tile_;
   std::vector<Range> strips_;
   dbdf::ItemFile file_;

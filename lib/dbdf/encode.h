@@ -24,16 +24,22 @@ struct DenseCells {
   std::size_t row_bytes() const noexcept { return cols * size_of(type); }
 };
 
-/// Rows in three arrays: columns ascend within a row, no value is positive zero.
+/// Rows in three arrays: columns ascend within a row, no value is positive zero. All rows are
+/// there, or those that are listed: a block may have far more rows than entries.
 struct CsrCells {
-  const std::uint64_t* row_ptr = nullptr;  // rows + 1, from 0
+  const std::uint64_t* row_ptr = nullptr;  // one more than there are rows here, from 0
   const std::uint32_t* col_idx = nullptr;
   const std::byte* values = nullptr;
   ValueType type = ValueType::f64;
-  std::uint32_t rows = 0;
+  std::uint32_t rows = 0;  // of the block
   std::uint32_t cols = 0;
+  const std::uint32_t* row_idx = nullptr;  // which rows are here, ascending; null: all
+  std::uint32_t listed = 0;                // how many row_idx lists
 
-  std::uint64_t stored() const noexcept { return row_ptr[rows]; }
+  /// Rows that are here, and which one of the block the i-th of them is.
+  std::uint32_t row_count() const noexcept { return row_idx == nullptr ? rows : listed; }
+  std::uint32_t row(std::uint32_t i) const noexcept { return row_idx == nullptr ? i : row_idx[i]; }
+  std::uint64_t stored() const noexcept { return row_ptr[row_count()]; }
   const std::byte* value(std::uint64_t k) const noexcept { return values + k * size_of(type); }
 };
 

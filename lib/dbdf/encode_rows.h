@@ -100,9 +100,12 @@ class RowEncoder {
   template <std::size_t kSize, class Take>
   void encode_csr(const Take& take) {
     constexpr std::size_t stride = 4 + kSize;
-    for (std::uint32_t row = 0; row < cells_.rows; ++row) {
-      std::uint64_t k = cells_.row_ptr[row];
-      const std::uint64_t end = cells_.row_ptr[row + 1];
+    std::uint32_t next = 0;  // row to write
+    for (std::uint32_t i = 0; i < cells_.row_count(); ++i, ++next) {
+      encode_empty_rows(cells_.row(i) - next, take);
+      next = cells_.row(i);
+      std::uint64_t k = cells_.row_ptr[i];
+      const std::uint64_t end = cells_.row_ptr[i + 1];
       store_le(room_for(4, take), static_cast<std::uint32_t>(end - k));
       while (k < end) {
         if (buffer_.size() - size_ < stride) flush(take);
@@ -110,26 +113,33 @@ class RowEncoder {
         const std::byte* value = values_at<kSize>(k, count);
         const std::uint32_t* const cols = cells_.col_idx + k;
         std::byte* out = room_for(count * stride, take);
-        for (std::uint64_t i = 0; i < count; ++i, out += stride, value += kSize) {
-          store_le(out, cols[i]);
+        for (std::uint64_t n = 0; n < count; ++n, out += stride, value += kSize) {
+          store_le(out, cols[n]);
           std::memcpy(out + 4, value, kSize);
         }
         k += count;
       }
     }
+    encode_empty_rows(cells_.rows - next, take);
+  }
+
+  template <class Take>
+  void encode_empty_rows(std::uint32_t count, const Take& take) {
+    for (; count > 0; --count) store_le(room_for(4, take), std::uint32_t{0});
   }
 
   template <std::size_t kSize, bool kWithCol, class Take>
   void encode_coo(const Take& take) {
     constexpr std::size_t stride = (kWithCol ? 8 : 4) + kSize;
-    for (std::uint32_t row = 0; row < cells_.rows; ++row) {
-      for (std::uint64_t k = cells_.row_ptr[row]; k < cells_.row_ptr[row + 1];) {
-        std::uint64_t count = cells_.row_ptr[row + 1] - k;
+    for (std::uint32_t i = 0; i < cells_.row_count(); ++i) {
+      const std::uint32_t row = cells_.row(i);
+      for (std::uint64_t k = cells_.row_ptr[i]; k < cells_.row_ptr[i + 1];) {
+        std::uint64_t count = cells_.row_ptr[i + 1] - k;
         const std::byte* value = values_at<kSize>(k, count);
-        for (std::uint64_t i = 0; i < count; ++i, value += kSize) {
+        for (std::uint64_t n = 0; n < count; ++n, value += kSize) {
           std::byte* const out = room_for(stride, take);
           store_le(out, row);
-          if constexpr (kWithCol) store_le(out + 4, cells_.col_idx[k + i]);
+          if constexpr (kWithCol) store_le(out + 4, cells_.col_idx[k + n]);
           std::memcpy(out + stride - kSize, value, kSize);
         }
         k += count;
@@ -139,9 +149,12 @@ class RowEncoder {
 
   template <std::size_t kSize, class Take>
   void encode_dense(const Take& take) {
+    std::uint32_t i = 0;  // of the rows that are here
     for (std::uint32_t row = 0; row < cells_.rows; ++row) {
-      std::uint64_t k = cells_.row_ptr[row];
-      const std::uint64_t end = cells_.row_ptr[row + 1];
+      const bool here = i < cells_.row_count() && cells_.row(i) == row;
+      std::uint64_t k = here ? cells_.row_ptr[i] : 0;
+      const std::uint64_t end = here ? cells_.row_ptr[i + 1] : 0;
+      i += here ? 1U : 0U;
       for (std::uint64_t col = 0; col < cells_.cols;) {
         if (buffer_.size() - size_ < kSize) flush(take);
         const std::uint64_t width =

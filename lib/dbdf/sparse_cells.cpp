@@ -15,19 +15,24 @@ const SparseCell* sort_cells(std::span<SparseCell> cells) {
   return twice == cells.end() ? nullptr : &*twice;
 }
 
-void make_rows(std::span<const SparseCell> cells, std::uint64_t rows, ValueType type,
-               CsrRows& out) {
+CsrCells ListedRows::list(std::span<const SparseCell> cells, ValueType type, TileShape shape) {
   const std::size_t size = size_of(type);
-  out.row_ptr.reset(rows + 1);
-  out.col_idx.reset(cells.size());
-  out.values.reset(cells.size() * size);
-  std::uint64_t row_end = 0;  // row pointers below it are known
+  row_ptr_.reset(cells.size() + 1);
+  row_idx_.reset(cells.size() + 1);  // never none, which would mean all rows
+  col_idx_.reset(cells.size());
+  values_.reset(cells.size() * size);
+  std::uint32_t listed = 0;
   for (std::size_t k = 0; k < cells.size(); ++k) {
-    while (row_end <= cells[k].row) out.row_ptr[row_end++] = k;
-    out.col_idx[k] = cells[k].col;
-    store_bits(type, out.values.data() + k * size, cells[k].bits);
+    if (k == 0 || cells[k].row != cells[k - 1].row) {
+      row_ptr_[listed] = k;
+      row_idx_[listed++] = cells[k].row;
+    }
+    col_idx_[k] = cells[k].col;
+    store_bits(type, values_.data() + k * size, cells[k].bits);
   }
-  while (row_end <= rows) out.row_ptr[row_end++] = cells.size();
+  row_ptr_[listed] = cells.size();
+  return {row_ptr_.data(), col_idx_.data(), values_.data(),  type,
+          shape.rows,      shape.cols,      row_idx_.data(), listed};
 }
 
 }  // namespace dapple::detail::dbdf

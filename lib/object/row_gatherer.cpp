@@ -18,6 +18,11 @@ namespace {
 /// Cells of a dense block that are decoded at once where they cannot be looked at in place.
 constexpr std::uint64_t kCellsAtOnce = std::uint64_t{32} << 10;
 
+/// Regions may have so many rows, and so many more for each entry that they can hold: of shapes
+/// with far more rows than that, pointers to rows would be most of the memory.
+constexpr std::uint64_t kRows = std::uint64_t{1} << 16;
+constexpr std::uint64_t kRowsPerEntry = 8;
+
 /// Calls f with the bytes of a value as a constant.
 template <class F>
 auto with_size(ValueType type, const F& f) {
@@ -112,7 +117,9 @@ bool RowGatherer::gather(const Store& store, const Region& region, ValueType typ
   if (store.codec().sequential) return false;
   type_ = type;
   room_ = std::min(most, room_for(store, region));
-  rows_.row_ptr.reset(region.rows.size() + 1);
+  const std::uint64_t rows = region.rows.size();
+  if (rows > kRows && (rows - kRows) / kRowsPerEntry > room_) return false;
+  rows_.row_ptr.reset(rows + 1);
   rows_.col_idx.reset(room_);
   rows_.values.reset(room_ * size_of(type));
   rows_.row_ptr[0] = 0;
@@ -125,7 +132,7 @@ bool RowGatherer::gather(const Store& store, const Region& region, ValueType typ
                          good = good && add(store, region, number, entry, part);
                        });
   if (!good || !close_band()) return false;
-  end_rows(region.rows.size());
+  end_rows(rows);
   rows_.col_idx.shorten(size_);
   rows_.values.shorten(size_ * size_of(type));
   return true;

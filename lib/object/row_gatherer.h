@@ -25,8 +25,8 @@ class RowGatherer {
   /// Puts the cells of `region` that are stored and not positive zero into `rows()`, columns
   /// counted from the region's first, values as `type`. False, and nothing useful is there, when
   /// the format has no rows to give, nor values in place, when blocks overlap in rows without
-  /// having the same ones, or when there are more than `most` entries. Throws as `Store::entries`.
-  /// REQUIRES at most 2^32 columns.
+  /// having the same ones, when there are more than `most` entries, or far more rows than entries.
+  /// Throws as `Store::entries`. REQUIRES at most 2^32 columns.
   bool gather(const Store& store, const Region& region, ValueType type, Absent absent,
               std::uint64_t most);
 

@@ -86,14 +86,14 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
     if (entry.pos != BlockPos{rx, cx} ||
         entry.rows != std::min<std::uint64_t>(grid->tile.rows, schema_.rows - rx) ||
         entry.cols != std::min<std::uint64_t>(grid->tile.cols, schema_.cols - cx)) {
-      fail(Errc::corrupt, entry.offset,
-           "expected the index to place tile (" + std::to_string(i) + ", " + std::to_string(j) +
-               ") at " + detail::text({rx, cx}) + ", got an entry of " +
-               std::to_string(entry.rows) + " x " + std::to_string(entry.cols) + " cells at " +
-               detail::text(entry.pos));
+      index_.fail_entry(number, "expected the index to place tile (" + std::to_string(i) + ", " +
+                                    std::to_string(j) + ") at " + detail::text({rx, cx}) +
+                                    ", got an entry of " + std::to_string(entry.rows) + " x " +
+                                    std::to_string(entry.cols) + " cells at " +
+                                    detail::text(entry.pos));
     }
   }
-  if (codec_->confirm != nullptr) codec_->confirm(*this, entry);
+  if (codec_->confirm != nullptr) codec_->confirm(*this, number, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
   if (file_->base() == nullptr || check_ == Check::always) return 0;
   std::uint64_t* const table = make_places();
@@ -170,8 +170,8 @@ void Store::require_whole_index() const {
 
 void Store::fail_missing(const Entry& entry) const {
   fail(Errc::corrupt, entry.offset,
-       "expected the index to lead to block " + detail::text(entry.pos) +
-           ", got none; 'dapple repair' rebuilds the index");
+       "expected the index to lead to block " + detail::text(entry.pos) + ", got none; " +
+           std::string(index_.remedy()));
 }
 
 std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {

@@ -121,9 +121,9 @@ struct Codec {
   int dense_header = -1;
   /// Bytes of a block's own header, at `entry.offset`. May be null: none.
   std::uint64_t (*header_size)(const Entry&) = nullptr;
-  /// Compares an entry with the bytes that it points to (rule 2.6). Called before a block is
+  /// Compares entry `number` with the bytes that it points to (rule 2.6). Called before a block is
   /// first used. May be null: nothing to compare.
-  void (*confirm)(const Store&, const Entry&) = nullptr;
+  void (*confirm)(const Store&, std::uint64_t number, const Entry&) = nullptr;
   /// Compares the entry's hash with the block's bytes. Throws corrupt. May be null: no hashes.
   void (*check_hash)(const Store&, const Entry&) = nullptr;
   /// The index that a walk over the file finds, whatever index it brings along: what an index that
