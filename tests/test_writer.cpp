@@ -80,8 +80,9 @@ TEST_CASE("writer: the file of FORMAT.md has the bytes that stand there") {
       "44504c2d494e4458" +
       zeros(8) + "0200000000000000" + zeros(16) +
       "1000000000000000"
-      "adec017d818b8e93" +
-      zeros(8) + zeros(16) +
+      "adec017d818b8e93"
+      "7c28fc3dff1048e9" +
+      zeros(16) +
       "7600000000000000"
       "1a00000000000000"
       "0800000000000000"
@@ -96,13 +97,13 @@ TEST_CASE("writer: the file of FORMAT.md has the bytes that stand there") {
       "6ab494aae2c36890"
       "0200000004000000"
       "0105000000000000"
-      "0042c0f1b0a2bfd4"
+      "15ddb5e6bb55c885"
       "0001000000000000"
       "0200000000000000" +
       zeros(8) +
       "0200000004000000"
       "0100000000000000"
-      "9c2b2859b9159b12"
+      "2134a480b19ea50b"
       "44504c2d5441494c";
   CHECK(hexadecimal(test::read_bytes(dir / "m")) == expected);
 }

@@ -383,7 +383,8 @@ void BlockWriter::write_index(const BlockIndex& index) {
   tail_.resize(at + kPaddingHeader);
   dbdf::emit_item_header(tail_.data() + at, block);
   end_ += kPaddingHeader;
-  dbdf::emit_index(index, end_ + bytes, [&](std::span<const std::byte> part) {
+  const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
+  dbdf::emit_index(index, header_hash, end_ + bytes, [&](std::span<const std::byte> part) {
     while (!part.empty()) {
       const auto piece = part.first(std::min(part.size(), kTail));
       tail_.insert(tail_.end(), piece.begin(), piece.end());
