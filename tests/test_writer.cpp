@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -482,6 +486,32 @@ TEST_CASE("writer: nothing appears without finish, and nothing is replaced witho
         (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
   CHECK(dir.names() == std::vector<std::string>{"m", "n"});
   CHECK(test::error_of([&] { writer<int>(dir / "none" / "m", 1, 1); })->code() == Errc::io);
+}
+
+TEST_CASE("writer: no file takes the place of a folder, a pipe, or a name of an open file") {
+  const TempDir dir;
+  namespace fs = std::filesystem;
+  fs::create_directory(dir / "folder");
+  REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);
+  // As /dev/stdout is one, and a link to that.
+  const fs::path open = dir.write("open", std::vector<std::byte>(1));
+  const int fd = ::open(open.c_str(), O_RDONLY | O_CLOEXEC);
+  fs::create_symlink("/proc/self/fd/" + std::to_string(fd), dir / "stdout");
+  fs::create_symlink("stdout", dir / "link");
+  WriteOptions options;
+  options.overwrite = true;
+  for (const std::string name : {"folder", "pipe", "stdout", "link"}) {
+    CAPTURE(name);
+    const auto before = fs::symlink_status(dir / name);
+    for (const bool overwrite : {false, true}) {
+      options.overwrite = overwrite;
+      const auto error = test::error_of([&] { writer<float>(dir / name, 1, 1, options).finish(); });
+      REQUIRE(error);
+      CHECK(error->code() == Errc::invalid_argument);
+      CHECK(fs::symlink_status(dir / name).type() == before.type());
+    }
+  }
+  close(fd);
 }
 
 TEST_CASE("writer: a finished writer takes no more blocks") {
