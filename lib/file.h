@@ -146,7 +146,7 @@ auto watched(const MappedFile& file, const F& f) {
 /// next writer of the same file clears it away if this one dies.
 class OutputFile {
  public:
-  /// Throws io; invalid_argument when `path` exists and `overwrite` is false.
+  /// Throws io; invalid_argument when `path` exists (no regular file: even with `overwrite`).
   OutputFile(std::filesystem::path path, bool overwrite);
   ~OutputFile();
   OutputFile(OutputFile&&) noexcept;

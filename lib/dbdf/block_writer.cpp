@@ -13,6 +13,7 @@
 #include "lib/dbdf/encode_rows.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/tiling.h"
+#include "lib/hash.h"
 #include "lib/object/convert_cells.h"
 
 namespace dapple::detail {
@@ -289,7 +290,7 @@ WriteSummary BlockWriter::finish() {
     const BlockIndex index =
         BlockIndex::from_entries(file_.take_entries(), schema_.rows, schema_.cols, file_.name());
     summary.counts = index.counts();
-    if (!options_.plain) file_.put_index(index);
+    if (!options_.plain) file_.put_index(index, xxh3(dbdf::emit_header(schema_)));
   } catch (const Error& e) {
     if (e.code() == Errc::corrupt) throw Error(Errc::invalid_argument, e.detail());
     throw;

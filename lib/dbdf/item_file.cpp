@@ -110,7 +110,7 @@ void ItemFile::flush_tail() {
 }
 
 // The index is a dense u8 block of rows of 64 bytes, its payload aligned to them.
-void ItemFile::put_index(const BlockIndex& index) {
+void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
   append_padding(kLine);
   const std::uint64_t bytes = index_bytes(index);
   Entry block;
@@ -127,7 +127,7 @@ void ItemFile::put_index(const BlockIndex& index) {
   tail_.resize(at + kPaddingHeader);
   emit_item_header(tail_.data() + at, block);
   end_ += kPaddingHeader;
-  emit_index(index, end_ + bytes, [&](std::span<const std::byte> part) {
+  emit_index(index, header_hash, end_ + bytes, [&](std::span<const std::byte> part) {
     while (!part.empty()) {
       const auto piece = part.first(std::min(part.size(), kTail));
       tail_.insert(tail_.end(), piece.begin(), piece.end());

@@ -61,7 +61,7 @@ class ItemFile {
   /// What was put. REQUIRES, as what follows, that nobody puts.
   const EntryTable& entries() const noexcept { return entries_; }
   EntryTable take_entries() noexcept { return std::move(entries_); }
-  void put_index(const BlockIndex& index);
+  void put_index(const BlockIndex& index, std::uint64_t header_hash);
   /// Gives the file its name; returns its size. Throws io also when a write failed before.
   std::uint64_t publish(bool sync);
   /// Throws io when a write failed: the file has a hole.

@@ -1,5 +1,6 @@
 #include "lib/foreign/csv/csv_scan.h"
 
+#include <bit>
 #include <charconv>
 
 #include "lib/text.h"
@@ -136,7 +137,7 @@ class Scanner {
     }
     if (negative) seen |= flag::negative;
     if (!negative && value >= kHalf) seen |= flag::above_i64;
-    if (value > kExact) seen |= flag::wide;
+    if (value > kExact && value >> std::countr_zero(value) > kExact) seen |= flag::inexact;
   }
 
   /// A field with quotes or blanks around it, nan, inf, nothing, or no number at all.

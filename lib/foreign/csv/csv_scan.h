@@ -15,7 +15,7 @@ namespace flag {
 inline constexpr std::uint8_t fraction = 1;   // a float that is no integer, or a missing value
 inline constexpr std::uint8_t negative = 2;   // an integer below zero
 inline constexpr std::uint8_t above_i64 = 4;  // an integer from 2^63 to 2^64 - 1
-inline constexpr std::uint8_t wide = 8;       // an integer further from zero than 2^53
+inline constexpr std::uint8_t inexact = 8;    // an integer that f64 rounds
 }  // namespace flag
 
 /// Rows [row, next strip's row) start at byte `offset`.

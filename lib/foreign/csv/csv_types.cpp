@@ -12,7 +12,7 @@ void require_exact_integers(const std::vector<std::optional<ValueType>>& given, 
   for (std::size_t c = 0; c < given.size(); ++c) {
     const bool asked = given[c] && is_float(*given[c]);
     const bool whole = (rows.seen[c] & flag::fraction) == 0;
-    if (asked || !whole || (rows.seen[c] & flag::wide) == 0) continue;
+    if (asked || !whole || (rows.seen[c] & flag::inexact) == 0) continue;
     throw Error(Errc::type_mismatch, file, std::nullopt,
                 "expected columns that one value type holds, got integers beyond 2^53 in column " +
                     std::to_string(c + 1) +
