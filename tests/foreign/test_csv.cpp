@@ -137,6 +137,7 @@ TEST_CASE("csv: the delimiter is guessed, or given") {
   CHECK(labels(csv.open("\"a;b\",c\n1,2\n")) == Labels{"a;b", "c"});
   CHECK(labels(csv.open("a;b\n1\n2\n")) == Labels{"a;b"});
   CHECK(cells(csv.open("1|2\n3|4\n", {.delimiter = '|'})) == Cells{1, 2, 3, 4});
+  CHECK(cells(csv.open("1;2\n\n\n")) == Cells{1, 2});  // blank lines behind the rows do not count
   CHECK(cells(csv.open("1 2\n3 4\n", {.delimiter = ' '})) == Cells{1, 2, 3, 4});
   CHECK(cells(csv.open("7\n8\n")) == Cells{7, 8});
 }
