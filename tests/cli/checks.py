@@ -366,3 +366,20 @@ def check_many_columns(dapple):
     assert time.monotonic() - start < 5
     require_info(info)
     assert info["columns"][-1] == {"label": "column 199999", "value_type": "u8"}
+
+
+def check_conversions_take_less_memory_than_the_file(dapple):
+    """100 MB of text, to other formats and back, with 80 MiB of private memory."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (80 << 20, 80 << 20))
+    if dapple.run("--version", preexec_fn=limit).returncode != 0:
+        return  # a sanitizer, which takes more by itself
+    rows = b"".join(b"%d.5,%d.125,%d.75,%d.0625\n" % (i, i * i, i // 7, i % 11)
+                    for i in range(1 << 14))
+    text = rows * (100_000_000 // len(rows))
+    (dapple.folder / "large.csv").write_bytes(text)
+    for source, out in (("large.csv", "large.dbdf"), ("large.dbdf", "large.npy"),
+                        ("large.dbdf", "again.csv")):
+        done = dapple.run("convert", source, out, "--threads", "1", preexec_fn=limit)
+        assert done.returncode == 0, done
+    assert (dapple.folder / "again.csv").read_bytes() == text

@@ -137,6 +137,7 @@ TEST_CASE("csv: the delimiter is guessed, or given") {
   CHECK(labels(csv.open("\"a;b\",c\n1,2\n")) == Labels{"a;b", "c"});
   CHECK(labels(csv.open("a;b\n1\n2\n")) == Labels{"a;b"});
   CHECK(cells(csv.open("1|2\n3|4\n", {.delimiter = '|'})) == Cells{1, 2, 3, 4});
+  CHECK(cells(csv.open("1;2\n\n\n")) == Cells{1, 2});  // blank lines behind the rows do not count
   CHECK(cells(csv.open("1 2\n3 4\n", {.delimiter = ' '})) == Cells{1, 2, 3, 4});
   CHECK(cells(csv.open("7\n8\n")) == Cells{7, 8});
 }
@@ -156,7 +157,7 @@ TEST_CASE("csv: integers become i64, u64 where only that holds them, else f64") 
   CHECK(types(csv.open("a\n18446744073709551615\n")) == "frame u64");
   CHECK(types(csv.open("a\n18446744073709551616\n")) == "frame f64");
   CHECK(types(csv.open("a\n9223372036854775808\n-1\n")) == "frame f64");
-  CHECK(types(csv.open("a\n-9223372036854775809\n")) == "frame f64");
+  CHECK(types(csv.open("a\n-9223372036854777856\n")) == "frame f64");
   CHECK(types(csv.open("a\n000000000000000000000000012\n")) == "frame i64");
   CHECK(types(csv.open("a,b\n18446744073709551615,1.5\n")) == "frame u64 f64");
   CHECK(types(csv.open("18446744073709551615,1\n")) == "matrix u64 u64");
@@ -179,13 +180,14 @@ TEST_CASE("csv: minus zero, nan and infinities are floats") {
 TEST_CASE("csv: an integer that f64 cannot hold is not rounded for its neighbours' sake") {
   Csv csv;
   CHECK(types(csv.open("9007199254740992,0.5\n")) == "matrix f64 f64");
+  CHECK(types(csv.open("18014398509481984,0.5\n")) == "matrix f64 f64");
   const auto error = error_of([&] { csv.open("9007199254740993,0.5\n"); });
   REQUIRE(error);
   CHECK(error->code() == Errc::type_mismatch);
+  CHECK(error->offset() == 0);
   CHECK(error->detail() ==
-        "expected columns that one value type holds, got integers beyond 2^53 in column 1 beside "
-        "columns that are not integers; a header line makes it a frame, and the type f64 for that "
-        "column rounds it");
+        "expected an integer that f64, the type of the other columns, holds in line 1, column 1, "
+        "got '9007199254740993' (a header line makes it a frame, --type '0=f64' rounds it)");
   CHECK(error_of([&] { csv.open("-1,18446744073709551615\n"); })->code() == Errc::type_mismatch);
   // Of those beyond 2^53 f64 holds some, and writers of f64 print them so.
   CHECK(types(csv.open("1152921504606846976,0.5\n")) == "matrix f64 f64");
@@ -193,6 +195,24 @@ TEST_CASE("csv: an integer that f64 cannot hold is not rounded for its neighbour
   CHECK(types(csv.open("9007199254740993,0.5\n", {.types = {{"0", ValueType::f64}}})) ==
         "matrix f64 f64");
   CHECK(types(csv.open("a,b\n9007199254740993,0.5\n")) == "frame i64 f64");
+}
+
+TEST_CASE("csv: integers of more than 64 bits are not rounded unasked") {
+  Csv csv;
+  // 10^22 is the largest power of ten that f64 holds.
+  CHECK(cells(csv.open("a,b\n1,10000000000000000000000\n")) == Cells{1, 1e22});
+  CHECK(types(csv.open("a\n-9223372036854775809\n0.5\n")) == "frame f64");
+  const auto error = error_of([&] { csv.open("a,b\n1,2\n3, 100000000000000000000000 \n"); });
+  REQUIRE(error);
+  CHECK(error->code() == Errc::type_mismatch);
+  CHECK(error->offset() == 11);
+  CHECK(error->detail() ==
+        "expected integers that one of i64, u64 and f64 holds in line 3, column 2 ('b'), got "
+        "'100000000000000000000000' (--type 'b=f64' rounds it)");
+  const std::map<std::string, ValueType> rounded = {{"b", ValueType::f64}};
+  CHECK(cells(csv.open("b\n100000000000000000000000\n", {.types = rounded})) == Cells{1e23});
+  CHECK(error_of([&] { csv.open("a\n-1\n18446744073709551615\n"); })->offset() == 5);
+  CHECK(error_of([&] { csv.open("a\n-9223372036854775809\n"); })->offset() == 2);
 }
 
 TEST_CASE("csv: types can be given by label and by number") {

@@ -49,6 +49,14 @@ TEST_CASE("csv errors: rows of another length name line, expected and got") {
         "corrupt at byte 15: expected 2 fields in line 3, got 1");
 }
 
+TEST_CASE("csv errors: a lone carriage return ends no line, and is no part of a bare label") {
+  const std::string line =
+      "corrupt at byte 3: expected lines that end in \\n or \\r\\n, got a lone \\r";
+  CHECK(error_line("a,b\r1,2\r3,4\r") == line);
+  CHECK(error_line("1,2\r3,4\r5,6\r") == line);
+  CHECK(error_line("\"a\rb\",c\r\n1,2\r\n") == "no error");
+}
+
 TEST_CASE("csv errors: blank lines between rows") {
   CHECK(error_line("1,2\n\n3,4\n") ==
         "corrupt at byte 4: expected 2 fields in line 2, got a blank line");

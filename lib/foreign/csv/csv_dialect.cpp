@@ -33,7 +33,8 @@ char guess_delimiter(std::string_view text) noexcept {
   const std::array<std::size_t, 3> first = count_delimiters(p, end);
   std::array<std::size_t, 3> second = first;  // of the second line, where there is one
   std::array<bool, 3> steady = {true, true, true};
-  for (std::size_t line = 1; line < kLines && p != end; ++line) {
+  // Behind the last row there may be blank lines.
+  for (std::size_t line = 1; line < kLines && !at_line_end(p, end); ++line) {
     const std::array<std::size_t, 3> counts = count_delimiters(p, end);
     if (p == end && cut) break;  // this line goes on behind what is looked at
     if (line == 1) second = counts;

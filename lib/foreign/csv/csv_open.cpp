@@ -52,7 +52,8 @@ class Opener {
       schema_.value_type = matrix_type(given_, rows, file_->name());
     }
     for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
-      schema_.columns[c].value_type = column_type(given_[c], rows.seen[c], rows.rows > 0);
+      Column& column = schema_.columns[c];
+      column.value_type = column_type(given_[c], rows, c, column, file_->name());
     }
     return make_store(make_index(rows));
   }
@@ -106,6 +107,10 @@ class Opener {
       schema_.kind = ObjectKind::frame;
       schema_.columns.reserve(schema_.cols);
       for_each_field([&](const Field& field) {
+        const std::size_t at = field.quoted ? std::string_view::npos : field.text.find('\r');
+        if (at != std::string_view::npos) {
+          fail(field.text.data() + at, "lines that end in \\n or \\r\\n", "a lone \\r");
+        }
         schema_.columns.push_back({unquoted(field), ValueType::f64});
       });
     }

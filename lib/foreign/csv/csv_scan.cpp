@@ -1,7 +1,10 @@
 #include "lib/foreign/csv/csv_scan.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
+#include <limits>
 
 #include "lib/text.h"
 
@@ -11,6 +14,24 @@ namespace {
 
 constexpr std::ptrdiff_t kStripBytes = std::ptrdiff_t{512} << 10;
 constexpr std::ptrdiff_t kLongestStrip = 8 * kStripBytes;
+
+bool f64_holds(std::uint64_t integer) noexcept {
+  return std::bit_width(integer) - std::countr_zero(integer) <= std::numeric_limits<double>::digits;
+}
+
+/// The same of an integer of any number of digits.
+bool f64_holds(std::string_view digits) noexcept {
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  double value = 0;
+  std::array<char, std::numeric_limits<double>::max_exponent10 + 2> text{};
+  if (digits.size() > text.size() ||
+      std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) {
+    return false;
+  }
+  const auto exact =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 0);
+  return digits == std::string_view(text.data(), exact.ptr);
+}
 
 class Scanner {
  public:
@@ -96,7 +117,7 @@ class Scanner {
     const char* const digits = q;
     while (q != end_ && is_digit(*q)) ++q;
     if (q != digits && at_field_end(q, end_, delimiter_)) {
-      if (q - digits > 15 || *p == '-') note_integer(p, digits, q, c);
+      if (q - digits > 15 || *p == '-') note_integer(p, q, c);
       return q;
     }
     bool number = q != digits;
@@ -122,22 +143,30 @@ class Scanner {
     out_.seen[c] |= flag::fraction;
   }
 
-  /// A negative integer, or one of many digits; `p` is its sign, if it has one.
-  void note_integer(const char* p, const char* digits, const char* end, std::size_t c) {
+  /// A negative integer, or one of many digits; `p` is where it starts, with its sign.
+  void note_integer(const char* p, const char* end, std::size_t c) {
+    const char* const digits = *p == '-' || *p == '+' ? p + 1 : p;
     std::uint64_t value = 0;
     const bool fits = std::from_chars(digits, end, value).ec == std::errc();
     constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
-    constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
     const bool negative = *p == '-';
     std::uint8_t& seen = out_.seen[c];
-    // Minus zero is no integer: its sign would be lost. Nor is what 64 bits don't reach.
-    if (!fits || (negative && (value == 0 || value > kHalf))) {
+    if (fits && negative && value == 0) {  // minus zero is no integer: its sign would be lost
       if (!whole_[c]) seen |= flag::fraction;
       return;
     }
-    if (negative) seen |= flag::negative;
-    if (!negative && value >= kHalf) seen |= flag::above_i64;
-    if (value > kExact && value >> std::countr_zero(value) > kExact) seen |= flag::inexact;
+    if (!fits || (negative && value > kHalf)) {
+      seen |= flag::beyond;
+    } else if (negative) {
+      seen |= flag::negative;
+    } else if (value >= kHalf) {
+      seen |= flag::above_i64;
+    }
+    if ((seen & flag::rounded) != 0) return;
+    if (fits ? f64_holds(value) : f64_holds({digits, static_cast<std::size_t>(end - digits)}))
+      return;
+    seen |= flag::rounded;
+    out_.rounded[c] = {offset(p), line(), std::string(p, end)};
   }
 
   /// A field with quotes or blanks around it, nan, inf, nothing, or no number at all.
@@ -150,13 +179,12 @@ class Scanner {
     if (missing ? !in_.missing_as_nan : !is_number(text)) {
       fail_field(place(p, c), p, end_, delimiter_, type);
     }
-    const char* digits = text.data();
-    const char* const end = text.data() + text.size();
-    if (!missing && (*digits == '-' || *digits == '+')) ++digits;
-    const char* q = digits;
+    const char* q = text.data();
+    const char* const end = q + text.size();
+    if (!missing && (*q == '-' || *q == '+')) ++q;
     while (q != end && is_digit(*q)) ++q;
     if (!missing && q == end) {
-      note_integer(text.data(), digits, end, c);
+      note_integer(text.data(), end, c);
     } else {
       note_fraction(p, c);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace flag {
 inline constexpr std::uint8_t fraction = 1;   // a float that is no integer, or a missing value
 inline constexpr std::uint8_t negative = 2;   // an integer below zero
 inline constexpr std::uint8_t above_i64 = 4;  // an integer from 2^63 to 2^64 - 1
-inline constexpr std::uint8_t inexact = 8;    // an integer that f64 rounds
+inline constexpr std::uint8_t beyond = 8;     // an integer that no type of 64 bits holds
+inline constexpr std::uint8_t rounded = 16;   // an integer that f64 would round
 }  // namespace flag
 
 /// Rows [row, next strip's row) start at byte `offset`.
@@ -24,11 +26,19 @@ struct Strip {
   std::uint64_t offset;
 };
 
+/// Where the first integer of a column stands that f64 would round.
+struct RoundedAt {
+  std::uint64_t offset = 0;
+  std::uint64_t line = 0;
+  std::string text;
+};
+
 struct Rows {
   std::uint64_t rows = 0;
   std::uint64_t end = 0;  // byte behind the last row
   std::vector<Strip> strips;
   std::vector<std::uint8_t> seen;  // Flags of each column
+  std::map<std::size_t, RoundedAt> rounded;
 };
 
 /// What the scan must know of the text.

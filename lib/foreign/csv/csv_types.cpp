@@ -2,36 +2,53 @@
 
 #include <algorithm>
 
+#include "lib/text.h"
+
 namespace dapple::detail::csv {
 
 namespace {
 
-/// A matrix of floats must hold its columns of integers to the last digit.
-void require_exact_integers(const std::vector<std::optional<ValueType>>& given, const Rows& rows,
-                            const std::string& file) {
-  for (std::size_t c = 0; c < given.size(); ++c) {
-    const bool asked = given[c] && is_float(*given[c]);
-    const bool whole = (rows.seen[c] & flag::fraction) == 0;
-    if (asked || !whole || (rows.seen[c] & flag::inexact) == 0) continue;
-    throw Error(Errc::type_mismatch, file, std::nullopt,
-                "expected columns that one value type holds, got integers beyond 2^53 in column " +
-                    std::to_string(c + 1) +
-                    " beside columns that are not integers; a header line makes it a frame, and "
-                    "the type f64 for that column rounds it");
-  }
-}
-
-}  // namespace
-
-ValueType column_type(std::optional<ValueType> given, std::uint8_t seen, bool any_rows) noexcept {
-  if (given) return *given;
-  if (!any_rows || (seen & flag::fraction) != 0) return ValueType::f64;
+/// The type of columns in which all this was seen.
+ValueType inferred_type(std::uint8_t seen, bool any_rows) noexcept {
+  if (!any_rows || (seen & (flag::fraction | flag::beyond)) != 0) return ValueType::f64;
   if ((seen & flag::above_i64) == 0) return ValueType::i64;
   return (seen & flag::negative) == 0 ? ValueType::u64 : ValueType::f64;
 }
 
+/// Throws type_mismatch when an integer of the column would be rounded to f64 unasked. Beside
+/// fractions it is a float like these.
+void require_exact_integers(std::optional<ValueType> given, const Rows& rows, std::size_t col,
+                            const std::string& label, const std::string& file) {
+  const bool asked = given && is_float(*given);
+  const bool whole = (rows.seen[col] & flag::fraction) == 0;
+  if (asked || !whole || (rows.seen[col] & flag::rounded) == 0) return;
+  const RoundedAt& at = rows.rounded.at(col);
+  const bool alone = is_float(inferred_type(rows.seen[col], true));
+  const std::string column = label.empty() ? std::to_string(col) : label;
+  const std::string way_out = "--type " + shown(column + "=f64") + " rounds it";
+  fail_at(Errc::type_mismatch, {file, at.offset, at.line, col, label},
+          alone ? "integers that one of i64, u64 and f64 holds"
+                : "an integer that f64, the type of the other columns, holds",
+          shown(at.text) + (alone ? " (" : " (a header line makes it a frame, ") + way_out + ")");
+}
+
+}  // namespace
+
+ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,
+                      const Column& column, const std::string& file) {
+  if (given) return *given;
+  const ValueType type = inferred_type(rows.seen[col], rows.rows > 0);
+  if (is_float(type)) require_exact_integers(given, rows, col, column.label, file);
+  return type;
+}
+
 ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const Rows& rows,
                       const std::string& file) {
+  const auto require_exact = [&] {
+    for (std::size_t c = 0; c < given.size(); ++c) {
+      require_exact_integers(given[c], rows, c, {}, file);
+    }
+  };
   // Columns without a given type are one as far as types go.
   std::uint8_t seen = 0;
   bool any_seen = false;
@@ -44,16 +61,16 @@ ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const 
       types.push_back(*given[c]);
     }
   }
-  if (any_seen) types.push_back(column_type(std::nullopt, seen, rows.rows > 0));
+  if (any_seen) types.push_back(inferred_type(seen, rows.rows > 0));
   std::vector<ValueType> candidates = types;
   candidates.insert(candidates.end(), {ValueType::i64, ValueType::u64, ValueType::f64});
   for (const ValueType wide : candidates) {
     const auto held = [&](ValueType type) { return holds_all(wide, type); };
     if (!std::all_of(types.begin(), types.end(), held)) continue;
-    if (is_float(wide)) require_exact_integers(given, rows, file);
+    if (is_float(wide)) require_exact();
     return wide;
   }
-  require_exact_integers(given, rows, file);
+  require_exact();
   return ValueType::f64;
 }
 
