@@ -63,6 +63,29 @@ std::vector<std::byte> changes_of(std::byte old) {
   return values;
 }
 
+// A 4 x 4 matrix in four dense tiles.
+std::filesystem::path tiles(const test::TempDir& dir, bool plain) {
+  WriteOptions options;
+  options.tile = TileShape{2, 2};
+  options.plain = plain;
+  options.sync = false;
+  auto w = MatrixWriter::create(dir / "m.dbdf", 4, 4, ValueType::i32, options);
+  const std::vector<std::int32_t> values(4, 1 << 20);
+  for (const std::uint64_t rx : {0, 2}) {
+    for (const std::uint64_t cx : {0, 2}) w.put<std::int32_t>({rx, cx}, {values.data(), 2, 2});
+  }
+  w.finish();
+  return dir / "m.dbdf";
+}
+
+// The byte of a field of an index entry of those tiles, which have no order and no cover tree.
+std::size_t entry_byte(const Bytes& file, std::size_t number, std::size_t field) {
+  constexpr std::size_t kLine = 64;
+  return file.size() - kLine - (4 - number) * kLine + field;
+}
+
+constexpr std::size_t kOffsetField = 16, kStoredField = 32, kRowsField = 48, kKindField = 56;
+
 }  // namespace
 
 TEST_CASE("damage: every small file is read as the reference reads it while it is sound") {
@@ -141,4 +164,45 @@ TEST_CASE("damage: with hashes checked, no changed bit of a file changes any ans
       }
     }
   }
+}
+
+TEST_CASE("damage: an entry that leads out of the file is blamed itself, and the way out is told") {
+  const test::TempDir dir;
+  const auto path = tiles(dir, false);
+  const auto fails_with = [&](const std::filesystem::path& damaged, std::string_view advice) {
+    Bytes bytes = test::read_bytes(damaged);
+    bytes[entry_byte(bytes, 1, kOffsetField) + 7] = std::byte{0x40};
+    test::write_bytes(damaged, bytes);
+    const auto error = test::error_of([&] { Matrix::open(path).read<double>({{0, 4}, {0, 4}}); });
+    REQUIRE(error);
+    CHECK(error->code() == Errc::corrupt);
+    CHECK(error->file() == damaged.string());
+    CHECK(error->offset() == entry_byte(bytes, 1, 0));
+    CHECK(error->detail() ==
+          "expected the block that the index describes, (0, 2), got bytes outside the file; " +
+              std::string(advice));
+  };
+  SUBCASE("embedded") { fails_with(path, "'dapple repair' rebuilds the index"); }
+  SUBCASE("sidecar") {
+    std::filesystem::remove(path);
+    tiles(dir, true);
+    write_sidecar(path);
+    fails_with(sidecar_path(path), "'dapple index' renews the sidecar");
+    write_sidecar(path);
+    CHECK(Matrix::open(path).read<double>({{0, 1}, {2, 3}}) == std::vector<double>{1 << 20});
+  }
+}
+
+TEST_CASE("damage: an entry of no cells that stores values is refused by a conversion, too") {
+  const test::TempDir dir;
+  const auto path = tiles(dir, false);
+  Bytes bytes = test::read_bytes(path);
+  std::fill_n(bytes.begin() + static_cast<long>(entry_byte(bytes, 1, kRowsField)), 4, std::byte{0});
+  bytes[entry_byte(bytes, 1, kStoredField)] = std::byte{0};
+  bytes[entry_byte(bytes, 1, kKindField)] = std::byte{2};
+  test::write_bytes(path, bytes);
+  const auto error = test::error_of([&] { convert(open(path), {}, dir / "out.dbdf"); });
+  REQUIRE(error);
+  CHECK(error->code() == Errc::corrupt);
+  CHECK(dir.names() == std::vector<std::string>{"m.dbdf"});
 }

@@ -268,3 +268,15 @@ TEST_CASE("repair: damage that looks like many headers takes no long walk") {
   const auto cut = dir.write("cut", image.zeros(7).bytes());
   CHECK(repair(cut, dir / "saved", options).blocks_kept <= 1);
 }
+
+TEST_CASE("repair: a shape of more tiles than there can be costs nothing") {
+  const TempDir dir;
+  Image image = Image::matrix(3, std::uint64_t{1} << 62, ValueType::u8);
+  image.dense<std::uint8_t>({1, std::uint64_t{1} << 61}, 1, 2, {5, 6});
+  const auto in = dir.write("m", image.bytes());
+  const RepairReport report = repair(in, dir / "out");
+  CHECK(report.blocks_kept == 1);
+  CHECK(report.lost.empty());
+  const Matrix saved = Matrix::open(dir / "out");
+  CHECK(saved.block({1, std::uint64_t{1} << 61}).dense<std::uint8_t>()(0, 1) == 6);
+}

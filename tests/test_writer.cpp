@@ -387,24 +387,6 @@ TEST_CASE("writer: equal input gives an equal file, and puts from several thread
   CHECK(Matrix::open(dir / "c").read<std::int64_t>({{0, kEdge}, {0, kEdge}}) == all);
 }
 
-TEST_CASE("writer: sparse input in any order gives the cells it names") {
-  const TempDir dir;
-  auto w = writer<double>(dir / "m", 3, 8);
-  const std::vector<Triplet<double>> entries = {{2, 1, 5}, {0, 3, -0.0}, {0, 0, 2}, {1, 1, 0}};
-  w.put<double>({0, 0}, {3, 4}, std::span(entries));
-  const std::vector<std::uint64_t> row_ptr = {0, 2, 2, 3};
-  const std::vector<std::uint32_t> col_idx = {3, 1, 0};
-  const std::vector<std::int8_t> values = {7, -8, 9};
-  w.put<std::int8_t>({0, 4}, CsrRef<std::int8_t>{3, 4, row_ptr, col_idx, values});
-  w.finish();
-  const Matrix m = Matrix::open(dir / "m");
-  const auto all = m.read<double>({{0, 3}, {0, 8}});
-  CHECK(all == std::vector<double>{2, 0, 0, -0.0, 0, -8, 0, 7, 0, 0, 0, 0,
-                                   0, 0, 0, 0,    0, 5,  0, 0, 9, 0, 0, 0});
-  CHECK(std::signbit(all[3]));
-  CHECK(test::difference(dir / "m") == "");
-}
-
 TEST_CASE("writer: what cannot be put is refused, and what was put stays") {
   const TempDir dir;
   auto w = writer<std::uint8_t>(dir / "m", 4, 4);

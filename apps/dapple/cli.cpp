@@ -51,6 +51,26 @@ std::string explain(const std::string& complaint) {
   return fmt::format("expected a value behind {}, got none", flag);
 }
 
+/// `--column=` as two arguments, the flag and an empty value: CLI11 would take what follows
+/// instead.
+Arguments with_empty_values(const CLI::App& app, const Arguments& arguments) {
+  Arguments spelled_out;
+  bool flags = true;  // until --, which only operands follow
+  for (const std::string& argument : arguments) {
+    flags = flags && argument != "--";
+    const std::string name = argument.substr(0, argument.find('='));
+    if (flags && argument == name + '=' && name.starts_with("--")) {
+      const CLI::Option* option = app.get_option_no_throw(name);
+      if (option != nullptr && option->get_items_expected_min() > 0) {
+        spelled_out.insert(spelled_out.end(), {name, ""});
+        continue;
+      }
+    }
+    spelled_out.push_back(argument);
+  }
+  return spelled_out;
+}
+
 }  // namespace
 
 Command::Command(const Verb& verb) : app_(std::make_unique<CLI::App>()), verb_(verb) {
@@ -96,7 +116,8 @@ void Command::repeatable(const std::string& names, const std::string& value,
 }
 
 void Command::parse(const Arguments& arguments) {
-  Arguments reversed(arguments.rbegin(), arguments.rend());  // as CLI11 wants them
+  Arguments reversed = with_empty_values(*app_, arguments);
+  std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants them
   try {
     app_->parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {

@@ -20,16 +20,15 @@ namespace dapple::detail::dbdf {
 namespace {
 
 // Rule 2.6: an entry is used only when the block header that it points to says the same.
-void confirm(const Store& store, const Entry& e) {
+void confirm(const Store& store, std::uint64_t number, const Entry& e) {
   const MappedFile& file = store.file();
-  const auto lie = [&](const std::string& got) {
-    store.fail(Errc::corrupt, e.offset,
-               "expected the block that the index describes, " + text(e.pos) + ", got " + got +
-                   "; 'dapple repair' rebuilds the index");
+  const auto got = [&](const std::string& what) {
+    return "expected the block that the index describes, " + text(e.pos) + ", got " + what + "; " +
+           std::string(store.index().remedy());
   };
   if (e.offset < kPosition || e.offset > file.size() || e.bytes > file.size() - e.offset ||
       e.bytes < kBlockStart) {
-    lie("bytes outside the file");
+    store.index().fail_entry(number, got("bytes outside the file"));
   }
   const std::uint64_t start = e.offset - kPosition;
   std::uint64_t header = std::min<std::uint64_t>(kPosition + kCsrHeader, file.size() - start);
@@ -45,8 +44,9 @@ void confirm(const Store& store, const Entry& e) {
   const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type;
   if (!item.holds_cells() || found.pos != e.pos || found.rows != e.rows || found.cols != e.cols ||
       found.kind != e.kind || !same_type || found.stored != e.stored || found.bytes != e.bytes) {
-    lie("a block of " + std::to_string(found.rows) + " x " + std::to_string(found.cols) +
-        " cells at " + text(found.pos));
+    store.fail(Errc::corrupt, e.offset,
+               got("a block of " + std::to_string(found.rows) + " x " + std::to_string(found.cols) +
+                   " cells at " + text(found.pos)));
   }
 }
 
@@ -170,9 +170,10 @@ const Codec kCodec = {
     .in_place = in_place,
     .entries = sparse_entries,
     .csr_arrays =
-        [](const Store& store, const Entry& e, const CsrTarget& out) {
-          require_declared(store, e, {{0, e.rows}, {0, e.cols}}, out.type);
-          csr_arrays(store, e, out);
+        [](const Store& store, const Entry& e, Range rows, RowCursor& cursor,
+           const CsrTarget& out) {
+          require_declared(store, e, {rows, {0, e.cols}}, out.type);
+          return csr_arrays(store, e, rows, cursor, out);
         },
 };
 

@@ -22,11 +22,21 @@ bool complete_grid(std::optional<Grid>& grid, std::uint64_t count, const Schema&
 
 }  // namespace
 
+namespace {
+
+bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
+  return head.size() >= 2 && head[0] == std::byte{kVersion} && head[1] >= std::byte{1} &&
+         head[1] <= std::byte{3};
+}
+
+}  // namespace
+
+bool has_own_index(const MappedFile& file, std::span<const std::byte> head) {
+  return starts_like_dbdf(head) && find_trailer(file, kHeaderStart).has_value();
+}
+
 Match recognise_dbdf(const Probe& probe) {
-  if (probe.head.size() >= 2 && probe.head[0] == std::byte{kVersion} &&
-      probe.head[1] >= std::byte{1} && probe.head[1] <= std::byte{3}) {
-    return Match::by_content;
-  }
+  if (starts_like_dbdf(probe.head)) return Match::by_content;
   return probe.extension == ".dbdf" ? Match::by_name : Match::no;
 }
 
@@ -49,31 +59,39 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
   return BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file.name());
 }
 
+namespace {
+
+/// The index beside the file, or what a walk finds; `note` says why there is one that was not used.
+BlockIndex index_from_outside(const MappedFile& file, std::uint64_t body, const Schema& schema,
+                              std::string& note) {
+  Sidecar sidecar = find_sidecar(file, body);
+  if (sidecar.state == SidecarState::fresh &&
+      complete_grid(sidecar.trailer.place.grid, sidecar.trailer.place.count, schema)) {
+    return index_at(std::move(sidecar.file), sidecar.trailer, IndexOrigin::sidecar);
+  }
+  if (sidecar.state != SidecarState::none) {
+    note = "the sidecar index " + sidecar_path(file.name()).string() +
+           " belongs to another state of the file and was not used; 'dapple index' renews it";
+  }
+  return scan(file, body, schema);
+}
+
+}  // namespace
+
 std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
                                        const OpenOptions& options) {
   std::uint64_t body = 0;
   Schema schema = read_header(*file, body);
-  std::optional<BlockIndex> index;
   std::string note;
   auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
   if (trailer && options.check != Check::never && !knows_header(*file, body, *trailer)) {
     throw header_error(*file);
   }
-  if (trailer && complete_grid(trailer->place.grid, trailer->place.count, schema)) {
-    index = index_at(file, *trailer, IndexOrigin::embedded);
-  } else {
-    Sidecar sidecar = find_sidecar(*file, body);
-    if (sidecar.state == SidecarState::fresh &&
-        complete_grid(sidecar.trailer.place.grid, sidecar.trailer.place.count, schema)) {
-      index = index_at(std::move(sidecar.file), sidecar.trailer, IndexOrigin::sidecar);
-    } else if (sidecar.state != SidecarState::none) {
-      note = "the sidecar index " + sidecar_path(file->name()).string() +
-             " belongs to another state of the file and was not used; 'dapple index' renews it";
-    }
-  }
-  if (!index) index = scan(*file, body, schema);
+  const bool embedded = trailer && complete_grid(trailer->place.grid, trailer->place.count, schema);
+  BlockIndex index = embedded ? index_at(file, *trailer, IndexOrigin::embedded)
+                              : index_from_outside(*file, body, schema, note);
   auto store =
-      std::make_shared<Store>(std::move(file), std::move(schema), std::move(*index), kCodec);
+      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
   store->set_note(std::move(note));
   store->set_check(options.check);
   return store;

@@ -10,6 +10,10 @@ namespace dapple::detail::dbdf {
 
 Match recognise_dbdf(const Probe& probe);
 
+/// True for a file that starts like one of this format, and ends in dapple's index of it: nothing
+/// else does. `head`: its first bytes.
+bool has_own_index(const MappedFile& file, std::span<const std::byte> head);
+
 /// Header, then the index at the end of the file, or a fresh sidecar, or a walk over the body.
 /// Throws corrupt (R1 to R4), io.
 std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,

@@ -36,13 +36,13 @@ RepairReport repair_file(const std::shared_ptr<detail::MappedFile>& file,
   RepairReport report;
   report.lost = std::move(found.findings);
   report.blocks_kept = found.sound.size();
-  BlockWriter writer(out, std::move(schema), options);
+  BlockWriter writer(out, std::move(schema), options, Gaps::leave);
   for (std::uint64_t i = 0; i < found.sound.size(); ++i) {
     const Entry e = found.sound[i];
     writer.put_bytes(e, file->bytes(e.offset - dbdf::kPosition, dbdf::kPosition + e.bytes));
   }
   if (!file->is_intact()) file->fail_changed("it");  // before anything is published
-  report.written = writer.finish(false);
+  report.written = writer.finish();
   return report;
 }
 

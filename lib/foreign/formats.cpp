@@ -117,8 +117,11 @@ bool writes(const FormatInfo& info) { return info.writes; }
 
 const Format& recognised(const MappedFile& file) {
   constexpr std::uint64_t head_bytes = 4096;
-  const Probe probe{file, file.bytes(0, std::min(file.size(), head_bytes)),
-                    extension_of(file.name())};
+  const auto head = file.bytes(0, std::min(file.size(), head_bytes));
+  // Files of dapple's own writer are not held against all formats: each would bring its code, and
+  // the file's extension, into the processor's caches (a fifth of a cold open).
+  if (dbdf::has_own_index(file, head)) return kTable.front();
+  const Probe probe{file, head, extension_of(file.name())};
   const Format* best = nullptr;
   Match surest = Match::no;
   for (const Format& format : kTable) {

@@ -23,14 +23,18 @@ std::string_view name(IndexOrigin origin) noexcept {
 }
 
 BlockInfo BlockRange::iterator::operator*() const {
-  const Entry entry =
-      store_->watched([&] { return store_->index().entry(store_->index().in_file_order(i_)); });
+  std::uint64_t number = 0;
+  const Entry entry = store_->watched([&] {
+    number = store_->index().in_file_order(i_);
+    return store_->index().entry(number);
+  });
   // An index that lies can have a hash that is right, and bytes that name no kind and no type.
   if (entry.kind > BlockKind::coo ||
       !value_type_of_code(static_cast<std::uint8_t>(entry.value_type))) {
-    store_->fail(Errc::corrupt, entry.offset,
-                 "expected the index to name a block type of 0 to 3 and a value type of 1 to 10 "
-                 "(R1), got others; 'dapple repair' rebuilds the index");
+    store_->index().fail_entry(
+        number, std::string("expected the index to name a block type of 0 to 3 and a value type of "
+                            "1 to 10 (R1), got others; ")
+                    .append(store_->index().remedy()));
   }
   return entry.info();
 }

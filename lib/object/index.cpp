@@ -176,9 +176,8 @@ BlockCounts BlockIndex::counts() const {
   const std::uint64_t head = place_.entries - Entry::kBytes;
   const std::byte* p = place_.where->at(head, Entry::kBytes);
   if (load_le<std::uint64_t>(p + head_at::hash) != xxh3({p, head_at::hash})) {
-    fail(head,
-         "expected counts of blocks that fit their hash, got others; 'dapple repair' rebuilds "
-         "the index");
+    fail(head, std::string("expected counts of blocks that fit their hash, got others; ")
+                   .append(remedy()));
   }
   BlockCounts counts;
   counts.total = place_.count;
@@ -207,7 +206,8 @@ void BlockIndex::require_whole() const {
   place_.where->map();
   place_.where->will_need(first, end - first);
   if (xxh3(place_.where->bytes(first, end - first)) != *place_.hash) {
-    fail(first, "expected an index that fits its hash, got another; 'dapple repair' rebuilds it");
+    fail(first,
+         std::string("expected an index that fits its hash, got another; ").append(remedy()));
   }
 }
 
@@ -239,6 +239,15 @@ std::uint64_t BlockIndex::tree_word(std::uint64_t i) const {
 void BlockIndex::fail(std::uint64_t byte, std::string detail) const {
   throw Error(Errc::corrupt, place_.where ? place_.where->name() : std::string(), byte,
               std::move(detail));
+}
+
+void BlockIndex::fail_entry(std::uint64_t number, std::string detail) const {
+  fail(place_.entries + number * Entry::kBytes, std::move(detail));
+}
+
+std::string_view BlockIndex::remedy() const noexcept {
+  return place_.origin == IndexOrigin::sidecar ? "'dapple index' renews the sidecar"
+                                               : "'dapple repair' rebuilds the index";
 }
 
 BlockIndex::Node BlockIndex::node_at(std::uint64_t at, std::uint64_t parent) const {
@@ -352,9 +361,9 @@ std::vector<std::uint64_t> BlockIndex::touching(const Region& region) const {
   std::sort(numbers.begin(), numbers.end());
   for (std::size_t i = 1; i < numbers.size(); ++i) {
     if (!(entry(numbers[i - 1]).pos < entry(numbers[i]).pos)) {
-      fail(place_.entries + numbers[i] * Entry::kBytes,
-           "expected entries in ascending order of positions, got " + text(entry(numbers[i]).pos) +
-               " behind " + text(entry(numbers[i - 1]).pos));
+      fail_entry(numbers[i], "expected entries in ascending order of positions, got " +
+                                 text(entry(numbers[i]).pos) + " behind " +
+                                 text(entry(numbers[i - 1]).pos));
     }
   }
   return numbers;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -189,6 +190,11 @@ class BlockIndex {
   std::optional<std::uint64_t> find(BlockPos pos) const;
   /// Numbers of the blocks that share a cell with `region`, ascending.
   std::vector<std::uint64_t> touching(const Region& region) const;
+
+  /// Throws corrupt, blaming the bytes of entry `number`. REQUIRES an index in place.
+  [[noreturn]] void fail_entry(std::uint64_t number, std::string detail) const;
+  /// How to get a sound index in place of a damaged one, for the end of a message.
+  std::string_view remedy() const noexcept;
 
   /// The parts that an embedded or sidecar index stores behind its entries.
   std::span<const std::uint64_t> file_order() const noexcept { return order_; }

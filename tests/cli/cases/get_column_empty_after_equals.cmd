@@ -1,0 +1,1 @@
+dapple get labels.dbdf --column= --column ""
