@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <stdexcept>
 
 namespace dapple::detail {
 
@@ -52,16 +53,20 @@ class Workers {
       for (std::uint64_t i = next_++; i < n_; i = next_++) call_(i, worker);
     } catch (...) {
       next_ = n_;  // nothing new is started
+      failed_ = true;
       hand_over(this);
       throw;
     }
     hand_over(this);
   }
+  /// A call threw.
+  bool failed() const noexcept { return failed_; }
 
  private:
   const std::uint64_t n_;
   const Call& call_;
   mutable std::atomic<std::uint64_t> next_{0};
+  mutable std::atomic<bool> failed_{false};
 };
 
 /// Calls f(i), or f(i, worker), once for each i < n, handing out the numbers in ascending order to
@@ -83,9 +88,14 @@ void parallel_for(std::uint64_t n, unsigned threads, const F& f) {
     return;
   }
   const Workers work(n, call);
-  oneapi::tbb::task_arena arena(static_cast<int>(workers));
-  arena.execute(
-      [&] { oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}); });
+  try {
+    oneapi::tbb::task_arena arena(static_cast<int>(workers));
+    arena.execute(
+        [&] { oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}); });
+  } catch (const std::runtime_error&) {
+    if (work.failed()) throw;
+    work(0);  // the system gives no threads: what is left is done in this one
+  }
 }
 
 /// Lets numbered steps of parallel work through one at a time, in ascending order.

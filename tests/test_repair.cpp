@@ -196,6 +196,49 @@ TEST_CASE("repair: of a file with any run of bytes overwritten, whole blocks are
   }
 }
 
+TEST_CASE("repair: what is left of a damaged index tells whole blocks from damaged ones") {
+  const TempDir dir;
+  fuzz::MemoryFile file;
+  constexpr std::uint64_t line = 64, hash_at = 40;
+  for (const Original& original : originals(dir)) {
+    if (!original.hashed) continue;
+    CAPTURE(original.name);
+    const std::uint64_t size = original.bytes.size();
+    std::uint64_t payload = 0;
+    std::memcpy(&payload, original.bytes.data() + size - line + 8, 8);
+    const std::uint64_t head = size - payload;
+    const auto check = [&](const Bytes& damaged, std::uint64_t from, std::uint64_t to) {
+      file.set(damaged);
+      Bytes bytes;
+      const auto saved = repaired(dir, file, bytes);
+      REQUIRE(saved);
+      REQUIRE(judge(original, from, to, bytes, *saved, 0) == "");
+    };
+    for (const reference::Block& b : original.object.blocks) {
+      if (b.kind == 0) continue;
+      CAPTURE(b.rx);
+      CAPTURE(b.cx);
+      const std::uint64_t last = b.offset + b.bytes - 1;
+      Bytes damaged = original.bytes;
+      damaged[last] ^= std::byte{1};
+      for (const std::uint64_t at : {head + 8, size - line, size - line + 48}) {
+        damaged[at] ^= std::byte{1};  // counts, hash of the index, hash of its trailer
+        check(damaged, last, last + 1);
+        damaged[at] ^= std::byte{1};
+      }
+      damaged = original.bytes;  // everything behind it moves
+      damaged.erase(damaged.begin() + static_cast<std::ptrdiff_t>(last));
+      check(damaged, last, last + 1);
+    }
+    for (std::uint64_t at = head + line; at + line < size; at += line) {
+      Bytes damaged = original.bytes;
+      damaged[at + hash_at] ^= std::byte{1};
+      CAPTURE(at);
+      check(damaged, at, at + line);
+    }
+  }
+}
+
 TEST_CASE("repair: a file of the DAPHNE runtime, which starts alike, is not taken for ours") {
   const TempDir dir;
   // 2 x 2 values of i32, whose code 1 the published format gives to u8.

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "lib/dbdf/evidence.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/open_dbdf.h"
@@ -85,12 +86,6 @@ class KnownItems {
   std::vector<Item> items_;
 };
 
-bool same_block(const Entry& a, const Entry& b) noexcept {
-  return a.pos == b.pos && a.rows == b.rows && a.cols == b.cols && a.kind == b.kind &&
-         a.stored == b.stored && a.bytes == b.bytes &&
-         (a.kind == BlockKind::empty || a.value_type == b.value_type);
-}
-
 class Inspector {
  public:
   Inspector(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const Schema& schema,
@@ -122,7 +117,10 @@ class Inspector {
         at = go_on_behind(at, out);
       }
     }
-    if (!known_.complete() && !out.findings.empty()) drop_doubtful(out);
+    if (!known_.complete() && (!out.findings.empty() || has_trailer_magic(*file_))) {
+      if (level_ == Level::payload) weigh(out);
+      if (!out.findings.empty()) drop_doubtful(out);
+    }
     if (known_.other_header()) out.findings.push_back(header_error(*file_));
   }
 
@@ -195,6 +193,29 @@ class Inspector {
       in_front_of_damage_.push_back(start);
     }
     return next;
+  }
+
+  // Asks what is left of a damaged index which blocks are whole.
+  void weigh(Inspection& out) const {
+    Evidence evidence(*file_);
+    EntryTable kept;
+    kept.reserve(out.sound.size());
+    for (std::uint64_t i = 0; i < out.sound.size(); ++i) {
+      Entry e = out.sound[i];
+      const std::uint64_t start = e.offset - kPosition;
+      const std::uint64_t hash = xxh3(file_->bytes(start, kPosition + e.bytes));
+      const auto verdict = e.hash != 0 ? Evidence::Verdict::unknown : evidence.judge(e, hash);
+      if (verdict == Evidence::Verdict::damaged) {
+        out.findings.emplace_back(Errc::corrupt, file_->name(), start,
+                                  "expected block " + text(e.pos) +
+                                      " with the bytes that the index's hash was made of, got "
+                                      "others");
+        continue;
+      }
+      if (verdict == Evidence::Verdict::whole) e.hash = hash;
+      kept.push_back(e);
+    }
+    out.sound = std::move(kept);
   }
 
   // Without hashes, a block next to damage may itself be what is damaged. Where blocks are tiles

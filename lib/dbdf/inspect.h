@@ -21,7 +21,8 @@ struct Inspection {
 /// Walks the body and checks R1 to R4, at Level::payload also R5, R6 and the hashes. A block that
 /// an index with a right hash knows is held against it. Behind a damaged header the walk goes on at
 /// the next block of that index; without one, where blocks can be believed again (resync.h), and
-/// then a block that may be damaged itself is not counted as sound. Throws io.
+/// then a block that may be damaged itself is not counted as sound, unless what is left of an index
+/// tells (evidence.h). Throws io.
 Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress);
 

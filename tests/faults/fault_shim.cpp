@@ -7,12 +7,13 @@
 //                             short   only half of the bytes are read or written
 //                             NUMBER  it fails with this errno
 //   DAPPLE_FAULT_LOG=FILE   the name of each call is appended to FILE, a line each
-//   DAPPLE_FAULT_WITHOUT=.. names, separated by commas, of what the file system is to lack:
-//                           tmpfile, renameat2
+//   DAPPLE_FAULT_WITHOUT=.. names, separated by commas, of what the system is to lack:
+//                           tmpfile, renameat2, threads
 #undef _FILE_OFFSET_BITS  // functions of both widths are replaced
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -172,6 +173,13 @@ DAPPLE_WHOLE(int, access, (const char* path, int mode), (path, mode), noexcept)
 DAPPLE_WHOLE(int, stat64, (const char* path, struct stat64* out), (path, out), noexcept)
 DAPPLE_WHOLE(int, lstat64, (const char* path, struct stat64* out), (path, out), noexcept)
 DAPPLE_WHOLE(int, fstat64, (int fd, struct stat64* out), (fd, out), noexcept)
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*run)(void*), void* argument) noexcept {
+  static const auto call =
+      real<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+  return lacks("threads") ? EAGAIN : call(thread, attributes, run, argument);
+}
 
 extern "C" void* mmap64(void* at, size_t size, int protection, int flags, int fd,
                         off64_t offset) noexcept {

@@ -238,6 +238,26 @@ def check_live_writer(program, shim, folder):
     return wrong, 2
 
 
+def check_no_threads(program, shim, folder):
+    """Where the system starts no threads, the work is done in the one that there is."""
+    folder.mkdir()
+    (folder / "in.csv").write_bytes(b"".join(b"%d,%d.5\n" % (i, i) for i in range(150000)))
+    wrong = []
+    made = []
+    for out, lacks in (("one.npy", ""), ("other.npy", "threads")):
+        done = subprocess.run(
+            [program, "convert", "in.csv", out, "-q", "--threads", "2"], cwd=folder, timeout=60,
+            env=dict(os.environ, LC_ALL="C", LD_PRELOAD=str(shim), DAPPLE_FAULT_WITHOUT=lacks),
+            capture_output=True)
+        if done.returncode != 0 or done.stderr:
+            wrong.append(f"without threads: {done}")
+        else:
+            made.append((folder / out).read_bytes())
+    if not wrong and made[0] != made[1]:
+        wrong.append("without threads: another file")
+    return wrong, 2
+
+
 def main(program, shim):
     program, shim = pathlib.Path(program).resolve(), pathlib.Path(shim).resolve()
     with tempfile.TemporaryDirectory(prefix="dapple-faults-", dir=FOLDER) as name:
@@ -245,7 +265,8 @@ def main(program, shim):
         inputs.make(folder / "inputs")
         jobs = [lambda p, s, f, scenario=scenario: try_scenario(p, s, scenario, f)
                 for scenario in scenarios()]
-        jobs += [check_file_size_limit, check_planted_links, check_live_writer]
+        jobs += [check_file_size_limit, check_planted_links, check_live_writer,
+                 check_no_threads]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: job[1](program, shim, folder / f"{job[0]}"),
                                     enumerate(jobs)))

@@ -1,7 +1,9 @@
 // Nothing is used up: after any number of opens, sound and failing ones, of writes, and of writes
 // that are given up, the process has the descriptors, the maps and the memory that it had before.
 //
-// usage: opens COUNT
+// usage: opens COUNT [SECONDS]
+// With SECONDS, all of it is done again and again for so long, and held against the first time.
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -55,12 +57,9 @@ void write(const fs::path& path, bool finish) {
   if (finish) w.finish();
 }
 
-// Runs `work` a tenth of the times to warm up, then all of them, and compares.
-bool is_flat(const std::string& name, std::uint64_t count, const std::function<void()>& work) {
+// Says whether what is used now is what was used before.
+bool is_flat(const std::string& name, const Use& before) {
   constexpr std::size_t kSlack = 512;  // kilobytes: what an allocator may keep
-  for (std::uint64_t i = 0; i < count / 10 + 10; ++i) work();
-  const Use before = use();
-  for (std::uint64_t i = 0; i < count; ++i) work();
   const Use after = use();
   const bool flat = after.descriptors == before.descriptors && after.maps <= before.maps + 2 &&
                     after.kilobytes <= before.kilobytes + kSlack;
@@ -68,6 +67,14 @@ bool is_flat(const std::string& name, std::uint64_t count, const std::function<v
               before.descriptors, after.descriptors, before.maps, after.maps, before.kilobytes,
               after.kilobytes, flat ? "flat" : "FAILED");
   return flat;
+}
+
+// Runs `work` a tenth of the times to warm up, then all of them, and compares.
+bool is_flat(const std::string& name, std::uint64_t count, const std::function<void()>& work) {
+  for (std::uint64_t i = 0; i < count / 10 + 10; ++i) work();
+  const Use before = use();
+  for (std::uint64_t i = 0; i < count; ++i) work();
+  return is_flat(name, before);
 }
 
 }  // namespace
@@ -91,7 +98,20 @@ int main(int count, char** arguments) {
       {"writes that are given up", [&] { write(out, false); }},
   };
   int failed = 0, passed = 0;
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
   for (const auto& [name, work] : loops) ++(is_flat(name, times, work) ? passed : failed);
+  if (count > 2) {
+    const Use before = use();
+    std::uint64_t rounds = 0;
+    for (; Clock::now() - start < std::chrono::seconds(std::atoi(arguments[2])); ++rounds) {
+      for (const auto& loop : loops) {
+        for (std::uint64_t i = 0; i < times; ++i) loop.second();
+      }
+    }
+    const std::string name = std::to_string(rounds) + " rounds of all of it";
+    ++(is_flat(name, before) ? passed : failed);
+  }
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }
