@@ -3,6 +3,7 @@
 // from any thread.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -108,8 +109,23 @@ class Source {
     Range from;           // columns of the object
   };
 
+  /// Calls `f` with each rectangle of the object that makes up the region, and with the column of
+  /// the region at which it starts.
   template <class F>
-  void for_each_run(const Region& region, const F& f) const;
+  void for_each_run(const Region& region, const F& f) const {
+    const Range rows{rows_.begin + region.rows.begin, rows_.begin + region.rows.end};
+    auto run = std::upper_bound(runs_.begin(), runs_.end(), region.cols.begin,
+                                [](std::uint64_t col, const Run& r) { return col < r.begin; });
+    if (run != runs_.begin()) --run;
+    for (; run != runs_.end() && run->begin < region.cols.end; ++run) {
+      const Range out = intersect(region.cols, {run->begin, run->begin + run->from.size()});
+      if (out.empty()) continue;
+      const std::uint64_t skip = out.begin - run->begin;
+      const std::uint64_t from = run->from.begin + skip;
+      f(Region{rows, {from, from + out.size()}}, out.begin - region.cols.begin);
+    }
+  }
+
   std::uint64_t object_col(std::uint64_t col) const noexcept;
   Range same_types(const Schema& schema, std::uint64_t begin, std::uint64_t end) const noexcept;
   void read_run(const Region& from, const Target& out, unsigned threads) const;
