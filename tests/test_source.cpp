@@ -197,6 +197,38 @@ TEST_CASE("source: another value type is exact, or rounded when that is allowed"
       doctest::Contains("expected a value in the range of i8 in row 0, column 0, got 1000"), Error);
 }
 
+TEST_CASE("source: columns are read into memory of any layout") {
+  const TempDir folder;
+  test::Rng random(9);
+  for (const unsigned percent : {3U, 100U}) {
+    const Table table = Table::random(ObjectKind::frame, 31, 17, percent, random);
+    const Source source(stored(table, folder, tiles(9, 5)), {}, {});
+    for (int round = 0; round < 20; ++round) {
+      const std::uint64_t begin = random.below(31);
+      const Range rows{begin, random.between(begin, 31)};
+      std::vector<ColumnBuffer> columns;
+      // Row by row; column by column; and now and then a gap, a jump, or a column once more.
+      const bool by_rows = round % 2 == 0;
+      std::vector<std::byte> memory(60 * 8 * 40, std::byte{0xA5});
+      std::size_t at = 0;
+      for (std::uint64_t col = random.below(17), n = random.below(30); n > 0; --n) {
+        columns.push_back({col, table.type(col), memory.data() + at, by_rows ? 60 * 8U : 8U});
+        at += by_rows ? 8 : 8 * 31;
+        if (random.below(6) == 0) at += 8;
+        col = random.below(5) == 0 ? random.below(17) : (col + 1) % 17;
+      }
+      source.read_columns(rows, columns, 2);
+      for (const ColumnBuffer& c : columns) {
+        for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
+          const std::byte* const cell = c.data + (row - rows.begin) * c.step;
+          REQUIRE(load_bits(c.value_type, cell) == table.at(row, c.col));
+          if (size_of(c.value_type) < 8) REQUIRE(cell[7] == std::byte{0xA5});  // untouched
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("source: a selection outside the object is out_of_range") {
   const TempDir folder;
   const auto store =

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/bytes.h"
+#include "lib/object/column_runs.h"
 #include "lib/object/convert_cells.h"
 
 namespace dapple::detail {
@@ -170,10 +171,9 @@ std::uint64_t Source::packed_row(Range cols) const noexcept {
 void Source::read_columns(Range rows, std::span<const ColumnBuffer> columns,
                           unsigned threads) const {
   if (options_.value_type) {
-    for (const ColumnBuffer& c : columns) {
-      read({rows, {c.col, c.col + 1}}, {c.data, c.value_type, c.step, c.step}, threads);
-    }
-    return;
+    return for_each_column_run(columns, [&](Range cols, const Target& out) {
+      read({rows, cols}, out, threads);
+    });
   }
   std::vector<ColumnBuffer> from(columns.begin(), columns.end());
   for (ColumnBuffer& c : from) c.col = object_col(c.col);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lib/object/column_runs.h"
 #include "lib/object/fill.h"
 #include "lib/object/stream_copy.h"
 #include "lib/parallel.h"
@@ -307,9 +308,9 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
   if (codec_->read_rows != nullptr) {
     return watched([&] { codec_->read_rows(*this, rows, columns, options); });
   }
-  for (const ColumnBuffer& c : columns) {
-    read({rows, {c.col, c.col + 1}}, {c.data, c.value_type, c.step, c.step}, options);
-  }
+  for_each_column_run(columns, [&](Range cols, const Target& out) {
+    read({rows, cols}, out, options);
+  });
 }
 
 void Store::entries(const Region& region, const ReadOptions& options,

@@ -145,7 +145,7 @@ struct Codec {
   /// would parse it again and again: converters read strips of whole rows once and cut them up.
   bool sequential = false;
   /// Decodes rows of several columns of a frame in one pass, each into memory of its own layout
-  /// and type, as `Frame::read_rows`. May be null: column by column with `read`.
+  /// and type, as `Frame::read_rows`. May be null: run by run of columns with `read`.
   void (*read_rows)(const Store&, Range rows, std::span<const ColumnBuffer> columns,
                     const ReadOptions&) = nullptr;
 };

@@ -11,6 +11,7 @@ import io
 import json
 import pathlib
 import re
+import resource
 import struct
 import subprocess
 import sys
@@ -184,6 +185,30 @@ def check_btable(folder):
     same(got, wide.astype("<f8"))
 
 
+def check_wide(folder):
+    """A row is decoded once, not once for each of its columns."""
+    columns = 70_000
+    row = [c % 5 for c in range(columns)]
+    (folder / "wide.btable").write_bytes(btable(map(str, range(columns)), [row, row]))
+    for name in ("wide.dbdf", "wide.idv", "wide.in"):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        dapple("convert", "-q", folder / "wide.btable", folder / name,
+               *(["--drop-labels"] if name == "wide.in" else []))
+        taken = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        assert taken < 10, (name, taken)
+        back = dapple("convert", folder / name, "-", "--to", "btable",
+                      *(["--frame"] if name == "wide.in" else []))
+        assert back == (folder / "wide.btable").read_bytes(), name
+
+
+def check_long_columns(folder):
+    """Memory for text does not grow with the columns of a frame."""
+    frame = np.zeros(16_000_000, [("0", "u1")])
+    np.save(folder / "long.npy", frame)
+    dapple("convert", "-q", folder / "long.npy", folder / "long.txt", "--to", "futhark-text")
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 400 << 10
+
+
 # DAPHNE runtime: one header, one block, and a .meta file for the compiler.
 
 RUNTIME = {"i8": (0, "si8"), "i32": (1, "si32"), "i64": (2, "si64"), "u8": (3, "ui8"),
@@ -228,7 +253,8 @@ def check_daphne(folder):
 
 def main():
     passed = failed = 0
-    for check in [check_futhark, check_futhark_streams, check_btable, check_daphne]:
+    for check in [check_futhark, check_futhark_streams, check_btable, check_daphne, check_wide,
+                  check_long_columns]:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 check(pathlib.Path(folder))

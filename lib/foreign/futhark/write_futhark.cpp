@@ -18,8 +18,10 @@ namespace {
 /// Columns of a frame are read together as far as they fit this.
 constexpr std::uint64_t kColumnBytes = std::uint64_t{32} << 20;
 
-/// Cells that one worker writes as text at a time.
+/// Cells that one worker writes as text at a time, and how often that before the texts go out: a
+/// cell of one byte can take 40 as text.
 constexpr std::uint64_t kTextCells = std::uint64_t{1} << 14;
+constexpr std::uint64_t kTextParts = 32;
 
 ElementType element_of(ValueType type) { return *find_element(&ElementInfo::name, name(type)); }
 
@@ -99,13 +101,15 @@ class TextOutput {
 
   void begin(const Array& array) { sink_.write(std::string_view(array.empty() ? "empty(" : "[")); }
   void cells(const Array& array, const Run& run) {
-    const std::uint64_t parts = (run.count + kTextCells - 1) / kTextCells;
-    texts_.resize(std::max<std::size_t>(texts_.size(), parts));
-    parallel_for(parts, threads_, [&](std::uint64_t i) {
-      const std::uint64_t first = i * kTextCells;
-      write_part(array, run, {first, std::min(first + kTextCells, run.count)}, texts_[i]);
-    });
-    for (std::uint64_t i = 0; i < parts; ++i) sink_.write(std::string_view(texts_[i]));
+    for (std::uint64_t begin = 0; begin < run.count; begin += kTextParts * kTextCells) {
+      const std::uint64_t count = std::min(run.count - begin, kTextParts * kTextCells);
+      const std::uint64_t parts = (count + kTextCells - 1) / kTextCells;
+      parallel_for(parts, threads_, [&](std::uint64_t i) {
+        const std::uint64_t first = begin + i * kTextCells;
+        write_part(array, run, {first, std::min(first + kTextCells, run.count)}, texts_[i]);
+      });
+      for (std::uint64_t i = 0; i < parts; ++i) sink_.write(std::string_view(texts_[i]));
+    }
   }
   void end(const Array& array) {
     sink_.write(array.empty() ? text(element_of(array.type), array.dims) + ")\n"
@@ -142,7 +146,7 @@ class TextOutput {
 
   ByteSink& sink_;
   unsigned threads_;
-  std::vector<std::string> texts_;
+  std::array<std::string, kTextParts> texts_;
 };
 
 void require_countable(const Array& array) {
