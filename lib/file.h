@@ -62,6 +62,10 @@ class MappedFile {
   /// Copies bytes without touching the map. REQUIRES that they lie inside size(). Throws io.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
+  /// True when the next request is read into private memory, if it is for so many bytes, and not
+  /// touched in the map.
+  bool is_read_early(std::uint64_t n) const noexcept;
+
   /// The map's first byte; nullptr while nothing is mapped.
   const std::byte* base() const noexcept { return base_.load(std::memory_order_acquire); }
   /// Makes the map now. Throws io.
@@ -88,14 +92,18 @@ class MappedFile {
     std::uint64_t offset, size;
     std::size_t at;
   };
-  MappedFile(Descriptor fd, std::string name, FileStamp stamp, bool guarded);
+  MappedFile(Descriptor fd, std::string name, FileStamp stamp, bool own, bool guarded);
+  bool is_in_memory(std::uint64_t offset, std::uint64_t n) const noexcept;
   bool is_lost() const noexcept;
   bool is_unchanged() const noexcept;
   const std::byte* at_before_map(std::uint64_t offset, std::uint64_t n) const;
+  std::size_t early_end() const noexcept;
+  bool has_early_room(std::uint64_t n) const noexcept;
 
   Descriptor fd_;
   std::string name_;
   FileStamp stamp_;
+  bool own_;  // of the user who runs this
   bool guarded_;
   mutable std::atomic<const std::byte*> base_{nullptr};
   mutable std::mutex mutex_;  // guards what follows; never taken once mapped
@@ -138,7 +146,7 @@ auto watched(const MappedFile& file, const F& f) {
 /// next writer of the same file clears it away if this one dies.
 class OutputFile {
  public:
-  /// Throws io; invalid_argument when `path` exists and `overwrite` is false.
+  /// Throws io; invalid_argument when `path` exists (no regular file: even with `overwrite`).
   OutputFile(std::filesystem::path path, bool overwrite);
   ~OutputFile();
   OutputFile(OutputFile&&) noexcept;

@@ -1,8 +1,10 @@
 // Outputs that appear whole or not at all (rule 2.10).
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +27,36 @@ namespace {
 std::string folder_of(const std::filesystem::path& path) {
   const std::filesystem::path parent = path.parent_path();
   return parent.empty() ? "." : parent.string();
+}
+
+// True for /dev/stdout and its like: links, by way of others, to what the system shows of an open
+// file. Whoever names them means that file, not the link.
+bool names_open_file(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as many as the system follows
+  for (int i = 0; i < kMostLinks; ++i) {
+    struct statfs system;
+    const std::string folder = folder_of(path);
+    if (::statfs(folder.c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) return true;
+    std::error_code none;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, none);
+    if (none) return false;
+    path = std::filesystem::path(folder) / target;
+  }
+  return false;
+}
+
+// Devices and pipes are not replaced by a file, even where that is allowed.
+void require_file_place(const std::filesystem::path& path, const std::string& name) {
+  const auto fail = [&](const char* what) {
+    throw Error(Errc::invalid_argument, name, std::nullopt,
+                std::string("expected a file to write, got ") + what);
+  };
+  struct stat behind_links;
+  if (::stat(path.c_str(), &behind_links) == 0) {
+    if (S_ISDIR(behind_links.st_mode)) fail("a folder");
+    if (!S_ISREG(behind_links.st_mode)) fail("a device, pipe or socket");
+  }
+  if (names_open_file(path)) fail("the name of one that is open");
 }
 
 // A name can be given to a nameless file only by way of /proc.
@@ -69,6 +101,7 @@ bool rename_new(const std::filesystem::path& from, const std::filesystem::path& 
 
 OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
     : path_(std::move(path)), name_(path_.string()), overwrite_(overwrite) {
+  require_file_place(path_, name_);
   struct stat old;
   const bool exists = ::lstat(path_.c_str(), &old) == 0;
   if (exists && !overwrite_) throw_exists(name_);

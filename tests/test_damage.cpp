@@ -138,7 +138,7 @@ TEST_CASE("damage: any changed byte of headers or index gives the truth, or an e
   CHECK(changed > 10000);
 }
 
-TEST_CASE("damage: with hashes checked, no cell of a block with a changed bit is handed out") {
+TEST_CASE("damage: with hashes checked, no changed bit of a file changes any answer") {
   fuzz::MemoryFile file;
   for (const Sample& sample : test::small_samples()) {
     CAPTURE(sample.name);
@@ -148,10 +148,8 @@ TEST_CASE("damage: with hashes checked, no cell of a block with a changed bit is
       continue;
     }
     const reference::Object before = reference::read(sample.bytes);
-    const std::vector<bool> structure = structure_of(sample.bytes, before);
     Bytes damaged = sample.bytes;
     for (std::size_t at = 0; at < damaged.size(); ++at) {
-      if (structure[at]) continue;
       for (int bit = 0; bit < 8; ++bit) {
         CAPTURE(at);
         CAPTURE(bit);

@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -80,8 +84,9 @@ TEST_CASE("writer: the file of FORMAT.md has the bytes that stand there") {
       "44504c2d494e4458" +
       zeros(8) + "0200000000000000" + zeros(16) +
       "1000000000000000"
-      "adec017d818b8e93" +
-      zeros(8) + zeros(16) +
+      "adec017d818b8e93"
+      "7c28fc3dff1048e9" +
+      zeros(16) +
       "7600000000000000"
       "1a00000000000000"
       "0800000000000000"
@@ -96,13 +101,13 @@ TEST_CASE("writer: the file of FORMAT.md has the bytes that stand there") {
       "6ab494aae2c36890"
       "0200000004000000"
       "0105000000000000"
-      "0042c0f1b0a2bfd4"
+      "15ddb5e6bb55c885"
       "0001000000000000"
       "0200000000000000" +
       zeros(8) +
       "0200000004000000"
       "0100000000000000"
-      "9c2b2859b9159b12"
+      "2134a480b19ea50b"
       "44504c2d5441494c";
   CHECK(hexadecimal(test::read_bytes(dir / "m")) == expected);
 }
@@ -382,24 +387,6 @@ TEST_CASE("writer: equal input gives an equal file, and puts from several thread
   CHECK(Matrix::open(dir / "c").read<std::int64_t>({{0, kEdge}, {0, kEdge}}) == all);
 }
 
-TEST_CASE("writer: sparse input in any order gives the cells it names") {
-  const TempDir dir;
-  auto w = writer<double>(dir / "m", 3, 8);
-  const std::vector<Triplet<double>> entries = {{2, 1, 5}, {0, 3, -0.0}, {0, 0, 2}, {1, 1, 0}};
-  w.put<double>({0, 0}, {3, 4}, std::span(entries));
-  const std::vector<std::uint64_t> row_ptr = {0, 2, 2, 3};
-  const std::vector<std::uint32_t> col_idx = {3, 1, 0};
-  const std::vector<std::int8_t> values = {7, -8, 9};
-  w.put<std::int8_t>({0, 4}, CsrRef<std::int8_t>{3, 4, row_ptr, col_idx, values});
-  w.finish();
-  const Matrix m = Matrix::open(dir / "m");
-  const auto all = m.read<double>({{0, 3}, {0, 8}});
-  CHECK(all == std::vector<double>{2, 0, 0, -0.0, 0, -8, 0, 7, 0, 0, 0, 0,
-                                   0, 0, 0, 0,    0, 5,  0, 0, 9, 0, 0, 0});
-  CHECK(std::signbit(all[3]));
-  CHECK(test::difference(dir / "m") == "");
-}
-
 TEST_CASE("writer: what cannot be put is refused, and what was put stays") {
   const TempDir dir;
   auto w = writer<std::uint8_t>(dir / "m", 4, 4);
@@ -481,6 +468,32 @@ TEST_CASE("writer: nothing appears without finish, and nothing is replaced witho
         (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
   CHECK(dir.names() == std::vector<std::string>{"m", "n"});
   CHECK(test::error_of([&] { writer<int>(dir / "none" / "m", 1, 1); })->code() == Errc::io);
+}
+
+TEST_CASE("writer: no file takes the place of a folder, a pipe, or a name of an open file") {
+  const TempDir dir;
+  namespace fs = std::filesystem;
+  fs::create_directory(dir / "folder");
+  REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);
+  // As /dev/stdout is one, and a link to that.
+  const fs::path open = dir.write("open", std::vector<std::byte>(1));
+  const int fd = ::open(open.c_str(), O_RDONLY | O_CLOEXEC);
+  fs::create_symlink("/proc/self/fd/" + std::to_string(fd), dir / "stdout");
+  fs::create_symlink("stdout", dir / "link");
+  WriteOptions options;
+  options.overwrite = true;
+  for (const std::string name : {"folder", "pipe", "stdout", "link"}) {
+    CAPTURE(name);
+    const auto before = fs::symlink_status(dir / name);
+    for (const bool overwrite : {false, true}) {
+      options.overwrite = overwrite;
+      const auto error = test::error_of([&] { writer<float>(dir / name, 1, 1, options).finish(); });
+      REQUIRE(error);
+      CHECK(error->code() == Errc::invalid_argument);
+      CHECK(fs::symlink_status(dir / name).type() == before.type());
+    }
+  }
+  close(fd);
 }
 
 TEST_CASE("writer: a finished writer takes no more blocks") {

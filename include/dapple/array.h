@@ -54,6 +54,8 @@ class Array {
     }
     size_ = n;
   }
+  /// Leaves the first `n` values. REQUIRES n <= size().
+  void shorten(std::size_t n) noexcept { size_ = n; }
   void swap(Array& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

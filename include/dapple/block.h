@@ -145,9 +145,9 @@ class Block {
     decode_to(out.data(), out.size(), row_stride, value_type_of<T>());
   }
 
-  /// The stored entries as three arrays, sorted, explicit zeros included; of a dense block, and in
-  /// formats whose sparse blocks have no view, the cells that are not positive zero. The second
-  /// form uses the memory that `out` has. Errors as `decode`. O(bytes).
+  /// The stored entries as three arrays, sorted, explicit zeros included; of a dense block the
+  /// cells that are not positive zero. Formats whose sparse blocks have no view may leave zeros
+  /// out. The second form uses the memory that `out` has. Errors as `decode`. O(bytes).
   template <Value T>
   Csr<T, std::uint32_t> to_csr() const {
     Csr<T, std::uint32_t> out;

@@ -17,7 +17,8 @@ namespace dapple {
 class Matrix;
 class Frame;
 
-/// When the hash of a block's bytes, kept by the index, is compared with the bytes.
+/// When the hash of a block's bytes, kept by the index, is compared with the bytes. Unless never,
+/// the file's header is compared with its hash when the file is opened.
 enum class Check : std::uint8_t {
   never,        // headers only: the fastest, and what mapping alone would give
   first_touch,  // when a block is first fetched through this object

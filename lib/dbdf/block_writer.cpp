@@ -5,33 +5,26 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
-#include <limits>
 #include <string>
-#include <type_traits>
+#include <utility>
 
+#include "dapple/array.h"
+#include "lib/bytes.h"
+#include "lib/dbdf/encode_rows.h"
 #include "lib/dbdf/header.h"
-#include "lib/dbdf/index_block.h"
 #include "lib/dbdf/tiling.h"
 #include "lib/hash.h"
 #include "lib/object/convert_cells.h"
-#include "lib/parallel.h"
 
 namespace dapple::detail {
 
+using dbdf::CsrCells;
 using dbdf::DenseCells;
-using dbdf::kDenseHeader;
+using dbdf::ItemFile;
 using dbdf::kPosition;
-using dbdf::kTag;
 using dbdf::SparseCell;
-using dbdf::SparseCells;
 
 namespace {
-
-// Items up to this size are gathered and written together.
-constexpr std::size_t kSmallItem = 64 << 10;
-constexpr std::size_t kTail = 1 << 20;
-constexpr std::uint64_t kPaddingHeader = kPosition + kDenseHeader;
 
 void check(const WriteOptions& options) {
   constexpr std::uint32_t kLargest = 2u << 20;
@@ -45,6 +38,16 @@ void check(const WriteOptions& options) {
                                             std::to_string(options.tile->rows) + " x " +
                                             std::to_string(options.tile->cols));
   }
+}
+
+std::vector<std::byte> checked_header(const Schema& schema) {
+  for (const Column& column : schema.columns) {
+    if (column.label.size() > 65535) {
+      throw Error(Errc::invalid_argument, "expected a label of at most 65535 bytes, got " +
+                                              std::to_string(column.label.size()));
+    }
+  }
+  return dbdf::emit_header(schema);
 }
 
 Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf::Plan& plan,
@@ -66,33 +69,6 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
   return e;
 }
 
-std::uint64_t key(const SparseCell& cell) noexcept {
-  return std::uint64_t{cell.row} << 32 | cell.col;
-}
-
-// Throws when a cell stands twice among them.
-void sort_distinct(BlockPos pos, std::span<SparseCell> cells) {
-  std::sort(cells.begin(), cells.end(),
-            [](const SparseCell& a, const SparseCell& b) { return key(a) < key(b); });
-  const auto twice =
-      std::adjacent_find(cells.begin(), cells.end(),
-                         [](const SparseCell& a, const SparseCell& b) { return key(a) == key(b); });
-  if (twice != cells.end()) {
-    throw Error(Errc::invalid_argument, "expected each cell once (R5), got cell " +
-                                            text({twice->row, twice->col}) + " of the block at " +
-                                            text(pos) + " twice");
-  }
-}
-
-template <class F>
-void in_turn(Turn* turn, const F& f) {
-  if (turn != nullptr) {
-    turn->take(f);
-  } else {
-    f();
-  }
-}
-
 [[noreturn]] void fail_put(BlockPos pos, std::uint64_t row, std::uint64_t col, ValueType wanted) {
   throw Error(Errc::type_mismatch, "expected values that fit " + std::string(name(wanted)) +
                                        " (R6), got another in cell " +
@@ -108,28 +84,7 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
       gaps_(gaps),
       tile_(options.tile ? *options.tile : default_tile(schema_.rows, schema_.cols)),
       strips_(gaps == Gaps::fill ? dbdf::column_strips(schema_, tile_) : std::vector<Range>()),
-      file_(path, options.overwrite) {
-  for (const Column& column : schema_.columns) {
-    if (column.label.size() > 65535) {
-      throw Error(Errc::invalid_argument, "expected a label of at most 65535 bytes, got " +
-                                              std::to_string(column.label.size()));
-    }
-  }
-  if (options_.plain) options_.align = 1;
-  tail_ = dbdf::emit_header(schema_);
-  end_ = tail_.size();
-}
-
-// A caller may go on after an error: the hole that it leaves must never be published.
-template <class Bytes>
-void BlockWriter::write_at(std::uint64_t offset, Bytes bytes) {
-  try {
-    file_.write_at(offset, bytes);
-  } catch (const Error&) {
-    failed_ = true;
-    throw;
-  }
-}
+      file_(path, options, checked_header(schema_)) {}
 
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
   if (finished_) {
@@ -197,8 +152,8 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
     if (type != declared && !convert_cell(type, cell.bits, declared, cell.bits)) {
       fail_put(pos, cell.row, cell.col, declared);
     }
-    ascending &= key(cell) >= next;
-    next = key(cell) + 1;
+    ascending &= cell.key() >= next;
+    next = cell.key() + 1;
     zeros |= cell.bits == 0;
   }
   if (zeros) {
@@ -206,12 +161,44 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
                                     [](const SparseCell& cell) { return cell.bits == 0; });
     cells = cells.first(static_cast<std::size_t>(end - cells.begin()));
   }
-  if (!ascending) sort_distinct(pos, cells);
-  write_planned(pos, SparseCells{cells, declared, shape.rows, shape.cols}, declared, nullptr);
+  if (const SparseCell* twice = ascending ? nullptr : sort_cells(cells)) {
+    throw Error(Errc::invalid_argument, "expected each cell once (R5), got cell " +
+                                            text({twice->row, twice->col}) + " of the block at " +
+                                            text(pos) + " twice");
+  }
+  dbdf::ListedRows rows;
+  write_rows(pos, rows.list(cells, declared, shape), declared, nullptr);
 }
 
-void BlockWriter::put(BlockPos pos, const SparseCells& cells, Turn* turn) {
-  write_planned(pos, cells, declared_type(pos, {cells.rows, cells.cols}), turn);
+bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
+  const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
+  for (std::uint32_t row = 0; row < cells.rows; ++row) {
+    const std::uint64_t begin = cells.row_ptr[row], end = cells.row_ptr[row + 1];
+    if (begin == end) continue;
+    std::uint32_t unordered = 0;
+    for (std::uint64_t k = begin + 1; k < end; ++k) {
+      unordered |= cells.col_idx[k] <= cells.col_idx[k - 1] ? 1U : 0U;
+    }
+    if (unordered != 0 || cells.col_idx[end - 1] >= cells.cols) return false;
+  }
+  if (has_zeros(cells.type, cells.values, cells.stored())) return false;
+  if (cells.type == declared) {
+    write_rows(pos, cells, declared, nullptr);
+    return true;
+  }
+  Array<std::byte> values(cells.stored() * size_of(declared));
+  const std::size_t fitting = convert_cells(cells.type, cells.values, size_of(cells.type), declared,
+                                            values.data(), size_of(declared), cells.stored());
+  if (fitting < cells.stored()) return false;
+  CsrCells converted = cells;
+  converted.values = values.data();
+  converted.type = declared;
+  write_rows(pos, converted, declared, nullptr);
+  return true;
+}
+
+void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn) {
+  write_rows(pos, cells, declared_type(pos, {cells.rows, cells.cols}), turn);
 }
 
 void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
@@ -219,126 +206,77 @@ void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
   const Entry entry = entry_of(pos, shape.rows, shape.cols, {}, 0);
   std::array<std::byte, dbdf::kShortestItem> item;
   dbdf::emit_item_header(item.data(), entry);
-  write_item(entry, item);
+  file_.put(entry, item);
 }
 
-template <class Cells>
-void BlockWriter::write_planned(BlockPos pos, const Cells& cells, ValueType declared, Turn* turn) {
+void BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, ValueType declared, Turn* turn) {
+  // Which smaller types would do is asked only where one may be used.
+  const dbdf::Survey found = options_.narrow ? survey(cells) : dbdf::Survey{cells.stored(), 0};
+  const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
+  const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
+  std::vector<std::byte> buffer = take_scratch(dbdf::RowEncoder::kPiece);
+  const std::size_t header = dbdf::emit_item_header(buffer.data(), entry);
+  const auto piece = std::span(buffer).first(dbdf::RowEncoder::kPiece);
+  dbdf::RowEncoder encoder(cells, plan, piece, header);
+  if (kPosition + entry.bytes <= ItemFile::kSmall) {
+    // All of it is one piece.
+    encoder.run([&](std::span<const std::byte> item) { file_.put(entry, item, turn); });
+  } else {
+    file_.put_pieces(entry, turn, [&](const auto& take) { encoder.run(take); });
+  }
+  return_scratch(std::move(buffer));
+}
+
+void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType declared,
+                                Turn* turn) {
   const dbdf::Survey found = survey(cells);
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
-  if constexpr (std::is_same_v<Cells, DenseCells>) {
-    if (plan.kind == BlockKind::dense && plan.type == cells.type) {
-      write_in_place(pos, cells, declared, turn);
-      return;
-    }
+  if (plan.kind == BlockKind::dense && plan.type == cells.type) {
+    write_in_place(pos, cells, declared, turn);
+    return;
   }
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
   std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
   const std::size_t header = dbdf::emit_item_header(item.data(), entry);
   encode(cells, plan, std::span(item).first(kPosition + entry.bytes).subspan(header));
-  write_item(entry, std::span(item).first(kPosition + entry.bytes), turn);
+  file_.put(entry, std::span(item).first(kPosition + entry.bytes), turn);
   return_scratch(std::move(item));
 }
 
 // Dense cells as they are: hashed and written from where they lie, never copied.
 void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueType declared,
                                  Turn* turn) {
-  Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
-  std::array<std::byte, kPaddingHeader> header;
+  const Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
+  std::array<std::byte, kPosition + dbdf::kDenseHeader> header;
   dbdf::emit_item_header(header.data(), entry);
   const bool packed = cells.row_step == cells.row_bytes();
   const std::size_t runs = packed ? 1 : cells.rows;
   const std::size_t run_bytes = packed ? cells.rows * cells.row_bytes() : cells.row_bytes();
-  if (kPosition + entry.bytes <= kSmallItem) {
+  if (kPosition + entry.bytes <= ItemFile::kSmall) {
     std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
     std::byte* p = std::copy(header.begin(), header.end(), item.data());
     for (std::size_t r = 0; r < runs; ++r) p = std::copy_n(cells.row(r), run_bytes, p);
-    write_item(entry, std::span(item).first(kPosition + entry.bytes), turn);
+    file_.put(entry, std::span(item).first(kPosition + entry.bytes), turn);
     return_scratch(std::move(item));
     return;
   }
   std::vector<iovec> parts;
   parts.reserve(1 + runs);
   parts.push_back({header.data(), header.size()});
-  Xxh3 hash;
-  hash.add(header);
   for (std::size_t r = 0; r < runs; ++r) {
     parts.push_back({const_cast<std::byte*>(cells.row(r)), run_bytes});
-    hash.add({cells.row(r), run_bytes});
   }
-  entry.hash = hash.value();
-  write_at(reserve(entry, turn), parts);
-}
-
-void BlockWriter::write_item(Entry entry, std::span<const std::byte> item, Turn* turn) {
-  entry.hash = xxh3(item);
-  if (item.size() > kSmallItem) {
-    write_at(reserve(entry, turn), item);
-  } else {
-    in_turn(turn, [&] { append_small(entry, item); });
-  }
-}
-
-// Puts a small item behind everything else, to be written together with others.
-void BlockWriter::append_small(Entry& entry, std::span<const std::byte> item) {
-  const std::lock_guard lock(mutex_);
-  if (entry.kind == BlockKind::dense) append_padding(padding_in_front_of(end_, options_.align));
-  entry.offset = end_ + kPosition;
-  tail_.insert(tail_.end(), item.begin(), item.end());
-  end_ += item.size();
-  entries_.push_back(entry);
-  if (tail_.size() >= kTail) flush_tail();
-}
-
-// Takes the place of an item behind everything else, and returns the byte where it starts.
-std::uint64_t BlockWriter::reserve(Entry& entry, Turn* turn) {
-  std::uint64_t item = 0;
-  in_turn(turn, [&] {
-    const std::lock_guard lock(mutex_);
-    if (entry.kind == BlockKind::dense) append_padding(padding_in_front_of(end_, options_.align));
-    flush_tail();
-    item = end_;
-    entry.offset = item + kPosition;
-    end_ = entry.offset + entry.bytes;
-    entries_.push_back(entry);
-  });
-  return item;
-}
-
-// Bytes of a padding block so that the dense payload of an item behind it is aligned.
-std::uint64_t BlockWriter::padding_in_front_of(std::uint64_t item, std::uint64_t align) {
-  const std::uint64_t payload = item + kPaddingHeader;
-  std::uint64_t gap = round_up(payload, align) - payload;
-  while (gap != 0 && gap < kPaddingHeader + kTag) gap += align;
-  return gap;
-}
-
-void BlockWriter::append_padding(std::uint64_t bytes) {
-  if (bytes == 0) return;
-  Entry padding;
-  padding.pos = dbdf::kAuxiliaryPos;
-  padding.rows = 1;
-  padding.cols = static_cast<std::uint32_t>(bytes - kPaddingHeader);
-  padding.kind = BlockKind::dense;
-  const std::size_t at = tail_.size();
-  tail_.resize(at + bytes);
-  dbdf::emit_item_header(tail_.data() + at, padding);
-  std::memcpy(tail_.data() + at + kPaddingHeader, dbdf::kPaddingTag, kTag);
-  end_ += bytes;
-}
-
-void BlockWriter::flush_tail() {
-  write_at(end_ - tail_.size(), std::span<const std::byte>(tail_));
-  tail_.clear();
+  file_.put(entry, parts, turn);
 }
 
 void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
-  write_item(entry, item);
+  file_.put(entry, item);
 }
 
 WriteSummary BlockWriter::finish() {
   if (gaps_ == Gaps::fill) {
-    for (const auto& [pos, shape] : dbdf::uncovered_tiles(entries_, schema_, tile_, strips_)) {
+    for (const auto& [pos, shape] :
+         dbdf::uncovered_tiles(file_.entries(), schema_, tile_, strips_)) {
       put_empty(pos, shape);
     }
   }
@@ -346,53 +284,19 @@ WriteSummary BlockWriter::finish() {
     throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
                 "expected to finish the file once, got a second time");
   }
-  if (failed_) {
-    throw Error(Errc::io, file_.name(), std::nullopt,
-                "expected every block to be written, got an error at one of them before");
-  }
+  file_.require_whole();
   WriteSummary summary;
   try {
     const BlockIndex index =
-        BlockIndex::from_entries(std::move(entries_), schema_.rows, schema_.cols, file_.name());
+        BlockIndex::from_entries(file_.take_entries(), schema_.rows, schema_.cols, file_.name());
     summary.counts = index.counts();
-    if (!options_.plain) write_index(index);
+    if (!options_.plain) file_.put_index(index, xxh3(dbdf::emit_header(schema_)));
   } catch (const Error& e) {
     if (e.code() == Errc::corrupt) throw Error(Errc::invalid_argument, e.detail());
     throw;
   }
-  flush_tail();
-  summary.bytes = end_;
-  file_.publish(options_.sync);
+  summary.bytes = file_.publish(options_.sync);
   return summary;
-}
-
-// The index is a dense u8 block of rows of 64 bytes, its payload aligned to them.
-void BlockWriter::write_index(const BlockIndex& index) {
-  append_padding(padding_in_front_of(end_, dbdf::kLine));
-  const std::uint64_t bytes = dbdf::index_bytes(index);
-  Entry block;
-  block.pos = dbdf::kAuxiliaryPos;
-  block.kind = BlockKind::dense;
-  if (bytes / dbdf::kLine > std::numeric_limits<std::uint32_t>::max()) {
-    throw Error(Errc::unsupported, file_.name(), std::nullopt,
-                "expected at most 2^32 - 3 blocks in an indexed file, got " +
-                    std::to_string(index.size()) + "; write it --plain or with larger tiles");
-  }
-  block.rows = static_cast<std::uint32_t>(bytes / dbdf::kLine);
-  block.cols = dbdf::kLine;
-  const std::size_t at = tail_.size();
-  tail_.resize(at + kPaddingHeader);
-  dbdf::emit_item_header(tail_.data() + at, block);
-  end_ += kPaddingHeader;
-  dbdf::emit_index(index, end_ + bytes, [&](std::span<const std::byte> part) {
-    while (!part.empty()) {
-      const auto piece = part.first(std::min(part.size(), kTail));
-      tail_.insert(tail_.end(), piece.begin(), piece.end());
-      end_ += piece.size();
-      part = part.subspan(piece.size());
-      if (tail_.size() >= kTail) flush_tail();
-    }
-  });
 }
 
 std::vector<std::byte> BlockWriter::take_scratch(std::size_t bytes) {

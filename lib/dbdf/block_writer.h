@@ -1,24 +1,21 @@
-// Blocks into a file: placed behind each other from any number of threads, indexed, published.
+// Blocks into a file, from any number of threads: checked, made as small as they can be, placed.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "dapple/writer.h"
 #include "lib/dbdf/encode.h"
-#include "lib/file.h"
-#include "lib/object/index.h"
+#include "lib/dbdf/item_file.h"
+#include "lib/dbdf/sparse_cells.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail {
-
-class Turn;
 
 /// What becomes of cells that nobody has put: empty blocks cover them (R7), or none does.
 enum class Gaps : bool { fill, leave };
@@ -39,9 +36,12 @@ class BlockWriter {
   void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr);
   /// Any thread. `cells` in any order and with zeros; the memory is used to sort them.
   void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells);
-  /// The same without a look at the cells. REQUIRES that they are as SparseCells says, inside the
+  /// Any thread. Rows as CsrCells says, and inside the block; otherwise false, and nothing is
+  /// written. Values may have any type that holds the same ones as the object's.
+  bool put_if_clean(BlockPos pos, const dbdf::CsrCells& cells);
+  /// The same without a look at the cells. REQUIRES that they are as CsrCells says, inside the
   /// block, and of the object's type there.
-  void put(BlockPos pos, const dbdf::SparseCells& cells, Turn* turn = nullptr);
+  void put(BlockPos pos, const dbdf::CsrCells& cells, Turn* turn = nullptr);
   void put_empty(BlockPos pos, TileShape shape);
 
   /// A block as its bytes are, position included; `entry` describes them.
@@ -52,18 +52,9 @@ class BlockWriter {
 
  private:
   ValueType declared_type(BlockPos pos, TileShape shape) const;
-  template <class Cells>
-  void write_planned(BlockPos pos, const Cells& cells, ValueType declared, Turn* turn);
+  void write_planned(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
   void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
-  void write_item(Entry entry, std::span<const std::byte> item, Turn* turn = nullptr);
-  std::uint64_t reserve(Entry& entry, Turn* turn);
-  void append_small(Entry& entry, std::span<const std::byte> item);
-  template <class Bytes>
-  void write_at(std::uint64_t offset, Bytes bytes);
-  static std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align);
-  void append_padding(std::uint64_t bytes);
-  void flush_tail();
-  void write_index(const BlockIndex& index);
+  void write_rows(BlockPos pos, const dbdf::CsrCells& cells, ValueType declared, Turn* turn);
   std::vector<std::byte> take_scratch(std::size_t bytes);
   void return_scratch(std::vector<std::byte> scratch);
 
@@ -72,15 +63,10 @@ class BlockWriter {
   Gaps gaps_;
   TileShape tile_;
   std::vector<Range> strips_;
-  OutputFile file_;
-
+  dbdf::ItemFile file_;
   std::atomic<bool> finished_{false};  // `finish` was called
-  std::atomic<bool> failed_{false};    // a write failed: the file has a hole
 
-  std::mutex mutex_;             // guards what follows
-  std::uint64_t end_ = 0;        // bytes of the file that are taken
-  EntryTable entries_;           // in file order
-  std::vector<std::byte> tail_;  // the last bytes, not written yet: [end_ - tail_.size(), end_)
+  std::mutex mutex_;  // guards what follows
   std::vector<std::vector<std::byte>> scratch_;
 };
 

@@ -170,9 +170,10 @@ const Codec kCodec = {
     .in_place = in_place,
     .entries = sparse_entries,
     .csr_arrays =
-        [](const Store& store, const Entry& e, const CsrTarget& out) {
-          require_declared(store, e, {{0, e.rows}, {0, e.cols}}, out.type);
-          csr_arrays(store, e, out);
+        [](const Store& store, const Entry& e, Range rows, RowCursor& cursor,
+           const CsrTarget& out) {
+          require_declared(store, e, {rows, {0, e.cols}}, out.type);
+          return csr_arrays(store, e, rows, cursor, out);
         },
 };
 

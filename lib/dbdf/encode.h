@@ -1,10 +1,10 @@
-// Choosing the smallest representation of a block (design rule 3), and its bytes.
+// Choosing the smallest representation of a block (design rule 3), and the bytes of dense cells;
+// encode_rows.h has those of sparse ones.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "dapple/block.h"
 #include "dapple/writer.h"
@@ -24,18 +24,23 @@ struct DenseCells {
   std::size_t row_bytes() const noexcept { return cols * size_of(type); }
 };
 
-/// One sparse entry: the value's bits in the low bytes.
-struct SparseCell {
-  std::uint32_t row, col;
-  std::uint64_t bits;
-};
-
-/// Sparse cells in memory, ascending by row, then column, none of them positive zero.
-struct SparseCells {
-  std::span<const SparseCell> cells;
+/// Rows in three arrays: columns ascend within a row, no value is positive zero. All rows are
+/// there, or those that are listed: a block may have far more rows than entries.
+struct CsrCells {
+  const std::uint64_t* row_ptr = nullptr;  // one more than there are rows here, from 0
+  const std::uint32_t* col_idx = nullptr;
+  const std::byte* values = nullptr;
   ValueType type = ValueType::f64;
-  std::uint32_t rows = 0;
+  std::uint32_t rows = 0;  // of the block
   std::uint32_t cols = 0;
+  const std::uint32_t* row_idx = nullptr;  // which rows are here, ascending; null: all
+  std::uint32_t listed = 0;                // how many row_idx lists
+
+  /// Rows that are here, and which one of the block the i-th of them is.
+  std::uint32_t row_count() const noexcept { return row_idx == nullptr ? rows : listed; }
+  std::uint32_t row(std::uint32_t i) const noexcept { return row_idx == nullptr ? i : row_idx[i]; }
+  std::uint64_t stored() const noexcept { return row_ptr[row_count()]; }
+  const std::byte* value(std::uint64_t k) const noexcept { return values + k * size_of(type); }
 };
 
 /// What one pass over the cells of a block tells.
@@ -46,7 +51,7 @@ struct Survey {
 };
 
 Survey survey(const DenseCells& cells);
-Survey survey(const SparseCells& cells);
+Survey survey(const CsrCells& cells);
 
 /// How a block is to be stored.
 struct Plan {
@@ -63,6 +68,5 @@ Plan make_plan(const Survey& survey, std::uint32_t rows, std::uint32_t cols, Val
 /// Payload bytes (behind the block header) of the cells under a plan whose value type holds them.
 /// `out` has the size that `block_size` gives, less the header.
 void encode(const DenseCells& cells, const Plan& plan, std::span<std::byte> out);
-void encode(const SparseCells& cells, const Plan& plan, std::span<std::byte> out);
 
 }  // namespace dapple::detail::dbdf

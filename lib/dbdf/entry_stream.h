@@ -56,14 +56,16 @@ inline void require_distinct_columns(const Stream& s, const std::byte* entries, 
   if (twice != cols.end()) s.fail_twice(entries, row, *twice);
 }
 
-// Calls take(row, entries, count) for these rows of a CSR block. Rows in front of them are hopped
-// over; that the counts of all rows add up is known when the last row is among them.
+// Calls take(row, entries, count) for these rows of a CSR block. Rows in front of them that the
+// cursor has not passed are hopped over; that the counts of all rows add up is known when the last
+// row is among them.
 template <std::size_t kSize, class Take>
-void each_csr_row(const Stream& s, Range rows, Take take) {
-  const std::byte* p = s.data;
-  std::uint64_t left = s.entry.stored;  // entries that no row has claimed
+void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
+  if (cursor.row > rows.begin) cursor = {};
+  const std::byte* p = s.data + cursor.byte;
+  std::uint64_t left = s.entry.stored - cursor.entries;  // entries that no row has claimed
   const std::uint64_t last = std::min<std::uint64_t>(rows.end, s.entry.rows);
-  for (std::uint32_t row = 0; row < last; ++row) {
+  for (auto row = static_cast<std::uint32_t>(cursor.row); row < last; ++row) {
     const auto count = load_le<std::uint32_t>(p);
     if (count > left) {
       s.fail(p, "expected row counts that sum to " + std::to_string(s.entry.stored) +
@@ -75,6 +77,7 @@ void each_csr_row(const Stream& s, Range rows, Take take) {
     if (row >= rows.begin) take(row, p, count);
     p += std::size_t{count} * (4 + kSize);
   }
+  cursor = {last, static_cast<std::uint64_t>(p - s.data), s.entry.stored - left};
   if (last == s.entry.rows && left != 0) {
     s.fail(s.data - 8, "expected row counts that sum to " + std::to_string(s.entry.stored) +
                            " (R5), got " + std::to_string(s.entry.stored - left));
@@ -89,7 +92,8 @@ void each_csr(const Stream& s, const Part& part, Take take) {
   const auto cols = s.entry.cols;
   const auto begin = static_cast<std::uint32_t>(part.cols.begin);
   const auto width = static_cast<std::uint32_t>(part.cols.size());
-  each_csr_row<kSize>(s, part.rows,
+  RowCursor cursor;
+  each_csr_row<kSize>(s, part.rows, cursor,
                       [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {
                         std::uint64_t next = 0;  // lowest column that keeps ascending order
                         bool ascending = true;
@@ -158,7 +162,7 @@ void each(const Stream& s, const Part& part, Take take) {
 
 // Calls f with the bytes of a value as a constant.
 template <class F>
-void with_value_size(ValueType type, F f) {
+auto with_value_size(ValueType type, F f) {
   switch (size_of(type)) {
     case 1:
       return f(std::integral_constant<std::size_t, 1>{});

@@ -30,7 +30,7 @@ bool middle_bytes(std::uint64_t count, bool ordered, std::uint64_t tree_words,
          !__builtin_add_overflow(bytes, 8 * tree_words, &bytes) && bytes <= ~std::uint64_t{127};
 }
 
-Line make_head(const BlockCounts& counts) {
+Line make_head(const BlockCounts& counts, std::uint64_t header_hash) {
   Line line{};
   std::memcpy(line.data() + head_at::tag, kIndexTag, kTag);
   store_le(line.data() + head_at::empty, counts.empty);
@@ -39,6 +39,7 @@ Line make_head(const BlockCounts& counts) {
   store_le(line.data() + head_at::coo, counts.coo);
   store_le(line.data() + head_at::stored, counts.stored);
   store_le(line.data() + head_at::hash, xxh3({line.data(), head_at::hash}));
+  store_le(line.data() + head_at::header, header_hash);
   return line;
 }
 
@@ -70,14 +71,14 @@ std::uint64_t index_bytes(const BlockIndex& index) {
   return kLine + index.size() * Entry::kBytes + round_up(middle, kLine) + kLine;
 }
 
-void emit_index(const BlockIndex& index, std::uint64_t file_size,
+void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
                 const std::function<void(std::span<const std::byte>)>& put) {
   Xxh3 table_hash;
   const auto add = [&](std::span<const std::byte> bytes) {
     table_hash.add(bytes);
     put(bytes);
   };
-  add(make_head(index.counts()));
+  add(make_head(index.counts(), header_hash));
   if (index.size() > 0) add({index.entry_bytes(0), index.size() * Entry::kBytes});
   add(std::as_bytes(index.file_order()));
   add(std::as_bytes(index.tree()));
@@ -138,6 +139,16 @@ bool is_whole(const MappedFile& file, const Trailer& trailer) {
   file.map();
   file.will_need(trailer.payload, bytes);
   return xxh3(file.bytes(trailer.payload, bytes)) == trailer.table_hash;
+}
+
+bool knows_header(const MappedFile& file, std::uint64_t body, const Trailer& trailer) {
+  const auto hash = load_le<std::uint64_t>(file.at(trailer.payload + head_at::header, 8));
+  return hash == 0 || hash == xxh3(file.bytes(0, body));
+}
+
+Error header_error(const MappedFile& file) {
+  return Error(Errc::corrupt, file.name(), 0,
+               "expected a file header that fits its hash in the index, got another");
 }
 
 }  // namespace dapple::detail::dbdf

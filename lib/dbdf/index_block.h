@@ -22,8 +22,8 @@ inline constexpr std::size_t kLine = 64;
 std::uint64_t index_bytes(const BlockIndex& index);
 
 /// Hands out the index payload in order, in pieces. It is meant to be the end of a file of
-/// `file_size` bytes.
-void emit_index(const BlockIndex& index, std::uint64_t file_size,
+/// `file_size` bytes, and knows the hash of the header of the file whose blocks it lists.
+void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
                 const std::function<void(std::span<const std::byte>)>& put);
 
 /// What the trailer at the end of a file says.
@@ -46,5 +46,11 @@ BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trail
 
 /// True when the hash of the index's bytes is what the trailer says. Reads all of the index.
 bool is_whole(const MappedFile& file, const Trailer& trailer);
+
+/// True when the file's header, the bytes in front of `body`, is the one whose hash the index at
+/// its end knows, or when it knows none.
+bool knows_header(const MappedFile& file, std::uint64_t body, const Trailer& trailer);
+/// What is wrong with a header that is another one.
+Error header_error(const MappedFile& file);
 
 }  // namespace dapple::detail::dbdf

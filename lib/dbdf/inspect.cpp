@@ -44,6 +44,7 @@ class KnownItems {
     const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
     if (!trailer) return;
     complete_ = is_whole(*file, *trailer);
+    other_header_ = complete_ && !knows_header(*file, body, *trailer);
     index_ = index_at(file, *trailer, IndexOrigin::embedded);
     for (std::uint64_t i = 0; i < index_.size(); ++i) {
       const Entry e = index_.entry(i);
@@ -56,6 +57,8 @@ class KnownItems {
 
   // The index is as it was written, and knows every block.
   bool complete() const noexcept { return complete_; }
+  // The file's header is not the one that the index was written with.
+  bool other_header() const noexcept { return other_header_; }
   std::optional<Entry> find(std::uint64_t start) const {
     const auto at = std::lower_bound(items_.begin(), items_.end(), Item{start, 0});
     if (at == items_.end() || at->first != start || at->second == kNone) return std::nullopt;
@@ -77,7 +80,7 @@ class KnownItems {
            xxh3(file.bytes(e.offset - kPosition, kPosition + e.bytes)) == e.hash;
   }
 
-  bool complete_ = false;
+  bool complete_ = false, other_header_ = false;
   BlockIndex index_;
   std::vector<Item> items_;
 };
@@ -90,8 +93,14 @@ bool same_block(const Entry& a, const Entry& b) noexcept {
 
 class Inspector {
  public:
-  Inspector(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const Schema& schema)
-      : file_(file), body_(body), schema_(schema), known_(file, body), resync_(*file, schema) {}
+  Inspector(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const Schema& schema,
+            Level level)
+      : file_(file),
+        body_(body),
+        schema_(schema),
+        level_(level),
+        known_(file, body),
+        resync_(*file, schema) {}
 
   // Collects every block whose header is sound (R1, R2, R4) in file order. `tell` hears now and
   // then which byte the walk has come to.
@@ -114,6 +123,7 @@ class Inspector {
       }
     }
     if (!known_.complete() && !out.findings.empty()) drop_doubtful(out);
+    if (known_.other_header()) out.findings.push_back(header_error(*file_));
   }
 
  private:
@@ -132,7 +142,8 @@ class Inspector {
                       ", got one that ends at " + std::to_string(end));
     }
     if (item.holds_cells() || item.auxiliary) behind_block_ = item.holds_cells();
-    out.ends_in_index = item.auxiliary && end == file_->size() && has_index_tag(e);
+    out.ends_in_index = item.auxiliary && end == file_->size() && has_tag(e, kIndexTag);
+    if (item.auxiliary && !out.ends_in_index) check_padding(e, out);
     if (!item.holds_cells()) return;
     if (!is_inside(item, schema_.rows, schema_.cols)) {
       fail(start, outside(item, schema_.rows, schema_.cols));
@@ -141,9 +152,26 @@ class Inspector {
     out.sound.push_back(e);
   }
 
-  bool has_index_tag(const Entry& e) const {
+  bool has_tag(const Entry& e, const char* tag) const {
     return e.bytes >= kDenseHeader + kTag &&
-           std::memcmp(file_->at(e.offset + kDenseHeader, kTag), kIndexTag, kTag) == 0;
+           std::memcmp(file_->at(e.offset + kDenseHeader, kTag), tag, kTag) == 0;
+  }
+
+  // No hash covers padding, but it is zeros; and whoever writes an index knows no other tag. What
+  // it holds harms nobody, and yet it tells of damage.
+  void check_padding(const Entry& e, Inspection& out) const {
+    if (level_ != Level::payload || !known_.complete()) return;
+    const std::uint64_t payload = e.offset + kDenseHeader;
+    std::uint64_t at = payload;
+    if (has_tag(e, kPaddingTag)) {
+      const auto zeros = file_->bytes(payload + kTag, e.bytes - kDenseHeader - kTag);
+      const auto other =
+          std::find_if(zeros.begin(), zeros.end(), [](std::byte b) { return b != std::byte{0}; });
+      if (other == zeros.end()) return;
+      at += kTag + static_cast<std::uint64_t>(other - zeros.begin());
+    }
+    out.findings.emplace_back(Errc::corrupt, file_->name(), at,
+                              "expected padding, a tag and zeros, got other bytes");
   }
 
   [[noreturn]] void fail(std::uint64_t at, std::string detail) const {
@@ -192,6 +220,7 @@ class Inspector {
   std::shared_ptr<MappedFile> file_;
   std::uint64_t body_;
   const Schema& schema_;
+  Level level_;
   KnownItems known_;
   Resync resync_;
   bool behind_block_ = false;  // the last item was a block, but for items without cells
@@ -274,7 +303,7 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
   const auto tell = [&](std::uint64_t pass, std::uint64_t byte) {
     if (progress) progress(pass * file->size() + byte, passes * file->size());
   };
-  Inspector(file, body, schema).walk(out, [&](std::uint64_t byte) { tell(0, byte); });
+  Inspector(file, body, schema, level).walk(out, [&](std::uint64_t byte) { tell(0, byte); });
   if (level == Level::payload) {
     const Store store(file, schema, {}, kCodec);
     file->map();

@@ -55,8 +55,11 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
   Schema schema = read_header(*file, body);
   std::optional<BlockIndex> index;
   std::string note;
-  if (auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-      trailer && complete_grid(trailer->place.grid, trailer->place.count, schema)) {
+  auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+  if (trailer && options.check != Check::never && !knows_header(*file, body, *trailer)) {
+    throw header_error(*file);
+  }
+  if (trailer && complete_grid(trailer->place.grid, trailer->place.count, schema)) {
     index = index_at(file, *trailer, IndexOrigin::embedded);
   } else {
     Sidecar sidecar = find_sidecar(*file, body);

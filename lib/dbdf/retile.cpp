@@ -10,6 +10,7 @@
 #include "lib/bytes.h"
 #include "lib/dbdf/block_writer.h"
 #include "lib/object/pieces.h"
+#include "lib/object/row_gatherer.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail::dbdf {
@@ -75,8 +76,10 @@ class Retiler {
   /// The stored entries of a tile.
   struct TileEntries {
     Region tile;
-    std::vector<SparseCell> cells;
-    std::uint64_t next = 0;  // lowest row << 32 | column that keeps ascending order
+    RowGatherer gatherer;           // for those that come as rows; otherwise they are
+    std::vector<SparseCell> cells;  // gathered one by one,
+    ListedRows rows;                // and made rows of
+    std::uint64_t next = 0;         // lowest row << 32 | column that keeps ascending order
     bool ascending = true;
 
     void start(const Region& its_tile);
@@ -92,6 +95,7 @@ class Retiler {
   void put_entries_by_tile(const Group& group);
   bool put_dealt_entries(const Group& group, const Region& cells);
   void put_sparse(TileEntries& entries, Turn& turn);
+  void put_rows(const Region& tile, const CsrCells& rows, Turn& turn);
   void put_by_tile(const Group& group);
   void put_from_buffer(const Group& group, const Region& cells);
   void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes, Turn& turn);
@@ -269,6 +273,16 @@ void Retiler::put_entries_by_tile(const Group& group) {
       tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
         TileEntries& entries = sparse_[worker];
         entries.start(tile_of(group, i));
+        const ValueType type = source_.schema().type_of(entries.tile.cols.begin);
+        if (source_.gather(entries.tile, type, kGroupEntries, entries.gatherer)) {
+          const CsrRows& rows = entries.gatherer.rows();
+          const TileShape shape = shape_of(entries.tile);
+          put_rows(entries.tile,
+                   CsrCells{rows.row_ptr.data(), rows.col_idx.data(), rows.values.data(), type,
+                            shape.rows, shape.cols},
+                   turn);
+          return;
+        }
         source_.unordered_entries(entries.tile,
                                   [&](std::span<const StoredCell> run) { entries.append(run); });
         put_sparse(entries, turn);
@@ -322,25 +336,17 @@ void Retiler::TileEntries::append(std::span<const StoredCell> run) {
 }
 
 void Retiler::put_sparse(TileEntries& entries, Turn& turn) {
-  std::vector<SparseCell>& cells = entries.cells;
-  if (cells.empty() && !put_all_) return;
-  const Region& tile = entries.tile;
-  if (!entries.ascending) {
-    const auto before = [](const SparseCell& a, const SparseCell& b) {
-      return a.row != b.row ? a.row < b.row : a.col < b.col;
-    };
-    std::sort(cells.begin(), cells.end(), before);
-    const auto twice =
-        std::adjacent_find(cells.begin(), cells.end(),
-                           [&](const SparseCell& a, const SparseCell& b) { return !before(a, b); });
-    if (twice != cells.end()) {
-      source_.fail_twice({tile.rows.begin + twice->row, tile.cols.begin + twice->col, twice->bits});
-    }
+  if (const SparseCell* twice = entries.ascending ? nullptr : sort_cells(entries.cells)) {
+    const BlockPos pos{entries.tile.rows.begin, entries.tile.cols.begin};
+    source_.fail_twice({pos.rx + twice->row, pos.cx + twice->col, twice->bits});
   }
-  const TileShape shape = shape_of(tile);
-  writer_.put({tile.rows.begin, tile.cols.begin},
-              SparseCells{cells, source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols},
-              &turn);
+  const ValueType type = source_.schema().type_of(entries.tile.cols.begin);
+  put_rows(entries.tile, entries.rows.list(entries.cells, type, shape_of(entries.tile)), turn);
+}
+
+void Retiler::put_rows(const Region& tile, const CsrCells& rows, Turn& turn) {
+  if (rows.stored() == 0 && !put_all_) return;
+  writer_.put({tile.rows.begin, tile.cols.begin}, rows, &turn);
 }
 
 /// True when the columns are of one value type.

@@ -103,7 +103,7 @@ void write_sidecar_of(const std::shared_ptr<detail::MappedFile>& file,
   OutputFile out(sidecar_path(path), true);
   const auto put = [&](std::span<const std::byte> bytes) { out.append(bytes); };
   put(dbdf::make_binding(*file, body));
-  dbdf::emit_index(index, dbdf::kLine + dbdf::index_bytes(index), put);
+  dbdf::emit_index(index, xxh3(file->bytes(0, body)), dbdf::kLine + dbdf::index_bytes(index), put);
   wait_until_changes_show(file->stamp());
   if (MappedFile::open(path)->stamp() != file->stamp()) {
     throw Error(Errc::stale_index, path.string(), std::nullopt,

@@ -12,6 +12,7 @@
 
 #include "lib/dbdf/encode.h"
 #include "lib/object/convert_cells.h"
+#include "lib/vectors.h"
 
 namespace dapple::detail::dbdf {
 
@@ -34,22 +35,35 @@ std::uint32_t integer_types(bool negative, std::uint64_t magnitude) {
 // Integers: how far they reach. A negative number counts as its complement, so that -128 needs
 // as many bits as 127.
 template <class T>
+struct Reach {
+  using U = std::make_unsigned_t<T>;
+  U reach = 0, sign = 0;
+  std::size_t nonzero = 0;
+};
+
+template <class T>
+DAPPLE_VECTORS Reach<T> reach_of(const std::byte* p, std::size_t n) {
+  using U = std::make_unsigned_t<T>;
+  U reach = 0, sign = 0;
+  std::size_t nonzero = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const T x = load_le<T>(p + i * sizeof(T));
+    const U mask = static_cast<U>(std::is_signed_v<T> && x < 0 ? ~U{0} : U{0});
+    reach = static_cast<U>(reach | (static_cast<U>(x) ^ mask));
+    sign = static_cast<U>(sign | mask);
+    nonzero += x != 0;
+  }
+  return {reach, sign, nonzero};
+}
+
+template <class T>
 class IntegerSurvey {
  public:
   void add(const std::byte* p, std::size_t n) {
-    using U = std::make_unsigned_t<T>;
-    U reach = 0, sign = 0;
-    std::size_t nonzero = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const T x = load_le<T>(p + i * sizeof(T));
-      const U mask = static_cast<U>(std::is_signed_v<T> && x < 0 ? ~U{0} : U{0});
-      reach = static_cast<U>(reach | (static_cast<U>(x) ^ mask));
-      sign = static_cast<U>(sign | mask);
-      nonzero += x != 0;
-    }
-    reach_ |= reach;
-    negative_ |= sign != 0;
-    nonzero_ += nonzero;
+    const Reach<T> found = reach_of<T>(p, n);
+    reach_ |= found.reach;
+    negative_ |= found.sign != 0;
+    nonzero_ += found.nonzero;
   }
   Survey result() const { return {nonzero_, integer_types(negative_, reach_)}; }
 
@@ -58,45 +72,58 @@ class IntegerSurvey {
   bool negative_ = false;
 };
 
-// Floats: adding and taking away 1.5 * 2^(mantissa bits) rounds to an integer; what comes back
-// with the same bits was one. That holds up to 2^(mantissa bits - 1), far beyond every integer
-// type that would be narrower.
+// Floats: adding 1.5 * 2^(mantissa bits) rounds to an integer, which stands in the low bits of the
+// sum, and taking it away again gives that integer as a float: what comes back with the same bits
+// was one. That holds up to 2^(mantissa bits - 1), far beyond every integer type that would be
+// narrower; what is larger, infinite or no number has a sum of other high bits, which reach further
+// than those types.
+template <class T>
+struct FloatBits {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  Bits not_integer = 0, not_f32 = 0, reach = 0, sign = 0;
+};
+
+template <class T>
+DAPPLE_VECTORS FloatBits<T> float_bits_of(const std::byte* p, std::size_t n) {
+  using Bits = typename FloatBits<T>::Bits;
+  constexpr T rounder = static_cast<T>(Bits{3} << (std::numeric_limits<T>::digits - 2));
+  Bits not_integer = 0, not_f32 = 0, reach = 0, sign = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const T x = load_le<T>(p + i * sizeof(T));
+    const Bits bits = std::bit_cast<Bits>(x);
+    const T sum = x + rounder;
+    not_integer |= std::bit_cast<Bits>(sum - rounder) ^ bits;
+    if constexpr (sizeof(T) == 8) {
+      not_f32 |= std::bit_cast<Bits>(static_cast<T>(static_cast<float>(x))) ^ bits;
+    }
+    const Bits integer = std::bit_cast<Bits>(sum) - std::bit_cast<Bits>(rounder);
+    const Bits mask = Bits{0} - (integer >> (8 * sizeof(Bits) - 1));
+    reach |= integer ^ mask;
+    sign |= mask;
+  }
+  return {not_integer, not_f32, reach, sign};
+}
+
+template <class Bits>
+DAPPLE_VECTORS std::uint64_t count_nonzero(const std::byte* p, std::size_t n) {
+  std::uint64_t nonzero = 0;
+  for (std::size_t i = 0; i < n; ++i) nonzero += load_le<Bits>(p + i * sizeof(Bits)) != 0;
+  return nonzero;
+}
+
 template <class T>
 class FloatSurvey {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-  static constexpr int kMantissa = std::numeric_limits<T>::digits - 1;
-  static constexpr T kRounder = static_cast<T>(Bits{3} << (kMantissa - 1));
-  static constexpr std::size_t kLanes = 8;
-
-  // One accumulator per lane, so that the compiler need not reorder any float operation.
-  struct Lanes {
-    std::array<Bits, kLanes> not_integer{}, not_f32{}, nonzero{};
-    std::array<T, kLanes> low{}, high{};
-
-    void add(const std::byte* p) {
-      for (std::size_t l = 0; l < kLanes; ++l) {
-        const T x = load_le<T>(p + l * sizeof(T));
-        const Bits bits = std::bit_cast<Bits>(x);
-        const T rounded = (x + kRounder) - kRounder;
-        not_integer[l] |= (std::bit_cast<Bits>(rounded) ^ bits) | static_cast<Bits>(x != x);
-        if constexpr (sizeof(T) == 8) {
-          not_f32[l] |= std::bit_cast<Bits>(static_cast<T>(static_cast<float>(x))) ^ bits;
-        }
-        low[l] = x < low[l] ? x : low[l];
-        high[l] = x > high[l] ? x : high[l];
-        nonzero[l] += bits != 0;
-      }
-    }
-  };
+  using Bits = typename FloatBits<T>::Bits;
 
  public:
   void add(const std::byte* p, std::size_t n) {
-    // A lane's count has the width of the float: runs keep it from overflowing. They are short
-    // because most floats soon turn out to be nothing smaller; the rest is only counted then.
-    constexpr std::size_t kRun = 4096;
+    // Runs that stay in the nearest cache while they are looked at twice, and short because most
+    // floats soon turn out to be nothing smaller; the rest is only counted then.
+    constexpr std::size_t kRun = 16384 / sizeof(T);
     while (n > 0) {
       const std::size_t run = std::min(n, kRun);
-      settled() ? count_run(p, run) : add_run(p, run);
+      if (!settled()) add_run(p, run);
+      nonzero_ += count_nonzero<Bits>(p, run);
       p += run * sizeof(T);
       n -= run;
     }
@@ -104,48 +131,29 @@ class FloatSurvey {
 
   Survey result() const {
     Survey s{nonzero_, 0};
-    constexpr T kReach = T{4294967296.0};
-    if (not_integer_ == 0 && high_ < kReach && low_ >= -kReach) {
-      const auto top = static_cast<std::uint64_t>(high_);
-      const auto bottom = low_ < 0 ? ~static_cast<std::int64_t>(low_) : 0;
-      s.fits = integer_types(low_ < 0, std::max(top, static_cast<std::uint64_t>(bottom)));
+    if (found_.not_integer == 0 && found_.reach <= std::numeric_limits<std::uint32_t>::max()) {
+      s.fits = integer_types(found_.sign != 0, found_.reach);
     }
-    if (not_f32_ == 0) s.fits |= bit(ValueType::f32);
+    if (found_.not_f32 == 0) s.fits |= bit(ValueType::f32);
     if (sizeof(T) == 8) s.fits |= bit(ValueType::f64);
     return s;
   }
 
  private:
   /// No further cell can change which types give back every bit.
-  bool settled() const { return not_integer_ != 0 && (sizeof(T) == 4 || not_f32_ != 0); }
-
-  void count_run(const std::byte* p, std::size_t n) {
-    Bits nonzero = 0;
-    for (std::size_t i = 0; i < n; ++i) nonzero += load_le<Bits>(p + i * sizeof(T)) != 0;
-    nonzero_ += nonzero;
+  bool settled() const {
+    return found_.not_integer != 0 && (sizeof(T) == 4 || found_.not_f32 != 0);
   }
 
   void add_run(const std::byte* p, std::size_t n) {
-    Lanes lanes;
-    std::size_t i = 0;
-    for (; i + kLanes <= n; i += kLanes) lanes.add(p + i * sizeof(T));
-    if (i < n) {
-      // The rest, filled up with zeros, which change nothing.
-      std::array<std::byte, kLanes * sizeof(T)> rest{};
-      std::copy(p + i * sizeof(T), p + n * sizeof(T), rest.begin());
-      lanes.add(rest.data());
-    }
-    for (std::size_t l = 0; l < kLanes; ++l) {
-      not_integer_ |= lanes.not_integer[l];
-      not_f32_ |= lanes.not_f32[l];
-      low_ = std::min(low_, lanes.low[l]);
-      high_ = std::max(high_, lanes.high[l]);
-      nonzero_ += lanes.nonzero[l];
-    }
+    const FloatBits<T> run = float_bits_of<T>(p, n);
+    found_.not_integer |= run.not_integer;
+    found_.not_f32 |= run.not_f32;
+    found_.reach |= run.reach;
+    found_.sign |= run.sign;
   }
 
-  Bits not_integer_ = 0, not_f32_ = 0;
-  T low_ = 0, high_ = 0;
+  FloatBits<T> found_;
   std::uint64_t nonzero_ = 0;
 };
 
@@ -166,19 +174,10 @@ Survey survey(const DenseCells& cells) {
   });
 }
 
-Survey survey(const SparseCells& cells) {
+Survey survey(const CsrCells& cells) {
   return visit_type(cells.type, [&](auto tag) {
-    using T = decltype(tag);
-    constexpr std::size_t kBatch = 512;
-    std::array<std::byte, kBatch * sizeof(T)> values;
-    SurveyOf<T> found;
-    for (std::size_t i = 0; i < cells.cells.size(); i += kBatch) {
-      const auto batch = cells.cells.subspan(i, std::min(kBatch, cells.cells.size() - i));
-      for (std::size_t k = 0; k < batch.size(); ++k) {
-        std::memcpy(values.data() + k * sizeof(T), &batch[k].bits, sizeof(T));
-      }
-      found.add(values.data(), batch.size());
-    }
+    SurveyOf<decltype(tag)> found;
+    found.add(cells.values, cells.stored());
     return found.result();
   });
 }

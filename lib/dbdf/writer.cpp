@@ -10,6 +10,7 @@ namespace dapple {
 
 using detail::BlockWriter;
 using detail::Schema;
+using detail::dbdf::CsrCells;
 using detail::dbdf::DenseCells;
 using detail::dbdf::SparseCell;
 
@@ -66,21 +67,32 @@ void TileWriter::put(BlockPos pos, CsrRef<T> cells) {
         " row pointers, " + std::to_string(cells.col_idx.size()) + " columns, " +
         std::to_string(nnz) + " values");
   }
-  std::vector<SparseCell> list;
-  list.reserve(nnz);
+  std::uint64_t next = 0;
   for (std::uint32_t r = 0; r < cells.rows; ++r) {
     const std::uint64_t begin = cells.row_ptr[r], end = cells.row_ptr[r + 1];
-    if (begin != list.size() || end < begin || end > nnz) {
+    if (begin != next || end < begin || end > nnz) {
       bad("expected row pointers that ascend from 0 to " + std::to_string(nnz) + ", got " +
           std::to_string(begin) + " and " + std::to_string(end) + " in row " + std::to_string(r));
     }
-    for (std::uint64_t i = begin; i < end; ++i) {
+    next = end;
+  }
+  if (next != nnz) {
+    bad("expected row pointers that end at " + std::to_string(nnz) + ", got " +
+        std::to_string(next));
+  }
+  const CsrCells rows{cells.row_ptr.data(),
+                      cells.col_idx.data(),
+                      reinterpret_cast<const std::byte*>(cells.values.data()),
+                      value_type_of<T>(),
+                      cells.rows,
+                      cells.cols};
+  if (impl_->put_if_clean(pos, rows)) return;
+  std::vector<SparseCell> list;
+  list.reserve(nnz);
+  for (std::uint32_t r = 0; r < cells.rows; ++r) {
+    for (std::uint64_t i = cells.row_ptr[r]; i < cells.row_ptr[r + 1]; ++i) {
       list.push_back({r, cells.col_idx[i], bits_of(cells.values[i])});
     }
-  }
-  if (list.size() != nnz) {
-    bad("expected row pointers that end at " + std::to_string(nnz) + ", got " +
-        std::to_string(list.size()));
   }
   impl_->put(pos, {cells.rows, cells.cols}, value_type_of<T>(), list);
 }

@@ -83,9 +83,12 @@ void Block::to_csr(Csr<T, std::uint32_t>& out) const {
     out.row_ptr.reset(std::size_t{e.rows} + 1);
     out.col_idx.reset(e.stored);
     out.values.reset(e.stored);
-    arrays_of(store(), e,
+    detail::RowCursor cursor;
+    arrays_of(store(), e, {0, e.rows}, cursor,
               {out.row_ptr.data(), out.col_idx.data(),
-               reinterpret_cast<std::byte*>(out.values.data()), value_type_of<T>()});
+               reinterpret_cast<std::byte*>(out.values.data()), value_type_of<T>(), e.stored});
+    out.col_idx.shorten(out.row_ptr[e.rows]);
+    out.values.shorten(out.row_ptr[e.rows]);
   };
   store().watched([&] { detail::fill_memory(store(), e.cells(), fill); }, &e);
 }

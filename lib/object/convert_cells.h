@@ -59,4 +59,8 @@ inline void store_bits(ValueType type, std::byte* p, std::uint64_t bits) noexcep
   }
 }
 
+/// True when one of `n` values, one behind the other, is positive zero. Looks at all of them,
+/// because a loop without a way out is made of vectors.
+bool has_zeros(ValueType type, const std::byte* values, std::size_t n) noexcept;
+
 }  // namespace dapple::detail

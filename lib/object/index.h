@@ -61,7 +61,8 @@ struct Entry {
 /// Byte positions inside the head in front of the entries of an index in place.
 namespace head_at {
 inline constexpr std::size_t tag = 0, empty = 8, dense = 16, csr = 24, coo = 32, stored = 40,
-                             hash = 48;  // of what stands in front of it
+                             hash = 48,  // of what stands in front of it
+    header = 56;                         // hash of the file's header; 0: not known
 }
 
 inline Entry load_entry(const std::byte* p) noexcept {

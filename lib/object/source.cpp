@@ -13,6 +13,7 @@
 #include "lib/bytes.h"
 #include "lib/object/convert_cells.h"
 #include "lib/object/pieces.h"
+#include "lib/object/row_gatherer.h"
 
 namespace dapple::detail {
 
@@ -328,6 +329,26 @@ bool Source::collect(const Region& region, std::uint64_t limit,
     cells.insert(cells.end(), part.begin(), part.end());
   });
   return all;
+}
+
+bool Source::gather(const Region& region, ValueType type, std::uint64_t most,
+                    RowGatherer& rows) const {
+  if (options_.value_type || region.empty()) return false;
+  const Range cols{object_col(region.cols.begin), object_col(region.cols.end - 1) + 1};
+  if (cols.size() != region.cols.size()) return false;
+  std::size_t pieces = 0;
+  for_each_run(region, [&](const Region&, std::uint64_t) { ++pieces; });
+  if (pieces != 1) return false;
+  const Region from{{rows_.begin + region.rows.begin, rows_.begin + region.rows.end}, cols};
+  return rows.gather(*store_, from, type, options_.absent, most);
+}
+
+bool Source::gathers_bands() const {
+  const Codec& codec = store_->codec();
+  const BlockCounts counts = store_->index().counts();
+  return !options_.value_type && runs_.size() == 1 && !codec.sequential && counts.coo == 0 &&
+         (counts.csr == 0 || codec.csr_arrays != nullptr) &&
+         (counts.dense == 0 || codec.in_place != nullptr);
 }
 
 void Source::entries(const Region& region, const CellRun::Take& take) const {

@@ -16,6 +16,8 @@
 
 namespace dapple::detail {
 
+class RowGatherer;
+
 class Source {
  public:
   /// Throws out_of_range when the selection leaves the object.
@@ -77,6 +79,13 @@ class Source {
   /// Appends the region's cells that are not positive zero to `cells`, in any order. False when
   /// they are more than `limit`; then an unspecified part of them was appended.
   bool collect(const Region& region, std::uint64_t limit, std::vector<StoredCell>& cells) const;
+
+  /// The same as rows of `type`; false, and nothing useful is there, where `RowGatherer::gather`
+  /// says so, or where the selection or a conversion stands between the object and the output.
+  bool gather(const Region& region, ValueType type, std::uint64_t most, RowGatherer& rows) const;
+  /// True when that is likely to work for regions of few rows, and costs no more than for many.
+  /// Throws corrupt as `BlockIndex::counts`.
+  bool gathers_bands() const;
 
   /// What a region holds, as far as the index tells; no payload is read.
   struct Load {

@@ -46,6 +46,13 @@ struct Part {
   Range cols;
 };
 
+/// What a block and a region that touches it share.
+inline Part shared_part(const Entry& entry, const Region& region) noexcept {
+  const Region both = intersect(entry.cells(), region);
+  return {{both.rows.begin - entry.pos.rx, both.rows.end - entry.pos.rx},
+          {both.cols.begin - entry.pos.cx, both.cols.end - entry.pos.cx}};
+}
+
 /// Values that can be looked at in place.
 struct DensePlace {
   const std::byte* data = nullptr;
@@ -85,13 +92,22 @@ class CellRun {
   std::array<StoredCell, kMost> cells_;
 };
 
-/// The three arrays of one sparse block, of which all values are of one type: rows + 1 row
-/// pointers, and as many columns (from the block's first) and values as are stored.
+/// Three arrays for rows of one sparse block, of which all values are of one type: row pointers,
+/// one more than rows, and `room` columns (from the block's first) and values.
 struct CsrTarget {
   std::uint64_t* row_ptr;
   std::uint32_t* col_idx;
   std::byte* values;
   ValueType type;
+  std::uint64_t room;
+};
+
+/// Where in a block its rows were read up to: who goes on there need not hop over the rows in
+/// front. One that is new, or stands behind the rows that are asked for, is at row 0.
+struct RowCursor {
+  std::uint64_t row = 0;
+  std::uint64_t byte = 0;     // from the first row
+  std::uint64_t entries = 0;  // of the rows in front
 };
 
 /// How the blocks of one format are decoded: a table of functions, one table per format.
@@ -120,8 +136,11 @@ struct Codec {
   /// Calls `take` for every stored entry of `part`, in any order. May be null: all cells of the
   /// block are decoded with `read`, and those that are not positive zero are taken.
   void (*entries)(const Store&, const Entry&, const Part&, CellRun& take) = nullptr;
-  /// Decodes all of a CSR or COO block into arrays. May be null: they are made of `entries`.
-  void (*csr_arrays)(const Store&, const Entry&, const CsrTarget& out) = nullptr;
+  /// Decodes rows of a CSR or COO block into arrays, each row's columns in ascending order, and
+  /// returns true; false when there is no room for them. The cursor must be of this block. May be
+  /// null: they are made of `entries`.
+  bool (*csr_arrays)(const Store&, const Entry&, Range rows, RowCursor& cursor,
+                     const CsrTarget& out) = nullptr;
   /// True when the file has to be parsed from front to back, so that reading it tile by tile
   /// would parse it again and again: converters read strips of whole rows once and cut them up.
   bool sequential = false;
@@ -202,6 +221,24 @@ class Store : public HotStore {
     entries(region, options, CellRun::Take([&take](std::span<const StoredCell> run) {
               for (const StoredCell& cell : run) take(cell);
             }));
+  }
+
+  /// Calls f(number, entry, part) with every block that shares cells with `region`, in ascending
+  /// order of positions, each compared with its header first; `part` is what they share. Absent
+  /// cells as in `options`.
+  template <class F>
+  void for_each_block(const Region& region, const ReadOptions& options, const F& f) const {
+    bool whole = true;
+    const auto numbers = watched([&] { return covering(region, options.absent, whole); });
+    for (const std::uint64_t number : numbers) {
+      const Entry entry = index_.entry(number);
+      watched(
+          [&] {
+            confirm_entry(number, entry);
+            f(number, entry, shared_part(entry, region));
+          },
+          &entry);
+    }
   }
 
   void prefetch(const Region& region) const;

@@ -189,6 +189,9 @@ TEST_CASE("csv: an integer that f64 cannot hold is not rounded for its neighbour
         "expected an integer that f64, the type of the other columns, holds in line 1, column 1, "
         "got '9007199254740993' (a header line makes it a frame, --type '0=f64' rounds it)");
   CHECK(error_of([&] { csv.open("-1,18446744073709551615\n"); })->code() == Errc::type_mismatch);
+  // Of those beyond 2^53 f64 holds some, and writers of f64 print them so.
+  CHECK(types(csv.open("1152921504606846976,0.5\n")) == "matrix f64 f64");
+  CHECK(types(csv.open("9223372036854775808,1\n-9223372036854775808,2\n")) == "matrix f64 f64");
   CHECK(types(csv.open("9007199254740993,0.5\n", {.types = {{"0", ValueType::f64}}})) ==
         "matrix f64 f64");
   CHECK(types(csv.open("a,b\n9007199254740993,0.5\n")) == "frame i64 f64");

@@ -31,8 +31,8 @@ struct Choice {
 Choice choose(const std::uint8_t* p, const reference::Object& object) {
   const auto number = [&](std::size_t at) { return std::uint64_t{p[at]} << 8 | p[at + 1]; };
   const auto range = [&](std::size_t at, std::uint64_t n) {
-    const std::uint64_t begin = number(at) % (n + 1);
-    return Range{begin, begin + number(at + 2) % (n - begin + 1)};
+    const std::uint64_t begin = std::min(number(at), n);
+    return Range{begin, begin + std::min(number(at + 2), n - begin)};
   };
   Choice c;
   c.region = {range(0, object.rows), range(4, object.cols)};

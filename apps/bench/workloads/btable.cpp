@@ -59,7 +59,7 @@ void measure_writing(Session& session, const Tables& tables) {
                   kMilliseconds, Cache::any,
                   dense ? std::vector<Goal>{{"", kJavaMilliseconds / 10}}
                         : std::vector<Goal>{{"limit", 2}, {"peer", 1}}};
-    series.contenders.push_back(raw_writer(tables.btable, out, Per::run));
+    series.contenders.push_back(raw_copier(tables.btable, out, Per::run));
     for (const unsigned threads : {1U, 2U}) {
       series.contenders.push_back(
           converter(dense ? tables.dense : tables.csr, out, "btable", tables.shape, threads));
@@ -101,7 +101,7 @@ void measure_reading(Session& session, const Tables& tables) {
 void measure_import(Session& session, const Tables& tables) {
   const Path out = session.folder().scratch("written.dbdf");
   Series series{"convert a BTable to dbdf", kMilliseconds, Cache::any, {{"limit", 2}}};
-  series.contenders.push_back(raw_writer(tables.btable, out, Per::run));
+  series.contenders.push_back(raw_copier(tables.btable, out, Per::run));
   for (const unsigned threads : {1U, 2U}) {
     series.contenders.push_back(converter(tables.btable, out, "dbdf", tables.shape, threads));
   }

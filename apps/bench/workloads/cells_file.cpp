@@ -46,6 +46,21 @@ Contender raw_writer(const fs::path& like, const fs::path& path, Per per) {
                      [bytes, path] { RawFile(path, RawFile::For::writing).write_at(0, *bytes); });
 }
 
+Contender raw_copier(const fs::path& from, const fs::path& path, Per per) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  const auto buffer = std::make_shared<std::vector<std::byte>>(kPiece);
+  const auto copy = [buffer, from, path] {
+    const RawFile in(from), out(path, RawFile::For::writing);
+    std::uint64_t at = 0;
+    while (const std::size_t n = in.read_some_at(at, *buffer)) {
+      out.write_at(at, std::span(*buffer).first(n));
+      at += n;
+    }
+  };
+  return file_writer("copy", Role::limit, "the file to a new one, by pread and pwrite of 1 MiB",
+                     per == Per::run ? 1 : static_cast<double>(fs::file_size(from)), path, copy);
+}
+
 Contender raw_reader(const fs::path& path, Per per) {
   const auto bytes = std::make_shared<std::vector<std::byte>>(fs::file_size(path));
   return {"pread",

@@ -28,6 +28,9 @@ enum class Per : std::uint8_t { byte, run };
 /// As a limit: the bytes of the file `like` from memory to a new file at `path`.
 Contender raw_writer(const std::filesystem::path& like, const std::filesystem::path& path, Per per);
 
+/// As a limit of conversions: the file `from`, copied to `path`.
+Contender raw_copier(const std::filesystem::path& from, const std::filesystem::path& path, Per per);
+
 /// As a limit: pread of the whole file into memory that was used before.
 Contender raw_reader(const std::filesystem::path& path, Per per);
 

@@ -149,7 +149,7 @@ void measure_format(Session& session, Source& source, const Foreign& f) {
   const Path to = session.folder().scratch(fmt::format("written.{}", f.format));
   Series out{fmt::format("{}, out (GB of the file)", f.format), kGigabytesPerSecond, Cache::any,
              f.goals};
-  out.contenders.push_back(raw_writer(path, to, Per::byte));
+  out.contenders.push_back(raw_copier(path, to, Per::byte));
   for (const unsigned threads : {1U, 2U}) {
     out.contenders.push_back(writer(to, f.format, source, work, threads));
   }

@@ -67,6 +67,11 @@ void settle_row(const Row& row, std::vector<std::uint32_t>& order) {
   order.erase(order.begin(), kept.base());
 }
 
+/// Throws corrupt for the first column of a row outside the table, if there is one.
+void check_columns(const Store& store, const Entry& block, const Row& row) {
+  for (std::uint32_t i = 0; i < row.size; ++i) checked_column(store, block, row, i);
+}
+
 /// True when the columns of a row ascend, each once. Throws corrupt for one outside the table.
 bool is_ascending(const Store& store, const Entry& block, const Row& row) {
   bool ascending = true, inside = true;
@@ -77,7 +82,7 @@ bool is_ascending(const Store& store, const Entry& block, const Row& row) {
     ascending &= col >= least;
     least = std::uint64_t{col} + 1;
   }
-  for (std::uint32_t i = 0; !inside; ++i) checked_column(store, block, row, i);
+  if (!inside) check_columns(store, block, row);
   return ascending;
 }
 
@@ -98,8 +103,72 @@ void btable_entries(const Store& store, const Entry& block, const Part& part, Ce
   });
 }
 
+/// Values as the machine has them, f64, become the target's type. Throws like `read_btable`.
+void convert_row(const Store& store, const Entry& block, std::uint64_t r, const Row& row,
+                 const CsrTarget& out, std::uint64_t k) {
+  const std::size_t size = size_of(out.type);
+  for (std::uint32_t i = 0; i < row.size; ++i) {
+    const std::uint64_t value = row[i].bits();
+    std::uint64_t bits = 0;
+    if (!convert_cell(ValueType::f64, value, out.type, bits)) {
+      fail_misfit_at(row.offset_of(i) + 4, store, block, {r, row[i].column()},
+                     reinterpret_cast<const std::byte*>(&value), out.type);
+    }
+    store_bits(out.type, out.values + (k + i) * size, bits);
+  }
+}
+
+/// Rows in ascending order, which writers make, are turned around as they are copied, and looked at
+/// behind it in loops that the compiler makes vectors of.
+bool btable_arrays(const Store& store, const Entry& block, Range rows, RowCursor& cursor,
+                   const CsrTarget& out) {
+  if (cursor.row > rows.begin) cursor = {};
+  RowWalk walk(store.file(), block.offset + cursor.byte, block.offset + block.bytes);
+  walk.skip(rows.begin - cursor.row);
+  std::vector<std::uint32_t> order;
+  std::uint64_t k = 0;
+  out.row_ptr[0] = 0;
+  for (std::uint64_t r = rows.begin; r < rows.end; ++r) {
+    const Row row = walk.next();
+    if (row.size > out.room - k) return false;
+    std::uint32_t* const cols = out.col_idx + k;
+    if (out.type == ValueType::f64) {
+      std::byte* const values = out.values + k * sizeof(double);
+      for (std::uint32_t i = 0; i < row.size; ++i) {
+        cols[i] = row[i].column();
+        store_le(values + i * sizeof(double), row[i].bits());
+      }
+    } else {
+      for (std::uint32_t i = 0; i < row.size; ++i) cols[i] = row[i].column();
+    }
+    std::uint32_t outside = 0, unordered = 0;
+    for (std::uint32_t i = 0; i < row.size; ++i) outside |= cols[i] >= block.cols ? 1U : 0U;
+    for (std::uint32_t i = 1; i < row.size; ++i) unordered |= cols[i] <= cols[i - 1] ? 1U : 0U;
+    if (outside != 0) check_columns(store, block, row);
+    if (out.type != ValueType::f64) convert_row(store, block, r, row, out, k);
+    if (unordered == 0) {
+      k += row.size;
+    } else {
+      settle_row(row, order);
+      for (const std::uint32_t i : order) {
+        std::uint64_t bits = 0;
+        convert_cell(ValueType::f64, row[i].bits(), out.type, bits);
+        out.col_idx[k] = row[i].column();
+        store_bits(out.type, out.values + k * size_of(out.type), bits);
+        ++k;
+      }
+    }
+    out.row_ptr[r - rows.begin + 1] = k;
+  }
+  cursor = {rows.end, walk.offset() - block.offset, 0};
+  return true;
+}
+
 }  // namespace
 
-const Codec kCodec = {.format = "btable", .read = read_btable, .entries = btable_entries};
+const Codec kCodec = {.format = "btable",
+                      .read = read_btable,
+                      .entries = btable_entries,
+                      .csr_arrays = btable_arrays};
 
 }  // namespace dapple::detail::btable

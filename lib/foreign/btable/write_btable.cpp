@@ -12,6 +12,7 @@
 #include "lib/foreign/utf8.h"
 #include "lib/object/convert_cells.h"
 #include "lib/object/pieces.h"
+#include "lib/object/row_gatherer.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail::btable {
@@ -117,11 +118,20 @@ std::uint64_t as_f64(const Schema& schema, const StoredCell& cell) {
   return bits;
 }
 
+/// True when f64 holds every value that the columns can have.
+bool fits_f64(const Schema& schema) {
+  if (schema.kind == ObjectKind::matrix) return holds_all(ValueType::f64, schema.value_type);
+  return std::all_of(schema.columns.begin(), schema.columns.end(), [](const Column& column) {
+    return holds_all(ValueType::f64, column.value_type);
+  });
+}
+
 /// Bands of rows, none with many more entries than kBandEntries as far as the index tells. Rows of
-/// one tiling's tiles are kept together where that is possible.
-std::vector<Range> bands_of(const Source& source) {
+/// one tiling's tiles are kept together where that is possible, unless they can be gathered band
+/// by band.
+std::vector<Range> bands_of(const Source& source, bool gathers) {
   const auto grid = source.store().index().grid();
-  const std::uint64_t block_rows = grid ? grid->tile.rows : 1;
+  const std::uint64_t block_rows = grid && !gathers ? grid->tile.rows : 1;
   std::vector<Range> bands;
   walk_in_pieces({0, source.rows()}, block_rows, [&](Range rows) {
     const double entries = source.load({rows, {0, source.cols()}}).stored;
@@ -136,13 +146,17 @@ std::vector<Range> bands_of(const Source& source) {
 /// Encodes bands of rows, one after the other, in memory that it keeps.
 class BandEncoder {
  public:
-  explicit BandEncoder(const Source& source)
-      : source_(&source), as_they_are_(holds_only_f64(source.schema())) {}
+  BandEncoder(const Source& source, bool gathers)
+      : source_(&source), gathers_(gathers), as_they_are_(holds_only_f64(source.schema())) {}
 
   /// The rows as they stand in the file. Valid until the next call.
   std::span<const std::byte> encode(Range rows) {
     rows_ = rows;
     const Region band{rows, {0, source_->cols()}};
+    if (gathers_ && source_->gather(band, ValueType::f64, kTileEntries, gatherer_)) {
+      copy(gatherer_.rows());
+      return bytes();
+    }
     const Source::Load load = source_->load(band);
     cells_.clear();
     // Blocks give their entries row by row, so that those of blocks side by side, one block after
@@ -167,12 +181,32 @@ class BandEncoder {
 
   std::span<const std::byte> bytes() const noexcept { return {buffer_.data(), size_}; }
 
+  /// Room for the band's rows with so many entries.
+  void make_room(std::uint64_t entries) {
+    size_ = rows_.size() * kCountBytes + entries * kEntryBytes;
+    if (buffer_.size() < size_) buffer_.resize(size_);
+  }
+
+  void copy(const CsrRows& rows) {
+    make_room(rows.entries());
+    std::byte* p = buffer_.data();
+    for (std::uint64_t r = 0; r < rows_.size(); ++r) {
+      const std::uint64_t begin = rows.row_ptr[r], end = rows.row_ptr[r + 1];
+      store_be(p, static_cast<std::uint32_t>(end - begin));
+      p += kCountBytes;
+      const std::byte* value = rows.values.data() + begin * sizeof(double);
+      for (std::uint64_t k = begin; k < end; ++k, p += kEntryBytes, value += sizeof(double)) {
+        store_be(p, rows.col_idx[k]);
+        store_be(p + 4, load_le<std::uint64_t>(value));
+      }
+    }
+  }
+
   /// Writes the cells to their rows. False when they do not come in ascending columns.
   bool deal() {
     ends_.assign(rows_.size(), {});
     for (const StoredCell& cell : cells_) ++ends_[cell.row - rows_.begin].at;
-    size_ = rows_.size() * kCountBytes + cells_.size() * kEntryBytes;
-    if (buffer_.size() < size_) buffer_.resize(size_);
+    make_room(cells_.size());
     std::size_t at = 0;
     for (RowEnd& end : ends_) {
       const auto count = static_cast<std::uint32_t>(end.at);
@@ -193,8 +227,10 @@ class BandEncoder {
   }
 
   const Source* source_;
+  bool gathers_;
   bool as_they_are_;
   Range rows_{0, 0};
+  RowGatherer gatherer_;
   std::vector<StoredCell> cells_;
   std::vector<RowEnd> ends_;  // one for each row
   std::vector<std::byte> buffer_;
@@ -205,9 +241,11 @@ class BandEncoder {
 
 void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&) {
   write_header(source.schema(), sink);
-  const std::vector<Range> bands = bands_of(source);
+  const bool gathers = fits_f64(source.schema()) && source.gathers_bands();
+  const std::vector<Range> bands = bands_of(source, gathers);
   const unsigned threads = source.threads();
-  std::vector<BandEncoder> encoders(worker_limit(threads), BandEncoder(source));
+  std::vector<BandEncoder> encoders;
+  for (unsigned i = 0; i < worker_limit(threads); ++i) encoders.emplace_back(source, gathers);
   parallel_in_order(bands.size(), threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
     const auto bytes = encoders[worker].encode(bands[i]);
     turn.take([&] {

@@ -1,0 +1,154 @@
+#include "lib/dbdf/item_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "lib/bytes.h"
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/parallel.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+constexpr std::size_t kTail = 1 << 20;
+constexpr std::uint64_t kPaddingHeader = kPosition + kDenseHeader;
+
+template <class F>
+void in_turn(Turn* turn, const F& f) {
+  if (turn != nullptr) {
+    turn->take(f);
+  } else {
+    f();
+  }
+}
+
+// Bytes of a padding block so that the dense payload of an item behind it is aligned.
+std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align) {
+  const std::uint64_t payload = item + kPaddingHeader;
+  std::uint64_t gap = round_up(payload, align) - payload;
+  while (gap != 0 && gap < kPaddingHeader + kTag) gap += align;
+  return gap;
+}
+
+}  // namespace
+
+ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& options,
+                   std::vector<std::byte> header)
+    : file_(path, options.overwrite),
+      align_(options.plain ? 1 : options.align),
+      end_(header.size()),
+      tail_(std::move(header)) {}
+
+void ItemFile::put(Entry entry, std::span<const std::byte> item, Turn* turn) {
+  entry.hash = xxh3(item);
+  if (item.size() > kSmall) {
+    write_at(reserve(entry, turn).offset, item);
+  } else {
+    in_turn(turn, [&] { append_small(entry, item); });
+  }
+}
+
+void ItemFile::put(Entry entry, std::span<iovec> parts, Turn* turn) {
+  Xxh3 hash;
+  for (const iovec& part : parts) {
+    hash.add({static_cast<const std::byte*>(part.iov_base), part.iov_len});
+  }
+  entry.hash = hash.value();
+  write_at(reserve(entry, turn).offset, parts);
+}
+
+// Puts a small item behind everything else, to be written together with others.
+void ItemFile::append_small(Entry& entry, std::span<const std::byte> item) {
+  const std::lock_guard lock(mutex_);
+  if (entry.kind == BlockKind::dense) append_padding(align_);
+  entry.offset = end_ + kPosition;
+  tail_.insert(tail_.end(), item.begin(), item.end());
+  end_ += item.size();
+  entries_.push_back(entry);
+  if (tail_.size() >= kTail) flush_tail();
+}
+
+// Takes the place of an item behind everything else.
+ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
+  Place place{};
+  in_turn(turn, [&] {
+    const std::lock_guard lock(mutex_);
+    if (entry.kind == BlockKind::dense) append_padding(align_);
+    flush_tail();
+    place = {end_, entries_.size()};
+    entry.offset = end_ + kPosition;
+    end_ = entry.offset + entry.bytes;
+    entries_.push_back(entry);
+  });
+  return place;
+}
+
+// Puts what is needed so that a dense payload behind it is aligned.
+void ItemFile::append_padding(std::uint64_t align) {
+  const std::uint64_t bytes = padding_in_front_of(end_, align);
+  if (bytes == 0) return;
+  Entry padding;
+  padding.pos = kAuxiliaryPos;
+  padding.rows = 1;
+  padding.cols = static_cast<std::uint32_t>(bytes - kPaddingHeader);
+  padding.kind = BlockKind::dense;
+  const std::size_t at = tail_.size();
+  tail_.resize(at + bytes);
+  emit_item_header(tail_.data() + at, padding);
+  std::memcpy(tail_.data() + at + kPaddingHeader, kPaddingTag, kTag);
+  end_ += bytes;
+}
+
+void ItemFile::flush_tail() {
+  write_at(end_ - tail_.size(), std::span<const std::byte>(tail_));
+  tail_.clear();
+}
+
+// The index is a dense u8 block of rows of 64 bytes, its payload aligned to them.
+void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
+  append_padding(kLine);
+  const std::uint64_t bytes = index_bytes(index);
+  Entry block;
+  block.pos = kAuxiliaryPos;
+  block.kind = BlockKind::dense;
+  if (bytes / kLine > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Errc::unsupported, name(), std::nullopt,
+                "expected at most 2^32 - 3 blocks in an indexed file, got " +
+                    std::to_string(index.size()) + "; write it --plain or with larger tiles");
+  }
+  block.rows = static_cast<std::uint32_t>(bytes / kLine);
+  block.cols = kLine;
+  const std::size_t at = tail_.size();
+  tail_.resize(at + kPaddingHeader);
+  emit_item_header(tail_.data() + at, block);
+  end_ += kPaddingHeader;
+  emit_index(index, header_hash, end_ + bytes, [&](std::span<const std::byte> part) {
+    while (!part.empty()) {
+      const auto piece = part.first(std::min(part.size(), kTail));
+      tail_.insert(tail_.end(), piece.begin(), piece.end());
+      end_ += piece.size();
+      part = part.subspan(piece.size());
+      if (tail_.size() >= kTail) flush_tail();
+    }
+  });
+}
+
+void ItemFile::require_whole() const {
+  if (!failed_) return;
+  throw Error(Errc::io, name(), std::nullopt,
+              "expected every block to be written, got an error at one of them before");
+}
+
+std::uint64_t ItemFile::publish(bool sync) {
+  require_whole();
+  flush_tail();
+  file_.publish(sync);
+  return end_;
+}
+
+}  // namespace dapple::detail::dbdf

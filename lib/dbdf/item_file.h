@@ -1,0 +1,105 @@
+// The items of a file that is being written: placed behind each other from any number of threads,
+// listed, and published with their index.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dapple/writer.h"
+#include "lib/file.h"
+#include "lib/hash.h"
+#include "lib/object/index.h"
+
+namespace dapple::detail {
+
+class Turn;
+
+namespace dbdf {
+
+/// Any thread may put items. With a turn, an item takes its place in the file in that turn. An
+/// entry says what the item is, and its bytes behind the position; offset and hash are filled in
+/// here. Dense payloads are aligned. All throw io.
+class ItemFile {
+ public:
+  /// Items up to this size are gathered and written together.
+  static constexpr std::size_t kSmall = std::size_t{64} << 10;
+
+  ItemFile(const std::filesystem::path& path, const WriteOptions& options,
+           std::vector<std::byte> header);
+
+  const std::string& name() const noexcept { return file_.name(); }
+
+  /// An item, position included.
+  void put(Entry entry, std::span<const std::byte> item, Turn* turn = nullptr);
+  /// A large item whose parts lie apart; the first is position and header. `parts` is used up.
+  void put(Entry entry, std::span<iovec> parts, Turn* turn);
+  /// A large item that is made piece by piece: make(take) calls take(bytes) for each, in order,
+  /// and throws nothing of its own.
+  template <class Make>
+  void put_pieces(Entry entry, Turn* turn, const Make& make) {
+    const Place place = reserve(entry, turn);
+    std::uint64_t at = place.offset;
+    Xxh3 hash;
+    make([&](std::span<const std::byte> piece) {
+      hash.add(piece);
+      write_at(at, piece);
+      at += piece.size();
+    });
+    entry.hash = hash.value();
+    const std::lock_guard lock(mutex_);
+    entries_.set(place.number, entry);
+  }
+
+  /// What was put. REQUIRES, as what follows, that nobody puts.
+  const EntryTable& entries() const noexcept { return entries_; }
+  EntryTable take_entries() noexcept { return std::move(entries_); }
+  void put_index(const BlockIndex& index, std::uint64_t header_hash);
+  /// Gives the file its name; returns its size. Throws io also when a write failed before.
+  std::uint64_t publish(bool sync);
+  /// Throws io when a write failed: the file has a hole.
+  void require_whole() const;
+
+ private:
+  /// An item's first byte, and the number of its entry.
+  struct Place {
+    std::uint64_t offset, number;
+  };
+
+  Place reserve(Entry& entry, Turn* turn);
+  void append_small(Entry& entry, std::span<const std::byte> item);
+  template <class Bytes>
+  void write_at(std::uint64_t offset, Bytes bytes);
+  void append_padding(std::uint64_t align);
+  void flush_tail();
+
+  OutputFile file_;
+  std::uint64_t align_;
+  std::atomic<bool> failed_{false};  // a write failed
+
+  std::mutex mutex_;             // guards what follows
+  std::uint64_t end_ = 0;        // bytes of the file that are taken
+  EntryTable entries_;           // in file order
+  std::vector<std::byte> tail_;  // the last bytes, not written yet: [end_ - tail_.size(), end_)
+};
+
+// A caller may go on after an error: the hole that it leaves must never be published.
+template <class Bytes>
+void ItemFile::write_at(std::uint64_t offset, Bytes bytes) {
+  try {
+    file_.write_at(offset, bytes);
+  } catch (const Error&) {
+    failed_ = true;
+    throw;
+  }
+}
+
+}  // namespace dbdf
+}  // namespace dapple::detail
