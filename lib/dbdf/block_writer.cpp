@@ -15,6 +15,7 @@
 #include "lib/dbdf/tiling.h"
 #include "lib/hash.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/row_columns.h"
 
 namespace dapple::detail {
 
@@ -174,12 +175,8 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
   for (std::uint32_t row = 0; row < cells.rows; ++row) {
     const std::uint64_t begin = cells.row_ptr[row], end = cells.row_ptr[row + 1];
-    if (begin == end) continue;
-    std::uint32_t unordered = 0;
-    for (std::uint64_t k = begin + 1; k < end; ++k) {
-      unordered |= cells.col_idx[k] <= cells.col_idx[k - 1] ? 1U : 0U;
-    }
-    if (unordered != 0 || cells.col_idx[end - 1] >= cells.cols) return false;
+    const RowColumns check(cells.col_idx + begin, end - begin, cells.cols);
+    if (!check.ascending || !check.inside) return false;
   }
   if (has_zeros(cells.type, cells.values, cells.stored())) return false;
   if (cells.type == declared) {

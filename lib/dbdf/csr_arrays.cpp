@@ -8,6 +8,7 @@
 #include "lib/dbdf/entry_stream.h"
 #include "lib/object/convert_cells.h"
 #include "lib/object/misfit.h"
+#include "lib/object/row_columns.h"
 
 namespace dapple::detail::dbdf {
 
@@ -41,20 +42,6 @@ void convert_row(const Stream& s, std::uint32_t row, const std::byte* entries, s
   }
 }
 
-// Whether all columns of a row are below `cols`, and in ascending order. Two loops over an array
-// that is still in the nearest cache, and that the compiler makes vectors of.
-struct RowCheck {
-  bool inside, ascending;
-
-  RowCheck(const std::uint32_t* col, std::uint32_t count, std::uint32_t cols) {
-    std::uint32_t outside = 0, unordered = 0;
-    for (std::uint32_t i = 0; i < count; ++i) outside |= col[i] >= cols ? 1U : 0U;
-    for (std::uint32_t i = 1; i < count; ++i) unordered |= col[i] <= col[i - 1] ? 1U : 0U;
-    inside = outside == 0;
-    ascending = unordered == 0;
-  }
-};
-
 // Columns are checked row by row behind the loop that copies, which so keeps up with memory (10^7
 // entries of f64: 10.2 ms, a memcpy of their bytes 9.8 ms, checked one by one 12.4 ms).
 template <std::size_t kSize>
@@ -76,7 +63,7 @@ bool csr_to_arrays(const Stream& s, Range rows, RowCursor& cursor, const CsrTarg
     } else {
       for (std::uint32_t i = 0; i < count; ++i) std::memcpy(cols + i, entries + i * stride, 4);
     }
-    const RowCheck check(cols, count, s.entry.cols);
+    const RowColumns check(cols, count, s.entry.cols);
     if (!check.inside) {
       const auto* const bad =
           std::find_if(cols, cols + count, [&](auto c) { return c >= s.entry.cols; });

@@ -8,6 +8,7 @@
 #include "lib/object/convert_cells.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
+#include "lib/object/row_columns.h"
 
 namespace dapple::detail::btable {
 
@@ -141,12 +142,10 @@ bool btable_arrays(const Store& store, const Entry& block, Range rows, RowCursor
     } else {
       for (std::uint32_t i = 0; i < row.size; ++i) cols[i] = row[i].column();
     }
-    std::uint32_t outside = 0, unordered = 0;
-    for (std::uint32_t i = 0; i < row.size; ++i) outside |= cols[i] >= block.cols ? 1U : 0U;
-    for (std::uint32_t i = 1; i < row.size; ++i) unordered |= cols[i] <= cols[i - 1] ? 1U : 0U;
-    if (outside != 0) check_columns(store, block, row);
+    const RowColumns check(cols, row.size, block.cols);
+    if (!check.inside) check_columns(store, block, row);
     if (out.type != ValueType::f64) convert_row(store, block, r, row, out, k);
-    if (unordered == 0) {
+    if (check.ascending) {
       k += row.size;
     } else {
       settle_row(row, order);
