@@ -21,6 +21,14 @@
 
 namespace dapple::test {
 
+/// Tests that try a small file changed at every place try every n-th place only under the address
+/// sanitizer, which takes ten times as long.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr std::size_t kEveryPlace = 3, kEveryBit = 8;
+#else
+inline constexpr std::size_t kEveryPlace = 1, kEveryBit = 1;
+#endif
+
 /// Counts the running test case as skipped, and prints why.
 void skip(std::string reason);
 

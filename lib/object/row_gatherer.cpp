@@ -285,6 +285,7 @@ bool RowGatherer::close_band() {
     for (const Member& member : members) {
       const std::uint64_t begin = member.rows.row_ptr[row];
       const std::uint64_t count = member.rows.row_ptr[row + 1] - begin;
+      if (count == 0) continue;
       std::copy_n(member.rows.col_idx.data() + begin, count, rows_.col_idx.data() + size_);
       std::memcpy(rows_.values.data() + size_ * value, member.rows.values.data() + begin * value,
                   count * value);
