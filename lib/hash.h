@@ -1,30 +1,30 @@
-// The only user of xxHash.
+// XXH3-64, which guards blocks and indexes (FORMAT.md).
 #pragma once
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+
+struct XXH3_state_s;
 
 namespace dapple::detail {
 
-inline std::uint64_t xxh3(std::span<const std::byte> bytes, std::uint64_t seed = 0) noexcept {
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-}
+std::uint64_t xxh3(std::span<const std::byte> bytes, std::uint64_t seed = 0) noexcept;
 
 /// XXH3-64 of bytes that come in pieces.
 class Xxh3 {
  public:
-  Xxh3() noexcept { XXH3_64bits_reset(&state_); }
-  void add(std::span<const std::byte> bytes) noexcept {
-    XXH3_64bits_update(&state_, bytes.data(), bytes.size());
-  }
-  std::uint64_t value() const noexcept { return XXH3_64bits_digest(&state_); }
+  /// Throws std::bad_alloc.
+  Xxh3();
+  void add(std::span<const std::byte> bytes) noexcept;
+  std::uint64_t value() const noexcept;
 
  private:
-  XXH3_state_t state_;
+  struct Free {
+    void operator()(XXH3_state_s* state) const noexcept;
+  };
+  std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
 }  // namespace dapple::detail

@@ -28,7 +28,8 @@ import inputs  # noqa: E402
 
 MOVES = {"read", "pread", "pread64", "write", "pwrite", "pwrite64", "pwritev64"}
 WRITES = {"write", "pwrite", "pwrite64", "pwritev64"}
-INTERRUPTIBLE = MOVES | {"open", "open64", "fsync", "flock", "ftruncate64"}
+HINTS = {"fallocate64"}  # the write that follows is what counts
+INTERRUPTIBLE = MOVES | HINTS | {"open", "open64", "fsync", "flock", "ftruncate64"}
 CLEARS = {"unlink", "fstat64", "lstat64"}  # what tells whose a hidden file is: left to the next run
 # In memory where that can be: these writers sync every file.
 FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -54,6 +55,7 @@ def scenarios():
         Scenario("csv", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv"),
         Scenario("from stdin", ["convert", "-", "out.dbdf", "--from", "csv", "--force"],
                  "out.dbdf", stdin=b"1,2\n3,4\n"),
+        Scenario("large", ["convert", "large.csv", "out.dbdf", "--force"], "out.dbdf"),
         Scenario("index", ["index", "irregular.dbdf"], "irregular.dbdf.dpx"),
         Scenario("repair", ["repair", "cut.dbdf", "-o", "out.dbdf", "--force"], "out.dbdf"),
         Scenario("get", ["get", "mixed.dbdf", "-o", "out.npy", "--force"], "out.npy"),
@@ -75,7 +77,7 @@ class Place:
         self.work, self.temporary = folder / "work", folder / "temporary"
         self.temporary.mkdir()
         self.work.mkdir()
-        for name in ("mixed.dbdf", "cut.dbdf", "irregular.dbdf"):
+        for name in ("mixed.dbdf", "cut.dbdf", "irregular.dbdf", "large.csv"):
             shutil.copy(folder.parent / "inputs" / name, self.work)
         self.before = set(os.listdir(self.work))
         self.out = self.work / scenario.out
@@ -111,9 +113,9 @@ class Place:
 def faults(calls):
     """Everything that can befall each call, as (fault, call, whether it must not matter)."""
     for number, call in enumerate(calls, 1):
-        refusal = errno.ENOSPC if call in WRITES else errno.EIO
+        refusal = errno.ENOSPC if call in WRITES | HINTS else errno.EIO
         yield f"{number}:kill", call, False
-        yield f"{number}:{refusal}", call, False
+        yield f"{number}:{refusal}", call, call in HINTS
         if call in INTERRUPTIBLE:
             yield f"{number}:{errno.EINTR}", call, True
         if call in MOVES:
@@ -263,6 +265,7 @@ def main(program, shim):
     with tempfile.TemporaryDirectory(prefix="dapple-faults-", dir=FOLDER) as name:
         folder = pathlib.Path(name)
         inputs.make(folder / "inputs")
+        (folder / "inputs" / "large.csv").write_text("".join(f"{i}.1\n" for i in range(40000)))
         jobs = [lambda p, s, f, scenario=scenario: try_scenario(p, s, scenario, f)
                 for scenario in scenarios()]
         jobs += [check_file_size_limit, check_planted_links, check_live_writer,
