@@ -154,6 +154,9 @@ class OutputFile {
 
   const std::string& name() const noexcept { return name_; }
 
+  /// Claims storage for so many bytes that will be written in pieces; any thread. A hint: what
+  /// cannot be claimed shows when it is written. Bytes that are written at once need none.
+  void will_write(std::uint64_t offset, std::uint64_t bytes) const noexcept;
   /// Writes all of the bytes at `offset`; any thread. Throws io.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   /// The same for several runs of bytes in one call; `parts` is used up.

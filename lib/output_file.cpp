@@ -97,15 +97,6 @@ bool rename_new(const std::filesystem::path& from, const std::filesystem::path& 
   return true;
 }
 
-// Claims the storage of a large write. A hint: what cannot be claimed shows when it is written.
-// ext4 otherwise claims each page of the write on its own, a fifth of the time (256 MiB in pieces
-// of 512 KiB: 70 ms, with this 57, and syncing takes no longer).
-void claim_storage(int fd, std::uint64_t offset, std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t kWorthIt = std::uint64_t{256} << 10;
-  if (bytes < kWorthIt) return;
-  ::fallocate(fd, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-}
-
 }  // namespace
 
 OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
@@ -155,8 +146,17 @@ void OutputFile::discard() noexcept {
   fd_.close();
 }
 
+// ext4 otherwise claims storage for each page that is written on its own, a fifth of the time
+// (256 MiB in pieces of 512 KiB: 70 ms, with this 57, and syncing takes no longer).
+void OutputFile::will_write(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  constexpr std::uint64_t kWorthIt = std::uint64_t{256} << 10;
+  if (bytes <= kWorthIt) return;
+  ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+              static_cast<off_t>(bytes));
+}
+
 void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  claim_storage(fd_.get(), offset, bytes.size());
+  will_write(offset, bytes.size());
   while (!bytes.empty()) {
     const ssize_t put = uninterrupted([&] {
       return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
@@ -170,7 +170,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
 void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
   std::uint64_t bytes = 0;
   for (const iovec& part : parts) bytes += part.iov_len;
-  claim_storage(fd_.get(), offset, bytes);
+  will_write(offset, bytes);
   while (!parts.empty()) {
     const int count = static_cast<int>(std::min<std::size_t>(parts.size(), 1024));  // IOV_MAX
     const ssize_t put = uninterrupted(

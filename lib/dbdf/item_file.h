@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dapple/writer.h"
+#include "lib/dbdf/header.h"
 #include "lib/file.h"
 #include "lib/hash.h"
 #include "lib/object/index.h"
@@ -47,6 +48,7 @@ class ItemFile {
   void put_pieces(Entry entry, Turn* turn, const Make& make) {
     const Place place = reserve(entry, turn);
     std::uint64_t at = place.offset;
+    file_.will_write(at, kPosition + entry.bytes);
     Xxh3 hash;
     make([&](std::span<const std::byte> piece) {
       hash.add(piece);
