@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,9 @@ constexpr std::size_t kDetailWidth = 100;
 constexpr std::uint64_t kLinesOnTerminal = 24;
 constexpr std::uint64_t kManyBlocks = 1000;  // above, walking them is worth saving
 
-/// The keys of files that hold more than one object, or columns that are only text.
-void print_more_json(const BlockedObject& object, Output& out) {
+/// The keys of files that hold more than one object, columns that are only text, or what their
+/// format adds.
+void print_more_json(const BlockedObject& object, std::span<const Detail> details, Output& out) {
   if (object.contents().size() > 1) {
     std::string_view before = R"(,"values":[)";
     for (const std::string& value : object.contents()) {
@@ -42,11 +44,22 @@ void print_more_json(const BlockedObject& object, Output& out) {
     }
     out.write("]");
   }
+  if (!object.note().empty()) out.print(R"(,"note":{})", json_string(object.note()));
+  if (!details.empty()) {
+    std::string_view before = R"(,"details":[)";
+    for (const Detail& detail : details) {
+      out.print(R"({}{{"title":{},"text":{}}})", before, json_string(detail.title),
+                json_string(detail.text));
+      before = ",";
+    }
+    out.write("]");
+  }
 }
 
 void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
+  const std::vector<Detail> details = o.details();  // first, because reading them may fail
   out.print(R"({{"format":{})", json_string(o.format()));
   if (const auto* matrix = std::get_if<Matrix>(&object)) {
     out.print(R"(,"kind":"matrix","storage":"{}","rows":{},"cols":{},"value_type":"{}")",
@@ -71,7 +84,7 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   }
   out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, o.bytes(),
             name(o.index_origin()));
-  print_more_json(o, out);
+  print_more_json(o, details, out);
   out.write("}\n");
 }
 

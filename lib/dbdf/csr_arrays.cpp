@@ -153,9 +153,9 @@ bool coo_to_arrays(const Stream& s, Range rows, const CsrTarget& out) {
 bool csr_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
                 const CsrTarget& out) {
   const Stream stream(store, entry);
-  return with_value_size(entry.value_type, [&](auto size) {
-    return entry.kind == BlockKind::csr ? csr_to_arrays<size>(stream, rows, cursor, out)
-                                        : coo_to_arrays<size>(stream, rows, out);
+  return visit_bits(entry.value_type, [&](auto bits) {
+    return entry.kind == BlockKind::csr ? csr_to_arrays<sizeof bits>(stream, rows, cursor, out)
+                                        : coo_to_arrays<sizeof bits>(stream, rows, out);
   });
 }
 

@@ -30,16 +30,7 @@ class RowEncoder {
   /// Calls take(bytes) with one piece after the other.
   template <class Take>
   void run(const Take& take) {
-    switch (size_of(plan_.type)) {
-      case 1:
-        return encode<1>(take);
-      case 2:
-        return encode<2>(take);
-      case 4:
-        return encode<4>(take);
-      default:
-        return encode<8>(take);
-    }
+    visit_bits(plan_.type, [&](auto bits) { encode<sizeof bits>(take); });
   }
 
  private:

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "lib/dbdf/header.h"
@@ -160,32 +159,10 @@ void each(const Stream& s, const Part& part, Take take) {
   }
 }
 
-// Calls f with the bytes of a value as a constant.
-template <class F>
-auto with_value_size(ValueType type, F f) {
-  switch (size_of(type)) {
-    case 1:
-      return f(std::integral_constant<std::size_t, 1>{});
-    case 2:
-      return f(std::integral_constant<std::size_t, 2>{});
-    case 4:
-      return f(std::integral_constant<std::size_t, 4>{});
-    default:
-      return f(std::integral_constant<std::size_t, 8>{});
-  }
-}
-
-template <std::size_t kSize>
-std::uint64_t load_of_size(const std::byte* value) noexcept {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, value, kSize);
-  return bits;
-}
-
 // Calls take(row, col, value bytes) for every entry inside `part`, whatever the value type.
 template <class Take>
 void each_value(const Stream& stream, const Part& part, Take take) {
-  with_value_size(stream.entry.value_type, [&](auto size) { each<size>(stream, part, take); });
+  visit_bits(stream.entry.value_type, [&](auto bits) { each<sizeof bits>(stream, part, take); });
 }
 
 // The value as `type`, in the low bytes of a word. Throws when it does not fit.

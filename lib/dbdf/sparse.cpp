@@ -120,17 +120,19 @@ void sparse_entries(const Store& store, const Entry& e, const Part& part, CellRu
   const Schema& schema = store.schema();
   const std::optional<ValueType> declared = one_type(schema, e.pos.cx, part.cols);
   if (declared == e.value_type) {
-    with_value_size(e.value_type, [&](auto size) {
-      each<size>(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-        take({e.pos.rx + row, e.pos.cx + col, load_of_size<size>(value)});
-      });
+    visit_bits(e.value_type, [&](auto bits) {
+      each<sizeof bits>(stream, part,
+                        [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+                          take({e.pos.rx + row, e.pos.cx + col, load_le<decltype(bits)>(value)});
+                        });
     });
   } else if (declared) {
     Widener widener(stream, *declared, take);
-    with_value_size(e.value_type, [&](auto size) {
-      each<size>(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-        widener.add({row, col}, value, load_of_size<size>(value));
-      });
+    visit_bits(e.value_type, [&](auto bits) {
+      each<sizeof bits>(stream, part,
+                        [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+                          widener.add({row, col}, value, load_le<decltype(bits)>(value));
+                        });
     });
     widener.flush();
   } else {

@@ -319,16 +319,7 @@ DAPPLE_VECTORS bool any_zero(const std::byte* values, std::size_t n) noexcept {
 }  // namespace
 
 bool has_zeros(ValueType type, const std::byte* values, std::size_t n) noexcept {
-  switch (size_of(type)) {
-    case 1:
-      return any_zero<std::uint8_t>(values, n);
-    case 2:
-      return any_zero<std::uint16_t>(values, n);
-    case 4:
-      return any_zero<std::uint32_t>(values, n);
-    default:
-      return any_zero<std::uint64_t>(values, n);
-  }
+  return visit_bits(type, [&](auto tag) { return any_zero<decltype(tag)>(values, n); });
 }
 
 }  // namespace dapple::detail

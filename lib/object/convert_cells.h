@@ -32,31 +32,29 @@ bool convert_cell(ValueType from, std::uint64_t bits, ValueType to, std::uint64_
 bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
                         std::uint64_t& result) noexcept;
 
-/// The value at `p`, in the low bytes of a word.
-inline std::uint64_t load_bits(ValueType type, const std::byte* p) noexcept {
+/// Calls f with an unsigned number as wide as the values of a type: what only moves bits needs a
+/// loop for each width, not for each type.
+template <class F>
+auto visit_bits(ValueType type, const F& f) {
   switch (size_of(type)) {
     case 1:
-      return load_le<std::uint8_t>(p);
+      return f(std::uint8_t{});
     case 2:
-      return load_le<std::uint16_t>(p);
+      return f(std::uint16_t{});
     case 4:
-      return load_le<std::uint32_t>(p);
+      return f(std::uint32_t{});
     default:
-      return load_le<std::uint64_t>(p);
+      return f(std::uint64_t{});
   }
 }
 
+/// The value at `p`, in the low bytes of a word.
+inline std::uint64_t load_bits(ValueType type, const std::byte* p) noexcept {
+  return visit_bits(type, [&](auto tag) -> std::uint64_t { return load_le<decltype(tag)>(p); });
+}
+
 inline void store_bits(ValueType type, std::byte* p, std::uint64_t bits) noexcept {
-  switch (size_of(type)) {
-    case 1:
-      return store_le(p, static_cast<std::uint8_t>(bits));
-    case 2:
-      return store_le(p, static_cast<std::uint16_t>(bits));
-    case 4:
-      return store_le(p, static_cast<std::uint32_t>(bits));
-    default:
-      return store_le(p, bits);
-  }
+  visit_bits(type, [&](auto tag) { store_le(p, static_cast<decltype(tag)>(bits)); });
 }
 
 /// True when one of `n` values, one behind the other, is positive zero. Looks at all of them,

@@ -23,21 +23,6 @@ constexpr std::uint64_t kCellsAtOnce = std::uint64_t{32} << 10;
 constexpr std::uint64_t kRows = std::uint64_t{1} << 16;
 constexpr std::uint64_t kRowsPerEntry = 8;
 
-/// Calls f with the bytes of a value as a constant.
-template <class F>
-auto with_size(ValueType type, const F& f) {
-  switch (size_of(type)) {
-    case 1:
-      return f(std::uint8_t{});
-    case 2:
-      return f(std::uint16_t{});
-    case 4:
-      return f(std::uint32_t{});
-    default:
-      return f(std::uint64_t{});
-  }
-}
-
 /// Which of 64 cells are not zero.
 template <class Bits>
 inline std::uint64_t nonzero_mask(const std::byte* cells) noexcept {
@@ -210,7 +195,7 @@ bool RowGatherer::decode(const Store& store, const Entry& entry, const Part& par
   }
   const bool all = part.cols.size() == entry.cols && first_col == 0;
   if (!all || has_zeros(type_, out.values, out.row_ptr[rows])) {
-    with_size(type_, [&](auto bits) { clean<decltype(bits)>(out, rows, part.cols, first_col); });
+    visit_bits(type_, [&](auto bits) { clean<decltype(bits)>(out, rows, part.cols, first_col); });
   }
   return true;
 }
@@ -248,7 +233,7 @@ bool RowGatherer::scan(const Store& store, const Entry& entry, const Part& part,
       step = row_bytes;
       first = cells.data();
     }
-    with_size(type_, [&](auto bits) {
+    visit_bits(type_, [&](auto bits) {
       for (std::uint64_t r = 0; r < count; ++r) {
         k = take_row<decltype(bits)>(first + r * step, width, first_col, out, k);
         out.row_ptr[row + r + 1] = k;

@@ -209,4 +209,5 @@ def make(folder):
     put("semicolon.csv", b"x;y\n1;0.5\n2;1.5\n")
     put("values.in", b"-- three values\n[1, 2, 3]\n[[1.5, 2.0], [0.25, 4.0]]\n7i64\n")
     put("texts.idv", idv())
+    put("metadata.idv", changed(idv(), len(idv()) - 16, b"\x03"))  # of the last column: nowhere
     (folder / "folder").mkdir()
