@@ -35,6 +35,7 @@ class Walk {
   std::unique_ptr<std::byte[]> window_;  // bytes [window_at_, window_at_ + window_size_)
   std::uint64_t window_at_ = 0;
   std::size_t window_size_ = 0;
+  std::size_t next_read_;
 };
 
 }  // namespace dapple::detail::dbdf
