@@ -86,8 +86,8 @@ std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name, b
                 std::string("expected a regular file, got ") +
                     (S_ISDIR(s.st_mode) ? "a folder" : "a pipe, socket or device"));
   }
-  return std::shared_ptr<MappedFile>(new MappedFile(std::move(fd), std::move(name), stamp_of(s),
-                                                    s.st_uid == ::geteuid(), guarded));
+  return std::shared_ptr<MappedFile>(
+      new MappedFile(std::move(fd), std::move(name), stamp_of(s), s.st_uid, guarded));
 }
 
 std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
@@ -111,8 +111,8 @@ std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
   return adopt(std::move(fd), std::move(name));
 }
 
-MappedFile::MappedFile(Descriptor fd, std::string name, FileStamp stamp, bool own, bool guarded)
-    : fd_(std::move(fd)), name_(std::move(name)), stamp_(stamp), own_(own), guarded_(guarded) {}
+MappedFile::MappedFile(Descriptor fd, std::string name, FileStamp stamp, uid_t owner, bool guarded)
+    : fd_(std::move(fd)), name_(std::move(name)), stamp_(stamp), owner_(owner), guarded_(guarded) {}
 
 MappedFile::~MappedFile() = default;
 
@@ -236,7 +236,7 @@ void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) cons
 // tells that of files of the caller's own only; of others it says that everything is in memory.
 bool MappedFile::is_in_memory(std::uint64_t offset, std::uint64_t n) const noexcept {
   constexpr std::uint64_t kLarge = 64 << 10;
-  if (!own_ || n < kLarge) return false;
+  if (n < kLarge || owner_ != ::geteuid()) return false;
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t middle = (offset + n / 2) & ~(page - 1);
   unsigned char in_memory = 0;

@@ -1,6 +1,8 @@
 // Files: mapped in, published out. The only user of Boost.Interprocess.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -92,7 +94,7 @@ class MappedFile {
     std::uint64_t offset, size;
     std::size_t at;
   };
-  MappedFile(Descriptor fd, std::string name, FileStamp stamp, bool own, bool guarded);
+  MappedFile(Descriptor fd, std::string name, FileStamp stamp, uid_t owner, bool guarded);
   bool is_in_memory(std::uint64_t offset, std::uint64_t n) const noexcept;
   bool is_lost() const noexcept;
   bool is_unchanged() const noexcept;
@@ -103,7 +105,7 @@ class MappedFile {
   Descriptor fd_;
   std::string name_;
   FileStamp stamp_;
-  bool own_;  // of the user who runs this
+  uid_t owner_;
   bool guarded_;
   mutable std::atomic<const std::byte*> base_{nullptr};
   mutable std::mutex mutex_;  // guards what follows; never taken once mapped
