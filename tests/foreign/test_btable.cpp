@@ -109,11 +109,6 @@ Frame frame_of(const TempDir& dir, const std::vector<std::string>& labels,
   return Frame::open(dir / "f.dbdf");
 }
 
-Error required_error(const std::optional<Error>& error) {
-  REQUIRE(error);
-  return *error;
-}
-
 }  // namespace
 
 TEST_CASE("btable: real files give the cells that their writers put in") {

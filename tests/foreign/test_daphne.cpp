@@ -22,10 +22,6 @@ const std::vector<ValueType> kRuntimeTypes = {ValueType::i8,  ValueType::i32, Va
                                               ValueType::u8,  ValueType::u32, ValueType::u64,
                                               ValueType::f32, ValueType::f64};
 
-const BlockedObject& base(const Object& object) {
-  return std::visit([](const BlockedObject& o) -> const BlockedObject& { return o; }, object);
-}
-
 Object open_as(const std::filesystem::path& path, const std::string& format) {
   OpenOptions options;
   options.format = format;

@@ -12,14 +12,11 @@
 #include "tests/support.h"
 
 using namespace dapple;
+using test::base;
 using test::error_of;
 using namespace test::idv;
 
 namespace {
-
-const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
-  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
-}
 
 /// Opens a file and reads every cell and text of it.
 void read_all(const std::filesystem::path& path) {
