@@ -76,4 +76,9 @@ std::optional<std::filesystem::path> fixtures_or_skip(std::string_view name) {
   return std::nullopt;
 }
 
+Error required_error(const std::optional<Error>& error) {
+  REQUIRE(error);
+  return *error;
+}
+
 }  // namespace dapple::test

@@ -1,5 +1,5 @@
 // What tests share: bytes of DAPHNE files built by hand, temporary folders, a deterministic
-// random number generator, real files, and a way to skip.
+// random number generator, real files, a way to skip, and short names for what many of them do.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,16 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "dapple/block.h"
 #include "dapple/error.h"
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
 #include "dapple/value_type.h"
 #include "dapple/view.h"
+#include "dapple/writer.h"
 
 namespace dapple::test {
 
@@ -175,6 +179,21 @@ std::optional<Error> error_of(F&& f) {
     return error;
   }
   return std::nullopt;
+}
+
+/// What `error_of` gave; without an error the running test case fails and ends.
+Error required_error(const std::optional<Error>& error);
+
+/// A writer of a matrix of `T`.
+template <Value T>
+MatrixWriter writer(const std::filesystem::path& path, std::uint64_t rows, std::uint64_t cols,
+                    const WriteOptions& options = {}) {
+  return MatrixWriter::create(path, rows, cols, value_type_of<T>(), options);
+}
+
+/// What an opened matrix and an opened frame have in common.
+inline const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
+  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
 }
 
 }  // namespace dapple::test

@@ -13,14 +13,9 @@
 using namespace dapple;
 using test::Rng;
 using test::TempDir;
+using test::writer;
 
 namespace {
-
-template <Value T>
-MatrixWriter writer(const std::filesystem::path& path, std::uint64_t rows, std::uint64_t cols,
-                    const WriteOptions& options = {}) {
-  return MatrixWriter::create(path, rows, cols, value_type_of<T>(), options);
-}
 
 /// The same cells as three arrays and densely.
 template <Value T>

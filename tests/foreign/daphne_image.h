@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +16,16 @@
 
 namespace dapple::test {
 
+using Bytes = std::vector<std::byte>;
+
+/// In the order of their codes.
+inline constexpr std::array kRuntimeTypes = {ValueType::i8,  ValueType::i32, ValueType::i64,
+                                             ValueType::u8,  ValueType::u32, ValueType::u64,
+                                             ValueType::f32, ValueType::f64};
+
 inline std::uint8_t runtime_code(ValueType type) {
-  constexpr ValueType order[] = {ValueType::i8,  ValueType::i32, ValueType::i64, ValueType::u8,
-                                 ValueType::u32, ValueType::u64, ValueType::f32, ValueType::f64};
-  return static_cast<std::uint8_t>(std::find(std::begin(order), std::end(order), type) -
-                                   std::begin(order));
+  return static_cast<std::uint8_t>(std::find(kRuntimeTypes.begin(), kRuntimeTypes.end(), type) -
+                                   kRuntimeTypes.begin());
 }
 
 inline Image runtime_header(std::uint8_t object, std::uint64_t rows, std::uint64_t cols) {
@@ -72,6 +80,17 @@ inline Image runtime_frame(std::uint64_t rows, const std::vector<ValueType>& typ
   }
   image.zeros(16);
   return image;
+}
+
+/// Values of random bits, zero where chance has it.
+template <Value T>
+std::vector<T> some_values(Rng& rng, std::size_t n) {
+  std::vector<T> values(n);
+  for (T& value : values) {
+    const std::uint64_t bits = rng.chance(30) ? 0 : rng.bits();
+    std::memcpy(&value, &bits, sizeof value);
+  }
+  return values;
 }
 
 }  // namespace dapple::test

@@ -14,6 +14,7 @@
 #include "tests/support.h"
 
 using namespace dapple;
+using test::base;
 using test::error_of;
 using namespace test::idv;
 
@@ -24,10 +25,6 @@ std::variant<Matrix, Frame> open_file(const test::TempDir& dir, const Bytes& byt
   OpenOptions open_options;
   open_options.idv = options;
   return open(dir.write("t.idv", bytes), open_options);
-}
-
-const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
-  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
 }
 
 /// "label type: v v v" for each column, then "label as type: v | v" for each text column.

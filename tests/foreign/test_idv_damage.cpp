@@ -1,63 +1,21 @@
-// Damaged ML.NET files: each wrong field gives one error that names its byte, and no change of
-// any byte gives anything but an answer or an Error.
+// Damaged ML.NET files: each wrong field gives one error that names its byte.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/foreign/idv_errors.h"
 #include "tests/foreign/idv_image.h"
-#include "tests/fuzz/memory_file.h"
-#include "tests/support.h"
 
 using namespace dapple;
-using test::error_of;
 using namespace test::idv;
 
 namespace {
-
-const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
-  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
-}
-
-/// Opens a file and reads every cell and text of it.
-void read_all(const std::filesystem::path& path) {
-  const auto object = open(path, {.format = "idv"});
-  const BlockedObject& o = base(object);
-  o.counts();
-  for (const BlockInfo& info : o.blocks()) o.block(info.pos);
-  const std::uint64_t cols = std::min<std::uint64_t>(o.cols(), 64);
-  const std::uint64_t rows = std::min<std::uint64_t>(o.rows(), 64);
-  std::vector<double> cells(rows * cols);
-  const auto read = [&](const auto& x) {
-    x.template read<double>({{0, rows}, {0, cols}}, std::span(cells));
-  };
-  std::visit(read, object);
-  for (std::size_t k = 0; k < o.text_columns().size(); ++k) {
-    if (!o.text_columns()[k].readable) continue;
-    o.read_text(k, {0, rows}, [](std::uint64_t, std::string_view) {});
-  }
-}
-
-struct Wrong {
-  Errc code;
-  std::uint64_t offset;
-  std::string detail;
-};
-
-std::string text(const Wrong& w) {
-  return std::string(name(w.code)) + " at byte " + std::to_string(w.offset) + ": " + w.detail;
-}
-
-/// What is wrong with a file, when all of it is read.
-std::string error_in(const Bytes& bytes) {
-  fuzz::MemoryFile file;
-  file.set(bytes);
-  const auto error = error_of([&] { read_all(file.path()); });
-  if (!error) return "none";
-  return text({error->code(), error->offset().value_or(0), error->detail()});
-}
 
 std::string corrupt(std::uint64_t offset, const std::string& detail) {
   return text({Errc::corrupt, offset, detail});
@@ -353,78 +311,4 @@ TEST_CASE("idv: metadata and slot names are checked when they are used") {
   vector.slots = {{1, "c"}, {1, "d"}};
   CHECK(error_in(build(3, 1, {vector, number}).bytes)
             .find("expected one name of slot 1, got another") != std::string::npos);
-}
-
-namespace {
-
-/// A small file with a bit of everything.
-File everything(int version, int compression) {
-  const Bytes vector_codec_2 = vector_codec(codec("Single"), {2});
-  FileColumn vector{"v",
-                    vector_codec_2,
-                    {vectors({{2}, {2, {{1}}}}, 2, packed<float>({1, 2, 3})),
-                     vectors({{2}}, 2, packed<float>({1, 2}))},
-                    2,
-                    compression};
-  vector.metadata = {{"SlotNames", vector_codec(codec("TextSpan"), {2}),
-                      vectors({{2}}, 2, texts({1, 2}, "ab")), 1}};
-  vector.slots = {{1, "b"}};
-  FileColumn flags{"flags", codec("DvBool"), {bits2({1, 2}), bits2({0})}, 2, compression};
-  FileColumn dates{
-      "when", codec("DateTimeOffset"), {zoned({{1, 2}, {3, 4}}), zoned({{5, 6}})}, 2, compression};
-  FileColumn words{
-      "words", codec("TextSpan"), {texts({1, 3}, "abc"), texts({2}, "de")}, 2, compression};
-  FileColumn key{"key",
-                 key2_codec("UInt16", 700),
-                 {packed<std::uint16_t>({1, 700}), packed<std::uint16_t>({0})},
-                 2,
-                 compression};
-  return build(version, 3, {vector, flags, dates, words, key});
-}
-
-}  // namespace
-
-TEST_CASE("idv: a file cut at any byte gives an answer or an Error") {
-  for (int version : {2, 3, 6}) {
-    const File file = everything(version, version % 3);
-    CHECK(error_in(file.bytes) == "none");
-    for (std::size_t n = 0; n < file.bytes.size(); ++n) {
-      const Bytes cut(file.bytes.begin(), file.bytes.begin() + static_cast<std::ptrdiff_t>(n));
-      CHECK(error_in(cut) != "none");
-    }
-  }
-}
-
-TEST_CASE("idv: a file with any one byte changed gives an answer or an Error") {
-  fuzz::MemoryFile memory;
-  for (int compression = 0; compression <= 2; ++compression) {
-    const File file = everything(6, compression);
-    std::size_t refused = 0;
-    for (std::size_t at = 0; at < file.bytes.size(); ++at) {
-      for (const int change : {0x01, 0x80, 0xff}) {
-        Bytes changed = file.bytes;
-        changed[at] ^= static_cast<std::byte>(change);
-        memory.set(changed);
-        refused += error_of([&] { read_all(memory.path()); }).has_value() ? 1 : 0;
-        error_of([&] { verify(memory.path(), Level::payload, {.format = "idv"}); });
-      }
-    }
-    CHECK(refused > file.bytes.size());  // most bytes matter
-  }
-}
-
-TEST_CASE("idv: verify finds damage that opening does not see") {
-  static const test::TempDir dir;
-  const File good = everything(6, 1);
-  const auto findings = [&](const Bytes& bytes, Level level) {
-    return verify(dir.write("t.idv", bytes), level, {}).findings.size();
-  };
-  CHECK(findings(good.bytes, Level::payload) == 0);
-  File lookup = good;
-  lookup.patch(good.lookup[1] + 12, std::int32_t{3}).patch(good.lookup[4] + 28, std::int32_t{3});
-  CHECK(findings(lookup.bytes, Level::structure) == 2);
-  File block = good;
-  block.patch(good.blocks[0][0], '\7').patch(good.blocks[3][1], '\7');  // a vector and a text block
-  CHECK(findings(block.bytes, Level::structure) == 0);
-  CHECK(findings(block.bytes, Level::payload) == 2);
 }

@@ -12,15 +12,12 @@
 
 using namespace dapple;
 using detail::ObjectKind;
+using test::base;
 using test::error_of;
 using test::Table;
 using namespace test::idv;
 
 namespace {
-
-const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
-  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
-}
 
 WriteOptions over() {
   WriteOptions options;

@@ -1,0 +1,103 @@
+// Damaged BTables: each wrong field gives one error that names its byte.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "lib/bytes.h"
+#include "tests/foreign/btable_image.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::test;
+
+TEST_CASE("btable: every header field and row count is checked, and the byte is named") {
+  const TempDir dir;
+  struct Damage {
+    Bytes bytes;
+    Errc code;
+    std::uint64_t offset;
+    std::string detail;
+  };
+  const Bytes good = table(
+      u"ab\x1F"
+      u"c",
+      {{{0, 1}}});  // labels at 8, rows at 16
+  const auto with = [&](std::size_t at, auto value) {
+    Bytes bytes = good;
+    detail::store_be(&bytes[at], value);
+    return bytes;
+  };
+  Bytes stray = good;
+  stray.resize(stray.size() + 3);
+  const std::vector<Damage> damages = {
+      {with(0, 1), Errc::unsupported, 0, "expected BTable version 0, got 1"},
+      {with(4, -1), Errc::corrupt, 4, "expected a label length of 0 to 12, got -1"},
+      {with(4, 13), Errc::corrupt, 4, "expected a label length of 0 to 12, got 13"},
+      {with(10, std::uint16_t{0xD834}), Errc::corrupt, 10,
+       "expected labels in UTF-16, got a surrogate without its partner"},
+      {with(14, std::uint16_t{0xDD1E}), Errc::corrupt, 14,
+       "expected labels in UTF-16, got a surrogate without its partner"},
+      {with(16, -1), Errc::corrupt, 16, "expected a row count of 0 or more, got -1"},
+      {with(16, 2), Errc::corrupt, 20, "expected 24 bytes of entries, got 12"},
+      {with(16, std::numeric_limits<std::int32_t>::max()), Errc::corrupt, 20,
+       "expected 25769803764 bytes of entries, got 12"},
+      {stray, Errc::corrupt, 32, "expected a row count of 4 bytes, got 3 bytes"},
+  };
+  for (const Damage& damage : damages) {
+    const Error error = required_error(error_of([&] { open_table(dir, damage.bytes); }));
+    CHECK(error.code() == damage.code);
+    CHECK(error.offset() == damage.offset);
+    CHECK(error.detail() == damage.detail);
+  }
+  CHECK(open_table(dir, good).rows() == 1);
+}
+
+TEST_CASE("btable: a column outside the table is corrupt wherever its row is looked at") {
+  const TempDir dir;
+  for (const std::int32_t bad : {3, -1, std::numeric_limits<std::int32_t>::min()}) {
+    const Frame frame = open_table(dir, table(u"a\x1F"
+                                              u"b\x1F"
+                                              u"c",
+                                              {{{0, 1}}, {{1, 1}, {bad, 2}}, {{2, 3}}}));
+    const std::uint64_t at = 8 + 10 + 16 + 4 + 12;
+    std::vector<double> cells(9);
+    const Error error = required_error(error_of([&] {
+      frame.read<double>({{1, 2}, {0, 1}}, std::span(cells));
+    }));
+    CHECK(error.code() == Errc::corrupt);
+    CHECK(error.offset() == at);
+    CHECK(error.detail() == "expected a column below 3, got " + std::to_string(bad));
+    CHECK(row_of(frame, 0) == std::vector{1.0, 0.0, 0.0});
+    CHECK(row_of(frame, 2) == std::vector{0.0, 0.0, 3.0});
+    const Error in_convert = required_error(error_of([&] { to_file(frame, dir / "no.dbdf"); }));
+    CHECK(in_convert.offset() == at);
+    CHECK_FALSE(std::filesystem::exists(dir / "no.dbdf"));
+  }
+}
+
+TEST_CASE("btable: cut at any byte, a table is refused or ends with a whole row") {
+  const TempDir dir;
+  const std::vector<Row> rows = {{{0, 1}, {1, 2}}, {}, {{1, 3}}};
+  const Bytes whole = table(
+      u"a\x1F"
+      u"b",
+      rows);
+  const std::map<std::size_t, std::uint64_t> sound = {{14, 0}, {42, 1}, {46, 2}, {62, 3}};
+  for (std::size_t n = 0; n <= whole.size(); ++n) {
+    CAPTURE(n);
+    const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n));
+    std::uint64_t found = 0;
+    const auto error = error_of([&] { found = open_table(dir, cut).rows(); });
+    CHECK(error.has_value() == !sound.contains(n));
+    if (!error) CHECK(found == sound.at(n));
+    if (error) CHECK(error->code() == Errc::corrupt);
+  }
+}

@@ -1,0 +1,163 @@
+// What a writer refuses, and when and where its file appears.
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/compare.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using test::TempDir;
+using test::writer;
+
+TEST_CASE("writer: what cannot be put is refused, and what was put stays") {
+  const TempDir dir;
+  auto w = writer<std::uint8_t>(dir / "m", 4, 4);
+  const std::vector<int> fits = {1, 2, 3, 4}, misfit = {1, 2, 256, 4};
+  const auto code = [](const auto& f) {
+    const auto error = test::error_of(f);
+    return error ? std::optional(error->code()) : std::nullopt;
+  };
+  w.put<int>({0, 0}, {fits.data(), 2, 2});
+  CHECK(code([&] { w.put<int>({0, 2}, {misfit.data(), 2, 2}); }) == Errc::type_mismatch);
+  CHECK(code([&] { w.put<int>({3, 0}, {fits.data(), 2, 2}); }) == Errc::out_of_range);
+  CHECK(code([&] { w.put<int>({0, ~0ULL}, {fits.data(), 2, 2}); }) == Errc::out_of_range);
+  CHECK(code([&] { w.put<int>({0, 0}, {fits.data(), 0, 2}); }) == Errc::invalid_argument);
+  const std::vector<Triplet<int>> twice = {{0, 1, 5}, {0, 1, 5}}, outside = {{2, 0, 1}};
+  CHECK(code([&] { w.put<int>({2, 2}, {2, 2}, std::span(twice)); }) == Errc::invalid_argument);
+  CHECK(code([&] { w.put<int>({2, 2}, {2, 2}, std::span(outside)); }) == Errc::out_of_range);
+  const std::vector<std::uint64_t> falling = {0, 2, 1}, shifted = {1, 1, 1}, shorter = {0, 1, 1},
+                                   far = {0, ~0ULL, 2};
+  const std::vector<std::uint32_t> cols = {0, 1};
+  const std::vector<int> values = {1, 1};
+  for (const auto& row_ptr : {falling, shifted, shorter, far}) {
+    CHECK(code([&] {
+            w.put<int>({2, 2}, CsrRef<int>{2, 2, row_ptr, cols, values});
+          }) == Errc::invalid_argument);
+  }
+  w.finish();
+  const Matrix m = Matrix::open(dir / "m");
+  CHECK(m.read<int>({{0, 2}, {0, 4}}) == std::vector<int>{1, 2, 0, 0, 3, 4, 0, 0});
+  CHECK(m.counts().stored == 4);
+  CHECK(test::difference(dir / "m") == "");
+}
+
+TEST_CASE("writer: blocks that share a cell are refused, and no file appears (R3)") {
+  const TempDir dir;
+  const std::vector<float> values(16, 1.5F);
+  for (const BlockPos second : {BlockPos{0, 0}, BlockPos{1, 1}, BlockPos{0, 1}}) {
+    auto w = writer<float>(dir / "m", 9, 9);
+    const auto error = test::error_of([&] {
+      w.put<float>({0, 0}, {values.data(), 2, 2});
+      w.put<float>(second, {values.data(), 2, 2});
+      w.finish();
+    });
+    REQUIRE(error);
+    CHECK(error->code() == Errc::invalid_argument);
+  }
+  CHECK(dir.names().empty());
+}
+
+TEST_CASE("writer: nothing appears without finish, and nothing is replaced without being told to") {
+  const TempDir dir;
+  const std::uint8_t one = 1, two = 2;
+  {
+    auto w = writer<std::uint8_t>(dir / "m", 1, 1);
+    w.put<std::uint8_t>({0, 0}, {&one, 1, 1});
+    CHECK(dir.names().empty());
+  }
+  CHECK(dir.names().empty());
+  test::write_text(dir / "m", "precious");
+  const auto early = test::error_of([&] { writer<std::uint8_t>(dir / "m", 1, 1); });
+  REQUIRE(early);
+  CHECK(early->code() == Errc::invalid_argument);
+  CHECK(early->detail() == "expected a new file, got one that exists; --force overwrites it");
+  auto late = writer<std::uint8_t>(dir / "n", 1, 1);
+  test::write_text(dir / "n", "precious");
+  CHECK(test::error_of([&] { late.finish(); })->code() == Errc::invalid_argument);
+  CHECK(test::read_text(dir / "m") == "precious");
+  CHECK(test::read_text(dir / "n") == "precious");
+
+  WriteOptions options;
+  options.overwrite = true;
+  std::filesystem::permissions(
+      dir / "m", std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  auto w = writer<std::uint8_t>(dir / "m", 1, 1, options);
+  w.put<std::uint8_t>({0, 0}, {&two, 1, 1});
+  CHECK(test::read_text(dir / "m") == "precious");
+  w.finish();
+  CHECK(Matrix::open(dir / "m").read<int>({{0, 1}, {0, 1}}) == std::vector<int>{2});
+  CHECK(std::filesystem::status(dir / "m").permissions() ==
+        (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+  CHECK(dir.names() == std::vector<std::string>{"m", "n"});
+  CHECK(test::error_of([&] { writer<int>(dir / "none" / "m", 1, 1); })->code() == Errc::io);
+}
+
+TEST_CASE("writer: no file takes the place of a folder, a pipe, or a name of an open file") {
+  const TempDir dir;
+  namespace fs = std::filesystem;
+  fs::create_directory(dir / "folder");
+  REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);
+  // As /dev/stdout is one, and a link to that.
+  const fs::path open = dir.write("open", std::vector<std::byte>(1));
+  const int fd = ::open(open.c_str(), O_RDONLY | O_CLOEXEC);
+  fs::create_symlink("/proc/self/fd/" + std::to_string(fd), dir / "stdout");
+  fs::create_symlink("stdout", dir / "link");
+  WriteOptions options;
+  options.overwrite = true;
+  for (const std::string name : {"folder", "pipe", "stdout", "link"}) {
+    CAPTURE(name);
+    const auto before = fs::symlink_status(dir / name);
+    for (const bool overwrite : {false, true}) {
+      options.overwrite = overwrite;
+      const auto error = test::error_of([&] { writer<float>(dir / name, 1, 1, options).finish(); });
+      REQUIRE(error);
+      CHECK(error->code() == Errc::invalid_argument);
+      CHECK(fs::symlink_status(dir / name).type() == before.type());
+    }
+  }
+  close(fd);
+}
+
+TEST_CASE("writer: a finished writer takes no more blocks") {
+  const TempDir dir;
+  const std::uint8_t one = 1;
+  auto w = writer<std::uint8_t>(dir / "m", 2, 1);
+  w.put<std::uint8_t>({0, 0}, {&one, 1, 1});
+  w.finish();
+  const auto before = test::read_bytes(dir / "m");
+  const auto put = test::error_of([&] { w.put<std::uint8_t>({1, 0}, {&one, 1, 1}); });
+  REQUIRE(put);
+  CHECK(put->code() == Errc::invalid_argument);
+  const auto finish = test::error_of([&] { w.finish(); });
+  REQUIRE(finish);
+  CHECK(finish->code() == Errc::invalid_argument);
+  CHECK(test::read_bytes(dir / "m") == before);
+}
+
+TEST_CASE("writer: a shape that empty blocks cannot fill is refused without much memory") {
+  const TempDir dir;
+  constexpr std::uint64_t kEdge = std::uint64_t{1} << 60;
+  const std::uint8_t one = 1;
+  const auto error = test::error_of([&] {
+    auto w = writer<std::uint8_t>(dir / "m", kEdge, kEdge);
+    w.put<std::uint8_t>({kEdge - 1, kEdge - 1}, {&one, 1, 1});
+    w.finish();
+  });
+  REQUIRE(error);
+  CHECK(error->code() == Errc::invalid_argument);
+  auto tall = writer<std::uint8_t>(dir / "tall", std::uint64_t{1} << 40, 10);
+  tall.put_empty({0, 0}, {~0U, 10});
+  tall.put<std::uint8_t>({(std::uint64_t{1} << 40) - 1, 9}, {&one, 1, 1});
+  tall.finish();
+  const Matrix m = Matrix::open(dir / "tall");
+  CHECK(m.read<int>({{(1ULL << 40) - 1, 1ULL << 40}, {8, 10}}) == std::vector<int>{0, 1});
+}
