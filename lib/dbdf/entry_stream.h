@@ -60,8 +60,12 @@ inline void require_distinct_columns(const Stream& s, const std::byte* entries, 
 // row is among them.
 template <std::size_t kSize, class Take>
 void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
-  if (cursor.row > rows.begin) cursor = {};
-  const std::byte* p = s.data + cursor.byte;
+  // The block may be another one now, when somebody writes to the file.
+  if (cursor.row > std::min<std::uint64_t>(rows.begin, s.entry.rows) ||
+      cursor.entries > s.entry.stored) {
+    cursor = {};
+  }
+  const std::byte* p = s.data + cursor.row * 4 + cursor.entries * (4 + kSize);
   std::uint64_t left = s.entry.stored - cursor.entries;  // entries that no row has claimed
   const std::uint64_t last = std::min<std::uint64_t>(rows.end, s.entry.rows);
   for (auto row = static_cast<std::uint32_t>(cursor.row); row < last; ++row) {

@@ -17,6 +17,12 @@ namespace {
                  (e.kind == BlockKind::empty ? "" : " of " + std::string(name(e.value_type))));
 }
 
+std::span<const std::byte> payload_of(const detail::Store& store, const Entry& e) {
+  const auto header_size = store.codec().header_size;
+  const std::uint64_t header = header_size != nullptr ? header_size(e) : 0;
+  return store.file().bytes(e.offset + header, e.bytes - header);
+}
+
 }  // namespace
 
 const detail::Store& Block::store() const noexcept {
@@ -26,19 +32,14 @@ const detail::Store& Block::store() const noexcept {
 BlockInfo Block::info() const noexcept { return store().index().entry(number_).info(); }
 
 std::span<const std::byte> Block::payload() const {
-  const Entry e = store().index().entry(number_);
-  store().require_intact(&e);
-  const auto header_size = store().codec().header_size;
-  const std::uint64_t header = header_size != nullptr ? header_size(e) : 0;
-  return store().file().bytes(e.offset + header, e.bytes - header);
+  return payload_of(store(), store().confirmed_entry(number_));
 }
 
 Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t number,
                                      ValueType wanted) {
   const auto& store = static_cast<const detail::Store&>(hot);
-  const Entry e = store.index().entry(number);
+  const Entry e = store.confirmed_entry(number);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {
-    store.require_intact();  // an entry that was cut off is of no kind and type
     fail_kind(store, e, "a dense block of " + std::string(name(wanted)));
   }
   if (store.codec().in_place != nullptr) {
@@ -52,18 +53,17 @@ Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t 
 }
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {
-  const Entry e = store().index().entry(number_);
-  store().require_intact(&e);
+  const Entry e = store().confirmed_entry(number_);
   if (e.kind != wanted_kind || e.value_type != wanted || !store().codec().sparse_in_place) {
     fail_kind(store(), e,
               "a " + std::string(name(wanted_kind)) + " block of " + std::string(name(wanted)));
   }
-  const auto bytes = payload();
+  const auto bytes = payload_of(store(), e);
   return {bytes.data(), bytes.size(), e.rows, e.cols, e.stored};
 }
 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
-  const Entry e = store().entry_to_blame(number_);
+  const Entry e = store().confirmed_entry(number_);
   const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols);
   store().watched(
       [&] {
@@ -74,8 +74,7 @@ void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, Value
 
 template <Value T>
 void Block::to_csr(Csr<T, std::uint32_t>& out) const {
-  const Entry e = store().entry_to_blame(number_);
-  store().require_intact(&e);
+  const Entry e = store().confirmed_entry(number_);
   const auto arrays_of = store().codec().csr_arrays;
   const bool sparse = e.kind == BlockKind::csr || e.kind == BlockKind::coo;
   const auto fill = [&] {

@@ -165,6 +165,8 @@ class BlockIndex {
   std::uint64_t size() const noexcept { return place_.count; }
   IndexOrigin origin() const noexcept { return place_.origin; }
   const std::optional<Grid>& grid() const noexcept { return place_.grid; }
+  /// True when entries are read from a file each time: two looks at one may differ.
+  bool is_in_place() const noexcept { return place_.where != nullptr; }
   /// O(1). Throws corrupt when an index in place gives counts that do not add up.
   BlockCounts counts() const;
 

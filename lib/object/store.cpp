@@ -49,14 +49,6 @@ std::string Store::reading(const Entry* block) {
   return "block " + detail::text(block->pos);
 }
 
-Entry Store::entry_to_blame(std::uint64_t number) const {
-  Entry entry = index_.entry(number);
-  if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {
-    entry.pos = {number / grid->cols * grid->tile.rows, number % grid->cols * grid->tile.cols};
-  }
-  return entry;
-}
-
 void Store::require_intact(const Entry* block) const {
   if (!file_->is_intact()) file_->fail_changed(reading(block));
 }
@@ -79,8 +71,8 @@ std::uint64_t* Store::make_places() const {
   return place_table_->data();
 }
 
-// Returns its place, or 0 when it is to be confirmed again the next time.
-std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
+// Compares an entry with the tile that it is of, and with the bytes that it points to.
+void Store::compare(std::uint64_t number, const Entry& entry) const {
   if (const auto& grid = index_.grid()) {
     const std::uint64_t i = number / grid->cols, j = number % grid->cols;
     const std::uint64_t rx = i * grid->tile.rows, cx = j * grid->tile.cols;
@@ -95,6 +87,11 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
     }
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, number, entry);
+}
+
+// Returns its place, or 0 when it is to be confirmed again the next time.
+std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
+  compare(number, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
   if (file_->base() == nullptr || check_ == Check::always) return 0;
   std::uint64_t* const table = make_places();
@@ -124,12 +121,34 @@ Block Store::block(std::uint64_t number) const { return Block(*this, number, tou
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);
-  watched([&] { confirm_entry(number, entry); }, &entry);
+  Entry to_blame = entry;
+  if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {  // it was cut off
+    to_blame.pos = {number / grid->cols * grid->tile.rows, number % grid->cols * grid->tile.cols};
+  }
+  watched([&] { confirm_entry(number, entry); }, &to_blame);
   return entry;
 }
 
+// An entry in place is read anew for each use, and somebody may have written to the file since it
+// was first compared: it is this copy that is going to be used, so this one is compared.
 void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
-  if (place_of(number) == 0) confirm(number, entry);
+  if (place_of(number) == 0) {
+    confirm(number, entry);
+  } else if (index_.is_in_place()) {
+    compare(number, entry);
+  }
+}
+
+// What the block shares with a region that the index says it touches.
+Part Store::confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const {
+  confirm_entry(number, entry);
+  if (intersect(entry.cells(), region).empty()) {
+    index_.fail_entry(number,
+                      "expected an index that stays as it is while it is read, got a block "
+                      "at " +
+                          detail::text(entry.pos) + " where another one was");
+  }
+  return shared_part(entry, region);
 }
 
 // Touching an unread page makes the system read ahead megabytes; asked in advance for exactly the
@@ -287,8 +306,7 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
       const Entry entry = index_.entry(batch[i]);
       watched(
           [&] {
-            confirm_entry(batch[i], entry);
-            const Part part = shared_part(entry, region);
+            const Part part = confirmed_part(batch[i], entry, region);
             Target target = out;
             target.data = out.cell(entry.pos.rx + part.rows.begin - region.rows.begin,
                                    entry.pos.cx + part.cols.begin - region.cols.begin);

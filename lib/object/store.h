@@ -191,6 +191,8 @@ class Store : public HotStore {
   /// system call once touched.
   std::uint64_t touch(std::uint64_t number) const;
   Block block(std::uint64_t number) const;
+  /// Its entry, compared as above: what it says is safe to use, even when somebody writes to the
+  /// file. Throws corrupt.
   Entry confirmed_entry(std::uint64_t number) const;
 
   /// The block that covers a cell, or that stands at a position. A cell or position without one
@@ -232,12 +234,7 @@ class Store : public HotStore {
     const auto numbers = watched([&] { return covering(region, options.absent, whole); });
     for (const std::uint64_t number : numbers) {
       const Entry entry = index_.entry(number);
-      watched(
-          [&] {
-            confirm_entry(number, entry);
-            f(number, entry, shared_part(entry, region));
-          },
-          &entry);
+      watched([&] { f(number, entry, confirmed_part(number, entry, region)); }, &entry);
     }
   }
 
@@ -251,7 +248,6 @@ class Store : public HotStore {
   }
   void require_intact(const Entry* block = nullptr) const;
   /// The entry of a block; of a tile whose entry was cut off, at least the position.
-  Entry entry_to_blame(std::uint64_t number) const;
 
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;
@@ -265,6 +261,8 @@ class Store : public HotStore {
   std::uint64_t confirm(std::uint64_t number, const Entry& entry) const;
   static std::string reading(const Entry* block);
   void confirm_entry(std::uint64_t number, const Entry& entry) const;
+  void compare(std::uint64_t number, const Entry& entry) const;
+  Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +125,22 @@ void read_some(const Matrix& m, test::Rng rng, Tally& tally) {
   }
 }
 
+// What stands at a path now.
+struct Standing {
+  ino_t number;
+  timespec changed;
+  friend bool operator==(const Standing& a, const Standing& b) {
+    return a.number == b.number && a.changed.tv_sec == b.changed.tv_sec &&
+           a.changed.tv_nsec == b.changed.tv_nsec;
+  }
+};
+
+Standing standing_at(const fs::path& path) {
+  struct stat s = {};
+  stat(path.c_str(), &s);
+  return {s.st_ino, s.st_ctim};
+}
+
 // One process of readers; its exit status.
 int read_until(Clock::time_point end, const fs::path& path, unsigned number, unsigned threads) {
   const fs::path mine = path.string() + "." + std::to_string(number);
@@ -135,8 +152,12 @@ int read_until(Clock::time_point end, const fs::path& path, unsigned number, uns
     OpenOptions options;
     options.guard = true;
     options.check = number % 4 < 2 ? Check::never : Check::first_touch;
+    const Standing before = standing_at(path);
     try {
       const Matrix m = Matrix::open(path, options);
+      // A reader that pauses while it opens may be so late that harm is done to the file before it
+      // learns the file's size and time: then it cannot know better.
+      if (!(standing_at(path) == before)) continue;
       m.prefetch({{0, kRows}, {0, kCols}});  // maps it
       if (!over) handle_host_signals(false);
       over = true;
@@ -147,6 +168,7 @@ int read_until(Clock::time_point end, const fs::path& path, unsigned number, uns
       }
       for (std::thread& thread : all) thread.join();
     } catch (const Error& error) {
+      if (!(standing_at(path) == before)) continue;
       ++(error.code() == Errc::io ? tally.errors : tally.wrong);
     }
   }
@@ -218,7 +240,10 @@ int main(int count, char** arguments) {
   for (const pid_t child : children) {
     int status = 0;
     waitpid(child, &status, 0);
-    well = well && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (status == 0) continue;
+    std::printf("a reader ended with %s %d\n", WIFEXITED(status) ? "status" : "signal",
+                WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+    well = false;
   }
   std::printf("%u versions harmed: %s\n", v,
               well ? "every reader lived and saw whole ones" : "FAILED");
