@@ -42,6 +42,11 @@ class OpenFile {
   void look() const {
     const BlockedObject& o = test::base(object_);
     for (const BlockPos pos : positions_) {
+      test::error_of([&] {
+        const BlockInfo info = o.block(pos).info();
+        if (info.pos != pos) FAIL_CHECK("block of ", info.pos.rx, ", ", info.pos.cx);
+        static_cast<void>(name(info.kind).size() + name(info.value_type).size());
+      });
       test::error_of([&] { o.block(pos).payload(); });
       test::error_of([&] { o.block(pos).to_csr<double>(); });
       test::error_of([&] { o.block(pos).csr<double>(); });

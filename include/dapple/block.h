@@ -100,10 +100,11 @@ struct BlockInfo {
 /// Four words, no reference count: valid while any copy of its Matrix or Frame lives. Any thread.
 class Block {
  public:
-  BlockInfo info() const noexcept;
+  /// What the index says of it. Throws corrupt when somebody wrote to the file since the block was
+  /// fetched, io when it shrank.
+  BlockInfo info() const;
 
-  /// The block's bytes behind its header: values, or the sparse entries.
-  /// Throws io when the file shrank.
+  /// The block's bytes behind its header: values, or the sparse entries. Throws as `info`.
   std::span<const std::byte> payload() const;
 
   /// The values in place. Throws type_mismatch unless the block is dense and of type T exactly,

@@ -29,7 +29,7 @@ const detail::Store& Block::store() const noexcept {
   return static_cast<const detail::Store&>(*hot_);
 }
 
-BlockInfo Block::info() const noexcept { return store().index().entry(number_).info(); }
+BlockInfo Block::info() const { return store().confirmed_entry(number_).info(); }
 
 std::span<const std::byte> Block::payload() const {
   return payload_of(store(), store().confirmed_entry(number_));

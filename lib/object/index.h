@@ -52,8 +52,10 @@ struct Entry {
 
   static constexpr std::size_t kBytes = kEntryBytes;
 
+  /// An empty block has no values whose type a file could tell.
   BlockInfo info() const noexcept {
-    return {pos, rows, cols, kind, value_type, stored, offset, bytes};
+    const ValueType type = kind == BlockKind::empty ? ValueType::u8 : value_type;
+    return {pos, rows, cols, kind, type, stored, offset, bytes};
   }
   Region cells() const noexcept { return info().cells(); }
 };
