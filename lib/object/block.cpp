@@ -29,16 +29,16 @@ const detail::Store& Block::store() const noexcept {
   return static_cast<const detail::Store&>(*hot_);
 }
 
-BlockInfo Block::info() const { return store().confirmed_entry(number_).info(); }
+BlockInfo Block::info() const { return store().fetched_entry(number_).info(); }
 
 std::span<const std::byte> Block::payload() const {
-  return payload_of(store(), store().confirmed_entry(number_));
+  return payload_of(store(), store().fetched_entry(number_));
 }
 
 Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t number,
                                      ValueType wanted) {
   const auto& store = static_cast<const detail::Store&>(hot);
-  const Entry e = store.confirmed_entry(number);
+  const Entry e = store.fetched_entry(number);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {
     fail_kind(store, e, "a dense block of " + std::string(name(wanted)));
   }
@@ -53,7 +53,7 @@ Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t 
 }
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {
-  const Entry e = store().confirmed_entry(number_);
+  const Entry e = store().fetched_entry(number_);
   if (e.kind != wanted_kind || e.value_type != wanted || !store().codec().sparse_in_place) {
     fail_kind(store(), e,
               "a " + std::string(name(wanted_kind)) + " block of " + std::string(name(wanted)));
@@ -63,7 +63,7 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
 }
 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
-  const Entry e = store().confirmed_entry(number_);
+  const Entry e = store().fetched_entry(number_);
   const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols);
   store().watched(
       [&] {
@@ -74,7 +74,7 @@ void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, Value
 
 template <Value T>
 void Block::to_csr(Csr<T, std::uint32_t>& out) const {
-  const Entry e = store().confirmed_entry(number_);
+  const Entry e = store().fetched_entry(number_);
   const auto arrays_of = store().codec().csr_arrays;
   const bool sparse = e.kind == BlockKind::csr || e.kind == BlockKind::coo;
   const auto fill = [&] {

@@ -121,11 +121,21 @@ Block Store::block(std::uint64_t number) const { return Block(*this, number, tou
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);
+  watched([&] { confirm_entry(number, entry); }, &entry);
+  return entry;
+}
+
+Entry Store::fetched_entry(std::uint64_t number) const {
+  const Entry entry = index_.entry(number);
   Entry to_blame = entry;
   if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {  // it was cut off
     to_blame.pos = {number / grid->cols * grid->tile.rows, number % grid->cols * grid->tile.cols};
   }
-  watched([&] { confirm_entry(number, entry); }, &to_blame);
+  watched(
+      [&] {
+        if (index_.is_in_place()) compare(number, entry);
+      },
+      &to_blame);
   return entry;
 }
 
@@ -143,10 +153,8 @@ void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
 Part Store::confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const {
   confirm_entry(number, entry);
   if (intersect(entry.cells(), region).empty()) {
-    index_.fail_entry(number,
-                      "expected an index that stays as it is while it is read, got a block "
-                      "at " +
-                          detail::text(entry.pos) + " where another one was");
+    index_.fail_entry(number, "expected an index that stays as it is while it is read, got block " +
+                                  detail::text(entry.pos) + " in place of another one");
   }
   return shared_part(entry, region);
 }

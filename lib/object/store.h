@@ -194,6 +194,8 @@ class Store : public HotStore {
   /// Its entry, compared as above: what it says is safe to use, even when somebody writes to the
   /// file. Throws corrupt.
   Entry confirmed_entry(std::uint64_t number) const;
+  /// The same of a block that was fetched, so that its hash is not looked at once more.
+  Entry fetched_entry(std::uint64_t number) const;
 
   /// The block that covers a cell, or that stands at a position. A cell or position without one
   /// is believed only after a walk over the file.
@@ -247,8 +249,6 @@ class Store : public HotStore {
     return detail::watched(*file_, f, [block] { return reading(block); });
   }
   void require_intact(const Entry* block = nullptr) const;
-  /// The entry of a block; of a tile whose entry was cut off, at least the position.
-
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;
 
