@@ -214,12 +214,14 @@ void BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, ValueType decl
   std::vector<std::byte> buffer = take_scratch(dbdf::RowEncoder::kPiece);
   const std::size_t header = dbdf::emit_item_header(buffer.data(), entry);
   const auto piece = std::span(buffer).first(dbdf::RowEncoder::kPiece);
-  dbdf::RowEncoder encoder(cells, plan, piece, header);
+  const auto encode_to = [&](const dbdf::TakePiece& take) {
+    dbdf::RowEncoder(cells, plan, piece, header, take).run();
+  };
   if (kPosition + entry.bytes <= ItemFile::kSmall) {
     // All of it is one piece.
-    encoder.run([&](std::span<const std::byte> item) { file_.put(entry, item, turn); });
+    encode_to([&](std::span<const std::byte> item) { file_.put(entry, item, turn); });
   } else {
-    file_.put_pieces(entry, turn, [&](const auto& take) { encoder.run(take); });
+    file_.put_pieces(entry, turn, encode_to);
   }
   return_scratch(std::move(buffer));
 }

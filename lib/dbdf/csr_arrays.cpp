@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "lib/dbdf/entry_stream.h"
@@ -13,21 +12,6 @@
 namespace dapple::detail::dbdf {
 
 namespace {
-
-// Sorts the entries [begin, end) of two arrays by column.
-void sort_by_column(const CsrTarget& out, std::uint64_t begin, std::uint64_t end) {
-  const std::size_t size = size_of(out.type);
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> entries;
-  entries.reserve(end - begin);
-  for (std::uint64_t k = begin; k < end; ++k) {
-    entries.emplace_back(out.col_idx[k], load_bits(out.type, out.values + k * size));
-  }
-  std::sort(entries.begin(), entries.end());
-  for (std::uint64_t k = begin; k < end; ++k) {
-    out.col_idx[k] = entries[k - begin].first;
-    store_bits(out.type, out.values + k * size, entries[k - begin].second);
-  }
-}
 
 // The values of a row as another type than the stored one.
 void convert_row(const Stream& s, std::uint32_t row, const std::byte* entries, std::uint32_t count,
@@ -67,12 +51,12 @@ bool csr_to_arrays(const Stream& s, Range rows, RowCursor& cursor, const CsrTarg
     if (!check.inside) {
       const auto* const bad =
           std::find_if(cols, cols + count, [&](auto c) { return c >= s.entry.cols; });
-      fail_col(s, entries + static_cast<std::size_t>(bad - cols) * stride, *bad);
+      s.fail_col(entries + static_cast<std::size_t>(bad - cols) * stride, *bad);
     }
     if (!same) convert_row(s, row, entries, count, out, k);
     if (!check.ascending) {
-      require_distinct_columns(s, entries, count, stride, row);
-      sort_by_column(out, k, k + count);
+      s.require_distinct_columns(entries, count, stride, row);
+      sort_row(cols, out.type, out.values + k * size_of(out.type), count);
     }
     k += count;
     out.row_ptr[row - rows.begin + 1] = k;

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
-#include <vector>
 
 #include "lib/dbdf/header.h"
 #include "lib/object/convert_cells.h"
@@ -29,31 +27,20 @@ struct Stream {
         data(s.file().at(e.offset + header_size(e.kind), e.bytes - header_size(e.kind))),
         size(e.bytes - header_size(e.kind)) {}
 
-  [[noreturn]] void fail(const std::byte* at, const std::string& detail) const {
-    const auto offset =
-        entry.offset + header_size(entry.kind) + static_cast<std::uint64_t>(at - data);
-    store.fail(Errc::corrupt, offset, detail);
-  }
-  [[noreturn]] void fail_twice(const std::byte* at, std::uint32_t row, std::uint32_t col) const {
-    fail(at, "expected each cell once in block " + text(entry.pos) + " (R5), got cell " +
-                 text({row, col}) + " of it twice");
-  }
+  // Out of the loops below, which are compiled for every size of value.
+  [[noreturn]] void fail(const std::byte* at, const std::string& detail) const;
+  [[noreturn]] void fail_row(const std::byte* at, std::uint32_t row) const;
+  [[noreturn]] void fail_col(const std::byte* at, std::uint32_t col) const;
+  [[noreturn]] void fail_count(const std::byte* at, std::uint32_t row, std::uint32_t count,
+                               std::uint64_t left) const;
+  [[noreturn]] void fail_sum(std::uint64_t sum) const;
+
+  // Throw when a column stands twice among the entries of a row, a cell twice in a COO block, that
+  // is not in ascending order.
+  void require_distinct_columns(const std::byte* entries, std::uint32_t count, std::size_t stride,
+                                std::uint32_t row) const;
+  void require_distinct_cells(std::size_t stride, bool with_col) const;
 };
-
-[[noreturn]] inline void fail_col(const Stream& s, const std::byte* at, std::uint32_t col) {
-  s.fail(at, "expected a column below " + std::to_string(s.entry.cols) + " (R5), got " +
-                 std::to_string(col));
-}
-
-// Throws when a column stands twice among the entries of a row that is not in ascending order.
-inline void require_distinct_columns(const Stream& s, const std::byte* entries, std::uint32_t count,
-                                     std::size_t stride, std::uint32_t row) {
-  std::vector<std::uint32_t> cols(count);
-  for (std::uint32_t i = 0; i < count; ++i) cols[i] = load_le<std::uint32_t>(entries + i * stride);
-  std::sort(cols.begin(), cols.end());
-  const auto twice = std::adjacent_find(cols.begin(), cols.end());
-  if (twice != cols.end()) s.fail_twice(entries, row, *twice);
-}
 
 // Calls take(row, entries, count) for these rows of a CSR block. Rows in front of them that the
 // cursor has not passed are hopped over; that the counts of all rows add up is known when the last
@@ -70,21 +57,14 @@ void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
   const std::uint64_t last = std::min<std::uint64_t>(rows.end, s.entry.rows);
   for (auto row = static_cast<std::uint32_t>(cursor.row); row < last; ++row) {
     const auto count = load_le<std::uint32_t>(p);
-    if (count > left) {
-      s.fail(p, "expected row counts that sum to " + std::to_string(s.entry.stored) +
-                    " (R5), got " + std::to_string(count) + " in row " + std::to_string(row) +
-                    " where " + std::to_string(left) + " are left");
-    }
+    if (count > left) s.fail_count(p, row, count, left);
     left -= count;
     p += 4;
     if (row >= rows.begin) take(row, p, count);
     p += std::size_t{count} * (4 + kSize);
   }
   cursor = {last, static_cast<std::uint64_t>(p - s.data), s.entry.stored - left};
-  if (last == s.entry.rows && left != 0) {
-    s.fail(s.data - 8, "expected row counts that sum to " + std::to_string(s.entry.stored) +
-                           " (R5), got " + std::to_string(s.entry.stored - left));
-  }
+  if (last == s.entry.rows && left != 0) s.fail_sum(s.entry.stored - left);
 }
 
 // Calls take(row, col, value bytes) for the entries of a CSR block inside `part`. A row that is in
@@ -103,27 +83,13 @@ void each_csr(const Stream& s, const Part& part, Take take) {
                         for (std::uint32_t i = 0; i < count; ++i) {
                           const std::byte* q = entries + i * stride;
                           const auto col = load_le<std::uint32_t>(q);
-                          if (col >= cols) fail_col(s, q, col);
+                          if (col >= cols) s.fail_col(q, col);
                           ascending &= col >= next;
                           next = std::uint64_t{col} + 1;
                           if (col - begin < width) take(row, col, q + 4);
                         }
-                        if (!ascending) require_distinct_columns(s, entries, count, stride, row);
+                        if (!ascending) s.require_distinct_columns(entries, count, stride, row);
                       });
-}
-
-inline void require_distinct_cells(const Stream& s, std::size_t stride, bool with_col) {
-  std::vector<std::uint64_t> cells(s.entry.stored);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::byte* p = s.data + i * stride;
-    const std::uint64_t col = with_col ? load_le<std::uint32_t>(p + 4) : 0;
-    cells[i] = std::uint64_t{load_le<std::uint32_t>(p)} << 32 | col;
-  }
-  std::sort(cells.begin(), cells.end());
-  const auto twice = std::adjacent_find(cells.begin(), cells.end());
-  if (twice == cells.end()) return;
-  s.fail_twice(s.data, static_cast<std::uint32_t>(*twice >> 32),
-               static_cast<std::uint32_t>(*twice));
 }
 
 template <std::size_t kSize, bool kWithCol, class Take>
@@ -136,11 +102,8 @@ void each_coo(const Stream& s, const Part& part, Take take) {
   for (const std::byte* p = s.data; p != end; p += stride) {
     const auto row = load_le<std::uint32_t>(p);
     const std::uint32_t col = kWithCol ? load_le<std::uint32_t>(p + 4) : 0;
-    if (row >= rows) {
-      s.fail(p,
-             "expected a row below " + std::to_string(rows) + " (R5), got " + std::to_string(row));
-    }
-    if (col >= cols) fail_col(s, p + 4, col);
+    if (row >= rows) s.fail_row(p, row);
+    if (col >= cols) s.fail_col(p + 4, col);
     const std::uint64_t cell = std::uint64_t{row} << 32 | col;
     ascending &= cell >= next;
     next = cell + 1;
@@ -148,7 +111,7 @@ void each_coo(const Stream& s, const Part& part, Take take) {
       take(row, col, p + (kWithCol ? 8 : 4));
     }
   }
-  if (!ascending) require_distinct_cells(s, stride, kWithCol);
+  if (!ascending) s.require_distinct_cells(stride, kWithCol);
 }
 
 // Calls take(row, col, value bytes) for every entry inside `part`; `kSize` bytes a value.
@@ -170,14 +133,6 @@ void each_value(const Stream& stream, const Part& part, Take take) {
 }
 
 // The value as `type`, in the low bytes of a word. Throws when it does not fit.
-inline std::uint64_t value_as(const Stream& s, CellInBlock cell, const std::byte* value,
-                              ValueType type) {
-  std::uint64_t bits = 0;
-  const ValueType stored = s.entry.value_type;
-  if (!convert_cell(stored, load_bits(stored, value), type, bits)) {
-    fail_misfit(s.store, s.entry, cell, value, type);
-  }
-  return bits;
-}
+std::uint64_t value_as(const Stream& s, CellInBlock cell, const std::byte* value, ValueType type);
 
 }  // namespace dapple::detail::dbdf

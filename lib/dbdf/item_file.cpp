@@ -9,6 +9,7 @@
 #include "lib/bytes.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/hash.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail::dbdf {
@@ -44,6 +45,17 @@ ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& option
       end_(header.size()),
       tail_(std::move(header)) {}
 
+// A caller may go on after an error: the hole that it leaves must never be published.
+template <class Bytes>
+void ItemFile::write_at(std::uint64_t offset, Bytes bytes) {
+  try {
+    file_.write_at(offset, bytes);
+  } catch (const Error&) {
+    failed_ = true;
+    throw;
+  }
+}
+
 void ItemFile::put(Entry entry, std::span<const std::byte> item, Turn* turn) {
   entry.hash = xxh3(item);
   if (item.size() > kSmall) {
@@ -60,6 +72,22 @@ void ItemFile::put(Entry entry, std::span<iovec> parts, Turn* turn) {
   }
   entry.hash = hash.value();
   write_at(reserve(entry, turn).offset, parts);
+}
+
+void ItemFile::put_pieces(Entry entry, Turn* turn,
+                          const std::function<void(const TakePiece&)>& make) {
+  const Place place = reserve(entry, turn);
+  std::uint64_t at = place.offset;
+  file_.will_write(at, kPosition + entry.bytes);
+  Xxh3 hash;
+  make([&](std::span<const std::byte> piece) {
+    hash.add(piece);
+    write_at(at, piece);
+    at += piece.size();
+  });
+  entry.hash = hash.value();
+  const std::lock_guard lock(mutex_);
+  entries_.set(place.number, entry);
 }
 
 // Puts a small item behind everything else, to be written together with others.

@@ -8,15 +8,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "dapple/writer.h"
+#include "lib/dbdf/encode_rows.h"
 #include "lib/dbdf/header.h"
 #include "lib/file.h"
-#include "lib/hash.h"
 #include "lib/object/index.h"
 
 namespace dapple::detail {
@@ -44,21 +45,7 @@ class ItemFile {
   void put(Entry entry, std::span<iovec> parts, Turn* turn);
   /// A large item that is made piece by piece: make(take) calls take(bytes) for each, in order,
   /// and throws nothing of its own.
-  template <class Make>
-  void put_pieces(Entry entry, Turn* turn, const Make& make) {
-    const Place place = reserve(entry, turn);
-    std::uint64_t at = place.offset;
-    file_.will_write(at, kPosition + entry.bytes);
-    Xxh3 hash;
-    make([&](std::span<const std::byte> piece) {
-      hash.add(piece);
-      write_at(at, piece);
-      at += piece.size();
-    });
-    entry.hash = hash.value();
-    const std::lock_guard lock(mutex_);
-    entries_.set(place.number, entry);
-  }
+  void put_pieces(Entry entry, Turn* turn, const std::function<void(const TakePiece&)>& make);
 
   /// What was put. REQUIRES, as what follows, that nobody puts.
   const EntryTable& entries() const noexcept { return entries_; }
@@ -91,17 +78,6 @@ class ItemFile {
   EntryTable entries_;           // in file order
   std::vector<std::byte> tail_;  // the last bytes, not written yet: [end_ - tail_.size(), end_)
 };
-
-// A caller may go on after an error: the hole that it leaves must never be published.
-template <class Bytes>
-void ItemFile::write_at(std::uint64_t offset, Bytes bytes) {
-  try {
-    file_.write_at(offset, bytes);
-  } catch (const Error&) {
-    failed_ = true;
-    throw;
-  }
-}
 
 }  // namespace dbdf
 }  // namespace dapple::detail

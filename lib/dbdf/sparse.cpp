@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -15,24 +14,20 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-// True for the pairs of types whose conversion is one plain instruction that keeps every bit (a
-// signalling NaN would be made quiet on its way from f32 to f64). They get loops of their own;
-// the rest, where each value must be looked at, shares one per value size.
+// True for the pairs of different types whose conversion is one plain instruction that keeps every
+// bit (a signalling NaN would be made quiet on its way from f32 to f64). They get loops of their
+// own; the rest, where each value must be looked at, shares one per value size.
 template <class From, class To>
-constexpr bool kPlain = std::is_same_v<From, To> ||
-                        (holds_all(value_type_of<To>(), value_type_of<From>()) &&
-                         !std::is_floating_point_v<From>);
+constexpr bool kPlain =
+    !std::is_same_v<From, To> && holds_all(value_type_of<To>(), value_type_of<From>()) &&
+    !std::is_floating_point_v<From>;
 
 template <class From, class To>
 void read_plain(const Stream& stream, const Part& part, const Target& out) {
   each<sizeof(From)>(stream, part,
                      [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-                       std::byte* cell = out.cell(row - part.rows.begin, col - part.cols.begin);
-                       if constexpr (std::is_same_v<From, To>) {
-                         std::memcpy(cell, value, sizeof(To));
-                       } else {
-                         store_le(cell, static_cast<To>(load_le<From>(value)));
-                       }
+                       store_le(out.cell(row - part.rows.begin, col - part.cols.begin),
+                                static_cast<To>(load_le<From>(value)));
                      });
 }
 
@@ -91,6 +86,10 @@ class Widener {
 
 void read_sparse(const Store& store, const Entry& e, const Part& part, const Target& out) {
   const Stream stream(store, e);
+  if (e.value_type == out.type) {
+    return visit_bits(
+        out.type, [&](auto tag) { read_plain<decltype(tag), decltype(tag)>(stream, part, out); });
+  }
   const bool done = visit_type(e.value_type, [&](auto from) {
     return visit_type(out.type, [&](auto to) {
       if constexpr (kPlain<decltype(from), decltype(to)>) {

@@ -1,8 +1,13 @@
-// A look at the columns of a sparse row that was just decoded.
+// Looking at the columns of a sparse row that was just decoded, and sorting it.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lib/object/convert_cells.h"
 
 namespace dapple::detail {
 
@@ -20,5 +25,18 @@ struct RowColumns {
                        : std::all_of(col, col + count, [cols](auto c) { return c < cols; });
   }
 };
+
+/// Sorts the `n` entries of a row by column: their columns, and their values of type `type`.
+template <class Col>
+void sort_row(Col* cols, ValueType type, std::byte* values, std::size_t n) {
+  const std::size_t size = size_of(type);
+  std::vector<std::pair<Col, std::uint64_t>> entries(n);
+  for (std::size_t i = 0; i < n; ++i) entries[i] = {cols[i], load_bits(type, values + i * size)};
+  std::sort(entries.begin(), entries.end());
+  for (std::size_t i = 0; i < n; ++i) {
+    cols[i] = entries[i].first;
+    store_bits(type, values + i * size, entries[i].second);
+  }
+}
 
 }  // namespace dapple::detail
