@@ -1,8 +1,6 @@
 // Decoding the blocks of DAPHNE files, and comparing index entries with what they point to.
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <vector>
 
 #include "lib/dbdf/csr_arrays.h"
@@ -10,10 +8,9 @@
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/sparse.h"
 #include "lib/hash.h"
-#include "lib/object/convert_cells.h"
+#include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
-#include "lib/object/stream_copy.h"
 
 namespace dapple::detail::dbdf {
 
@@ -67,51 +64,16 @@ BlockIndex walk_again(const Store& store) {
   return scan(store.file(), body, schema);
 }
 
-// Converts `n` values that follow each other to row `row` of the target; returns how many fit.
-std::size_t convert_to(const Target& out, std::uint64_t row, ValueType type, const std::byte* from,
-                       std::size_t n) {
-  const std::size_t size = size_of(type), wide = size_of(out.type);
-  if (!out.streamed || out.col_step != wide) {
-    return convert_cells(type, from, size, out.type, out.cell(row, 0), out.col_step, n);
-  }
-  constexpr std::size_t kPiece = 512;
-  alignas(64) std::array<std::byte, kPiece * 8> piece;
-  for (std::size_t done = 0; done < n; done += kPiece) {
-    const std::size_t count = std::min(kPiece, n - done);
-    const std::size_t fitting =
-        convert_cells(type, from + done * size, size, out.type, piece.data(), wide, count);
-    stream_copy(out.cell(row, done), piece.data(), fitting * wide);
-    if (fitting < count) return done + fitting;
-  }
-  return n;
-}
-
 void read_dense(const Store& store, const Entry& e, const Part& part, const Target& out) {
   const std::size_t size = size_of(e.value_type);
   const std::uint64_t row_bytes = std::uint64_t{e.cols} * size;
   const std::byte* source = store.file().at(e.offset + kDenseHeader, e.bytes - kDenseHeader) +
                             part.rows.begin * row_bytes + part.cols.begin * size;
-  std::uint64_t rows = part.rows.size(), cols = part.cols.size();
-  const std::uint64_t real_cols = cols;
-  if (cols == e.cols && out.row_step == cols * out.col_step) {
-    cols *= rows;  // whole rows to whole rows: one run
-    rows = 1;
-  }
-  if (e.value_type == out.type && out.col_step == size) {
-    for (std::uint64_t r = 0; r < rows; ++r) {
-      std::memcpy(out.cell(r, 0), source + r * row_bytes, cols * size);
-    }
-    return;
-  }
-  for (std::uint64_t r = 0; r < rows; ++r) {
-    const std::byte* from = source + r * row_bytes;
-    const std::size_t done = convert_to(out, r, e.value_type, from, cols);
-    if (done < cols) {
-      const std::uint64_t cell = r * real_cols + done;
-      fail_misfit(store, e,
-                  {part.rows.begin + cell / real_cols, part.cols.begin + cell % real_cols},
-                  from + done * size, out.type);
-    }
+  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
+  const std::uint64_t done = copy_rows(out, e.value_type, source, row_bytes, rows, cols);
+  if (done < rows * cols) {
+    fail_misfit(store, e, {part.rows.begin + done / cols, part.cols.begin + done % cols},
+                source + done / cols * row_bytes + done % cols * size, out.type);
   }
 }
 

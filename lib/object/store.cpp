@@ -4,8 +4,8 @@
 #include <string>
 
 #include "lib/object/column_runs.h"
+#include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
-#include "lib/object/stream_copy.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail {

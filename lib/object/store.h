@@ -33,7 +33,7 @@ struct Target {
   ValueType type = ValueType::f64;
   std::size_t row_step = 0;
   std::size_t col_step = 0;
-  bool streamed = false;  // too much to be read again from a cache (stream_copy.h)
+  bool streamed = false;  // too much to be read again from a cache (copy_rows.h)
 
   std::byte* cell(std::uint64_t row, std::uint64_t col) const noexcept {
     return data + row * row_step + col * col_step;

@@ -6,6 +6,7 @@
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/daphne/daphne_blocks.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
 
@@ -29,13 +30,11 @@ void read_dense(const Store& store, const Entry& entry, const Part& part, const 
     }
     return;
   }
-  for (std::uint64_t row = 0; row < part.rows.size(); ++row) {
-    const std::size_t done = convert_cells(entry.value_type, cell(row, 0), size, out.type,
-                                           out.cell(row, 0), out.col_step, part.cols.size());
-    if (done < part.cols.size()) {
-      fail_misfit(store, entry, {part.rows.begin + row, part.cols.begin + done}, cell(row, done),
-                  out.type);
-    }
+  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
+  const std::uint64_t done = copy_rows(out, entry.value_type, cell(0, 0), row_step, rows, cols);
+  if (done < rows * cols) {
+    fail_misfit(store, entry, {part.rows.begin + done / cols, part.cols.begin + done % cols},
+                cell(done / cols, done % cols), out.type);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "lib/bytes.h"
 #include "lib/foreign/futhark/elements.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::futhark {
@@ -79,22 +80,11 @@ void read_plain(const Store& store, const Entry& e, const Layout& layout, const 
   const std::size_t size = size_of(e.value_type);
   const std::byte* first = store.file().at(e.offset, e.bytes) + part.rows.begin * layout.row_bytes +
                            part.cols.begin * size;
-  std::uint64_t rows = part.rows.size(), run = part.cols.size();
-  if (run * size == layout.row_bytes && out.row_step == run * out.col_step) {
-    run *= rows;  // whole rows to whole rows
-    rows = 1;
-  }
-  for (std::uint64_t r = 0; r < rows; ++r) {
-    const std::byte* from = first + r * layout.row_bytes;
-    const std::size_t done =
-        convert_cells(e.value_type, from, size, out.type, out.cell(r, 0), out.col_step, run);
-    if (done < run) {
-      const std::uint64_t cell = r * part.cols.size() + done;
-      fail_misfit(
-          store, e,
-          {part.rows.begin + cell / part.cols.size(), part.cols.begin + cell % part.cols.size()},
-          from + done * size, out.type);
-    }
+  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
+  const std::uint64_t done = copy_rows(out, e.value_type, first, layout.row_bytes, rows, cols);
+  if (done < rows * cols) {
+    fail_misfit(store, e, {part.rows.begin + done / cols, part.cols.begin + done % cols},
+                first + done / cols * layout.row_bytes + done % cols * size, out.type);
   }
 }
 

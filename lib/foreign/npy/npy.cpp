@@ -9,6 +9,7 @@
 #include "lib/bytes.h"
 #include "lib/foreign/npy/npy_header.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::npy {
@@ -81,30 +82,37 @@ std::size_t copy_line(const Field& field, const std::byte* from, std::size_t fro
 /// Copies a plane; `fail` is called with the row and column of a value that does not fit.
 template <class Fail>
 void copy_plane(const Field& field, const Plane& plane, const Target& out, const Fail& fail) {
-  const auto line = [&](std::uint64_t row, std::uint64_t col, bool along_row, std::uint64_t n) {
-    const std::size_t done =
-        copy_line(field, plane.data + row * plane.row_stride + col * plane.col_stride,
-                  along_row ? plane.col_stride : plane.row_stride, out.type, out.cell(row, col),
-                  along_row ? out.col_step : out.row_step, n);
-    if (done < n) along_row ? fail(row, col + done) : fail(row + done, col);
-  };
   const std::size_t size = size_of(field.type);
+  const std::uint64_t cells = plane.rows * plane.cols;
   const bool one_run = plane.col_stride == size && plane.row_stride == plane.cols * size &&
                        out.row_step == plane.cols * out.col_step;
-  if (one_run) {
-    const std::uint64_t n = plane.rows * plane.cols;
+  if (!field.swapped && plane.col_stride == size && (plane.cols > 1 || one_run)) {
+    const std::uint64_t done =
+        copy_rows(out, field.type, plane.data, plane.row_stride, plane.rows, plane.cols);
+    if (done < cells) fail(done / plane.cols, done % plane.cols);
+  } else if (one_run) {
     const std::size_t done =
-        copy_line(field, plane.data, size, out.type, out.data, out.col_step, n);
-    if (done < n) fail(done / plane.cols, done % plane.cols);
+        copy_line(field, plane.data, size, out.type, out.data, out.col_step, cells);
+    if (done < cells) fail(done / plane.cols, done % plane.cols);
   } else if (plane.cols > 1 && (plane.col_stride <= plane.row_stride || plane.rows == 1)) {
-    for (std::uint64_t row = 0; row < plane.rows; ++row) line(row, 0, true, plane.cols);
+    for (std::uint64_t row = 0; row < plane.rows; ++row) {
+      const std::size_t done =
+          copy_line(field, plane.data + row * plane.row_stride, plane.col_stride, out.type,
+                    out.cell(row, 0), out.col_step, plane.cols);
+      if (done < plane.cols) fail(row, done);
+    }
   } else {
     // Column by column, in bands of so few rows that the lines of memory they end in stay in the
     // fastest cache.
     constexpr std::uint64_t band = 64;
     for (std::uint64_t row = 0; row < plane.rows; row += plane.cols == 1 ? plane.rows : band) {
       const std::uint64_t n = plane.cols == 1 ? plane.rows : std::min(band, plane.rows - row);
-      for (std::uint64_t col = 0; col < plane.cols; ++col) line(row, col, false, n);
+      for (std::uint64_t col = 0; col < plane.cols; ++col) {
+        const std::size_t done =
+            copy_line(field, plane.data + row * plane.row_stride + col * plane.col_stride,
+                      plane.row_stride, out.type, out.cell(row, col), out.row_step, n);
+        if (done < n) fail(row + done, col);
+      }
     }
   }
 }
