@@ -1,5 +1,5 @@
 // Futhark streams: values found, chosen, and opened in place. The rules for numbers as text are
-// tested in test_futhark_text.cpp.
+// tested in test_futhark_typed.cpp and test_futhark_untyped.cpp.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
