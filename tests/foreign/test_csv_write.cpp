@@ -100,7 +100,8 @@ TEST_CASE("csv write: labels are quoted where they must be") {
       {"a;b", "\"a;b\""},
       {"\xc3\xa9\xff", "\xc3\xa9\xff"},
       {"\xef\xbb\xbfx", "\"\xef\xbb\xbfx\""}};
-  for (const auto& [label, text] : pairs) {
+  for (const auto& pair : pairs) {
+    const std::string &label = pair.first, &text = pair.second;
     CAPTURE(label);
     const Table table = frame({{label, ValueType::i64}}, 1);
     CHECK(csv_of(table, dir) == text + "\n0\n");

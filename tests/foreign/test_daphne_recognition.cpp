@@ -72,8 +72,9 @@ TEST_CASE("daphne: published files of one block are told by their length, whatev
         csr.csr<T>({0, 0}, cols, entries);
         CHECK(taken_for(dir, csr.bytes()) == "dbdf");
 
-        Image frame = Image::frame(rows, std::vector<std::pair<std::string, ValueType>>(
-                                             cols, {std::string(i % 5, 'x'), type}));
+        Image frame = Image::frame(
+            rows, std::vector<std::pair<std::string, ValueType>>(
+                      cols, {std::string(static_cast<std::size_t>(i % 5), 'x'), type}));
         frame.dense<T>({0, 0}, rows, cols, values);
         CHECK(taken_for(dir, frame.bytes()) == "dbdf");
       }

@@ -166,7 +166,8 @@ TEST_CASE_TEMPLATE("futhark: what is written is read back, binary and text, by b
   const TempDir dir;
   const std::string type = "[][]" + std::string(name(value_type_of<T>()));
   const std::pair<std::uint64_t, std::uint64_t> shapes[] = {{1, 1}, {7, 1}, {1, 9}, {300, 301}};
-  for (const auto& [rows, cols] : shapes) {
+  for (const auto& shape : shapes) {
+    const std::uint64_t rows = shape.first, cols = shape.second;
     CAPTURE(rows);
     const auto cells = random_values<T>(rows * cols, rows * 1000 + cols);
     const Matrix m = stored<T>(dir, rows, cols, cells);

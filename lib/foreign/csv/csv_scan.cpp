@@ -16,7 +16,8 @@ constexpr std::ptrdiff_t kStripBytes = std::ptrdiff_t{512} << 10;
 constexpr std::ptrdiff_t kLongestStrip = 8 * kStripBytes;
 
 bool f64_holds(std::uint64_t integer) noexcept {
-  return std::bit_width(integer) - std::countr_zero(integer) <= std::numeric_limits<double>::digits;
+  return static_cast<int>(std::bit_width(integer)) - std::countr_zero(integer) <=
+         std::numeric_limits<double>::digits;
 }
 
 /// The same of an integer of any number of digits.
