@@ -175,8 +175,9 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
     }
     return std::span(numbers).subspan(first, end - first);
   };
+  const Range asked = numbers.size() == 1 ? ask_early(numbers[0]) : Range{0, 0};
   auto batch = batch_at(0);
-  ask_for(batch);
+  ask_for(batch, asked);
   for (std::size_t first = batch.size(); !batch.empty(); first += batch.size()) {
     const auto next = batch_at(first);
     ask_for(next);

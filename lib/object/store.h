@@ -19,6 +19,7 @@
 #include "dapple/frame.h"
 #include "lib/file.h"
 #include "lib/object/index.h"
+#include "lib/object/offset_guess.h"
 #include "lib/object/place_table.h"
 #include "lib/object/schema.h"
 
@@ -264,7 +265,8 @@ class Store : public HotStore {
   void compare(std::uint64_t number, const Entry& entry) const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
-  void ask_for(std::span<const std::uint64_t> numbers) const;
+  Range ask_early(std::uint64_t number) const;
+  void ask_for(std::span<const std::uint64_t> numbers, Range asked = {0, 0}) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
   const BlockIndex* truth() const;
   [[noreturn]] void fail_missing(const Entry& entry) const;
@@ -281,6 +283,7 @@ class Store : public HotStore {
   std::string note_;
   std::vector<std::string> contents_;
   Check check_ = Check::never;
+  mutable OffsetGuess guess_;
   mutable std::optional<PlaceTable> place_table_;  // what HotStore::places points to
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered

@@ -8,6 +8,11 @@
 
 namespace dapple::detail {
 
+namespace {
+// A block's position stands in front of it, now and then on a page of its own.
+constexpr std::uint64_t kInFront = 16;
+}  // namespace
+
 std::uint64_t Store::place_of(std::uint64_t number) const noexcept {
   const std::uint64_t* const all = load_once(places);
   return all != nullptr ? load_once(all[number]) : 0;
@@ -48,7 +53,9 @@ void Store::compare(std::uint64_t number, const Entry& entry) const {
 std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   compare(number, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() == nullptr || check_ == Check::always) return 0;
+  if (file_->base() == nullptr) return 0;
+  if (index_.is_in_place()) guess_.tell(number, entry);
+  if (check_ == Check::always) return 0;
   std::uint64_t* const table = make_places();
   if (table == nullptr) return 0;
   std::uint64_t place = place::kTouched;
@@ -67,7 +74,7 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
 std::uint64_t Store::touch(std::uint64_t number) const {
   const std::uint64_t place = place_of(number);
   if (place != 0 && !file_->guarded()) return place;
-  if (place == 0) ask_for({&number, 1});
+  if (place == 0) ask_for({&number, 1}, ask_early(number));
   const Entry entry = index_.entry(number);
   return watched([&] { return place != 0 ? place : confirm(number, entry); }, &entry);
 }
@@ -114,20 +121,34 @@ Part Store::confirmed_part(std::uint64_t number, const Entry& entry, const Regio
   return shared_part(entry, region);
 }
 
+// The entry of a small block stands on a page that takes as long to read as the block: both are
+// asked for at once (cold tiles of 4 KiB 2.0 times a pread, so 1.3; of 64 KiB 1.2 and 1.05).
+// Returns what was asked for.
+Range Store::ask_early(std::uint64_t number) const {
+  constexpr std::uint64_t kSmall = 256 << 10;
+  if (file_->base() == nullptr || !index_.is_in_place()) return {0, 0};
+  const std::optional<Range> block = guess_.ask(number);
+  if (!block || block->size() > kSmall || block->begin < kInFront || block->end > file_->size()) {
+    return {0, 0};
+  }
+  const Range bytes{block->begin - kInFront, block->end};
+  file_->will_need(bytes.begin, bytes.size());
+  return bytes;
+}
+
 // Touching an unread page makes the system read ahead megabytes; asked in advance for exactly the
 // bytes of the blocks, it reads those alone (200 cold tiles of 512 KiB: 105 MB instead of 1119 MB,
 // 0.10 s instead of 0.96 s). Neighbours in the file are asked for together.
-void Store::ask_for(std::span<const std::uint64_t> numbers) const {
+void Store::ask_for(std::span<const std::uint64_t> numbers, Range asked) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
-  constexpr std::uint64_t kInFront = 16;
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
     if (place_of(number) != 0) continue;
     const Entry e = index_.entry(number);
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
     if (file_->is_read_early(e.bytes)) continue;
-    // A block's position stands in front of it, now and then on a page of its own.
     const Range bytes{e.offset - std::min(e.offset, kInFront), e.offset + e.bytes};
+    if (bytes == asked) continue;
     if (bytes.begin >= wanted.begin && bytes.begin <= wanted.end + kNear) {
       wanted.end = std::max(wanted.end, bytes.end);
     } else {
