@@ -134,6 +134,29 @@ TEST_CASE("threads: many readers of one matrix get every cell, from the first to
   }
 }
 
+TEST_CASE("threads: even tiles, so many that they are found by their number") {
+  const Partition p = test::regular(192, 192, {2, 2});
+  const test::TempDir dir;
+  WriteOptions options;
+  options.narrow = false;
+  options.kind = KindChoice::dense;
+  const Stored s = store(dir, p, options);
+  const Matrix m = Matrix::open(s.path);
+  std::atomic<unsigned> right{0};
+  const auto error = in_parallel([&](unsigned) {
+    std::uint64_t equal = 0;
+    for (std::uint64_t row = 0; row < p.rows; ++row) {
+      for (std::uint64_t col = 0; col < p.cols; ++col) {
+        const auto tile = m.tile(row / 2, col / 2).dense<std::int32_t>();
+        equal += tile(row % 2, col % 2) == s.all[row * p.cols + col];
+      }
+    }
+    right += equal == s.all.size();
+  });
+  CHECK(!error);
+  CHECK(right == kThreads);
+}
+
 TEST_CASE("threads: cells that no block covers are asked for by many at once") {
   const test::TempDir dir;
   const auto path = dir.write("m", test::Image::matrix(4, 4, ValueType::u8)

@@ -142,15 +142,22 @@ class BlockedObject {
     const std::uint64_t rows = hot.grid_rows, cols = hot.grid_cols;
     const TileShape tile = hot.tile;
     const std::uint64_t number = i * cols + j;
-    std::uint64_t place = 0;
+    detail::Place place;
     if (i < rows && j < cols) [[likely]] {
-      const std::uint64_t* const places = detail::load_once(hot.places);
-      if (places != nullptr) [[likely]]
-        place = detail::load_once(places[number]);
+      const detail::Place::Tag* const even = detail::load_once(hot.even);
+      if (even != nullptr) [[likely]] {
+        place.tag = detail::load_once(even[number]);
+        place.values =
+            detail::load_once(hot.even_values) + number * detail::load_once(hot.even_step);
+      }
+      if (place.tag == detail::Place::kUnknown) [[unlikely]] {
+        const std::uint64_t* const places = detail::load_once(hot.places);
+        if (places != nullptr) place = detail::Place::of_word(detail::load_once(places[number]));
+      }
     }
-    if (place == 0) [[unlikely]] {
-      place = touch_tile(i, j);
-      detail::keep(place);
+    if (place.tag == detail::Place::kUnknown) [[unlikely]] {
+      place = detail::Place::of_word(touch_tile(i, j));
+      detail::keep(place.tag);
     }
     return Block(hot, number, place, tile);
   }

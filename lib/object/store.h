@@ -258,7 +258,9 @@ class Store : public HotStore {
 
  private:
   std::uint64_t place_of(std::uint64_t number) const noexcept;
-  std::uint64_t* make_places() const;
+  bool make_places() const;
+  void find_even_tiles(HotStore& hot) const;
+  void remember(std::uint64_t number, std::uint64_t place) const;
   std::uint64_t confirm(std::uint64_t number, const Entry& entry) const;
   static std::string reading(const Entry* block);
   void confirm_entry(std::uint64_t number, const Entry& entry) const;
@@ -284,7 +286,7 @@ class Store : public HotStore {
   std::vector<std::string> contents_;
   Check check_ = Check::never;
   mutable OffsetGuess guess_;
-  mutable std::optional<PlaceTable> place_table_;  // what HotStore::places points to
+  mutable std::optional<PlaceTable> place_table_;  // what HotStore points to
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
   mutable std::mutex mutex_;                 // guards the making of truth_ and place_table_

@@ -11,24 +11,69 @@ namespace dapple::detail {
 namespace {
 // A block's position stands in front of it, now and then on a page of its own.
 constexpr std::uint64_t kInFront = 16;
+// The words of fewer tiles than this stay in the nearest cache.
+constexpr std::uint64_t kManyTiles = 8192;
+
+std::uint64_t word_of(const std::byte* values, Place::Tag tag) noexcept {
+  return reinterpret_cast<std::uintptr_t>(values) << Place::kTagBits | tag;
+}
+
 }  // namespace
 
+// In a word; 0 when it is not known.
 std::uint64_t Store::place_of(std::uint64_t number) const noexcept {
+  if (const Place::Tag* const tags = load_once(even)) {
+    if (const Place::Tag tag = load_once(tags[number]); tag != Place::kUnknown) {
+      return word_of(even_values + number * even_step, tag);
+    }
+  }
   const std::uint64_t* const all = load_once(places);
   return all != nullptr ? load_once(all[number]) : 0;
 }
 
-// The table of places, or nullptr when the system has no room for it.
-std::uint64_t* Store::make_places() const {
-  if (load_once(places) != nullptr) return place_table_->data();
+// False when the system has no room for a table of places.
+bool Store::make_places() const {
+  if (load_once(places) != nullptr) return true;
   const std::lock_guard lock(mutex_);
   if (!place_table_) {
     place_table_.emplace(index_.size());
+    if (place_table_->words() == nullptr) return false;
     auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
-    const std::uint64_t* const table = place_table_->data();
-    std::atomic_ref(hot.places).store(table, std::memory_order_release);
+    find_even_tiles(hot);
+    const std::uint64_t* const words = place_table_->words();
+    std::atomic_ref(hot.places).store(words, std::memory_order_release);
   }
-  return place_table_->data();
+  return place_table_->words() != nullptr;
+}
+
+// Judges by the first two tiles whether tiles lie evenly. A guess: what it says of a tile is used
+// only once that tile was confirmed and found there.
+void Store::find_even_tiles(HotStore& hot) const {
+  const auto& grid = index_.grid();
+  if (!grid || codec_->dense_header < 0 || index_.size() < kManyTiles ||
+      schema_.cols % grid->tile.cols != 0) {
+    return;
+  }
+  const Entry first = index_.entry(0), second = index_.entry(1);
+  if (first.kind != BlockKind::dense || second.kind != BlockKind::dense ||
+      first.bytes != second.bytes || second.offset <= first.offset ||
+      second.offset > file_->size()) {
+    return;
+  }
+  hot.even_values = file_->base() + first.offset + codec_->dense_header;
+  hot.even_step = second.offset - first.offset;
+  const Place::Tag* const tags = place_table_->tags();
+  std::atomic_ref(hot.even).store(tags, std::memory_order_release);
+}
+
+void Store::remember(std::uint64_t number, std::uint64_t place) const {
+  const Place known = Place::of_word(place);
+  if (known.tag != Place::kTouched && even != nullptr &&
+      known.values == even_values + number * even_step) {
+    std::atomic_ref(place_table_->tags()[number]).store(known.tag, std::memory_order_release);
+  } else {
+    std::atomic_ref(place_table_->words()[number]).store(place, std::memory_order_release);
+  }
 }
 
 // Compares an entry with the tile that it is of, and with the bytes that it points to.
@@ -56,18 +101,19 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   if (file_->base() == nullptr) return 0;
   if (index_.is_in_place()) guess_.tell(number, entry);
   if (check_ == Check::always) return 0;
-  std::uint64_t* const table = make_places();
-  if (table == nullptr) return 0;
-  std::uint64_t place = place::kTouched;
+  if (!make_places()) return 0;
+  const std::byte* values = nullptr;
+  Place::Tag tag = Place::kTouched;
   if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
-    const auto address = reinterpret_cast<std::uintptr_t>(file_->at(entry.offset, entry.bytes) +
-                                                          codec_->dense_header);
-    if (address >> (64 - place::kTagBits) == 0) {
-      place = address << place::kTagBits | place::dense_tag(entry.value_type);
+    const std::byte* const p = file_->at(entry.offset, entry.bytes) + codec_->dense_header;
+    if (reinterpret_cast<std::uintptr_t>(p) >> (64 - Place::kTagBits) == 0) {
+      values = p;
+      tag = Place::dense(entry.value_type);
     }
   }
-  std::atomic_ref(table[number]).store(place, std::memory_order_release);
+  const std::uint64_t place = word_of(values, tag);
+  remember(number, place);
   return place;
 }
 
@@ -79,7 +125,9 @@ std::uint64_t Store::touch(std::uint64_t number) const {
   return watched([&] { return place != 0 ? place : confirm(number, entry); }, &entry);
 }
 
-Block Store::block(std::uint64_t number) const { return Block(*this, number, touch(number), tile); }
+Block Store::block(std::uint64_t number) const {
+  return Block(*this, number, Place::of_word(touch(number)), tile);
+}
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);

@@ -1,0 +1,179 @@
+// Tiles that lie evenly in their file are found by their number once they were touched: the first
+// look and every later one must see the same cells, also where the file is even only in part.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+using namespace dapple;
+
+namespace {
+
+// Tiles of 1 x 2 cells, so many that they are looked at as even ones.
+constexpr std::uint64_t kDown = 144, kAcross = 64, kTiles = kDown * kAcross;
+
+BlockPos pos_of(std::uint64_t k) { return {k / kAcross, k % kAcross * 2}; }
+std::array<std::int32_t, 2> cells_of(std::uint64_t k) {
+  const auto first = static_cast<std::int32_t>(2 * k);
+  return {first, first + 1};
+}
+
+// What stands in a file in place of some of its dense tiles of i32.
+enum class Odd { none, narrow, sparse, empty };
+
+struct OddTile {
+  std::uint64_t number;
+  Odd kind;
+};
+
+Odd kind_of(const std::vector<OddTile>& odd, std::uint64_t k) {
+  const auto found =
+      std::find_if(odd.begin(), odd.end(), [&](const OddTile& o) { return o.number == k; });
+  return found == odd.end() ? Odd::none : found->kind;
+}
+
+test::Image image_of(const std::vector<OddTile>& odd) {
+  test::Image image = test::Image::matrix(kDown, 2 * kAcross, ValueType::i32);
+  for (std::uint64_t k = 0; k < kTiles; ++k) {
+    const auto [a, b] = cells_of(k);
+    switch (kind_of(odd, k)) {
+      case Odd::none:
+        image.dense<std::int32_t>(pos_of(k), 1, 2, {a, b});
+        break;
+      case Odd::narrow:
+        image.dense<std::uint16_t>(pos_of(k), 1, 2,
+                                   {static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
+        break;
+      case Odd::sparse:
+        image.csr<std::int32_t>(pos_of(k), 2, {{{0, a}, {1, b}}});
+        break;
+      case Odd::empty:
+        image.empty(pos_of(k), 1, 2);
+        break;
+    }
+  }
+  return image;
+}
+
+template <class T>
+bool shows(const Block& tile, std::uint64_t k) {
+  const auto view = tile.dense<T>();
+  const auto [a, b] = cells_of(k);
+  return view.rows() == 1 && view.cols() == 2 && view(0, 0) == static_cast<T>(a) &&
+         view(0, 1) == static_cast<T>(b);
+}
+
+bool is_right(const Matrix& m, std::uint64_t k, Odd kind) {
+  const Block tile = m.tile(k / kAcross, k % kAcross);
+  if (tile.info().pos != pos_of(k)) return false;
+  switch (kind) {
+    case Odd::none:
+      return shows<std::int32_t>(tile, k) && test::error_of([&] { tile.dense<float>(); });
+    case Odd::narrow:
+      return shows<std::uint16_t>(tile, k) && test::error_of([&] { tile.dense<std::int32_t>(); });
+    case Odd::sparse:
+      return tile.csr<std::int32_t>().nnz() == 2 &&
+             test::error_of([&] { tile.dense<std::int32_t>(); });
+    case Odd::empty:
+      return tile.info().kind == BlockKind::empty &&
+             test::error_of([&] { tile.dense<std::int32_t>(); });
+  }
+  return false;
+}
+
+// Number of the first tile that is not as it was stored, looked at in this order; kTiles: none.
+std::uint64_t first_wrong(const Matrix& m, const std::vector<OddTile>& odd,
+                          const std::vector<std::uint64_t>& order) {
+  for (const std::uint64_t k : order) {
+    if (!is_right(m, k, kind_of(odd, k))) return k;
+  }
+  return kTiles;
+}
+
+std::vector<std::uint64_t> shuffled(std::uint64_t seed) {
+  test::Rng rng(seed);
+  std::vector<std::uint64_t> order(kTiles);
+  for (std::uint64_t k = 0; k < kTiles; ++k) order[k] = k;
+  for (std::uint64_t k = kTiles; k > 1; --k) std::swap(order[k - 1], order[rng.below(k)]);
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("even tiles: each look at a tile sees its cells, wherever the file is not even") {
+  const std::vector<std::vector<OddTile>> all = {
+      {},
+      {{5000, Odd::sparse}},
+      {{300, Odd::narrow}, {301, Odd::empty}, {kTiles - 1, Odd::sparse}},
+      {{0, Odd::narrow}},
+      {{0, Odd::narrow}, {1, Odd::narrow}},
+      {{1, Odd::empty}},
+  };
+  for (const auto& odd : all) {
+    const test::TempDir dir;
+    const auto path = dir.write("m", image_of(odd).bytes());
+    for (const bool indexed : {false, true}) {
+      CAPTURE(odd.size());
+      CAPTURE(indexed);
+      if (indexed) write_sidecar(path);
+      for (const Check check : {Check::never, Check::first_touch, Check::always}) {
+        OpenOptions options;
+        options.check = check;
+        const Matrix m = Matrix::open(path, options);
+        REQUIRE(m.grid() == Grid{kDown, kAcross, {1, 2}});
+        CHECK(first_wrong(m, odd, shuffled(1)) == kTiles);
+        CHECK(first_wrong(m, odd, shuffled(2)) == kTiles);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "even tiles: an index that lies about one of the first two, or another, changes no cell") {
+  constexpr std::size_t kHead = 64, kEntry = 64, kOffset = 16;
+  const test::TempDir dir;
+  const auto path = dir.path() / "m";
+  {
+    WriteOptions options;
+    options.tile = {1, 2};
+    options.narrow = false;
+    options.kind = KindChoice::dense;
+    auto writer = MatrixWriter::create(path, kDown, 2 * kAcross, ValueType::i32, options);
+    for (std::uint64_t k = 0; k < kTiles; ++k) {
+      const auto cells = cells_of(k);
+      writer.put<std::int32_t>(pos_of(k), {cells.data(), 1, 2});
+    }
+    writer.finish();
+  }
+  const std::vector<std::byte> sound = test::read_bytes(path);
+  constexpr std::string_view kTag = "DPL-INDX";
+  const std::string_view characters(reinterpret_cast<const char*>(sound.data()), sound.size());
+  const std::size_t index = characters.rfind(kTag);
+  REQUIRE(index != std::string_view::npos);
+  for (const std::uint64_t lying : {0, 1, 777}) {
+    CAPTURE(lying);
+    std::vector<std::byte> bytes = sound;
+    // It points to the tile behind the one that it is of.
+    const std::size_t at = index + kHead + lying * kEntry + kOffset;
+    std::copy_n(&sound[at + kEntry], sizeof(std::uint64_t), &bytes[at]);
+    test::write_bytes(path, bytes);
+    const Matrix m = Matrix::open(path);
+    for (const std::uint64_t seed : {3, 4}) {
+      std::uint64_t refused = kTiles, wrong = kTiles;
+      for (const std::uint64_t k : shuffled(seed)) {
+        const auto error = test::error_of([&] {
+          if (!is_right(m, k, Odd::none)) wrong = k;
+        });
+        if (error) refused = k;
+      }
+      CHECK(refused == lying);
+      CHECK(wrong == kTiles);
+    }
+  }
+}
