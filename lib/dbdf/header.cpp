@@ -39,6 +39,41 @@ std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols) {
          text(e.pos);
 }
 
+namespace {
+
+bool is_auxiliary(const Entry& e) noexcept {
+  return e.pos == kAuxiliaryPos && e.kind == BlockKind::dense && e.value_type == ValueType::u8;
+}
+
+}  // namespace
+
+bool parse_item_header(const std::byte* p, std::uint64_t at, std::uint64_t rows, std::uint64_t cols,
+                       std::uint64_t remaining, Item& item) noexcept {
+  Entry& e = item.entry;
+  e.pos = {load_le<std::uint64_t>(p), load_le<std::uint64_t>(p + 8)};
+  e.offset = at + kPosition;
+  e.hash = 0;
+  p += kPosition;
+  e.rows = load_le<std::uint32_t>(p);
+  e.cols = load_le<std::uint32_t>(p + 4);
+  const auto kind = static_cast<std::uint8_t>(p[8]), code = static_cast<std::uint8_t>(p[9]);
+  if (kind > 3) return false;
+  e.kind = static_cast<BlockKind>(kind);
+  e.value_type = ValueType::u8;
+  e.stored = 0;
+  if (e.kind != BlockKind::empty) {
+    const auto type = value_type_of_code(code);
+    if (!type) return false;
+    e.value_type = *type;
+    e.stored = e.kind == BlockKind::dense ? std::uint64_t{e.rows} * e.cols
+               : e.kind == BlockKind::csr ? load_le<std::uint64_t>(p + kDenseHeader)
+                                          : load_le<std::uint32_t>(p + kDenseHeader);
+  }
+  item.auxiliary = is_auxiliary(e);
+  return block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, e.bytes) &&
+         e.bytes <= remaining - kPosition && is_inside(item, rows, cols);
+}
+
 Item read_item_header(ByteReader& reader, std::uint64_t rows, std::uint64_t cols,
                       std::uint64_t remaining) {
   const std::uint64_t start = reader.offset();
@@ -84,8 +119,7 @@ Item read_item_header(ByteReader& reader, std::uint64_t rows, std::uint64_t cols
                               " bytes of block " + text(e.pos) + " (R4), got " +
                               std::to_string(left));
   }
-  item.auxiliary =
-      e.pos == kAuxiliaryPos && e.kind == BlockKind::dense && e.value_type == ValueType::u8;
+  item.auxiliary = is_auxiliary(e);
   if (!is_inside(item, rows, cols)) reader.fail(start, outside(item, rows, cols));
   return item;
 }

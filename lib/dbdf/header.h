@@ -31,6 +31,7 @@ inline constexpr std::size_t kBlockStart = 4 + 4 + 1;
 inline constexpr std::size_t kDenseHeader = kBlockStart + 1;
 inline constexpr std::size_t kCsrHeader = kDenseHeader + 8;  // u64 nzb
 inline constexpr std::size_t kCooHeader = kDenseHeader + 4;  // u32 nzb
+inline constexpr std::size_t kLongestItemHeader = kPosition + kCsrHeader;
 /// The shortest item of a body: position and an empty block.
 inline constexpr std::size_t kShortestItem = kPosition + kBlockStart;
 
@@ -77,6 +78,12 @@ struct Item {
 bool is_inside(const Item& item, std::uint64_t rows, std::uint64_t cols) noexcept;
 /// What the rule has against a block that does not.
 std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols);
+
+/// Reads position and block header from kLongestItemHeader bytes at `p`, of which byte `at` of the
+/// file is the first; `remaining` says how many bytes the file has from there. False when a rule is
+/// broken, which `read_item_header` tells; it takes three times as long.
+bool parse_item_header(const std::byte* p, std::uint64_t at, std::uint64_t rows, std::uint64_t cols,
+                       std::uint64_t remaining, Item& item) noexcept;
 
 /// Reads position and block header. `reader` holds the bytes from the position on, at least the
 /// whole header unless the file ends there; `remaining` says how many bytes the file has from

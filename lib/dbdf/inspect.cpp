@@ -106,8 +106,8 @@ class Inspector {
     while (at < file_->size()) {
       Walk walk(*file_, at, kAnywhere, kAnywhere);
       try {
-        while (const auto item = walk.next()) {
-          take(*item, at, walk.offset(), out);
+        for (Item item; walk.next(item);) {
+          take(item, at, walk.offset(), out);
           at = walk.offset();
           if (++items % kBetween == 0) tell(at);
         }

@@ -53,7 +53,7 @@ void for_each_item(const BlockedObject& object,
   std::uint64_t body = 0;
   const Schema schema = dbdf::read_header(store.file(), body);
   dbdf::Walk walk(store.file(), body, schema.rows, schema.cols);
-  while (const auto item = walk.next()) take(item->entry.info(), role_of(store.file(), *item));
+  for (dbdf::Item item; walk.next(item);) take(item.entry.info(), role_of(store.file(), item));
 }
 
 }  // namespace dapple

@@ -4,6 +4,7 @@
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
+#include "lib/object/entry_summary.h"
 
 namespace dapple::detail::dbdf {
 
@@ -45,9 +46,13 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
   constexpr std::uint64_t kSample = 1024;
   std::uint64_t items = 0;
   EntryTable entries;
+  EntrySummary summary(schema.rows, schema.cols);
   Walk walk(file, body, schema.rows, schema.cols);
-  while (const auto item = walk.next()) {
-    if (item->holds_cells()) entries.push_back(item->entry);
+  for (Item item; walk.next(item);) {
+    if (item.holds_cells()) {
+      entries.push_back(item.entry);
+      summary.see(item.entry);
+    }
     if (++items % kSample == 0 && progress) progress(walk.offset(), file.size());
     if (entries.size() == kSample) {
       // Growing a table of millions by copying costs more than the walk: judged by its start, the
@@ -56,7 +61,7 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
       entries.reserve((file.size() - body) / mean + (file.size() - body) / mean / 8 + kSample);
     }
   }
-  return BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file.name());
+  return BlockIndex::from_entries(std::move(entries), summary, file.name());
 }
 
 namespace {

@@ -6,12 +6,16 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-constexpr std::size_t kItemHeader = kPosition + kCsrHeader;  // the longest
-// Reads double from the first to the largest: where the first block is a large one, most of a large
-// read would be for nothing.
-constexpr std::size_t kFirstRead = 4 << 10, kLargestRead = 256 << 10;
+// Windows double from the first to the largest: where the first block is a large one, most of a
+// large window would be for nothing. The smaller ones are read, since a map that few bytes are
+// looked at in costs more.
+constexpr std::size_t kFirstWindow = 4 << 10, kLargestRead = 64 << 10, kLargestWindow = 256 << 10;
 // Behind a block of this size the next header is read alone.
 constexpr std::uint64_t kFarJump = 32 << 10;
+
+// Small blocks are often of one size: the header so many items further on is asked for from memory,
+// in case (10^6 blocks of 538 bytes: 96 ms, so 80).
+constexpr std::uint64_t kAhead = 16;
 
 }  // namespace
 
@@ -20,33 +24,45 @@ Walk::Walk(const MappedFile& file, std::uint64_t body, std::uint64_t rows, std::
       rows_(rows),
       cols_(cols),
       at_(body),
-      window_(std::make_unique_for_overwrite<std::byte[]>(kLargestRead)),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(kLargestRead)),
       window_at_(body),
-      next_read_(kFirstRead) {}
+      next_window_(kFirstWindow) {}
 
 // The bytes of the next item's header, as many of them as the file has.
 std::span<const std::byte> Walk::look() {
   const std::uint64_t left = file_->size() - at_;
-  const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, kItemHeader));
+  const std::size_t wanted =
+      static_cast<std::size_t>(std::min<std::uint64_t>(left, kLongestItemHeader));
   const std::uint64_t window_end = window_at_ + window_size_;
   if (window_end - at_ < wanted || at_ >= window_end) {
     const bool far = at_ > window_end && at_ - window_end >= kFarJump;
-    window_size_ =
-        static_cast<std::size_t>(std::min<std::uint64_t>(left, far ? kItemHeader : next_read_));
-    if (!far) next_read_ = std::min(2 * next_read_, kLargestRead);
+    window_size_ = static_cast<std::size_t>(
+        std::min<std::uint64_t>(left, far ? kLongestItemHeader : next_window_));
     window_at_ = at_;
-    file_->read_at(at_, {window_.get(), window_size_});
+    if (window_size_ > kLargestRead) {
+      window_ = file_->map() + at_;
+    } else {
+      file_->read_at(at_, {buffer_.get(), window_size_});
+      window_ = buffer_.get();
+    }
+    if (!far) next_window_ = std::min(2 * next_window_, kLargestWindow);
   }
-  return {window_.get() + (at_ - window_at_), wanted};
+  return {window_ + (at_ - window_at_), wanted};
 }
 
-std::optional<Item> Walk::next() {
-  if (at_ == file_->size()) return std::nullopt;
+bool Walk::next(Item& item) {
+  if (at_ == file_->size()) return false;
   const std::uint64_t left = file_->size() - at_;
-  ByteReader reader(look(), at_, file_->name());
-  const Item item = read_item_header(reader, rows_, cols_, left);
-  at_ = item.entry.offset + item.entry.bytes;
-  return item;
+  const std::span<const std::byte> bytes = look();
+  if (bytes.size() < kLongestItemHeader ||
+      !parse_item_header(bytes.data(), at_, rows_, cols_, left, item)) {
+    ByteReader reader(bytes, at_, file_->name());
+    item = read_item_header(reader, rows_, cols_, left);
+  }
+  const std::uint64_t length = item.entry.offset + item.entry.bytes - at_;
+  __builtin_prefetch(bytes.data() + kAhead * length);
+  at_ += length;
+  return true;
 }
 
 }  // namespace dapple::detail::dbdf

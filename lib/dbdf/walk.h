@@ -5,24 +5,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 
 #include "lib/dbdf/header.h"
 #include "lib/file.h"
 
 namespace dapple::detail::dbdf {
 
-/// `while (auto item = walk.next()) ...` in file order, auxiliary and zero-area items included.
+/// `for (Item item; walk.next(item);) ...` in file order, auxiliary and zero-area items included.
 /// Throws corrupt (R1, R2, R4), io.
 ///
-/// Headers are read, not mapped: a page fault per large block costs more than a small read (1.1
-/// against 0.9 us, and 128 times the bytes when cold), while runs of small blocks come in large
-/// reads (29 ns a block, as fast as walking a map).
+/// The headers of large blocks are read one by one: a page fault for each costs more than a small
+/// read (1.1 against 0.9 us, and 128 times the bytes when cold). Runs of small blocks are looked at
+/// in the map, where nothing is copied (10^6 blocks of 538 bytes: 60 ms, by large reads 118 ms).
 class Walk {
  public:
   Walk(const MappedFile& file, std::uint64_t body, std::uint64_t rows, std::uint64_t cols);
 
-  std::optional<Item> next();
+  /// False at the file's end.
+  bool next(Item& item);
   /// Byte of the file where the next item starts.
   std::uint64_t offset() const noexcept { return at_; }
 
@@ -32,10 +33,11 @@ class Walk {
   const MappedFile* file_;
   std::uint64_t rows_, cols_;
   std::uint64_t at_;
-  std::unique_ptr<std::byte[]> window_;  // bytes [window_at_, window_at_ + window_size_)
-  std::uint64_t window_at_ = 0;
+  std::unique_ptr<std::byte[]> buffer_;
+  const std::byte* window_ = nullptr;  // bytes [window_at_, window_at_ + window_size_)
+  std::uint64_t window_at_;
   std::size_t window_size_ = 0;
-  std::size_t next_read_;
+  std::size_t next_window_;
 };
 
 }  // namespace dapple::detail::dbdf

@@ -8,6 +8,7 @@
 #include "lib/hash.h"
 #include "lib/object/cover_tree.h"
 #include "lib/object/entry_pages.h"
+#include "lib/object/entry_summary.h"
 #include "lib/object/overlap.h"
 
 namespace dapple::detail {
@@ -43,64 +44,20 @@ void EntryTable::reserve(std::uint64_t n) {
 
 void EntryTable::grow() { reserve(std::max<std::uint64_t>(16, 2 * size_)); }
 
-namespace {
-
-// The tiling that entries in ascending order form, if they form one.
-std::optional<Grid> find_grid(const EntryTable& entries, std::uint64_t rows, std::uint64_t cols) {
-  if (entries.size() == 0) return std::nullopt;
-  const TileShape tile{entries[0].rows, entries[0].cols};
-  const Grid grid{(rows - 1) / tile.rows + 1, (cols - 1) / tile.cols + 1, tile};
-  std::uint64_t tiles;
-  if (!multiply(grid.rows, grid.cols, tiles) || tiles != entries.size()) return std::nullopt;
-  std::uint64_t number = 0;
-  for (std::uint64_t r = 0; number < tiles; r += tile.rows) {
-    const std::uint64_t height = std::min<std::uint64_t>(tile.rows, rows - r);
-    for (std::uint64_t c = 0; c < cols; c += tile.cols, ++number) {
-      const Entry e = entries[number];
-      if (e.pos != BlockPos{r, c} || e.rows != height ||
-          e.cols != std::min<std::uint64_t>(tile.cols, cols - c)) {
-        return std::nullopt;
-      }
-      if (tile.cols >= cols - c) {
-        ++number;
-        break;
-      }
-    }
-  }
-  return grid;
-}
-
-void count(BlockCounts& counts, const Entry& e) {
-  ++counts.total;
-  counts.stored += e.stored;
-  switch (e.kind) {
-    case BlockKind::empty:
-      ++counts.empty;
-      break;
-    case BlockKind::dense:
-      ++counts.dense;
-      break;
-    case BlockKind::csr:
-      ++counts.csr;
-      break;
-    case BlockKind::coo:
-      ++counts.coo;
-      break;
-  }
-}
-
-}  // namespace
-
 BlockIndex BlockIndex::from_entries(EntryTable entries, std::uint64_t rows, std::uint64_t cols,
+                                    const std::string& file) {
+  EntrySummary summary(rows, cols);
+  for (std::uint64_t i = 0; i < entries.size(); ++i) summary.see(entries[i]);
+  return from_entries(std::move(entries), summary, file);
+}
+
+BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summary,
                                     const std::string& file) {
   BlockIndex index;
   const std::uint64_t n = entries.size();
-  bool sorted = true;
-  for (std::uint64_t i = 0; i < n; ++i) {
-    count(index.counts_, entries[i]);
-    if (i > 0 && entries[i].pos < entries[i - 1].pos) sorted = false;
-  }
-  if (!sorted) {
+  index.counts_ = summary.counts();
+  index.place_.grid = summary.grid();
+  if (!summary.sorted()) {
     std::vector<std::uint64_t> by_key(n);
     std::iota(by_key.begin(), by_key.end(), 0);
     std::sort(by_key.begin(), by_key.end(), [&](std::uint64_t a, std::uint64_t b) {
@@ -110,15 +67,18 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, std::uint64_t rows, std:
     EntryTable ordered;
     ordered.reserve(n);
     index.order_.resize(n);
+    EntrySummary again = summary.of_none();
     for (std::uint64_t number = 0; number < n; ++number) {
-      ordered.push_back(entries[by_key[number]]);
+      const Entry e = entries[by_key[number]];
+      ordered.push_back(e);
+      again.see(e);
       index.order_[by_key[number]] = number;
     }
     entries = std::move(ordered);
+    index.place_.grid = again.grid();
   }
   index.place_.count = n;
   index.place_.origin = IndexOrigin::scanned;
-  index.place_.grid = find_grid(entries, rows, cols);
   if (!index.place_.grid && n > 0) {
     std::vector<Region> cells;
     cells.reserve(n);

@@ -27,6 +27,7 @@ namespace dapple::detail {
 
 class EntryMaker;
 class EntryPages;
+class EntrySummary;
 
 /// "(rx, cx)" for messages.
 std::string text(BlockPos pos);
@@ -135,6 +136,9 @@ class BlockIndex {
   /// grid or builds the cover tree. Throws corrupt when two share a cell (rule R3); `file` is
   /// named then. O(n) for a regular tiling in order, O(n log n) otherwise.
   static BlockIndex from_entries(EntryTable entries, std::uint64_t rows, std::uint64_t cols,
+                                 const std::string& file);
+  /// The same when they were all shown to `summary` (entry_summary.h).
+  static BlockIndex from_entries(EntryTable entries, const EntrySummary& summary,
                                  const std::string& file);
 
   /// An index in place. `where` holds a head of 64 bytes, at byte `entries` `count` entries, then,
