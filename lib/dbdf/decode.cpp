@@ -108,7 +108,6 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
   if (e.kind == BlockKind::dense) {
     read_dense(store, e, part, out);
   } else {
-    fill_zero(out, part.rows.size(), part.cols.size());
     read_sparse(store, e, part, out);
   }
 }

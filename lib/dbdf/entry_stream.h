@@ -67,10 +67,10 @@ void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
   if (last == s.entry.rows && left != 0) s.fail_sum(s.entry.stored - left);
 }
 
-// Calls take(row, col, value bytes) for the entries of a CSR block inside `part`. A row that is in
-// ascending order costs one comparison an entry.
-template <std::size_t kSize, class Take>
-void each_csr(const Stream& s, const Part& part, Take take) {
+// Calls reach(row) for the rows of a CSR block inside `part`, and take(row, col, value bytes) for
+// the entries. A row that is in ascending order costs one comparison an entry.
+template <std::size_t kSize, class Take, class Reach>
+void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
   constexpr std::size_t stride = 4 + kSize;
   const auto cols = s.entry.cols;
   const auto begin = static_cast<std::uint32_t>(part.cols.begin);
@@ -78,6 +78,7 @@ void each_csr(const Stream& s, const Part& part, Take take) {
   RowCursor cursor;
   each_csr_row<kSize>(s, part.rows, cursor,
                       [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {
+                        reach(row);
                         std::uint64_t next = 0;  // lowest column that keeps ascending order
                         bool ascending = true;
                         for (std::uint32_t i = 0; i < count; ++i) {
@@ -92,8 +93,9 @@ void each_csr(const Stream& s, const Part& part, Take take) {
                       });
 }
 
-template <std::size_t kSize, bool kWithCol, class Take>
-void each_coo(const Stream& s, const Part& part, Take take) {
+// The same of a COO block, whose rows may come again.
+template <std::size_t kSize, bool kWithCol, class Take, class Reach>
+void each_coo(const Stream& s, const Part& part, Take take, Reach reach) {
   constexpr std::size_t stride = (kWithCol ? 8 : 4) + kSize;
   const std::uint64_t rows = s.entry.rows, cols = s.entry.cols;
   std::uint64_t next = 0;  // lowest row << 32 | column that keeps ascending order
@@ -108,21 +110,26 @@ void each_coo(const Stream& s, const Part& part, Take take) {
     ascending &= cell >= next;
     next = cell + 1;
     if (part.rows.contains(row) && part.cols.contains(col)) {
+      reach(row);
       take(row, col, p + (kWithCol ? 8 : 4));
     }
   }
   if (!ascending) s.require_distinct_cells(stride, kWithCol);
 }
 
-// Calls take(row, col, value bytes) for every entry inside `part`; `kSize` bytes a value.
-template <std::size_t kSize, class Take>
-void each(const Stream& s, const Part& part, Take take) {
+// What `reach` does where nothing is to be done about a row.
+inline constexpr auto kReachNothing = [](std::uint32_t) {};
+
+// Calls take(row, col, value bytes) for every entry inside `part`, after reach(row); `kSize` bytes
+// a value.
+template <std::size_t kSize, class Take, class Reach = decltype(kReachNothing)>
+void each(const Stream& s, const Part& part, Take take, Reach reach = {}) {
   if (s.entry.kind == BlockKind::csr) {
-    each_csr<kSize>(s, part, take);
+    each_csr<kSize>(s, part, take, reach);
   } else if (s.entry.cols == 1) {
-    each_coo<kSize, false>(s, part, take);
+    each_coo<kSize, false>(s, part, take, reach);
   } else {
-    each_coo<kSize, true>(s, part, take);
+    each_coo<kSize, true>(s, part, take, reach);
   }
 }
 

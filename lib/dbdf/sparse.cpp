@@ -8,27 +8,45 @@
 
 #include "lib/dbdf/entry_stream.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/fill.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::dbdf {
 
 namespace {
 
-// True for the pairs of different types whose conversion is one plain instruction that keeps every
-// bit (a signalling NaN would be made quiet on its way from f32 to f64). They get loops of their
-// own; the rest, where each value must be looked at, shares one per value size.
+// True for the pairs of different types of which the wider holds every value of the other: they get
+// loops of their own; the rest, where each value must be looked at, shares one per value size.
 template <class From, class To>
 constexpr bool kPlain =
-    !std::is_same_v<From, To> && holds_all(value_type_of<To>(), value_type_of<From>()) &&
-    !std::is_floating_point_v<From>;
+    !std::is_same_v<From, To> && holds_all(value_type_of<To>(), value_type_of<From>());
+
+// Stores every entry inside `part`, and zeros elsewhere; `put(cell, position, value)` stores one.
+template <std::size_t kSize, class Put>
+void scatter(const Stream& stream, const Part& part, const Target& out, const Put& put) {
+  ZeroAhead zeros(out, part.rows.size(), part.cols.size());
+  each<kSize>(
+      stream, part,
+      [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+        put(out.cell(row - part.rows.begin, col - part.cols.begin), CellInBlock{row, col}, value);
+      },
+      [&](std::uint32_t row) { zeros.reach(row - part.rows.begin); });
+  zeros.finish();
+}
 
 template <class From, class To>
 void read_plain(const Stream& stream, const Part& part, const Target& out) {
-  each<sizeof(From)>(stream, part,
-                     [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-                       store_le(out.cell(row - part.rows.begin, col - part.cols.begin),
-                                static_cast<To>(load_le<From>(value)));
-                     });
+  scatter<sizeof(From)>(
+      stream, part, out, [&](std::byte* cell, CellInBlock at, const std::byte* value) {
+        const From stored = load_le<From>(value);
+        if constexpr (std::is_floating_point_v<From> && !std::is_same_v<From, To>) {
+          // The instruction would make a signalling NaN quiet.
+          if (stored != stored) [[unlikely]] {
+            return store_bits(out.type, cell, value_as(stream, at, value, out.type));
+          }
+        }
+        store_le(cell, static_cast<To>(stored));
+      });
 }
 
 // The type that all these columns of a block declare, if it is one.
@@ -101,9 +119,11 @@ void read_sparse(const Store& store, const Entry& e, const Part& part, const Tar
     });
   });
   if (done) return;
-  each_value(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-    store_bits(out.type, out.cell(row - part.rows.begin, col - part.cols.begin),
-               value_as(stream, {row, col}, value, out.type));
+  visit_bits(e.value_type, [&](auto bits) {
+    scatter<sizeof bits>(stream, part, out,
+                         [&](std::byte* cell, CellInBlock at, const std::byte* value) {
+                           store_bits(out.type, cell, value_as(stream, at, value, out.type));
+                         });
   });
 }
 

@@ -6,7 +6,7 @@
 
 namespace dapple::detail::dbdf {
 
-/// Puts the stored entries inside `part` into `out`, which holds zeros already.
+/// Sets the cells of `part` in `out`: the stored values, and zeros.
 void read_sparse(const Store& store, const Entry& entry, const Part& part, const Target& out);
 
 /// Throws unless every stored entry inside `part` fits `type` exactly.
