@@ -67,6 +67,7 @@ void throw_io(const std::string& file, const std::string& action, int errno_valu
 struct MappedFile::Map {
   boost::interprocess::mapped_region region;
   std::optional<GuardedMap> guard;  // goes before the region that it watches
+  std::optional<Residency> residency;
 };
 
 std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path, bool guarded) {
@@ -134,6 +135,8 @@ const std::byte* MappedFile::map() const {
       }
       base = static_cast<const std::byte*>(map->region.get_address());
       if (guarded_) map->guard.emplace(base, map->region.get_size(), fd_.get());
+      // Of files that are not the caller's own the system says that all is in memory.
+      if (owner_ == ::geteuid()) map->residency.emplace(base, size());
     }
     map_ = std::move(map);
     if (single_looks_size_ > 0) advise(base, single_looks_, single_looks_size_, MADV_RANDOM);
@@ -157,22 +160,27 @@ void MappedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   }
 }
 
-// Bytes of private memory in use, up to a cache line's end, so that an index entry is inside one.
-std::size_t MappedFile::early_end() const noexcept {
-  if (early_parts_.empty()) return 0;
-  return round_up(early_parts_.back().at + early_parts_.back().size, 64);
+std::byte* MappedFile::early_bytes() const noexcept {
+  return reinterpret_cast<std::byte*>(early_.get());
 }
 
-bool MappedFile::has_early_room(std::uint64_t n) const noexcept {
-  const std::size_t used = early_end();
-  return map_ == nullptr && early_parts_.size() < kEarlyRequests && used <= kEarlyBytes &&
-         n <= kEarlyBytes - used;
+// Where in private memory these bytes would go: on lines of their own, so that an index entry is
+// inside one, and aligned as in the file.
+std::optional<std::size_t> MappedFile::early_room(std::uint64_t offset,
+                                                  std::uint64_t n) const noexcept {
+  if (map_ != nullptr || early_parts_.size() >= kEarlyRequests) return std::nullopt;
+  std::size_t at = offset % sizeof(Line);
+  if (!early_parts_.empty()) {
+    at += round_up(early_parts_.back().at + early_parts_.back().size, sizeof(Line));
+  }
+  if (at > kEarlyBytes || n > kEarlyBytes - at) return std::nullopt;
+  return at;
 }
 
-bool MappedFile::is_read_early(std::uint64_t n) const noexcept {
+bool MappedFile::is_read_early(std::uint64_t offset, std::uint64_t n) const noexcept {
   if (base() != nullptr) return false;
   const std::lock_guard lock(mutex_);
-  return has_early_room(n);
+  return early_room(offset, n).has_value();
 }
 
 const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n) const {
@@ -181,15 +189,17 @@ const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n
     for (const Early& part : early_parts_) {
       if (offset >= part.offset && offset - part.offset <= part.size &&
           n <= part.size - (offset - part.offset)) {
-        return early_.get() + part.at + (offset - part.offset);
+        return early_bytes() + part.at + (offset - part.offset);
       }
     }
-    if (has_early_room(n)) {
-      const std::size_t used = early_end();
-      if (early_ == nullptr) early_ = std::make_unique_for_overwrite<std::byte[]>(kEarlyBytes);
-      read_at(offset, {early_.get() + used, static_cast<std::size_t>(n)});
-      early_parts_.push_back({offset, n, used});
-      return early_.get() + used;
+    if (const auto at = early_room(offset, n)) {
+      if (early_ == nullptr) {
+        early_ = std::make_unique_for_overwrite<Line[]>(kEarlyBytes / sizeof(Line));
+      }
+      std::byte* const bytes = early_bytes() + *at;
+      read_at(offset, {bytes, static_cast<std::size_t>(n)});
+      early_parts_.push_back({offset, n, *at});
+      return bytes;
     }
   }
   return map() + offset;
@@ -231,23 +241,11 @@ void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) cons
   if (n > 0 && map_ != nullptr) advise(base(), offset, n, MADV_RANDOM);
 }
 
-// The advice costs a look at each page (6 us for 512 KiB that are in memory, a tenth of what it
-// takes to sum them), so of a large piece the page in the middle is asked for first. The system
-// tells that of files of the caller's own only; of others it says that everything is in memory.
-bool MappedFile::is_in_memory(std::uint64_t offset, std::uint64_t n) const noexcept {
-  constexpr std::uint64_t kLarge = 64 << 10;
-  if (n < kLarge || owner_ != ::geteuid()) return false;
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t middle = (offset + n / 2) & ~(page - 1);
-  unsigned char in_memory = 0;
-  return ::mincore(const_cast<std::byte*>(base()) + middle, 1, &in_memory) == 0 &&
-         (in_memory & 1) != 0;
-}
-
 void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
   if (n == 0) return;  // to the system, a length of zero means everything
   if (const std::byte* base = this->base()) {
-    if (!is_in_memory(offset, n)) advise(base, offset, n, MADV_WILLNEED);
+    if (!map_->residency || !map_->residency->holds(offset, n))
+      advise(base, offset, n, MADV_WILLNEED);
   } else {
     ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
                     POSIX_FADV_WILLNEED);

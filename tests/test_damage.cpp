@@ -206,3 +206,48 @@ TEST_CASE("damage: an entry of no cells that stores values is refused by a conve
   CHECK(error->code() == Errc::corrupt);
   CHECK(dir.names() == std::vector<std::string>{"m.dbdf"});
 }
+
+TEST_CASE("damage: an index whose blocks fit their headers but share a cell is refused (R3)") {
+  const test::TempDir dir;
+  const auto path = dir / "m";
+  WriteOptions options;
+  options.narrow = false;
+  options.kind = KindChoice::dense;
+  auto writer = MatrixWriter::create(path, 1, 5, ValueType::u8, options);
+  constexpr std::uint8_t kCells[] = {11, 22, 33, 44, 55};
+  writer.put<std::uint8_t>({0, 0}, {kCells, 1, 1});
+  writer.put<std::uint8_t>({0, 1}, {kCells + 1, 1, 2});
+  writer.put<std::uint8_t>({0, 3}, {kCells + 3, 1, 2});
+  writer.finish();
+  std::uint64_t offset = 0;
+  {
+    const Matrix m = Matrix::open(path);
+    REQUIRE(m.index_origin() == IndexOrigin::embedded);
+    REQUIRE(!m.grid());
+    CHECK(m.read<int>({{0, 1}, {0, 5}}) == std::vector<int>{11, 22, 33, 44, 55});
+    offset = m.block({0, 3}).info().offset;
+  }
+  // The last block moves onto the one in front of it: the areas still add up to all five cells.
+  Bytes bytes = test::read_bytes(path);
+  bytes[offset - 8] = std::byte{2};
+  bytes[entry_byte(bytes, 2, 8)] = std::byte{2};
+  test::write_bytes(path, bytes);
+  const Matrix m = Matrix::open(path);
+  for (const Absent absent : {Absent::error, Absent::zero}) {
+    const auto reads = {test::error_of([&] {
+                          m.read<int>({{0, 1}, {0, 5}}, {.absent = absent});
+                        }),
+                        test::error_of([&] {
+                          m.read_csr<int>({{0, 1}, {0, 5}}, {.absent = absent});
+                        })};
+    for (const auto& error : reads) {
+      REQUIRE(error);
+      CHECK(error->code() == Errc::corrupt);
+      CHECK(error->offset() == offset);
+      CHECK(error->detail() ==
+            "expected blocks that share no cell (R3), got cell (0, 2) in block "
+            "(0, 1) and in block (0, 2)");
+    }
+  }
+  CHECK(m.read<int>({{0, 1}, {0, 2}}) == std::vector<int>{11, 22});
+}

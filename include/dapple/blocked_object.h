@@ -129,7 +129,17 @@ class BlockedObject {
 
   /// The block stored at exactly this position. Throws absent; corrupt when the index does not
   /// agree with the block's header (rule 2.6). Regular tilings O(1), any other O(log n).
-  Block block(BlockPos pos) const;
+  Block block(BlockPos pos) const {
+    const detail::HotStore& hot = *hot_;
+    if (hot.grid_rows != 0) {
+      const std::uint64_t i = pos.rx / hot.tile.rows, j = pos.cx / hot.tile.cols;
+      if (i < hot.grid_rows && j < hot.grid_cols && i * hot.tile.rows == pos.rx &&
+          j * hot.tile.cols == pos.cx) {
+        return tile(i, j);
+      }
+    }
+    return block_at(pos);
+  }
   std::optional<Block> find_block(BlockPos pos) const;
 
   /// The block that covers a cell. Throws out_of_range for a cell outside the object.
@@ -184,6 +194,7 @@ class BlockedObject {
 
  protected:
   explicit BlockedObject(std::shared_ptr<const detail::Store> store) noexcept;
+  Block block_at(BlockPos pos) const;
   void read_to(const Region& region, void* out, std::size_t size, std::size_t row_stride,
                ValueType type, const ReadOptions& options) const;
 

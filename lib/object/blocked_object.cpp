@@ -81,7 +81,7 @@ std::optional<Block> BlockedObject::find_block(BlockPos pos) const {
   return store_->block(*number);
 }
 
-Block BlockedObject::block(BlockPos pos) const {
+Block BlockedObject::block_at(BlockPos pos) const {
   if (const auto found = find_block(pos)) return *found;
   throw Error(Errc::absent, store_->file().name(), std::nullopt,
               "expected a block at " + detail::text(pos) +

@@ -6,6 +6,7 @@
 #include "lib/object/column_runs.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
+#include "lib/object/overlap.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail {
@@ -103,7 +104,22 @@ void Store::require_inside(const Region& region) const {
                   text(region.cols));
 }
 
-// True when the blocks of these numbers cover the region: they share no cell, so areas add up.
+// Nobody has compared the blocks of an index in place with each other, as a walk does.
+void Store::require_disjoint(std::span<const std::uint64_t> numbers) const {
+  if (!index_.is_in_place() || numbers.size() < 2) return;
+  EntryTable entries;
+  entries.reserve(numbers.size());
+  for (const std::uint64_t number : numbers) entries.push_back(index_.entry(number));
+  const auto overlaps = find_overlaps(entries);
+  if (overlaps.empty()) return;
+  // An entry that lies is to blame itself.
+  for (const std::uint64_t i : {overlaps.front().earlier, overlaps.front().later}) {
+    confirm_entry(numbers[i], entries[i]);
+  }
+  throw overlap_error(entries, overlaps.front(), file_->name());
+}
+
+// True when the blocks of these numbers, which share no cell, cover the region: their areas add up.
 bool Store::cover_all(std::span<const std::uint64_t> numbers, const Region& region) const {
   Area covered = 0;
   for (const std::uint64_t number : numbers) {
@@ -148,6 +164,7 @@ std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, 
   std::vector<std::uint64_t> numbers = index_.touching(region);
   whole = true;
   if (index_.grid() || region.empty()) return numbers;
+  require_disjoint(numbers);
   whole = cover_all(numbers, region);
   if (!whole) {
     require_touching(region, numbers);
@@ -175,7 +192,8 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
     }
     return std::span(numbers).subspan(first, end - first);
   };
-  const Range asked = numbers.size() == 1 ? ask_early(numbers[0]) : Range{0, 0};
+  const bool first_fetch = numbers.size() == 1 && place_of(numbers[0]) == 0;
+  const Range asked = first_fetch ? ask_early(numbers[0]) : Range{0, 0};
   auto batch = batch_at(0);
   ask_for(batch, asked);
   for (std::size_t first = batch.size(); !batch.empty(); first += batch.size()) {

@@ -273,6 +273,7 @@ class Store : public HotStore {
   const BlockIndex* truth() const;
   [[noreturn]] void fail_missing(const Entry& entry) const;
   void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;
+  void require_disjoint(std::span<const std::uint64_t> numbers) const;
   bool cover_all(std::span<const std::uint64_t> numbers, const Region& region) const;
   [[noreturn]] void fail_absent(Region region) const;
   void require_touching(const Region& region, std::span<const std::uint64_t> numbers) const;

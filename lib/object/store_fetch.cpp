@@ -194,7 +194,7 @@ void Store::ask_for(std::span<const std::uint64_t> numbers, Range asked) const {
     if (place_of(number) != 0) continue;
     const Entry e = index_.entry(number);
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
-    if (file_->is_read_early(e.bytes)) continue;
+    if (file_->is_read_early(e.offset, e.bytes)) continue;
     const Range bytes{e.offset - std::min(e.offset, kInFront), e.offset + e.bytes};
     if (bytes == asked) continue;
     if (bytes.begin >= wanted.begin && bytes.begin <= wanted.end + kNear) {

@@ -1,0 +1,38 @@
+// Which parts of a mapped file are in memory, as far as asking costs little.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace dapple::detail {
+
+/// Advice to read bytes that are in memory anyway costs more than to look at them: a look at each
+/// of their pages and a system call (6 us for 512 KiB, a tenth of what it takes to sum them; 0.7 us
+/// for a small block, twice what else its first fetch takes). So it is asked first, and what was
+/// found is kept. A hint: pages may leave memory again. Any thread.
+class Residency {
+ public:
+  /// Of the file that is mapped at `base`.
+  Residency(const std::byte* base, std::uint64_t size) noexcept;
+
+  /// True when these bytes are likely to be in memory. REQUIRES 0 < n, bytes of the file.
+  bool holds(std::uint64_t offset, std::uint64_t n) noexcept;
+
+ private:
+  enum class State : std::uint8_t { unknown, in_memory, in_part };  // zero is unknown
+  struct Free {
+    void operator()(std::atomic<State>* states) const noexcept;
+  };
+  State state_of(std::uint64_t window) noexcept;
+  bool all_in_memory(std::uint64_t offset, std::uint64_t n) const noexcept;
+
+  const std::byte* base_;
+  std::uint64_t size_;
+  std::uint64_t page_;
+  // One per window; untouched ones cost no memory.
+  std::unique_ptr<std::atomic<State>[], Free> states_;
+};
+
+}  // namespace dapple::detail
