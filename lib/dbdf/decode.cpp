@@ -28,15 +28,16 @@ void confirm(const Store& store, std::uint64_t number, const Entry& e) {
     store.index().fail_entry(number, got("bytes outside the file"));
   }
   const std::uint64_t start = e.offset - kPosition;
-  std::uint64_t header = std::min<std::uint64_t>(kPosition + kCsrHeader, file.size() - start);
+  std::uint64_t header = std::min<std::uint64_t>(kLongestItemHeader, file.size() - start);
   if (file.base() == nullptr) {
     // Before the map exists, one read brings header and payload of a small block.
     constexpr std::uint64_t kSmall = 16 << 10;
     if (e.bytes <= kSmall) header = std::max(header, kPosition + e.bytes);
   }
-  ByteReader reader(file.bytes(start, header), start, file.name());
   const Schema& schema = store.schema();
-  const Item item = read_item_header(reader, schema.rows, schema.cols, file.size() - start);
+  Item item;
+  read_item_header(file.bytes(start, header), start, schema.rows, schema.cols, file.size() - start,
+                   file.name(), item);
   const Entry& found = item.entry;
   const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type;
   if (!item.holds_cells() || found.pos != e.pos || found.rows != e.rows || found.cols != e.cols ||

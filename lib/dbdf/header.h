@@ -79,17 +79,13 @@ bool is_inside(const Item& item, std::uint64_t rows, std::uint64_t cols) noexcep
 /// What the rule has against a block that does not.
 std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols);
 
-/// Reads position and block header from kLongestItemHeader bytes at `p`, of which byte `at` of the
-/// file is the first; `remaining` says how many bytes the file has from there. False when a rule is
-/// broken, which `read_item_header` tells; it takes three times as long.
-bool parse_item_header(const std::byte* p, std::uint64_t at, std::uint64_t rows, std::uint64_t cols,
-                       std::uint64_t remaining, Item& item) noexcept;
-
-/// Reads position and block header. `reader` holds the bytes from the position on, at least the
-/// whole header unless the file ends there; `remaining` says how many bytes the file has from
-/// there. Checks R1, R4, and R2 against `rows` x `cols`. Throws corrupt.
-Item read_item_header(ByteReader& reader, std::uint64_t rows, std::uint64_t cols,
-                      std::uint64_t remaining);
+/// Reads position and block header into `item`. `bytes` starts with the position, at byte `at` of
+/// `file`, and holds at least the whole header unless the file ends there; `remaining` says how
+/// many bytes the file has from there. Checks R1, R4, and R2 against `rows` x `cols`. Throws
+/// corrupt.
+void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t rows,
+                      std::uint64_t cols, std::uint64_t remaining, const std::string& file,
+                      Item& item);
 
 /// Reads the file header. `body` becomes the byte where the body starts. Throws corrupt (R1, R4),
 /// not_recognised when the first bytes are of no DAPHNE file.

@@ -52,14 +52,15 @@ bool may_be_item(const std::byte* p, const Schema& schema) noexcept {
 }  // namespace
 
 std::optional<Item> Resync::item_at(std::uint64_t at) const {
-  constexpr std::uint64_t kLongestHeader = kPosition + kCsrHeader;
   const std::uint64_t left = file_.size() - at;
   if (left < kShortestItem || !may_be_item(file_.at(at, kShortestItem), schema_)) {
     return std::nullopt;
   }
   try {
-    ByteReader reader(file_.bytes(at, std::min(left, kLongestHeader)), at, file_.name());
-    return read_item_header(reader, schema_.rows, schema_.cols, left);
+    const auto bytes = file_.bytes(at, std::min<std::uint64_t>(left, kLongestItemHeader));
+    Item item;
+    read_item_header(bytes, at, schema_.rows, schema_.cols, left, file_.name(), item);
+    return item;
   } catch (const Error&) {
     return std::nullopt;
   }

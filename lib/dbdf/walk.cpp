@@ -54,11 +54,7 @@ bool Walk::next(Item& item) {
   if (at_ == file_->size()) return false;
   const std::uint64_t left = file_->size() - at_;
   const std::span<const std::byte> bytes = look();
-  if (bytes.size() < kLongestItemHeader ||
-      !parse_item_header(bytes.data(), at_, rows_, cols_, left, item)) {
-    ByteReader reader(bytes, at_, file_->name());
-    item = read_item_header(reader, rows_, cols_, left);
-  }
+  read_item_header(bytes, at_, rows_, cols_, left, file_->name(), item);
   const std::uint64_t length = item.entry.offset + item.entry.bytes - at_;
   __builtin_prefetch(bytes.data() + kAhead * length);
   at_ += length;
