@@ -1,0 +1,86 @@
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "lib/descriptor.h"
+#include "lib/residency.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using detail::Descriptor;
+using detail::Residency;
+
+namespace {
+
+// A file on storage, and its map.
+class Mapped {
+ public:
+  Mapped(const std::filesystem::path& path, std::size_t size) : size_(size) {
+    test::write_bytes(path, std::vector<std::byte>(size, std::byte{7}));
+    fd_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    REQUIRE(fd_.is_open());
+    ::fsync(fd_.get());
+    map_ = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd_.get(), 0);
+    REQUIRE(map_ != MAP_FAILED);
+  }
+  ~Mapped() { ::munmap(map_, size_); }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+
+  const std::byte* data() const { return static_cast<const std::byte*>(map_); }
+
+  // Drops these pages from memory; false where the file system keeps the one at `byte`.
+  bool drop(std::size_t offset, std::size_t n, std::size_t byte) const {
+    ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
+                    POSIX_FADV_DONTNEED);
+    unsigned char in_memory = 1;
+    ::mincore(static_cast<std::byte*>(map_) + byte, 1, &in_memory);
+    return (in_memory & 1) == 0;
+  }
+
+ private:
+  std::size_t size_;
+  Descriptor fd_;
+  void* map_ = nullptr;
+};
+
+constexpr std::size_t kWindow = 256 << 10, kSize = 3 * kWindow + 100;
+
+}  // namespace
+
+TEST_CASE("residency: a file that was just written is in memory, to its last byte") {
+  const test::TempDir dir;
+  const Mapped file(dir / "m", kSize);
+  Residency residency(file.data(), kSize);
+  for (int look = 0; look < 2; ++look) {
+    CHECK(residency.holds(0, 1));
+    CHECK(residency.holds(kWindow - 5, 10));
+    CHECK(residency.holds(kSize - 1, 1));
+    CHECK(residency.holds(0, kSize));
+  }
+}
+
+TEST_CASE("residency: what has left memory is not held, and what is far from it is") {
+  // The system may drop no less than some 2 MiB.
+  constexpr std::size_t kMiB = 1 << 20, kMiddle = 12 * kMiB;
+  const test::TempDir dir;
+  const Mapped file(dir / "m", 24 * kMiB);
+  Residency residency(file.data(), 24 * kMiB);
+  CHECK(residency.holds(23 * kMiB, 100));
+  if (!file.drop(8 * kMiB, 8 * kMiB, kMiddle)) {
+    return test::skip("this file system keeps pages in memory");
+  }
+  CHECK(!residency.holds(kMiddle, 100));
+  CHECK(!residency.holds(kMiddle, 100));
+  CHECK(!residency.holds(kMiddle - 5, 10));
+  CHECK(residency.holds(kMiB, 100));
+  CHECK(residency.holds(23 * kMiB, 100));
+  // A large piece is told by its middle.
+  CHECK(!residency.holds(kMiddle - kWindow, 2 * kWindow));
+  CHECK(residency.holds(0, 4 * kMiB));
+}
