@@ -108,8 +108,9 @@ void measure_to_cells(Session& session, const Bed& bed, const char* kind, bool p
   series.contenders.push_back(contender("dapple", Role::dapple, "block.decode<double>(cells)",
                                         [&] { bed.block.decode<double>(cells); }));
   if (plain_loop) {
-    series.contenders.push_back(contender(
-        "plain loop", Role::aside, "row by row: memset, then a store per entry", [&] { scatter(bed, cells); }));
+    series.contenders.push_back(contender("plain loop", Role::aside,
+                                          "row by row: memset, then a store per entry",
+                                          [&] { scatter(bed, cells); }));
   }
   session.measure(series);
 }
