@@ -1,37 +1,12 @@
 #include "lib/dbdf/evidence.h"
 
-#include <string.h>
-
 #include <algorithm>
 #include <array>
 
-#include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/hash.h"
 
 namespace dapple::detail::dbdf {
-
-namespace {
-
-// How the payload of an index starts, and what stands in front of it: 64 columns, dense, u8.
-constexpr std::array<unsigned char, 14> kStart = {0x40, 0,   0,   0,   1,   1,   'D',
-                                                  'P',  'L', '-', 'I', 'N', 'D', 'X'};
-
-std::span<const std::byte> find_index(const MappedFile& file) {
-  const std::byte* const all = file.map();
-  const std::byte* const end = all + file.size();
-  const std::byte* found = nullptr;
-  for (const std::byte* p = all; p != nullptr && p != end;) {
-    p = static_cast<const std::byte*>(
-        ::memmem(p, static_cast<std::size_t>(end - p), kStart.data(), kStart.size()));
-    if (p == nullptr) break;
-    p += kStart.size();
-    found = p - kTag;
-  }
-  return found == nullptr ? std::span<const std::byte>() : std::span(found, end);
-}
-
-}  // namespace
 
 bool same_block(const Entry& a, const Entry& b) noexcept {
   return a.pos == b.pos && a.rows == b.rows && a.cols == b.cols && a.kind == b.kind &&
@@ -39,7 +14,8 @@ bool same_block(const Entry& a, const Entry& b) noexcept {
          (a.kind == BlockKind::empty || a.value_type == b.value_type);
 }
 
-Evidence::Evidence(const MappedFile& file) : index_(find_index(file)) {
+Evidence::Evidence(const MappedFile& file, std::uint64_t payload)
+    : index_(file.map() + payload, file.size() - payload) {
   // Lines of the cover tree and the trailer are no entries, but nor do they tell of any block.
   for (std::uint64_t line = 1; line < index_.size() / kLine; ++line) {
     hashes_.push_back(load_le<std::uint64_t>(&index_[line * kLine + entry_at::hash]));

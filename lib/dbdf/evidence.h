@@ -22,9 +22,8 @@ class Evidence {
     damaged,  // an entry tells of this block, and was made of other bytes
   };
 
-  /// Looks for the last index block of the file, wherever it stands and however much of it is left.
-  /// `file` must outlive this. O(bytes of the file) where there is none.
-  explicit Evidence(const MappedFile& file);
+  /// What is left of the index whose payload starts at that byte. `file` must outlive this.
+  Evidence(const MappedFile& file, std::uint64_t payload);
 
   /// What is known of a block whose bytes have this hash. O(log n), but for the first few of which
   /// entry and bytes disagree: there it may be the hash itself that was damaged, which takes O(n).
@@ -33,7 +32,7 @@ class Evidence {
  private:
   bool is_entry_damaged(std::uint64_t line, std::uint64_t hash);
 
-  std::span<const std::byte> index_;   // from the tag to the end of the file
+  std::span<const std::byte> index_;   // from its payload to the end of the file
   std::vector<std::uint64_t> hashes_;  // ascending
   std::vector<std::uint64_t> lines_;   // of entries, by position of their blocks
   unsigned tries_ = 16;                // how often the whole index is still hashed

@@ -13,13 +13,7 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint32_t kIndexVersion = 1;
-constexpr char kTrailerMagic[9] = "DPL-TAIL";
 constexpr std::uint32_t kOrdered = 1;  // flags
-
-namespace trailer_at {
-constexpr std::size_t table_hash = 0, bytes = 8, count = 16, tree_words = 24, tile_rows = 32,
-                      tile_cols = 36, version = 40, flags = 44, hash = 48, magic = 56;
-}
 
 using Line = std::array<std::byte, kLine>;
 
@@ -60,7 +54,7 @@ Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_
   store_le(p + trailer_at::version, kIndexVersion);
   store_le(p + trailer_at::flags, index.file_order().empty() ? 0 : kOrdered);
   store_le(p + trailer_at::hash, trailer_hash(p, file_size));
-  std::memcpy(p + trailer_at::magic, kTrailerMagic, 8);
+  std::memcpy(p + trailer_at::magic, kTrailerTag, 8);
   return line;
 }
 
@@ -93,7 +87,7 @@ std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first)
   if (file.size() < kLine) return std::nullopt;
   const std::uint64_t look = std::min(kLook, file.size());
   const std::byte* p = file.at(file.size() - look, look) + (look - kLine);
-  if (std::memcmp(p + trailer_at::magic, kTrailerMagic, 8) != 0 ||
+  if (std::memcmp(p + trailer_at::magic, kTrailerTag, 8) != 0 ||
       load_le<std::uint64_t>(p + trailer_at::hash) != trailer_hash(p, file.size()) ||
       load_le<std::uint32_t>(p + trailer_at::version) != kIndexVersion) {
     return std::nullopt;
@@ -119,10 +113,6 @@ std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first)
                        load_le<std::uint32_t>(p + trailer_at::tile_cols)};
   if (tile.rows != 0 && tile.cols != 0) place.grid = Grid{0, 0, tile};
   return trailer;
-}
-
-bool has_trailer_magic(const MappedFile& file) {
-  return file.size() >= kLine && std::memcmp(file.at(file.size() - 8, 8), kTrailerMagic, 8) == 0;
 }
 
 BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,

@@ -18,6 +18,13 @@ namespace dapple::detail::dbdf {
 /// tree together, a trailer.
 inline constexpr std::size_t kLine = 64;
 
+/// How a trailer ends, and where its fields stand.
+inline constexpr char kTrailerTag[9] = "DPL-TAIL";
+namespace trailer_at {
+inline constexpr std::size_t table_hash = 0, bytes = 8, count = 16, tree_words = 24, tile_rows = 32,
+                             tile_cols = 36, version = 40, flags = 44, hash = 48, magic = 56;
+}
+
 /// Length of the payload that `emit_index` makes. A multiple of kLine.
 std::uint64_t index_bytes(const BlockIndex& index);
 
@@ -36,9 +43,6 @@ struct Trailer {
 /// The trailer that ends `file`; nothing when there is none, or a damaged one. `first` is the
 /// lowest byte where an index payload may start. Reads the end of the file only.
 std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first);
-
-/// True when the file ends as a file with a trailer does, whatever else the trailer says.
-bool has_trailer_magic(const MappedFile& file);
 
 /// The index that a trailer belongs to, used in place.
 BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,

@@ -9,6 +9,8 @@
 #include "lib/dbdf/evidence.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/index_traces.h"
+#include "lib/dbdf/known_items.h"
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/resync.h"
 #include "lib/dbdf/walk.h"
@@ -38,54 +40,6 @@ void filter(Inspection& out, Keep keep) {
   out.sound = std::move(kept);
 }
 
-// Where items start that hold cells, as the file's index has it. A hint: every one is checked.
-class KnownItems {
- public:
-  KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body) {
-    const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-    if (!trailer) return;
-    complete_ = is_whole(*file, *trailer);
-    other_header_ = complete_ && !knows_header(*file, body, *trailer);
-    index_ = index_at(file, *trailer, IndexOrigin::embedded);
-    for (std::uint64_t i = 0; i < index_.size(); ++i) {
-      const Entry e = index_.entry(i);
-      if (e.offset < body + kPosition || e.offset > file->size()) continue;
-      if (complete_ || is_proven(*file, e)) items_.push_back({e.offset - kPosition, i});
-    }
-    items_.push_back({trailer->payload - kDenseHeader - kPosition, kNone});
-    std::sort(items_.begin(), items_.end());
-  }
-
-  // The index is as it was written, and knows every block.
-  bool complete() const noexcept { return complete_; }
-  // The file's header is not the one that the index was written with.
-  bool other_header() const noexcept { return other_header_; }
-  std::optional<Entry> find(std::uint64_t start) const {
-    const auto at = std::lower_bound(items_.begin(), items_.end(), Item{start, 0});
-    if (at == items_.end() || at->first != start || at->second == kNone) return std::nullopt;
-    return index_.entry(at->second);
-  }
-  // The first start behind `at`; 2^64-1 if there is none.
-  std::uint64_t next(std::uint64_t at) const {
-    const auto behind = std::upper_bound(items_.begin(), items_.end(), Item{at, kNone});
-    return behind == items_.end() ? kAnywhere : behind->first;
-  }
-
- private:
-  using Item = std::pair<std::uint64_t, std::uint64_t>;  // start, number of the entry
-  static constexpr std::uint64_t kNone = kAnywhere;
-
-  // An entry of a damaged index whose hash fits bytes of the file is not one of the damaged.
-  static bool is_proven(const MappedFile& file, const Entry& e) {
-    return e.hash != 0 && e.bytes <= file.size() - e.offset &&
-           xxh3(file.bytes(e.offset - kPosition, kPosition + e.bytes)) == e.hash;
-  }
-
-  bool complete_ = false, other_header_ = false;
-  BlockIndex index_;
-  std::vector<Item> items_;
-};
-
 class Inspector {
  public:
   Inspector(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const Schema& schema,
@@ -94,7 +48,7 @@ class Inspector {
         body_(body),
         schema_(schema),
         level_(level),
-        known_(file, body),
+        known_(file, body, PlainWalk(*file, body, schema)),
         resync_(*file, schema) {}
 
   // Collects every block whose header is sound (R1, R2, R4) in file order. `tell` hears now and
@@ -117,10 +71,11 @@ class Inspector {
         at = go_on_behind(at, out);
       }
     }
-    if (!known_.complete() && (!out.findings.empty() || has_trailer_magic(*file_))) {
-      if (level_ == Level::payload) weigh(out);
+    if (!known_.complete()) {
+      if (level_ == Level::payload && known_.payload()) weigh(out, *known_.payload());
       if (!out.findings.empty()) drop_doubtful(out);
     }
+    out.had_index = had_index(out);
     if (known_.other_header()) out.findings.push_back(header_error(*file_));
   }
 
@@ -140,14 +95,25 @@ class Inspector {
                       ", got one that ends at " + std::to_string(end));
     }
     if (item.holds_cells() || item.auxiliary) behind_block_ = item.holds_cells();
-    out.ends_in_index = item.auxiliary && end == file_->size() && has_tag(e, kIndexTag);
-    if (item.auxiliary && !out.ends_in_index) check_padding(e, out);
+    const bool index = item.auxiliary && known_.payload() == e.offset + kDenseHeader;
+    if (item.auxiliary && !index) check_padding(e, out);
     if (!item.holds_cells()) return;
     if (!is_inside(item, schema_.rows, schema_.cols)) {
       fail(start, outside(item, schema_.rows, schema_.cols));
     }
-    if (known) e.hash = known->hash;
+    // Without a trailer, bytes may have gone missing anywhere: even where the hash fits, the next
+    // item may start before the end of this one.
+    if (known && known_.has_trailer()) e.hash = known->hash;
     out.sound.push_back(e);
+  }
+
+  // Where the file was cut inside its index, what the walk has found there tells enough.
+  bool had_index(const Inspection& out) const {
+    if (!known_.payload()) return false;
+    const std::uint64_t start = *known_.payload() - kDenseHeader - kPosition;
+    return ends_like_trailer(*file_) ||
+           std::none_of(out.findings.begin(), out.findings.end(),
+                        [&](const Error& e) { return e.offset().value_or(0) >= start; });
   }
 
   bool has_tag(const Entry& e, const char* tag) const {
@@ -196,8 +162,8 @@ class Inspector {
   }
 
   // Asks what is left of a damaged index which blocks are whole.
-  void weigh(Inspection& out) const {
-    Evidence evidence(*file_);
+  void weigh(Inspection& out, std::uint64_t payload) const {
+    Evidence evidence(*file_, payload);
     EntryTable kept;
     kept.reserve(out.sound.size());
     for (std::uint64_t i = 0; i < out.sound.size(); ++i) {

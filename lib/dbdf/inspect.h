@@ -15,7 +15,7 @@ struct Inspection {
   EntryTable sound;             // in file order; with the hashes that the file's index gives
   std::vector<Error> findings;  // in file order
   std::uint64_t blocks = 0;     // blocks that hold cells, sound or not
-  bool ends_in_index = false;   // the last item is an index block, whatever its bytes are worth
+  bool had_index = false;       // the file ends in an index, whatever its bytes are worth
 };
 
 /// Walks the body and checks R1 to R4, at Level::payload also R5, R6 and the hashes. A block that

@@ -2,6 +2,7 @@
 
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
 #include "lib/object/entry_summary.h"
@@ -85,6 +86,21 @@ BlockIndex index_from_outside(const MappedFile& file, std::uint64_t body, const 
   return scan(file, body, schema);
 }
 
+/// Throws corrupt when the file has an index of its own that could not be used: its hashes were to
+/// be checked, and what is found without them would go unchecked.
+void require_no_damaged_index(const MappedFile& file, std::uint64_t body, const BlockIndex& index) {
+  std::uint64_t end = body;
+  if (index.size() > 0) {
+    const Entry last = index.entry(index.in_file_order(index.size() - 1));
+    if (last.offset > file.size() || last.bytes > file.size() - last.offset) return;
+    end = last.offset + last.bytes;
+  }
+  if (!find_damaged_index(file, end)) return;
+  throw Error(Errc::corrupt, file.name(), file.size() - kLine,
+              "expected a sound index, whose hashes are to be checked, got a damaged one; "
+              "'dapple repair' rebuilds it");
+}
+
 }  // namespace
 
 std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
@@ -99,6 +115,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
   const bool embedded = trailer && complete_grid(trailer->place.grid, trailer->place.count, schema);
   BlockIndex index = embedded ? index_at(file, *trailer, IndexOrigin::embedded)
                               : index_from_outside(*file, body, schema, note);
+  if (!embedded && options.check != Check::never) require_no_damaged_index(*file, body, index);
   auto store =
       std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
   store->set_note(std::move(note));

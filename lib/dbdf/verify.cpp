@@ -1,6 +1,7 @@
 #include "dapple/verify.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "lib/dbdf/header.h"
@@ -77,23 +78,23 @@ void check_absent(const Inspection& found, const Schema& schema, const std::stri
           " of them");
 }
 
-// The trailer's own bytes are damaged, or what it points to is.
-void check_trailer(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                   const BlockIndex& truth, bool expected, std::vector<Error>& findings) {
-  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-  if (!trailer) {
-    if (expected || has_trailer_magic(*file)) {
-      findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
-                            "expected an index trailer whose fields fit its hash and the file, "
-                            "got one that does not; the file reads without its index");
-    }
-    return;
-  }
-  if (!is_whole(*file, *trailer)) {
-    findings.emplace_back(Errc::corrupt, file->name(), trailer->payload,
+// The trailer's own bytes are damaged, or the index is another one than it was made for.
+void check_trailer(const MappedFile& file, const std::optional<Trailer>& trailer, bool expected,
+                   std::vector<Error>& findings) {
+  if (trailer && !is_whole(file, *trailer)) {
+    findings.emplace_back(Errc::corrupt, file.name(), trailer->payload,
                           "expected an index that fits its hash, got another");
+  } else if (!trailer && expected) {
+    findings.emplace_back(Errc::corrupt, file.name(), file.size() - kLine,
+                          "expected an index trailer whose fields fit its hash and the file, "
+                          "got one that does not; the file reads without its index");
   }
-  BlockIndex::Place place = trailer->place;
+}
+
+// What the trailer points to is damaged, or lies.
+void check_entries(const std::shared_ptr<MappedFile>& file, const Trailer& trailer,
+                   const BlockIndex& truth, std::vector<Error>& findings) {
+  BlockIndex::Place place = trailer.place;
   if (place.grid && truth.grid() && place.grid->tile == truth.grid()->tile) {
     place.grid = truth.grid();
   } else if (place.grid) {
@@ -121,11 +122,13 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   report.blocks = found.blocks;
   report.findings = std::move(found.findings);
   if (report.findings.empty()) check_absent(found, schema, file->name(), report.findings);
-  if (found.blocks == found.sound.size()) {
+  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+  check_trailer(*file, trailer, found.had_index, report.findings);
+  if (trailer && found.blocks == found.sound.size()) {
     const BlockIndex truth =
         BlockIndex::from_entries(std::move(found.sound), schema.rows, schema.cols, file->name());
     try {
-      check_trailer(file, body, truth, found.ends_in_index, report.findings);
+      check_entries(file, *trailer, truth, report.findings);
     } catch (const Error& e) {
       if (e.code() == Errc::io) throw;
       report.findings.push_back(e);
