@@ -48,7 +48,7 @@ class Inspector {
         body_(body),
         schema_(schema),
         level_(level),
-        known_(file, body, PlainWalk(*file, body, schema)),
+        known_(file, body, schema, PlainWalk(*file, body, schema)),
         resync_(*file, schema) {}
 
   // Collects every block whose header is sound (R1, R2, R4) in file order. `tell` hears now and
@@ -71,11 +71,12 @@ class Inspector {
         at = go_on_behind(at, out);
       }
     }
-    if (!known_.complete()) {
+    if (!known_.complete() && !known_.lies()) {
       if (level_ == Level::payload && known_.payload()) weigh(out, *known_.payload());
       if (!out.findings.empty()) drop_doubtful(out);
     }
     out.had_index = had_index(out);
+    out.index_lies = known_.lies();
     if (known_.other_header()) out.findings.push_back(header_error(*file_));
   }
 
@@ -87,8 +88,11 @@ class Inspector {
     const auto known = known_.find(start);
     if (known && !(item.holds_cells() && same_block(*known, e)) &&
         (!item.holds_cells() || xxh3(file_->bytes(start, end - start)) != known->hash)) {
-      fail(start, "expected the header of block " + text(known->pos) +
-                      " as the index has it, got another");
+      const std::string detail =
+          "expected the header of block " + text(known->pos) + " as the index has it, got another";
+      if (!known_.lies()) fail(start, detail);
+      out.findings.emplace_back(Errc::corrupt, file_->name(), start, detail);
+      return;
     }
     if (const std::uint64_t next = known_.next(start); next < end) {
       fail(start, "expected an item that ends before the next one at byte " + std::to_string(next) +
@@ -214,22 +218,10 @@ class Inspector {
   std::vector<std::uint64_t> in_front_of_damage_, too_long_;  // where such blocks start
 };
 
-EntryTable sorted(const EntryTable& entries) {
-  std::vector<Entry> list;
-  for (std::uint64_t i = 0; i < entries.size(); ++i) list.push_back(entries[i]);
-  std::sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) {
-    return a.pos != b.pos ? a.pos < b.pos : a.offset < b.offset;
-  });
-  EntryTable table;
-  table.reserve(list.size());
-  for (const Entry& e : list) table.push_back(e);
-  return table;
-}
-
 // Of two blocks that share a cell, the one goes that shares cells with more of them; when neither
 // does, the one without a hash that fits; both, when nothing tells which of them is wrong.
 void drop_overlaps(Inspection& out, const std::string& file) {
-  const EntryTable table = sorted(out.sound);
+  const EntryTable table = sorted_by_position(out.sound);
   const std::vector<Overlap> overlaps = find_overlaps(table);
   std::map<std::uint64_t, std::uint64_t> shared;  // by entry number: in how many overlaps it is
   for (const Overlap& overlap : overlaps) {

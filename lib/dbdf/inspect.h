@@ -15,14 +15,16 @@ struct Inspection {
   EntryTable sound;             // in file order; with the hashes that the file's index gives
   std::vector<Error> findings;  // in file order
   std::uint64_t blocks = 0;     // blocks that hold cells, sound or not
+  bool index_lies = false;      // it names other blocks than a body that is sound without it
   bool had_index = false;       // the file ends in an index, whatever its bytes are worth
 };
 
 /// Walks the body and checks R1 to R4, at Level::payload also R5, R6 and the hashes. A block that
-/// an index with a right hash knows is held against it. Behind a damaged header the walk goes on at
-/// the next block of that index; without one, where blocks can be believed again (resync.h), and
-/// then a block that may be damaged itself is not counted as sound, unless what is left of an index
-/// tells (evidence.h). Throws io.
+/// an index with a right hash knows is held against it, unless the body is sound without it and the
+/// index names other blocks. Behind a damaged header the walk goes on at the next block of that
+/// index; without one, where blocks can be believed again (resync.h), and then a block that may be
+/// damaged itself is not counted as sound, unless what is left of an index tells (evidence.h).
+/// Throws io.
 Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress);
 

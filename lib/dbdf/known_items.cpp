@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "lib/dbdf/evidence.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/walk.h"
 #include "lib/hash.h"
+#include "lib/object/overlap.h"
 
 namespace dapple::detail::dbdf {
 
@@ -35,8 +37,44 @@ std::uint64_t PlainWalk::end_of_blocks(std::uint64_t body) const {
   return clean ? last.offset + last.bytes : last.offset - kPosition;
 }
 
+std::uint64_t PlainWalk::count_before(std::uint64_t at) const {
+  std::uint64_t low = 0, high = blocks.size();
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (blocks[middle].offset - kPosition < at) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+std::optional<std::uint64_t> PlainWalk::number_at(std::uint64_t start) const {
+  const std::uint64_t number = count_before(start);
+  if (number == blocks.size() || blocks[number].offset - kPosition != start) return std::nullopt;
+  return number;
+}
+
+bool PlainWalk::is_inside_block(std::uint64_t at) const {
+  const std::uint64_t number = count_before(at);
+  if (number == 0) return false;
+  const Entry front = blocks[number - 1];
+  return at - (front.offset - kPosition) < kPosition + front.bytes;
+}
+
+bool PlainWalk::covers(const Schema& schema) const {
+  __extension__ using Area = unsigned __int128;
+  Area covered = 0;
+  for (std::uint64_t i = 0; i < blocks.size(); ++i) {
+    covered += Area{blocks[i].rows} * blocks[i].cols;
+  }
+  return covered == Area{schema.rows} * schema.cols &&
+         find_overlaps(sorted_by_position(blocks)).empty();
+}
+
 KnownItems::KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                       const PlainWalk& walk)
+                       const Schema& schema, const PlainWalk& walk)
     : file_(file), to_hash_(2 * file->size()) {
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
   std::uint64_t entries = 0, count = 0;
@@ -61,8 +99,42 @@ KnownItems::KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t bo
     if (e.offset < body + kPosition || e.offset > file->size()) continue;
     if (complete_ || is_proven(e)) items_.push_back({e.offset - kPosition, at});
   }
-  if (trailer) items_.push_back({trailer->payload - kDenseHeader - kPosition, kNone});
   std::sort(items_.begin(), items_.end());
+  if (complete_ && walk.clean && contradicts(walk, schema)) {
+    lies_ = true;
+    complete_ = false;
+    std::erase_if(items_, [&](const Item& item) { return !walk.number_at(item.first); });
+  } else if (trailer) {
+    items_.push_back({trailer->payload - kDenseHeader - kPosition, kNone});
+    std::sort(items_.begin(), items_.end());
+  }
+}
+
+// Whether damage cannot be why the index names blocks where a clean walk finds none. Damage to one
+// block's header may hide another block, but then some block differs from its entry, or a part of
+// the object is left without one.
+bool KnownItems::contradicts(const PlainWalk& walk, const Schema& schema) const {
+  std::vector<bool> listed(walk.blocks.size());
+  bool differs = false, inside = false, unfound = false;
+  EntryTable entries;
+  for (const auto& [start, at] : items_) {
+    const Entry e = load_entry(file_->at(at, kLine));
+    entries.push_back(e);
+    if (const auto number = walk.number_at(start)) {
+      const Entry block = walk.blocks[*number];
+      listed[*number] = true;
+      differs = differs || (!same_block(block, e) &&
+                            xxh3(file_->bytes(start, kPosition + block.bytes)) != e.hash);
+    } else {
+      unfound = true;
+      inside = inside || walk.is_inside_block(start);
+    }
+  }
+  if (!unfound) return false;
+  if (walk.covers(schema)) return true;
+  if (differs) return false;
+  return inside || std::find(listed.begin(), listed.end(), false) != listed.end() ||
+         !find_overlaps(sorted_by_position(entries)).empty();
 }
 
 // An entry of a damaged index whose hash fits bytes of the file is not one of the damaged. Those of

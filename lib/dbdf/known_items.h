@@ -25,14 +25,27 @@ struct PlainWalk {
   /// The byte from which on an index can stand: behind the last block, or where that one starts
   /// when the walk broke off, because its length may be what is damaged.
   std::uint64_t end_of_blocks(std::uint64_t body) const;
+  /// The number of the block that starts at this byte.
+  std::optional<std::uint64_t> number_at(std::uint64_t start) const;
+  /// True when the byte, where no block starts, belongs to one.
+  bool is_inside_block(std::uint64_t at) const;
+  /// True when each cell of the object lies in exactly one block.
+  bool covers(const Schema& schema) const;
+
+ private:
+  std::uint64_t count_before(std::uint64_t at) const;  // blocks that start in front of it
 };
 
 class KnownItems {
  public:
-  KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const PlainWalk& walk);
+  KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const Schema& schema,
+             const PlainWalk& walk);
 
   /// The index is as it was written, and knows every block.
   bool complete() const noexcept { return complete_; }
+  /// The index is as it was written, and yet made to deceive: the body is sound without it, and is
+  /// made of other blocks. What it has of blocks that are there is still known.
+  bool lies() const noexcept { return lies_; }
   /// The trailer is sound: the file has the size that it had.
   bool has_trailer() const noexcept { return has_trailer_; }
   /// The file's header is not the one that the index was written with.
@@ -49,9 +62,10 @@ class KnownItems {
   using Item = std::pair<std::uint64_t, std::uint64_t>;  // start, byte of the entry in the file
 
   bool is_proven(const Entry& e);
+  bool contradicts(const PlainWalk& walk, const Schema& schema) const;
 
   std::shared_ptr<MappedFile> file_;
-  bool complete_ = false, has_trailer_ = false, other_header_ = false;
+  bool complete_ = false, lies_ = false, has_trailer_ = false, other_header_ = false;
   std::optional<std::uint64_t> payload_;
   std::uint64_t to_hash_;  // bytes that may still be hashed to prove entries
   std::vector<Item> items_;

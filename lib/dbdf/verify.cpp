@@ -124,7 +124,10 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   if (report.findings.empty()) check_absent(found, schema, file->name(), report.findings);
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
   check_trailer(*file, trailer, found.had_index, report.findings);
-  if (trailer && found.blocks == found.sound.size()) {
+  if (found.index_lies && found.blocks != found.sound.size()) {
+    report.findings.emplace_back(Errc::corrupt, file->name(), trailer->place.entries,
+                                 "expected an index that names the blocks of the file, got others");
+  } else if (trailer && found.blocks == found.sound.size()) {
     const BlockIndex truth =
         BlockIndex::from_entries(std::move(found.sound), schema.rows, schema.cols, file->name());
     try {

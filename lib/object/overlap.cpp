@@ -1,13 +1,27 @@
 #include "lib/object/overlap.h"
 
+#include <algorithm>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <queue>
 #include <utility>
+#include <vector>
 
 namespace dapple::detail {
+
+EntryTable sorted_by_position(const EntryTable& entries) {
+  std::vector<Entry> list;
+  for (std::uint64_t i = 0; i < entries.size(); ++i) list.push_back(entries[i]);
+  std::sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) {
+    return a.pos != b.pos ? a.pos < b.pos : a.offset < b.offset;
+  });
+  EntryTable table;
+  table.reserve(list.size());
+  for (const Entry& e : list) table.push_back(e);
+  return table;
+}
 
 // A line sweeps over the rows and keeps the column ranges of the blocks that it crosses.
 std::vector<Overlap> find_overlaps(const EntryTable& entries) {

@@ -14,6 +14,9 @@ struct Overlap {
   std::uint64_t earlier, later;  // entry numbers, by their place in the file
 };
 
+/// The entries in ascending order of positions, those of one position by their place in the file.
+EntryTable sorted_by_position(const EntryTable& entries);
+
 /// A pair for every block that shares a cell with one that stands before it among the sorted
 /// entries and was not itself in such a pair. Empty: no two blocks share a cell. O(n log n).
 std::vector<Overlap> find_overlaps(const EntryTable& entries);
