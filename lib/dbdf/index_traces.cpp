@@ -22,13 +22,12 @@ constexpr std::array<unsigned char, kPosition> kPositionBytes = {
 
 // True when the bytes are those but for a few bits. The tags of padding and index are ten bits
 // apart, so that neither is taken for the other.
-bool is_like(const std::byte* p, std::span<const unsigned char> bytes) {
-  constexpr int kMostBits = 4;
+bool is_like(const std::byte* p, std::span<const unsigned char> bytes, int most = 4) {
   int differ = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     differ += std::popcount(static_cast<unsigned>(std::to_integer<unsigned char>(p[i]) ^ bytes[i]));
   }
-  return differ <= kMostBits;
+  return differ <= most;
 }
 
 std::span<const unsigned char> characters(const char* tag) {
@@ -77,7 +76,7 @@ class Traces {
     const bool trailer = left >= 2 * kLine &&
                          (trailer_bytes() == left || (ends_in_trailer_ && lines * kLine == left));
     const bool position = is_like(p - kInFront, kPositionBytes);
-    const bool shape = lines >= 2 && is_like(p - kLineShape.size(), kLineShape);
+    const bool shape = lines >= 2 && is_like(p - kLineShape.size(), kLineShape, 1);
     const int score = tag + trailer + position + shape;
     if ((!tag && !trailer) || score < 2) return;
     if (score > best_ || (score == best_ && at > payload_)) {

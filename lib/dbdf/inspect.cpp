@@ -73,7 +73,7 @@ class Inspector {
     }
     if (!known_.complete() && !known_.lies()) {
       if (level_ == Level::payload && known_.payload()) weigh(out, *known_.payload());
-      if (!out.findings.empty()) drop_doubtful(out);
+      if (!out.findings.empty() && !is_cut_) drop_doubtful(out);
     }
     out.had_index = had_index(out);
     out.index_lies = known_.lies();
@@ -98,7 +98,8 @@ class Inspector {
       fail(start, "expected an item that ends before the next one at byte " + std::to_string(next) +
                       ", got one that ends at " + std::to_string(end));
     }
-    if (item.holds_cells() || item.auxiliary) behind_block_ = item.holds_cells();
+    behind_nothing_ = !item.holds_cells() && !item.auxiliary;
+    if (!behind_nothing_) behind_block_ = item.holds_cells();
     const bool index = item.auxiliary && known_.payload() == e.offset + kDenseHeader;
     if (item.auxiliary && !index) check_padding(e, out);
     if (!item.holds_cells()) return;
@@ -156,10 +157,21 @@ class Inspector {
     const Entry front = out.sound[out.sound.size() - 1];
     const std::uint64_t start = front.offset - kPosition, end = front.offset + front.bytes;
     if (front.hash != 0) return std::min(known, resync_.next_item(end, out.sound));
-    const std::uint64_t next = std::min(known, resync_.next_item(start + 1, out.sound));
+    const bool may_be_cut = resync_.may_be_cut(at, out.sound);
+    // Of a file that was cut, the walk comes to the last item without a fault: only a chain of
+    // items that leads to the very end tells that the block in front is too long.
+    const bool looks_cut = may_be_cut && out.findings.size() == 1 && !behind_nothing_;
+    std::uint64_t next = std::min(known, resync_.next_item(start + 1, out.sound, looks_cut));
+    if (looks_cut && next >= end) {
+      next = std::min(known, resync_.next_item(end, out.sound));
+      // Few bytes of values look like an empty block.
+      if (file_->size() - next == kShortestItem) next = file_->size();
+    }
     if (next < end) {
       too_long_.push_back(start);
-    } else if (behind_block_ && (next < file_->size() || !resync_.may_be_cut(at, front))) {
+    } else if (next == file_->size() && may_be_cut) {
+      is_cut_ = looks_cut;
+    } else if (behind_block_) {
       in_front_of_damage_.push_back(start);
     }
     return next;
@@ -214,7 +226,9 @@ class Inspector {
   Level level_;
   KnownItems known_;
   Resync resync_;
-  bool behind_block_ = false;  // the last item was a block, but for items without cells
+  bool behind_block_ = false;    // the last item was a block, but for items without cells
+  bool behind_nothing_ = false;  // the last item was one without cells
+  bool is_cut_ = false;          // all that is wrong is that the last item lacks its end
   std::vector<std::uint64_t> in_front_of_damage_, too_long_;  // where such blocks start
 };
 

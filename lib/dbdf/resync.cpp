@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "dapple/error.h"
@@ -66,22 +67,66 @@ std::optional<Item> Resync::item_at(std::uint64_t at) const {
   }
 }
 
-bool Resync::may_be_cut(std::uint64_t at, const Entry& front) const {
-  const std::uint64_t left = file_.size() - at;
-  if (left >= kShortestItem) return may_be_item(file_.at(at, kShortestItem), schema_);
-  const std::byte* p = file_.at(at, left);
-  if (left >= kPosition / 2) {
-    const auto may_be = [](std::uint64_t position, std::uint64_t size) {
-      return position < size || position == kAuxiliaryPos.rx;
-    };
-    return may_be(load_le<std::uint64_t>(p), schema_.rows) &&
-           (left < kPosition || may_be(load_le<std::uint64_t>(p + 8), schema_.cols));
+namespace {
+
+// The fields of an item's header whose end is missing.
+class CutFields {
+ public:
+  explicit CutFields(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  // The next field of that many bytes; of a cut one the lowest value that it may have had, which is
+  // also that of one that is missing altogether.
+  std::uint64_t next(std::size_t size) {
+    const std::size_t have = std::min(size, bytes_.size());
+    std::uint64_t value = 0;
+    full_ = have > 0;
+    for (std::size_t i = 0; i < have; ++i) {
+      value |= std::to_integer<std::uint64_t>(bytes_[i]) << (8 * i);
+      full_ = full_ && bytes_[i] == std::byte{0xFF};
+    }
+    bytes_ = bytes_.subspan(have);
+    cut_ = have < size;
+    return value;
   }
-  // Too few to tell; but a block that lacks columns or entries leaves so many bytes behind it.
-  const std::uint64_t value = size_of(front.value_type);
-  if (front.kind == BlockKind::dense) return left % (front.rows * value) != 0;
-  if (front.kind == BlockKind::coo) return left % (value + (front.cols == 1 ? 4 : 8)) != 0;
-  return true;
+  bool was_cut() const { return cut_; }    // the last one
+  bool was_full() const { return full_; }  // all bits of it that are there are set
+  bool at_end() const { return bytes_.empty(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+  bool cut_ = false, full_ = false;
+};
+
+bool has_block_at(const EntryTable& blocks, BlockPos pos) {
+  for (std::uint64_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].pos == pos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Resync::may_be_cut(std::uint64_t at, const EntryTable& blocks) const {
+  const std::uint64_t left = std::min<std::uint64_t>(file_.size() - at, kPosition + kDenseHeader);
+  CutFields fields(file_.bytes(at, left));
+  BlockPos pos;
+  pos.rx = fields.next(sizeof pos.rx);
+  const bool row_of_auxiliary = fields.was_full();
+  if (!row_of_auxiliary && pos.rx >= schema_.rows) return false;
+  if (fields.at_end()) return true;
+  pos.cx = fields.next(sizeof pos.cx);
+  const bool auxiliary = row_of_auxiliary && fields.was_full();
+  if (!auxiliary) {
+    if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return false;
+    if (!fields.was_cut() && has_block_at(blocks, pos)) return false;
+  }
+  const std::uint64_t rows = fields.next(4), cols = fields.next(4);
+  if (!auxiliary && (rows > schema_.rows - pos.rx || cols > schema_.cols - pos.cx)) return false;
+  if (fields.at_end()) return true;
+  const std::uint64_t kind = fields.next(1);
+  if (kind > 3 || (auxiliary && kind != static_cast<std::uint64_t>(BlockKind::dense))) return false;
+  if (fields.at_end()) return kind != 0;
+  return value_type_of_code(static_cast<std::uint8_t>(fields.next(1))).has_value();
 }
 
 bool Resync::reaches_end(std::uint64_t at) {
@@ -89,7 +134,8 @@ bool Resync::reaches_end(std::uint64_t at) {
   while (at < file_.size() && !leads_nowhere_[at]) {
     const auto item = item_at(at);
     passed.push_back(at);
-    if (!item) break;
+    // Zeros look like items without cells, one behind the other.
+    if (!item || !(item->holds_cells() || item->auxiliary)) break;
     at = item->entry.offset + item->entry.bytes;
   }
   if (at == file_.size()) return true;
@@ -97,10 +143,10 @@ bool Resync::reaches_end(std::uint64_t at) {
   return false;
 }
 
-std::uint64_t Resync::next_item(std::uint64_t at, const EntryTable& blocks) {
+std::uint64_t Resync::next_item(std::uint64_t at, const EntryTable& blocks, bool to_end) {
   file_.map();
   if (leads_nowhere_.empty()) leads_nowhere_.resize(file_.size());
-  const auto tile = common_tile(blocks, schema_);
+  const auto tile = to_end ? std::nullopt : common_tile(blocks, schema_);
   std::set<std::pair<std::uint64_t, std::uint64_t>> taken;
   for (std::uint64_t i = 0; i < blocks.size(); ++i) {
     taken.emplace(blocks[i].pos.rx, blocks[i].pos.cx);

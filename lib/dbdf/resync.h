@@ -28,15 +28,17 @@ class Resync {
 
   /// The first byte from `at` on where an item starts that can be believed: a tile of the common
   /// shape that is not among `blocks`, or an item from which others follow each other to the very
-  /// end of the file. The file's size when there is none. O(bytes passed over).
-  std::uint64_t next_item(std::uint64_t at, const EntryTable& blocks);
+  /// end of the file, none of them without cells; with `to_end` only the latter. The file's size
+  /// when there is none. O(bytes passed over).
+  std::uint64_t next_item(std::uint64_t at, const EntryTable& blocks, bool to_end = false);
 
   /// No item starts at `at`, whatever it looks like.
   void reject(std::uint64_t at) { rejected_.insert(at); }
 
   /// True when the bytes from `at` to the end of the file look like the beginning of an item of
-  /// which the rest was cut off, rather than like a rest of block `front`, which ends there.
-  bool may_be_cut(std::uint64_t at, const Entry& front) const;
+  /// which the rest was cut off: as far as they go, they are those of an auxiliary block, or of a
+  /// block inside the object that is none of `blocks`.
+  bool may_be_cut(std::uint64_t at, const EntryTable& blocks) const;
 
  private:
   std::optional<Item> item_at(std::uint64_t at) const;
