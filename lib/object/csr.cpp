@@ -7,6 +7,7 @@
 
 #include "lib/bytes.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/csr_rows.h"
 #include "lib/object/row_columns.h"
 
 namespace dapple::detail {
@@ -25,7 +26,8 @@ std::uint64_t cell_as(const Store& store, const StoredCell& cell, ValueType type
   return bits;
 }
 
-// For formats whose entries are cheap to decode: counts them row by row, then decodes them again
+// For what has no rows to give (dense files of others, blocks of a type wider than they may be),
+// and to say what is wrong with what has: counts them row by row, then decodes them again
 // straight to their places. No memory beside the result, but a word per row.
 template <class Col>
 void place_csr(const Store& store, const Region& region, const ReadOptions& options,
@@ -38,7 +40,7 @@ void place_csr(const Store& store, const Region& region, const ReadOptions& opti
                 [&](const StoredCell& cell) { ++row_ptr[cell.row - region.rows.begin + 1]; });
   std::partial_sum(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
   out.col_idx.reset(row_ptr[rows]);
-  std::byte* const values = out.reset_values(row_ptr[rows]);
+  std::byte* const values = out.resize_values(0, row_ptr[rows]);
   std::vector<std::uint64_t> next(row_ptr.begin(), row_ptr.begin() + rows);
   const auto fail_changed = [&] {
     store.fail(Errc::io, 0, "expected a file that stays as it is while it is read, got a change");
@@ -80,7 +82,7 @@ void sort_csr(const Store& store, const Region& region, const ReadOptions& optio
   }
   out.row_ptr.reset(region.rows.size() + 1);
   out.col_idx.reset(cells.size());
-  std::byte* const values = out.reset_values(cells.size());
+  std::byte* const values = out.resize_values(0, cells.size());
   const std::size_t size = size_of(out.type);
   std::uint64_t row_end = 0;  // rows below it are complete
   for (std::size_t k = 0; k < cells.size(); ++k) {
@@ -98,7 +100,7 @@ void collect_csr(const Store& store, const Region& region, const ReadOptions& op
                  const CsrOut<Col>& out) {
   if (store.codec().sequential) {
     sort_csr(store, region, options, out);
-  } else {
+  } else if (!decode_csr(store, region, options, out)) {
     place_csr(store, region, options, out);
   }
 }

@@ -1,6 +1,7 @@
 // Regions as compressed sparse rows, and the caller's memory as a target.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,7 +41,8 @@ struct CsrOut {
   Array<std::uint64_t>& row_ptr;
   Array<Col>& col_idx;
   ValueType type;
-  std::function<std::byte*(std::size_t)> reset_values;  ///< makes room for so many
+  /// Makes room for `n`, of which the first `kept` stay as they are.
+  std::function<std::byte*(std::size_t kept, std::size_t n)> resize_values;
 };
 
 /// Puts the cells of `region` that are stored and not positive zero into `out`, as sorted rows.
@@ -53,11 +55,19 @@ void collect_csr(const Store& store, const Region& region, const ReadOptions& op
 template <Value T, class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
                  Csr<T, Col>& out) {
-  collect_csr<Col>(store, region, options,
-                   {out.row_ptr, out.col_idx, value_type_of<T>(), [&](std::size_t n) {
-                      out.values.reset(n);
-                      return reinterpret_cast<std::byte*>(out.values.data());
-                    }});
+  collect_csr<Col>(
+      store, region, options,
+      {out.row_ptr, out.col_idx, value_type_of<T>(), [&](std::size_t kept, std::size_t n) {
+         if (kept == 0 || n > out.values.size()) {
+           Array<T> old;
+           if (kept > 0) old.swap(out.values);
+           out.values.reset(n);
+           std::copy_n(old.data(), kept, out.values.data());
+         } else {
+           out.values.shorten(n);
+         }
+         return reinterpret_cast<std::byte*>(out.values.data());
+       }});
 }
 
 }  // namespace dapple::detail
