@@ -209,3 +209,39 @@ TEST_CASE("index damage: files that never had an index open with hashes asked fo
     CHECK(verify(path, Level::payload).findings.empty());
   }
 }
+
+TEST_CASE("index damage: a lost block that only an entry of a damaged index names is counted") {
+  const TempDir dir;
+  WriteOptions options = unsynced();
+  options.tile = TileShape{2, 2};
+  auto w = test::writer<std::uint8_t>(dir / "m.dbdf", 4, 2, options);
+  const std::vector<std::uint8_t> cells{1, 2, 3, 4};
+  w.put<std::uint8_t>({0, 0}, {cells.data(), 2, 2, 2});
+  w.finish();
+  const BlockInfo empty = Matrix::open(dir / "m.dbdf").block({2, 0}).info();
+  Bytes damaged = test::read_bytes(dir / "m.dbdf");
+  damaged[empty.offset] = std::byte{0};  // no rows: an item that holds no cells
+  damaged[damaged.size() - kLine] ^= std::byte{1};
+  const auto path = dir.write("damaged.dbdf", damaged);
+  const std::string loss = std::to_string(empty.offset - kPosition) +
+                           ": expected block (2, 0), which the index names, got other bytes";
+  const RepairReport report = repair(path, dir / "out", unsynced());
+  CHECK(lines(report.lost) == std::vector{loss});
+  CHECK(report.blocks_lost == 1);
+  CHECK(report.blocks_kept == 1);
+  const auto found = lines(verify(path, Level::payload).findings);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0] == loss);
+}
+
+TEST_CASE("index damage: of blocks that share a cell, all that are dropped are counted") {
+  const TempDir dir;
+  Image image = Image::matrix(1, 4, ValueType::u8);
+  image.dense<std::uint8_t>({0, 0}, 1, 2, {11, 12}).dense<std::uint8_t>({0, 1}, 1, 2, {22, 23});
+  const RepairReport report = repair(dir.write("m", image.bytes()), dir / "out", unsynced());
+  CHECK(report.blocks_kept == 0);
+  CHECK(report.blocks_lost == 2);
+  CHECK(lines(report.lost) ==
+        std::vector<std::string>{"63: expected blocks that share no cell (R3), got cell (0, 1) in "
+                                 "block (0, 0) and in block (0, 1)"});
+}

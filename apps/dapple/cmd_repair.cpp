@@ -52,16 +52,16 @@ int run(const Arguments& arguments, Console& console) {
   for (const Error& loss : report.lost) {
     console.out.write((console.json ? error_json(loss) : error_line(loss)) + '\n');
   }
-  const std::uint64_t lost = report.lost.size();
   if (console.json) {
-    console.out.print("{{\"lost\":{},\"kept\":{},\"bytes\":{}}}\n", lost, report.blocks_kept,
-                      report.written.bytes);
+    console.out.print("{{\"lost\":{},\"kept\":{},\"bytes\":{}}}\n", report.blocks_lost,
+                      report.blocks_kept, report.written.bytes);
   } else if (!console.quiet) {
     const auto saved = open(destination.path);
     console.out.print("{}: kept {}, lost {}{}\n", printable(destination.path),
-                      counted(report.blocks_kept, "block"), lost, absent_text(base(saved)));
+                      counted(report.blocks_kept, "block"), report.blocks_lost,
+                      absent_text(base(saved)));
   }
-  return lost == 0 ? kDone : kBadData;
+  return report.lost.empty() ? kDone : kBadData;
 }
 
 }  // namespace

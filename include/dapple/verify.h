@@ -29,8 +29,9 @@ VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOp
                     const TakeProgress& progress = {});
 
 struct RepairReport {
-  std::vector<Error> lost;  // what could not be kept, and why
+  std::vector<Error> lost;  // what is wrong, and so could not be kept
   std::uint64_t blocks_kept = 0;
+  std::uint64_t blocks_lost = 0;  // known to have been there, and not kept
   WriteSummary written;
 };
 

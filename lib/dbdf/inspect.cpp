@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 
 #include "lib/dbdf/evidence.h"
@@ -68,9 +70,11 @@ class Inspector {
       } catch (const Error& e) {
         if (e.code() != Errc::corrupt) throw;
         out.findings.push_back(e);
+        faults_.push_back(at);
         at = go_on_behind(at, out);
       }
     }
+    walked_ = out.sound;
     if (!known_.complete() && !known_.lies()) {
       if (level_ == Level::payload && known_.payload()) weigh(out, *known_.payload());
       if (!out.findings.empty() && !is_cut_) drop_doubtful(out);
@@ -80,7 +84,69 @@ class Inspector {
     if (known_.other_header()) out.findings.push_back(header_error(*file_));
   }
 
+  // Counts the blocks that are lost, and names those that only the index tells of.
+  void count_lost(Inspection& out) const {
+    const EntryTable missing = find_missing(out.sound);
+    out.lost = walked_.size() - out.sound.size() + missing.size();
+    std::set<std::uint64_t> told;
+    for (const Error& error : out.findings) told.insert(error.offset().value_or(0));
+    std::map<std::uint64_t, std::uint64_t> ends;  // of missing blocks, by their starts
+    for (std::uint64_t i = 0; i < missing.size(); ++i) {
+      const Entry e = missing[i];
+      const std::uint64_t start = e.offset - kPosition, end = e.offset + e.bytes;
+      ends.emplace(start, end);
+      const auto first = told.lower_bound(start);
+      if (first != told.end() && *first < end) continue;
+      out.findings.emplace_back(
+          Errc::corrupt, file_->name(), start,
+          "expected block " + text(e.pos) + ", which the index names, got other bytes");
+    }
+    if (known_.complete()) return;  // and knows of no other blocks
+    for (const std::uint64_t at : faults_) {
+      const auto behind = ends.upper_bound(at);
+      const bool counted = behind != ends.begin() && std::prev(behind)->second > at;
+      out.lost += !counted && !is_auxiliary(at);
+    }
+  }
+
  private:
+  // What starts at a fault, or is all that a cut has left of it, is padding or the index.
+  bool is_auxiliary(std::uint64_t at) const {
+    if (known_.payload() && at >= *known_.payload() - kDenseHeader - kPosition) return true;
+    const auto bytes = file_->bytes(at, std::min<std::uint64_t>(kPosition, file_->size() - at));
+    return std::all_of(bytes.begin(), bytes.end(),
+                       [](std::byte b) { return b == std::byte{0xFF}; });
+  }
+
+  // Blocks that the index names and the walk did not find, nor anything in their place.
+  EntryTable find_missing(const EntryTable& sound) const {
+    std::set<std::uint64_t> starts;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> positions;
+    for (std::uint64_t i = 0; i < walked_.size(); ++i) {
+      starts.insert(walked_[i].offset);
+      positions.emplace(walked_[i].pos.rx, walked_[i].pos.cx);
+    }
+    const EntryTable names = known_.named(body_, schema_);
+    EntryTable missing, both = sound;
+    for (std::uint64_t i = 0; i < names.size(); ++i) {
+      const Entry e = names[i];
+      if (starts.count(e.offset) != 0 || !positions.emplace(e.pos.rx, e.pos.cx).second) continue;
+      missing.push_back(e);
+      both.push_back(e);
+    }
+    if (missing.size() == 0) return missing;
+    const EntryTable sorted = sorted_by_position(both);
+    std::set<std::uint64_t> overlapping;
+    for (const Overlap& overlap : find_overlaps(sorted)) {
+      overlapping.insert({sorted[overlap.earlier].offset, sorted[overlap.later].offset});
+    }
+    EntryTable lost;
+    for (std::uint64_t i = 0; i < missing.size(); ++i) {
+      if (overlapping.count(missing[i].offset) == 0) lost.push_back(missing[i]);
+    }
+    return lost;
+  }
+
   // The item in bytes [start, end). Throws corrupt when it cannot be one.
   void take(const Item& item, std::uint64_t start, std::uint64_t end, Inspection& out) {
     out.blocks += item.holds_cells();
@@ -92,6 +158,7 @@ class Inspector {
           "expected the header of block " + text(known->pos) + " as the index has it, got another";
       if (!known_.lies()) fail(start, detail);
       out.findings.emplace_back(Errc::corrupt, file_->name(), start, detail);
+      faults_.push_back(start);
       return;
     }
     if (const std::uint64_t next = known_.next(start); next < end) {
@@ -226,9 +293,11 @@ class Inspector {
   Level level_;
   KnownItems known_;
   Resync resync_;
-  bool behind_block_ = false;    // the last item was a block, but for items without cells
-  bool behind_nothing_ = false;  // the last item was one without cells
-  bool is_cut_ = false;          // all that is wrong is that the last item lacks its end
+  bool behind_block_ = false;          // the last item was a block, but for items without cells
+  bool behind_nothing_ = false;        // the last item was one without cells
+  bool is_cut_ = false;                // all that is wrong is that the last item lacks its end
+  EntryTable walked_;                  // the blocks that the walk found
+  std::vector<std::uint64_t> faults_;  // where it found none
   std::vector<std::uint64_t> in_front_of_damage_, too_long_;  // where such blocks start
 };
 
@@ -296,7 +365,8 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
   const auto tell = [&](std::uint64_t pass, std::uint64_t byte) {
     if (progress) progress(pass * file->size() + byte, passes * file->size());
   };
-  Inspector(file, body, schema, level).walk(out, [&](std::uint64_t byte) { tell(0, byte); });
+  Inspector inspector(file, body, schema, level);
+  inspector.walk(out, [&](std::uint64_t byte) { tell(0, byte); });
   if (level == Level::payload) {
     const Store store(file, schema, {}, kCodec);
     file->map();
@@ -308,6 +378,7 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
     });
   }
   drop_overlaps(out, file->name());
+  inspector.count_lost(out);
   std::stable_sort(out.findings.begin(), out.findings.end(), [](const Error& a, const Error& b) {
     return a.offset().value_or(0) < b.offset().value_or(0);
   });

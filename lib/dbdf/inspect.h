@@ -15,6 +15,7 @@ struct Inspection {
   EntryTable sound;             // in file order; with the hashes that the file's index gives
   std::vector<Error> findings;  // in file order
   std::uint64_t blocks = 0;     // blocks that hold cells, sound or not
+  std::uint64_t lost = 0;       // blocks known to have been there that are not sound
   bool index_lies = false;      // it names other blocks than a body that is sound without it
   bool had_index = false;       // the file ends in an index, whatever its bytes are worth
 };

@@ -1,6 +1,8 @@
 #include "lib/dbdf/known_items.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
 
 #include "lib/dbdf/evidence.h"
@@ -77,24 +79,23 @@ KnownItems::KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t bo
                        const Schema& schema, const PlainWalk& walk)
     : file_(file), to_hash_(2 * file->size()) {
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-  std::uint64_t entries = 0, count = 0;
   has_trailer_ = trailer.has_value();
   if (trailer) {
     complete_ = is_whole(*file, *trailer);
     other_header_ = complete_ && !knows_header(*file, body, *trailer);
     payload_ = trailer->payload;
-    entries = trailer->place.entries;
-    count = trailer->place.count;
+    entries_ = trailer->place.entries;
+    count_ = trailer->place.count;
   } else {
     payload_ = find_damaged_index(*file, walk.end_of_blocks(body));
     if (!payload_) return;
     // Other lines than entries are no proof of anything.
-    entries = *payload_ + kLine;
-    count = file->size() < entries ? 0 : (file->size() - entries) / kLine;
+    entries_ = *payload_ + kLine;
+    count_ = file->size() < entries_ ? 0 : (file->size() - entries_) / kLine;
   }
   file->map();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t at = entries + i * kLine;
+  for (std::uint64_t i = 0; i < count_; ++i) {
+    const std::uint64_t at = entries_ + i * kLine;
     const Entry e = load_entry(file->at(at, kLine));
     if (e.offset < body + kPosition || e.offset > file->size()) continue;
     if (complete_ || is_proven(e)) items_.push_back({e.offset - kPosition, at});
@@ -135,6 +136,41 @@ bool KnownItems::contradicts(const PlainWalk& walk, const Schema& schema) const 
   if (differs) return false;
   return inside || std::find(listed.begin(), listed.end(), false) != listed.end() ||
          !find_overlaps(sorted_by_position(entries)).empty();
+}
+
+namespace {
+
+// An entry has few values that go together: no line of other things looks like one.
+bool makes_sense(const Entry& e, const std::byte* line, const Schema& schema) {
+  constexpr std::array<std::byte, kLine - entry_at::reserved> kReserved{};
+  if (e.kind > BlockKind::coo ||
+      !value_type_of_code(std::to_integer<std::uint8_t>(line[entry_at::value_type])) ||
+      std::memcmp(line + entry_at::reserved, kReserved.data(), kReserved.size()) != 0) {
+    return false;
+  }
+  const std::uint64_t cells = std::uint64_t{e.rows} * e.cols;
+  const bool stores = e.kind == BlockKind::empty   ? e.stored == 0
+                      : e.kind == BlockKind::dense ? e.stored == cells
+                                                   : e.stored <= cells;
+  std::uint64_t bytes = 0;
+  const Item item{e};
+  return stores && item.holds_cells() && is_inside(item, schema.rows, schema.cols) &&
+         block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, bytes) && bytes == e.bytes;
+}
+
+}  // namespace
+
+EntryTable KnownItems::named(std::uint64_t body, const Schema& schema) const {
+  EntryTable names;
+  if (lies_) return names;
+  for (std::uint64_t i = 0; i < count_; ++i) {
+    const std::byte* const line = file_->at(entries_ + i * kLine, kLine);
+    const Entry e = load_entry(line);
+    const bool between =
+        e.offset >= body + kPosition && e.offset < *payload_ && e.bytes <= *payload_ - e.offset;
+    if (between && makes_sense(e, line, schema)) names.push_back(e);
+  }
+  return names;
 }
 
 // An entry of a damaged index whose hash fits bytes of the file is not one of the damaged. Those of

@@ -57,6 +57,9 @@ class KnownItems {
   std::optional<Entry> find(std::uint64_t start) const;
   /// The first start behind `at`; 2^64-1 if there is none.
   std::uint64_t next(std::uint64_t at) const;
+  /// The blocks that the index names, as far as its entries make sense; none when it lies. Those of
+  /// a damaged index need not be there.
+  EntryTable named(std::uint64_t body, const Schema& schema) const;
 
  private:
   using Item = std::pair<std::uint64_t, std::uint64_t>;  // start, byte of the entry in the file
@@ -67,7 +70,8 @@ class KnownItems {
   std::shared_ptr<MappedFile> file_;
   bool complete_ = false, lies_ = false, has_trailer_ = false, other_header_ = false;
   std::optional<std::uint64_t> payload_;
-  std::uint64_t to_hash_;  // bytes that may still be hashed to prove entries
+  std::uint64_t entries_ = 0, count_ = 0;  // byte of the first entry; how many there may be
+  std::uint64_t to_hash_;                  // bytes that may still be hashed to prove entries
   std::vector<Item> items_;
 };
 

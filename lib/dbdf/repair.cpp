@@ -35,6 +35,7 @@ RepairReport repair_file(const std::shared_ptr<detail::MappedFile>& file,
   dbdf::Inspection found = dbdf::inspect(file, body, schema, Level::payload, progress);
   RepairReport report;
   report.lost = std::move(found.findings);
+  report.blocks_lost = found.lost;
   report.blocks_kept = found.sound.size();
   BlockWriter writer(out, std::move(schema), options, Gaps::leave);
   for (std::uint64_t i = 0; i < found.sound.size(); ++i) {

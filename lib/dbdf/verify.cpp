@@ -127,7 +127,7 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   if (found.index_lies && found.blocks != found.sound.size()) {
     report.findings.emplace_back(Errc::corrupt, file->name(), trailer->place.entries,
                                  "expected an index that names the blocks of the file, got others");
-  } else if (trailer && found.blocks == found.sound.size()) {
+  } else if (trailer && found.blocks == found.sound.size() && found.lost == 0) {
     const BlockIndex truth =
         BlockIndex::from_entries(std::move(found.sound), schema.rows, schema.cols, file->name());
     try {
