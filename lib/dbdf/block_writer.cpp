@@ -76,6 +76,16 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
                                        text({pos.rx + row, pos.cx + col}));
 }
 
+/// As `dbdf::column_strips`; what is wrong with them is wrong with the file that was to be.
+std::vector<Range> strips_of(const std::filesystem::path& path, const Schema& schema,
+                             TileShape tile) {
+  try {
+    return dbdf::column_strips(schema, tile);
+  } catch (const Error& e) {
+    throw Error(e.code(), path.string(), e.offset(), e.detail());
+  }
+}
+
 }  // namespace
 
 BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
@@ -84,7 +94,7 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
       options_((check(options), options)),
       gaps_(gaps),
       tile_(options.tile ? *options.tile : default_tile(schema_.rows, schema_.cols)),
-      strips_(gaps == Gaps::fill ? dbdf::column_strips(schema_, tile_) : std::vector<Range>()),
+      strips_(gaps == Gaps::fill ? strips_of(path, schema_, tile_) : std::vector<Range>()),
       file_(path, options, checked_header(schema_)) {}
 
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {

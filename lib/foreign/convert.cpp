@@ -85,6 +85,42 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
   return source;
 }
 
+/// Throws absent at once, where a writer might find it only behind rows without number. Only files
+/// whose blocks lie anywhere can have absent cells. O(blocks).
+void require_covered(const Source& source, const Selection& part, const ConvertOptions& options) {
+  const Store& store = source.store();
+  const BlockIndex& index = store.index();
+  const bool anywhere = index.is_in_place() || index.origin() == IndexOrigin::scanned;
+  if (options.absent == Absent::zero || index.grid() || !anywhere) return;
+  __extension__ using Area = unsigned __int128;
+  const auto area = [](const Region& r) { return Area{r.rows.size()} * r.cols.size(); };
+  Region run{part.rows.value_or(Range{0, store.schema().rows}), {0, 0}};
+  const auto require_run = [&] {
+    if (run.empty()) return;
+    Area covered = 0;
+    store.watched([&] {
+      for (const std::uint64_t number : index.touching(run)) {
+        covered += area(intersect(index.entry(number).cells(), run));
+      }
+    });
+    // Whether it is so, and where, is not for the index alone to say.
+    if (covered != area(run)) store.for_each_block(run, {Absent::error, 1}, [](auto&&...) {});
+  };
+  if (!part.cols) {
+    run.cols = {0, store.schema().cols};
+    return require_run();
+  }
+  for (const std::uint64_t col : *part.cols) {
+    if (!run.cols.empty() && run.cols.end == col) {
+      ++run.cols.end;
+    } else {
+      require_run();
+      run.cols = {col, col + 1};
+    }
+  }
+  require_run();
+}
+
 /// Runs `write`. What a format cannot hold is to be found in the source's file, and writers leave
 /// it to this to say so.
 template <class Write>
@@ -106,9 +142,11 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
   const detail::Format& format = detail::format_to_write(options.to, out);
   const detail::Source source = detail::source_of(in, part, options, format);
   if (format.write_file != nullptr) {
+    detail::require_covered(source, part, options);
     return detail::naming_source(source, [&] { return format.write_file(source, out, options); });
   }
   detail::OutputFile file(out, options.write.overwrite);
+  detail::require_covered(source, part, options);
   detail::BufferedSink sink([&](std::span<const std::byte> bytes) { file.append(bytes); });
   detail::naming_source(source, [&] { format.write(source, sink, options); });
   sink.flush();
@@ -128,6 +166,7 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
                 std::string(format.info.name) + " is not a stream format: it needs a file");
   }
   const detail::Source source = detail::source_of(in, part, options, format);
+  detail::require_covered(source, part, options);
   detail::BufferedSink buffered([&](std::span<const std::byte> bytes) { sink(bytes); });
   detail::naming_source(source, [&] { format.write(source, buffered, options); });
   buffered.flush();

@@ -28,6 +28,9 @@ constexpr std::uint64_t kBandEntries = std::uint64_t{1} << 15;
 constexpr std::uint64_t kTileEntries = std::uint64_t{1} << 20;
 constexpr std::uint64_t kBandRows = std::uint64_t{1} << 18;
 
+/// Objects may have rows without number.
+constexpr std::size_t kBandsAtOnce = 4096;
+
 /// A frame's label; a matrix has none, its columns are called by their numbers.
 class LabelText {
  public:
@@ -126,10 +129,11 @@ bool fits_f64(const Schema& schema) {
   });
 }
 
-/// Bands of rows, none with many more entries than kBandEntries as far as the index tells. Rows of
-/// one tiling's tiles are kept together where that is possible, unless they can be gathered band
-/// by band.
-std::vector<Range> bands_of(const Source& source, bool gathers) {
+/// Hands bands of rows to `take`, many at a time and in order, none with many more entries than
+/// kBandEntries as far as the index tells. Rows of one tiling's tiles are kept together where that
+/// is possible, unless they can be gathered band by band.
+template <class Take>
+void for_each_bands(const Source& source, bool gathers, const Take& take) {
   const auto grid = source.store().index().grid();
   const std::uint64_t block_rows = grid && !gathers ? grid->tile.rows : 1;
   std::vector<Range> bands;
@@ -137,10 +141,15 @@ std::vector<Range> bands_of(const Source& source, bool gathers) {
     const double entries = source.load({rows, {0, source.cols()}}).stored;
     const auto most = static_cast<double>(rows.size() > block_rows ? kBandEntries : kTileEntries);
     const bool fits = entries <= most && rows.size() <= kBandRows;
-    if (fits || rows.size() == 1) bands.push_back(rows);
-    return fits || rows.size() == 1;
+    if (!fits && rows.size() > 1) return false;
+    bands.push_back(rows);
+    if (bands.size() == kBandsAtOnce) {
+      take(std::span<const Range>(bands));
+      bands.clear();
+    }
+    return true;
   });
-  return bands;
+  take(std::span<const Range>(bands));
 }
 
 /// Encodes bands of rows, one after the other, in memory that it keeps.
@@ -242,15 +251,16 @@ class BandEncoder {
 void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&) {
   write_header(source.schema(), sink);
   const bool gathers = fits_f64(source.schema()) && source.gathers_bands();
-  const std::vector<Range> bands = bands_of(source, gathers);
   const unsigned threads = source.threads();
   std::vector<BandEncoder> encoders;
   for (unsigned i = 0; i < worker_limit(threads); ++i) encoders.emplace_back(source, gathers);
-  parallel_in_order(bands.size(), threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
-    const auto bytes = encoders[worker].encode(bands[i]);
-    turn.take([&] {
-      sink.write(bytes);
-      source.progress(bands[i].end);
+  for_each_bands(source, gathers, [&](std::span<const Range> bands) {
+    parallel_in_order(bands.size(), threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
+      const auto bytes = encoders[worker].encode(bands[i]);
+      turn.take([&] {
+        sink.write(bytes);
+        source.progress(bands[i].end);
+      });
     });
   });
   source.progress(source.rows());

@@ -88,7 +88,7 @@ class Writer {
  private:
   static bool is_sparse(const Source& source);
   std::uint64_t choose_block_rows() const;
-  std::uint64_t sparse_bytes(Range rows) const;
+  double sparse_bytes(Range rows) const;
   void read(Range rows);
   void encode(Range rows, std::uint64_t first_row, std::size_t column, Block& block) const;
   void encode_vectors(Range rows, std::uint64_t first_row, Block& block) const;
@@ -139,25 +139,31 @@ bool Writer::is_sparse(const Source& source) {
   return load.stored < load.area * kSparse;
 }
 
-/// Of vectors that are all sparse, as far as the index tells.
-std::uint64_t Writer::sparse_bytes(Range rows) const {
+/// Entries of vectors that are all sparse, as far as the index tells.
+double Writer::sparse_bytes(Range rows) const {
   const double stored = source_.load({rows, {0, source_.cols()}}).stored;
   const auto item = static_cast<double>(4 + size_of(source_.schema().value_type));
-  return 4 * rows.size() + static_cast<std::uint64_t>(stored * item);
+  return stored * item;
 }
 
 std::uint64_t Writer::choose_block_rows() const {
   if (source_.rows() == 0 || toc_.empty()) return 1;
   const std::uint64_t most = std::min(kMostBlockRows, source_.rows());
   if (!sparse_) return std::clamp<std::uint64_t>(kBandBytes / source_.packed_row(), 1, most);
-  // Half as many as long as some band is too large: rows may differ a lot.
-  std::uint64_t block_rows = most;
+  // Half as many as long as some band is too large: rows may differ a lot. Many bands without much
+  // in them are looked at together: there may be rows without number.
+  const auto most_bytes = static_cast<double>(kBandBytes - 4 * most);
+  std::uint64_t block_rows = most, bands = 1;
   for (std::uint64_t row = 0; row < source_.rows() && block_rows > 1;) {
-    const Range rows{row, std::min(row + block_rows, source_.rows())};
-    if (sparse_bytes(rows) > kBandBytes) {
-      block_rows = (block_rows + 1) / 2;
+    const std::uint64_t left = source_.rows() - row;
+    const std::uint64_t size = bands > left / block_rows ? left : bands * block_rows;
+    if (sparse_bytes({row, row + size}) <= most_bytes) {
+      row += size;
+      if (bands <= left / block_rows) bands *= 2;
+    } else if (bands > 1) {
+      bands /= 2;
     } else {
-      row = rows.end;
+      block_rows = (block_rows + 1) / 2;
     }
   }
   return block_rows;
