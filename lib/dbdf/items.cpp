@@ -51,9 +51,19 @@ void for_each_item(const BlockedObject& object,
     return;
   }
   std::uint64_t body = 0;
-  const Schema schema = dbdf::read_header(store.file(), body);
+  const Schema schema = store.watched([&] { return dbdf::read_header(store.file(), body); });
   dbdf::Walk walk(store.file(), body, schema.rows, schema.cols);
-  for (dbdf::Item item; walk.next(item);) take(item.entry.info(), role_of(store.file(), item));
+  while (true) {
+    dbdf::Item item;
+    ItemRole role = ItemRole::cells;
+    const bool more = store.watched([&] {
+      if (!walk.next(item)) return false;
+      role = role_of(store.file(), item);
+      return true;
+    });
+    if (!more) return;
+    take(item.entry.info(), role);
+  }
 }
 
 }  // namespace dapple
