@@ -22,6 +22,32 @@ std::string_view name(IndexOrigin origin) noexcept {
   return "scanned";
 }
 
+namespace {
+
+/// Throws corrupt, blaming the entry, for a block that cannot be: it is listed, and not compared
+/// with the header that it points to.
+void require_possible(const Store& store, std::uint64_t number, const Entry& entry) {
+  const detail::Schema& schema = store.schema();
+  const std::uint64_t size = store.file().size();
+  const bool inside = entry.pos.rx < schema.rows && entry.rows <= schema.rows - entry.pos.rx &&
+                      entry.pos.cx < schema.cols && entry.cols <= schema.cols - entry.pos.cx;
+  const bool in_file = entry.offset <= size && entry.bytes <= size - entry.offset;
+  if (inside && in_file) [[likely]]
+    return;
+  const auto shape = [](std::uint64_t rows, std::uint64_t cols) {
+    return std::to_string(rows) + " x " + std::to_string(cols) + " cells";
+  };
+  std::string detail =
+      inside ? "expected the index to place blocks inside the " + std::to_string(size) +
+                   " bytes of the file (R4), got " + std::to_string(entry.bytes) +
+                   " bytes at byte " + std::to_string(entry.offset)
+             : "expected the index to place blocks inside " + shape(schema.rows, schema.cols) +
+                   " (R2), got " + shape(entry.rows, entry.cols) + " at " + detail::text(entry.pos);
+  store.index().fail_entry(number, detail.append("; ").append(store.index().remedy()));
+}
+
+}  // namespace
+
 BlockInfo BlockRange::iterator::operator*() const {
   std::uint64_t number = 0;
   const Entry entry = store_->watched([&] {
@@ -36,6 +62,7 @@ BlockInfo BlockRange::iterator::operator*() const {
                             "1 to 10 (R1), got others; ")
                     .append(store_->index().remedy()));
   }
+  if (store_->index().is_in_place()) require_possible(*store_, number, entry);
   return entry.info();
 }
 
@@ -57,7 +84,17 @@ const std::vector<std::string>& BlockedObject::contents() const noexcept {
 std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
 IndexOrigin BlockedObject::index_origin() const noexcept { return store_->index().origin(); }
 BlockCounts BlockedObject::counts() const {
-  return store_->watched([&] { return store_->index().counts(); });
+  const detail::BlockIndex& index = store_->index();
+  const BlockCounts counts = store_->watched([&] { return index.counts(); });
+  // A stored value takes a byte at least.
+  if (index.is_in_place() && counts.stored > bytes()) {
+    constexpr std::uint64_t kHead = 0;  // the counts stand where the entry in front of the first
+    index.fail_entry(kHead - 1,         // one would
+                     "expected an index of at most " + std::to_string(bytes()) +
+                         " stored values in as many bytes of the file, got " +
+                         std::to_string(counts.stored) + "; " + std::string(index.remedy()));
+  }
+  return counts;
 }
 
 void BlockedObject::require_intact() const { store_->require_intact(); }
