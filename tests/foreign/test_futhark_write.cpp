@@ -184,7 +184,13 @@ TEST_CASE("futhark: shapes at the edge of 63 bits") {
   const TempDir dir;
   const Image image = Image::matrix(1ULL << 60, 1, ValueType::u64);
   const auto huge = open(dir.write("huge.dbdf", image.bytes()));
-  const auto error = error_of([&] { written(huge, "futhark"); });
+  ConvertOptions options;
+  options.to = "futhark";
+  options.absent = Absent::zero;
+  const auto error = error_of([&] {
+    convert(
+        huge, {}, [](std::span<const std::byte>) {}, options);
+  });
   REQUIRE(error);
   CHECK(error->code() == Errc::unsupported);
   CHECK(error->detail() ==
