@@ -84,17 +84,8 @@ const std::vector<std::string>& BlockedObject::contents() const noexcept {
 std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
 IndexOrigin BlockedObject::index_origin() const noexcept { return store_->index().origin(); }
 BlockCounts BlockedObject::counts() const {
-  const detail::BlockIndex& index = store_->index();
-  const BlockCounts counts = store_->watched([&] { return index.counts(); });
   // A stored value takes a byte at least.
-  if (index.is_in_place() && counts.stored > bytes()) {
-    constexpr std::uint64_t kHead = 0;  // the counts stand where the entry in front of the first
-    index.fail_entry(kHead - 1,         // one would
-                     "expected an index of at most " + std::to_string(bytes()) +
-                         " stored values in as many bytes of the file, got " +
-                         std::to_string(counts.stored) + "; " + std::string(index.remedy()));
-  }
-  return counts;
+  return store_->watched([&] { return store_->index().counts(bytes()); });
 }
 
 void BlockedObject::require_intact() const { store_->require_intact(); }

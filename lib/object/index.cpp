@@ -130,7 +130,7 @@ std::uint64_t BlockIndex::strip_of(std::uint64_t col) const noexcept {
          1;
 }
 
-BlockCounts BlockIndex::counts() const {
+BlockCounts BlockIndex::counts(std::uint64_t most) const {
   if (pages_ != nullptr) return pages_->counts();
   if (!place_.where) return counts_;
   const std::uint64_t head = place_.entries - Entry::kBytes;
@@ -156,6 +156,11 @@ BlockCounts BlockIndex::counts() const {
   if (left != 0)
     fail(head, "expected counts of " + std::to_string(counts.total) + " blocks by kind, got " +
                    std::to_string(left) + " less");
+  if (counts.stored > most) {
+    fail(head, "expected an index of at most " + std::to_string(most) +
+                   " stored values in as many bytes of the file, got " +
+                   std::to_string(counts.stored) + "; " + std::string(remedy()));
+  }
   return counts;
 }
 

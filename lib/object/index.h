@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -173,8 +174,9 @@ class BlockIndex {
   const std::optional<Grid>& grid() const noexcept { return place_.grid; }
   /// True when entries are read from a file each time: two looks at one may differ.
   bool is_in_place() const noexcept { return place_.where != nullptr; }
-  /// O(1). Throws corrupt when an index in place gives counts that do not add up.
-  BlockCounts counts() const;
+  /// O(1). Throws corrupt when an index in place gives counts that do not add up, or of more stored
+  /// values than `most`.
+  BlockCounts counts(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
 
   /// Throws corrupt unless the bytes of an index in place are those that its hash was made of.
   /// O(bytes of the index).
