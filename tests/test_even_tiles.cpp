@@ -74,7 +74,8 @@ bool is_right(const Matrix& m, std::uint64_t k, Odd kind) {
   if (tile.info().pos != pos_of(k)) return false;
   switch (kind) {
     case Odd::none:
-      return shows<std::int32_t>(tile, k) && test::error_of([&] { tile.dense<float>(); });
+      return shows<std::int32_t>(tile, k) &&
+             (k % 64 != 0 || test::error_of([&] { tile.dense<float>(); }));
     case Odd::narrow:
       return shows<std::uint16_t>(tile, k) && test::error_of([&] { tile.dense<std::int32_t>(); });
     case Odd::sparse:
