@@ -18,7 +18,8 @@ class Matrix;
 class Frame;
 
 /// When the hash of a block's bytes, kept by the index, is compared with the bytes. Unless never,
-/// the file's header is compared with its hash when the file is opened.
+/// the file's header is compared with its hash when the file is opened, and a file whose own index
+/// is too damaged to be used is refused; one that never had an index has no hashes to check.
 enum class Check : std::uint8_t {
   never,        // headers only: the fastest, and what mapping alone would give
   first_touch,  // when a block is first fetched through this object
