@@ -92,19 +92,9 @@ void require_covered(const Source& source, const Selection& part, const ConvertO
   const BlockIndex& index = store.index();
   const bool anywhere = index.is_in_place() || index.origin() == IndexOrigin::scanned;
   if (options.absent == Absent::zero || index.grid() || !anywhere) return;
-  __extension__ using Area = unsigned __int128;
-  const auto area = [](const Region& r) { return Area{r.rows.size()} * r.cols.size(); };
   Region run{part.rows.value_or(Range{0, store.schema().rows}), {0, 0}};
   const auto require_run = [&] {
-    if (run.empty()) return;
-    Area covered = 0;
-    store.watched([&] {
-      for (const std::uint64_t number : index.touching(run)) {
-        covered += area(intersect(index.entry(number).cells(), run));
-      }
-    });
-    // Whether it is so, and where, is not for the index alone to say.
-    if (covered != area(run)) store.for_each_block(run, {Absent::error, 1}, [](auto&&...) {});
+    if (!run.empty()) store.require_covered(run);
   };
   if (!part.cols) {
     run.cols = {0, store.schema().cols};

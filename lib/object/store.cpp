@@ -173,6 +173,11 @@ std::vector<std::uint64_t> Store::covering(const Region& region, Absent absent, 
   return numbers;
 }
 
+void Store::require_covered(const Region& region) const {
+  bool whole = true;
+  watched([&] { covering(region, Absent::error, whole); });
+}
+
 void Store::read(const Region& region, const Target& out, const ReadOptions& options) const {
   Target target = out;
   target.streamed = area(region) * size_of(out.type) >= kStreamBytes;

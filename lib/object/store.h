@@ -250,6 +250,9 @@ class Store : public HotStore {
     return detail::watched(*file_, f, [block] { return reading(block); });
   }
   void require_intact(const Entry* block = nullptr) const;
+  /// Throws absent when a cell of `region` is in no block (R7), out_of_range, corrupt (R3). No
+  /// block is looked at.
+  void require_covered(const Region& region) const;
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;
 

@@ -46,8 +46,8 @@ bool Store::make_places() const {
   return place_table_->words() != nullptr;
 }
 
-// Judges by the first two tiles whether tiles lie evenly. A guess: what it says of a tile is used
-// only once that tile was confirmed and found there.
+// Judges by the first two tiles, and the room for all, whether tiles lie evenly. A guess: what it
+// says of a tile is used only once that tile was confirmed and found there.
 void Store::find_even_tiles(HotStore& hot) const {
   const auto& grid = index_.grid();
   if (!grid || codec_->dense_header < 0 || index_.size() < kManyTiles ||
@@ -57,7 +57,8 @@ void Store::find_even_tiles(HotStore& hot) const {
   const Entry first = index_.entry(0), second = index_.entry(1);
   if (first.kind != BlockKind::dense || second.kind != BlockKind::dense ||
       first.bytes != second.bytes || second.offset <= first.offset ||
-      second.offset > file_->size()) {
+      second.offset > file_->size() ||
+      (file_->size() - first.offset) / (second.offset - first.offset) < index_.size() - 1) {
     return;
   }
   hot.even_values = file_->base() + first.offset + codec_->dense_header;
