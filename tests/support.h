@@ -49,6 +49,12 @@ std::string read_text(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_text(const std::filesystem::path& path, std::string_view text);
 
+/// The elements of any sequence, to compare with.
+template <class Sequence>
+std::vector<typename Sequence::value_type> list(const Sequence& sequence) {
+  return {sequence.begin(), sequence.end()};
+}
+
 /// A new empty folder, removed with everything in it.
 class TempDir {
  public:

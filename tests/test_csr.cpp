@@ -15,11 +15,6 @@ using test::Image;
 
 namespace {
 
-template <class A>
-std::vector<typename A::value_type> list(const A& array) {
-  return {array.begin(), array.end()};
-}
-
 using Columns = std::vector<std::uint32_t>;
 using Pointers = std::vector<std::uint64_t>;
 
@@ -35,9 +30,9 @@ TEST_CASE("csr: rows out of order are sorted, and explicit zeros are entries") {
   image.csr<std::int32_t>({0, 0}, 9, {{{8, -1}, {0, 2}, {5, 0}}, {}, {{4, 3}}, {}});
   const Matrix m = matrix_of(dir, image);
   const auto csr = m.block({0, 0}).to_csr<std::int32_t>();
-  CHECK(list(csr.row_ptr) == Pointers{0, 3, 3, 4, 4});
-  CHECK(list(csr.col_idx) == Columns{0, 5, 8, 4});
-  CHECK(list(csr.values) == std::vector<std::int32_t>{2, 0, -1, 3});
+  CHECK(test::list(csr.row_ptr) == Pointers{0, 3, 3, 4, 4});
+  CHECK(test::list(csr.col_idx) == Columns{0, 5, 8, 4});
+  CHECK(test::list(csr.values) == std::vector<std::int32_t>{2, 0, -1, 3});
 }
 
 TEST_CASE("csr: a COO block gives rows, whatever its order") {
@@ -46,9 +41,9 @@ TEST_CASE("csr: a COO block gives rows, whatever its order") {
   image.coo<float>({0, 0}, 5, 3, {{3, 1, 2.5F}, {0, 0, -0.0F}, {3, 0, 0.0F}, {1, 2, 1e30F}});
   const Matrix m = matrix_of(dir, image);
   const auto csr = m.block({0, 0}).to_csr<double>();
-  CHECK(list(csr.row_ptr) == Pointers{0, 1, 2, 2, 4, 4});
-  CHECK(list(csr.col_idx) == Columns{0, 2, 0, 1});
-  CHECK(list(csr.values) == std::vector<double>{-0.0, 1e30F, 0, 2.5});
+  CHECK(test::list(csr.row_ptr) == Pointers{0, 1, 2, 2, 4, 4});
+  CHECK(test::list(csr.col_idx) == Columns{0, 2, 0, 1});
+  CHECK(test::list(csr.values) == std::vector<double>{-0.0, 1e30F, 0, 2.5});
 }
 
 TEST_CASE("csr: dense and empty blocks give the cells that are not positive zero") {
@@ -57,11 +52,11 @@ TEST_CASE("csr: dense and empty blocks give the cells that are not positive zero
   image.dense<double>({0, 0}, 2, 3, {0, 1.5, -0.0, 0, 0, 7}).empty({0, 3}, 2, 3);
   const Matrix m = matrix_of(dir, image);
   const auto dense = m.block({0, 0}).to_csr<double>();
-  CHECK(list(dense.row_ptr) == Pointers{0, 2, 3});
-  CHECK(list(dense.col_idx) == Columns{1, 2, 2});
-  CHECK(list(dense.values) == std::vector<double>{1.5, 0, 7});
+  CHECK(test::list(dense.row_ptr) == Pointers{0, 2, 3});
+  CHECK(test::list(dense.col_idx) == Columns{1, 2, 2});
+  CHECK(test::list(dense.values) == std::vector<double>{1.5, 0, 7});
   const auto empty = m.block({0, 3}).to_csr<double>();
-  CHECK(list(empty.row_ptr) == Pointers{0, 0, 0});
+  CHECK(test::list(empty.row_ptr) == Pointers{0, 0, 0});
   CHECK(empty.values.empty());
 }
 
@@ -74,11 +69,11 @@ TEST_CASE("csr: the caller's arrays are used again when they are large enough") 
   Csr<std::int64_t, std::uint32_t> csr;
   m.block({0, 0}).to_csr(csr);
   const auto* const values = csr.values.data();
-  CHECK(list(csr.values) == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(test::list(csr.values) == std::vector<std::int64_t>{1, 2, 3});
   m.block({0, 2}).to_csr(csr);
   CHECK(csr.values.data() == values);
-  CHECK(list(csr.values) == std::vector<std::int64_t>{9});
-  CHECK(list(csr.row_ptr) == Pointers{0, 0, 1, 1});
+  CHECK(test::list(csr.values) == std::vector<std::int64_t>{9});
+  CHECK(test::list(csr.row_ptr) == Pointers{0, 0, 1, 1});
 }
 
 TEST_CASE("csr: what breaks R5 or R6 is an error that names its byte") {
@@ -113,8 +108,8 @@ TEST_CASE("csr: arrays can be copied, moved and filled again") {
   std::fill(a.begin(), a.end(), 7);
   Array<int> b = a;
   b[1] = 8;
-  CHECK(list(a) == std::vector<int>{7, 7, 7});
-  CHECK(list(b) == std::vector<int>{7, 8, 7});
+  CHECK(test::list(a) == std::vector<int>{7, 7, 7});
+  CHECK(test::list(b) == std::vector<int>{7, 8, 7});
   const int* const memory = b.data();
   a = std::move(b);
   CHECK(a.data() == memory);

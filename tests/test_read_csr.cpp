@@ -19,11 +19,6 @@ using test::Image;
 
 namespace {
 
-template <class A>
-std::vector<typename A::value_type> list(const A& array) {
-  return {array.begin(), array.end()};
-}
-
 using Words = std::vector<std::uint64_t>;
 
 template <class T>
@@ -64,8 +59,8 @@ void require_same(const Matrix& m, const Region& region) {
   CAPTURE(region.rows.end);
   CAPTURE(region.cols.begin);
   CAPTURE(region.cols.end);
-  REQUIRE(list(got.row_ptr) == list(want.row_ptr));
-  REQUIRE(list(got.col_idx) == list(want.col_idx));
+  REQUIRE(test::list(got.row_ptr) == test::list(want.row_ptr));
+  REQUIRE(test::list(got.col_idx) == test::list(want.col_idx));
   REQUIRE(got.values.size() == want.values.size());
   if (got.values.size() > 0) {
     REQUIRE(std::memcmp(got.values.data(), want.values.data(), sizeof(T) * got.values.size()) == 0);
@@ -233,7 +228,7 @@ TEST_CASE("read_csr: a few long rows among short ones") {
   CHECK(all.row_ptr[n] == n - 3 + 3 * (kCols - kCols / 200));
   CHECK(all.row_ptr[8] - all.row_ptr[7] == kCols - kCols / 200);
   const auto part = m.read_csr<float>({{2499, 2501}, {99'000, kCols}});
-  CHECK(list(part.row_ptr) == Words{0, 0, 995});
+  CHECK(test::list(part.row_ptr) == Words{0, 0, 995});
   CHECK(part.col_idx[0] == 1);
   CHECK(part.values[994] == 199);
 }
@@ -245,10 +240,10 @@ TEST_CASE("read_csr: minus zero stays, an explicit zero goes") {
   image.coo<float>({0, 4}, 2, 4, {{1, 2, -0.0F}, {0, 1, 0.0F}, {0, 0, 5}});
   const Matrix m = matrix_of(dir, image);
   const auto csr = m.read_csr<double>({{0, 2}, {0, 8}});
-  CHECK(list(csr.row_ptr) == Words{0, 2, 4});
-  CHECK(list(csr.col_idx) == Words{3, 4, 0, 6});
+  CHECK(test::list(csr.row_ptr) == Words{0, 2, 4});
+  CHECK(test::list(csr.col_idx) == Words{3, 4, 0, 6});
   CHECK(std::signbit(csr.values[0]));
-  CHECK(list(csr.values) == std::vector<double>{-0.0, 5, 2, -0.0});
+  CHECK(test::list(csr.values) == std::vector<double>{-0.0, 5, 2, -0.0});
 }
 
 TEST_CASE("read_csr: a column twice, and a value that does not fit, are errors of their region") {
@@ -262,15 +257,16 @@ TEST_CASE("read_csr: a column twice, and a value that does not fit, are errors o
   CHECK(twice->code() == Errc::corrupt);
   CHECK(twice->detail() ==
         "expected each cell once in block (0, 0) (R5), got cell (1, 3) of it twice");
-  CHECK(list(m.read_csr<double>({{2, 3}, {0, 8}}).values) == std::vector<double>{300, 0.5});
-  CHECK(list(m.read_csr<int>({{2, 3}, {0, 4}}).values) == std::vector<int>{300});
+  CHECK(test::list(m.read_csr<double>({{2, 3}, {0, 8}}).values) == std::vector<double>{300, 0.5});
+  CHECK(test::list(m.read_csr<int>({{2, 3}, {0, 4}}).values) == std::vector<int>{300});
   const auto wide = error_of([&] { m.read_csr<std::uint8_t>({{2, 3}, {0, 8}}); });
   REQUIRE(wide);
   CHECK(wide->code() == Errc::type_mismatch);
   CHECK(wide->detail() == "expected values that fit u8 (R6), got another in cell (2, 2)");
   // What does not fit outside of the region is none of its business.
-  CHECK(list(m.read_csr<std::uint8_t>({{2, 3}, {3, 6}}).values).empty());
-  CHECK(list(m.read_csr<std::uint8_t>({{0, 1}, {0, 8}}).values) == std::vector<std::uint8_t>{1, 1});
+  CHECK(test::list(m.read_csr<std::uint8_t>({{2, 3}, {3, 6}}).values).empty());
+  CHECK(test::list(m.read_csr<std::uint8_t>({{0, 1}, {0, 8}}).values) ==
+        std::vector<std::uint8_t>{1, 1});
 }
 
 TEST_CASE("read_csr: a value that does not fit its declared type is corrupt where it is read") {
@@ -282,8 +278,10 @@ TEST_CASE("read_csr: a value that does not fit its declared type is corrupt wher
   REQUIRE(error);
   CHECK(error->code() == Errc::corrupt);
   CHECK(error->detail() == "expected a value that fits u8 (R6) in cell (0, 3), got 256");
-  CHECK(list(m.read_csr<std::int32_t>({{0, 2}, {0, 3}}).values) == std::vector<std::int32_t>{1, 7});
-  CHECK(list(m.read_csr<std::uint8_t>({{0, 2}, {0, 3}}).values) == std::vector<std::uint8_t>{1, 7});
+  CHECK(test::list(m.read_csr<std::int32_t>({{0, 2}, {0, 3}}).values) ==
+        std::vector<std::int32_t>{1, 7});
+  CHECK(test::list(m.read_csr<std::uint8_t>({{0, 2}, {0, 3}}).values) ==
+        std::vector<std::uint8_t>{1, 7});
 }
 
 TEST_CASE("read_csr: absent cells are an error, or empty rows") {
@@ -295,7 +293,7 @@ TEST_CASE("read_csr: absent cells are an error, or empty rows") {
   REQUIRE(error);
   CHECK(error->code() == Errc::absent);
   const auto csr = m.read_csr<double>({{1, 9}, {0, 4}}, {.absent = Absent::zero});
-  CHECK(list(csr.row_ptr) == Words{0, 0, 1, 2, 2, 2, 2, 3, 3});
-  CHECK(list(csr.col_idx) == Words{1, 0, 1});
-  CHECK(list(m.read_csr<double>({{3, 3}, {0, 4}}).row_ptr) == Words{0});
+  CHECK(test::list(csr.row_ptr) == Words{0, 0, 1, 2, 2, 2, 2, 3, 3});
+  CHECK(test::list(csr.col_idx) == Words{1, 0, 1});
+  CHECK(test::list(m.read_csr<double>({{3, 3}, {0, 4}}).row_ptr) == Words{0});
 }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "lib/bytes.h"
+#include "lib/object/block_rows.h"
 #include "lib/object/convert_cells.h"
 
 namespace dapple::detail {
@@ -19,42 +19,6 @@ namespace {
 /// by cell in two passes 256 ms; in 4 x 4 blocks 83 and 272 ms).
 constexpr std::uint64_t kBandEntries = std::uint64_t{1} << 14;
 constexpr std::uint64_t kBandRows = std::uint64_t{1} << 14;
-
-/// Some rows of one block.
-struct Rows {
-  std::uint64_t first = 0;       // of the block
-  Array<std::uint64_t> row_ptr;  // as in CsrTarget
-  Array<std::uint32_t> col_idx;  // from the block's first column
-  Array<std::byte> values;
-  bool complete = false;  // all rows that the region shares with the block
-
-  CsrTarget target(std::uint64_t rows, std::uint64_t room, ValueType type) {
-    row_ptr.reset(rows + 1);
-    col_idx.reset(room);
-    values.reset(room * size_of(type));
-    return {row_ptr.data(), col_idx.data(), values.data(), type, room};
-  }
-};
-
-/// A block on its way into the result.
-struct Active {
-  Entry entry;
-  Part part;   // what it shares with the region
-  Range rows;  // of the object, that is
-  RowCursor cursor;
-  Rows decoded;
-
-  bool whole_cols() const noexcept { return part.cols.size() == entry.cols; }
-  bool whole_rows() const noexcept { return part.rows.size() == entry.rows; }
-  double entries_per_row() const noexcept {
-    if (entry.kind == BlockKind::dense) return static_cast<double>(part.cols.size());
-    return static_cast<double>(entry.stored) / static_cast<double>(entry.rows);
-  }
-  /// The same rows, counted from the block's first.
-  Range in_block(Range band) const noexcept {
-    return {band.begin - entry.pos.rx, band.end - entry.pos.rx};
-  }
-};
 
 /// Goes down the region band by band. A band ends where a block begins or ends, so that the same
 /// blocks lie side by side in all of its rows.
@@ -72,11 +36,11 @@ class Sweep {
   bool update_active();
   Range next_band() const;
   void place_band(Range band);
-  void place_alone(Active& block, Range band);
-  void decode(Active& block, Range band);
-  void decode_dense(Active& block, Range band);
+  void place_alone(ActiveBlock& block, Range band);
+  void decode(ActiveBlock& block, Range band);
+  void decode_dense(ActiveBlock& block, Range band);
   void merge(Range band);
-  bool arrays(Active& block, Range rows, const CsrTarget& target);
+  bool arrays(ActiveBlock& block, Range rows, const CsrTarget& target);
   void reserve(std::uint64_t entries);
   void end_rows(std::uint64_t row);
 
@@ -87,9 +51,9 @@ class Sweep {
   std::vector<std::uint64_t> numbers_;  // of blocks with entries, in ascending order of positions
   double expected_ = 0;                 // entries of the sparse ones
   std::size_t loaded_ = 0;              // of them
-  std::optional<Active> next_;          // the last one loaded, when its rows are still to come
-  std::vector<Active> active_;          // in ascending order of columns
-  std::vector<Rows> spare_;             // memory of blocks that are done with
+  std::optional<ActiveBlock> next_;     // the last one loaded, when its rows are still to come
+  std::vector<ActiveBlock> active_;     // in ascending order of columns
+  std::vector<BlockRows> spare_;        // memory of blocks that are done with
   Array<std::uint32_t> cols_;
   Array<std::byte> cells_;
   std::byte* values_ = nullptr;
@@ -97,23 +61,6 @@ class Sweep {
   std::uint64_t size_ = 0;  //   and has
   std::uint64_t row_ = 0;   // rows of the object below it are done
 };
-
-/// Copies the entries that are not positive zero and lie in columns `wanted`, in place if need be;
-/// columns are counted from `wanted.begin`, plus `shift`. Returns how many.
-template <class Bits, class Col>
-std::uint64_t copy_wanted(const std::uint32_t* cols, const std::byte* values, std::uint64_t begin,
-                          std::uint64_t end, Range wanted, std::uint64_t shift, Col* to_cols,
-                          std::byte* to_values) {
-  std::uint64_t kept = 0;
-  for (std::uint64_t k = begin; k < end; ++k) {
-    const std::uint32_t col = cols[k];
-    const auto bits = load_le<Bits>(values + k * sizeof(Bits));
-    to_cols[kept] = static_cast<Col>(col - wanted.begin + shift);
-    store_le(to_values + kept * sizeof(Bits), bits);
-    kept += wanted.contains(col) && bits != 0 ? 1 : 0;
-  }
-  return kept;
-}
 
 template <class Col>
 void Sweep<Col>::reserve(std::uint64_t entries) {
@@ -162,7 +109,7 @@ bool Sweep<Col>::load_next() {
   const Entry entry = store_.confirmed_entry(numbers_[loaded_++]);
   const Region shared = intersect(entry.cells(), region_);
   if (shared.empty() || shared.rows.begin < row_) return false;
-  next_.emplace(Active{entry, shared_part(entry, region_), shared.rows, {}, {}});
+  next_.emplace(ActiveBlock{entry, shared_part(entry, region_), shared.rows, {}, {}});
   if (!spare_.empty()) {
     next_->decoded = std::move(spare_.back());
     spare_.pop_back();
@@ -174,8 +121,9 @@ bool Sweep<Col>::load_next() {
 /// Lets go of blocks that end above the current row, takes those that begin there.
 template <class Col>
 bool Sweep<Col>::update_active() {
-  const auto done = std::stable_partition(
-      active_.begin(), active_.end(), [&](const Active& block) { return block.rows.end > row_; });
+  const auto done =
+      std::stable_partition(active_.begin(), active_.end(),
+                            [&](const ActiveBlock& block) { return block.rows.end > row_; });
   for (auto block = done; block != active_.end(); ++block) {
     spare_.push_back(std::move(block->decoded));
   }
@@ -187,8 +135,9 @@ bool Sweep<Col>::update_active() {
     if (!load_next()) return false;
   }
   if (more) {
-    std::sort(active_.begin(), active_.end(),
-              [](const Active& a, const Active& b) { return a.entry.pos.cx < b.entry.pos.cx; });
+    std::sort(active_.begin(), active_.end(), [](const ActiveBlock& a, const ActiveBlock& b) {
+      return a.entry.pos.cx < b.entry.pos.cx;
+    });
   }
   return true;
 }
@@ -197,7 +146,7 @@ template <class Col>
 Range Sweep<Col>::next_band() const {
   std::uint64_t end = next_ ? next_->rows.begin : region_.rows.end;
   double entries_per_row = 0;
-  for (const Active& block : active_) {
+  for (const ActiveBlock& block : active_) {
     end = std::min(end, block.rows.end);
     entries_per_row += block.entries_per_row();
   }
@@ -212,7 +161,7 @@ Range Sweep<Col>::next_band() const {
 }
 
 template <class Col>
-bool Sweep<Col>::arrays(Active& block, Range rows, const CsrTarget& target) {
+bool Sweep<Col>::arrays(ActiveBlock& block, Range rows, const CsrTarget& target) {
   bool fits = false;
   store_.watched(
       [&] { fits = store_.codec().csr_arrays(store_, block.entry, rows, block.cursor, target); },
@@ -223,7 +172,7 @@ bool Sweep<Col>::arrays(Active& block, Range rows, const CsrTarget& target) {
 /// Rows that no other block has a share in: values go straight to their places, columns become
 /// words on their way.
 template <class Col>
-void Sweep<Col>::place_alone(Active& block, Range band) {
+void Sweep<Col>::place_alone(ActiveBlock& block, Range band) {
   const Range rows = block.in_block(band);
   const RowCursor before = block.cursor;
   std::uint64_t* const row_ptr = &out_.row_ptr[band.begin - region_.rows.begin];
@@ -272,7 +221,7 @@ void Sweep<Col>::place_alone(Active& block, Range band) {
 }
 
 template <class Col>
-void Sweep<Col>::decode_dense(Active& block, Range band) {
+void Sweep<Col>::decode_dense(ActiveBlock& block, Range band) {
   const Range rows = block.in_block(band);
   const std::uint64_t width = block.part.cols.size();
   cells_.reset(rows.size() * width * value_);
@@ -304,9 +253,9 @@ void Sweep<Col>::decode_dense(Active& block, Range band) {
 
 /// Rows of a block among others.
 template <class Col>
-void Sweep<Col>::decode(Active& block, Range band) {
+void Sweep<Col>::decode(ActiveBlock& block, Range band) {
   if (block.entry.kind == BlockKind::dense) return decode_dense(block, band);
-  Rows& decoded = block.decoded;
+  BlockRows& decoded = block.decoded;
   if (decoded.complete) return;
   const bool coo = block.entry.kind == BlockKind::coo;
   const Range rows = coo ? block.part.rows : block.in_block(band);
@@ -327,7 +276,7 @@ void Sweep<Col>::decode(Active& block, Range band) {
 template <class Col>
 void Sweep<Col>::merge(Range band) {
   std::uint64_t total = size_;
-  for (const Active& block : active_) {
+  for (const ActiveBlock& block : active_) {
     const Range rows = block.in_block(band);
     const std::uint64_t* const row_ptr = block.decoded.row_ptr.data();
     total += row_ptr[rows.end - block.decoded.first] - row_ptr[rows.begin - block.decoded.first];
@@ -335,8 +284,8 @@ void Sweep<Col>::merge(Range band) {
   if (total > room_) reserve(total);
   visit_bits(out_.type, [&](auto bits) {
     for (std::uint64_t row = band.begin; row < band.end; ++row) {
-      for (const Active& block : active_) {
-        const Rows& from = block.decoded;
+      for (const ActiveBlock& block : active_) {
+        const BlockRows& from = block.decoded;
         const std::uint64_t r = row - block.entry.pos.rx - from.first;
         size_ += copy_wanted<decltype(bits)>(
             from.col_idx.data(), from.values.data(), from.row_ptr[r], from.row_ptr[r + 1],
@@ -356,7 +305,7 @@ void Sweep<Col>::place_band(Range band) {
   if (active_.size() == 1 && sparse && !some_coo && !active_[0].decoded.complete) {
     return place_alone(active_[0], band);
   }
-  for (Active& block : active_) decode(block, band);
+  for (ActiveBlock& block : active_) decode(block, band);
   merge(band);
 }
 
