@@ -51,6 +51,7 @@ BlockIndex in_place(const BlockIndex& index, const Partition& p, const test::Tem
   auto file = detail::MappedFile::open(dir.write("index", bytes));
   auto trailer = detail::dbdf::find_trailer(*file, 64);
   REQUIRE(trailer);
+  trailer->place.object = {{0, p.rows}, {0, p.cols}};
   CHECK(trailer->place.grid.has_value() == index.grid().has_value());
   if (trailer->place.grid) {
     CHECK(trailer->place.grid->tile == index.grid()->tile);
@@ -108,6 +109,49 @@ TEST_CASE("index: lookups by cell, by position and by region equal a search of a
     for (const Partition& p : test::partitions(rng, edge)) {
       CAPTURE(edge);
       CAPTURE(p.name);
+      const test::TempDir dir;
+      const BlockIndex index = index_of(p);
+      hold_against_brute_force(index, p, rng);
+      hold_against_brute_force(in_place(index, p, dir), p, rng);
+    }
+  }
+}
+
+TEST_CASE("index: blocks are found in long bands, however their widths are distributed") {
+  Rng rng(22);
+  constexpr std::uint64_t kEnd = 2000;
+  std::vector<std::uint64_t> cuts;
+  SUBCASE("at random") {
+    for (std::uint64_t at = 0; at < kEnd; at += rng.between(1, 9)) cuts.push_back(at);
+  }
+  SUBCASE("bunched in front") {
+    for (std::uint64_t at = 0; at < 300; ++at) cuts.push_back(at);
+  }
+  SUBCASE("bunched at the end") {
+    cuts = {0};
+    for (std::uint64_t at = kEnd - 300; at < kEnd; ++at) cuts.push_back(at);
+  }
+  SUBCASE("wider and wider") {
+    for (std::uint64_t k = 0; k * k < kEnd; ++k) cuts.push_back(k * k);
+  }
+  SUBCASE("doubling from either end") {
+    for (std::uint64_t at = 1; at < kEnd / 2; at *= 2) {
+      cuts.push_back(at);
+      cuts.push_back(kEnd - at);
+    }
+    std::sort(cuts.begin(), cuts.end());
+  }
+  for (const bool by_row : {false, true}) {
+    for (const bool holes : {false, true}) {
+      CAPTURE(by_row);
+      CAPTURE(holes);
+      Partition p{"bands", by_row ? kEnd : 3, by_row ? 3 : kEnd, {}};
+      for (std::size_t k = 0; k < cuts.size(); ++k) {
+        if (holes && k % 3 == 1) continue;
+        const Range band{cuts[k], k + 1 < cuts.size() ? cuts[k + 1] : kEnd};
+        const Range across{k % 2, 3};
+        p.blocks.push_back(by_row ? Region{band, across} : Region{across, band});
+      }
       const test::TempDir dir;
       const BlockIndex index = index_of(p);
       hold_against_brute_force(index, p, rng);

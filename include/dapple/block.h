@@ -58,8 +58,8 @@ T load_once(const T& word) noexcept {
 /// cells need not wait for it (32 x 32 tiles of f64: summed in 1.01 times the time of a raw
 /// pointer, by words 1.14; one cell each 1.48 and 1.58; Xeon of family 6, model 167).
 struct HotStore {
-  // Made when the file is mapped. A tile stands in one of the tables.
-  const Place::Tag* even = nullptr;        // one per tile, of those that lie evenly,
+  // Made when the file is mapped. A block stands in one of the tables.
+  const Place::Tag* even = nullptr;        // per tile that lies evenly, per block without a grid,
   const std::byte* even_values = nullptr;  //   the values of tile 0,
   std::uint64_t even_step = 0;             //   and how far the next tile's are from there
   const std::uint64_t* places = nullptr;   // one per block: a place in a word

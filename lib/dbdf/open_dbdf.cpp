@@ -11,20 +11,18 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-// The grid that a trailer names, if it fits the object and the number of blocks; an index whose
-// tile shape does not fit is damaged.
-bool complete_grid(std::optional<Grid>& grid, std::uint64_t count, const Schema& schema) {
-  if (!grid) return true;
+// What the object tells about its index; false for one whose tile shape does not fit the object and
+// the number of blocks, which is damaged.
+bool complete(BlockIndex::Place& place, const Schema& schema) {
+  place.object = {{0, schema.rows}, {0, schema.cols}};
+  if (!place.grid) return true;
   if (schema.rows == 0 || schema.cols == 0) return false;
-  grid->rows = (schema.rows - 1) / grid->tile.rows + 1;
-  grid->cols = (schema.cols - 1) / grid->tile.cols + 1;
+  Grid& grid = *place.grid;
+  grid.rows = (schema.rows - 1) / grid.tile.rows + 1;
+  grid.cols = (schema.cols - 1) / grid.tile.cols + 1;
   std::uint64_t tiles;
-  return multiply(grid->rows, grid->cols, tiles) && tiles == count;
+  return multiply(grid.rows, grid.cols, tiles) && tiles == place.count;
 }
-
-}  // namespace
-
-namespace {
 
 bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
   return head.size() >= 2 && head[0] == std::byte{kVersion} && head[1] >= std::byte{1} &&
@@ -71,8 +69,7 @@ namespace {
 BlockIndex index_from_outside(const MappedFile& file, std::uint64_t body, const Schema& schema,
                               std::string& note) {
   Sidecar sidecar = find_sidecar(file, body);
-  if (sidecar.state == SidecarState::fresh &&
-      complete_grid(sidecar.trailer.place.grid, sidecar.trailer.place.count, schema)) {
+  if (sidecar.state == SidecarState::fresh && complete(sidecar.trailer.place, schema)) {
     return index_at(std::move(sidecar.file), sidecar.trailer, IndexOrigin::sidecar);
   }
   if (sidecar.state != SidecarState::none) {
@@ -108,7 +105,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
   if (trailer && options.check != Check::never && !knows_header(*file, body, *trailer)) {
     throw header_error(*file);
   }
-  const bool embedded = trailer && complete_grid(trailer->place.grid, trailer->place.count, schema);
+  const bool embedded = trailer && complete(trailer->place, schema);
   BlockIndex index = embedded ? index_at(file, *trailer, IndexOrigin::embedded)
                               : index_from_outside(*file, body, schema, note);
   if (!embedded && options.check != Check::never) require_no_damaged_index(*file, body, index);

@@ -33,6 +33,7 @@ class EntrySummary {
   }
 
   const BlockCounts& counts() const noexcept { return counts_; }
+  Region object() const noexcept { return {{0, rows_}, {0, cols_}}; }
   /// True when they came in ascending order of their positions.
   bool sorted() const noexcept { return sorted_; }
   /// The tiling that they form, if they form one and came in ascending order.

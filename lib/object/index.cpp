@@ -56,6 +56,7 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summ
   BlockIndex index;
   const std::uint64_t n = entries.size();
   index.counts_ = summary.counts();
+  index.place_.object = summary.object();
   index.place_.grid = summary.grid();
   if (!summary.sorted()) {
     std::vector<std::uint64_t> by_key(n);

@@ -151,6 +151,7 @@ class BlockIndex {
     std::uint64_t count = 0;
     std::uint64_t tree_words = 0;
     bool ordered = false;
+    Region object{{0, 0}, {0, 0}};  // all its cells
     std::optional<Grid> grid;
     IndexOrigin origin = IndexOrigin::embedded;
     std::optional<std::uint64_t> hash;  // XXH3-64 of head, entries, order and tree, if known
@@ -195,9 +196,12 @@ class BlockIndex {
   std::uint64_t in_file_order(std::uint64_t i) const;
 
   /// The block whose rectangle holds the cell, as the index has it. REQUIRES a cell of the object.
-  std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
+  /// `beside`: a table of a byte per block that the caller looks at next, or nullptr; its line is
+  /// asked for together with the entry's.
+  std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col,
+                                     const std::uint8_t* beside = nullptr) const;
   /// The block stored at exactly this position.
-  std::optional<std::uint64_t> find(BlockPos pos) const;
+  std::optional<std::uint64_t> find(BlockPos pos, const std::uint8_t* beside = nullptr) const;
   /// Numbers of the blocks that share a cell with `region`, ascending.
   std::vector<std::uint64_t> touching(const Region& region) const;
 
@@ -211,6 +215,20 @@ class BlockIndex {
   std::span<const std::uint64_t> tree() const noexcept { return tree_; }
 
  private:
+  /// Some of the tree's words, which are ascending if nothing is wrong with them.
+  class Words {
+   public:
+    Words(const std::byte* first, std::uint64_t n) noexcept : first_(first), n_(n) {}
+    std::uint64_t operator[](std::uint64_t i) const noexcept {
+      return load_le<std::uint64_t>(first_ + 8 * i);
+    }
+    std::uint64_t count_not_above(std::uint64_t x, Range within) const noexcept;
+    Range span_of(std::uint64_t count, Range within) const noexcept;
+
+   private:
+    const std::byte* first_;
+    std::uint64_t n_;
+  };
   struct Node {
     CoverNode kind;
     std::uint64_t at;     // its word
@@ -222,8 +240,9 @@ class BlockIndex {
   std::uint64_t tree_word(std::uint64_t i) const;
   std::uint64_t tree_byte(std::uint64_t i) const noexcept;  // of the file; for messages
   Node node_at(std::uint64_t at, std::uint64_t parent) const;
-  std::uint64_t count_not_above(std::uint64_t first, std::uint64_t n, std::uint64_t x) const;
-  bool holds(std::uint64_t number, std::uint64_t row, std::uint64_t col) const;
+  Words words_at(std::uint64_t first, std::uint64_t n) const;
+  bool holds(std::uint64_t number, std::uint64_t row, std::uint64_t col,
+             const std::uint8_t* beside) const;
   void collect_touching(const Region& region, std::vector<std::uint64_t>& numbers) const;
   [[noreturn]] void fail(std::uint64_t byte, std::string detail) const;
 

@@ -75,7 +75,7 @@ void Store::fail_missing(const Entry& entry) const {
 
 std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {
   require_inside({{row, row + 1}, {col, col + 1}});
-  const auto number = watched([&] { return index_.cover(row, col); });
+  const auto number = watched([&] { return index_.cover(row, col, load_once(even)); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->cover(row, col)) fail_missing(truth->entry(*missed));
@@ -85,7 +85,7 @@ std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) 
 
 std::optional<std::uint64_t> Store::find(BlockPos pos) const {
   if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return std::nullopt;
-  const auto number = watched([&] { return index_.find(pos); });
+  const auto number = watched([&] { return index_.find(pos, load_once(even)); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->find(pos)) fail_missing(truth->entry(*missed));
