@@ -70,13 +70,12 @@ struct MappedFile::Map {
   std::optional<Residency> residency;
 };
 
-std::shared_ptr<MappedFile> MappedFile::open(const std::filesystem::path& path, bool guarded) {
-  const std::string name = path.string();
+std::shared_ptr<MappedFile> MappedFile::open(std::string name, bool guarded) {
   // O_NONBLOCK: opening a pipe without a writer must not hang; regular files ignore it.
   Descriptor fd(
-      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+      uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   if (!fd.is_open()) throw_io(name, "open it for reading", errno);
-  return adopt(std::move(fd), name, guarded);
+  return adopt(std::move(fd), std::move(name), guarded);
 }
 
 std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name, bool guarded) {

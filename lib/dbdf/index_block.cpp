@@ -83,7 +83,7 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
 
 std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first) {
   // One read brings the whole index of a small file.
-  constexpr std::uint64_t kLook = 4096;
+  constexpr std::uint64_t kLook = 1024;
   if (file.size() < kLine) return std::nullopt;
   const std::uint64_t look = std::min(kLook, file.size());
   const std::byte* p = file.at(file.size() - look, look) + (look - kLine);
