@@ -3,6 +3,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -78,6 +79,24 @@ inline const char* read_digits(const char* p, const char* end, std::uint64_t& nu
   return p;
 }
 
+/// digits x 10^exponent where that is rounded once; false, and no value, where it is not: digits
+/// and power of ten are both exact, so the one rounding of a division or product gives the
+/// correctly rounded value (W. Clinger, 1990).
+template <class F>
+bool exact_float(std::uint64_t digits, std::ptrdiff_t exponent, bool negative, F& value) noexcept {
+  constexpr bool is_double = std::is_same_v<F, double>;
+  constexpr std::uint64_t kExactDigits = std::uint64_t{1} << (is_double ? 53 : 24);
+  constexpr std::ptrdiff_t kExactPower = is_double ? 22 : 10;
+  if (digits > kExactDigits || exponent < -kExactPower || exponent > kExactPower) return false;
+  // Of a signed number, which processors convert in one step.
+  const F whole = static_cast<F>(static_cast<std::int64_t>(digits));
+  const F magnitude =
+      exponent < 0 ? whole / static_cast<F>(kExactPowersOfTen[static_cast<std::size_t>(-exponent)])
+                   : whole * static_cast<F>(kExactPowersOfTen[static_cast<std::size_t>(exponent)]);
+  value = std::copysign(magnitude, negative ? F{-1} : F{1});
+  return true;
+}
+
 template <class F>
 NumberText read_float(const char* p, const char* end, F& value) noexcept {
   const char* const start = p;
@@ -105,21 +124,20 @@ NumberText read_float(const char* p, const char* end, F& value) noexcept {
       p = stop;
     }
   }
-  // Digits and power of ten both exact: the one rounding of a division or product gives the
-  // correctly rounded value (W. Clinger, 1990).
-  constexpr bool is_double = std::is_same_v<F, double>;
-  constexpr std::uint64_t kExactDigits = std::uint64_t{1} << (is_double ? 53 : 24);
-  constexpr std::ptrdiff_t kExactPower = is_double ? 22 : 10;
-  if (count == 0 || count > 19 || digits > kExactDigits || exponent < -kExactPower ||
-      exponent > kExactPower) {
+  if (count == 0 || count > 19 || !exact_float(digits, exponent, negative, value)) {
     return read_float_slowly(start, end, value);
   }
-  const F whole = static_cast<F>(digits);
-  const F magnitude =
-      exponent < 0 ? whole / static_cast<F>(kExactPowersOfTen[static_cast<std::size_t>(-exponent)])
-                   : whole * static_cast<F>(kExactPowersOfTen[static_cast<std::size_t>(exponent)]);
-  value = negative ? -magnitude : magnitude;
   return {p, NumberError::none};
+}
+
+/// False, and no value, for an integer that the type does not reach.
+template <class I>
+bool exact_integer(std::uint64_t digits, bool negative, I& value) noexcept {
+  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<I>::max());
+  const std::uint64_t limit = !negative ? kMax : std::is_signed_v<I> ? kMax + 1 : 0;
+  if (digits > limit) return false;
+  value = static_cast<I>(negative ? 0 - digits : digits);
+  return true;
 }
 
 template <class I>
@@ -133,11 +151,8 @@ NumberText read_integer(const char* p, const char* end, I& value) noexcept {
   if (p - first > 19) {  // leading zeros, or close to or behind the end of 64 bits
     if (std::from_chars(first, p, digits).ec != std::errc()) return {p, NumberError::out_of_range};
   }
-  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<I>::max());
-  const std::uint64_t limit = !negative ? kMax : std::is_signed_v<I> ? kMax + 1 : 0;
-  if (digits > limit) return {p, NumberError::out_of_range};
-  value = static_cast<I>(negative ? 0 - digits : digits);
-  return {p, NumberError::none};
+  const bool fits = exact_integer(digits, negative, value);
+  return {p, fits ? NumberError::none : NumberError::out_of_range};
 }
 
 template <Value T>

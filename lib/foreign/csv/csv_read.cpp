@@ -8,6 +8,7 @@
 
 #include "lib/foreign/csv/csv_state.h"
 #include "lib/foreign/csv/csv_text.h"
+#include "lib/foreign/csv/number_window.h"
 #include "lib/object/convert_cells.h"
 #include "lib/parallel.h"
 #include "lib/text.h"
@@ -68,7 +69,8 @@ class Reader {
         state_(store.state<State>()),
         entry_(entry),
         text_(reinterpret_cast<const char*>(store.file().at(entry.offset, entry.bytes))),
-        end_(text_ + entry.bytes) {}
+        end_(text_ + entry.bytes),
+        window_(end_) {}
 
   /// Reads rows of the block; the first goes to row `first_out` of the runs' targets.
   void read(Range rows, std::span<const Run> runs, std::uint64_t first_out) {
@@ -141,7 +143,13 @@ class Reader {
   }
 
   template <Value T>
-  const char* read_field(const char* p, std::uint64_t col, T& value) const {
+  const char* read_field(const char* p, std::uint64_t col, T& value) {
+    if (const PlainNumber plain = window_.at(p); plain.length > 0) {
+      const char* const end = p + plain.length;
+      if (at_field_end(end, end_, state_.delimiter) && NumberWindow::read(p, plain, value)) {
+        return end;
+      }
+    }
     const NumberText number = read_number(p, end_, value);
     if (number.error == NumberError::none && at_field_end(number.end, end_, state_.delimiter)) {
       return number.end;
@@ -189,6 +197,7 @@ class Reader {
   const Entry& entry_;
   const char* const text_;
   const char* const end_;
+  NumberWindow window_;
   std::uint64_t row_ = 0;  // read now, counted from the block's first
   const char* line_start_ = nullptr;
   std::vector<std::byte> values_;  // of a run, before they are converted

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "lib/foreign/csv/number_window.h"
 #include "lib/text.h"
 
 namespace dapple::detail::csv {
@@ -13,6 +14,8 @@ namespace dapple::detail::csv {
 namespace {
 
 constexpr std::ptrdiff_t kStripBytes = std::ptrdiff_t{512} << 10;
+/// Integers of so many digits are held by every type that a column may get.
+constexpr int kFewDigits = 15;
 constexpr std::ptrdiff_t kLongestStrip = 8 * kStripBytes;
 
 bool f64_holds(std::uint64_t integer) noexcept {
@@ -37,7 +40,12 @@ bool f64_holds(std::string_view digits) noexcept {
 class Scanner {
  public:
   Scanner(const ScanInput& in, std::uint64_t line)
-      : in_(in), end_(in.end), delimiter_(in.delimiter), cols_(in.given.size()), first_line_(line) {
+      : in_(in),
+        end_(in.end),
+        window_(in.end),
+        delimiter_(in.delimiter),
+        cols_(in.given.size()),
+        first_line_(line) {
     out_.seen.assign(cols_, 0);
     for (const std::optional<ValueType>& type : in.given) {
       whole_.push_back(type && !is_float(*type));
@@ -113,12 +121,19 @@ class Scanner {
 
   /// Notes what a field is; returns its end.
   const char* field(const char* const p, std::size_t c) {
+    if (const PlainNumber number = window_.at(p); number.length > 0) {
+      const char* const end = p + number.length;
+      if (at_field_end(end, end_, delimiter_)) {
+        note_number(p, number, c);
+        return end;
+      }
+    }
     const char* q = p;
     if (q != end_ && (*q == '-' || *q == '+')) ++q;
     const char* const digits = q;
     while (q != end_ && is_digit(*q)) ++q;
     if (q != digits && at_field_end(q, end_, delimiter_)) {
-      if (q - digits > 15 || *p == '-') note_integer(p, q, c);
+      if (q - digits > kFewDigits || *p == '-') note_integer(p, q, c);
       return q;
     }
     bool number = q != digits;
@@ -137,6 +152,14 @@ class Scanner {
     if (!number || !at_field_end(q, end_, delimiter_)) return unusual_field(p, c);
     note_fraction(p, c);
     return q;
+  }
+
+  void note_number(const char* p, const PlainNumber& number, std::size_t c) {
+    if (number.has_point()) {
+      note_fraction(p, c);
+    } else if (number.minus != 0 || number.length > kFewDigits) {
+      note_integer(p, p + number.length, c);
+    }
   }
 
   void note_fraction(const char* p, std::size_t c) {
@@ -194,6 +217,7 @@ class Scanner {
 
   const ScanInput& in_;
   const char* const end_;
+  NumberWindow window_;
   const char delimiter_;
   const std::size_t cols_;
   const std::uint64_t first_line_;

@@ -36,6 +36,22 @@ ValueType type_to_write(const Schema& schema) {
   return type;
 }
 
+/// Appends the text of `n` items of at most `room` characters each; `write(to, i)` writes item i
+/// and returns its end. Room is made for a few at a time, which stays in the nearest cache, since a
+/// string clears it first (for all at once, a twentieth of the time of writing an array).
+template <class F>
+void append_items(std::uint64_t n, std::size_t room, std::string& out, const F& write) {
+  constexpr std::uint64_t kFew = 256;
+  for (std::uint64_t i = 0; i < n;) {
+    const std::uint64_t end = std::min(n, i + kFew);
+    const std::size_t size = out.size();
+    out.resize(size + (end - i) * room);
+    char* to = out.data() + size;
+    for (; i < end; ++i) to = write(to, i);
+    out.resize(static_cast<std::size_t>(to - out.data()));
+  }
+}
+
 /// Banner and sizes. `wide`: some values are larger than i64 holds.
 std::string header(const Source& source, bool coordinate, ValueType type, bool wide) {
   std::string text = "%%MatrixMarket matrix ";
@@ -72,17 +88,16 @@ class Texts {
 
 void append_entries(std::span<const StoredCell> cells, ValueType type, std::string& out) {
   constexpr std::size_t kIndexRoom = 21;  // 20 digits and a blank
-  out.resize(cells.size() * (2 * kIndexRoom + kNumberRoom + 1));
-  char* to = out.data();
-  for (const StoredCell& cell : cells) {
+  append_items(cells.size(), 2 * kIndexRoom + kNumberRoom + 1, out, [&](char* to, std::uint64_t i) {
+    const StoredCell& cell = cells[i];
     to = write_number(to, cell.row + 1);
     *to++ = ' ';
     to = write_number(to, cell.col + 1);
     *to++ = ' ';
     to = write_number(to, type, reinterpret_cast<const std::byte*>(&cell.bits));
     *to++ = '\n';
-  }
-  out.resize(static_cast<std::size_t>(to - out.data()));
+    return to;
+  });
 }
 
 /// Goes through the entries twice: their number stands in front of them.
@@ -150,15 +165,11 @@ class Columns {
     const std::uint64_t first = rows.begin * cols_ + col * rows.size();
     visit_type(type_, [&](auto value) {
       const std::byte* p = cells_.at(first * sizeof value, rows.size() * sizeof value);
-      const std::size_t before = out.size();
-      out.resize(before + rows.size() * (kNumberRoom + 1));
-      char* to = out.data() + before;
-      for (std::uint64_t i = 0; i < rows.size(); ++i, p += sizeof value) {
-        value = load_le<decltype(value)>(p);
-        to = write_number(to, value);
+      append_items(rows.size(), kNumberRoom + 1, out, [&](char* to, std::uint64_t i) {
+        to = write_number(to, load_le<decltype(value)>(p + i * sizeof value));
         *to++ = '\n';
-      }
-      out.resize(static_cast<std::size_t>(to - out.data()));
+        return to;
+      });
     });
   }
 

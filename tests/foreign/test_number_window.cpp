@@ -1,0 +1,125 @@
+// Plain numbers in text, found many at a time, against a look at each character.
+#include <doctest/doctest.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "lib/foreign/csv/number_window.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using detail::csv::NumberWindow;
+using detail::csv::PlainNumber;
+
+namespace {
+
+/// What the window may know: it looks at 64 characters, and at none close to the end.
+constexpr std::size_t kWidth = 64, kSlack = 16;
+
+std::string random_text(test::Rng& rng, std::size_t size) {
+  constexpr std::string_view kAll = "0123456789.-,;\n e+\"\x80\xB0\xFF";
+  std::string text;
+  while (text.size() < size) {
+    const auto digits = [&](std::uint64_t most) {
+      for (std::uint64_t n = rng.below(most + 1); n > 0; --n) text += kAll[rng.below(10)];
+    };
+    switch (rng.below(8)) {
+      case 0:
+        text += kAll[rng.below(kAll.size())];
+        break;
+      case 1:
+        digits(90);
+        break;
+      default:
+        if (rng.chance(30)) text += '-';
+        digits(10);
+        if (rng.chance(70)) text += '.';
+        digits(10);
+        text += ',';
+    }
+  }
+  return text;
+}
+
+/// The number at `p`, one character after the other.
+PlainNumber naive(std::string_view p) {
+  PlainNumber number;
+  number.minus = !p.empty() && p[0] == '-' ? 1 : 0;
+  std::size_t at = number.minus, points = 0, digits = 0;
+  number.point = std::string_view::npos;
+  for (; at < p.size() && (p[at] == '.' || (p[at] >= '0' && p[at] <= '9')); ++at) {
+    if (p[at] != '.') {
+      ++digits;
+    } else if (points++ == 0) {
+      number.point = at;
+    }
+  }
+  if (points == 0) number.point = at;
+  number.length = at;
+  return points > 1 || digits == 0 ? PlainNumber{} : number;
+}
+
+template <class T>
+void check_value(const char* p, const PlainNumber& number) {
+  T value{}, expected{};
+  if (!NumberWindow::read(p, number, value)) {
+    // Only where it is a long one, or T has no place for it.
+    const bool few = number.whole_digits() <= 8 && number.places() <= 8 &&
+                     number.whole_digits() + number.places() <= 15;
+    if (std::is_same_v<T, double>) CHECK(!few);
+    if (std::is_same_v<T, std::int64_t>) CHECK((!few || number.has_point()));
+    return;
+  }
+  if (number.minus != 0 && std::is_unsigned_v<T>) {
+    CHECK(value == 0);  // minus zero, which std::from_chars reads to signed types alone
+    return;
+  }
+  const auto end = std::from_chars(p, p + number.length, expected);
+  REQUIRE(end.ec == std::errc());
+  CHECK(end.ptr == p + number.length);
+  CHECK(std::memcmp(&value, &expected, sizeof value) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("number window: any place of any text, visited in any order, is as a naive look says") {
+  test::Rng rng(30);
+  for (int round = 0; round < 40; ++round) {
+    const std::string text = random_text(rng, round < 10 ? rng.below(200) : 2000);
+    const char* const end = text.data() + text.size();
+    NumberWindow window(end);
+    std::size_t at = 0;
+    for (int step = 0; step < 3000; ++step) {
+      CAPTURE(text.substr(at, 80));
+      const PlainNumber expected = naive(std::string_view(text).substr(at));
+      const PlainNumber found = window.at(text.data() + at);
+      if (found.length > 0) {
+        CHECK(found.length == expected.length);
+        CHECK(found.point == expected.point);
+        CHECK(found.minus == expected.minus);
+        check_value<double>(text.data() + at, found);
+        check_value<float>(text.data() + at, found);
+        check_value<std::int64_t>(text.data() + at, found);
+        check_value<std::uint8_t>(text.data() + at, found);
+        check_value<std::uint32_t>(text.data() + at, found);
+#if defined(__SSE2__)
+      } else if (text.size() - at >= kWidth + kSlack) {
+        CHECK((expected.length == 0 || expected.length >= kWidth));
+#endif
+      }
+      at = rng.chance(10) ? rng.below(text.size() + 1)
+                          : std::min(text.size(), at + std::max<std::size_t>(found.length, 1));
+    }
+  }
+}
+
+TEST_CASE("number window: what looks like a number and is none") {
+  for (const std::string_view text : {"", "-", ".", "-.", "1.2.3", "--1", "+1", "e5", " 1"}) {
+    CAPTURE(text);
+    const std::string padded = std::string(text) + "," + std::string(200, ' ');
+    NumberWindow window(padded.data() + padded.size());
+    CHECK(window.at(padded.data()).length == 0);
+  }
+}
