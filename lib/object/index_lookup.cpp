@@ -209,7 +209,8 @@ void BlockIndex::collect_touching(const Region& region, std::vector<std::uint64_
     if (visits > 2 * tree_size()) {
       fail(tree_byte(0), "expected a cover tree that reaches each node once, got more visits");
     }
-    const auto [ref, parent, part] = pending.back();
+    const auto [ref, parent, cells] = pending.back();
+    const Region part = cells;  // clang: lambdas capture no structured bindings
     pending.pop_back();
     if (ref == 0) continue;
     if (ref % 2 == 1) {
