@@ -60,6 +60,39 @@ TEST_CASE("csr: dense and empty blocks give the cells that are not positive zero
   CHECK(empty.values.empty());
 }
 
+TEST_CASE("csr: a block larger than the caches, rows of all lengths") {
+  constexpr std::uint32_t kCols = 4000;
+  constexpr std::uint64_t kLarge = 3'500'000;  // entries of 5 bytes
+  test::Rng rng(40);
+  constexpr std::uint32_t kLengths[] = {0, 1, 15, 16, 17, 300, 511, 512, 513, 1000, kCols};
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint8_t>>> rows;
+  Pointers row_ptr{0};
+  Columns col_idx;
+  std::vector<std::uint8_t> values;
+  while (values.size() < kLarge) {
+    const std::uint32_t length = kLengths[rng.below(std::size(kLengths))];
+    auto& row = rows.emplace_back();
+    for (std::uint32_t i = 0; i < length; ++i) {
+      row.push_back({i * (kCols / length), static_cast<std::uint8_t>(rng.bits())});
+      col_idx.push_back(row.back().first);
+      values.push_back(row.back().second);
+    }
+    row_ptr.push_back(values.size());
+    if (length > 1 && rng.chance(10)) std::swap(row.front(), row.back());
+  }
+  const test::TempDir dir;
+  Image image = Image::matrix(rows.size(), kCols, ValueType::u8);
+  image.csr<std::uint8_t>({0, 0}, kCols, rows);
+  const Matrix m = matrix_of(dir, image);
+  const auto as_stored = m.block({0, 0}).to_csr<std::uint8_t>();
+  CHECK(test::list(as_stored.row_ptr) == row_ptr);
+  CHECK(test::list(as_stored.col_idx) == col_idx);
+  CHECK(test::list(as_stored.values) == values);
+  const auto wide = m.block({0, 0}).to_csr<float>();
+  CHECK(test::list(wide.col_idx) == col_idx);
+  CHECK(std::equal(values.begin(), values.end(), wide.values.begin(), wide.values.end()));
+}
+
 TEST_CASE("csr: the caller's arrays are used again when they are large enough") {
   const test::TempDir dir;
   Image image = Image::matrix(3, 4, ValueType::i64);

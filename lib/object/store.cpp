@@ -7,6 +7,7 @@
 #include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
 #include "lib/object/overlap.h"
+#include "lib/object/stream_copy.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail {
