@@ -42,7 +42,7 @@ Match recognise_dbdf(const Probe& probe) {
 
 BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
                 const TakeProgress& progress) {
-  constexpr std::uint64_t kSample = 1024;
+  constexpr std::uint64_t kSample = 64, kTell = 1024;
   std::uint64_t items = 0;
   EntryTable entries;
   EntrySummary summary(schema.rows, schema.cols);
@@ -52,7 +52,7 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
       entries.push_back(item.entry);
       summary.see(item.entry);
     }
-    if (++items % kSample == 0 && progress) progress(walk.offset(), file.size());
+    if (++items % kTell == 0 && progress) progress(walk.offset(), file.size());
     if (entries.size() == kSample) {
       // Growing a table of millions by copying costs more than the walk: judged by its start, the
       // body holds so many blocks (unused room is never touched).

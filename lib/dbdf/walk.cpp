@@ -58,7 +58,8 @@ bool Walk::next(Item& item) {
   const std::span<const std::byte> bytes = look();
   read_item_header(bytes, at_, rows_, cols_, left, file_->name(), item);
   const std::uint64_t length = item.entry.offset + item.entry.bytes - at_;
-  __builtin_prefetch(bytes.data() + kAhead * length);
+  const std::uint64_t window_left = window_at_ + window_size_ - at_;
+  if (length <= window_left / kAhead) __builtin_prefetch(bytes.data() + kAhead * length);
   at_ += length;
   return true;
 }
