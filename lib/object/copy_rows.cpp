@@ -11,6 +11,16 @@ namespace dapple::detail {
 
 namespace {
 
+// What is read and written past the caches comes from pages whose addresses the processor has to
+// look up: it is told of them in time (4096 x 4096 cells in tiles of 256 x 256, read as f64: u8 28
+// ms, so 25, i16 34 and 26, f32 35 and 30; Xeon of family 6, model 167).
+constexpr std::size_t kAhead = 4096;
+constexpr std::uint64_t kRowsAhead = 4;
+
+void ask_ahead(const std::byte* from, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; i += 64) __builtin_prefetch(from + kAhead + i);
+}
+
 // Values of a row past the caches, as values of another type; returns how many fit.
 std::size_t stream_converted(ValueType type, const std::byte* from, ValueType to_type,
                              std::byte* to, std::size_t n) {
@@ -19,6 +29,7 @@ std::size_t stream_converted(ValueType type, const std::byte* from, ValueType to
   alignas(64) std::array<std::byte, kPiece * 8> piece;
   for (std::size_t done = 0; done < n; done += kPiece) {
     const std::size_t count = std::min(kPiece, n - done);
+    ask_ahead(from + done * size, count * size);
     const std::size_t fitting =
         convert_cells(type, from + done * size, size, to_type, piece.data(), wide, count);
     stream_copy(to + done * wide, piece.data(), fitting * wide);
@@ -41,6 +52,8 @@ std::uint64_t copy_rows(const Target& out, ValueType type, const std::byte* from
     // Which way is asked once, not for each row: pieces of 256 cells come 10 % faster.
     if (streamed) {
       for (std::uint64_t r = 0; r < rows; ++r) {
+        if (r + kRowsAhead < rows) __builtin_prefetch(out.cell(r + kRowsAhead, 0));
+        ask_ahead(from + r * row_step, cols * size);
         stream_copy(out.cell(r, 0), from + r * row_step, cols * size);
       }
     } else {
@@ -52,6 +65,7 @@ std::uint64_t copy_rows(const Target& out, ValueType type, const std::byte* from
   }
   for (std::uint64_t r = 0; r < rows; ++r) {
     const std::byte* const row = from + r * row_step;
+    if (streamed && r + kRowsAhead < rows) __builtin_prefetch(out.cell(r + kRowsAhead, 0));
     const std::size_t done =
         streamed ? stream_converted(type, row, out.type, out.cell(r, 0), cols)
                  : convert_cells(type, row, size, out.type, out.cell(r, 0), out.col_step, cols);

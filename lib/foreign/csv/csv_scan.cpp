@@ -14,9 +14,9 @@ namespace dapple::detail::csv {
 namespace {
 
 constexpr std::ptrdiff_t kStripBytes = std::ptrdiff_t{512} << 10;
-/// Integers of so many digits are held by every type that a column may get.
-constexpr int kFewDigits = 15;
 constexpr std::ptrdiff_t kLongestStrip = 8 * kStripBytes;
+/// Integers of so many digits are held by i64, u64 and f64.
+constexpr int kFewDigits = 15;
 
 bool f64_holds(std::uint64_t integer) noexcept {
   return static_cast<int>(std::bit_width(integer)) - std::countr_zero(integer) <=
