@@ -105,7 +105,7 @@ void hold_against_brute_force(const BlockIndex& index, const Partition& p, Rng& 
 
 TEST_CASE("index: lookups by cell, by position and by region equal a search of all blocks") {
   Rng rng(20);
-  for (const std::uint64_t edge : {3, 8, 24}) {
+  for (const std::uint64_t edge : {3U, 8U, 24U}) {
     for (const Partition& p : test::partitions(rng, edge)) {
       CAPTURE(edge);
       CAPTURE(p.name);
