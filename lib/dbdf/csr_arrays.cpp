@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "lib/ask_ahead.h"
 #include "lib/dbdf/entry_stream.h"
 #include "lib/object/convert_cells.h"
 #include "lib/object/misfit.h"
@@ -14,9 +15,6 @@
 namespace dapple::detail::dbdf {
 
 namespace {
-
-// Entries are asked for so many bytes ahead: the processor's own prefetching ends with each page.
-constexpr std::size_t kAhead = 4096;
 
 // The values of a row as another type than the stored one.
 void convert_row(const Stream& s, std::uint32_t row, const std::byte* entries, std::uint32_t count,
@@ -94,7 +92,7 @@ bool csr_to_arrays(const Stream& s, Range rows, RowCursor& cursor, const CsrTarg
     std::uint32_t* const cols = held ? stream.cols() : out.col_idx + k;
     std::byte* const values = held ? stream.values() : out.values + k * size_of(out.type);
     if (same) {
-      for (std::size_t i = 0; i < count * stride; i += 64) __builtin_prefetch(entries + kAhead + i);
+      ask_ahead(entries, count * stride);
       for (std::uint32_t i = 0; i < count; ++i) {
         std::memcpy(cols + i, entries + i * stride, 4);
         std::memcpy(values + i * kSize, entries + i * stride + 4, kSize);

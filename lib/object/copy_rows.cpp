@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "lib/ask_ahead.h"
 #include "lib/object/convert_cells.h"
 #include "lib/object/stream_copy.h"
 
@@ -14,12 +15,7 @@ namespace {
 // What is read and written past the caches comes from pages whose addresses the processor has to
 // look up: it is told of them in time (4096 x 4096 cells in tiles of 256 x 256, read as f64: u8 28
 // ms, so 25, i16 34 and 26, f32 35 and 30; Xeon of family 6, model 167).
-constexpr std::size_t kAhead = 4096;
 constexpr std::uint64_t kRowsAhead = 4;
-
-void ask_ahead(const std::byte* from, std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; i += 64) __builtin_prefetch(from + kAhead + i);
-}
 
 // Values of a row past the caches, as values of another type; returns how many fit.
 std::size_t stream_converted(ValueType type, const std::byte* from, ValueType to_type,
