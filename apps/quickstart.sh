@@ -10,7 +10,12 @@ mib=${1:-256}
 
 apps/install_packages.sh
 [ -f build/build.ninja ] || meson setup build -Dtests=false >/dev/null
-ninja -C build apps/dapple/dapple | tail -n 1
+echo "== Building dapple: about three minutes on two cores, the first time"
+if [ -t 1 ]; then
+  ninja -C build apps/dapple/dapple
+else  # every 20th step, and whatever is no step
+  (set -o pipefail; ninja -C build apps/dapple/dapple | sed -u -n '/^\[/!{p;b}; 1~20p')
+fi
 dapple=$PWD/build/apps/dapple/dapple
 
 folder=$(mktemp -d)
