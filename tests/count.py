@@ -24,9 +24,15 @@ def count(test):
     return passed, failed + int(crashed or ran_nothing), skipped
 
 
+def run_of(log):
+    """What a log is called in the report: its build folder, and its name if there are several."""
+    folder, *_, file = log.split("/")
+    return folder if file == "testlog.json" else f"{folder} ({file.removesuffix('.json')})"
+
+
 def report(log, test, counts):
     passed, failed, skipped = counts
-    name = f"{log.split('/')[0]}: {test['name'].split(' / ')[-1]}"
+    name = f"{run_of(log)}: {test['name'].split(' / ')[-1]}"
     lines = [line for line in test.get("stdout", "").splitlines() if line.strip()]
     if failed:
         print(f"failed: {name}: {failed} of {passed + failed + skipped} ({test['result']})")
@@ -44,7 +50,7 @@ def main(logs):
             with open(log, encoding="utf-8") as file:
                 tests = [json.loads(line) for line in file]
         except OSError as error:
-            print(f"failed: {log.split('/')[0]}: did not build, or ran no test ({error.strerror})")
+            print(f"failed: {run_of(log)}: did not build, or ran no test ({error.strerror})")
             total[1] += 1
             continue
         for test in tests:

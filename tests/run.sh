@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds dapple and runs every test: the ordinary build, one under the address and undefined
-# behaviour sanitizers, one under the thread sanitizer. The last line counts test cases:
+# Builds dapple and runs every test: in the ordinary build, under the address and undefined behaviour
+# sanitizers, and what has threads under the thread sanitizer. The last line counts test cases:
 # "N passed, N failed, N skipped". Exits 1 when one failed or something did not build.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -9,26 +9,34 @@ apps/install_packages.sh tests || exit 1
 
 logs=()
 
-# run_build FOLDER TARGETS SUITES SETUP-ARGUMENTS...: configures one build folder, builds the
-# targets there (all of them if none is named) and runs the suites. A log that is missing
-# afterwards counts as a failure.
-run_build() {
-  local folder=$1 targets=$2 suites=$3 log=$1/meson-logs/testlog.json
-  shift 3
-  logs+=("$log")
-  rm -f "$log"
+# build FOLDER TARGETS SETUP-ARGUMENTS...: configures one build folder and builds the targets there,
+# all of them if none is named.
+build() {
+  local folder=$1 targets=$2
+  shift 2
   echo "== $folder"
   if [ -f "$folder/build.ninja" ]; then
     meson configure "$folder" "$@"
   else
-    meson setup "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; rm -f "$folder.log"; return; }
+    meson setup "$folder" "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; rm -f "$folder.log"; return 1; }
     rm -f "$folder.log"
   fi
   # shellcheck disable=SC2086  # a list of words
-  ninja -C "$folder" $targets || return
-  local arguments=()
+  ninja -C "$folder" $targets
+}
+
+# run FOLDER SUITES MESON-TEST-ARGUMENTS...: runs suites of a build folder.
+run() {
+  local folder=$1 suites=$2 suite arguments=()
+  shift 2
   for suite in $suites; do arguments+=(--suite "$suite"); done
-  $run_fixed meson test -C "$folder" --no-rebuild --print-errorlogs "${arguments[@]}"
+  $run_fixed meson test -C "$folder" --no-rebuild --print-errorlogs "${arguments[@]}" "$@"
+}
+
+# will_log LOG: names a log that has to be there in the end; one that is missing counts as a failure.
+will_log() {
+  logs+=("$1")
+  rm -f "$1"
 }
 
 # Under sanitizers g++ 12 takes every std::optional for uninitialised.
@@ -38,12 +46,30 @@ quiet=-Wno-maybe-uninitialized
 run_fixed=
 setarch -R true 2>/dev/null && run_fixed="setarch -R"
 
-run_build build "" "unit threads cli interop fuzz tree faults neighbours" -Dtests=true -Dbench=true
-# What the address sanitizer sees anyway costs a fifth of this build's time when it is looked for
-# twice.
-run_build build-asan "tests/unit fuzzers" "unit fuzz" -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false \
-  -Doptimization=1 "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr', '$quiet']"
-run_build build-tsan "tests/threads" "threads" -Dtests=true -Db_sanitize=thread -Db_lundef=false \
-  -Doptimization=1 "-Dcpp_args=['$quiet', '-Wno-tsan']"
+will_log build/meson-logs/testlog.json
+build build "" -Dtests=true -Dbench=true &&
+  run build "unit threads cli interop fuzz tree faults neighbours"
+
+# The programs of the ordinary build once more, with a library in place of theirs that the address
+# and undefined behaviour sanitizers watch; and a program that is watched itself, for what the public
+# headers compile into their users. Compiling every test anew took as long as all the rest. What the
+# address sanitizer sees anyway costs a fifth of the time when it is looked for twice.
+will_log build/meson-logs/testlog-asan-env.json
+will_log build-asan/meson-logs/testlog.json
+if build build-asan "library tests/fuzz/fuzz_views" -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false \
+  -Doptimization=1 "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr', '$quiet']"; then
+  watched=$PWD/build-asan/lib
+  sanitizer=$(ldd "$watched/libdapple.so" | awk '$1 ~ /asan/ { print $3 }')
+  if LD_LIBRARY_PATH=$watched ldd build/tests/unit | grep -qF "$watched/libdapple.so"; then
+    run build "unit fuzz" --logbase testlog-asan --timeout-multiplier 3 \
+      --wrapper "env LD_PRELOAD=$sanitizer LD_LIBRARY_PATH=$watched"
+  fi
+  run build-asan "" fuzz_views
+fi
+
+will_log build-tsan/meson-logs/testlog.json
+build build-tsan "tests/threads" -Dtests=true -Db_sanitize=thread -Db_lundef=false -Doptimization=1 \
+  "-Dcpp_args=['$quiet', '-Wno-tsan']" &&
+  run build-tsan "threads"
 
 python3 tests/count.py "${logs[@]}"

@@ -143,9 +143,10 @@ std::size_t convert_each(const Run& run, Convert convert) noexcept {
   return run.n;
 }
 
-/// True when the quick conversion was exact for all of the run. Compiled for wider vectors too.
+/// True when the quick conversion was exact for all of the run.
 template <class From, class To, class FromStep, class ToStep>
-DAPPLE_VECTORS bool convert_all_quick(const Run& run, FromStep from_step, ToStep to_step) noexcept {
+[[gnu::always_inline]] inline bool convert_all_quick(const Run& run, FromStep from_step,
+                                                     ToStep to_step) noexcept {
   const std::byte* __restrict source = run.source;
   std::byte* __restrict target = run.target;
   const std::size_t n = run.n;  // a store through `target` might change run.n
@@ -156,6 +157,12 @@ DAPPLE_VECTORS bool convert_all_quick(const Run& run, FromStep from_step, ToStep
     store_le(target + i * to_step(), result);
   }
   return doubts == 0;
+}
+
+/// Values that lie side by side. Compiled for wider vectors too.
+template <class From, class To>
+DAPPLE_VECTORS bool convert_packed(const Run& run) noexcept {
+  return convert_all_quick<From, To>(run, FixedStep<sizeof(From)>{}, FixedStep<sizeof(To)>{});
 }
 
 /// Runs are converted in pieces of this many values, without a branch per value; only a piece
@@ -171,9 +178,8 @@ std::size_t convert_run(const Run& run) noexcept {
     piece.target += done * run.to_step;
     piece.n = std::min(kPiece, run.n - done);
     const bool exact =
-        packed
-            ? convert_all_quick<From, To>(piece, FixedStep<sizeof(From)>{}, FixedStep<sizeof(To)>{})
-            : convert_all_quick<From, To>(piece, AnyStep{run.from_step}, AnyStep{run.to_step});
+        packed ? convert_packed<From, To>(piece)
+               : convert_all_quick<From, To>(piece, AnyStep{run.from_step}, AnyStep{run.to_step});
     if (exact) continue;
     const std::size_t fitting = convert_each<From, To>(piece, convert_careful<To, From>);
     if (fitting < piece.n) return done + fitting;
