@@ -1,0 +1,48 @@
+// Entries of sparse blocks, column and value side by side, taken apart into two arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace dapple::detail::dbdf {
+
+/// Copies `count` columns of 4 bytes, each in front of its value of kSize bytes.
+template <std::size_t kSize>
+inline void split_entries(const std::byte* entries, std::uint32_t count, std::uint32_t* cols,
+                          std::byte* values) noexcept {
+  constexpr std::size_t stride = 4 + kSize;
+  std::uint32_t i = 0;
+#if defined(__SSE2__)
+  if constexpr (kSize == 8) {
+    // Four entries are three vectors: c0 v0 v0 c1, v1 v1 c2 v2, v2 c3 v3 v3. A third of the stores
+    // that they need one by one (10^7 entries into arrays: 29 ms, so 23; a memcpy of them takes 18;
+    // Xeon of family 6, model 167).
+    const auto load = [](const std::byte* p) {
+      return _mm_castsi128_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    };
+    const auto store = [](void* p, __m128 four) {
+      _mm_storeu_si128(static_cast<__m128i*>(p), _mm_castps_si128(four));
+    };
+    for (; count - i >= 4; i += 4) {
+      const std::byte* const p = entries + i * stride;
+      const __m128 a = load(p), b = load(p + 16), c = load(p + 32);
+      const __m128 last_cols = _mm_shuffle_ps(b, c, _MM_SHUFFLE(1, 1, 2, 2));    // c2 c2 c3 c3
+      const __m128 third_value = _mm_shuffle_ps(b, c, _MM_SHUFFLE(0, 0, 3, 3));  // v2 v2 v2 v2
+      store(cols + i, _mm_shuffle_ps(a, last_cols, _MM_SHUFFLE(2, 0, 3, 0)));
+      store(values + i * kSize, _mm_shuffle_ps(a, b, _MM_SHUFFLE(1, 0, 2, 1)));
+      store(values + (i + 2) * kSize, _mm_shuffle_ps(third_value, c, _MM_SHUFFLE(3, 2, 2, 0)));
+    }
+  }
+#endif
+  for (; i < count; ++i) {
+    std::memcpy(cols + i, entries + i * stride, 4);
+    std::memcpy(values + i * kSize, entries + i * stride + 4, kSize);
+  }
+}
+
+}  // namespace dapple::detail::dbdf
