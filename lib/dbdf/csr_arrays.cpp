@@ -1,7 +1,6 @@
 #include "lib/dbdf/csr_arrays.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <vector>
 
