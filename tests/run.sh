@@ -52,8 +52,8 @@ build build "" -Dtests=true -Dbench=true &&
 
 # The programs of the ordinary build once more, with a library in place of theirs that the address
 # and undefined behaviour sanitizers watch; and a program that is watched itself, for what the public
-# headers compile into their users. Compiling every test anew took as long as all the rest. What the
-# address sanitizer sees anyway costs a fifth of the time when it is looked for twice.
+# headers compile into their users. To compile all of them anew took longer than the library does.
+# What the address sanitizer sees anyway costs a fifth of the time when it is looked for twice.
 will_log build/meson-logs/testlog-asan-env.json
 will_log build-asan/meson-logs/testlog.json
 if build build-asan "library tests/fuzz/fuzz_views" -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false \
