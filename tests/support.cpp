@@ -1,5 +1,6 @@
 #include "tests/support.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -11,6 +12,11 @@
 namespace dapple::test {
 
 namespace fs = std::filesystem;
+
+// It may be the library alone that is watched, with the sanitizer loaded in front of this program.
+std::size_t one_or_watched(std::size_t n) noexcept {
+  return dlsym(RTLD_DEFAULT, "__asan_init") == nullptr ? 1 : n;
+}
 
 std::vector<fs::path> files_in(const fs::path& folder, std::string_view suffix) {
   std::vector<fs::path> found;
@@ -44,6 +50,14 @@ void write_text(const fs::path& path, std::string_view text) {
 
 void write_bytes(const fs::path& path, std::span<const std::byte> bytes) {
   write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+std::vector<std::string> lines(std::span<const Error> errors) {
+  std::vector<std::string> all;
+  for (const Error& e : errors) {
+    all.push_back(std::to_string(e.offset().value_or(0)) + ": " + e.detail());
+  }
+  return all;
 }
 
 TempDir::TempDir() {

@@ -25,13 +25,9 @@
 
 namespace dapple::test {
 
-/// Tests that try a small file changed at every place try every n-th place only under the address
-/// sanitizer, which takes ten times as long.
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr std::size_t kEveryPlace = 3, kEveryBit = 8;
-#else
-inline constexpr std::size_t kEveryPlace = 1, kEveryBit = 1;
-#endif
+/// Tests that try a small file changed at every place try every n-th place only when the address
+/// sanitizer watches, which takes ten times as long: 1, or `n` then.
+std::size_t one_or_watched(std::size_t n) noexcept;
 
 /// Counts the running test case as skipped, and prints why.
 void skip(std::string reason);
@@ -91,6 +87,9 @@ class Rng {
  private:
   std::uint64_t state_;
 };
+
+/// Bytes of rx and cx in front of a block, and of each line of an index (FORMAT.md).
+inline constexpr std::uint64_t kPosition = 16, kLine = 64;
 
 /// The bytes of a DAPHNE file, put together piece by piece, whether they make sense or not.
 class Image {
@@ -189,6 +188,9 @@ std::optional<Error> error_of(F&& f) {
 
 /// What `error_of` gave; without an error the running test case fails and ends.
 Error required_error(const std::optional<Error>& error);
+
+/// "byte: message" of each, without the file's name.
+std::vector<std::string> lines(std::span<const Error> errors);
 
 /// A writer of a matrix of `T`.
 template <Value T>

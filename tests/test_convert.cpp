@@ -27,14 +27,8 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 }
 
 template <class F>
-Error error_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("expected an error, got none");
-  return Error(Errc::io, "");
+Error refusal(F f) {
+  return test::required_error(test::error_of(f));
 }
 
 WriteOptions tiles(std::uint32_t rows, std::uint32_t cols) {
@@ -221,7 +215,7 @@ TEST_CASE("convert: a value that does not fit leaves no output behind") {
   options.value_type = ValueType::i16;
   for (const std::string name : {"out.dbdf", "out.npy"}) {
     const Error error =
-        error_of([&] { convert(open(folder / "in.dbdf"), {}, folder / name, options); });
+        refusal([&] { convert(open(folder / "in.dbdf"), {}, folder / name, options); });
     CHECK(error.code() == Errc::type_mismatch);
   }
   CHECK(folder.names() == std::vector<std::string>{"in.dbdf"});
@@ -233,7 +227,7 @@ TEST_CASE("convert: an existing output is replaced only when that is allowed") {
   for (const std::string name : {"out.dbdf", "out.npy"}) {
     folder.write(name, bytes_of("precious"));
     const auto object = open(folder / "in.dbdf");
-    CHECK(error_of([&] { convert(object, {}, folder / name); }).code() == Errc::invalid_argument);
+    CHECK(refusal([&] { convert(object, {}, folder / name); }).code() == Errc::invalid_argument);
     CHECK(test::read_text(folder / name) == "precious");
     ConvertOptions options;
     options.write.overwrite = true;
@@ -267,23 +261,23 @@ TEST_CASE("convert: a target that cannot be says what could be") {
   const auto sink = [](std::span<const std::byte>) {};
   ConvertOptions options;
 
-  Error error = error_of([&] { convert(object, {}, folder / "out.xyz"); });
+  Error error = refusal([&] { convert(object, {}, folder / "out.xyz"); });
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(error.detail().find(".npy") != std::string::npos);
   CHECK(error.detail().find("'.xyz'") != std::string::npos);
 
   options.to = "parquet";
-  error = error_of([&] { convert(object, {}, folder / "out.npy", options); });
+  error = refusal([&] { convert(object, {}, folder / "out.npy", options); });
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(error.detail().find("dbdf, ") != std::string::npos);
 
   options.to = "dbdf";
-  error = error_of([&] { convert(object, {}, sink, options); });
+  error = refusal([&] { convert(object, {}, sink, options); });
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(error.detail().find("not a stream format") != std::string::npos);
 
   options.to.clear();
-  CHECK(error_of([&] { convert(object, {}, sink, options); }).code() == Errc::invalid_argument);
+  CHECK(refusal([&] { convert(object, {}, sink, options); }).code() == Errc::invalid_argument);
 }
 
 TEST_CASE("formats: content decides before the name, and an explicit format before both") {
@@ -293,16 +287,16 @@ TEST_CASE("formats: content decides before the name, and an explicit format befo
   CHECK(Matrix::open(folder / "disguised.npy").format() == "dbdf");
   OpenOptions options;
   options.format = "npy";
-  CHECK(error_of([&] { open(folder / "disguised.npy", options); }).code() == Errc::corrupt);
+  CHECK(refusal([&] { open(folder / "disguised.npy", options); }).code() == Errc::corrupt);
   options.format = "nonsense";
-  CHECK(error_of([&] { open(folder / "in.dbdf", options); }).code() == Errc::invalid_argument);
+  CHECK(refusal([&] { open(folder / "in.dbdf", options); }).code() == Errc::invalid_argument);
 }
 
 TEST_CASE("formats: a file of no known format is not_recognised, with what to do") {
   const TempDir folder;
   const auto path = folder.write("strange.bin", bytes_of("\x7f"
                                                          "ELF and so on"));
-  const Error error = error_of([&] { open(path); });
+  const Error error = refusal([&] { open(path); });
   CHECK(error.code() == Errc::not_recognised);
   CHECK(error.detail().find("dbdf, ") != std::string::npos);
   CHECK(error.detail().find("--from") != std::string::npos);
@@ -327,6 +321,6 @@ TEST_CASE("open: a matrix is no frame, and a frame no matrix") {
   Table(ObjectKind::frame, 2, {{"a", ValueType::u8}}).write(folder / "f.dbdf", {});
   CHECK(Matrix::open(folder / "m.dbdf").rows() == 2);
   CHECK(Frame::open(folder / "f.dbdf").rows() == 2);
-  CHECK(error_of([&] { Frame::open(folder / "m.dbdf"); }).code() == Errc::type_mismatch);
-  CHECK(error_of([&] { Matrix::open(folder / "f.dbdf"); }).code() == Errc::type_mismatch);
+  CHECK(refusal([&] { Frame::open(folder / "m.dbdf"); }).code() == Errc::type_mismatch);
+  CHECK(refusal([&] { Matrix::open(folder / "f.dbdf"); }).code() == Errc::type_mismatch);
 }

@@ -16,14 +16,13 @@
 
 using namespace dapple;
 using test::Image;
+using test::kPosition;
 using test::Rng;
 using test::TempDir;
 
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-constexpr std::uint64_t kPosition = 16;
 
 struct Whole {
   std::string name;
@@ -118,7 +117,7 @@ TEST_CASE(
     for (const reference::Block& b : object.blocks) end = std::max(end, b.offset + b.bytes);
     constexpr std::uint64_t kBehind = 9;
     for (std::uint64_t size = file.body; size < file.bytes.size();
-         size += (size < end + 64 ? 1 : kBehind) * test::kEveryPlace) {
+         size += (size < end + 64 ? 1 : kBehind) * test::one_or_watched(3)) {
       CAPTURE(size);
       memory.set(std::span(file.bytes).first(size));
       std::filesystem::remove(dir / "out");

@@ -18,6 +18,7 @@
 
 using namespace dapple;
 using test::Demand;
+using test::kLine;
 using test::Sample;
 using test::TempDir;
 
@@ -26,7 +27,6 @@ namespace {
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::byte>;
 
-constexpr std::size_t kLine = 64;
 constexpr std::uint64_t kMostCells = 1 << 16;
 
 bool is_indexed(const fs::path& path) {

@@ -15,13 +15,16 @@
 
 using namespace dapple;
 using test::Image;
+using test::kLine;
+using test::kPosition;
+using test::lines;
 using test::TempDir;
 
 namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::uint64_t kLine = 64, kPosition = 16, kInFront = 26;
+constexpr std::uint64_t kInFront = 26;
 
 // A matrix of 12 x 10 values in six tiles, half of them dense; where its index stands.
 struct Indexed {
@@ -62,16 +65,6 @@ struct Indexed {
            *e.offset() < first.offset + first.bytes;
   }
 };
-
-std::string line(const Error& e) {
-  return std::to_string(e.offset().value_or(0)) + ": " + e.detail();
-}
-
-std::vector<std::string> lines(const std::vector<Error>& errors) {
-  std::vector<std::string> all;
-  for (const Error& e : errors) all.push_back(line(e));
-  return all;
-}
 
 OpenOptions checking(Check check) {
   OpenOptions options;
@@ -150,7 +143,7 @@ TEST_CASE("index damage: an unusable trailer is named, and so is the block behin
       const Error error =
           test::required_error(test::error_of([&] { open(path, checking(check)); }));
       CHECK(error.code() == Errc::corrupt);
-      CHECK(line(error) == end + std::string(kUnusable));
+      CHECK(lines({&error, 1}) == std::vector{end + std::string(kUnusable)});
     }
     CHECK(std::get<Matrix>(open(path)).index_origin() == IndexOrigin::scanned);
     CHECK(lines(verify(path, Level::payload).findings) ==
@@ -171,7 +164,8 @@ TEST_CASE("index damage: a sidecar knows no hashes and is no way around a damage
   CHECK(Matrix::open(path).index_origin() == IndexOrigin::sidecar);
   const Error error =
       test::required_error(test::error_of([&] { Matrix::open(path, checking(Check::always)); }));
-  CHECK(line(error) == std::to_string(damaged.size() - kLine) + ": " + std::string(kUnusable));
+  CHECK(lines({&error, 1}) ==
+        std::vector{std::to_string(damaged.size() - kLine) + ": " + std::string(kUnusable)});
 }
 
 TEST_CASE("index damage: files that never had an index open with hashes asked for") {

@@ -18,49 +18,49 @@ using namespace dapple;
 
 namespace {
 
-constexpr std::uint64_t kRows = 4001, kCols = 1100;
+constexpr std::uint64_t kCsrRows = 4001, kCsrCols = 1100;
 
 // Rows in turn without entries, with all columns, which is more than is gathered at once, with one,
 // and with about two thirds.
 template <class T>
-std::vector<T> make_cells() {
-  std::vector<T> cells(kRows * kCols);
-  for (std::uint64_t row = 0; row < kRows; ++row) {
-    for (std::uint64_t col = 0; col < kCols; ++col) {
+std::vector<T> make_csr_cells() {
+  std::vector<T> cells(kCsrRows * kCsrCols);
+  for (std::uint64_t row = 0; row < kCsrRows; ++row) {
+    for (std::uint64_t col = 0; col < kCsrCols; ++col) {
       const std::uint64_t kind = row % 16;
-      const bool stored =
-          kind > 2 ? (row * 5 + col * 7) % 3 > 0 : kind == 1 || (kind == 2 && col == row % kCols);
-      if (stored) cells[row * kCols + col] = static_cast<T>(1 + (row * 31 + col * 7) % 120);
+      const bool stored = kind > 2 ? (row * 5 + col * 7) % 3 > 0
+                                   : kind == 1 || (kind == 2 && col == row % kCsrCols);
+      if (stored) cells[row * kCsrCols + col] = static_cast<T>(1 + (row * 31 + col * 7) % 120);
     }
   }
   return cells;
 }
 
 template <class T>
-void check_type() {
+void check_csr() {
   const test::TempDir folder;
-  const std::vector<T> cells = make_cells<T>();
+  const std::vector<T> cells = make_csr_cells<T>();
   WriteOptions options;
-  options.tile = {kRows, kCols};
+  options.tile = {kCsrRows, kCsrCols};
   options.kind = KindChoice::csr;
   options.narrow = false;
   MatrixWriter writer =
-      MatrixWriter::create(folder / "m.dbdf", kRows, kCols, value_type_of<T>(), options);
-  writer.put<T>({0, 0}, {cells.data(), kRows, kCols, kCols});
+      MatrixWriter::create(folder / "m.dbdf", kCsrRows, kCsrCols, value_type_of<T>(), options);
+  writer.put<T>({0, 0}, {cells.data(), kCsrRows, kCsrCols, kCsrCols});
   writer.finish();
   const auto csr = Matrix::open(folder / "m.dbdf").block({0, 0}).to_csr<T>();
   REQUIRE(csr.col_idx.size() * (4 + sizeof(T)) >= detail::kStreamBytes);
   std::uint64_t k = 0, wrong = 0;
-  for (std::uint64_t row = 0; row < kRows; ++row) {
+  for (std::uint64_t row = 0; row < kCsrRows; ++row) {
     wrong += csr.row_ptr[row] != k ? 1 : 0;
-    for (std::uint64_t col = 0; col < kCols; ++col) {
-      const T value = cells[row * kCols + col];
+    for (std::uint64_t col = 0; col < kCsrCols; ++col) {
+      const T value = cells[row * kCsrCols + col];
       if (value == 0) continue;
       wrong += k >= csr.col_idx.size() || csr.col_idx[k] != col || csr.values[k] != value ? 1 : 0;
       ++k;
     }
   }
-  CHECK(csr.row_ptr[kRows] == k);
+  CHECK(csr.row_ptr[kCsrRows] == k);
   CHECK(csr.col_idx.size() == k);
   CHECK(wrong == 0);
 }
@@ -84,9 +84,9 @@ void check_split() {
 
 }  // namespace
 
-TEST_CASE("large CSR: arrays of f64 hold what was stored") { check_type<double>(); }
+TEST_CASE("large CSR: arrays of f64 hold what was stored") { check_csr<double>(); }
 
-TEST_CASE("large CSR: arrays of i32 hold what was stored") { check_type<std::int32_t>(); }
+TEST_CASE("large CSR: arrays of i32 hold what was stored") { check_csr<std::int32_t>(); }
 
 TEST_CASE("large CSR: any number of entries is taken apart, and no more than those") {
   check_split<1>();

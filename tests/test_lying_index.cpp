@@ -15,14 +15,17 @@
 using namespace dapple;
 using detail::load_le, detail::store_le, detail::xxh3;
 using test::Image;
+using test::kLine;
+using test::kPosition;
+using test::lines;
 using test::TempDir;
 
 namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::uint64_t kLine = 64, kPosition = 16, kDenseHeader = 10, kFileHeader = 19;
-constexpr std::uint32_t kCols = 64;
+constexpr std::uint64_t kDenseHeader = 10;
+constexpr std::uint32_t kWidth = 64;
 
 // Row 0 of a matrix of u16 holds a block header and a row of 99, as if row 1 stood there; the other
 // rows are 7.
@@ -32,18 +35,18 @@ struct Forged {
 
   Forged(const TempDir& dir, std::uint64_t rows) {
     Image forged;
-    forged.dense<std::uint8_t>({1, 0}, 1, kCols, std::vector<std::uint8_t>(kCols, 99));
-    std::vector<std::uint16_t> row(kCols);
+    forged.dense<std::uint8_t>({1, 0}, 1, kWidth, std::vector<std::uint8_t>(kWidth, 99));
+    std::vector<std::uint16_t> row(kWidth);
     std::memcpy(row.data(), forged.bytes().data(), forged.size());
     WriteOptions options;
-    options.tile = TileShape{1, kCols};
+    options.tile = TileShape{1, kWidth};
     options.kind = KindChoice::dense;
     options.narrow = false;
     options.sync = false;
     options.overwrite = true;
-    auto w = test::writer<std::uint16_t>(dir / "m.dbdf", rows, kCols, options);
+    auto w = test::writer<std::uint16_t>(dir / "m.dbdf", rows, kWidth, options);
     for (std::uint64_t r = 0; r < rows; ++r) {
-      w.put<std::uint16_t>({r, 0}, {row.data(), 1, kCols, kCols});
+      w.put<std::uint16_t>({r, 0}, {row.data(), 1, kWidth, kWidth});
       std::fill(row.begin(), row.end(), std::uint16_t{7});
     }
     w.finish();
@@ -53,8 +56,8 @@ struct Forged {
     // The entry of row 1 is that of the forged block.
     std::byte* const e = entry(1);
     store_le(e + 16, fake + kPosition);
-    store_le(e + 24, std::uint64_t{kDenseHeader + kCols});
-    store_le(e + 32, std::uint64_t{kCols});
+    store_le(e + 24, std::uint64_t{kDenseHeader + kWidth});
+    store_le(e + 32, std::uint64_t{kWidth});
     store_le(e + 40, xxh3({&bytes[fake], forged.size()}));
     e[56] = std::byte{1};
     e[57] = std::byte{1};
@@ -63,14 +66,6 @@ struct Forged {
 
   std::byte* entry(std::uint64_t number) { return &bytes[entries + number * kLine]; }
 };
-
-std::vector<std::string> lines(const std::vector<Error>& errors) {
-  std::vector<std::string> all;
-  for (const Error& e : errors) {
-    all.push_back(std::to_string(e.offset().value_or(0)) + ": " + e.detail());
-  }
-  return all;
-}
 
 std::string other_entry(const Forged& file, std::string_view block) {
   return std::to_string(file.entries + kLine) + ": expected an entry for block " +
@@ -126,13 +121,14 @@ TEST_CASE("lying index: a damaged block is named beside it, and no other one is 
 TEST_CASE("lying index: a block whose damaged neighbour hides it is still found by the index") {
   const TempDir dir;
   WriteOptions options;
-  options.tile = TileShape{1, kCols};
+  options.tile = TileShape{1, kWidth};
   options.kind = KindChoice::dense;
   options.narrow = false;
   options.sync = false;
-  auto w = test::writer<std::uint8_t>(dir / "m.dbdf", 3, kCols, options);
-  const std::vector<std::uint8_t> row(kCols, 5);
-  for (std::uint64_t r = 0; r < 3; ++r) w.put<std::uint8_t>({r, 0}, {row.data(), 1, kCols, kCols});
+  auto w = test::writer<std::uint8_t>(dir / "m.dbdf", 3, kWidth, options);
+  const std::vector<std::uint8_t> row(kWidth, 5);
+  for (std::uint64_t r = 0; r < 3; ++r)
+    w.put<std::uint8_t>({r, 0}, {row.data(), 1, kWidth, kWidth});
   w.finish();
   Bytes bytes = test::read_bytes(dir / "m.dbdf");
   const BlockInfo first = Matrix::open(dir / "m.dbdf").block({0, 0}).info();

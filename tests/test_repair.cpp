@@ -15,14 +15,13 @@
 
 using namespace dapple;
 using test::Image;
+using test::kPosition;
 using test::Rng;
 using test::TempDir;
 
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-constexpr std::uint64_t kPosition = 16;  // bytes of rx and cx in front of a block's header
 
 struct Original {
   std::string name;
@@ -130,7 +129,7 @@ TEST_CASE("repair: of a file cut at any byte, every whole block is saved and non
     CAPTURE(original.name);
     CAPTURE(original.hashed);
     for (std::uint64_t size = original.body; size < original.bytes.size();
-         size += test::kEveryPlace) {
+         size += test::one_or_watched(3)) {
       CAPTURE(size);
       file.set(std::span(original.bytes).first(size));
       Bytes bytes;
@@ -151,7 +150,7 @@ TEST_CASE("repair: of a file with any byte changed, every whole block is saved a
     // are of no common shape, one in front of damage may itself be what is damaged.
     const std::uint64_t lost = original.hashed ? 0 : 1;
     Bytes damaged = original.bytes;
-    for (std::uint64_t at = original.body; at < damaged.size(); at += test::kEveryPlace) {
+    for (std::uint64_t at = original.body; at < damaged.size(); at += test::one_or_watched(3)) {
       const std::uint64_t bit = at * 5 % 8;  // every bit stands in some byte of a long field
       CAPTURE(at);
       CAPTURE(bit);

@@ -60,7 +60,7 @@ void print_json(const BlockInfo& block, Output& out) {
             block.bytes);
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run_blocks(const Arguments& arguments, Console& console) {
   Input input;
   bool all = false;
   Command command(kBlocksVerb);
@@ -101,6 +101,6 @@ const Verb kBlocksVerb = {
     "  dapple blocks ratings.dbdf\n"
     "  dapple blocks ratings.dbdf --all\n"
     "  dapple blocks ratings.dbdf --json | jq -c 'select(.kind == \"coo\")'\n",
-    run};
+    run_blocks};
 
 }  // namespace dapple::cli

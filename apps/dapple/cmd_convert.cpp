@@ -115,7 +115,7 @@ std::string summary_text(const Destination& destination, const std::variant<Matr
                      part.cols ? part.cols->size() : o.cols(), type, size);
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run_convert(const Arguments& arguments, Console& console) {
   Input input;
   Destination destination;
   SelectionFlags wanted;
@@ -176,6 +176,6 @@ const Verb kConvertVerb = {
     "  dapple convert table.csv table.dbdf --missing nan\n"
     "  dapple convert wide.dbdf narrow.npy --column pH --value-type f32 --allow-loss\n"
     "  zcat table.csv.gz | dapple convert - table.dbdf --from csv\n",
-    run};
+    run_convert};
 
 }  // namespace dapple::cli

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kDefaultFormat = "csv";
 
-int run(const Arguments& arguments, Console& console) {
+int run_get(const Arguments& arguments, Console& console) {
   Input input;
   SelectionFlags wanted;
   Destination destination;
@@ -77,6 +77,6 @@ const Verb kGetVerb = {
     "  dapple get wine.dbdf --column pH --column quality > wine.csv\n"
     "  dapple get ratings.dbdf --tile 3,4 --to npy | python3 -c \\\n"
     "      'import numpy, io, sys; print(numpy.load(io.BytesIO(sys.stdin.buffer.read())))'\n",
-    run};
+    run_get};
 
 }  // namespace dapple::cli

@@ -12,7 +12,7 @@ namespace dapple::cli {
 
 namespace {
 
-int run(const Arguments& arguments, Console& console) {
+int run_index(const Arguments& arguments, Console& console) {
   Input input;
   Command command(kIndexVerb);
   command.operand("FILE", input.file, "the file to index");
@@ -43,6 +43,6 @@ const Verb kIndexVerb = {
     "Writes FILE.dpx, so that opening FILE needs no walk through its blocks. FILE is not\n"
     "touched; an index of an older state of it is replaced.\n",
     "  dapple index from-elsewhere.dbdf\n",
-    run};
+    run_index};
 
 }  // namespace dapple::cli

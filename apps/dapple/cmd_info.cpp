@@ -246,7 +246,7 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
   print_details(o, out);
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run_info(const Arguments& arguments, Console& console) {
   Input input;
   Command command(kInfoVerb);
   add_input(command, input);
@@ -273,6 +273,6 @@ const Verb kInfoVerb = {"info",
                         "  dapple info ratings.dbdf\n"
                         "  dapple info table.csv --delimiter ';'\n"
                         "  dapple info ratings.dbdf --json | jq .blocks.total\n",
-                        run};
+                        run_info};
 
 }  // namespace dapple::cli

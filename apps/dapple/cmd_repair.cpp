@@ -23,7 +23,7 @@ std::string absent_text(const BlockedObject& object) {
   return absent == 0 ? "" : fmt::format("; {} of {} cells are absent", absent, cells);
 }
 
-int run(const Arguments& arguments, Console& console) {
+int run_repair(const Arguments& arguments, Console& console) {
   Input input;
   Destination destination;
   Command command(kRepairVerb);
@@ -75,6 +75,6 @@ const Verb kRepairVerb = {
     "anything was lost.\n",
     "  dapple repair cut.dbdf -o saved.dbdf\n"
     "  dapple get saved.dbdf --absent zero\n",
-    run};
+    run_repair};
 
 }  // namespace dapple::cli

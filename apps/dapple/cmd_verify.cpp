@@ -12,7 +12,7 @@ namespace dapple::cli {
 
 namespace {
 
-int run(const Arguments& arguments, Console& console) {
+int run_verify(const Arguments& arguments, Console& console) {
   Input input;
   bool payload = false;
   Command command(kVerifyVerb);
@@ -54,6 +54,6 @@ const Verb kVerifyVerb = {"verify",
                           "The exit status is 1 when anything was found.\n",
                           "  dapple verify ratings.dbdf\n"
                           "  dapple verify ratings.dbdf --payload && echo sound\n",
-                          run};
+                          run_verify};
 
 }  // namespace dapple::cli

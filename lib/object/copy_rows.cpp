@@ -29,10 +29,10 @@ void ask_for_ends(const Target& out, std::uint64_t row, std::uint64_t cols) {
 std::size_t stream_converted(ValueType type, const std::byte* from, ValueType to_type,
                              std::byte* to, std::size_t n) {
   const std::size_t size = size_of(type), wide = size_of(to_type);
-  constexpr std::size_t kPiece = 512;
-  alignas(64) std::array<std::byte, kPiece * 8> piece;
-  for (std::size_t done = 0; done < n; done += kPiece) {
-    const std::size_t count = std::min(kPiece, n - done);
+  constexpr std::size_t kValues = 512;
+  alignas(64) std::array<std::byte, kValues * 8> piece;
+  for (std::size_t done = 0; done < n; done += kValues) {
+    const std::size_t count = std::min(kValues, n - done);
     ask_ahead(from + done * size, count * size);
     const std::size_t fitting =
         convert_cells(type, from + done * size, size, to_type, piece.data(), wide, count);

@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
-std::string text(std::uint64_t number) { return std::to_string(number); }
-
 }  // namespace
 
 Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
@@ -28,8 +26,8 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
   rows_ = selection.rows.value_or(Range{0, whole.rows});
   if (rows_.begin > rows_.end || rows_.end > whole.rows) {
     throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
-                "expected rows within 0:" + text(whole.rows) + ", got " + text(rows_.begin) + ":" +
-                    text(rows_.end));
+                "expected rows within 0:" + std::to_string(whole.rows) + ", got " +
+                    std::to_string(rows_.begin) + ":" + std::to_string(rows_.end));
   }
   schema_.rows = rows_.end - rows_.begin;
   if (!selection.cols) {
@@ -45,7 +43,8 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
       const std::uint64_t col = (*selection.cols)[at];
       if (col >= whole.cols) {
         throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
-                    "expected a column below " + text(whole.cols) + ", got " + text(col));
+                    "expected a column below " + std::to_string(whole.cols) + ", got " +
+                        std::to_string(col));
       }
       if (!runs_.empty() && runs_.back().from.end == col) {
         ++runs_.back().from.end;
@@ -153,7 +152,7 @@ void Source::fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
   throw Error(Errc::type_mismatch, store_->file().name(), std::nullopt,
               "expected a value " +
                   (options_.allow_loss ? "in the range of " + wanted : "that fits " + wanted) +
-                  " in row " + text(row) + ", column " + text(col) + ", got " +
+                  " in row " + std::to_string(row) + ", column " + std::to_string(col) + ", got " +
                   std::string(digits.data(), length));
 }
 
@@ -246,8 +245,8 @@ Source::Load Source::load(const Region& region) const {
 
 void Source::fail_twice(const StoredCell& cell) const {
   throw Error(Errc::corrupt, store_->file().name(), std::nullopt,
-              "expected every cell once (R5), got row " + text(rows_.begin + cell.row) +
-                  ", column " + text(object_col(cell.col)) + " twice");
+              "expected every cell once (R5), got row " + std::to_string(rows_.begin + cell.row) +
+                  ", column " + std::to_string(object_col(cell.col)) + " twice");
 }
 
 /// The object's column that the output's column shows.

@@ -19,7 +19,7 @@ __extension__ using Area = unsigned __int128;
 
 Area area(const Region& region) { return Area{region.rows.size()} * region.cols.size(); }
 
-std::string text(Range range) {
+std::string interval(Range range) {
   return std::to_string(range.begin) + ":" + std::to_string(range.end);
 }
 
@@ -48,7 +48,7 @@ std::string Store::reading(const Entry* block) {
   if (block == nullptr) return "it";
   // An entry without bytes was itself cut off.
   if (block->bytes == 0 && block->pos == BlockPos{0, 0}) return "its index";
-  return "block " + detail::text(block->pos);
+  return "block " + text(block->pos);
 }
 
 void Store::require_intact(const Entry* block) const {
@@ -70,7 +70,7 @@ void Store::require_whole_index() const {
 
 void Store::fail_missing(const Entry& entry) const {
   fail(Errc::corrupt, entry.offset,
-       "expected the index to lead to block " + detail::text(entry.pos) + ", got none; " +
+       "expected the index to lead to block " + text(entry.pos) + ", got none; " +
            std::string(index_.remedy()));
 }
 
@@ -101,8 +101,8 @@ void Store::require_inside(const Region& region) const {
   if (inside(region.rows, schema_.rows) && inside(region.cols, schema_.cols)) return;
   throw Error(Errc::out_of_range, file_->name(), std::nullopt,
               "expected cells inside " + std::to_string(schema_.rows) + " x " +
-                  std::to_string(schema_.cols) + ", got rows " + text(region.rows) + ", columns " +
-                  text(region.cols));
+                  std::to_string(schema_.cols) + ", got rows " + interval(region.rows) +
+                  ", columns " + interval(region.cols));
 }
 
 // Nobody has compared the blocks of an index in place with each other, as a walk does.
@@ -144,8 +144,7 @@ void Store::fail_absent(Region region) const {
     }
   }
   throw Error(Errc::absent, file_->name(), std::nullopt,
-              "expected a block that covers cell " +
-                  detail::text({region.rows.begin, region.cols.begin}) +
+              "expected a block that covers cell " + text({region.rows.begin, region.cols.begin}) +
                   " (R7), got none; --absent zero reads such cells as zero");
 }
 

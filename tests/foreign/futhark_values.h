@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@
 #include "tests/support.h"
 
 namespace dapple::test {
+
+inline constexpr float kInfF = std::numeric_limits<float>::infinity();
 
 inline OpenOptions as_futhark(FutharkOptions futhark = {}) {
   OpenOptions options;

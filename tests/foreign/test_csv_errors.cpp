@@ -13,7 +13,7 @@ using namespace dapple;
 namespace {
 
 /// Opens the text and reads all of it, as a frame or a matrix.
-void read_all(const std::filesystem::path& path, const CsvOptions& csv) {
+void read_csv(const std::filesystem::path& path, const CsvOptions& csv) {
   const auto object = open(path, {.format = "csv", .csv = csv});
   std::visit(
       [](const auto& o) {
@@ -28,10 +28,10 @@ void read_all(const std::filesystem::path& path, const CsvOptions& csv) {
 }
 
 /// The error that opening and reading gives, without the file's name.
-std::string error_line(std::string_view text, const CsvOptions& csv = {}) {
+std::string csv_error(std::string_view text, const CsvOptions& csv = {}) {
   fuzz::MemoryFile file;
   file.set(std::as_bytes(std::span(text)));
-  const auto error = test::error_of([&] { read_all(file.path(), csv); });
+  const auto error = test::error_of([&] { read_csv(file.path(), csv); });
   if (!error) return "no error";
   std::string line = error->what();
   return line.substr(std::min(line.size(), file.path().string().size() + 2));
@@ -40,114 +40,114 @@ std::string error_line(std::string_view text, const CsvOptions& csv = {}) {
 }  // namespace
 
 TEST_CASE("csv errors: rows of another length name line, expected and got") {
-  CHECK(error_line("a,b,c\n1,2,3\n4,5\n") ==
+  CHECK(csv_error("a,b,c\n1,2,3\n4,5\n") ==
         "corrupt at byte 15: expected 3 fields in line 3, got 2");
-  CHECK(error_line("1,2\n1,2,3,4\n") == "corrupt at byte 7: expected 2 fields in line 2, got 4");
-  CHECK(error_line("a\n1,2\n") == "corrupt at byte 3: expected 1 field in line 2, got 2");
-  CHECK(error_line("a,b\r\n1,2\r\n3") == "corrupt at byte 11: expected 2 fields in line 3, got 1");
-  CHECK(error_line("\"two\nlines\",b\n1\n") ==
+  CHECK(csv_error("1,2\n1,2,3,4\n") == "corrupt at byte 7: expected 2 fields in line 2, got 4");
+  CHECK(csv_error("a\n1,2\n") == "corrupt at byte 3: expected 1 field in line 2, got 2");
+  CHECK(csv_error("a,b\r\n1,2\r\n3") == "corrupt at byte 11: expected 2 fields in line 3, got 1");
+  CHECK(csv_error("\"two\nlines\",b\n1\n") ==
         "corrupt at byte 15: expected 2 fields in line 3, got 1");
 }
 
 TEST_CASE("csv errors: a lone carriage return ends no line, and is no part of a bare label") {
   const std::string line =
       "corrupt at byte 3: expected lines that end in \\n or \\r\\n, got a lone \\r";
-  CHECK(error_line("a,b\r1,2\r3,4\r") == line);
-  CHECK(error_line("1,2\r3,4\r5,6\r") == line);
-  CHECK(error_line("\"a\rb\",c\r\n1,2\r\n") == "no error");
+  CHECK(csv_error("a,b\r1,2\r3,4\r") == line);
+  CHECK(csv_error("1,2\r3,4\r5,6\r") == line);
+  CHECK(csv_error("\"a\rb\",c\r\n1,2\r\n") == "no error");
 }
 
 TEST_CASE("csv errors: blank lines between rows") {
-  CHECK(error_line("1,2\n\n3,4\n") ==
+  CHECK(csv_error("1,2\n\n3,4\n") ==
         "corrupt at byte 4: expected 2 fields in line 2, got a blank line");
-  CHECK(error_line("1\n2\n\r\n\n3\n") ==
+  CHECK(csv_error("1\n2\n\r\n\n3\n") ==
         "corrupt at byte 4: expected 1 field in line 3, got a blank line");
-  CHECK(error_line("\n1,2\n3,4\n") ==
+  CHECK(csv_error("\n1,2\n3,4\n") ==
         "corrupt at byte 0: expected 1 field in line 1, got a blank line");
-  CHECK(error_line("\n1\n", {.header = true}) ==
+  CHECK(csv_error("\n1\n", {.header = true}) ==
         "corrupt at byte 0: expected labels in line 1, got a blank line");
 }
 
 TEST_CASE("csv errors: an empty file") {
   const std::string expected =
       "corrupt at byte 0: expected a line of labels or values, got an empty file";
-  CHECK(error_line("") == expected);
-  CHECK(error_line("\xef\xbb\xbf") == expected);
-  CHECK(error_line("\n\r\n\n") == expected);
+  CHECK(csv_error("") == expected);
+  CHECK(csv_error("\xef\xbb\xbf") == expected);
+  CHECK(csv_error("\n\r\n\n") == expected);
 }
 
 TEST_CASE("csv errors: text that is no number") {
-  CHECK(error_line("a,pH\n1,2\n3,x1\n") ==
+  CHECK(csv_error("a,pH\n1,2\n3,x1\n") ==
         "unsupported at byte 11: expected a number in line 3, column 2 ('pH'), got 'x1'");
-  CHECK(error_line("1,2\n3,2020-01-31\n") ==
+  CHECK(csv_error("1,2\n3,2020-01-31\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2, got '2020-01-31'");
-  CHECK(error_line("1,2\n1.2.3,4\n") ==
+  CHECK(csv_error("1,2\n1.2.3,4\n") ==
         "unsupported at byte 4: expected a number in line 2, column 1, got '1.2.3'");
-  CHECK(error_line("1;2\n3;4,5\n") ==
+  CHECK(csv_error("1;2\n3;4,5\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2, got '4,5'");
-  CHECK(error_line("1,2\n3,\"4,5\"\n") ==
+  CHECK(csv_error("1,2\n3,\"4,5\"\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2, got '4,5'");
-  CHECK(error_line("1,2\n3,\"4\n\"\n") ==
+  CHECK(csv_error("1,2\n3,\"4\n\"\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2, got '4\\x0a'");
-  CHECK(error_line("1,2\n3,0x10\n") ==
+  CHECK(csv_error("1,2\n3,0x10\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2, got '0x10'");
-  CHECK(error_line("1,2\n3,-\n") ==
+  CHECK(csv_error("1,2\n3,-\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2, got '-'");
-  CHECK(error_line("1,2\n3,1e\n") ==
+  CHECK(csv_error("1,2\n3,1e\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2, got '1e'");
-  CHECK(error_line("1,2\n3,4\r5\n") ==
+  CHECK(csv_error("1,2\n3,4\r5\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2, got '4\\x0d5'");
-  CHECK(error_line("a\n" + std::string(100, 'z') + "\n") ==
+  CHECK(csv_error("a\n" + std::string(100, 'z') + "\n") ==
         "unsupported at byte 2: expected a number in line 2, column 1 ('a'), got '" +
             std::string(40, 'z') + "...'");
 }
 
 TEST_CASE("csv errors: missing values, and how to read them") {
   const std::string hint = " (--missing nan reads missing values as nan)";
-  CHECK(error_line("a,b\n1,\n") ==
+  CHECK(csv_error("a,b\n1,\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2 ('b'), got an empty field" +
             hint);
-  CHECK(error_line("1,2\n,3\n") ==
+  CHECK(csv_error("1,2\n,3\n") ==
         "unsupported at byte 4: expected a number in line 2, column 1, got an empty field" + hint);
   for (const char* missing : {"NA", "N/A", "?"}) {
     CAPTURE(missing);
-    CHECK(error_line("a,b\n1," + std::string(missing) + "\n") ==
+    CHECK(csv_error("a,b\n1," + std::string(missing) + "\n") ==
           "unsupported at byte 6: expected a number in line 2, column 2 ('b'), got '" +
               std::string(missing) + "'" + hint);
   }
-  CHECK(error_line("a,b\n1, \"\"\n") ==
+  CHECK(csv_error("a,b\n1, \"\"\n") ==
         "unsupported at byte 6: expected a number in line 2, column 2 ('b'), got ' \"\"'");
   // An integer has no NaN.
-  CHECK(error_line("a\n?\n", {.missing_as_nan = true, .types = {{"a", ValueType::i32}}}) ==
+  CHECK(csv_error("a\n?\n", {.missing_as_nan = true, .types = {{"a", ValueType::i32}}}) ==
         "unsupported at byte 2: expected a value of type i32 in line 2, column 1 ('a'), got '?'");
 }
 
 TEST_CASE("csv errors: numbers that a type does not hold") {
   const auto given = [](ValueType type) { return CsvOptions{.types = {{"0", type}}}; };
-  CHECK(error_line("1\n300\n", given(ValueType::u8)) ==
+  CHECK(csv_error("1\n300\n", given(ValueType::u8)) ==
         "type_mismatch at byte 2: expected a value of type u8 in line 2, column 1, got '300'");
-  CHECK(error_line("1\n-1\n", given(ValueType::u64)) ==
+  CHECK(csv_error("1\n-1\n", given(ValueType::u64)) ==
         "type_mismatch at byte 2: expected a value of type u64 in line 2, column 1, got '-1'");
-  CHECK(error_line("1\n1.0\n", given(ValueType::i64)) ==
+  CHECK(csv_error("1\n1.0\n", given(ValueType::i64)) ==
         "type_mismatch at byte 2: expected a value of type i64 in line 2, column 1, got '1.0'");
-  CHECK(error_line("1\n9223372036854775808\n", given(ValueType::i64)) ==
+  CHECK(csv_error("1\n9223372036854775808\n", given(ValueType::i64)) ==
         "type_mismatch at byte 2: expected a value of type i64 in line 2, column 1, got "
         "'9223372036854775808'");
-  CHECK(error_line("a,b\n1,2\n3,1e400\n") ==
+  CHECK(csv_error("a,b\n1,2\n3,1e400\n") ==
         "type_mismatch at byte 10: expected a value of type f64 in line 3, column 2 ('b'), got "
         "'1e400'");
-  CHECK(error_line("1\n1e40\n", given(ValueType::f32)) ==
+  CHECK(csv_error("1\n1e40\n", given(ValueType::f32)) ==
         "type_mismatch at byte 2: expected a value of type f32 in line 2, column 1, got '1e40'");
 }
 
 TEST_CASE("csv errors: quotes that do not close") {
-  CHECK(error_line("1,2\n3,\"4\n") ==
+  CHECK(csv_error("1,2\n3,\"4\n") ==
         "corrupt at byte 6: expected a closing quote at the end of the field in line 2, column 2, "
         "got '\"4\\x0a'");
-  CHECK(error_line("\"a\"b,c\n1,2\n") ==
+  CHECK(csv_error("\"a\"b,c\n1,2\n") ==
         "corrupt at byte 0: expected a closing quote at the end of the field in line 1, column 1, "
         "got '\"a\"b,c\\x0a1,2\\x0a'");
-  CHECK(error_line("a,\"b\n1,2\n") ==
+  CHECK(csv_error("a,\"b\n1,2\n") ==
         "corrupt at byte 2: expected a closing quote at the end of the field in line 1, column 2, "
         "got '\"b\\x0a1,2\\x0a'");
 }
@@ -184,7 +184,7 @@ TEST_CASE("csv errors: a cut or changed file gives an answer or an Error") {
   const auto try_it = [&](const std::string& text) {
     file.set(std::as_bytes(std::span(text)));
     for (const bool missing : {false, true}) {
-      test::error_of([&] { read_all(file.path(), {.missing_as_nan = missing}); });
+      test::error_of([&] { read_csv(file.path(), {.missing_as_nan = missing}); });
     }
   };
   try_it(whole);

@@ -15,7 +15,7 @@ const std::string kFile = "x.meta";
 
 DaphneMeta parse(const std::string& text) { return parse_daphne_meta(text, kFile); }
 
-std::string error_line(const std::string& text) {
+std::string meta_error(const std::string& text) {
   const auto error = test::error_of([&] { parse(text); });
   return error ? error->what() : "no error";
 }
@@ -88,45 +88,45 @@ TEST_CASE("daphne meta: what DAPHNE cannot hold is refused") {
 }
 
 TEST_CASE("daphne meta: every fault is named with its byte") {
-  CHECK(error_line("") ==
+  CHECK(meta_error("") ==
         "x.meta: corrupt at byte 0: expected JSON with a '{', got the end of the file");
-  CHECK(error_line("4,3,1,f64") == "x.meta: corrupt at byte 0: expected JSON with a '{', got '4'");
-  CHECK(error_line(R"({"numCols":1})") ==
+  CHECK(meta_error("4,3,1,f64") == "x.meta: corrupt at byte 0: expected JSON with a '{', got '4'");
+  CHECK(meta_error(R"({"numCols":1})") ==
         "x.meta: corrupt at byte 12: expected a member 'numRows', got none");
-  CHECK(error_line(R"({"numRows":1})") ==
+  CHECK(meta_error(R"({"numRows":1})") ==
         "x.meta: corrupt at byte 12: expected a member 'numCols', got none");
-  CHECK(error_line(R"({"numRows":1,"numCols":1})") ==
+  CHECK(meta_error(R"({"numRows":1,"numCols":1})") ==
         "x.meta: corrupt at byte 24: expected a member 'valueType' or 'schema', got none");
-  CHECK(error_line(R"({"numRows":1.5})") ==
+  CHECK(meta_error(R"({"numRows":1.5})") ==
         "x.meta: corrupt at byte 11: expected a whole number of 64 bits, got '1'");
-  CHECK(error_line(R"({"numRows":-5})") == "x.meta: corrupt at byte 11: expected a count, got -5");
-  CHECK(error_line(R"({"numRows":01})") ==
+  CHECK(meta_error(R"({"numRows":-5})") == "x.meta: corrupt at byte 11: expected a count, got -5");
+  CHECK(meta_error(R"({"numRows":01})") ==
         "x.meta: corrupt at byte 12: expected a comma or a '}', got '1'");
-  CHECK(error_line(R"({"numRows":1,"numRows":1})") ==
+  CHECK(meta_error(R"({"numRows":1,"numRows":1})") ==
         "x.meta: corrupt at byte 13: expected one member 'numRows', got another");
-  CHECK(error_line(R"({"numRows":1,})") ==
+  CHECK(meta_error(R"({"numRows":1,})") ==
         "x.meta: corrupt at byte 13: expected a string, got '}'");
-  CHECK(error_line(R"({"numRows" 1})") == "x.meta: corrupt at byte 11: expected a colon, got '1'");
+  CHECK(meta_error(R"({"numRows" 1})") == "x.meta: corrupt at byte 11: expected a colon, got '1'");
   CHECK(
-      error_line(R"({"numRows":1,"numCols":1,"valueType":"str"})") ==
+      meta_error(R"({"numRows":1,"numCols":1,"valueType":"str"})") ==
       "x.meta: unsupported at byte 37: expected a value type f64, f32, si64, si32, si8, ui64, ui32 "
       "or ui8, got 'str'");
-  CHECK(error_line(R"({"numRows":1,"numCols":2,"schema":[{"label":"a","valueType":"f64"}]})") ==
+  CHECK(meta_error(R"({"numRows":1,"numCols":2,"schema":[{"label":"a","valueType":"f64"}]})") ==
         "x.meta: corrupt at byte 67: expected a schema of 2 columns, got 1");
-  CHECK(error_line(R"({"numRows":1,"numCols":1,"schema":[{"label":"a"}]})") ==
+  CHECK(meta_error(R"({"numRows":1,"numCols":1,"schema":[{"label":"a"}]})") ==
         "x.meta: corrupt at byte 49: expected a value type for column 0, got none");
-  CHECK(error_line(R"({"a":"\x"})") ==
+  CHECK(meta_error(R"({"a":"\x"})") ==
         "x.meta: corrupt at byte 7: expected an escape sequence, got 'x'");
-  CHECK(error_line(R"({"a":"\ud800"})") ==
+  CHECK(meta_error(R"({"a":"\ud800"})") ==
         "x.meta: corrupt at byte 6: expected a pair of surrogates, got '\\'");
-  CHECK(error_line("{\"a\":\"\xff\"}") == "x.meta: corrupt at byte 6: expected UTF-8, got '\\xff'");
-  CHECK(error_line("{\"a\":\"\n\"}") ==
+  CHECK(meta_error("{\"a\":\"\xff\"}") == "x.meta: corrupt at byte 6: expected UTF-8, got '\\xff'");
+  CHECK(meta_error("{\"a\":\"\n\"}") ==
         "x.meta: corrupt at byte 6: expected no control character in a string, got '\\x0a'");
-  CHECK(error_line("{\"a\":\"") ==
+  CHECK(meta_error("{\"a\":\"") ==
         "x.meta: corrupt at byte 6: expected the end of a string, got the end of the file");
-  CHECK(error_line(R"({"numRows":1,"numCols":1,"valueType":"f64"}x)") ==
+  CHECK(meta_error(R"({"numRows":1,"numCols":1,"valueType":"f64"}x)") ==
         "x.meta: corrupt at byte 43: expected the end of the JSON text, got 'x'");
-  CHECK(error_line(R"({"a":nul})") == "x.meta: corrupt at byte 5: expected a JSON value, got 'n'");
+  CHECK(meta_error(R"({"a":nul})") == "x.meta: corrupt at byte 5: expected a JSON value, got 'n'");
 }
 
 TEST_CASE("daphne meta: depth costs nothing but bytes") {

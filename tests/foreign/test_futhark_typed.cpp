@@ -21,8 +21,6 @@ using namespace dapple::test;
 
 namespace {
 
-constexpr float kInfF = std::numeric_limits<float>::infinity();
-
 /// What a compiled program makes of one token.
 template <class T>
 std::optional<T> scanned(std::string token, const std::string& type) {

@@ -18,7 +18,6 @@ using namespace dapple::test;
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr float kInfF = std::numeric_limits<float>::infinity();
 
 }  // namespace
 

@@ -12,7 +12,7 @@ using namespace dapple;
 
 namespace {
 
-void read_all(const std::filesystem::path& path) {
+void read_mtx(const std::filesystem::path& path) {
   const Matrix matrix = Matrix::open(path, {.format = "mtx"});
   if (matrix.rows() > 1000 || matrix.cols() > 1000) return;
   const Region all{{0, matrix.rows()}, {0, matrix.cols()}};
@@ -25,10 +25,10 @@ void read_all(const std::filesystem::path& path) {
   }
 }
 
-std::string error_line(std::string_view text) {
+std::string mtx_error(std::string_view text) {
   fuzz::MemoryFile file;
   file.set(std::as_bytes(std::span(text)));
-  const auto error = test::error_of([&] { read_all(file.path()); });
+  const auto error = test::error_of([&] { read_mtx(file.path()); });
   if (!error) return "no error";
   const std::string line = error->what();
   return line.substr(std::min(line.size(), file.path().string().size() + 2));
@@ -42,144 +42,144 @@ const std::string kArray = "%%MatrixMarket matrix array real general\n";        
 
 TEST_CASE("mtx errors: the banner") {
   CHECK(
-      error_line("") ==
+      mtx_error("") ==
       "corrupt at byte 0: expected the banner '%%MatrixMarket' in line 1, got the end of the file");
-  CHECK(error_line("1 2\n") ==
+  CHECK(mtx_error("1 2\n") ==
         "corrupt at byte 0: expected the banner '%%MatrixMarket' in line 1, got '1'");
-  CHECK(error_line("%%MatrixMarketmatrix") ==
+  CHECK(mtx_error("%%MatrixMarketmatrix") ==
         "corrupt at byte 14: expected a blank in line 1, got 'matrix'");
-  CHECK(error_line("%%MatrixMarket vector array real general\n") ==
+  CHECK(mtx_error("%%MatrixMarket vector array real general\n") ==
         "unsupported at byte 15: expected a matrix in line 1, got 'vector'");
-  CHECK(error_line("%%MatrixMarket matrix sparse real general\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix sparse real general\n") ==
         "corrupt at byte 22: expected array or coordinate in line 1, got 'sparse'");
   CHECK(
-      error_line("%%MatrixMarket matrix array complex general\n") ==
+      mtx_error("%%MatrixMarket matrix array complex general\n") ==
       "unsupported at byte 28: expected real, integer or pattern values in line 1, got 'complex'");
-  CHECK(error_line("%%MatrixMarket matrix array quaternion general\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix array quaternion general\n") ==
         "corrupt at byte 28: expected real, integer or pattern values in line 1, got 'quaternion'");
-  CHECK(error_line("%%MatrixMarket matrix array pattern general\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix array pattern general\n") ==
         "corrupt at byte 28: expected real or integer values of an array in line 1, got 'pattern'");
-  CHECK(error_line("%%MatrixMarket matrix coordinate real hermitian\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix coordinate real hermitian\n") ==
         "unsupported at byte 38: expected general, symmetric or skew-symmetric in line 1, got "
         "'hermitian'");
   CHECK(
-      error_line("%%MatrixMarket matrix coordinate real\n") ==
+      mtx_error("%%MatrixMarket matrix coordinate real\n") ==
       "corrupt at byte 37: expected general, symmetric or skew-symmetric in line 1, got the end of "
       "the line");
   CHECK(
-      error_line("%%MatrixMarket matrix coordinate pattern skew-symmetric\n") ==
+      mtx_error("%%MatrixMarket matrix coordinate pattern skew-symmetric\n") ==
       "corrupt at byte 41: expected general or symmetric for values without a sign in line 1, got "
       "'skew-symmetric'");
-  CHECK(error_line("%%MatrixMarket matrix array real general extra\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix array real general extra\n") ==
         "corrupt at byte 41: expected the end of the line in line 1, got 'extra'");
 }
 
 TEST_CASE("mtx errors: the sizes") {
-  CHECK(error_line(kReal) ==
+  CHECK(mtx_error(kReal) ==
         "corrupt at byte 46: expected a number of rows in line 2, got the end of the file");
-  CHECK(error_line(kReal + "% x\n\n3 x 1\n") ==
+  CHECK(mtx_error(kReal + "% x\n\n3 x 1\n") ==
         "corrupt at byte 53: expected a number of columns in line 4, got 'x'");
-  CHECK(error_line(kReal + "3 3\n") ==
+  CHECK(mtx_error(kReal + "3 3\n") ==
         "corrupt at byte 49: expected a number of entries in line 2, got the end of the line");
-  CHECK(error_line(kReal + "3 -3 1\n") ==
+  CHECK(mtx_error(kReal + "3 -3 1\n") ==
         "corrupt at byte 48: expected a number of columns in line 2, got '-3'");
-  CHECK(error_line(kReal + "3 3 1.5\n") ==
+  CHECK(mtx_error(kReal + "3 3 1.5\n") ==
         "corrupt at byte 50: expected a number of entries in line 2, got '1.5'");
-  CHECK(error_line(kReal + "18446744073709551616 1 0\n") ==
+  CHECK(mtx_error(kReal + "18446744073709551616 1 0\n") ==
         "corrupt at byte 46: expected a number of rows in line 2, got '18446744073709551616'");
-  CHECK(error_line(kArray + "3 3 3\n") ==
+  CHECK(mtx_error(kArray + "3 3 3\n") ==
         "corrupt at byte 45: expected the end of the line in line 2, got '3'");
-  CHECK(error_line("%%MatrixMarket matrix array real symmetric\n2 3\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix array real symmetric\n2 3\n") ==
         "corrupt at byte 43: expected as many rows as columns of a symmetric matrix in line 2, got "
         "2 x 3");
-  CHECK(error_line(kReal + "4294967296 1 0\n") ==
+  CHECK(mtx_error(kReal + "4294967296 1 0\n") ==
         "unsupported: expected at most 4294967295 rows and columns, got 4294967296 x 1");
-  CHECK(error_line(kArray + "4294967296 4294967296\n1\n") ==
+  CHECK(mtx_error(kArray + "4294967296 4294967296\n1\n") ==
         "corrupt at byte 63: expected a matrix that fits in a file in line 3, got 4294967296 x "
         "4294967296 values");
-  CHECK(error_line(kArray + "1000000000 1000000000\n1\n") ==
+  CHECK(mtx_error(kArray + "1000000000 1000000000\n1\n") ==
         "corrupt at byte 65: expected 1000000000000000000 values before the end in line 4, got at "
         "most 1");
 }
 
 TEST_CASE("mtx errors: indices outside the matrix") {
-  CHECK(error_line(kReal + "2 3 1\n0 1 5\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n0 1 5\n") ==
         "corrupt at byte 52: expected a row of 1 to 2 in line 3, got '0'");
-  CHECK(error_line(kReal + "2 3 1\n3 1 5\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n3 1 5\n") ==
         "corrupt at byte 52: expected a row of 1 to 2 in line 3, got '3'");
-  CHECK(error_line(kReal + "2 3 1\n1 4 5\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1 4 5\n") ==
         "corrupt at byte 54: expected a column of 1 to 3 in line 3, got '4'");
-  CHECK(error_line(kReal + "2 3 1\n-1 1 5\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n-1 1 5\n") ==
         "corrupt at byte 52: expected a row of 1 to 2 in line 3, got '-1'");
-  CHECK(error_line(kReal + "2 3 1\n1.0 1 5\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1.0 1 5\n") ==
         "corrupt at byte 52: expected a row of 1 to 2 in line 3, got '1.0'");
-  CHECK(error_line(kReal + "2 3 1\n1 18446744073709551617 5\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1 18446744073709551617 5\n") ==
         "corrupt at byte 54: expected a column of 1 to 3 in line 3, got '18446744073709551617'");
-  CHECK(error_line(kReal + "2 3 1\n1\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1\n") ==
         "corrupt at byte 53: expected a column of 1 to 3 in line 3, got the end of the line");
 }
 
 TEST_CASE("mtx errors: too few and too many entries") {
-  CHECK(error_line(kReal + "2 3 2\n1 1 5\n") ==
+  CHECK(mtx_error(kReal + "2 3 2\n1 1 5\n") ==
         "corrupt at byte 58: expected 2 entries before the end in line 4, got 1");
-  CHECK(error_line(kReal + "2 3 1\n1 1 5\n% x\n2 2 6\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1 1 5\n% x\n2 2 6\n") ==
         "corrupt at byte 62: expected the end of the file behind 1 entries in line 5, got '2'");
-  CHECK(error_line(kArray + "2 2\n1\n2\n3\n") ==
+  CHECK(mtx_error(kArray + "2 2\n1\n2\n3\n") ==
         "corrupt at byte 51: expected 4 values before the end in line 6, got at most 3");
-  CHECK(error_line(kArray + "2 2\n1\n2\n3    \n") ==
+  CHECK(mtx_error(kArray + "2 2\n1\n2\n3    \n") ==
         "corrupt at byte 55: expected 4 values before the end in line 6, got 3");
-  CHECK(error_line(kArray + "2 2\n% x y z\n1\n2\n3\n") ==
+  CHECK(mtx_error(kArray + "2 2\n% x y z\n1\n2\n3\n") ==
         "corrupt at byte 59: expected 4 values before the end in line 7, got 3");
-  CHECK(error_line(kArray + "1 2\n1\n2\n3\n") ==
+  CHECK(mtx_error(kArray + "1 2\n1\n2\n3\n") ==
         "corrupt at byte 49: expected the end of the file in line 5, got '3'");
-  CHECK(error_line(kArray + "1 2\n1\n2\n% x\n3\n") ==
+  CHECK(mtx_error(kArray + "1 2\n1\n2\n% x\n3\n") ==
         "corrupt at byte 53: expected the end of the file in line 6, got '3'");
 }
 
 TEST_CASE("mtx errors: values") {
-  CHECK(error_line(kReal + "2 3 1\n1 1 x\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1 1 x\n") ==
         "corrupt at byte 56: expected a number in line 3, got 'x'");
-  CHECK(error_line(kReal + "2 3 1\n1 1\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1 1\n") ==
         "corrupt at byte 55: expected a value in line 3, got the end of the line");
-  CHECK(error_line(kReal + "2 3 1\n1 1 5 6\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1 1 5 6\n") ==
         "corrupt at byte 58: expected the end of the line in line 3, got '6'");
-  CHECK(error_line(kReal + "2 3 1\n1 1 1e999\n") ==
+  CHECK(mtx_error(kReal + "2 3 1\n1 1 1e999\n") ==
         "type_mismatch at byte 56: expected a value in the range of f64 in line 3, got '1e999'");
-  CHECK(error_line(kInteger + "2 3 1\n1 1 1.5\n") ==
+  CHECK(mtx_error(kInteger + "2 3 1\n1 1 1.5\n") ==
         "corrupt at byte 59: expected an integer in line 3, got '1.5'");
-  CHECK(error_line(kInteger + "2 3 1\n1 1 9223372036854775808\n") ==
+  CHECK(mtx_error(kInteger + "2 3 1\n1 1 9223372036854775808\n") ==
         "type_mismatch at byte 59: expected a value in the range of i64 in line 3, got "
         "'9223372036854775808'");
-  CHECK(error_line("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 5\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 5\n") ==
         "corrupt at byte 59: expected the end of the line in line 3, got '5'");
-  CHECK(error_line(kArray + "2 1\n1\n2x\n") ==
+  CHECK(mtx_error(kArray + "2 1\n1\n2x\n") ==
         "corrupt at byte 47: expected a number in line 4, got '2x'");
-  CHECK(error_line(kArray + "2 1\n1\n1e999\n") ==
+  CHECK(mtx_error(kArray + "2 1\n1\n1e999\n") ==
         "type_mismatch at byte 47: expected a value of type f64 in line 4, got '1e999'");
-  CHECK(error_line("%%MatrixMarket matrix array integer skew-symmetric\n2 2\n"
-                   "-9223372036854775808\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix array integer skew-symmetric\n2 2\n"
+                  "-9223372036854775808\n") ==
         "type_mismatch at byte 55: expected a value of type i64 in line 3, got "
         "'-9223372036854775808'");
 }
 
 TEST_CASE("mtx errors: cells that stand there twice") {
-  CHECK(error_line(kReal + "2 3 3\n2 1 5\n1 1 4\n2 1 5\n") ==
+  CHECK(mtx_error(kReal + "2 3 3\n2 1 5\n1 1 4\n2 1 5\n") ==
         "corrupt at byte 64: expected every cell once (R5) in line 5, got row 2, column 1 again");
-  CHECK(error_line("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n3 1\n2 2\n3 1\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n3 1\n2 2\n3 1\n") ==
         "corrupt at byte 65: expected every cell once (R5) in line 5, got row 3, column 1 again");
 }
 
 TEST_CASE("mtx errors: what a symmetric matrix may not hold") {
-  CHECK(error_line("%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n1 2 5\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n1 2 5\n") ==
         "corrupt at byte 54: expected an entry on or below the diagonal in line 3, got row 1, "
         "column 2");
-  CHECK(error_line("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 5\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 5\n") ==
         "corrupt at byte 63: expected zero on the diagonal of a skew-symmetric matrix in line 3, "
         "got '5'");
-  CHECK(error_line("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 0\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 0\n") ==
         "no error");
-  CHECK(error_line("%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 "
-                   "-9223372036854775808\n") ==
+  CHECK(mtx_error("%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 "
+                  "-9223372036854775808\n") ==
         "type_mismatch at byte 66: expected a value in the range of i64 in line 3, got "
         "'-9223372036854775808'");
 }
@@ -188,7 +188,7 @@ TEST_CASE("mtx errors: a cut or changed file gives an answer or an Error") {
   fuzz::MemoryFile file;
   const auto try_it = [&](const std::string& text) {
     file.set(std::as_bytes(std::span(text)));
-    test::error_of([&] { read_all(file.path()); });
+    test::error_of([&] { read_mtx(file.path()); });
   };
   for (const std::string& whole :
        {kReal + "% c\n3 4 3\n3 4 1.5e1\n1 1 -2\n2 3 nan\n",

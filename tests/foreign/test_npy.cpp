@@ -68,19 +68,13 @@ std::string dtype_name(bool big_endian) {
          kind + std::to_string(sizeof(T));
 }
 
-Error error_of(const TempDir& folder, const std::vector<std::byte>& bytes) {
+Error npy_error(const TempDir& folder, const std::vector<std::byte>& bytes) {
   const auto path = folder.write("bad.npy", bytes);
-  try {
-    const auto object = open(path);
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("expected an error, got none");
-  return Error(Errc::io, "");
+  return test::required_error(test::error_of([&] { open(path); }));
 }
 
-Error error_of_header(const TempDir& folder, const std::string& header) {
-  return error_of(folder, npy(header, std::vector<std::byte>(64)));
+Error npy_header_error(const TempDir& folder, const std::string& header) {
+  return npy_error(folder, npy(header, std::vector<std::byte>(64)));
 }
 
 }  // namespace
@@ -233,8 +227,8 @@ TEST_CASE("npy: versions 2.0 and 3.0 have longer headers, and labels of their ow
   CHECK(Frame::open(folder.write("1.npy", npy(descr("\xe9"), one, 1))).label(0) == "\xc3\xa9");
   CHECK(Frame::open(folder.write("2.npy", npy(descr("\xe9"), one, 2))).label(0) == "\xc3\xa9");
   CHECK(Frame::open(folder.write("3.npy", npy(descr("\xc3\xa9"), one, 3))).label(0) == "\xc3\xa9");
-  CHECK(error_of(folder, npy(descr("\xe9"), one, 3)).code() == Errc::corrupt);
-  CHECK(error_of(folder, npy(descr("a"), one, 4)).code() == Errc::unsupported);
+  CHECK(npy_error(folder, npy(descr("\xe9"), one, 3)).code() == Errc::corrupt);
+  CHECK(npy_error(folder, npy(descr("a"), one, 4)).code() == Errc::unsupported);
   CHECK(Frame::open(folder.write("u.npy", npy(descr("\\u65e5\\x41\\U0001f600"), one))).label(0) ==
         "\xe6\x97\xa5"
         "A\xf0\x9f\x98\x80");
@@ -264,18 +258,18 @@ TEST_CASE("npy: types without a value type are unsupported and named") {
   const TempDir folder;
   for (const std::string dtype : {"<f2", "<f16", "<c8", "<c16", "|O", "|S3", "<U2", "<M8[s]",
                                   "<m8[ns]", "|V3", "|b2", "<i3", "", "nonsense"}) {
-    const Error error = error_of_header(folder, array_header(dtype, "2,"));
+    const Error error = npy_header_error(folder, array_header(dtype, "2,"));
     CHECK(error.code() == Errc::unsupported);
     CHECK(error.detail().find("'" + dtype + "'") != std::string::npos);
   }
   const auto field = [&](const std::string& text) {
-    return error_of_header(
+    return npy_header_error(
         folder, "{'descr': [('a', '|u1'), " + text + "], 'fortran_order': False, 'shape': (1,), }");
   };
   CHECK(field("('b', '<f8', (2,))").code() == Errc::unsupported);
   CHECK(field("('b', [('c', '<f8')])").code() == Errc::unsupported);
   CHECK(field("('b', '<c8')").detail().find("'<c8' of field 'b'") != std::string::npos);
-  CHECK(error_of_header(folder, "{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': ()}")
+  CHECK(npy_header_error(folder, "{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': ()}")
             .code() == Errc::unsupported);
 }
 
@@ -307,7 +301,7 @@ TEST_CASE("npy: a damaged header is corrupt, at the byte that is wrong") {
            {"{'descr': [('\\ud800', '|u1')], 'fortran_order': False, 'shape': ()}", 10 + 15},
            {"{'descr': [('\\q', '|u1')], 'fortran_order': False, 'shape': ()}", 10 + 14}}) {
     CAPTURE(c.header);
-    const Error error = error_of_header(folder, c.header);
+    const Error error = npy_header_error(folder, c.header);
     CHECK(error.code() == Errc::corrupt);
     CHECK(error.offset() == c.byte);
   }
@@ -317,14 +311,14 @@ TEST_CASE("npy: an array that the file does not hold is corrupt, however large i
   const TempDir folder;
   for (const std::string shape : {"9,", "3, 3", "4611686018427387904, 4", "4294967296, 4294967296",
                                   "18446744073709551615,", "4294967296, 4294967296, 1"}) {
-    const Error error = error_of_header(folder, array_header("<f8", shape));
+    const Error error = npy_header_error(folder, array_header("<f8", shape));
     CHECK(error.code() == Errc::corrupt);
     CHECK(error.offset().has_value());
   }
   const auto whole = npy(array_header("<f8", "2, 3"), counting<double>(6, false));
   for (std::size_t n = 0; n < whole.size(); ++n) {
     const Error error =
-        error_of(folder, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)});
+        npy_error(folder, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)});
     CHECK(error.code() == Errc::corrupt);
   }
 }

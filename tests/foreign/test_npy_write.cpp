@@ -54,7 +54,7 @@ TEST_CASE("npy: a matrix is written as numpy.save writes the array") {
   convert(open(folder / "in.dbdf"), {}, folder / "out.npy");
   std::string wanted("\x93NUMPY\x01\x00\x76\x00", 10);
   wanted += "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2), }";
-  wanted += std::string(127 - wanted.size(), ' ') + '\n';
+  wanted.append(127 - wanted.size(), ' ').append("\n");
   wanted += std::string("\0\0\1\0\2\0\3\0", 8);
   CHECK(text_of(test::read_bytes(folder / "out.npy")) == wanted);
 }
@@ -70,7 +70,7 @@ TEST_CASE("npy: a frame is written as packed records") {
   convert(open(folder / "in.dbdf"), {}, folder / "out.npy");
   std::string wanted("\x93NUMPY\x01\x00\x76\x00", 10);
   wanted += "{'descr': [(\"a'b\", '|u1'), ('c', '<f4')], 'fortran_order': False, 'shape': (2,), }";
-  wanted += std::string(127 - wanted.size(), ' ') + '\n';
+  wanted.append(127 - wanted.size(), ' ').append("\n");
   wanted += std::string("\1\0\0\0\x3f\2\0\0\0\x80", 10);
   CHECK(text_of(test::read_bytes(folder / "out.npy")) == wanted);
 }

@@ -11,10 +11,10 @@ namespace dapple::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double seconds_since(Steady::time_point start) {
+  return std::chrono::duration<double>(Steady::now() - start).count();
 }
 
 struct Taken {
@@ -27,7 +27,7 @@ Taken take(const Series& series, const Contender& contender) {
   if (contender.prepare) contender.prepare();
   Sample sample;
   const Watch watch;
-  const auto start = Clock::now();
+  const auto start = Steady::now();
   const double answer = contender.run(sample);
   const double seconds = seconds_since(start);
   const bool clean = watch.undisturbed(seconds, sample.cpu_elsewhere(), series.cache);
@@ -49,7 +49,7 @@ class Rounds {
       : clean_(series.contenders.size()), counts_all_(series.contenders.size()) {
     const std::size_t n = series.contenders.size();
     for (const Contender& contender : series.contenders) take(series, contender);  // warms up
-    const auto start = Clock::now();
+    const auto start = Steady::now();
     while (!satisfied(patience) &&
            (taken_.size() < patience.least_rounds || seconds_since(start) < patience.seconds)) {
       std::vector<Taken> round(n);

@@ -54,7 +54,7 @@ Partition make_partition(std::size_t strips, std::size_t per_strip) {
   return partition;
 }
 
-void make_dapple(const Path& path, const Partition& partition) {
+void make_dapple_partition(const Path& path, const Partition& partition) {
   WriteOptions options;
   options.sync = false;
   auto writer = MatrixWriter::create(path, kSide, kSide, ValueType::u8, options);
@@ -67,7 +67,7 @@ void make_dapple(const Path& path, const Partition& partition) {
 
 std::uint64_t key_of(std::uint64_t rx, std::uint64_t cx) { return rx << 32 | cx; }
 
-void make_lmdb(const Path& path, const Partition& partition) {
+void make_lmdb_partition(const Path& path, const Partition& partition) {
   LmdbMaker maker(path, partition.rects.size() * 256 + (64 << 20));
   for (const auto& r : partition.rects) {
     maker.append(key_of(r.rx, r.cx), std::as_bytes(std::span(&r.rows, 1)));
@@ -103,7 +103,7 @@ void run_w12(Session& session) {
     return session.file(fmt::format("irregular-{}.{}", side, ending),
                         [&](const Path& path) { how(path, partition); });
   };
-  const Path path = make("dbdf", make_dapple);
+  const Path path = make("dbdf", make_dapple_partition);
   std::vector<Pin> pins;
   pins.emplace_back(path);
   const auto matrix = Matrix::open(path);
@@ -141,7 +141,7 @@ void run_w12(Session& session) {
         return answer(info.pos.rx, info.pos.cx);
       }));
   if constexpr (kHasLmdb) {
-    const Path lmdb = make("lmdb", make_lmdb);
+    const Path lmdb = make("lmdb", make_lmdb_partition);
     pins.emplace_back(lmdb);
     const auto store = std::make_shared<LmdbStore>(lmdb);
     const auto reader = std::make_shared<LmdbStore::Reader>(*store);

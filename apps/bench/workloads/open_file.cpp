@@ -22,7 +22,7 @@ namespace dapple::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 using Path = std::filesystem::path;
 
 constexpr std::uint32_t kTile = 8;
@@ -49,7 +49,7 @@ void for_each_block(const Blocks& blocks, const Take& take) {
   }
 }
 
-void make_dapple(const Path& path, const Blocks& blocks) {
+void make_dapple_grid(const Path& path, const Blocks& blocks) {
   WriteOptions options;
   options.tile = {kTile, kTile};
   options.kind = KindChoice::dense;
@@ -60,7 +60,7 @@ void make_dapple(const Path& path, const Blocks& blocks) {
   writer.finish();
 }
 
-void make_lmdb(const Path& path, const Blocks& blocks) {
+void make_lmdb_grid(const Path& path, const Blocks& blocks) {
   LmdbMaker maker(path, blocks.count() * 256 + (64 << 20));
   for_each_block(blocks, [&](std::uint64_t i, std::uint64_t j, const auto& cells) {
     maker.append(i * blocks.across + j, std::as_bytes(std::span(cells)));
@@ -77,14 +77,14 @@ void make_hdf5(const Path& path, const Blocks& blocks) {
 }
 
 /// A block to fetch, and the cell to look at: its first.
-struct Wanted {
+struct Target {
   std::uint64_t i, j;
   double value() const { return cell(i * kTile, j * kTile); }
 };
 
 /// The limit: dapple's file without dapple. The trailer says where the index is, its entry where
 /// the block is (lib/dbdf/FORMAT.md).
-double fetch_by_pread(const RawFile& file, const Blocks& blocks, const Wanted& wanted) {
+double fetch_by_pread(const RawFile& file, const Blocks& blocks, const Target& wanted) {
   const auto u64_at = [](std::span<const std::byte> bytes, std::size_t at) {
     std::uint64_t value;
     std::memcpy(&value, bytes.data() + at, sizeof value);
@@ -121,20 +121,20 @@ struct OpenFiles {
 template <class Take>
 void for_each_way(const OpenFiles& files, const Take& take) {
   take(Way{"three preads", Role::limit, "open, fstat, pread of trailer, index entry and block",
-           [files](const Wanted& wanted, double& value) {
+           [files](const Target& wanted, double& value) {
              RawFile file(files.dapple);
              value = fetch_by_pread(file, files.blocks, wanted);
              return file;
            }});
   take(Way{"dapple", Role::dapple, "Matrix::open(path).tile(i, j).dense<uint8_t>()(0, 0)",
-           [files](const Wanted& wanted, double& value) {
+           [files](const Target& wanted, double& value) {
              Matrix matrix = Matrix::open(files.dapple);
              value = matrix.tile(wanted.i, wanted.j).dense<std::uint8_t>()(0, 0);
              return matrix;
            }});
   if constexpr (kHasLmdb) {
     take(Way{"LMDB", Role::peer, "environment, transaction, mdb_get",
-             [files](const Wanted& wanted, double& value) {
+             [files](const Target& wanted, double& value) {
                auto store = std::make_unique<LmdbStore>(files.lmdb);
                auto reader = std::make_unique<LmdbStore::Reader>(*store);
                value =
@@ -144,7 +144,7 @@ void for_each_way(const OpenFiles& files, const Take& take) {
   }
   if constexpr (kHasHdf5) {
     take(Way{"HDF5", Role::peer, "H5Fopen, H5Dopen2, H5Dread of one cell; default chunk cache",
-             [files](const Wanted& wanted, double& value) {
+             [files](const Target& wanted, double& value) {
                auto matrix =
                    std::make_unique<Hdf5Matrix>(files.hdf5, ValueType::u8, kHdf5DefaultCache);
                std::uint8_t read = 0;
@@ -156,28 +156,28 @@ void for_each_way(const OpenFiles& files, const Take& take) {
   }
 }
 
-std::vector<Wanted> random_blocks(const Blocks& blocks, std::size_t count) {
+std::vector<Target> random_blocks(const Blocks& blocks, std::size_t count) {
   Random random(5);
-  std::vector<Wanted> wanted(count);
-  for (Wanted& w : wanted) w = {random.below(blocks.down), random.below(blocks.across)};
+  std::vector<Target> wanted(count);
+  for (Target& w : wanted) w = {random.below(blocks.down), random.below(blocks.across)};
   return wanted;
 }
 
-double total(const std::vector<Wanted>& wanted) {
+double total(const std::vector<Target>& wanted) {
   double sum = 0;
-  for (const Wanted& w : wanted) sum += w.value();
+  for (const Target& w : wanted) sum += w.value();
   return sum;
 }
 
 /// Opens once for each of `wanted`; only opening and fetching is timed.
 template <class Open>
-double open_all(const Open& open, const std::vector<Wanted>& wanted, Sample& sample) {
+double open_all(const Open& open, const std::vector<Target>& wanted, Sample& sample) {
   double sum = 0, seconds = 0;
-  for (const Wanted& w : wanted) {
-    const auto start = Clock::now();
+  for (const Target& w : wanted) {
+    const auto start = Steady::now();
     double value = 0;
     const auto held = open(w, value);
-    seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    seconds += std::chrono::duration<double>(Steady::now() - start).count();
     sum += value;
   }
   sample.set(seconds);
@@ -186,7 +186,7 @@ double open_all(const Open& open, const std::vector<Wanted>& wanted, Sample& sam
 
 /// Private memory that an opened file with one fetched block costs.
 template <class Open>
-double growth(const Open& open, const Wanted& wanted) {
+double growth(const Open& open, const Target& wanted) {
   return in_child([&] {
     memory_bytes("Private_Dirty");  // its own buffers are there from now on
     const auto before = static_cast<double>(memory_bytes("Private_Dirty"));
@@ -212,7 +212,7 @@ void measure_opens(Session& session, const OpenFiles& files) {
   session.measure(hot);
 
   Series idle{"open and fetch, after 60 ms of idling, " + size, kMicroseconds, Cache::warm, goals};
-  const std::vector<Wanted> one(many.begin(), many.begin() + 1);
+  const std::vector<Target> one(many.begin(), many.begin() + 1);
   for_each_way(files, [&](const auto& way) {
     idle.contenders.push_back(
         {way.name, way.role, way.how, 1, total(one),
@@ -248,8 +248,8 @@ void run_w5(Session& session) {
       return session.file(fmt::format("blocks-{}.{}", blocks.count(), ending),
                           [&](const Path& path) { how(path, blocks); });
     };
-    OpenFiles files{blocks, make("dbdf", make_dapple), {}, {}};
-    if constexpr (kHasLmdb) files.lmdb = make("lmdb", make_lmdb);
+    OpenFiles files{blocks, make("dbdf", make_dapple_grid), {}, {}};
+    if constexpr (kHasLmdb) files.lmdb = make("lmdb", make_lmdb_grid);
     if constexpr (kHasHdf5) files.hdf5 = make("h5", make_hdf5);
     std::vector<Pin> pins;
     for (const Path& path : {files.dapple, files.lmdb, files.hdf5}) {
