@@ -50,36 +50,48 @@ void TileWriter::put(BlockPos pos, DenseRef<T> cells) {
 
 namespace {
 
-template <Value T>
-std::uint64_t bits_of(const T& value) {
-  return detail::load_bits(value_type_of<T>(), reinterpret_cast<const std::byte*>(&value));
+/// Throws invalid_argument unless the row pointers ascend from 0 to the number of values, and every
+/// value has a column.
+void require_consistent(std::span<const std::uint64_t> row_ptr, std::uint32_t rows,
+                        std::size_t columns, std::size_t values) {
+  const auto bad = [](const std::string& detail) { throw Error(Errc::invalid_argument, detail); };
+  if (row_ptr.size() != std::size_t{rows} + 1 || columns != values) {
+    bad("expected " + std::to_string(rows + std::size_t{1}) +
+        " row pointers and as many columns as values, got " + std::to_string(row_ptr.size()) +
+        " row pointers, " + std::to_string(columns) + " columns, " + std::to_string(values) +
+        " values");
+  }
+  std::uint64_t next = 0;
+  for (std::uint32_t r = 0; r < rows; ++r) {
+    const std::uint64_t begin = row_ptr[r], end = row_ptr[r + 1];
+    if (begin != next || end < begin || end > values) {
+      bad("expected row pointers that ascend from 0 to " + std::to_string(values) + ", got " +
+          std::to_string(begin) + " and " + std::to_string(end) + " in row " + std::to_string(r));
+    }
+    next = end;
+  }
+  if (next != values) {
+    bad("expected row pointers that end at " + std::to_string(values) + ", got " +
+        std::to_string(next));
+  }
+}
+
+std::vector<SparseCell> list_of(const CsrCells& cells) {
+  std::vector<SparseCell> list;
+  list.reserve(cells.stored());
+  for (std::uint32_t r = 0; r < cells.rows; ++r) {
+    for (std::uint64_t i = cells.row_ptr[r]; i < cells.row_ptr[r + 1]; ++i) {
+      list.push_back({r, cells.col_idx[i], detail::load_bits(cells.type, cells.value(i))});
+    }
+  }
+  return list;
 }
 
 }  // namespace
 
 template <Value T>
 void TileWriter::put(BlockPos pos, CsrRef<T> cells) {
-  const auto bad = [](const std::string& detail) { throw Error(Errc::invalid_argument, detail); };
-  const std::size_t nnz = cells.values.size();
-  if (cells.row_ptr.size() != std::size_t{cells.rows} + 1 || cells.col_idx.size() != nnz) {
-    bad("expected " + std::to_string(cells.rows + std::size_t{1}) +
-        " row pointers and as many columns as values, got " + std::to_string(cells.row_ptr.size()) +
-        " row pointers, " + std::to_string(cells.col_idx.size()) + " columns, " +
-        std::to_string(nnz) + " values");
-  }
-  std::uint64_t next = 0;
-  for (std::uint32_t r = 0; r < cells.rows; ++r) {
-    const std::uint64_t begin = cells.row_ptr[r], end = cells.row_ptr[r + 1];
-    if (begin != next || end < begin || end > nnz) {
-      bad("expected row pointers that ascend from 0 to " + std::to_string(nnz) + ", got " +
-          std::to_string(begin) + " and " + std::to_string(end) + " in row " + std::to_string(r));
-    }
-    next = end;
-  }
-  if (next != nnz) {
-    bad("expected row pointers that end at " + std::to_string(nnz) + ", got " +
-        std::to_string(next));
-  }
+  require_consistent(cells.row_ptr, cells.rows, cells.col_idx.size(), cells.values.size());
   const CsrCells rows{cells.row_ptr.data(),
                       cells.col_idx.data(),
                       reinterpret_cast<const std::byte*>(cells.values.data()),
@@ -87,13 +99,7 @@ void TileWriter::put(BlockPos pos, CsrRef<T> cells) {
                       cells.rows,
                       cells.cols};
   if (impl_->put_if_clean(pos, rows)) return;
-  std::vector<SparseCell> list;
-  list.reserve(nnz);
-  for (std::uint32_t r = 0; r < cells.rows; ++r) {
-    for (std::uint64_t i = cells.row_ptr[r]; i < cells.row_ptr[r + 1]; ++i) {
-      list.push_back({r, cells.col_idx[i], bits_of(cells.values[i])});
-    }
-  }
+  std::vector<SparseCell> list = list_of(rows);
   impl_->put(pos, {cells.rows, cells.cols}, value_type_of<T>(), list);
 }
 
@@ -102,7 +108,9 @@ void TileWriter::put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> 
   std::vector<SparseCell> list;
   list.reserve(entries.size());
   for (const Triplet<T>& entry : entries) {
-    list.push_back({entry.row, entry.col, bits_of(entry.value)});
+    list.push_back(
+        {entry.row, entry.col,
+         detail::load_bits(value_type_of<T>(), reinterpret_cast<const std::byte*>(&entry.value))});
   }
   impl_->put(pos, shape, value_type_of<T>(), list);
 }

@@ -95,6 +95,12 @@ void sort_csr(const Store& store, const Region& region, const ReadOptions& optio
 
 }  // namespace
 
+void fail_memory(const Store& store, const Region& region) {
+  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+              "expected a region that fits in memory, got " + std::to_string(region.rows.size()) +
+                  " x " + std::to_string(region.cols.size()) + " cells");
+}
+
 template <class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
                  const CsrOut<Col>& out) {

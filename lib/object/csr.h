@@ -21,8 +21,10 @@ namespace dapple::detail {
 Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType type,
                   std::uint64_t rows, std::uint64_t cols);
 
-/// Calls `f`, which makes arrays for the cells of `region`. Throws invalid_argument when memory
-/// cannot hold them.
+/// Throws invalid_argument: memory cannot hold arrays for the cells of `region`.
+[[noreturn]] void fail_memory(const Store& store, const Region& region);
+
+/// Calls `f`, which makes arrays for the cells of `region`; `fail_memory` when it cannot.
 template <class F>
 auto fill_memory(const Store& store, const Region& region, const F& f) {
   try {
@@ -30,9 +32,7 @@ auto fill_memory(const Store& store, const Region& region, const F& f) {
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {
   }
-  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
-              "expected a region that fits in memory, got " + std::to_string(region.rows.size()) +
-                  " x " + std::to_string(region.cols.size()) + " cells");
+  fail_memory(store, region);
 }
 
 /// The arrays of a Csr whose values have a type that is known when the program runs.
