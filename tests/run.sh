@@ -75,7 +75,7 @@ if build build-asan "library tests/fuzz/fuzz_views" -Dtests=true "${together[@]}
 fi
 
 will_log build-tsan/meson-logs/testlog.json
-build build-tsan "tests/threads" -Dtests=true "${together[@]}" \
+build build-tsan "tests/threads tests/race" -Dtests=true "${together[@]}" \
   -Db_sanitize=thread -Db_lundef=false -Doptimization=1 "-Dcpp_args=['$quiet', '-Wno-tsan']" &&
   run build-tsan "threads"
 
