@@ -70,12 +70,28 @@ struct MappedFile::Map {
   std::optional<Residency> residency;
 };
 
-std::shared_ptr<MappedFile> MappedFile::open(std::string name, bool guarded) {
-  // O_NONBLOCK: opening a pipe without a writer must not hang; regular files ignore it.
-  Descriptor fd(
+namespace {
+
+// O_NONBLOCK: opening a pipe without a writer must not hang; regular files ignore it.
+Descriptor open_to_read(const std::string& name) {
+  return Descriptor(
       uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+}
+
+}  // namespace
+
+std::shared_ptr<MappedFile> MappedFile::open(std::string name, bool guarded) {
+  Descriptor fd = open_to_read(name);
   if (!fd.is_open()) throw_io(name, "open it for reading", errno);
   return adopt(std::move(fd), std::move(name), guarded);
+}
+
+std::shared_ptr<MappedFile> MappedFile::open_if_there(std::string name, bool guarded) {
+  Descriptor fd = open_to_read(name);
+  struct stat s;
+  if (!fd.is_open() || ::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) return nullptr;
+  return std::shared_ptr<MappedFile>(
+      new MappedFile(std::move(fd), std::move(name), stamp_of(s), s.st_uid, guarded));
 }
 
 std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name, bool guarded) {

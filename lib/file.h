@@ -41,6 +41,8 @@ class MappedFile {
   /// Throws io: no such file, a folder, not a regular file, no permission. `guarded`: bytes that
   /// somebody cuts off the file while it is mapped read as zero, and `require_intact` tells.
   static std::shared_ptr<MappedFile> open(std::string name, bool guarded = false);
+  /// The same without an error: none when `open` would throw.
+  static std::shared_ptr<MappedFile> open_if_there(std::string name, bool guarded = false);
   /// The file that is open as `fd`. Throws io as above. `name` is used in messages.
   static std::shared_ptr<MappedFile> adopt(Descriptor fd, std::string name, bool guarded = false);
   /// A file without a name that holds what is left to read of `fd` (for pipes). `name` is used

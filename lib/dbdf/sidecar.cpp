@@ -1,7 +1,5 @@
 #include "lib/dbdf/sidecar.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -51,14 +49,9 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   Sidecar sidecar;
   // A `path` would be cut into its parts each time, a tenth of what opening costs.
   std::string name = data.name() + kSidecarEnding;
-  struct stat s;
-  if (::stat(name.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) return sidecar;
-  std::shared_ptr<MappedFile> file;
-  try {
-    file = MappedFile::open(std::move(name), data.guarded());
-  } catch (const Error&) {
-    return sidecar;  // unreadable to this user: as if it were not there
-  }
+  // One that this user may not read is as if it were not there.
+  std::shared_ptr<MappedFile> file = MappedFile::open_if_there(std::move(name), data.guarded());
+  if (file == nullptr) return sidecar;
   sidecar.state = SidecarState::stale;
   if (file->size() < kLine) return sidecar;
   const auto expected = make_binding(data, body);
