@@ -115,7 +115,6 @@ TEST_CASE("damage: a file cut at any byte gives what is left of it, or an error"
 TEST_CASE("damage: any changed byte of headers or index gives the truth, or an error") {
   fuzz::MemoryFile file;
   std::size_t changed = 0;
-  const std::size_t step = test::one_or_watched(3);
   for (const Sample& sample : test::small_samples()) {
     CAPTURE(sample.name);
     const reference::Object before = reference::read(sample.bytes);
@@ -123,9 +122,7 @@ TEST_CASE("damage: any changed byte of headers or index gives the truth, or an e
     Bytes damaged = sample.bytes;
     for (std::size_t at = 0; at < damaged.size(); ++at) {
       if (!structure[at]) continue;
-      const std::vector<std::byte> changes = changes_of(sample.bytes[at]);
-      for (std::size_t k = at % step; k < changes.size(); k += step) {
-        const std::byte value = changes[k];
+      for (const std::byte value : changes_of(sample.bytes[at])) {
         damaged[at] = value;
         file.set(damaged);
         const std::string wrong = wrong_answer(file.path(), damaged, before);
