@@ -14,16 +14,14 @@
 #include "dapple/error.h"
 #include "lib/bytes.h"
 #include "lib/guard.h"
+#include "lib/opening.h"
 #include "lib/temporary.h"
 
 namespace dapple::detail {
 
 namespace {
 
-// Requests served by pread before the file is mapped, and the private bytes they may take. An
-// open followed by one small block makes four: file header, index trailer, index entry, block.
-constexpr unsigned kEarlyRequests = 8;
-constexpr std::size_t kEarlyBytes = 32 << 10;
+constexpr std::size_t kLine = 64;
 
 // Lets Boost map a descriptor that is already open: opening by name a second time could meet
 // another file.
@@ -59,10 +57,15 @@ void advise(const std::byte* base, std::uint64_t offset, std::uint64_t n, int ad
 
 }  // namespace
 
-void throw_io(const std::string& file, const std::string& action, int errno_value) {
+void throw_io(const std::string& file, std::string_view action, int errno_value) {
   throw Error(Errc::io, file, std::nullopt,
-              "expected to " + action + ", got " + std::generic_category().message(errno_value));
+              std::string("expected to ")
+                  .append(action)
+                  .append(", got ")
+                  .append(std::generic_category().message(errno_value)));
 }
+
+class MappedFile::Key {};
 
 struct MappedFile::Map {
   boost::interprocess::mapped_region region;
@@ -72,15 +75,21 @@ struct MappedFile::Map {
 
 namespace {
 
+[[noreturn, gnu::noinline]] void fail_irregular(const std::string& name, bool folder) {
+  throw Error(Errc::io, name, std::nullopt,
+              std::string("expected a regular file, got ") +
+                  (folder ? "a folder" : "a pipe, socket or device"));
+}
+
 // O_NONBLOCK: opening a pipe without a writer must not hang; regular files ignore it.
-Descriptor open_to_read(const std::string& name) {
+DAPPLE_OPENING Descriptor open_to_read(const std::string& name) {
   return Descriptor(
       uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
 }
 
 }  // namespace
 
-std::shared_ptr<MappedFile> MappedFile::open(std::string name, bool guarded) {
+DAPPLE_OPENING std::shared_ptr<MappedFile> MappedFile::open(std::string name, bool guarded) {
   Descriptor fd = open_to_read(name);
   if (!fd.is_open()) throw_io(name, "open it for reading", errno);
   return adopt(std::move(fd), std::move(name), guarded);
@@ -90,20 +99,15 @@ std::shared_ptr<MappedFile> MappedFile::open_if_there(std::string name, bool gua
   Descriptor fd = open_to_read(name);
   struct stat s;
   if (!fd.is_open() || ::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) return nullptr;
-  return std::shared_ptr<MappedFile>(
-      new MappedFile(std::move(fd), std::move(name), stamp_of(s), s.st_uid, guarded));
+  return std::make_shared<MappedFile>(Key(), std::move(fd), std::move(name), s, guarded);
 }
 
-std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name, bool guarded) {
+DAPPLE_OPENING std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name,
+                                                             bool guarded) {
   struct stat s;
   if (::fstat(fd.get(), &s) != 0) throw_io(name, "read its size", errno);
-  if (!S_ISREG(s.st_mode)) {
-    throw Error(Errc::io, name, std::nullopt,
-                std::string("expected a regular file, got ") +
-                    (S_ISDIR(s.st_mode) ? "a folder" : "a pipe, socket or device"));
-  }
-  return std::shared_ptr<MappedFile>(
-      new MappedFile(std::move(fd), std::move(name), stamp_of(s), s.st_uid, guarded));
+  if (!S_ISREG(s.st_mode)) fail_irregular(name, S_ISDIR(s.st_mode));
+  return std::make_shared<MappedFile>(Key(), std::move(fd), std::move(name), s, guarded);
 }
 
 std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
@@ -127,8 +131,13 @@ std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
   return adopt(std::move(fd), std::move(name));
 }
 
-MappedFile::MappedFile(Descriptor fd, std::string name, FileStamp stamp, uid_t owner, bool guarded)
-    : fd_(std::move(fd)), name_(std::move(name)), stamp_(stamp), owner_(owner), guarded_(guarded) {}
+DAPPLE_OPENING MappedFile::MappedFile(Key, Descriptor fd, std::string name, const struct stat& s,
+                                      bool guarded)
+    : fd_(std::move(fd)),
+      name_(std::move(name)),
+      stamp_(stamp_of(s)),
+      owner_(s.st_uid),
+      guarded_(guarded) {}
 
 MappedFile::~MappedFile() = default;
 
@@ -160,60 +169,68 @@ const std::byte* MappedFile::map() const {
   return base();
 }
 
-void MappedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+namespace {
+
+[[noreturn, gnu::noinline]] void fail_shrunk(const std::string& name, std::uint64_t offset,
+                                             std::uint64_t size) {
+  throw Error(Errc::io, name, offset,
+              "expected a file of " + std::to_string(size) + " bytes, got one that shrank");
+}
+
+}  // namespace
+
+DAPPLE_OPENING void MappedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   for (std::size_t done = 0; done < out.size();) {
     const ssize_t got = uninterrupted([&] {
       return ::pread(fd_.get(), out.data() + done, out.size() - done,
                      static_cast<off_t>(offset + done));
     });
     if (got < 0) throw_io(name_, "read it", errno);
-    if (got == 0) {
-      throw Error(Errc::io, name_, offset + done,
-                  "expected a file of " + std::to_string(size()) + " bytes, got one that shrank");
-    }
+    if (got == 0) fail_shrunk(name_, offset + done, size());
     done += static_cast<std::size_t>(got);
   }
 }
 
 std::byte* MappedFile::early_bytes() const noexcept {
-  return reinterpret_cast<std::byte*>(early_.get());
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(early_.data()) % kLine;
+  return early_.data() + (kLine - beyond);
 }
 
 // Where in private memory these bytes would go: on lines of their own, so that an index entry is
 // inside one, and aligned as in the file.
 std::optional<std::size_t> MappedFile::early_room(std::uint64_t offset,
                                                   std::uint64_t n) const noexcept {
-  if (map_ != nullptr || early_parts_.size() >= kEarlyRequests) return std::nullopt;
-  std::size_t at = offset % sizeof(Line);
-  if (!early_parts_.empty()) {
-    at += round_up(early_parts_.back().at + early_parts_.back().size, sizeof(Line));
+  if (map_ != nullptr || early_count_ == kEarlyRequests) return std::nullopt;
+  std::size_t at = offset % kLine;
+  if (early_count_ > 0) {
+    const Early& last = early_parts_[early_count_ - 1];
+    at += round_up(last.at + last.size, kLine);
   }
   if (at > kEarlyBytes || n > kEarlyBytes - at) return std::nullopt;
   return at;
 }
 
-bool MappedFile::is_read_early(std::uint64_t offset, std::uint64_t n) const noexcept {
+DAPPLE_OPENING bool MappedFile::is_read_early(std::uint64_t offset,
+                                              std::uint64_t n) const noexcept {
   if (base() != nullptr) return false;
   const std::lock_guard lock(mutex_);
   return early_room(offset, n).has_value();
 }
 
-const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n) const {
+DAPPLE_OPENING const std::byte* MappedFile::at_before_map(std::uint64_t offset,
+                                                          std::uint64_t n) const {
   {
     const std::lock_guard lock(mutex_);
-    for (const Early& part : early_parts_) {
+    for (const Early& part : std::span(early_parts_).first(early_count_)) {
       if (offset >= part.offset && offset - part.offset <= part.size &&
           n <= part.size - (offset - part.offset)) {
         return early_bytes() + part.at + (offset - part.offset);
       }
     }
     if (const auto at = early_room(offset, n)) {
-      if (early_ == nullptr) {
-        early_ = std::make_unique_for_overwrite<Line[]>(kEarlyBytes / sizeof(Line));
-      }
       std::byte* const bytes = early_bytes() + *at;
       read_at(offset, {bytes, static_cast<std::size_t>(n)});
-      early_parts_.push_back({offset, n, *at});
+      early_parts_[early_count_++] = {offset, n, *at};
       return bytes;
     }
   }
@@ -249,7 +266,8 @@ void MappedFile::fail_changed(const std::string& reading) const {
                   " bytes that stays as it is while " + reading + " is read, got " + got);
 }
 
-void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept {
+DAPPLE_OPENING void MappedFile::expect_single_looks(std::uint64_t offset,
+                                                    std::uint64_t n) const noexcept {
   const std::lock_guard lock(mutex_);
   single_looks_ = offset;
   single_looks_size_ = n;

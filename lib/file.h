@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,14 +13,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "dapple/error.h"
 #include "lib/descriptor.h"
 #include "lib/residency.h"
 
 struct iovec;
+struct stat;
 
 namespace dapple::detail {
 
@@ -48,6 +50,8 @@ class MappedFile {
   /// A file without a name that holds what is left to read of `fd` (for pipes). `name` is used
   /// in messages.
   static std::shared_ptr<MappedFile> spool(int fd, std::string name);
+  class Key;  // only the functions above make one
+  MappedFile(Key, Descriptor fd, std::string name, const struct stat& s, bool guarded);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -95,14 +99,14 @@ class MappedFile {
 
  private:
   struct Map;
-  struct Early {  // bytes [offset, offset + size) of the file, at byte `at` of early_
+  struct Early {  // bytes [offset, offset + size) of the file, at byte `at` of early_bytes()
     std::uint64_t offset, size;
     std::size_t at;
   };
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
-  MappedFile(Descriptor fd, std::string name, FileStamp stamp, uid_t owner, bool guarded);
+  // Requests served by pread before the file is mapped. An open followed by one small block makes
+  // four: file header, index trailer, index entry, block.
+  static constexpr unsigned kEarlyRequests = 8;
+  static constexpr std::size_t kEarlyBytes = 32 << 10;  // in all, on lines of their own
   bool is_lost() const noexcept;
   bool is_unchanged() const noexcept;
   const std::byte* at_before_map(std::uint64_t offset, std::uint64_t n) const;
@@ -118,15 +122,15 @@ class MappedFile {
   mutable std::mutex mutex_;  // guards what follows; never taken once mapped
   mutable std::unique_ptr<Map> map_;
   mutable std::uint64_t single_looks_ = 0, single_looks_size_ = 0;  // bytes, from an offset
-  mutable std::unique_ptr<Line[]> early_;
-  mutable std::vector<Early> early_parts_;
+  mutable std::array<Early, kEarlyRequests> early_parts_;
+  mutable unsigned early_count_ = 0;
+  // Aligned by hand: the C library takes much longer for an object that asks for it.
+  mutable std::array<std::byte, kEarlyBytes + 64> early_;
 };
 
-/// Runs `f`, which reads the file. When that is not intact, throws io whatever `f` returned or
-/// threw; `reading()` says what was read.
+/// As `watched` below, of a guarded file.
 template <class F, class Reading>
-auto watched(const MappedFile& file, const F& f, const Reading& reading) {
-  if (!file.guarded()) return f();
+[[gnu::noinline]] auto watched_guarded(const MappedFile& file, const F& f, const Reading& reading) {
   const auto check = [&] {
     if (!file.is_intact()) file.fail_changed(reading());
   };
@@ -144,6 +148,12 @@ auto watched(const MappedFile& file, const F& f, const Reading& reading) {
     if (!told) check();
     throw;
   }
+}
+/// Runs `f`, which reads the file. When that is not intact, throws io whatever `f` returned or
+/// threw; `reading()` says what was read.
+template <class F, class Reading>
+auto watched(const MappedFile& file, const F& f, const Reading& reading) {
+  return file.guarded() ? watched_guarded(file, f, reading) : f();
 }
 template <class F>
 auto watched(const MappedFile& file, const F& f) {
@@ -192,6 +202,6 @@ class OutputFile {
 };
 
 /// Throws io with the system's reason for `errno_value`: "expected to <action>, got <reason>".
-[[noreturn]] void throw_io(const std::string& file, const std::string& action, int errno_value);
+[[noreturn]] void throw_io(const std::string& file, std::string_view action, int errno_value);
 
 }  // namespace dapple::detail

@@ -1,4 +1,5 @@
 #include "lib/hash.h"
+#include "lib/opening.h"
 
 #include <new>
 
@@ -13,7 +14,7 @@
 
 namespace dapple::detail {
 
-std::uint64_t xxh3(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
+DAPPLE_OPENING std::uint64_t xxh3(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 

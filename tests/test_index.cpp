@@ -320,13 +320,13 @@ BlockIndex index_with(const std::vector<std::uint64_t>& tree, const test::TempDi
   bytes.insert(bytes.end(), entries.data(), entries.data() + Entry::kBytes);
   const auto words = std::as_bytes(std::span(tree));
   bytes.insert(bytes.end(), words.begin(), words.end());
+  const auto file = detail::MappedFile::open(dir.write("tree", bytes));
+  file->map();
   BlockIndex::Place place;
-  place.where = detail::MappedFile::open(dir.write("tree", bytes));
-  place.where->map();
   place.entries = 64;
   place.count = 1;
   place.tree_words = tree.size();
-  return BlockIndex::in_place(place);
+  return BlockIndex::in_place(file, place);
 }
 
 // An index whose tree is a ladder: every node sends all of its bands to the next node, so that

@@ -11,21 +11,32 @@
 #include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
+#include "lib/opening.h"
 
 namespace dapple::detail::dbdf {
 
 namespace {
 
+[[gnu::noinline]] std::string instead_of(const Store& store, const Entry& e,
+                                         const std::string& got) {
+  return "expected the block that the index describes, " + text(e.pos) + ", got " + got + "; " +
+         std::string(store.index().remedy());
+}
+
+[[noreturn, gnu::noinline]] void fail_unlike(const Store& store, const Entry& e,
+                                             const Entry& found) {
+  store.fail(Errc::corrupt, e.offset,
+             instead_of(store, e,
+                        "a block of " + std::to_string(found.rows) + " x " +
+                            std::to_string(found.cols) + " cells at " + text(found.pos)));
+}
+
 // Rule 2.6: an entry is used only when the block header that it points to says the same.
-void confirm(const Store& store, std::uint64_t number, const Entry& e) {
+DAPPLE_OPENING void confirm(const Store& store, std::uint64_t number, const Entry& e) {
   const MappedFile& file = store.file();
-  const auto got = [&](const std::string& what) {
-    return "expected the block that the index describes, " + text(e.pos) + ", got " + what + "; " +
-           std::string(store.index().remedy());
-  };
   if (e.offset < kPosition || e.offset > file.size() || e.bytes > file.size() - e.offset ||
       e.bytes < kBlockStart) {
-    store.index().fail_entry(number, got("bytes outside the file"));
+    store.index().fail_entry(number, instead_of(store, e, "bytes outside the file"));
   }
   const std::uint64_t start = e.offset - kPosition;
   std::uint64_t header = std::min<std::uint64_t>(kLongestItemHeader, file.size() - start);
@@ -42,9 +53,7 @@ void confirm(const Store& store, std::uint64_t number, const Entry& e) {
   const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type;
   if (!item.holds_cells() || found.pos != e.pos || found.rows != e.rows || found.cols != e.cols ||
       found.kind != e.kind || !same_type || found.stored != e.stored || found.bytes != e.bytes) {
-    store.fail(Errc::corrupt, e.offset,
-               got("a block of " + std::to_string(found.rows) + " x " + std::to_string(found.cols) +
-                   " cells at " + text(found.pos)));
+    fail_unlike(store, e, found);
   }
 }
 
@@ -113,7 +122,7 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
   }
 }
 
-std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
+DAPPLE_OPENING std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   return DensePlace{store.file().at(e.offset + kDenseHeader, e.bytes - kDenseHeader),
                     e.cols * size_of(e.value_type)};
 }

@@ -1,4 +1,5 @@
 #include "lib/dbdf/header.h"
+#include "lib/opening.h"
 
 #include <algorithm>
 #include <cstring>
@@ -47,8 +48,9 @@ bool is_auxiliary(const Entry& e) noexcept {
 
 // Reads a header of which kLongestItemHeader bytes are there. False when a rule is broken: which
 // one is told by the function below, which takes three times as long.
-bool read_sound_header(const std::byte* p, std::uint64_t at, std::uint64_t rows, std::uint64_t cols,
-                       std::uint64_t remaining, Item& item) noexcept {
+DAPPLE_OPENING bool read_sound_header(const std::byte* p, std::uint64_t at, std::uint64_t rows,
+                                      std::uint64_t cols, std::uint64_t remaining,
+                                      Item& item) noexcept {
   Entry& e = item.entry;
   e.pos = {load_le<std::uint64_t>(p), load_le<std::uint64_t>(p + 8)};
   e.offset = at + kPosition;
@@ -74,8 +76,8 @@ bool read_sound_header(const std::byte* p, std::uint64_t at, std::uint64_t rows,
          e.bytes <= remaining - kPosition && is_inside(item, rows, cols);
 }
 
-Item read_header_with_care(ByteReader& reader, std::uint64_t rows, std::uint64_t cols,
-                           std::uint64_t remaining) {
+[[gnu::noinline]] Item read_header_with_care(ByteReader& reader, std::uint64_t rows,
+                                             std::uint64_t cols, std::uint64_t remaining) {
   const std::uint64_t start = reader.offset();
   Item item;
   Entry& e = item.entry;
@@ -128,9 +130,9 @@ Item read_header_with_care(ByteReader& reader, std::uint64_t rows, std::uint64_t
 
 // Into the caller's item: to copy one whose fields were just written waits for them (10^6 headers:
 // 27 ms).
-void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t rows,
-                      std::uint64_t cols, std::uint64_t remaining, const std::string& file,
-                      Item& item) {
+DAPPLE_OPENING void read_item_header(std::span<const std::byte> bytes, std::uint64_t at,
+                                     std::uint64_t rows, std::uint64_t cols,
+                                     std::uint64_t remaining, const std::string& file, Item& item) {
   if (bytes.size() >= kLongestItemHeader &&
       read_sound_header(bytes.data(), at, rows, cols, remaining, item)) {
     return;
@@ -139,45 +141,39 @@ void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::u
   item = read_header_with_care(reader, rows, cols, remaining);
 }
 
-Schema read_header(const MappedFile& file, std::uint64_t& body) {
+DAPPLE_OPENING std::span<const std::byte> first_look(const MappedFile& file) {
   // Most headers are 19 bytes; a frame's needs a byte, a length and a label per column.
   constexpr std::uint64_t kFirstLook = 512;
-  std::span<const std::byte> head = file.bytes(0, std::min<std::uint64_t>(file.size(), kFirstLook));
-  ByteReader reader(head, 0, file.name());
-  Schema schema;
-  const auto version = reader.le<std::uint8_t>("a format version");
-  if (version != kVersion) {
-    reader.fail(0, "expected format version 1 (R1), got " + std::to_string(version));
-  }
-  const auto data_type = reader.le<std::uint8_t>("a data type");
-  if (data_type < 1 || data_type > 3) {
-    reader.fail(1, "expected a data type of 1 to 3 (R1), got " + std::to_string(data_type));
-  }
-  schema.rows = reader.le<std::uint64_t>("a row count");
-  schema.cols = reader.le<std::uint64_t>("a column count");
-  const auto type_of = [](ByteReader& r) {
-    const std::uint64_t at = r.offset();
-    const auto code = r.le<std::uint8_t>("a value type");
-    const auto type = value_type_of_code(code);
-    if (!type) r.fail(at, "expected a value type of 1 to 10 (R1), got " + std::to_string(code));
-    return *type;
-  };
-  if (static_cast<DataType>(data_type) != DataType::frame) {
-    schema.kind = ObjectKind::matrix;
-    schema.storage =
-        static_cast<DataType>(data_type) == DataType::dense_matrix ? Storage::dense : Storage::csr;
-    schema.value_type = type_of(reader);
-    body = reader.offset();
-    return schema;
-  }
+  return file.bytes(0, std::min(file.size(), kFirstLook));
+}
 
-  schema.kind = ObjectKind::frame;
+namespace {
+
+// A byte of the header that is none of those that it may be.
+[[noreturn, gnu::noinline]] void fail_byte(ByteReader& reader, std::uint64_t at, const char* wanted,
+                                           std::uint8_t got) {
+  reader.fail(at,
+              std::string("expected ").append(wanted).append(" (R1), got ") + std::to_string(got));
+}
+
+ValueType read_type(ByteReader& reader) {
+  const std::uint64_t at = reader.offset();
+  const auto code = reader.le<std::uint8_t>("a value type");
+  const auto type = value_type_of_code(code);
+  if (!type) fail_byte(reader, at, "a value type of 1 to 10", code);
+  return *type;
+}
+
+// A frame's header from behind the column count; returns where it ends. `head` is its start.
+[[gnu::noinline]] std::uint64_t read_columns(const MappedFile& file,
+                                             std::span<const std::byte> head, Schema& schema) {
   // Each column has a type of one byte and a label length of two: what the file cannot hold is
   // refused before any memory is taken.
   if (schema.cols > (file.size() - kHeaderStart) / 3) {
-    reader.fail(kHeaderStart, "expected at least " + std::to_string(schema.cols) +
-                                  " value types and label lengths (R4), got " +
-                                  std::to_string(file.size() - kHeaderStart) + " bytes");
+    ByteReader(head, 0, file.name())
+        .fail(kHeaderStart, "expected at least " + std::to_string(schema.cols) +
+                                " value types and label lengths (R4), got " +
+                                std::to_string(file.size() - kHeaderStart) + " bytes");
   }
   // Hops over the labels to find the header's end, looking at as little as that takes.
   const auto look_to = [&](std::uint64_t end) {
@@ -195,13 +191,38 @@ Schema read_header(const MappedFile& file, std::uint64_t& body) {
   ByteReader columns(head, 0, file.name());
   columns.take(kHeaderStart, "a header");
   schema.columns.reserve(schema.cols);
-  for (std::uint64_t k = 0; k < schema.cols; ++k) schema.columns.push_back({{}, type_of(columns)});
+  for (std::uint64_t k = 0; k < schema.cols; ++k)
+    schema.columns.push_back({{}, read_type(columns)});
   for (Column& column : schema.columns) {
     const auto length = columns.le<std::uint16_t>("a label's length");
     const auto label = columns.take(length, "a label");
     column.label.assign(reinterpret_cast<const char*>(label.data()), label.size());
   }
-  body = columns.offset();
+  return columns.offset();
+}
+
+}  // namespace
+
+DAPPLE_OPENING Schema read_header(const MappedFile& file, std::uint64_t& body) {
+  const auto head = first_look(file);
+  ByteReader reader(head, 0, file.name());
+  Schema schema;
+  const auto version = reader.le<std::uint8_t>("a format version");
+  if (version != kVersion) fail_byte(reader, 0, "format version 1", version);
+  const auto data_type = reader.le<std::uint8_t>("a data type");
+  if (data_type < 1 || data_type > 3) fail_byte(reader, 1, "a data type of 1 to 3", data_type);
+  schema.rows = reader.le<std::uint64_t>("a row count");
+  schema.cols = reader.le<std::uint64_t>("a column count");
+  if (static_cast<DataType>(data_type) == DataType::frame) {
+    schema.kind = ObjectKind::frame;
+    body = read_columns(file, head, schema);
+    return schema;
+  }
+  schema.kind = ObjectKind::matrix;
+  schema.storage =
+      static_cast<DataType>(data_type) == DataType::dense_matrix ? Storage::dense : Storage::csr;
+  schema.value_type = read_type(reader);
+  body = reader.offset();
   return schema;
 }
 

@@ -87,6 +87,10 @@ void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::u
                       std::uint64_t cols, std::uint64_t remaining, const std::string& file,
                       Item& item);
 
+/// The start of a file, as much of it as one request brings for all who look there while it is
+/// opened.
+std::span<const std::byte> first_look(const MappedFile& file);
+
 /// Reads the file header. `body` becomes the byte where the body starts. Throws corrupt (R1, R4),
 /// not_recognised when the first bytes are of no DAPHNE file.
 Schema read_header(const MappedFile& file, std::uint64_t& body);

@@ -7,6 +7,7 @@
 
 #include "lib/dbdf/header.h"
 #include "lib/hash.h"
+#include "lib/opening.h"
 
 namespace dapple::detail::dbdf {
 
@@ -81,14 +82,27 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
   put(make_trailer(index, file_size, table_hash.value()));
 }
 
-std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first) {
-  // One read brings the whole index of a small file.
+namespace {
+
+// REQUIRES that the file has one.
+const std::byte* last_line(const MappedFile& file) {
+  // One request brings the whole index of a small file.
   constexpr std::uint64_t kLook = 1024;
-  if (file.size() < kLine) return std::nullopt;
   const std::uint64_t look = std::min(kLook, file.size());
-  const std::byte* p = file.at(file.size() - look, look) + (look - kLine);
-  if (std::memcmp(p + trailer_at::magic, kTrailerTag, 8) != 0 ||
-      load_le<std::uint64_t>(p + trailer_at::hash) != trailer_hash(p, file.size()) ||
+  return file.at(file.size() - look, look) + (look - kLine);
+}
+
+}  // namespace
+
+DAPPLE_OPENING bool ends_in_tag(const MappedFile& file) {
+  return file.size() >= kLine &&
+         std::memcmp(last_line(file) + trailer_at::magic, kTrailerTag, kTag) == 0;
+}
+
+DAPPLE_OPENING std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first) {
+  if (!ends_in_tag(file)) return std::nullopt;
+  const std::byte* p = last_line(file);
+  if (load_le<std::uint64_t>(p + trailer_at::hash) != trailer_hash(p, file.size()) ||
       load_le<std::uint32_t>(p + trailer_at::version) != kIndexVersion) {
     return std::nullopt;
   }
@@ -115,13 +129,12 @@ std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first)
   return trailer;
 }
 
-BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
-                    IndexOrigin origin) {
+DAPPLE_OPENING BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
+                                   IndexOrigin origin) {
   BlockIndex::Place place = trailer.place;
   file->expect_single_looks(trailer.payload, file->size() - trailer.payload);
-  place.where = std::move(file);
   place.origin = origin;
-  return BlockIndex::in_place(std::move(place));
+  return BlockIndex::in_place(std::move(file), place);
 }
 
 bool is_whole(const MappedFile& file, const Trailer& trailer) {

@@ -37,8 +37,11 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
 struct Trailer {
   std::uint64_t payload = 0;     // byte of the file where the index payload starts
   std::uint64_t table_hash = 0;  // of all payload bytes before the trailer
-  BlockIndex::Place place;       // without `where` and `origin`
+  BlockIndex::Place place;       // without `origin`
 };
+
+/// True when the file ends as every trailer does. Reads its end only.
+bool ends_in_tag(const MappedFile& file);
 
 /// The trailer that ends `file`; nothing when there is none, or a damaged one. `first` is the
 /// lowest byte where an index payload may start. Reads the end of the file only.

@@ -6,6 +6,7 @@
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
 #include "lib/object/entry_summary.h"
+#include "lib/opening.h"
 
 namespace dapple::detail::dbdf {
 
@@ -31,8 +32,8 @@ bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
 
 }  // namespace
 
-bool has_own_index(const MappedFile& file, std::span<const std::byte> head) {
-  return starts_like_dbdf(head) && find_trailer(file, kHeaderStart).has_value();
+DAPPLE_OPENING bool has_own_index(const MappedFile& file) {
+  return starts_like_dbdf(first_look(file)) && ends_in_tag(file);
 }
 
 Match recognise_dbdf(const Probe& probe) {
@@ -94,24 +95,36 @@ void require_no_damaged_index(const MappedFile& file, std::uint64_t body, const 
               "'dapple repair' rebuilds it");
 }
 
+// Apart, because a file that has its own index needs none of it.
+[[gnu::noinline]] std::shared_ptr<const Store> open_without_index(
+    std::shared_ptr<MappedFile>&& file, std::uint64_t body, Schema&& schema,
+    const OpenOptions& options) {
+  std::string note;
+  BlockIndex index = index_from_outside(*file, body, schema, note);
+  if (options.check != Check::never) require_no_damaged_index(*file, body, index);
+  auto store =
+      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
+  store->set_note(std::move(note));
+  store->set_check(options.check);
+  return store;
+}
+
 }  // namespace
 
-std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
-                                       const OpenOptions& options) {
+DAPPLE_OPENING std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
+                                                      const OpenOptions& options) {
   std::uint64_t body = 0;
   Schema schema = read_header(*file, body);
-  std::string note;
   auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
   if (trailer && options.check != Check::never && !knows_header(*file, body, *trailer)) {
     throw header_error(*file);
   }
-  const bool embedded = trailer && complete(trailer->place, schema);
-  BlockIndex index = embedded ? index_at(file, *trailer, IndexOrigin::embedded)
-                              : index_from_outside(*file, body, schema, note);
-  if (!embedded && options.check != Check::never) require_no_damaged_index(*file, body, index);
+  if (!trailer || !complete(trailer->place, schema)) {
+    return open_without_index(std::move(file), body, std::move(schema), options);
+  }
+  BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
   auto store =
       std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
-  store->set_note(std::move(note));
   store->set_check(options.check);
   return store;
 }

@@ -10,9 +10,9 @@ namespace dapple::detail::dbdf {
 
 Match recognise_dbdf(const Probe& probe);
 
-/// True for a file that starts like one of this format, and ends in dapple's index of it: nothing
-/// else does. `head`: its first bytes.
-bool has_own_index(const MappedFile& file, std::span<const std::byte> head);
+/// True for a file that starts like one of this format, and ends like an index of dapple's: nothing
+/// else does.
+bool has_own_index(const MappedFile& file);
 
 /// Header, then the index at the end of the file, or a fresh sidecar, or a walk over the body.
 /// Throws corrupt (R1 to R4), io.

@@ -102,8 +102,7 @@ void check_entries(const std::shared_ptr<MappedFile>& file, const Trailer& trail
                           "expected the tile shape of the blocks in the index, got another");
     return;
   }
-  place.where = file;
-  check_index(BlockIndex::in_place(place), truth, file->name(), place.entries, findings);
+  check_index(BlockIndex::in_place(file, place), truth, file->name(), place.entries, findings);
 }
 
 VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,

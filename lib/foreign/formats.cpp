@@ -14,6 +14,7 @@
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
+#include "lib/opening.h"
 
 namespace dapple {
 
@@ -115,12 +116,9 @@ std::string list_formats(F choose, std::string_view FormatInfo::*word) {
 bool reads(const FormatInfo& info) { return info.reads; }
 bool writes(const FormatInfo& info) { return info.writes; }
 
-const Format& recognised(const MappedFile& file) {
-  constexpr std::uint64_t head_bytes = 4096;
-  const auto head = file.bytes(0, std::min(file.size(), head_bytes));
-  // Files of dapple's own writer are not held against all formats: each would bring its code, and
-  // the file's extension, into the processor's caches (a fifth of a cold open).
-  if (dbdf::has_own_index(file, head)) return kTable.front();
+[[gnu::noinline]] const Format& best_match(const MappedFile& file) {
+  constexpr std::uint64_t kHead = 4096;
+  const auto head = file.bytes(0, std::min(file.size(), kHead));
   const Probe probe{file, head, extension_of(file.name())};
   const Format* best = nullptr;
   Match surest = Match::no;
@@ -135,6 +133,12 @@ const Format& recognised(const MappedFile& file) {
   throw Error(Errc::not_recognised, file.name(), std::nullopt,
               "expected a format that dapple knows (" + list_formats(reads, &FormatInfo::name) +
                   "), got none of them; name one with --from");
+}
+
+DAPPLE_OPENING const Format& recognised(const MappedFile& file) {
+  // Files of dapple's own writer are not held against all formats: each would bring its code, and
+  // the file's extension, into the processor's caches (a fifth of a cold open).
+  return dbdf::has_own_index(file) ? kTable.front() : best_match(file);
 }
 
 }  // namespace
@@ -169,8 +173,9 @@ const Format& format_to_write(const std::string& to, const std::filesystem::path
                   ", or a format named with --to, got '" + extension + "'");
 }
 
-const Format& format_to_read(const MappedFile& file, const OpenOptions& options) {
-  if (options.format.empty()) return recognised(file);
+namespace {
+
+[[gnu::noinline]] const Format& named_to_read(const OpenOptions& options) {
   const Format& format = format_named(options.format);
   if (format.open != nullptr) return format;
   throw Error(Errc::invalid_argument, "expected a format that can be read (" +
@@ -178,8 +183,14 @@ const Format& format_to_read(const MappedFile& file, const OpenOptions& options)
                                           options.format + "'");
 }
 
-std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
-                                        const OpenOptions& options) {
+}  // namespace
+
+const Format& format_to_read(const MappedFile& file, const OpenOptions& options) {
+  return options.format.empty() ? recognised(file) : named_to_read(options);
+}
+
+DAPPLE_OPENING std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
+                                                       const OpenOptions& options) {
   const Format& format = format_to_read(*file, options);
   return format.open(std::move(file), options);
 }

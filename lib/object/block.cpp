@@ -4,6 +4,7 @@
 
 #include "lib/object/csr.h"
 #include "lib/object/store.h"
+#include "lib/opening.h"
 
 namespace dapple {
 
@@ -35,8 +36,8 @@ std::span<const std::byte> Block::payload() const {
   return payload_of(store(), store().fetched_entry(number_));
 }
 
-Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t number,
-                                     ValueType wanted) {
+DAPPLE_OPENING Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot,
+                                                    std::uint64_t number, ValueType wanted) {
   const auto& store = static_cast<const detail::Store&>(hot);
   const Entry e = store.fetched_entry(number);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {

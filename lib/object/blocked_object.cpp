@@ -4,6 +4,7 @@
 #include "dapple/matrix.h"
 #include "lib/object/csr.h"
 #include "lib/object/store.h"
+#include "lib/opening.h"
 
 namespace dapple {
 
@@ -71,7 +72,7 @@ BlockRange::iterator BlockRange::begin() const {
   return {store_, 0};
 }
 
-BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept
+DAPPLE_OPENING BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept
     : store_(std::move(store)), hot_(store_.get()) {}
 
 std::uint64_t BlockedObject::rows() const noexcept { return store_->schema().rows; }
@@ -122,18 +123,25 @@ std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t 
   return store_->block(*number);
 }
 
-std::uint64_t BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
-  const auto& grid = store_->index().grid();
+namespace {
+
+[[noreturn, gnu::noinline]] void fail_tile(const Store& store, std::uint64_t i, std::uint64_t j) {
+  const auto& grid = store.index().grid();
   if (!grid) {
-    throw Error(Errc::invalid_argument, store_->file().name(), std::nullopt,
+    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
                 "expected a regular tiling to take tile " + detail::text({i, j}) +
                     " from, got blocks of other shapes");
   }
-  if (i >= grid->rows || j >= grid->cols) {
-    throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
-                "expected a tile of " + std::to_string(grid->rows) + " x " +
-                    std::to_string(grid->cols) + ", got " + detail::text({i, j}));
-  }
+  throw Error(Errc::out_of_range, store.file().name(), std::nullopt,
+              "expected a tile of " + std::to_string(grid->rows) + " x " +
+                  std::to_string(grid->cols) + ", got " + detail::text({i, j}));
+}
+
+}  // namespace
+
+DAPPLE_OPENING std::uint64_t BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
+  const auto& grid = store_->index().grid();
+  if (!grid || i >= grid->rows || j >= grid->cols) fail_tile(*store_, i, j);
   return store_->touch(i * grid->cols + j);
 }
 

@@ -10,6 +10,7 @@
 #include "lib/object/entry_pages.h"
 #include "lib/object/entry_summary.h"
 #include "lib/object/overlap.h"
+#include "lib/opening.h"
 
 namespace dapple::detail {
 
@@ -54,8 +55,10 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, std::uint64_t rows, std:
 BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summary,
                                     const std::string& file) {
   BlockIndex index;
+  index.held_ = std::make_unique<Held>();
+  Held& held = *index.held_;
   const std::uint64_t n = entries.size();
-  index.counts_ = summary.counts();
+  held.counts = summary.counts();
   index.place_.object = summary.object();
   index.place_.grid = summary.grid();
   if (!summary.sorted()) {
@@ -67,13 +70,13 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summ
     });
     EntryTable ordered;
     ordered.reserve(n);
-    index.order_.resize(n);
+    held.order.resize(n);
     EntrySummary again = summary.of_none();
     for (std::uint64_t number = 0; number < n; ++number) {
       const Entry e = entries[by_key[number]];
       ordered.push_back(e);
       again.see(e);
-      index.order_[by_key[number]] = number;
+      held.order[by_key[number]] = number;
     }
     entries = std::move(ordered);
     index.place_.grid = again.grid();
@@ -89,16 +92,18 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summ
       const auto overlaps = find_overlaps(entries);
       if (!overlaps.empty()) throw overlap_error(entries, overlaps.front(), file);
     }
-    index.tree_ = std::move(tree.words);
+    held.tree = std::move(tree.words);
   }
-  index.table_ = std::move(entries);
-  index.memory_ = index.table_.data();
+  held.table = std::move(entries);
+  index.memory_ = held.table.data();
   return index;
 }
 
-BlockIndex BlockIndex::in_place(Place place) {
+DAPPLE_OPENING BlockIndex BlockIndex::in_place(std::shared_ptr<const MappedFile> file,
+                                               const Place& place) {
   BlockIndex index;
-  index.place_ = std::move(place);
+  index.place_ = place;
+  index.file_ = std::move(file);
   return index;
 }
 
@@ -117,25 +122,28 @@ BlockIndex BlockIndex::on_demand(Bands bands, std::unique_ptr<const EntryMaker> 
   }
   index.place_.count = count * strips;
   index.place_.origin = IndexOrigin::embedded;
-  index.bands_ = std::move(bands);
-  index.pages_ = std::make_shared<EntryPages>(std::move(maker), index.place_.count);
+  index.held_ = std::make_unique<Held>();
+  index.held_->bands = std::move(bands);
+  index.held_->pages = std::make_shared<EntryPages>(std::move(maker), index.place_.count);
   return index;
 }
 
-const std::byte* BlockIndex::made_entry(std::uint64_t number) const { return pages_->at(number); }
+const std::byte* BlockIndex::made_entry(std::uint64_t number) const {
+  return held_->pages->at(number);
+}
 
 std::uint64_t BlockIndex::strip_of(std::uint64_t col) const noexcept {
-  const auto& starts = bands_.col_starts;
+  const auto& starts = held_->bands.col_starts;
   return static_cast<std::uint64_t>(std::upper_bound(starts.begin(), starts.end(), col) -
                                     starts.begin()) -
          1;
 }
 
 BlockCounts BlockIndex::counts(std::uint64_t most) const {
-  if (pages_ != nullptr) return pages_->counts();
-  if (!place_.where) return counts_;
+  if (is_on_demand()) return held_->pages->counts();
+  if (file_ == nullptr) return held_ != nullptr ? held_->counts : BlockCounts();
   const std::uint64_t head = place_.entries - Entry::kBytes;
-  const std::byte* p = place_.where->at(head, Entry::kBytes);
+  const std::byte* p = file_->at(head, Entry::kBytes);
   if (load_le<std::uint64_t>(p + head_at::hash) != xxh3({p, head_at::hash})) {
     fail(head, std::string("expected counts of blocks that fit their hash, got others; ")
                    .append(remedy()));
@@ -166,23 +174,23 @@ BlockCounts BlockIndex::counts(std::uint64_t most) const {
 }
 
 void BlockIndex::require_whole() const {
-  if (!place_.where || !place_.hash) return;
+  if (file_ == nullptr || !place_.hash) return;
   const std::uint64_t first = place_.entries - Entry::kBytes;
   const std::uint64_t end = round_up(tree_byte(place_.tree_words), Entry::kBytes);
-  place_.where->map();
-  place_.where->will_need(first, end - first);
-  if (xxh3(place_.where->bytes(first, end - first)) != *place_.hash) {
+  file_->map();
+  file_->will_need(first, end - first);
+  if (xxh3(file_->bytes(first, end - first)) != *place_.hash) {
     fail(first,
          std::string("expected an index that fits its hash, got another; ").append(remedy()));
   }
 }
 
 std::uint64_t BlockIndex::in_file_order(std::uint64_t i) const {
-  if (pages_ != nullptr) return pages_->in_file_order(i);
-  if (memory_ != nullptr) return order_.empty() ? i : order_[i];
+  if (is_on_demand()) return held_->pages->in_file_order(i);
+  if (file_ == nullptr) return held_->order.empty() ? i : held_->order[i];
   if (!place_.ordered) return i;
   const std::uint64_t at = place_.entries + place_.count * Entry::kBytes + 8 * i;
-  const auto number = load_le<std::uint64_t>(place_.where->at(at, 8));
+  const auto number = load_le<std::uint64_t>(file_->at(at, 8));
   if (number >= place_.count) {
     fail(at, "expected a block number below " + std::to_string(place_.count) + ", got " +
                  std::to_string(number));
@@ -191,7 +199,7 @@ std::uint64_t BlockIndex::in_file_order(std::uint64_t i) const {
 }
 
 void BlockIndex::fail(std::uint64_t byte, std::string detail) const {
-  throw Error(Errc::corrupt, place_.where ? place_.where->name() : std::string(), byte,
+  throw Error(Errc::corrupt, file_ != nullptr ? file_->name() : std::string(), byte,
               std::move(detail));
 }
 

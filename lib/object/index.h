@@ -142,11 +142,10 @@ class BlockIndex {
   static BlockIndex from_entries(EntryTable entries, const EntrySummary& summary,
                                  const std::string& file);
 
-  /// An index in place. `where` holds a head of 64 bytes, at byte `entries` `count` entries, then,
+  /// An index in place. The file holds a head of 64 bytes, at byte `entries` `count` entries, then,
   /// if `ordered`, a u64 per block that lists the entries in file order, then, if there is no grid,
-  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside `where`.
+  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside the file.
   struct Place {
-    std::shared_ptr<const MappedFile> where;
     std::uint64_t entries = 0;
     std::uint64_t count = 0;
     std::uint64_t tree_words = 0;
@@ -156,7 +155,7 @@ class BlockIndex {
     IndexOrigin origin = IndexOrigin::embedded;
     std::optional<std::uint64_t> hash;  // XXH3-64 of head, entries, order and tree, if known
   };
-  static BlockIndex in_place(Place place);
+  static BlockIndex in_place(std::shared_ptr<const MappedFile> file, const Place& place);
 
   /// A partition into bands of `rows` rows that are all cut at the same columns.
   struct Bands {
@@ -174,7 +173,7 @@ class BlockIndex {
   IndexOrigin origin() const noexcept { return place_.origin; }
   const std::optional<Grid>& grid() const noexcept { return place_.grid; }
   /// True when entries are read from a file each time: two looks at one may differ.
-  bool is_in_place() const noexcept { return place_.where != nullptr; }
+  bool is_in_place() const noexcept { return file_ != nullptr; }
   /// O(1). Throws corrupt when an index in place gives counts that do not add up, or of more stored
   /// values than `most`.
   BlockCounts counts(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
@@ -187,8 +186,8 @@ class BlockIndex {
   const std::byte* entry_bytes(std::uint64_t number) const {
     const std::uint64_t at = number * Entry::kBytes;
     if (memory_ != nullptr) return memory_ + at;
-    if (pages_ != nullptr) return made_entry(number);
-    return place_.where->at(place_.entries + at, Entry::kBytes);
+    if (file_ == nullptr) return made_entry(number);
+    return file_->at(place_.entries + at, Entry::kBytes);
   }
   Entry entry(std::uint64_t number) const { return load_entry(entry_bytes(number)); }
 
@@ -210,9 +209,10 @@ class BlockIndex {
   /// How to get a sound index in place of a damaged one, for the end of a message.
   std::string_view remedy() const noexcept;
 
-  /// The parts that an embedded or sidecar index stores behind its entries.
-  std::span<const std::uint64_t> file_order() const noexcept { return order_; }
-  std::span<const std::uint64_t> tree() const noexcept { return tree_; }
+  /// The parts that an embedded or sidecar index stores behind its entries. REQUIRES an index in
+  /// memory.
+  std::span<const std::uint64_t> file_order() const noexcept { return held_->order; }
+  std::span<const std::uint64_t> tree() const noexcept { return held_->tree; }
 
  private:
   /// Some of the tree's words, which are ascending if nothing is wrong with them.
@@ -234,6 +234,7 @@ class BlockIndex {
     std::uint64_t at;     // its word
     std::uint64_t count;  // of bands, or of pinned blocks
   };
+  bool is_on_demand() const noexcept { return held_ != nullptr && held_->pages != nullptr; }
   const std::byte* made_entry(std::uint64_t number) const;
   std::uint64_t strip_of(std::uint64_t col) const noexcept;
   std::uint64_t tree_size() const noexcept;
@@ -246,14 +247,21 @@ class BlockIndex {
   void collect_touching(const Region& region, std::vector<std::uint64_t>& numbers) const;
   [[noreturn]] void fail(std::uint64_t byte, std::string detail) const;
 
+  /// What an index has that is not in place. Held apart, so that one in place, which is moved
+  /// several times while a file is opened, is small.
+  struct Held {
+    BlockCounts counts;                 // in memory: blocks by kind,
+    EntryTable table;                   //   the entries,
+    std::vector<std::uint64_t> order;   //   file order unless it is the sorted one,
+    std::vector<std::uint64_t> tree;    //   and the cover tree unless there is a grid
+    Bands bands;                        // on demand: where the blocks lie,
+    std::shared_ptr<EntryPages> pages;  //   and their entries
+  };
+
   Place place_;
-  BlockCounts counts_;                 // in memory: blocks by kind,
-  EntryTable table_;                   // in memory: the entries,
-  const std::byte* memory_ = nullptr;  //   their first byte,
-  std::vector<std::uint64_t> order_;   //   file order unless it is the sorted one,
-  std::vector<std::uint64_t> tree_;    //   and the cover tree unless there is a grid
-  Bands bands_;                        // on demand: where the blocks lie,
-  std::shared_ptr<EntryPages> pages_;  //   and their entries
+  std::shared_ptr<const MappedFile> file_;  // in place: where
+  const std::byte* memory_ = nullptr;       // in memory: the first entry
+  std::unique_ptr<Held> held_;
 };
 
 }  // namespace dapple::detail

@@ -9,7 +9,7 @@
 namespace dapple::detail {
 
 std::uint64_t BlockIndex::tree_size() const noexcept {
-  return memory_ != nullptr ? tree_.size() : place_.tree_words;
+  return held_ != nullptr ? held_->tree.size() : place_.tree_words;
 }
 
 std::uint64_t BlockIndex::tree_byte(std::uint64_t i) const noexcept {
@@ -17,8 +17,10 @@ std::uint64_t BlockIndex::tree_byte(std::uint64_t i) const noexcept {
 }
 
 BlockIndex::Words BlockIndex::words_at(std::uint64_t first, std::uint64_t n) const {
-  if (memory_ != nullptr) return {reinterpret_cast<const std::byte*>(tree_.data() + first), n};
-  return {place_.where->at(tree_byte(first), 8 * n), n};
+  if (held_ != nullptr) {
+    return {reinterpret_cast<const std::byte*>(held_->tree.data() + first), n};
+  }
+  return {file_->at(tree_byte(first), 8 * n), n};
 }
 
 std::uint64_t BlockIndex::tree_word(std::uint64_t i) const { return words_at(i, 1)[0]; }
@@ -111,7 +113,10 @@ std::optional<std::uint64_t> BlockIndex::cover(std::uint64_t row, std::uint64_t 
   if (const auto& grid = place_.grid) {
     return (row / grid->tile.rows) * grid->cols + col / grid->tile.cols;
   }
-  if (pages_ != nullptr) return row / bands_.rows * bands_.col_starts.size() + strip_of(col);
+  if (is_on_demand()) {
+    const Bands& bands = held_->bands;
+    return row / bands.rows * bands.col_starts.size() + strip_of(col);
+  }
   if (tree_size() == 0) return std::nullopt;
   std::uint64_t ref = tree_word(0);
   Region part = place_.object;  // that the node is about
@@ -169,11 +174,12 @@ std::vector<std::uint64_t> BlockIndex::touching(const Region& region) const {
     }
     return numbers;
   }
-  if (pages_ != nullptr) {
+  if (is_on_demand()) {
+    const Bands& bands = held_->bands;
     const std::uint64_t first = strip_of(region.cols.begin), last = strip_of(region.cols.end - 1);
-    const std::uint64_t last_band = (region.rows.end - 1) / bands_.rows;
-    for (std::uint64_t band = region.rows.begin / bands_.rows; band <= last_band; ++band) {
-      const std::uint64_t number = band * bands_.col_starts.size();
+    const std::uint64_t last_band = (region.rows.end - 1) / bands.rows;
+    for (std::uint64_t band = region.rows.begin / bands.rows; band <= last_band; ++band) {
+      const std::uint64_t number = band * bands.col_starts.size();
       for (std::uint64_t strip = first; strip <= last; ++strip) numbers.push_back(number + strip);
     }
     return numbers;

@@ -7,32 +7,56 @@
 #include "dapple/matrix.h"
 #include "lib/foreign/formats.h"
 #include "lib/object/store.h"
+#include "lib/opening.h"
 
 namespace dapple {
 
-std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options) {
+namespace {
+
+using SharedStore = std::shared_ptr<const detail::Store>;
+
+DAPPLE_OPENING SharedStore open_path(const std::filesystem::path& path,
+                                     const OpenOptions& options) {
   const auto file = detail::MappedFile::open(path, options.guard);
-  auto store = detail::watched(*file, [&] { return detail::open_store(file, options); });
-  if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
+  return detail::watched(*file, [&] { return detail::open_store(file, options); });
+}
+
+bool holds_frame(const detail::Store& store) noexcept {
+  return store.schema().kind == detail::ObjectKind::frame;
+}
+
+[[noreturn, gnu::cold]] void fail_object(const detail::Store& store, std::string_view wanted) {
+  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+              std::string("expected a ")
+                  .append(wanted)
+                  .append(holds_frame(store) ? ", got a frame" : ", got a matrix"));
+}
+
+}  // namespace
+
+DAPPLE_OPENING std::variant<Matrix, Frame> open(const std::filesystem::path& path,
+                                                OpenOptions options) {
+  SharedStore store = open_path(path, options);
+  if (holds_frame(*store)) return Frame(std::move(store));
   return Matrix(std::move(store));
 }
 
 std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options) {
-  auto store = detail::open_store(detail::MappedFile::spool(fd, std::move(name)), options);
-  if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
+  SharedStore store = detail::open_store(detail::MappedFile::spool(fd, std::move(name)), options);
+  if (holds_frame(*store)) return Frame(std::move(store));
   return Matrix(std::move(store));
 }
 
-Matrix Matrix::open(const std::filesystem::path& path, OpenOptions options) {
-  auto object = dapple::open(path, std::move(options));
-  if (Matrix* matrix = std::get_if<Matrix>(&object)) return std::move(*matrix);
-  throw Error(Errc::type_mismatch, path.string(), std::nullopt, "expected a matrix, got a frame");
+DAPPLE_OPENING Matrix Matrix::open(const std::filesystem::path& path, OpenOptions options) {
+  SharedStore store = open_path(path, options);
+  if (holds_frame(*store)) fail_object(*store, "matrix");
+  return Matrix(std::move(store));
 }
 
-Frame Frame::open(const std::filesystem::path& path, OpenOptions options) {
-  auto object = dapple::open(path, std::move(options));
-  if (Frame* frame = std::get_if<Frame>(&object)) return std::move(*frame);
-  throw Error(Errc::type_mismatch, path.string(), std::nullopt, "expected a frame, got a matrix");
+DAPPLE_OPENING Frame Frame::open(const std::filesystem::path& path, OpenOptions options) {
+  SharedStore store = open_path(path, options);
+  if (!holds_frame(*store)) fail_object(*store, "frame");
+  return Frame(std::move(store));
 }
 
 }  // namespace dapple

@@ -8,6 +8,7 @@
 #include "lib/object/fill.h"
 #include "lib/object/overlap.h"
 #include "lib/object/stream_copy.h"
+#include "lib/opening.h"
 #include "lib/parallel.h"
 
 namespace dapple::detail {
@@ -25,8 +26,8 @@ std::string interval(Range range) {
 
 }  // namespace
 
-Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, const Codec& codec,
-             std::unique_ptr<CodecState> state)
+DAPPLE_OPENING Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index,
+                            const Codec& codec, std::unique_ptr<CodecState> state)
     : file_(std::move(file)),
       schema_(std::move(schema)),
       index_(std::move(index)),

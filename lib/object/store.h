@@ -164,7 +164,7 @@ struct CodecState {
 
 class Store : public HotStore {
  public:
-  Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex index, const Codec& codec,
+  Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index, const Codec& codec,
         std::unique_ptr<CodecState> state = nullptr);
 
   const MappedFile& file() const noexcept { return *file_; }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lib/object/store.h"
+#include "lib/opening.h"
 
 namespace dapple::detail {
 
@@ -16,6 +17,15 @@ constexpr std::uint64_t kManyTiles = 8192;
 
 std::uint64_t word_of(const std::byte* values, Place::Tag tag) noexcept {
   return reinterpret_cast<std::uintptr_t>(values) << Place::kTagBits | tag;
+}
+
+[[noreturn, gnu::noinline]] void fail_tile(const BlockIndex& index, std::uint64_t number,
+                                           BlockPos wanted, const Entry& entry) {
+  const std::uint64_t cols = index.grid()->cols;
+  index.fail_entry(number, "expected the index to place tile (" + std::to_string(number / cols) +
+                               ", " + std::to_string(number % cols) + ") at " + text(wanted) +
+                               ", got an entry of " + std::to_string(entry.rows) + " x " +
+                               std::to_string(entry.cols) + " cells at " + text(entry.pos));
 }
 
 }  // namespace
@@ -83,25 +93,21 @@ void Store::remember(std::uint64_t number, std::uint64_t place) const {
 }
 
 // Compares an entry with the tile that it is of, and with the bytes that it points to.
-void Store::compare(std::uint64_t number, const Entry& entry) const {
+DAPPLE_OPENING void Store::compare(std::uint64_t number, const Entry& entry) const {
   if (const auto& grid = index_.grid()) {
     const std::uint64_t i = number / grid->cols, j = number % grid->cols;
     const std::uint64_t rx = i * grid->tile.rows, cx = j * grid->tile.cols;
     if (entry.pos != BlockPos{rx, cx} ||
         entry.rows != std::min<std::uint64_t>(grid->tile.rows, schema_.rows - rx) ||
         entry.cols != std::min<std::uint64_t>(grid->tile.cols, schema_.cols - cx)) {
-      index_.fail_entry(number, "expected the index to place tile (" + std::to_string(i) + ", " +
-                                    std::to_string(j) + ") at " + detail::text({rx, cx}) +
-                                    ", got an entry of " + std::to_string(entry.rows) + " x " +
-                                    std::to_string(entry.cols) + " cells at " +
-                                    detail::text(entry.pos));
+      fail_tile(index_, number, {rx, cx}, entry);
     }
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, number, entry);
 }
 
 // Returns its place, or 0 when it is to be confirmed again the next time.
-std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
+DAPPLE_OPENING std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   compare(number, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
   if (file_->base() == nullptr) return 0;
@@ -123,7 +129,7 @@ std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
   return place;
 }
 
-std::uint64_t Store::touch(std::uint64_t number) const {
+DAPPLE_OPENING std::uint64_t Store::touch(std::uint64_t number) const {
   const std::uint64_t place = place_of(number);
   if (place != 0 && !file_->guarded()) return place;
   if (place == 0) ask_for({&number, 1}, ask_early(number));
@@ -141,7 +147,7 @@ Entry Store::confirmed_entry(std::uint64_t number) const {
   return entry;
 }
 
-Entry Store::fetched_entry(std::uint64_t number) const {
+DAPPLE_OPENING Entry Store::fetched_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);
   Entry to_blame = entry;
   if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {  // it was cut off
@@ -149,7 +155,8 @@ Entry Store::fetched_entry(std::uint64_t number) const {
   }
   watched(
       [&] {
-        if (index_.is_in_place()) compare(number, entry);
+        // What was read into private memory is as it was when it was compared.
+        if (index_.is_in_place() && file_->base() != nullptr) compare(number, entry);
       },
       &to_blame);
   return entry;
@@ -178,7 +185,7 @@ Part Store::confirmed_part(std::uint64_t number, const Entry& entry, const Regio
 // The entry of a small block stands on a page that takes as long to read as the block: both are
 // asked for at once (cold tiles of 4 KiB 2.0 times a pread, so 1.3; of 64 KiB 1.2 and 1.05).
 // Returns what was asked for.
-Range Store::ask_early(std::uint64_t number) const {
+DAPPLE_OPENING Range Store::ask_early(std::uint64_t number) const {
   constexpr std::uint64_t kSmall = 256 << 10;
   if (file_->base() == nullptr || !index_.is_in_place()) return {0, 0};
   const std::optional<Range> block = guess_.ask(number);
@@ -193,7 +200,7 @@ Range Store::ask_early(std::uint64_t number) const {
 // Touching an unread page makes the system read ahead megabytes; asked in advance for exactly the
 // bytes of the blocks, it reads those alone (200 cold tiles of 512 KiB: 105 MB instead of 1119 MB,
 // 0.10 s instead of 0.96 s). Neighbours in the file are asked for together.
-void Store::ask_for(std::span<const std::uint64_t> numbers, Range asked) const {
+DAPPLE_OPENING void Store::ask_for(std::span<const std::uint64_t> numbers, Range asked) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
