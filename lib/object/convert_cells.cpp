@@ -114,112 +114,31 @@ bool convert_nearest(From value, To& result) noexcept {
   }
 }
 
-/// Steps in bytes that the compiler knows, or that it does not.
-template <std::size_t bytes>
-struct FixedStep {
-  constexpr std::size_t operator()() const noexcept { return bytes; }
-};
-struct AnyStep {
-  std::size_t bytes;
-  constexpr std::size_t operator()() const noexcept { return bytes; }
-};
-
-struct Run {
-  const std::byte* source;
-  std::size_t from_step;
-  std::byte* target;
-  std::size_t to_step;
-  std::size_t n;
-};
-
-/// One value after the other; stops in front of the first that `convert` refuses.
-template <class From, class To, class Convert>
-std::size_t convert_each(const Run& run, Convert convert) noexcept {
-  for (std::size_t i = 0; i < run.n; ++i) {
-    To result;
-    if (!convert(load_le<From>(run.source + i * run.from_step), result)) return i;
-    store_le(run.target + i * run.to_step, result);
-  }
-  return run.n;
-}
-
-/// True when the quick conversion was exact for all of the run.
-template <class From, class To, class FromStep, class ToStep>
-[[gnu::always_inline]] inline bool convert_all_quick(const Run& run, FromStep from_step,
-                                                     ToStep to_step) noexcept {
-  const std::byte* __restrict source = run.source;
-  std::byte* __restrict target = run.target;
-  const std::size_t n = run.n;  // a store through `target` might change run.n
-  unsigned doubts = 0;          // a number: g++ makes no vectors of a loop that collects a bool
+/// Converts `n` values that lie side by side. True when the quick conversion was exact for all.
+/// Compiled for wider vectors, too.
+template <class From, class To>
+DAPPLE_VECTORS bool convert_packed(const std::byte* __restrict source, std::byte* __restrict target,
+                                   std::size_t n) noexcept {
+  unsigned doubts = 0;  // a number: g++ makes no vectors of a loop that collects a bool
   for (std::size_t i = 0; i < n; ++i) {
     To result;
-    doubts |= convert_quick(load_le<From>(source + i * from_step()), result) ? 0U : 1U;
-    store_le(target + i * to_step(), result);
+    doubts |= convert_quick(load_le<From>(source + i * sizeof(From)), result) ? 0U : 1U;
+    store_le(target + i * sizeof(To), result);
   }
   return doubts == 0;
 }
 
-/// Values that lie side by side. Compiled for wider vectors too.
+/// Values that may lie apart, each to the nearest; stops in front of one that has none.
 template <class From, class To>
-DAPPLE_VECTORS bool convert_packed(const Run& run) noexcept {
-  return convert_all_quick<From, To>(run, FixedStep<sizeof(From)>{}, FixedStep<sizeof(To)>{});
-}
-
-/// Runs are converted in pieces of this many values, without a branch per value; only a piece
-/// with a value that the quick conversion is not sure of is looked at again.
-constexpr std::size_t kPiece = 256;
-
-template <class From, class To>
-std::size_t convert_run(const Run& run) noexcept {
-  const bool packed = run.from_step == sizeof(From) && run.to_step == sizeof(To);
-  for (std::size_t done = 0; done < run.n; done += kPiece) {
-    Run piece = run;
-    piece.source += done * run.from_step;
-    piece.target += done * run.to_step;
-    piece.n = std::min(kPiece, run.n - done);
-    const bool exact =
-        packed ? convert_packed<From, To>(piece)
-               : convert_all_quick<From, To>(piece, AnyStep{run.from_step}, AnyStep{run.to_step});
-    if (exact) continue;
-    const std::size_t fitting = convert_each<From, To>(piece, convert_careful<To, From>);
-    if (fitting < piece.n) return done + fitting;
+std::size_t convert_run_nearest(const std::byte* source, std::size_t from_step, std::byte* target,
+                                std::size_t to_step, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    To result;
+    if (!convert_nearest(load_le<From>(source + i * from_step), result)) return i;
+    store_le(target + i * to_step, result);
   }
-  return run.n;
+  return n;
 }
-
-template <class From, class To>
-std::size_t convert_run_nearest(const Run& run) noexcept {
-  return convert_each<From, To>(run, convert_nearest<To, From>);
-}
-
-template <std::size_t size>
-void copy_run(const Run& run) noexcept {
-  for (std::size_t i = 0; i < run.n; ++i) {
-    std::memcpy(run.target + i * run.to_step, run.source + i * run.from_step, size);
-  }
-}
-
-/// Equal types: bytes, whatever they mean.
-void copy_run(std::size_t size, const Run& run) noexcept {
-  if (run.n == 0) return;
-  if (run.from_step == size && run.to_step == size) {
-    std::memcpy(run.target, run.source, run.n * size);
-    return;
-  }
-  switch (size) {
-    case 1:
-      return copy_run<1>(run);
-    case 2:
-      return copy_run<2>(run);
-    case 4:
-      return copy_run<4>(run);
-    default:
-      return copy_run<8>(run);
-  }
-}
-
-using RunFunction = std::size_t (*)(const Run&) noexcept;
-using CellFunction = bool (*)(std::uint64_t, std::uint64_t&) noexcept;
 
 template <class T>
 T from_bits(std::uint64_t bits) noexcept {
@@ -234,12 +153,14 @@ bool convert_bits(std::uint64_t bits, std::uint64_t& result) noexcept {
   return true;
 }
 
-/// The functions of one pair of different types; equal ones need none.
+/// The functions of one pair of different types; equal ones need none. There are ninety pairs: what
+/// can be done for all of them alike is not done here.
 struct Pair {
-  RunFunction run;
-  RunFunction run_nearest;
-  CellFunction cell;
-  CellFunction cell_nearest;
+  bool (*packed)(const std::byte*, std::byte*, std::size_t) noexcept;
+  std::size_t (*run_nearest)(const std::byte*, std::size_t, std::byte*, std::size_t,
+                             std::size_t) noexcept;
+  bool (*cell)(std::uint64_t, std::uint64_t&) noexcept;
+  bool (*cell_nearest)(std::uint64_t, std::uint64_t&) noexcept;
 };
 
 using PairTable = std::array<std::array<Pair, 11>, 11>;
@@ -248,7 +169,7 @@ template <class From, class To>
 constexpr void fill_pair(PairTable& table) {
   if constexpr (!std::is_same_v<From, To>) {
     table[static_cast<std::size_t>(value_type_of<From>())][static_cast<std::size_t>(
-        value_type_of<To>())] = {convert_run<From, To>, convert_run_nearest<From, To>,
+        value_type_of<To>())] = {convert_packed<From, To>, convert_run_nearest<From, To>,
                                  convert_bits<From, To, convert_careful<To, From>>,
                                  convert_bits<From, To, convert_nearest<To, From>>};
   }
@@ -274,23 +195,97 @@ const Pair& pair_of(ValueType from, ValueType to) noexcept {
   return kPairs[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
 }
 
+struct Run {
+  ValueType from;
+  const std::byte* source;
+  std::size_t from_step;
+  ValueType to;
+  std::byte* target;
+  std::size_t to_step;
+  std::size_t n;
+
+  Run piece(std::size_t first, std::size_t most) const noexcept {
+    Run piece = *this;
+    piece.source += first * from_step;
+    piece.target += first * to_step;
+    piece.n = std::min(n - first, most);
+    return piece;
+  }
+};
+
+/// Bytes of values, whatever they mean.
+void copy_run(ValueType type, const std::byte* source, std::size_t from_step, std::byte* target,
+              std::size_t to_step, std::size_t n) noexcept {
+  if (n == 0) return;
+  if (from_step == size_of(type) && to_step == size_of(type)) {
+    std::memcpy(target, source, n * size_of(type));
+    return;
+  }
+  visit_bits(type, [&](auto bits) {
+    for (std::size_t i = 0; i < n; ++i) {
+      std::memcpy(target + i * to_step, source + i * from_step, sizeof bits);
+    }
+  });
+}
+
+/// Runs are converted in pieces of this many values, without a branch per value; only a piece
+/// with a value that the quick conversion is not sure of is looked at again.
+constexpr std::size_t kPiece = 256;
+
+/// A piece, from wherever to wherever; false when one of its values has to be looked at again.
+/// Values that lie apart are put side by side first: as fast as ninety more loops that step (median
+/// 0.7 of their time), and a third less to compile.
+bool convert_quickly(const Pair& pair, const Run& run) noexcept {
+  const std::size_t from_size = size_of(run.from), to_size = size_of(run.to);
+  alignas(64) std::byte near_source[kPiece * 8], near_target[kPiece * 8];
+  const std::byte* source = run.source;
+  std::byte* target = run.target;
+  if (run.from_step != from_size && run.n > 1) {
+    copy_run(run.from, run.source, run.from_step, near_source, from_size, run.n);
+    source = near_source;
+  }
+  if (run.to_step != to_size && run.n > 1) target = near_target;
+  const bool exact = pair.packed(source, target, run.n);
+  if (exact && target == near_target) {
+    copy_run(run.to, near_target, to_size, run.target, run.to_step, run.n);
+  }
+  return exact;
+}
+
+/// One value after the other; stops in front of the first that does not fit.
+std::size_t convert_carefully(const Pair& pair, const Run& run) noexcept {
+  for (std::size_t i = 0; i < run.n; ++i) {
+    std::uint64_t result;
+    if (!pair.cell(load_bits(run.from, run.source + i * run.from_step), result)) return i;
+    store_bits(run.to, run.target + i * run.to_step, result);
+  }
+  return run.n;
+}
+
 }  // namespace
 
 std::size_t convert_cells(ValueType from, const std::byte* source, std::size_t from_step,
                           ValueType to, std::byte* target, std::size_t to_step, std::size_t n) {
-  const Run run{source, from_step, target, to_step, n};
   if (from == to) {
-    copy_run(size_of(from), run);
+    copy_run(from, source, from_step, target, to_step, n);
     return n;
   }
-  return pair_of(from, to).run(run);
+  const Pair& pair = pair_of(from, to);
+  const Run run{from, source, from_step, to, target, to_step, n};
+  for (std::size_t done = 0; done < n; done += kPiece) {
+    const Run piece = run.piece(done, kPiece);
+    if (convert_quickly(pair, piece)) continue;
+    const std::size_t fitting = convert_carefully(pair, piece);
+    if (fitting < piece.n) return done + fitting;
+  }
+  return n;
 }
 
 std::size_t convert_cells_lossy(ValueType from, const std::byte* source, std::size_t from_step,
                                 ValueType to, std::byte* target, std::size_t to_step,
                                 std::size_t n) {
   if (holds_all(to, from)) return convert_cells(from, source, from_step, to, target, to_step, n);
-  return pair_of(from, to).run_nearest({source, from_step, target, to_step, n});
+  return pair_of(from, to).run_nearest(source, from_step, target, to_step, n);
 }
 
 bool convert_cell(ValueType from, std::uint64_t bits, ValueType to,
