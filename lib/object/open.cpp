@@ -17,6 +17,7 @@ using SharedStore = std::shared_ptr<const detail::Store>;
 
 DAPPLE_OPENING SharedStore open_path(const std::filesystem::path& path,
                                      const OpenOptions& options) {
+  detail::ask_for_opening();
   const auto file = detail::MappedFile::open(path, options.guard);
   return detail::watched(*file, [&] { return detail::open_store(file, options); });
 }

@@ -1,0 +1,18 @@
+#include "lib/opening.h"
+
+// The linker's names for where a section begins and ends.
+extern "C" {
+extern const char __start_dapple_opening[] __attribute__((visibility("hidden")));
+extern const char __stop_dapple_opening[] __attribute__((visibility("hidden")));
+}
+
+namespace dapple::detail {
+
+void ask_for_opening() noexcept {
+  constexpr int kLine = 64, kSecondCache = 2;
+  for (const char* p = __start_dapple_opening; p < __stop_dapple_opening; p += kLine) {
+    __builtin_prefetch(p, 0, kSecondCache);
+  }
+}
+
+}  // namespace dapple::detail
