@@ -106,7 +106,7 @@ bool is_overflow(const char* p, const char* end) noexcept {
     if (*p == '+') ++p;
     if (std::from_chars(p, end, exponent).ec != std::errc()) return !down;
   }
-  return magnitude + exponent > 0;
+  return exponent > -magnitude;  // their sum may be beyond 2^63
 }
 
 }  // namespace

@@ -198,6 +198,7 @@ TEST_CASE("text: the spellings of a float") {
   CHECK(reads_as("0e999999999999999999999", 0.0));
   CHECK(reads_as("1e-99999999999999999999", 0.0));
   CHECK(reads_as("-1e-400", -0.0));
+  CHECK(reads_as("0.001e-9223372036854775808", 0.0));
   CHECK(reads_as("1e-46", 0.0f));
   CHECK(reads_as("INF", std::numeric_limits<double>::infinity()));
   CHECK(reads_as("-Infinity", -std::numeric_limits<double>::infinity()));
@@ -215,7 +216,8 @@ TEST_CASE("text: the spellings of a float") {
     CHECK(read<double>(text).error == NumberError::no_number);
     CHECK(read<float>(text).error == NumberError::no_number);
   }
-  for (const char* text : {"1e309", "-1.8e308", "1e99999999999999999999", "0.001e312"}) {
+  for (const char* text :
+       {"1e309", "-1.8e308", "1e99999999999999999999", "0.001e312", "12e9223372036854775807"}) {
     CAPTURE(text);
     CHECK(read<double>(text).error == NumberError::out_of_range);
   }
