@@ -5,11 +5,16 @@
 
 namespace dapple::detail {
 
-/// Asks for as many bytes as are about to be read at `from`, a page further on: the processor's own
-/// prefetching ends with each page. Any address will do.
-inline void ask_ahead(const std::byte* from, std::size_t n) noexcept {
+/// Asks for the line of 64 bytes that stands a page behind `from`, where somebody reads on and on:
+/// the processor's own prefetching ends with each page. Any address will do.
+inline void ask_ahead(const std::byte* from) noexcept {
   constexpr std::size_t kAhead = 4096;
-  for (std::size_t i = 0; i < n; i += 64) __builtin_prefetch(from + kAhead + i);
+  __builtin_prefetch(from + kAhead);
+}
+
+/// The same for `n` bytes that are about to be read.
+inline void ask_ahead(const std::byte* from, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; i += 64) ask_ahead(from + i);
 }
 
 }  // namespace dapple::detail

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <span>
 #include <vector>
 
@@ -37,19 +38,25 @@ std::vector<T> make_csr_cells() {
 }
 
 template <class T>
-void check_csr() {
-  const test::TempDir folder;
-  const std::vector<T> cells = make_csr_cells<T>();
+std::filesystem::path write_cells(const test::TempDir& folder, const std::vector<T>& cells,
+                                  KindChoice kind) {
+  const std::filesystem::path path = folder / "m.dbdf";
   WriteOptions options;
   options.tile = {kCsrRows, kCsrCols};
-  options.kind = KindChoice::csr;
+  options.kind = kind;
   options.narrow = false;
-  MatrixWriter writer =
-      MatrixWriter::create(folder / "m.dbdf", kCsrRows, kCsrCols, value_type_of<T>(), options);
+  MatrixWriter writer = MatrixWriter::create(path, kCsrRows, kCsrCols, value_type_of<T>(), options);
   writer.put<T>({0, 0}, {cells.data(), kCsrRows, kCsrCols, kCsrCols});
   writer.finish();
-  const auto csr = Matrix::open(folder / "m.dbdf").block({0, 0}).to_csr<T>();
-  REQUIRE(csr.col_idx.size() * (4 + sizeof(T)) >= detail::kStreamBytes);
+  return path;
+}
+
+template <class T>
+void check_arrays(const std::filesystem::path& path, const std::vector<T>& cells) {
+  const Matrix matrix = Matrix::open(path);
+  const Block block = matrix.block({0, 0});
+  REQUIRE(block.payload().size() >= detail::kStreamBytes);
+  const auto csr = block.to_csr<T>();
   std::uint64_t k = 0, wrong = 0;
   for (std::uint64_t row = 0; row < kCsrRows; ++row) {
     wrong += csr.row_ptr[row] != k ? 1 : 0;
@@ -65,15 +72,22 @@ void check_csr() {
   CHECK(wrong == 0);
 }
 
+template <class T>
+void check_kind(KindChoice kind) {
+  const test::TempDir folder;
+  const std::vector<T> cells = make_csr_cells<T>();
+  check_arrays(write_cells(folder, cells, kind), cells);
+}
+
 template <std::size_t kSize>
-void check_split() {
+void check_split_csr() {
   test::Rng rng(3);
   for (std::uint32_t count = 0; count < 20; ++count) {
     std::vector<std::byte> entries(count * (4 + kSize));
     for (std::byte& b : entries) b = static_cast<std::byte>(rng.between(0, 255));
     std::vector<std::uint32_t> cols(count);
     std::vector<std::byte> values(count * kSize);
-    detail::dbdf::split_entries<kSize>(entries.data(), count, cols.data(), values.data());
+    detail::dbdf::split_csr_entries<kSize>(entries.data(), count, cols.data(), values.data());
     for (std::uint32_t i = 0; i < count; ++i) {
       const std::byte* const entry = entries.data() + i * (4 + kSize);
       CHECK(std::memcmp(&cols[i], entry, 4) == 0);
@@ -82,33 +96,80 @@ void check_split() {
   }
 }
 
+template <std::size_t kSize, bool kWithCol>
+void check_split_coo() {
+  constexpr std::size_t kIndices = kWithCol ? 8 : 4;
+  test::Rng rng(4);
+  for (std::uint32_t count = 0; count < 20; ++count) {
+    std::vector<std::byte> entries(count * (kIndices + kSize));
+    for (std::byte& b : entries) b = static_cast<std::byte>(rng.between(0, 255));
+    std::vector<std::uint32_t> rows(count), cols(count);
+    std::vector<std::byte> values(count * kSize);
+    detail::dbdf::split_coo_entries<kSize, kWithCol>(entries.data(), count, rows.data(),
+                                                     cols.data(), values.data());
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::byte* const entry = entries.data() + i * (kIndices + kSize);
+      CHECK(std::memcmp(&rows[i], entry, 4) == 0);
+      CHECK((kWithCol ? std::memcmp(&cols[i], entry + 4, 4) == 0 : cols[i] == 0));
+      CHECK(std::memcmp(&values[i * kSize], entry + kIndices, kSize) == 0);
+    }
+  }
+}
+
 }  // namespace
 
-TEST_CASE("large CSR: arrays of f64 hold what was stored") { check_csr<double>(); }
+TEST_CASE("large CSR: arrays of f64 hold what was stored") { check_kind<double>(KindChoice::csr); }
 
-TEST_CASE("large CSR: arrays of i32 hold what was stored") { check_csr<std::int32_t>(); }
+TEST_CASE("large CSR: arrays of i32 hold what was stored") {
+  check_kind<std::int32_t>(KindChoice::csr);
+}
+
+TEST_CASE("large COO: arrays of f64 hold what was stored") { check_kind<double>(KindChoice::coo); }
+
+TEST_CASE("large COO: arrays of u16 hold what was stored") {
+  check_kind<std::uint16_t>(KindChoice::coo);
+}
+
+TEST_CASE("large COO: that the very last entries are out of order makes no difference") {
+  constexpr std::size_t kEntry = 16;
+  const test::TempDir folder;
+  const std::vector<double> cells = make_csr_cells<double>();
+  const std::filesystem::path path = write_cells(folder, cells, KindChoice::coo);
+  const BlockInfo block = Matrix::open(path).block({0, 0}).info();
+  std::vector<std::byte> bytes = test::read_bytes(path);
+  std::byte* const end = bytes.data() + block.offset + block.bytes;
+  std::swap_ranges(end - 2 * kEntry, end - kEntry, end - kEntry);
+  test::write_bytes(path, bytes);
+  check_arrays(path, cells);
+}
 
 TEST_CASE("large CSR: any number of entries is taken apart, and no more than those") {
-  check_split<1>();
-  check_split<2>();
-  check_split<4>();
-  check_split<8>();
+  check_split_csr<1>();
+  check_split_csr<2>();
+  check_split_csr<4>();
+  check_split_csr<8>();
+}
+
+TEST_CASE("large COO: any number of entries is taken apart, and no more than those") {
+  check_split_coo<2, true>();
+  check_split_coo<8, true>();
+  check_split_coo<8, false>();
 }
 
 TEST_CASE("large CSR: bytes that gather come out in order, at any address, and no others") {
-  constexpr std::size_t kEnough = 128, kTotal = 1500;
+  constexpr std::size_t kMost = 400, kTotal = 5000;
   constexpr std::byte kOutside{0xee};
   test::Rng rng(5);
   for (std::size_t shift = 0; shift < 64; ++shift) {
     CAPTURE(shift);
     alignas(64) std::array<std::byte, kTotal + 200> memory;
     memory.fill(kOutside);
-    detail::LineStage<kEnough> stage(memory.data() + shift);
+    detail::LineStage<kMost> stage(memory.data() + shift);
     // Halfway it begins anew, 20 bytes further on.
     std::size_t done = 0, gap = 0;
     while (done < kTotal) {
       const auto n =
-          static_cast<std::size_t>(rng.between(0, std::min<std::uint64_t>(kEnough, kTotal - done)));
+          static_cast<std::size_t>(rng.between(0, std::min<std::uint64_t>(kMost, kTotal - done)));
       for (std::size_t i = 0; i < n; ++i)
         stage.room()[i] = static_cast<std::byte>((done + i) % 199);
       stage.added(n);

@@ -41,13 +41,13 @@ void stream_copy(std::byte* to, const std::byte* from, std::size_t n) noexcept {
     return;
   }
   const std::size_t lines = (n - head) / kLine * kLine, end = head + lines;
-  std::memcpy(to, from, head);
+  if (head > 0) std::memcpy(to, from, head);
   if (__builtin_cpu_supports("avx")) {
     stream_lines_avx(to + head, from + head, lines);
   } else {
     stream_lines(to + head, from + head, lines);
   }
-  std::memcpy(to + end, from + end, n - end);
+  if (end < n) std::memcpy(to + end, from + end, n - end);
 }
 
 #else

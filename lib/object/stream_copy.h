@@ -17,42 +17,44 @@ inline constexpr std::uint64_t kStreamBytes = std::uint64_t{16} << 20;
 /// memcpy, whole lines past the caches. Behind the last one of a thread comes `finish_streams`.
 void stream_copy(std::byte* to, const std::byte* from, std::size_t n) noexcept;
 
-/// Bytes of which a few come at a time, on their way past the caches: they gather until there are
-/// `kEnough`, and leave in whole lines. A part of a line would be stored in the ordinary way: the
-/// line is read first, and no store behind it is done before that.
-template <std::size_t kEnough>
+/// Bytes that come a few at a time, at most kMost, on their way past the caches: they gather here
+/// and leave in whole lines. A part of a line would be stored in the ordinary way: the line is read
+/// first, and no store behind it is done before that.
+template <std::size_t kMost>
 class LineStage {
  public:
   /// The first byte goes to `to`.
   explicit LineStage(std::byte* to) noexcept : to_(to) {}
 
-  /// Where the next bytes are put, at most kEnough of them.
+  /// Where the next bytes are put, at most kMost of them.
   std::byte* room() noexcept { return bytes_.data() + held_; }
   /// So many were put there.
   void added(std::size_t n) noexcept {
     held_ += n;
-    if (held_ >= kEnough) write(held_ - (reinterpret_cast<std::uintptr_t>(to_) + held_) % kLine);
+    if (held_ < kEnough) return;
+    const std::size_t part = (reinterpret_cast<std::uintptr_t>(to_) + held_) % kLine;
+    const std::size_t whole = held_ - part;
+    stream_copy(to_, bytes_.data(), whole);
+    std::memcpy(bytes_.data(), bytes_.data() + whole, kLine);  // the part, in few instructions
+    to_ += whole;
+    held_ = part;
   }
   /// Writes whatever is left; the next byte goes to `to`.
   void restart_at(std::byte* to) noexcept {
-    write(held_);
+    stream_copy(to_, bytes_.data(), held_);
     to_ = to;
+    held_ = 0;
   }
 
  private:
   static constexpr std::size_t kLine = 64;
-  static_assert(kEnough >= kLine);
-
-  void write(std::size_t n) noexcept {
-    stream_copy(to_, bytes_.data(), n);
-    to_ += n;
-    held_ -= n;
-    std::memmove(bytes_.data(), bytes_.data() + n, held_);
-  }
+  // While many lines leave, nothing is read: 10^7 entries of 12 bytes taken apart take 22 ms with
+  // 1 KiB at once, and 24 with 4 (a memcpy of them 18; Xeon of family 6, model 167).
+  static constexpr std::size_t kEnough = 1024;
 
   std::byte* to_;
   std::size_t held_ = 0;
-  alignas(kLine) std::array<std::byte, 2 * kEnough> bytes_;
+  alignas(kLine) std::array<std::byte, kEnough + kMost + kLine> bytes_;
 };
 
 /// Makes what was written past the caches visible to other threads, like any other store.
