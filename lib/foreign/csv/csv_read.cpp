@@ -8,7 +8,7 @@
 
 #include "lib/foreign/csv/csv_state.h"
 #include "lib/foreign/csv/csv_text.h"
-#include "lib/foreign/csv/number_window.h"
+#include "lib/number_window.h"
 #include "lib/object/convert_cells.h"
 #include "lib/parallel.h"
 #include "lib/text.h"

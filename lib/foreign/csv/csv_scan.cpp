@@ -6,7 +6,7 @@
 #include <charconv>
 #include <limits>
 
-#include "lib/foreign/csv/number_window.h"
+#include "lib/number_window.h"
 #include "lib/text.h"
 
 namespace dapple::detail::csv {

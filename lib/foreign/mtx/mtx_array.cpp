@@ -14,7 +14,12 @@ namespace dapple::detail::mtx {
 
 namespace {
 
-constexpr std::uint64_t kBlockCells = std::uint64_t{64} << 10;
+// The values of a column go to as many lines of the caller's memory, which the next seven columns
+// share: those of so many stay in the second cache meanwhile (4.2 million values in 16 columns:
+// 167 ms by 64 Ki cells, 132 by 16, 117 by 4; Xeon of family 6, model 167).
+constexpr std::uint64_t kBlockCells = std::uint64_t{4} << 10;
+// Half of a symmetric block stands in other columns, some values in each: the wider, the more.
+constexpr std::uint64_t kSymmetricBlockCells = std::uint64_t{64} << 10;
 
 struct ArrayState : CodecState {
   Header header;
@@ -138,15 +143,15 @@ std::uint64_t count_of(const Text& text, const Header& header) {
   return header.symmetry == Symmetry::skew ? (count - n) / 2 : count;
 }
 
-/// Blocks of whole columns, or of 64 Ki cells of one where columns are longer, in file order.
+/// Blocks of whole columns, or of parts of one where columns are longer, in file order.
 EntryTable make_entries(const Text& text, const ArrayState& state) {
   const Header& header = state.header;
   EntryTable entries;
   if (header.rows == 0 || header.cols == 0) return entries;
   const bool general = header.symmetry == Symmetry::general;
-  const std::uint64_t tile_rows = general ? std::min(header.rows, kBlockCells) : header.rows;
-  const std::uint64_t tile_cols =
-      std::clamp<std::uint64_t>(kBlockCells / header.rows, 1, header.cols);
+  const std::uint64_t cells = general ? kBlockCells : kSymmetricBlockCells;
+  const std::uint64_t tile_rows = general ? std::min(header.rows, cells) : header.rows;
+  const std::uint64_t tile_cols = std::clamp<std::uint64_t>(cells / header.rows, 1, header.cols);
   ValueReader values(text, state.positions);
   for (std::uint64_t c = 0; c < header.cols; c += tile_cols) {
     for (std::uint64_t r = 0; r < header.rows; r += tile_rows) {

@@ -7,9 +7,6 @@ namespace {
 constexpr std::size_t kChunk = 64;
 constexpr std::uint64_t kMostInChunk = kChunk / 2;  // a value and what separates it take two bytes
 
-// Everything up to the blank separates values; other control characters fail when they are read.
-bool is_space(char c) noexcept { return static_cast<unsigned char>(c) <= ' '; }
-
 std::size_t bytes_left(const char* p, const char* end) noexcept {
   return static_cast<std::size_t>(end - p);
 }

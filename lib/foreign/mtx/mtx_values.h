@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/foreign/mtx/mtx_text.h"
+#include "lib/number_window.h"
 #include "lib/text.h"
 
 namespace dapple::detail::mtx {
@@ -24,7 +25,8 @@ Positions find_values(const Text& text, std::uint64_t data, std::uint64_t count)
 class ValueReader {
  public:
   /// Both must outlive the reader.
-  ValueReader(const Text& text, const Positions& positions) : text_(text), positions_(positions) {}
+  ValueReader(const Text& text, const Positions& positions)
+      : text_(text), positions_(positions), window_(text.end) {}
 
   /// Goes to value `number`. O(kStep), in steps of 64 bytes.
   void seek(std::uint64_t number);
@@ -38,12 +40,20 @@ class ValueReader {
   [[noreturn]] void fail_type(ValueType wanted) const;
 
  private:
+  /// The end of a value in digits, minus and point alone, which many are; otherwise null.
+  template <class T>
+  const char* plain_value(T& value) noexcept;
+
   const Text& text_;
   const Positions& positions_;
   std::uint64_t number_ = 0;  // of the value at p_, once there is one
   const char* p_ = nullptr;
   const char* last_ = nullptr;
+  NumberWindow window_;
 };
+
+/// Everything up to the blank separates values; other control characters fail when they are read.
+inline bool is_space(char c) noexcept { return static_cast<unsigned char>(c) <= ' '; }
 
 /// The value that starts at or behind `p`.
 const char* find_value(const char* p, const char* end, bool comments) noexcept;
@@ -52,15 +62,27 @@ template <class T>
 T ValueReader::read() {
   T value{};
   last_ = p_;
-  const NumberText text = read_number(p_, text_.end, value);
-  const bool whole = text.end == text_.end || static_cast<unsigned char>(*text.end) <= ' ';
-  if (text.error == NumberError::no_number || !whole) {
-    text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
+  const char* stop = plain_value(value);
+  if (stop == nullptr) {
+    const NumberText text = read_number(p_, text_.end, value);
+    const bool whole = text.end == text_.end || is_space(*text.end);
+    if (text.error == NumberError::no_number || !whole) {
+      text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
+    }
+    if (text.error == NumberError::out_of_range) fail_type(value_type_of<T>());
+    stop = text.end;
   }
-  if (text.error == NumberError::out_of_range) fail_type(value_type_of<T>());
-  p_ = find_value(text.end, text_.end, positions_.comments);
+  p_ = find_value(stop, text_.end, positions_.comments);
   ++number_;
   return value;
+}
+
+template <class T>
+const char* ValueReader::plain_value(T& value) noexcept {
+  const PlainNumber plain = window_.at(p_);
+  const char* const stop = p_ + plain.length;
+  const bool read = plain.length > 0 && is_space(*stop) && NumberWindow::read(p_, plain, value);
+  return read ? stop : nullptr;
 }
 
 }  // namespace dapple::detail::mtx

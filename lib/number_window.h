@@ -11,7 +11,7 @@
 #include "lib/bytes.h"
 #include "lib/text.h"
 
-namespace dapple::detail::csv {
+namespace dapple::detail {
 
 /// Digits, with or without a minus in front and a point among or beside them.
 struct PlainNumber {
@@ -137,4 +137,4 @@ class NumberWindow {
   std::uint64_t minuses_ = 0;
 };
 
-}  // namespace dapple::detail::csv
+}  // namespace dapple::detail

@@ -6,12 +6,12 @@
 #include <cstring>
 #include <string>
 
-#include "lib/foreign/csv/number_window.h"
+#include "lib/number_window.h"
 #include "tests/support.h"
 
 using namespace dapple;
-using detail::csv::NumberWindow;
-using detail::csv::PlainNumber;
+using detail::NumberWindow;
+using detail::PlainNumber;
 
 namespace {
 
