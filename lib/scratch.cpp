@@ -13,8 +13,6 @@ namespace dapple::detail {
 
 namespace {
 
-constexpr std::uint64_t kInMemory = std::uint64_t{32} << 20;
-
 [[noreturn]] void fail(const std::string& action, int errno_value) {
   throw_io("a temporary file in " + temporary_folder(), action, errno_value);
 }
@@ -22,8 +20,8 @@ constexpr std::uint64_t kInMemory = std::uint64_t{32} << 20;
 }  // namespace
 
 Scratch::Scratch(std::uint64_t size) : size_(size) {
-  if (size <= kInMemory) {
-    memory_ = std::make_unique<std::byte[]>(size);
+  if (in_memory()) {
+    memory_.reset(size);
     return;
   }
   fd_ = open_scratch("working space");
@@ -38,8 +36,8 @@ Scratch::Scratch(std::uint64_t size) : size_(size) {
 Scratch::~Scratch() = default;
 
 void Scratch::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (memory_ != nullptr) {
-    if (!bytes.empty()) std::memcpy(memory_.get() + offset, bytes.data(), bytes.size());
+  if (in_memory()) {
+    if (!bytes.empty()) std::memcpy(memory_.data() + offset, bytes.data(), bytes.size());
     return;
   }
   while (!bytes.empty()) {
@@ -53,15 +51,15 @@ void Scratch::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 void Scratch::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  if (memory_ == nullptr) {
+  if (!in_memory()) {
     file_->read_at(offset, out);
   } else if (!out.empty()) {
-    std::memcpy(out.data(), memory_.get() + offset, out.size());
+    std::memcpy(out.data(), memory_.data() + offset, out.size());
   }
 }
 
 const std::byte* Scratch::at(std::uint64_t offset, std::uint64_t n) const {
-  if (memory_ != nullptr) return memory_.get() + offset;
+  if (in_memory()) return memory_.data() + offset;
   file_->map();
   return file_->at(offset, n);
 }

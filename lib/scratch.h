@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
+#include "dapple/array.h"
 #include "lib/file.h"
 
 namespace dapple::detail {
@@ -26,15 +26,20 @@ class Scratch {
 
   /// REQUIRES that the bytes lie inside size(). Throws io.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// REQUIRES as `at`. Throws io.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// Bytes in place; those never written are zero. REQUIRES that they lie inside size(). Throws
-  /// io. Valid for the life of the object.
+  /// Bytes in place. REQUIRES that they lie inside size() and were written. Throws io. Valid for
+  /// the life of the object.
   const std::byte* at(std::uint64_t offset, std::uint64_t n) const;
 
  private:
+  static constexpr std::uint64_t kInMemory = std::uint64_t{32} << 20;
+
+  bool in_memory() const noexcept { return size_ <= kInMemory; }
+
   std::uint64_t size_;
-  std::unique_ptr<std::byte[]> memory_;  // or
+  Array<std::byte> memory_;  // when they are few, otherwise:
   Descriptor fd_;
   std::shared_ptr<MappedFile> file_;
 };

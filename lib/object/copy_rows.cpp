@@ -42,6 +42,31 @@ std::size_t stream_converted(ValueType type, const std::byte* from, ValueType to
   return n;
 }
 
+// Rows to columns whose cells are packed: some rows at a time, so that each column gets whole lines
+// (f64 of 65536 x 16 cells, row by row 6.2 ns a cell, 2.3 so; of 1024 x 1024, 15 and 4; Xeon of
+// family 6, model 167).
+std::uint64_t copy_to_columns(const Target& out, ValueType type, const std::byte* from,
+                              std::size_t row_step, std::uint64_t rows, std::uint64_t cols) {
+  constexpr std::uint64_t kRows = 16;
+  const std::size_t size = size_of(type);
+  for (std::uint64_t r = 0; r < rows; r += kRows) {
+    const std::uint64_t n = std::min(kRows, rows - r);
+    const std::byte* const first = from + r * row_step;
+    bool fits = true;
+    for (std::uint64_t c = 0; c < cols && fits; ++c) {
+      fits = convert_cells(type, first + c * size, row_step, out.type, out.cell(r, c), out.row_step,
+                           n) == n;
+    }
+    // The first one that does not fit is asked for row by row.
+    for (std::uint64_t i = 0; i < n && !fits; ++i) {
+      const std::size_t done = convert_cells(type, first + i * row_step, size, out.type,
+                                             out.cell(r + i, 0), out.col_step, cols);
+      if (done < cols) return (r + i) * cols + done;
+    }
+  }
+  return rows * cols;
+}
+
 }  // namespace
 
 std::uint64_t copy_rows(const Target& out, ValueType type, const std::byte* from,
@@ -66,6 +91,9 @@ std::uint64_t copy_rows(const Target& out, ValueType type, const std::byte* from
       }
     }
     return rows * cols;
+  }
+  if (!packed && out.row_step == size_of(out.type)) {
+    return copy_to_columns(out, type, from, row_step, rows, cols);
   }
   for (std::uint64_t r = 0; r < rows; ++r) {
     const std::byte* const row = from + r * row_step;

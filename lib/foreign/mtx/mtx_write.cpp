@@ -1,9 +1,11 @@
 // Writing: sparse matrices as coordinate, all others as array.
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "dapple/array.h"
 #include "lib/bytes.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/object/convert_cells.h"
@@ -138,12 +140,13 @@ class Columns {
  public:
   Columns(const Source& source, ValueType type, std::uint64_t bytes)
       : cols_(source.cols()), type_(type), cells_(bytes) {
-    std::vector<std::byte> part;
+    Array<std::byte> room;
     const std::size_t size = size_of(type);
     source.for_each_piece(
         [&](const Region& region) {
-          const std::uint64_t height = region.rows.size();
-          part.resize(height * region.cols.size() * size);
+          const std::uint64_t height = region.rows.size(), n = height * region.cols.size() * size;
+          if (room.size() < n) room.reset(n);
+          const std::span part(room.data(), n);
           source.read(region, {part.data(), type, size, height * size}, source.threads());
           if (type == ValueType::u64) note_wide(part);
           if (bands_.empty() || bands_.back().begin != region.rows.begin) {
