@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/disturbance.h"
+#include "harness/random.h"
 
 namespace dapple::bench {
 
@@ -49,12 +53,15 @@ class Rounds {
       : clean_(series.contenders.size()), counts_all_(series.contenders.size()) {
     const std::size_t n = series.contenders.size();
     for (const Contender& contender : series.contenders) take(series, contender);  // warms up
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    Random random(n);
     const auto start = Steady::now();
     while (!satisfied(patience) &&
            (taken_.size() < patience.least_rounds || seconds_since(start) < patience.seconds)) {
       std::vector<Taken> round(n);
-      for (std::size_t k = 0; k < n; ++k) {
-        const std::size_t c = (k + taken_.size()) % n;
+      for (std::size_t k = n; k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
+      for (const std::size_t c : order) {
         round[c] = take(series, series.contenders[c]);
         if (round[c].clean) ++clean_[c];
       }

@@ -1,9 +1,10 @@
 // Running the contenders of a series in turns, and what came of it.
 //
-// A round runs every contender once; each round starts with another one, so that none always runs
-// behind the same neighbour. Ratios are taken within a round and the median of them is reported:
-// whatever slows the machine for a second slows both sides. A sample during which other programs
-// used a processor, or a warm one that read from storage, counts only if there are too few others.
+// A round runs every contender once, each time in another order: one that follows a neighbour with
+// all of a file behind it finds other caches than one that follows a short walk. Ratios are taken
+// within a round and the median of them is reported: whatever slows the machine for a second slows
+// both sides. A sample during which other programs used a processor, or a warm one that read from
+// storage, counts only if there are too few others.
 #pragma once
 
 #include <cstddef>
