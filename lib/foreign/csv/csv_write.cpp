@@ -45,14 +45,14 @@ std::string header_line(const std::vector<Column>& columns) {
 }
 
 /// Neighbouring columns of one type.
-struct Run {
+struct TypeRun {
   std::uint64_t cols;
   ValueType type;
 };
 
-std::vector<Run> runs_of(const Schema& schema, Range cols) {
+std::vector<TypeRun> type_runs(const Schema& schema, Range cols) {
   if (schema.kind == ObjectKind::matrix) return {{cols.size(), schema.value_type}};
-  std::vector<Run> runs;
+  std::vector<TypeRun> runs;
   for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
     if (runs.empty() || runs.back().type != schema.type_of(c)) {
       runs.push_back({0, schema.type_of(c)});
@@ -83,7 +83,7 @@ void append_values(const std::byte* cells, std::uint64_t n, T value, std::string
 /// cells per thread.
 void write_cells(const Source& source, const Region& region, const std::byte* cells,
                  ByteSink& sink) {
-  const std::vector<Run> runs = runs_of(source.schema(), region.cols);
+  const std::vector<TypeRun> runs = type_runs(source.schema(), region.cols);
   const std::uint64_t row_bytes = source.packed_row(region.cols);
   const bool line_ends = region.cols.end == source.cols();
   const std::uint64_t rows_at_once = std::max<std::uint64_t>(1, kCellsAtOnce / region.cols.size());
@@ -96,7 +96,7 @@ void write_cells(const Source& source, const Region& region, const std::byte* ce
       const std::uint64_t end = std::min(region.rows.size(), first + rows_at_once);
       const std::byte* p = cells + first * row_bytes;
       for (std::uint64_t r = first; r < end; ++r) {
-        for (const Run& run : runs) {
+        for (const TypeRun& run : runs) {
           visit_type(run.type, [&](auto value) { append_values(p, run.cols, value, text); });
           p += run.cols * size_of(run.type);
         }
