@@ -1,7 +1,8 @@
 #include "lib/hash.h"
-#include "lib/opening.h"
 
 #include <new>
+
+#include "lib/opening.h"
 
 // The only user of xxHash. On x86 its functions take the widest vectors that the processor has,
 // which headers alone cannot: 46 GB/s of cached bytes where SSE2 makes 5.5 (EPYC with AVX-512, 256

@@ -16,7 +16,7 @@ using detail::PlainNumber;
 namespace {
 
 /// What the window may know: it looks at 64 characters, and at none close to the end.
-constexpr std::size_t kWidth = 64, kSlack = 16;
+constexpr std::size_t kWindow = 64, kSlack = 16;
 
 std::string random_text(test::Rng& rng, std::size_t size) {
   constexpr std::string_view kAll = "0123456789.-,;\n e+\"\x80\xB0\xFF";
@@ -105,8 +105,8 @@ TEST_CASE("number window: any place of any text, visited in any order, is as a n
         check_value<std::uint8_t>(text.data() + at, found);
         check_value<std::uint32_t>(text.data() + at, found);
 #if defined(__SSE2__)
-      } else if (text.size() - at >= kWidth + kSlack) {
-        CHECK((expected.length == 0 || expected.length >= kWidth));
+      } else if (text.size() - at >= kWindow + kSlack) {
+        CHECK((expected.length == 0 || expected.length >= kWindow));
 #endif
       }
       at = rng.chance(10) ? rng.below(text.size() + 1)

@@ -1,8 +1,9 @@
 #include "lib/dbdf/header.h"
-#include "lib/opening.h"
 
 #include <algorithm>
 #include <cstring>
+
+#include "lib/opening.h"
 
 namespace dapple::detail::dbdf {
 
@@ -191,8 +192,9 @@ ValueType read_type(ByteReader& reader) {
   ByteReader columns(head, 0, file.name());
   columns.take(kHeaderStart, "a header");
   schema.columns.reserve(schema.cols);
-  for (std::uint64_t k = 0; k < schema.cols; ++k)
+  for (std::uint64_t k = 0; k < schema.cols; ++k) {
     schema.columns.push_back({{}, read_type(columns)});
+  }
   for (Column& column : schema.columns) {
     const auto length = columns.le<std::uint16_t>("a label's length");
     const auto label = columns.take(length, "a label");
