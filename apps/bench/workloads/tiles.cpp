@@ -31,7 +31,7 @@ void for_each_tile(const TileShapeOf& shape, const TakeTile& take) {
   }
 }
 
-void make_dapple(const std::filesystem::path& path, const TileShapeOf& shape) {
+void make_dapple_tiles(const std::filesystem::path& path, const TileShapeOf& shape) {
   WriteOptions options;
   options.tile = {shape.tile, shape.tile};
   options.kind = KindChoice::dense;
@@ -43,7 +43,7 @@ void make_dapple(const std::filesystem::path& path, const TileShapeOf& shape) {
   writer.finish();
 }
 
-void make_lmdb(const std::filesystem::path& path, const TileShapeOf& shape) {
+void make_lmdb_tiles(const std::filesystem::path& path, const TileShapeOf& shape) {
   LmdbMaker maker(path, 2 * shape.side * shape.side * sizeof(double) + (64 << 20));
   for_each_tile(shape, [&](std::uint64_t i, std::uint64_t j, std::span<const double> cells) {
     maker.append(shape.number(i, j), std::as_bytes(cells));
@@ -51,7 +51,7 @@ void make_lmdb(const std::filesystem::path& path, const TileShapeOf& shape) {
   maker.finish();
 }
 
-void make_hdf5(const std::filesystem::path& path, const TileShapeOf& shape) {
+void make_hdf5_tiles(const std::filesystem::path& path, const TileShapeOf& shape) {
   Hdf5Maker maker(path, {shape.side, shape.side, {shape.tile, shape.tile}});
   for_each_tile(shape, [&](std::uint64_t i, std::uint64_t j, std::span<const double> cells) {
     maker.put(i * shape.tile, j * shape.tile, cells.data());
@@ -66,9 +66,9 @@ TileFiles make_tile_files(const Session& session, const TileShapeOf& shape) {
     const std::string name = fmt::format("tiles-{}-{}.{}", shape.side, shape.tile, ending);
     return session.file(name, [&](const std::filesystem::path& path) { how(path, shape); });
   };
-  TileFiles files{shape, make("dbdf", make_dapple), {}, {}};
-  if constexpr (kHasLmdb) files.lmdb = make("lmdb", make_lmdb);
-  if constexpr (kHasHdf5) files.hdf5 = make("h5", make_hdf5);
+  TileFiles files{shape, make("dbdf", make_dapple_tiles), {}, {}};
+  if constexpr (kHasLmdb) files.lmdb = make("lmdb", make_lmdb_tiles);
+  if constexpr (kHasHdf5) files.hdf5 = make("h5", make_hdf5_tiles);
   return files;
 }
 
