@@ -178,7 +178,7 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
                                             text(pos) + " twice");
   }
   dbdf::ListedRows rows;
-  write_rows(pos, rows.list(cells, declared, shape), declared, nullptr);
+  put(pos, rows.list(cells, declared, shape));
 }
 
 bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
@@ -188,24 +188,29 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
     const RowColumns check(cells.col_idx + begin, end - begin, cells.cols);
     if (!check.ascending || !check.inside) return false;
   }
-  if (has_zeros(cells.type, cells.values, cells.stored())) return false;
-  if (cells.type == declared) {
-    write_rows(pos, cells, declared, nullptr);
-    return true;
+  CsrCells stored = cells;
+  Array<std::byte> converted;
+  if (cells.type != declared) {
+    converted.reset(cells.stored() * size_of(declared));
+    const std::size_t fitting =
+        convert_cells(cells.type, cells.values, size_of(cells.type), declared, converted.data(),
+                      size_of(declared), cells.stored());
+    if (fitting < cells.stored()) return false;
+    stored.values = converted.data();
+    stored.type = declared;
   }
-  Array<std::byte> values(cells.stored() * size_of(declared));
-  const std::size_t fitting = convert_cells(cells.type, cells.values, size_of(cells.type), declared,
-                                            values.data(), size_of(declared), cells.stored());
-  if (fitting < cells.stored()) return false;
-  CsrCells converted = cells;
-  converted.values = values.data();
-  converted.type = declared;
-  write_rows(pos, converted, declared, nullptr);
+  // Which smaller types would do is asked only where one may be used.
+  const dbdf::Survey found =
+      options_.narrow ? survey(stored) : dbdf::Survey{count_nonzero(stored), 0};
+  if (found.nonzero < cells.stored()) return false;
+  write_rows(pos, stored, found, declared, nullptr);
   return true;
 }
 
 void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn) {
-  write_rows(pos, cells, declared_type(pos, {cells.rows, cells.cols}), turn);
+  const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
+  const dbdf::Survey found = options_.narrow ? survey(cells) : dbdf::Survey{cells.stored(), 0};
+  write_rows(pos, cells, found, declared, turn);
 }
 
 void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
@@ -216,9 +221,8 @@ void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
   file_.put(entry, item);
 }
 
-void BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, ValueType declared, Turn* turn) {
-  // Which smaller types would do is asked only where one may be used.
-  const dbdf::Survey found = options_.narrow ? survey(cells) : dbdf::Survey{cells.stored(), 0};
+void BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,
+                             ValueType declared, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
   std::vector<std::byte> buffer = take_scratch(dbdf::RowEncoder::kPiece);

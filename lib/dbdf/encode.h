@@ -53,6 +53,9 @@ struct Survey {
 Survey survey(const DenseCells& cells);
 Survey survey(const CsrCells& cells);
 
+/// How many of the cells are not positive zero.
+std::uint64_t count_nonzero(const CsrCells& cells);
+
 /// How a block is to be stored.
 struct Plan {
   BlockKind kind = BlockKind::empty;

@@ -41,8 +41,8 @@ class ItemFile {
 
   /// An item, position included.
   void put(Entry entry, std::span<const std::byte> item, Turn* turn = nullptr);
-  /// A large item whose parts lie apart; the first is position and header. `parts` is used up.
-  void put(Entry entry, std::span<iovec> parts, Turn* turn);
+  /// A large item whose parts lie apart; the first is position and header.
+  void put(Entry entry, std::span<const iovec> parts, Turn* turn);
   /// A large item that is made piece by piece: make(take) calls take(bytes) for each, in order,
   /// and throws nothing of its own.
   void put_pieces(Entry entry, Turn* turn, const std::function<void(const TakePiece&)>& make);
@@ -63,6 +63,7 @@ class ItemFile {
   };
 
   Place reserve(Entry& entry, Turn* turn);
+  void set_entry(const Place& place, const Entry& entry);
   void append_small(Entry& entry, std::span<const std::byte> item);
   template <class Bytes>
   void write_at(std::uint64_t offset, Bytes bytes);

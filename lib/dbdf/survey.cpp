@@ -182,4 +182,10 @@ Survey survey(const CsrCells& cells) {
   });
 }
 
+std::uint64_t count_nonzero(const CsrCells& cells) {
+  return visit_bits(cells.type, [&](auto bits) {
+    return count_nonzero<decltype(bits)>(cells.values, cells.stored());
+  });
+}
+
 }  // namespace dapple::detail::dbdf
