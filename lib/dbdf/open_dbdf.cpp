@@ -25,12 +25,12 @@ bool complete(BlockIndex::Place& place, const Schema& schema) {
   return multiply(grid.rows, grid.cols, tiles) && tiles == place.count;
 }
 
-bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
+}  // namespace
+
+DAPPLE_OPENING bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
   return head.size() >= 2 && head[0] == std::byte{kVersion} && head[1] >= std::byte{1} &&
          head[1] <= std::byte{3};
 }
-
-}  // namespace
 
 DAPPLE_OPENING bool has_own_index(const MappedFile& file) {
   return starts_like_dbdf(first_look(file)) && ends_in_tag(file);

@@ -10,6 +10,9 @@ namespace dapple::detail::dbdf {
 
 Match recognise_dbdf(const Probe& probe);
 
+/// True for the first bytes of a file of this format, and of its dialect (lib/foreign/daphne).
+bool starts_like_dbdf(std::span<const std::byte> head) noexcept;
+
 /// True for a file that starts like one of this format, and ends like an index of dapple's: nothing
 /// else does.
 bool has_own_index(const MappedFile& file);

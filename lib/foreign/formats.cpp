@@ -5,6 +5,7 @@
 #include <cctype>
 #include <utility>
 
+#include "lib/dbdf/header.h"
 #include "lib/dbdf/open_dbdf.h"
 #include "lib/dbdf/retile.h"
 #include "lib/foreign/btable/btable.h"
@@ -77,6 +78,10 @@ constexpr std::array kTable = {
            true},
 };
 
+constexpr const Format& kDbdf = kTable[0];
+constexpr const Format& kDaphne = kTable[1];
+static_assert(kDbdf.info.name == "dbdf" && kDaphne.info.name == "daphne");
+
 constexpr auto kInfos = [] {
   std::array<FormatInfo, kTable.size()> infos;
   for (std::size_t i = 0; i < kTable.size(); ++i) infos[i] = kTable[i].info;
@@ -116,7 +121,14 @@ std::string list_formats(F choose, std::string_view FormatInfo::*word) {
 bool reads(const FormatInfo& info) { return info.reads; }
 bool writes(const FormatInfo& info) { return info.writes; }
 
+// No format begins like dapple's own, but for its dialect.
+const Format& own_or_dialect(const MappedFile& file) {
+  const Probe probe{file, dbdf::first_look(file), {}};
+  return daphne::recognise_daphne(probe) == Match::no ? kDbdf : kDaphne;
+}
+
 [[gnu::noinline]] const Format& best_match(const MappedFile& file) {
+  if (dbdf::starts_like_dbdf(dbdf::first_look(file))) return own_or_dialect(file);
   constexpr std::uint64_t kHead = 4096;
   const auto head = file.bytes(0, std::min(file.size(), kHead));
   const Probe probe{file, head, extension_of(file.name())};
@@ -138,7 +150,7 @@ bool writes(const FormatInfo& info) { return info.writes; }
 DAPPLE_OPENING const Format& recognised(const MappedFile& file) {
   // Files of dapple's own writer are not held against all formats: each would bring its code, and
   // the file's extension, into the processor's caches (a fifth of a cold open).
-  return dbdf::has_own_index(file) ? kTable.front() : best_match(file);
+  return dbdf::has_own_index(file) ? kDbdf : best_match(file);
 }
 
 }  // namespace
