@@ -76,6 +76,9 @@ class Array {
   friend bool operator==(const Array& a, std::span<const T> b) noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
+  friend bool operator==(const Array& a, const Array& b) noexcept {
+    return a == std::span<const T>(b.data(), b.size());
+  }
 
  private:
   std::unique_ptr<T, detail::FreeArray> data_;

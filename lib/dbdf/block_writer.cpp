@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -325,9 +326,13 @@ std::vector<std::byte> BlockWriter::take_scratch(std::size_t bytes) {
   return scratch;
 }
 
-void BlockWriter::return_scratch(std::vector<std::byte> scratch) {
+// The block is in the file: that there is no memory to keep its buffer is no error.
+void BlockWriter::return_scratch(std::vector<std::byte> scratch) noexcept {
   const std::lock_guard lock(mutex_);
-  scratch_.push_back(std::move(scratch));
+  try {
+    scratch_.push_back(std::move(scratch));
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 }  // namespace dapple::detail

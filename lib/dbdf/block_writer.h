@@ -57,7 +57,7 @@ class BlockWriter {
   void write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
                   ValueType declared, Turn* turn);
   std::vector<std::byte> take_scratch(std::size_t bytes);
-  void return_scratch(std::vector<std::byte> scratch);
+  void return_scratch(std::vector<std::byte> scratch) noexcept;
 
   Schema schema_;
   WriteOptions options_;

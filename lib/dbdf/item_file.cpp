@@ -45,53 +45,60 @@ ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& option
       end_(header.size()),
       tail_(std::move(header)) {}
 
-// A caller may go on after an error: the hole that it leaves must never be published.
-template <class Bytes>
-void ItemFile::write_at(std::uint64_t offset, Bytes bytes) {
+// A caller may go on after an error, or when memory ran out: a file with a hole must never be
+// published.
+template <class F>
+void ItemFile::attempt(const F& f) {
   try {
-    file_.write_at(offset, bytes);
-  } catch (const Error&) {
+    f();
+  } catch (...) {
     failed_ = true;
     throw;
   }
 }
 
 void ItemFile::put(Entry entry, std::span<const std::byte> item, Turn* turn) {
-  entry.hash = xxh3(item);
-  if (item.size() > kSmall) {
-    write_at(reserve(entry, turn).offset, item);
-  } else {
-    in_turn(turn, [&] { append_small(entry, item); });
-  }
+  attempt([&] {
+    entry.hash = xxh3(item);
+    if (item.size() > kSmall) {
+      file_.write_at(reserve(entry, turn).offset, item);
+    } else {
+      in_turn(turn, [&] { append_small(entry, item); });
+    }
+  });
 }
 
 void ItemFile::put(Entry entry, std::span<const iovec> parts, Turn* turn) {
-  const Place place = reserve(entry, turn);
-  std::vector<iovec> unwritten(parts.begin(), parts.end());
-  write_at(place.offset, std::span<iovec>(unwritten));
-  // Behind the write, which leaves the bytes in the core's cache (tiles of 512 KiB: 1.30 times as
-  // long as without a hash, so 1.25).
-  Xxh3 hash;
-  for (const iovec& part : parts) {
-    hash.add({static_cast<const std::byte*>(part.iov_base), part.iov_len});
-  }
-  entry.hash = hash.value();
-  set_entry(place, entry);
+  attempt([&] {
+    const Place place = reserve(entry, turn);
+    std::vector<iovec> unwritten(parts.begin(), parts.end());
+    file_.write_at(place.offset, std::span<iovec>(unwritten));
+    // Behind the write, which leaves the bytes in the core's cache (tiles of 512 KiB: 1.30 times as
+    // long as without a hash, so 1.25).
+    Xxh3 hash;
+    for (const iovec& part : parts) {
+      hash.add({static_cast<const std::byte*>(part.iov_base), part.iov_len});
+    }
+    entry.hash = hash.value();
+    set_entry(place, entry);
+  });
 }
 
 void ItemFile::put_pieces(Entry entry, Turn* turn,
                           const std::function<void(const TakePiece&)>& make) {
-  const Place place = reserve(entry, turn);
-  std::uint64_t at = place.offset;
-  file_.will_write(at, kPosition + entry.bytes);
-  Xxh3 hash;
-  make([&](std::span<const std::byte> piece) {
-    hash.add(piece);
-    write_at(at, piece);
-    at += piece.size();
+  attempt([&] {
+    const Place place = reserve(entry, turn);
+    std::uint64_t at = place.offset;
+    file_.will_write(at, kPosition + entry.bytes);
+    Xxh3 hash;
+    make([&](std::span<const std::byte> piece) {
+      hash.add(piece);
+      file_.write_at(at, piece);
+      at += piece.size();
+    });
+    entry.hash = hash.value();
+    set_entry(place, entry);
   });
-  entry.hash = hash.value();
-  set_entry(place, entry);
 }
 
 void ItemFile::set_entry(const Place& place, const Entry& entry) {
@@ -142,7 +149,7 @@ void ItemFile::append_padding(std::uint64_t align) {
 }
 
 void ItemFile::flush_tail() {
-  write_at(end_ - tail_.size(), std::span<const std::byte>(tail_));
+  file_.write_at(end_ - tail_.size(), std::span<const std::byte>(tail_));
   tail_.clear();
 }
 

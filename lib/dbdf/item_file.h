@@ -28,7 +28,7 @@ namespace dbdf {
 
 /// Any thread may put items. With a turn, an item takes its place in the file in that turn. An
 /// entry says what the item is, and its bytes behind the position; offset and hash are filled in
-/// here. Dense payloads are aligned. All throw io.
+/// here. Dense payloads are aligned. All throw io, and bad_alloc.
 class ItemFile {
  public:
   /// Items up to this size are gathered and written together.
@@ -51,9 +51,9 @@ class ItemFile {
   const EntryTable& entries() const noexcept { return entries_; }
   EntryTable take_entries() noexcept { return std::move(entries_); }
   void put_index(const BlockIndex& index, std::uint64_t header_hash);
-  /// Gives the file its name; returns its size. Throws io also when a write failed before.
+  /// Gives the file its name; returns its size. Throws io also when an item was not put.
   std::uint64_t publish(bool sync);
-  /// Throws io when a write failed: the file has a hole.
+  /// Throws io when an item was not put: the file may have a hole.
   void require_whole() const;
 
  private:
@@ -65,14 +65,14 @@ class ItemFile {
   Place reserve(Entry& entry, Turn* turn);
   void set_entry(const Place& place, const Entry& entry);
   void append_small(Entry& entry, std::span<const std::byte> item);
-  template <class Bytes>
-  void write_at(std::uint64_t offset, Bytes bytes);
+  template <class F>
+  void attempt(const F& f);
   void append_padding(std::uint64_t align);
   void flush_tail();
 
   OutputFile file_;
   std::uint64_t align_;
-  std::atomic<bool> failed_{false};  // a write failed
+  std::atomic<bool> failed_{false};  // an item was not put
 
   std::mutex mutex_;             // guards what follows
   std::uint64_t end_ = 0;        // bytes of the file that are taken

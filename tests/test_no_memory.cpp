@@ -1,0 +1,337 @@
+// When memory runs out, at whichever allocation: what is written appears whole or not at all, what
+// is read can be read again, and nothing ends the program. A program of its own, since it brings
+// its own operator new.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <new>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+namespace {
+
+// How many more allocations succeed before one fails; none fails while there is no number.
+thread_local std::optional<std::uint64_t> allocations_left;
+thread_local bool has_failed = false;
+
+bool may_allocate() noexcept {
+  if (!allocations_left) return true;
+  if ((*allocations_left)-- > 0) return true;
+  allocations_left.reset();
+  has_failed = true;
+  return false;
+}
+
+void* allocate(std::size_t align, std::size_t n) noexcept {
+  void* p = nullptr;
+  return may_allocate() && ::posix_memalign(&p, align, n) == 0 ? p : nullptr;
+}
+
+void* allocate_or_throw(std::size_t align, std::size_t n) {
+  if (void* const p = allocate(align, n)) return p;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t n) { return allocate_or_throw(alignof(std::max_align_t), n); }
+void* operator new(std::size_t n, std::align_val_t align) {
+  return allocate_or_throw(static_cast<std::size_t>(align), n);
+}
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
+  return allocate(alignof(std::max_align_t), n);
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+// Arrays come from here.
+extern "C" void* aligned_alloc(std::size_t align, std::size_t n) noexcept {
+  return allocate(align, n);
+}
+
+namespace dapple::test {
+namespace {
+
+/// Runs `f` while the allocation behind the next `n` fails. True when there was one.
+template <class F>
+bool fails_behind(std::uint64_t n, const F& f) {
+  has_failed = false;
+  allocations_left = n;
+  f();
+  allocations_left.reset();
+  return has_failed;
+}
+
+/// Runs `f`; false when it threw for want of memory, or because of that before.
+template <class F>
+bool succeeds(const F& f) {
+  try {
+    f();
+    return true;
+  } catch (const std::bad_alloc&) {
+  } catch (const Error&) {
+  }
+  return false;
+}
+
+/// Cells that are to be written, and the blocks that they are put in: of every kind, small ones
+/// that are gathered and large ones that are written from where they lie or piece by piece.
+class Work {
+ public:
+  static constexpr std::uint32_t kSide = 160;
+  struct Step {
+    Region cells;
+    std::function<void(MatrixWriter&)> put;
+  };
+
+  Work() : cells_(std::size_t{2 * kSide} * (3 * kSide)) {
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const std::size_t row = i / cols(), col = i % cols();
+      const bool sparse = row >= kSide;
+      if (!sparse || (row + col) % 2 == 0) cells_[i] = static_cast<double>(i) + 0.5;
+    }
+    packed_.assign(std::size_t{kSide} * kSide, 0);
+    for (std::uint32_t r = 0; r < kSide; ++r) {
+      for (std::uint32_t c = 0; c < kSide; ++c) packed_[r * kSide + c] = at(r, c);
+    }
+    for (std::uint32_t r = 0; r < kSide; ++r) {
+      row_ptr_.push_back(col_idx_.size());
+      for (std::uint32_t c = 0; c < kSide; ++c) {
+        if (at(kSide + r, c) == 0) continue;
+        col_idx_.push_back(c);
+        values_.push_back(at(kSide + r, c));
+      }
+    }
+    row_ptr_.push_back(col_idx_.size());
+    for (std::uint32_t r = 0; r < kSide; ++r) {
+      for (std::uint32_t c = kSide; c > 0; --c) {
+        const double value = at(kSide + r, kSide + c - 1);
+        if (value != 0) triplets_.push_back({r, c - 1, value});
+      }
+    }
+  }
+
+  static std::uint64_t rows() { return 2 * kSide; }
+  static std::uint64_t cols() { return 3 * kSide; }
+  double at(std::uint64_t row, std::uint64_t col) const { return cells_[row * cols() + col]; }
+
+  std::vector<Step> steps() const {
+    const std::uint32_t s = kSide;
+    return {
+        {tile(0, 0, s, s),
+         [=, this](auto& w) {
+           w.template put<double>({0, 0}, {packed_.data(), s, s});
+         }},
+        {tile(0, s, s, s),
+         [=, this](auto& w) {
+           w.template put<double>({0, s}, {&cells_[s], s, s, cols()});
+         }},
+        {tile(0, 2 * s, 8, 8),
+         [=, this](auto& w) {
+           w.template put<double>({0, 2 * s}, {&cells_[2 * s], 8, 8, cols()});
+         }},
+        {tile(s, 0, s, s),
+         [=, this](auto& w) {
+           w.template put<double>({s, 0}, CsrRef<double>{s, s, row_ptr_, col_idx_, values_});
+         }},
+        {tile(s, s, s, s),
+         [=, this](auto& w) {
+           w.template put<double>({s, s}, TileShape{s, s}, std::span(triplets_));
+         }},
+        {tile(8, 2 * s, 8, 8),
+         [=](auto& w) {
+           w.put_empty({8, 2 * s}, {8, 8});
+         }},
+    };
+  }
+
+ private:
+  static Region tile(std::uint64_t row, std::uint64_t col, std::uint64_t rows, std::uint64_t cols) {
+    return {{row, row + rows}, {col, col + cols}};
+  }
+
+  std::vector<double> cells_, packed_, values_;
+  std::vector<std::uint64_t> row_ptr_;
+  std::vector<std::uint32_t> col_idx_;
+  std::vector<Triplet<double>> triplets_;
+};
+
+}  // namespace
+
+TEST_CASE("no memory: a writer that goes on publishes a sound file or none") {
+  const TempDir dir;
+  const Work work;
+  const auto steps = work.steps();
+  const auto path = dir / "written.dbdf";
+  WriteOptions options;
+  options.sync = false;
+  options.overwrite = true;
+  std::uint64_t published = 0, n = 0;
+  for (bool failed = true; failed; ++n) {
+    CAPTURE(n);
+    std::vector<bool> done(steps.size());
+    bool finished = false;
+    failed = fails_behind(n, [&] {
+      succeeds([&] {
+        auto writer =
+            MatrixWriter::create(path, Work::rows(), Work::cols(), ValueType::f64, options);
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+          done[i] = succeeds([&] { steps[i].put(writer); });
+        }
+        finished = succeeds([&] { writer.finish(); });
+      });
+    });
+    REQUIRE(std::filesystem::exists(path) == finished);
+    if (!finished) continue;
+    ++published;
+    REQUIRE(verify(path, Level::payload).findings.empty());
+    const auto matrix = Matrix::open(path);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Region& region = steps[i].cells;
+      const auto cells = matrix.read<double>(region);
+      bool same = true;
+      for (std::uint64_t k = 0; k < cells.size(); ++k) {
+        const std::uint64_t row = region.rows.begin + k / region.cols.size(),
+                            col = region.cols.begin + k % region.cols.size();
+        const bool empty = i + 1 == steps.size() || !done[i];
+        same = same && cells[k] == (empty ? 0 : work.at(row, col));
+      }
+      CAPTURE(i);
+      CHECK(same);
+    }
+    std::filesystem::remove(path);
+  }
+  CHECK(published > 1);
+  CHECK(n > 20);
+  CHECK(dir.names().empty());
+}
+
+TEST_CASE("no memory: what could not be read can be read again") {
+  const TempDir dir;
+  const Work work;
+  const auto path = dir / "written.dbdf";
+  {
+    auto writer = MatrixWriter::create(path, Work::rows(), Work::cols(), ValueType::f64);
+    for (const auto& step : work.steps()) step.put(writer);
+    writer.finish();
+  }
+  const Region all{{0, Work::rows()}, {0, Work::cols()}};
+  const Region some{{3, Work::rows() - 5}, {7, Work::cols() - 9}};
+  const auto whole = Matrix::open(path);
+  const auto cells = whole.read<double>(some);
+  const auto csr = whole.read_csr<double>(all);
+  const auto same = [](const Csr<double>& a, const Csr<double>& b) {
+    return a.row_ptr == b.row_ptr && a.col_idx == b.col_idx && a.values == b.values;
+  };
+  const auto sum = [](const Matrix& matrix) {
+    double result = 0;
+    for (const BlockInfo info : matrix.blocks()) {
+      for (const double value : matrix.block(info.pos).to_csr<double>().values) result += value;
+    }
+    return result;
+  };
+  const double total = sum(whole);
+
+  const std::vector<std::function<bool(const Matrix&)>> reads = {
+      [&](const Matrix& m) { return m.read<double>(some) == cells; },
+      [&](const Matrix& m) { return same(m.read_csr<double>(all), csr); },
+      [&](const Matrix& m) { return sum(m) == total; },
+      [&](const Matrix& m) {
+        return m.find_cover(200, 200)->info().pos == BlockPos{160, 160};
+      },
+  };
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    std::uint64_t n = 0;
+    for (bool failed = true; failed; ++n) {
+      CAPTURE(i);
+      CAPTURE(n);
+      std::optional<Matrix> matrix;
+      bool right = true;
+      failed = fails_behind(n, [&] {
+        succeeds([&] {
+          matrix.emplace(Matrix::open(path));
+          right = reads[i](*matrix);
+        });
+      });
+      CHECK(right);
+      if (matrix) CHECK(reads[i](*matrix));
+    }
+    CHECK(n > 2);
+  }
+}
+
+TEST_CASE("no memory: a conversion leaves a whole file or none, and can be opened") {
+  const TempDir dir;
+  std::vector<double> cells(12 * 5);
+  for (std::size_t i = 0; i < cells.size(); i += 2) cells[i] = static_cast<double>(i) + 0.5;
+  const auto in = dir / "in";
+  {
+    auto writer = MatrixWriter::create(in, 12, 5, ValueType::f64);
+    writer.put<double>({0, 0}, {cells.data(), 12, 5});
+    writer.finish();
+  }
+  const auto sum = [](const auto& object) {
+    double result = 0;
+    for (const BlockInfo info : object.blocks()) {
+      for (const double value : object.block(info.pos).template to_csr<double>().values) {
+        result += value;
+      }
+    }
+    return result;
+  };
+  const auto sum_of_file = [&](const std::filesystem::path& path) {
+    return std::visit(sum, open(path));
+  };
+  const double total = sum_of_file(in);
+  for (const FormatInfo& format : formats()) {
+    if (!format.writes) continue;
+    const std::string name(format.name);
+    CAPTURE(name);
+    ConvertOptions options;
+    options.to = format.name;
+    options.write.sync = false;
+    // A file has the ending by which a format without a mark of its own is told.
+    const std::string ending(format.extensions.substr(0, format.extensions.find(' ')));
+    const auto out = dir / ("out" + ending);
+    convert(open(in), {}, out, options);
+    const auto expected = read_bytes(out);
+    const auto files = dir.names();  // some formats keep a second one
+    const auto remove_results = [&] {
+      for (const std::string& file : dir.names()) {
+        if (file != "in") std::filesystem::remove(dir / file);
+      }
+    };
+    remove_results();
+    std::uint64_t n = 0;
+    for (bool failed = true; failed; ++n) {
+      CAPTURE(n);
+      bool converted = false;
+      failed = fails_behind(
+          n, [&] { converted = succeeds([&] { convert(open(in), {}, out, options); }); });
+      REQUIRE(dir.names() == (converted ? files : std::vector<std::string>{"in"}));
+      if (converted) REQUIRE(read_bytes(out) == expected);
+      if (failed) remove_results();
+    }
+    n = 0;
+    for (bool failed = true; failed; ++n) {
+      CAPTURE(n);
+      double got = 0;
+      bool opened = false;
+      failed = fails_behind(n, [&] { opened = succeeds([&] { got = sum_of_file(out); }); });
+      CHECK(got == (opened ? total : 0));
+    }
+    remove_results();
+  }
+}
+
+}  // namespace dapple::test
