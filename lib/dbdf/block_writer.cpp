@@ -217,9 +217,8 @@ void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn) {
 void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
   declared_type(pos, shape);
   const Entry entry = entry_of(pos, shape.rows, shape.cols, {}, 0);
-  std::array<std::byte, dbdf::kShortestItem> item;
-  dbdf::emit_item_header(item.data(), entry);
-  file_.put(entry, item);
+  std::array<std::byte, dbdf::kLongestItemHeader> item;
+  file_.put(entry, std::span(item).first(dbdf::emit_item_header(item.data(), entry)));
 }
 
 void BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,

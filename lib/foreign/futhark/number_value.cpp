@@ -13,7 +13,7 @@ namespace {
 
 using Form = Numeral::Form;
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kLargestWord = std::numeric_limits<std::uint64_t>::max();
 
 constexpr unsigned digit_value(char c) noexcept {
   return is_digit(c) ? static_cast<unsigned>(c - '0')
@@ -38,8 +38,8 @@ std::uint64_t integer_value(const Numeral& n) noexcept {
   const std::uint64_t magnitude = magnitude_of(n, overflow);
   const std::uint64_t wrapped = n.negative ? 0 - magnitude : magnitude;
   if (!n.saturates) return wrapped;
-  if (n.type == ElementType::u64) return overflow ? kMost : wrapped;
-  const std::uint64_t limit = (kMost >> 1) + n.negative;
+  if (n.type == ElementType::u64) return overflow ? kLargestWord : wrapped;
+  const std::uint64_t limit = (kLargestWord >> 1) + n.negative;
   if (overflow || magnitude > limit) return n.negative ? 0 - limit : limit;
   return wrapped;
 }
