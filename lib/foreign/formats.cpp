@@ -78,9 +78,9 @@ constexpr std::array kTable = {
            true},
 };
 
-constexpr const Format& kDbdf = kTable[0];
-constexpr const Format& kDaphne = kTable[1];
-static_assert(kDbdf.info.name == "dbdf" && kDaphne.info.name == "daphne");
+// dapple's own format and its dialect. No other begins like them.
+constexpr auto kOwn = std::span(kTable).first<2>();
+static_assert(kOwn[0].info.name == "dbdf" && kOwn[1].info.name == "daphne");
 
 constexpr auto kInfos = [] {
   std::array<FormatInfo, kTable.size()> infos;
@@ -121,20 +121,18 @@ std::string list_formats(F choose, std::string_view FormatInfo::*word) {
 bool reads(const FormatInfo& info) { return info.reads; }
 bool writes(const FormatInfo& info) { return info.writes; }
 
-// No format begins like dapple's own, but for its dialect.
-const Format& own_or_dialect(const MappedFile& file) {
-  const Probe probe{file, dbdf::first_look(file), {}};
-  return daphne::recognise_daphne(probe) == Match::no ? kDbdf : kDaphne;
-}
-
 [[gnu::noinline]] const Format& best_match(const MappedFile& file) {
-  if (dbdf::starts_like_dbdf(dbdf::first_look(file))) return own_or_dialect(file);
   constexpr std::uint64_t kHead = 4096;
-  const auto head = file.bytes(0, std::min(file.size(), kHead));
-  const Probe probe{file, head, extension_of(file.name())};
+  Probe probe{file, dbdf::first_look(file), {}};
+  std::span<const Format> among = kOwn;
+  if (!dbdf::starts_like_dbdf(probe.head)) {
+    probe.head = file.bytes(0, std::min(file.size(), kHead));
+    probe.extension = extension_of(file.name());
+    among = kTable;
+  }
   const Format* best = nullptr;
   Match surest = Match::no;
-  for (const Format& format : kTable) {
+  for (const Format& format : among) {
     const Match match = format.recognise != nullptr ? format.recognise(probe) : Match::no;
     if (match > surest) {
       surest = match;
@@ -150,7 +148,7 @@ const Format& own_or_dialect(const MappedFile& file) {
 DAPPLE_OPENING const Format& recognised(const MappedFile& file) {
   // Files of dapple's own writer are not held against all formats: each would bring its code, and
   // the file's extension, into the processor's caches (a fifth of a cold open).
-  return dbdf::has_own_index(file) ? kDbdf : best_match(file);
+  return dbdf::has_own_index(file) ? kOwn[0] : best_match(file);
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace dapple::detail {
 struct Probe {
   const MappedFile& file;
   std::span<const std::byte> head;  // the first bytes, at most 4096
-  std::string extension;            // of the path, lower case, with its dot
+  std::string extension;            // of the path, lower case, with its dot; empty when the head
+                                    // begins like dapple's own format
 };
 
 /// How sure a format is that a file is its own; the surest wins. A dialect that is told from the
@@ -37,7 +38,8 @@ class ByteSink {
 
 struct Format {
   FormatInfo info;
-  /// Null: never told from a file alone.
+  /// Null: never told from a file alone. Files that begin like dapple's own format are shown to it
+  /// and its dialect only.
   Match (*recognise)(const Probe&) = nullptr;
   /// Null: not read.
   std::shared_ptr<const Store> (*open)(std::shared_ptr<MappedFile>, const OpenOptions&) = nullptr;
