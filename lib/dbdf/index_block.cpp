@@ -74,7 +74,11 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
     put(bytes);
   };
   add(make_head(index.counts(), header_hash));
-  if (index.size() > 0) add({index.entry_bytes(0), index.size() * Entry::kBytes});
+  constexpr std::uint64_t kPiece = 4096;  // entries
+  std::vector<std::byte> scratch(std::min(kPiece, index.size()) * Entry::kBytes);
+  for (std::uint64_t i = 0; i < index.size(); i += kPiece) {
+    add(index.entry_bytes({i, std::min(i + kPiece, index.size())}, scratch));
+  }
   add(std::as_bytes(index.file_order()));
   add(std::as_bytes(index.tree()));
   const std::uint64_t middle = 8 * (index.file_order().size() + index.tree().size());

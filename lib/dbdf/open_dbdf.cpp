@@ -5,7 +5,7 @@
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
-#include "lib/object/entry_summary.h"
+#include "lib/object/found_blocks.h"
 #include "lib/opening.h"
 
 namespace dapple::detail::dbdf {
@@ -45,23 +45,18 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
                 const TakeProgress& progress) {
   constexpr std::uint64_t kSample = 64, kTell = 1024;
   std::uint64_t items = 0;
-  EntryTable entries;
-  EntrySummary summary(schema.rows, schema.cols);
+  FoundBlocks found(schema.rows, schema.cols);
   Walk walk(file, body, schema.rows, schema.cols);
   for (Item item; walk.next(item);) {
-    if (item.holds_cells()) {
-      entries.push_back(item.entry);
-      summary.see(item.entry);
-    }
+    if (item.holds_cells()) found.add(item.entry);
     if (++items % kTell == 0 && progress) progress(walk.offset(), file.size());
-    if (entries.size() == kSample) {
-      // Growing a table of millions by copying costs more than the walk: judged by its start, the
-      // body holds so many blocks (unused room is never touched).
+    if (items == kSample) {  // judged by its start, the body holds so many blocks
       const std::uint64_t mean = (walk.offset() - body) / kSample;
-      entries.reserve((file.size() - body) / mean + (file.size() - body) / mean / 8 + kSample);
+      const std::uint64_t all = (file.size() - body) / mean;
+      found.expect(all + all / 8 + kSample);
     }
   }
-  return BlockIndex::from_entries(std::move(entries), summary, file.name());
+  return std::move(found).make_index(file.name());
 }
 
 namespace {

@@ -36,6 +36,8 @@ class EntrySummary {
   Region object() const noexcept { return {{0, rows_}, {0, cols_}}; }
   /// True when they came in ascending order of their positions.
   bool sorted() const noexcept { return sorted_; }
+  /// True when each was the next tile of one tiling, as far as they came.
+  bool is_even() const noexcept { return even_; }
   /// The tiling that they form, if they form one and came in ascending order.
   std::optional<Grid> grid() const noexcept {
     if (counts_.total == 0 || !even_ || next_ != BlockPos{rows_, 0}) return std::nullopt;

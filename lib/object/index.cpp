@@ -10,6 +10,7 @@
 #include "lib/object/entry_pages.h"
 #include "lib/object/entry_summary.h"
 #include "lib/object/overlap.h"
+#include "lib/object/tile_run.h"
 #include "lib/opening.h"
 
 namespace dapple::detail {
@@ -99,6 +100,18 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summ
   return index;
 }
 
+BlockIndex BlockIndex::from_run(const TileRun& run, const EntrySummary& summary) {
+  BlockIndex index;
+  index.held_ = std::make_unique<Held>();
+  index.held_->counts = summary.counts();
+  index.held_->run = std::make_shared<const TileRun>(run);
+  index.place_.object = summary.object();
+  index.place_.grid = summary.grid();
+  index.place_.count = run.size();
+  index.place_.origin = IndexOrigin::scanned;
+  return index;
+}
+
 DAPPLE_OPENING BlockIndex BlockIndex::in_place(std::shared_ptr<const MappedFile> file,
                                                const Place& place) {
   BlockIndex index;
@@ -128,8 +141,20 @@ BlockIndex BlockIndex::on_demand(Bands bands, std::unique_ptr<const EntryMaker> 
   return index;
 }
 
-const std::byte* BlockIndex::made_entry(std::uint64_t number) const {
-  return held_->pages->at(number);
+Entry BlockIndex::made_entry(std::uint64_t number) const {
+  if (held_->run != nullptr) return (*held_->run)[number];
+  return load_entry(held_->pages->at(number));
+}
+
+std::span<const std::byte> BlockIndex::entry_bytes(Range numbers,
+                                                   std::span<std::byte> scratch) const {
+  const std::size_t bytes = static_cast<std::size_t>(numbers.size()) * Entry::kBytes;
+  if (memory_ != nullptr) return {memory_ + numbers.begin * Entry::kBytes, bytes};
+  std::byte* p = scratch.data();
+  for (std::uint64_t i = numbers.begin; i < numbers.end; ++i, p += Entry::kBytes) {
+    store_entry(p, made_entry(i));
+  }
+  return scratch.first(bytes);
 }
 
 std::uint64_t BlockIndex::strip_of(std::uint64_t col) const noexcept {

@@ -1,9 +1,10 @@
 // The block index: where each rectangle of cells lies, in the object and in the file.
 //
 // Entries are 64 bytes each and are used in place: inside the mapped file for an embedded or
-// sidecar index, in memory for one that was scanned or made by a foreign format. They are sorted
-// by (rx, cx). A regular tiling is looked up by arithmetic; any other partition through a cover
-// tree (cover_tree.h). lib/dbdf/FORMAT.md gives every byte.
+// sidecar index, in memory for one that was scanned or made by a foreign format, unless they follow
+// from less (tile_run.h, entry_pages.h). They are sorted by (rx, cx). A regular tiling is looked up
+// by arithmetic; any other partition through a cover tree (cover_tree.h). lib/dbdf/FORMAT.md gives
+// every byte.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,7 @@ namespace dapple::detail {
 class EntryMaker;
 class EntryPages;
 class EntrySummary;
+class TileRun;
 
 /// "(rx, cx)" for messages.
 std::string text(BlockPos pos);
@@ -141,6 +143,8 @@ class BlockIndex {
   /// The same when they were all shown to `summary` (entry_summary.h).
   static BlockIndex from_entries(EntryTable entries, const EntrySummary& summary,
                                  const std::string& file);
+  /// An index of the tiles of a run that were all shown to `summary`, which found a grid.
+  static BlockIndex from_run(const TileRun& run, const EntrySummary& summary);
 
   /// An index in place. The file holds a head of 64 bytes, at byte `entries` `count` entries, then,
   /// if `ordered`, a u64 per block that lists the entries in file order, then, if there is no grid,
@@ -182,14 +186,16 @@ class BlockIndex {
   /// O(bytes of the index).
   void require_whole() const;
 
-  /// The 64 bytes of entry `number`. REQUIRES number < size().
-  const std::byte* entry_bytes(std::uint64_t number) const {
-    const std::uint64_t at = number * Entry::kBytes;
-    if (memory_ != nullptr) return memory_ + at;
-    if (file_ == nullptr) return made_entry(number);
-    return file_->at(place_.entries + at, Entry::kBytes);
+  /// REQUIRES number < size(). Throws what making it throws for an index on demand.
+  Entry entry(std::uint64_t number) const {
+    const std::byte* p = memory_ != nullptr ? memory_ + number * Entry::kBytes : nullptr;
+    if (file_ != nullptr) p = file_->at(place_.entries + number * Entry::kBytes, Entry::kBytes);
+    return p != nullptr ? load_entry(p) : made_entry(number);
   }
-  Entry entry(std::uint64_t number) const { return load_entry(entry_bytes(number)); }
+  /// The bytes of entries `numbers`: where they are if they are kept in memory, else `scratch`,
+  /// which they are written to. REQUIRES numbers.end <= size(), 64 bytes of `scratch` for each, and
+  /// an index that is not in place.
+  std::span<const std::byte> entry_bytes(Range numbers, std::span<std::byte> scratch) const;
 
   /// Number of the i-th block in file order.
   std::uint64_t in_file_order(std::uint64_t i) const;
@@ -235,7 +241,7 @@ class BlockIndex {
     std::uint64_t count;  // of bands, or of pinned blocks
   };
   bool is_on_demand() const noexcept { return held_ != nullptr && held_->pages != nullptr; }
-  const std::byte* made_entry(std::uint64_t number) const;
+  Entry made_entry(std::uint64_t number) const;
   std::uint64_t strip_of(std::uint64_t col) const noexcept;
   std::uint64_t tree_size() const noexcept;
   std::uint64_t tree_word(std::uint64_t i) const;
@@ -250,12 +256,13 @@ class BlockIndex {
   /// What an index has that is not in place. Held apart, so that one in place, which is moved
   /// several times while a file is opened, is small.
   struct Held {
-    BlockCounts counts;                 // in memory: blocks by kind,
-    EntryTable table;                   //   the entries,
-    std::vector<std::uint64_t> order;   //   file order unless it is the sorted one,
-    std::vector<std::uint64_t> tree;    //   and the cover tree unless there is a grid
-    Bands bands;                        // on demand: where the blocks lie,
-    std::shared_ptr<EntryPages> pages;  //   and their entries
+    BlockCounts counts;                  // in memory: blocks by kind,
+    EntryTable table;                    //   the entries,
+    std::vector<std::uint64_t> order;    //   file order unless it is the sorted one,
+    std::vector<std::uint64_t> tree;     //   and the cover tree unless there is a grid
+    std::shared_ptr<const TileRun> run;  //   in place of them, or nullptr
+    Bands bands;                         // on demand: where the blocks lie,
+    std::shared_ptr<EntryPages> pages;   //   and their entries
   };
 
   Place place_;

@@ -1,0 +1,48 @@
+// Tiles whose index entries follow from their numbers, so that none need be kept.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/object/index.h"
+
+namespace dapple::detail {
+
+/// Dense tiles of one value type, without hashes, that stand in the file in row-major order with
+/// the same number of bytes between any two. A million of them are told by these few words, where
+/// entries take 64 MB.
+class TileRun {
+ public:
+  /// No tiles yet, of an object of rows x cols cells.
+  TileRun(std::uint64_t rows, std::uint64_t cols) noexcept : rows_(rows), cols_(cols) {}
+
+  /// Adds an entry if it goes on as the run began; false otherwise. REQUIRES that the entry is of
+  /// the tiling's next tile, with
+  /// the cells and bytes that a dense block of its shape has, and stands behind those added before.
+  bool take(const Entry& e) noexcept {
+    if (size_ == 0) {
+      first_ = e;
+    } else if (size_ == 1) {
+      between_ = e.offset - end_;
+    }
+    if (e.kind != BlockKind::dense || e.value_type != first_.value_type ||
+        (size_ != 0 && e.offset - end_ != between_)) {
+      return false;
+    }
+    end_ = e.offset + e.bytes;
+    ++size_;
+    return true;
+  }
+
+  std::uint64_t size() const noexcept { return size_; }
+  /// REQUIRES number < size().
+  Entry operator[](std::uint64_t number) const noexcept;
+
+ private:
+  std::uint64_t rows_, cols_;
+  std::uint64_t size_ = 0;
+  Entry first_;
+  std::uint64_t end_ = 0;      // of the last block
+  std::uint64_t between_ = 0;  // from the end of each to the offset of the next
+};
+
+}  // namespace dapple::detail
