@@ -22,6 +22,7 @@ double seconds_since(Steady::time_point start) {
 }
 
 struct Taken {
+  bool took_part = false;
   double value = 0;  // seconds, unless the contender said otherwise; per piece of work
   bool clean = true;
   std::map<std::string, double> notes;
@@ -43,29 +44,34 @@ Taken take(const Series& series, const Contender& contender) {
     throw std::runtime_error(fmt::format("{}: {}: expected the cells that were stored, got others",
                                          series.name, contender.name));
   }
-  return {sample.value().value_or(seconds) / contender.work, clean, sample.notes()};
+  return {true, sample.value().value_or(seconds) / contender.work, clean, sample.notes()};
 }
 
 /// All samples of a series: taken[round][contender].
 class Rounds {
  public:
   Rounds(const Series& series, const Patience& patience)
-      : clean_(series.contenders.size()), counts_all_(series.contenders.size()) {
+      : clean_(series.contenders.size()),
+        last_(series.contenders.size()),
+        spent_(series.contenders.size()),
+        rests_(series.contenders.size()),
+        counts_all_(series.contenders.size()) {
     const std::size_t n = series.contenders.size();
-    for (const Contender& contender : series.contenders) take(series, contender);  // warms up
+    for (std::size_t c = 0; c < n; ++c) timed(series, c);  // warms up
     std::vector<std::size_t> order(n);
     std::iota(order.begin(), order.end(), std::size_t{0});
     Random random(n);
-    const auto start = Steady::now();
     while (!satisfied(patience) &&
-           (taken_.size() < patience.least_rounds || seconds_since(start) < patience.seconds)) {
+           (taken_.size() < patience.least_rounds || spent() < patience.seconds)) {
       std::vector<Taken> round(n);
       for (std::size_t k = n; k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
       for (const std::size_t c : order) {
-        round[c] = take(series, series.contenders[c]);
+        if (rests_[c]) continue;
+        round[c] = timed(series, c);
         if (round[c].clean) ++clean_[c];
       }
       taken_.push_back(std::move(round));
+      for (std::size_t c = 0; c < n; ++c) rests_[c] = may_rest(series, patience, c);
     }
     for (std::size_t c = 0; c < n; ++c) {
       counts_all_[c] = clean_[c] < std::min<std::size_t>(patience.least_rounds, taken_.size());
@@ -107,17 +113,48 @@ class Rounds {
   }
 
  private:
+  Taken timed(const Series& series, std::size_t c) {
+    const auto start = Steady::now();
+    Taken taken = take(series, series.contenders[c]);
+    last_[c] = seconds_since(start);
+    spent_[c] += last_[c];
+    return taken;
+  }
+  /// Seconds, by those that still take part.
+  double spent() const {
+    double seconds = 0;
+    for (std::size_t c = 0; c < spent_.size(); ++c) seconds += rests_[c] ? 0 : spent_[c];
+    return seconds;
+  }
+  /// What is far slower than dapple would use up the time that the others need for rounds enough.
+  bool may_rest(const Series& series, const Patience& patience, std::size_t c) const {
+    constexpr double kFar = 4;
+    if (series.contenders[c].role == Role::dapple) return false;
+    if (rests_[c]) return true;
+    for (std::size_t d = 0; d < spent_.size(); ++d) {
+      if (series.contenders[d].role == Role::dapple && last_[c] > kFar * last_[d]) {
+        return clean_[c] >= patience.least_rounds;
+      }
+    }
+    return false;
+  }
   bool counts(const std::vector<Taken>& round, std::size_t c) const {
-    return counts_all_[c] || round[c].clean;
+    return round[c].took_part && (counts_all_[c] || round[c].clean);
   }
   bool satisfied(const Patience& patience) const {
-    return std::all_of(clean_.begin(), clean_.end(),
-                       [&](std::size_t n) { return n >= patience.rounds; });
+    for (std::size_t c = 0; c < clean_.size(); ++c) {
+      if (!rests_[c] && clean_[c] < patience.rounds) return false;
+    }
+    return true;
   }
 
   std::vector<std::vector<Taken>> taken_;
-  std::vector<std::size_t> clean_;  // by contender
-  std::vector<bool> counts_all_;    // too few clean samples: disturbed ones count as well
+  // By contender:
+  std::vector<std::size_t> clean_;
+  std::vector<double> last_;      // seconds of the last time,
+  std::vector<double> spent_;     //   and of all
+  std::vector<bool> rests_;       // takes part no more
+  std::vector<bool> counts_all_;  // too few clean samples: disturbed ones count as well
 };
 
 bool stands_for(const Contender& contender, const std::string& against) {

@@ -4,7 +4,8 @@
 // all of a file behind it finds other caches than one that follows a short walk. Ratios are taken
 // within a round and the median of them is reported: whatever slows the machine for a second slows
 // both sides. A sample during which other programs used a processor, or a warm one that read from
-// storage, counts only if there are too few others.
+// storage, counts only if there are too few others. What takes more than four times as long as
+// dapple leaves after the least number of rounds, and its time is not counted.
 #pragma once
 
 #include <cstddef>

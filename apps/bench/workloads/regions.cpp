@@ -68,7 +68,11 @@ void copy_pieces(const RawTiles& raw, const TileShapeOf& shape, const Region& re
 
 class RegionSeries {
  public:
-  RegionSeries(Regions regions, unsigned threads) : regions_(regions), threads_(threads) {
+  RegionSeries(Regions regions, unsigned threads)
+      : regions_(regions),
+        threads_(threads),
+        cells_(regions[0].rows.size() * regions[0].cols.size()),
+        buffers_(std::make_shared<Buffers>(threads, std::vector<double>(cells_))) {
     for (const Region& r : regions) {
       expected_ += sample_region(r, [&r](std::uint64_t row, std::uint64_t col) -> double {
         return cell(r.rows.begin + row, r.cols.begin + col);
@@ -77,12 +81,11 @@ class RegionSeries {
   }
 
   /// `copy(region, out)` fills a buffer; each thread has one buffer and its share of the regions.
+  /// All contenders have the same buffers: where in memory they happen to lie makes up to a tenth.
   template <class Copy>
   Contender contender(std::string name, Role role, std::string how, Copy copy) const {
-    const std::size_t cells = regions_[0].rows.size() * regions_[0].cols.size();
-    const auto buffers =
-        std::make_shared<std::vector<std::vector<double>>>(threads_, std::vector<double>(cells));
-    const auto run = [=, regions = regions_, threads = threads_](Sample&) {
+    const auto run = [copy, regions = regions_, threads = threads_, cells = cells_,
+                      buffers = buffers_](Sample&) {
       return sum_in_threads(threads, [&](unsigned k) {
         double sum = 0;
         double* const out = (*buffers)[k].data();
@@ -95,22 +98,25 @@ class RegionSeries {
         return sum;
       });
     };
-    const auto holds = [buffers, regions = regions_, threads = threads_] {
+    const auto clear = [buffers = buffers_] {
+      for (auto& buffer : *buffers) std::fill(buffer.begin(), buffer.end(), 0.0);
+    };
+    const auto holds = [buffers = buffers_, regions = regions_, threads = threads_] {
       return holds_region(part(regions, 0, threads).back(), buffers->front());
     };
-    return {std::move(name),
-            role,
-            std::move(how),
-            static_cast<double>(regions_.size() * cells * sizeof(double)),
-            expected_,
-            run,
-            {},
-            holds};
+    return {std::move(name), role,
+            std::move(how),  static_cast<double>(regions_.size() * cells_ * sizeof(double)),
+            expected_,       run,
+            clear,           holds};
   }
 
  private:
+  using Buffers = std::vector<std::vector<double>>;  // one of each thread
+
   Regions regions_;
   unsigned threads_;
+  std::size_t cells_;  // of a region
+  std::shared_ptr<Buffers> buffers_;
   double expected_ = 0;
 };
 
