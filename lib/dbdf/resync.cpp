@@ -1,7 +1,6 @@
 #include "lib/dbdf/resync.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -15,26 +14,35 @@ bool is_tile(const Entry& block, TileShape tile, const Schema& schema) noexcept 
          block.cols == std::min<std::uint64_t>(tile.cols, schema.cols - block.pos.cx);
 }
 
-std::optional<TileShape> common_tile(const EntryTable& blocks, const Schema& schema) {
+void TileCounts::count(const EntryTable& blocks, const Schema& schema) {
   constexpr std::size_t kMostShapes = 64;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> fitting;
-  for (std::uint64_t i = 0; i < blocks.size() && fitting.size() < kMostShapes; ++i) {
-    fitting.emplace(std::pair(blocks[i].rows, blocks[i].cols), 0);
-  }
-  for (std::uint64_t i = 0; i < blocks.size(); ++i) {
-    const Entry block = blocks[i];
-    for (auto& [shape, count] : fitting) {
-      count += is_tile(block, {shape.first, shape.second}, schema);
+  for (; counted_ < blocks.size(); ++counted_) {
+    const Entry block = blocks[counted_];
+    const std::pair shape(block.rows, block.cols);
+    if (fitting_.size() < kMostShapes && fitting_.count(shape) == 0) {
+      std::uint64_t& fit = fitting_[shape];
+      for (std::uint64_t i = 0; i < counted_; ++i) {
+        fit += is_tile(blocks[i], {block.rows, block.cols}, schema);
+      }
     }
+    for (auto& [tile, fit] : fitting_) fit += is_tile(block, {tile.first, tile.second}, schema);
   }
+}
+
+std::optional<TileShape> TileCounts::common() const {
   const auto best =
-      std::max_element(fitting.begin(), fitting.end(),
+      std::max_element(fitting_.begin(), fitting_.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (best == fitting.end() || best->second < 2 ||
-      best->second < blocks.size() - blocks.size() / 3) {
+  if (best == fitting_.end() || best->second < 2 || best->second < counted_ - counted_ / 3) {
     return std::nullopt;
   }
   return TileShape{best->first.first, best->first.second};
+}
+
+std::optional<TileShape> common_tile(const EntryTable& blocks, const Schema& schema) {
+  TileCounts counts;
+  counts.count(blocks, schema);
+  return counts.common();
 }
 
 namespace {
@@ -97,16 +105,17 @@ class CutFields {
   bool cut_ = false, full_ = false;
 };
 
-bool has_block_at(const EntryTable& blocks, BlockPos pos) {
-  for (std::uint64_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i].pos == pos) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-bool Resync::may_be_cut(std::uint64_t at, const EntryTable& blocks) const {
+void Resync::learn(const EntryTable& blocks) {
+  for (std::uint64_t i = tiles_.counted(); i < blocks.size(); ++i) {
+    taken_.emplace(blocks[i].pos.rx, blocks[i].pos.cx);
+  }
+  tiles_.count(blocks, schema_);
+}
+
+bool Resync::may_be_cut(std::uint64_t at, const EntryTable& blocks) {
+  learn(blocks);
   const std::uint64_t left = std::min<std::uint64_t>(file_.size() - at, kPosition + kDenseHeader);
   CutFields fields(file_.bytes(at, left));
   BlockPos pos;
@@ -118,7 +127,7 @@ bool Resync::may_be_cut(std::uint64_t at, const EntryTable& blocks) const {
   const bool auxiliary = row_of_auxiliary && fields.was_full();
   if (!auxiliary) {
     if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return false;
-    if (!fields.was_cut() && has_block_at(blocks, pos)) return false;
+    if (!fields.was_cut() && taken_.count({pos.rx, pos.cx}) != 0) return false;
   }
   const std::uint64_t rows = fields.next(4), cols = fields.next(4);
   if (!auxiliary && (rows > schema_.rows - pos.rx || cols > schema_.cols - pos.cx)) return false;
@@ -146,16 +155,13 @@ bool Resync::reaches_end(std::uint64_t at) {
 std::uint64_t Resync::next_item(std::uint64_t at, const EntryTable& blocks, bool to_end) {
   file_.map();
   if (leads_nowhere_.empty()) leads_nowhere_.resize(file_.size());
-  const auto tile = to_end ? std::nullopt : common_tile(blocks, schema_);
-  std::set<std::pair<std::uint64_t, std::uint64_t>> taken;
-  for (std::uint64_t i = 0; i < blocks.size(); ++i) {
-    taken.emplace(blocks[i].pos.rx, blocks[i].pos.cx);
-  }
+  learn(blocks);
+  const auto tile = to_end ? std::nullopt : tiles_.common();
   for (; file_.size() - at >= kShortestItem; ++at) {
     const auto item = item_at(at);
     if (!item || !item->holds_cells() || rejected_.count(at) != 0) continue;
     const Entry& e = item->entry;
-    if (taken.count({e.pos.rx, e.pos.cx}) != 0) continue;
+    if (taken_.count({e.pos.rx, e.pos.cx}) != 0) continue;
     const std::uint64_t end = e.offset + e.bytes;
     const bool followed = end == file_.size() || item_at(end).has_value();
     if ((tile && is_tile(e, *tile, schema_) && followed) || reaches_end(at)) return at;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "lib/dbdf/header.h"
@@ -14,13 +16,29 @@
 
 namespace dapple::detail::dbdf {
 
-/// The tile shape that most of these blocks fit, cut off at the object's edges; nothing when that
-/// is fewer than two, or fewer than two of three.
+/// Of which shape most blocks are tiles, as more and more blocks are found.
+class TileCounts {
+ public:
+  /// Counts those of `blocks` that are new. REQUIRES the table of the last call, to which blocks
+  /// may have been added.
+  void count(const EntryTable& blocks, const Schema& schema);
+  std::uint64_t counted() const noexcept { return counted_; }
+  /// The tile shape that most of them fit, cut off at the object's edges; nothing when that is
+  /// fewer than two, or fewer than two of three.
+  std::optional<TileShape> common() const;
+
+ private:
+  std::uint64_t counted_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> fitting_;  // by rows and columns
+};
+
+/// The same of all these blocks.
 std::optional<TileShape> common_tile(const EntryTable& blocks, const Schema& schema);
 
 /// True when a block of this place and extent is a tile of that shape.
 bool is_tile(const Entry& block, TileShape tile, const Schema& schema) noexcept;
 
+/// Every call is given the same table of blocks, to which some may have been added.
 class Resync {
  public:
   /// Both must outlive it.
@@ -38,14 +56,17 @@ class Resync {
   /// True when the bytes from `at` to the end of the file look like the beginning of an item of
   /// which the rest was cut off: as far as they go, they are those of an auxiliary block, or of a
   /// block inside the object that is none of `blocks`.
-  bool may_be_cut(std::uint64_t at, const EntryTable& blocks) const;
+  bool may_be_cut(std::uint64_t at, const EntryTable& blocks);
 
  private:
+  void learn(const EntryTable& blocks);
   std::optional<Item> item_at(std::uint64_t at) const;
   bool reaches_end(std::uint64_t at);
 
   const MappedFile& file_;
   const Schema& schema_;
+  TileCounts tiles_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> taken_;  // positions of blocks
   std::set<std::uint64_t> rejected_;
   std::vector<bool> leads_nowhere_;  // by byte: no items follow each other from here to the end
 };
