@@ -297,3 +297,18 @@ TEST_CASE("read_csr: absent cells are an error, or empty rows") {
   CHECK(test::list(csr.col_idx) == Words{1, 0, 1});
   CHECK(test::list(m.read_csr<double>({{3, 3}, {0, 4}}).row_ptr) == Words{0});
 }
+
+TEST_CASE("read_csr: more rows than there are numbers for pointers to them are refused") {
+  const test::TempDir dir;
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  for (const std::uint64_t cols : {0u, 3u}) {
+    const Matrix m = matrix_of(dir, Image::matrix(kMost, cols, ValueType::f64));
+    const auto error = error_of([&] {
+      m.read_csr<double>({{0, kMost}, {0, cols}}, {.absent = Absent::zero});
+    });
+    REQUIRE(error);
+    CHECK(error->code() == Errc::invalid_argument);
+    CHECK(error->detail() == "expected a region that fits in memory, got 18446744073709551615 x " +
+                                 std::to_string(cols) + " cells");
+  }
+}

@@ -1,6 +1,8 @@
 #include "lib/object/csr.h"
 
 #include <algorithm>
+#include <limits>
+#include <new>
 #include <numeric>
 #include <tuple>
 #include <vector>
@@ -104,6 +106,8 @@ void fail_memory(const Store& store, const Region& region) {
 template <class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
                  const CsrOut<Col>& out) {
+  // A pointer to each row and one to the end: more than there are numbers for.
+  if (region.rows.size() == std::numeric_limits<std::uint64_t>::max()) throw std::bad_alloc();
   if (store.codec().sequential) {
     sort_csr(store, region, options, out);
   } else if (!decode_csr(store, region, options, out)) {
