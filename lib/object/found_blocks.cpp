@@ -1,12 +1,20 @@
 #include "lib/object/found_blocks.h"
 
-#include <algorithm>
+#include <new>
 #include <utility>
 
 namespace dapple::detail {
 
+void FoundBlocks::make_room() noexcept {
+  try {
+    table_.reserve(expected_);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 void FoundBlocks::keep_run() {
-  table_.reserve(std::max(expected_, run_.size() + 1));
+  make_room();
+  table_.reserve(run_.size() + 1);
   for (std::uint64_t i = 0; i < run_.size(); ++i) table_.push_back(run_[i]);
 }
 

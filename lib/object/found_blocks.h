@@ -27,17 +27,19 @@ class FoundBlocks {
 
   std::uint64_t size() const noexcept { return summary_.counts().total; }
 
-  /// There will be about `n` of them: growing a table of millions by copying costs more than it
-  /// takes to find them. Room that is not used is never touched.
-  void expect(std::uint64_t n) {
+  /// There may be about `n` of them: growing a table of millions by copying costs more than it
+  /// takes to find them. Room that is not used is never touched; where the system has not so much,
+  /// the table grows.
+  void expect(std::uint64_t n) noexcept {
     expected_ = n;
-    if (table_.size() != 0) table_.reserve(n);
+    if (table_.size() != 0) make_room();
   }
 
   /// An index of them. Throws corrupt when two share a cell (rule R3); `file` is named then.
   BlockIndex make_index(const std::string& file) &&;
 
  private:
+  void make_room() noexcept;
   void keep_run();
 
   EntrySummary summary_;
