@@ -128,7 +128,9 @@ std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
       done += put;
     }
   }
-  return adopt(std::move(fd), std::move(name));
+  auto file = adopt(std::move(fd), std::move(name));
+  file->has_path_ = false;
+  return file;
 }
 
 DAPPLE_OPENING MappedFile::MappedFile(Key, Descriptor fd, std::string name, const struct stat& s,

@@ -57,6 +57,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   const std::string& name() const noexcept { return name_; }
+  /// False for one that was spooled: what `name` is of may be another file, or none.
+  bool has_path() const noexcept { return has_path_; }
   std::uint64_t size() const noexcept { return stamp_.size; }
   const FileStamp& stamp() const noexcept { return stamp_; }
 
@@ -118,6 +120,7 @@ class MappedFile {
   FileStamp stamp_;
   uid_t owner_;
   bool guarded_;
+  bool has_path_ = true;
   mutable std::atomic<const std::byte*> base_{nullptr};
   mutable std::mutex mutex_;  // guards what follows; never taken once mapped
   mutable std::unique_ptr<Map> map_;

@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "lib/descriptor.h"
 #include "tests/compare.h"
 #include "tests/partition.h"
 #include "tests/samples.h"
@@ -157,4 +160,18 @@ TEST_CASE("sidecar: files that need no index get none") {
                 Image::matrix(2, 2, ValueType::u8).empty({0, 0}, 2, 2).empty({1, 1}, 1, 1).bytes());
   CHECK(test::error_of([&] { write_sidecar(damaged); })->code() == Errc::corrupt);
   CHECK(dir.names() == std::vector<std::string>{"damaged", "text"});
+}
+
+TEST_CASE("sidecar: a stream has none, whatever lies beside the file it is named after") {
+  const test::TempDir dir;
+  const auto bytes = test::Image::matrix(2, 2, ValueType::u8, 1)
+                         .dense<std::uint8_t>({0, 0}, 2, 2, {1, 2, 3, 4})
+                         .bytes();
+  const auto path = dir.write("m.dbdf", bytes);
+  write_sidecar(path);
+  const detail::Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  REQUIRE(fd.is_open());
+  const Matrix m = std::get<Matrix>(open_stream(fd.get(), path.string()));
+  CHECK(m.note() == "");
+  CHECK(m.index_origin() == IndexOrigin::scanned);
 }

@@ -47,6 +47,7 @@ std::array<std::byte, kLine> make_binding(const MappedFile& data, std::uint64_t 
 
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   Sidecar sidecar;
+  if (!data.has_path()) return sidecar;
   // A `path` would be cut into its parts each time, a tenth of what opening costs.
   std::string name = data.name() + kSidecarEnding;
   // One that this user may not read is as if it were not there.
