@@ -55,13 +55,15 @@ TEST_CASE("writer: blocks that share a cell are refused, and no file appears (R3
   const std::vector<float> values(16, 1.5F);
   for (const BlockPos second : {BlockPos{0, 0}, BlockPos{1, 1}, BlockPos{0, 1}}) {
     auto w = writer<float>(dir / "m", 9, 9);
-    const auto error = test::error_of([&] {
-      w.put<float>({0, 0}, {values.data(), 2, 2});
-      w.put<float>(second, {values.data(), 2, 2});
-      w.finish();
-    });
+    w.put<float>({0, 0}, {values.data(), 2, 2});
+    w.put<float>(second, {values.data(), 2, 2});
+    const auto error = test::error_of([&] { w.finish(); });
     REQUIRE(error);
     CHECK(error->code() == Errc::invalid_argument);
+    CHECK(error->file() == (dir / "m").string());
+    const auto again = test::error_of([&] { w.finish(); });
+    REQUIRE(again);
+    CHECK(again->detail() == "expected to finish the file once, got a second time");
   }
   CHECK(dir.names().empty());
 }
@@ -160,4 +162,66 @@ TEST_CASE("writer: a shape that empty blocks cannot fill is refused without much
   tall.finish();
   const Matrix m = Matrix::open(dir / "tall");
   CHECK(m.read<int>({{(1ULL << 40) - 1, 1ULL << 40}, {8, 10}}) == std::vector<int>{0, 1});
+}
+
+TEST_CASE("writer: what was not put in a large matrix is filled by few empty blocks") {
+  const TempDir dir;
+  for (const unsigned bits : {17u, 21u, 24u, 25u}) {
+    CAPTURE(bits);
+    const std::uint64_t side = std::uint64_t{1} << bits;
+    const auto path = dir / std::to_string(bits);
+    auto w = writer<double>(path, side, side);
+    const std::vector<Triplet<double>> one = {{3, 5, 2.5}};
+    w.put<double>({side - 256, side - 512}, {256, 256}, std::span(one));
+    CHECK(w.finish().counts.stored == 1);
+    const Matrix m = Matrix::open(path);
+    CHECK(m.read<double>({{side - 253, side - 252}, {side - 509, side - 505}}) ==
+          std::vector<double>{0, 0, 2.5, 0});
+    CHECK(m.read<double>({{0, 1}, {0, 2}}) == std::vector<double>{0, 0});
+  }
+}
+
+TEST_CASE("writer: gaps between blocks of a frame are filled without mixing types (R8)") {
+  const TempDir dir;
+  const std::vector<Column> columns = {{"a", ValueType::i64},
+                                       {"b", ValueType::i64},
+                                       {"c", ValueType::f64},
+                                       {"d", ValueType::u8},
+                                       {"e", ValueType::u8}};
+  auto w = FrameWriter::create(dir / "f", 10, columns);
+  const std::uint8_t two[] = {7, 8};
+  w.put<std::uint8_t>({3, 4}, {two, 2, 1});  // no tile of the tiling
+  w.finish();
+  CHECK(test::difference(dir / "f") == "");
+  const Frame f = Frame::open(dir / "f");
+  CHECK(f.counts().stored == 2);
+  CHECK(f.read_column<int>(4, {2, 6}) == std::vector<int>{0, 7, 8, 0});
+  CHECK(f.read_column<int>(2, {2, 6}) == std::vector<int>{0, 0, 0, 0});
+}
+
+TEST_CASE("writer: rows that lie apart are written as those side by side") {
+  const TempDir dir;
+  constexpr std::uint32_t kRows = 70'000;
+  for (const std::uint32_t cols : {1u, 3u, 600u}) {
+    const std::uint32_t rows = cols == 600 ? 1000 : kRows, step = cols + 2;
+    std::vector<double> apart(std::size_t{rows} * step, -1), packed;
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      for (std::uint32_t c = 0; c < cols; ++c) {
+        apart[std::size_t{r} * step + c] = r + 0.25 * c;
+        packed.push_back(r + 0.25 * c);
+      }
+    }
+    WriteOptions options;
+    options.kind = KindChoice::dense;
+    options.narrow = false;
+    const auto write = [&](const char* name, const DenseRef<double>& cells) {
+      const auto path = dir / (name + std::to_string(cols));
+      auto w = writer<double>(path, rows, cols, options);
+      w.put<double>({0, 0}, cells);
+      w.finish();
+      return test::read_bytes(path);
+    };
+    CHECK(write("apart", {apart.data(), rows, cols, step}) ==
+          write("packed", {packed.data(), rows, cols}));
+  }
 }

@@ -85,7 +85,8 @@ class TileWriter {
 
   /// Writes one block whose first cell is `pos`. Values must fit the object's type there exactly
   /// (T may be any type). Throws out_of_range outside the object, invalid_argument when the block
-  /// shares a cell with an earlier one or spans columns of different types, type_mismatch, io.
+  /// spans columns of different types, type_mismatch, io. That blocks share no cell is found out by
+  /// `finish`.
   template <Value T>
   void put(BlockPos pos, DenseRef<T> cells);
   template <Value T>
@@ -101,7 +102,9 @@ class TileWriter {
   const std::vector<Range>& column_strips() const noexcept;
 
   /// Writes an empty block wherever no cell was put (rule R7), then the index, syncs and
-  /// publishes. Throws io; invalid_argument when the destination exists and may not be replaced.
+  /// publishes. Throws io; invalid_argument when two blocks share a cell, when what was not put is
+  /// scattered over more than 2^24 gaps, when the destination exists and may not be replaced, and
+  /// the second time.
   WriteSummary finish();
 
  protected:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -27,6 +28,9 @@ using dbdf::kPosition;
 using dbdf::SparseCell;
 
 namespace {
+
+// Rows that are shorter, and lie apart, are put together before they are written.
+constexpr std::size_t kShortRun = 4096;
 
 void check(const WriteOptions& options) {
   constexpr std::uint32_t kLargest = 2u << 20;
@@ -216,6 +220,10 @@ void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn) {
 
 void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
   declared_type(pos, shape);
+  write_empty(pos, shape);
+}
+
+void BlockWriter::write_empty(BlockPos pos, TileShape shape) {
   const Entry entry = entry_of(pos, shape.rows, shape.cols, {}, 0);
   std::array<std::byte, dbdf::kLongestItemHeader> item;
   file_.put(entry, std::span(item).first(dbdf::emit_item_header(item.data(), entry)));
@@ -256,7 +264,8 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
   return_scratch(std::move(item));
 }
 
-// Dense cells as they are: hashed and written from where they lie, never copied.
+// Dense cells as they are: hashed and written from where they lie, and not copied unless they are
+// few, or in short rows that lie apart.
 void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueType declared,
                                  Turn* turn) {
   const Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
@@ -273,6 +282,7 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
     return_scratch(std::move(item));
     return;
   }
+  if (run_bytes < kShortRun) return write_gathered(entry, header, cells, turn);
   std::vector<iovec> parts;
   parts.reserve(1 + runs);
   parts.push_back({header.data(), header.size()});
@@ -282,20 +292,43 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
   file_.put(entry, parts, turn);
 }
 
+// Short rows that lie apart, put together in pieces: as parts of one write they would take 32 bytes
+// of memory each, and longer to write than their bytes.
+void BlockWriter::write_gathered(const Entry& entry, std::span<const std::byte> header,
+                                 const DenseCells& cells, Turn* turn) {
+  constexpr std::size_t kPiece = dbdf::RowEncoder::kPiece;
+  std::vector<std::byte> buffer = take_scratch(kPiece);
+  const std::size_t row_bytes = cells.row_bytes();
+  file_.put_pieces(entry, turn, [&](const dbdf::TakePiece& take) {
+    std::copy(header.begin(), header.end(), buffer.begin());
+    std::size_t size = header.size();
+    for (std::uint32_t r = 0; r < cells.rows; ++r) {
+      if (row_bytes > kPiece - size) {
+        take(std::span(buffer).first(size));
+        size = 0;
+      }
+      std::memcpy(buffer.data() + size, cells.row(r), row_bytes);
+      size += row_bytes;
+    }
+    take(std::span(buffer).first(size));
+  });
+  return_scratch(std::move(buffer));
+}
+
 void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
   file_.put(entry, item);
 }
 
 WriteSummary BlockWriter::finish() {
-  if (gaps_ == Gaps::fill) {
-    for (const auto& [pos, shape] :
-         dbdf::uncovered_tiles(file_.entries(), schema_, tile_, strips_)) {
-      put_empty(pos, shape);
-    }
-  }
   if (finished_.exchange(true)) {
     throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
                 "expected to finish the file once, got a second time");
+  }
+  if (gaps_ == Gaps::fill) {
+    for (const auto& [pos, shape] :
+         dbdf::uncovered_tiles(file_.entries(), schema_, tile_, strips_)) {
+      write_empty(pos, shape);
+    }
   }
   file_.require_whole();
   WriteSummary summary;
@@ -305,7 +338,9 @@ WriteSummary BlockWriter::finish() {
     summary.counts = index.counts();
     if (!options_.plain) file_.put_index(index, xxh3(dbdf::emit_header(schema_)));
   } catch (const Error& e) {
-    if (e.code() == Errc::corrupt) throw Error(Errc::invalid_argument, e.detail());
+    if (e.code() == Errc::corrupt) {
+      throw Error(Errc::invalid_argument, file_.name(), std::nullopt, e.detail());
+    }
     throw;
   }
   summary.bytes = file_.publish(options_.sync);

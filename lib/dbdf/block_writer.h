@@ -54,6 +54,9 @@ class BlockWriter {
   ValueType declared_type(BlockPos pos, TileShape shape) const;
   void write_planned(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
   void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
+  void write_empty(BlockPos pos, TileShape shape);
+  void write_gathered(const Entry& entry, std::span<const std::byte> header,
+                      const dbdf::DenseCells& cells, Turn* turn);
   void write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
                   ValueType declared, Turn* turn);
   std::vector<std::byte> take_scratch(std::size_t bytes);

@@ -182,6 +182,12 @@ ValueType read_type(ByteReader& reader) {
     head = file.bytes(0, std::min(file.size(), std::max<std::uint64_t>(end, 2 * head.size())));
   };
   std::uint64_t end = kHeaderStart + schema.cols;
+  // All types are looked at before labels are passed over, and memory is taken for them.
+  look_to(end);
+  ByteReader types(head, 0, file.name());
+  types.take(kHeaderStart, "a header");
+  for (std::uint64_t k = 0; k < schema.cols; ++k) read_type(types);
+
   for (std::uint64_t k = 0; k < schema.cols && end <= file.size() - 2; ++k) {
     look_to(end + 2);
     end += 2 + load_le<std::uint16_t>(head.data() + end);

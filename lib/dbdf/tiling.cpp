@@ -15,7 +15,7 @@ namespace {
 // More empty blocks or strips than this are taken for a mistake, not for a wish.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
 // Tilings of more tiles than this are not kept as a bit for each tile.
-constexpr std::uint64_t kMostBits = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMostBits = std::uint64_t{1} << 28;
 
 [[noreturn]] void fail_many(const std::string& what) {
   throw Error(Errc::invalid_argument, "expected at most " + std::to_string(kMost) + " " + what +
@@ -28,6 +28,8 @@ std::optional<std::vector<bool>> taken_tiles(const EntryTable& entries, const Sc
   const std::uint64_t bands = schema.rows == 0 ? 0 : (schema.rows - 1) / tile.rows + 1;
   std::uint64_t tiles;
   if (!multiply(bands, strips.size(), tiles) || tiles > kMostBits) return std::nullopt;
+  // Where so many were not put, larger blocks fill the gaps.
+  if (tiles > entries.size() && tiles - entries.size() > kMost) return std::nullopt;
   std::vector<bool> taken(tiles);
   for (std::uint64_t i = 0; i < entries.size(); ++i) {
     const Entry e = entries[i];
@@ -65,17 +67,41 @@ void add_gap(const Region& gap, std::vector<PlacedTile>& blocks) {
   }
 }
 
-// Column ranges that `active` (first column -> end of the columns) leaves free.
+// Column ranges that `active` (first column -> end of the columns) leaves free, each inside one of
+// `runs`: a frame's columns of one type, side by side (rule R8).
 std::vector<Range> free_columns(const std::multimap<std::uint64_t, std::uint64_t>& active,
-                                std::uint64_t cols) {
+                                const std::vector<Range>& runs) {
   std::vector<Range> gaps;
+  auto run = runs.begin();
+  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+    while (begin < end) {
+      while (run->end <= begin) ++run;
+      gaps.push_back({begin, std::min(end, run->end)});
+      begin = gaps.back().end;
+    }
+  };
   std::uint64_t col = 0;
   for (const auto& [begin, end] : active) {
-    if (begin > col) gaps.push_back({col, begin});
+    add(col, begin);
     col = std::max(col, end);
   }
-  if (col < cols) gaps.push_back({col, cols});
+  add(col, runs.back().end);
   return gaps;
+}
+
+// Columns of one type, side by side. REQUIRES that there are columns.
+std::vector<Range> type_runs(const Schema& schema) {
+  std::vector<Range> runs;
+  for (std::uint64_t begin = 0; begin < schema.cols;) {
+    std::uint64_t end = schema.cols;
+    if (schema.kind == ObjectKind::frame) {
+      end = begin + 1;
+      while (end < schema.cols && schema.type_of(end) == schema.type_of(begin)) ++end;
+    }
+    runs.push_back({begin, end});
+    begin = end;
+  }
+  return runs;
 }
 
 // The gaps between blocks of any shape: a line sweeps over the rows; where the free columns stay
@@ -93,6 +119,7 @@ std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schem
   std::sort(cuts.begin(), cuts.end());
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
 
+  const std::vector<Range> runs = type_runs(schema);
   std::vector<PlacedTile> blocks;
   std::multimap<std::uint64_t, std::uint64_t> active;
   std::vector<Range> open;  // free columns since row `open_since`
@@ -111,7 +138,7 @@ std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schem
       active.emplace(it->second.cols.begin, it->second.cols.end);
     }
     std::vector<Range> free;
-    if (row < schema.rows) free = free_columns(active, schema.cols);
+    if (row < schema.rows) free = free_columns(active, runs);
     if (free != open) {
       close(row);
       open = std::move(free);
@@ -150,7 +177,6 @@ std::vector<PlacedTile> uncovered_tiles(const EntryTable& entries, const Schema&
   std::vector<PlacedTile> missing;
   for (std::uint64_t k = 0; k < taken->size(); ++k) {
     if ((*taken)[k]) continue;
-    if (missing.size() == kMost) fail_many("empty blocks to fill what was not put");
     const std::uint64_t rx = k / strips.size() * tile.rows;
     const Range cols = strips[k % strips.size()];
     const std::uint64_t rows = std::min<std::uint64_t>(tile.rows, schema.rows - rx);
