@@ -30,10 +30,11 @@ std::vector<T> make_cells() {
 }
 
 template <class T>
-std::filesystem::path write(const test::TempDir& folder, const std::vector<T>& cells) {
+std::filesystem::path write(const test::TempDir& folder, const std::vector<T>& cells,
+                            KindChoice kind = KindChoice::dense) {
   WriteOptions options;
   options.tile = {70, 90};
-  options.kind = KindChoice::dense;
+  options.kind = kind;
   options.narrow = false;
   const auto path = folder / "m.dbdf";
   MatrixWriter writer = MatrixWriter::create(path, kRows, kCols, value_type_of<T>(), options);
@@ -89,6 +90,34 @@ TEST_CASE("large read: cells of the same type reach any address and stride") {
 TEST_CASE("large read: u8 reaches any address and stride as f64") { check_type<std::uint8_t>(); }
 
 TEST_CASE("large read: f32 reaches any address and stride as f64") { check_type<float>(); }
+
+TEST_CASE("large read: sparse tiles reach any address and stride") {
+  for (const KindChoice kind : {KindChoice::csr, KindChoice::coo}) {
+    const test::TempDir folder;
+    const Matrix matrix = Matrix::open(write(folder, make_cells<std::int16_t>(), kind));
+    check_read(matrix, 0, kCols, 1);
+    check_read(matrix, 3, kCols + 5, 2);
+  }
+}
+
+TEST_CASE("large read: a large block is decoded whole") {
+  const test::TempDir folder;
+  const std::vector<double> cells = make_cells<double>();
+  for (const KindChoice kind : {KindChoice::dense, KindChoice::csr, KindChoice::coo}) {
+    WriteOptions options;
+    options.tile = {kRows, kCols};
+    options.kind = kind;
+    options.narrow = false;
+    options.overwrite = true;
+    MatrixWriter writer =
+        MatrixWriter::create(folder / "m.dbdf", kRows, kCols, ValueType::f64, options);
+    writer.put<double>({0, 0}, {cells.data(), kRows, kCols});
+    writer.finish();
+    std::vector<double> out(cells.size(), -1);
+    Matrix::open(folder / "m.dbdf").block({0, 0}).decode<double>(out);
+    CHECK(out == cells);
+  }
+}
 
 TEST_CASE("large read: an error names the first cell that does not fit") {
   const test::TempDir folder;

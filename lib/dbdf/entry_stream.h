@@ -67,8 +67,8 @@ void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
   if (last == s.entry.rows && left != 0) s.fail_sum(s.entry.stored - left);
 }
 
-// Calls reach(row) for the rows of a CSR block inside `part`, and take(row, col, value bytes) for
-// the entries. A row that is in ascending order costs one comparison an entry.
+// Calls take(reach(row), col, value bytes) for the entries of a CSR block inside `part`, and reach
+// once for each of its rows. A row that is in ascending order costs one comparison an entry.
 template <std::size_t kSize, class Take, class Reach>
 void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
   constexpr std::size_t stride = 4 + kSize;
@@ -78,16 +78,19 @@ void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
   RowCursor cursor;
   each_csr_row<kSize>(s, part.rows, cursor,
                       [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {
-                        reach(row);
+                        const auto reached = reach(row);
                         std::uint64_t next = 0;  // lowest column that keeps ascending order
                         bool ascending = true;
                         for (std::uint32_t i = 0; i < count; ++i) {
                           const std::byte* q = entries + i * stride;
                           const auto col = load_le<std::uint32_t>(q);
-                          if (col >= cols) s.fail_col(q, col);
                           ascending &= col >= next;
                           next = std::uint64_t{col} + 1;
-                          if (col - begin < width) take(row, col, q + 4);
+                          if (col - begin < width) {
+                            take(reached, col, q + 4);
+                          } else if (col >= cols) {
+                            s.fail_col(q, col);
+                          }
                         }
                         if (!ascending) s.require_distinct_columns(entries, count, stride, row);
                       });
@@ -97,32 +100,35 @@ void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
 template <std::size_t kSize, bool kWithCol, class Take, class Reach>
 void each_coo(const Stream& s, const Part& part, Take take, Reach reach) {
   constexpr std::size_t stride = (kWithCol ? 8 : 4) + kSize;
-  const std::uint64_t rows = s.entry.rows, cols = s.entry.cols;
+  const std::uint32_t rows = s.entry.rows, cols = s.entry.cols;
+  const auto first_row = static_cast<std::uint32_t>(part.rows.begin);
+  const auto first_col = static_cast<std::uint32_t>(part.cols.begin);
+  const auto height = static_cast<std::uint32_t>(part.rows.size());
+  const auto width = static_cast<std::uint32_t>(part.cols.size());
   std::uint64_t next = 0;  // lowest row << 32 | column that keeps ascending order
   bool ascending = true;
   const std::byte* const end = s.data + s.entry.stored * stride;
   for (const std::byte* p = s.data; p != end; p += stride) {
     const auto row = load_le<std::uint32_t>(p);
     const std::uint32_t col = kWithCol ? load_le<std::uint32_t>(p + 4) : 0;
-    if (row >= rows) s.fail_row(p, row);
-    if (col >= cols) s.fail_col(p + 4, col);
     const std::uint64_t cell = std::uint64_t{row} << 32 | col;
     ascending &= cell >= next;
     next = cell + 1;
-    if (part.rows.contains(row) && part.cols.contains(col)) {
-      reach(row);
-      take(row, col, p + (kWithCol ? 8 : 4));
+    if (row - first_row < height && col - first_col < width) {
+      take(reach(row), col, p + (kWithCol ? 8 : 4));
+    } else {
+      if (row >= rows) s.fail_row(p, row);
+      if (col >= cols) s.fail_col(p + 4, col);
     }
   }
   if (!ascending) s.require_distinct_cells(stride, kWithCol);
 }
 
-// What `reach` does where nothing is to be done about a row.
-inline constexpr auto kReachNothing = [](std::uint32_t) {};
+// The `reach` of those who want the number of the row.
+inline constexpr auto kRowNumber = [](std::uint32_t row) { return row; };
 
-// Calls take(row, col, value bytes) for every entry inside `part`, after reach(row); `kSize` bytes
-// a value.
-template <std::size_t kSize, class Take, class Reach = decltype(kReachNothing)>
+// Calls take(reach(row), col, value bytes) for every entry inside `part`; `kSize` bytes a value.
+template <std::size_t kSize, class Take, class Reach = decltype(kRowNumber)>
 void each(const Stream& s, const Part& part, Take take, Reach reach = {}) {
   if (s.entry.kind == BlockKind::csr) {
     each_csr<kSize>(s, part, take, reach);

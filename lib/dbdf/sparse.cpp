@@ -8,8 +8,8 @@
 
 #include "lib/dbdf/entry_stream.h"
 #include "lib/object/convert_cells.h"
-#include "lib/object/fill.h"
 #include "lib/object/misfit.h"
+#include "lib/object/scattered_rows.h"
 
 namespace dapple::detail::dbdf {
 
@@ -24,14 +24,23 @@ constexpr bool kPlain =
 // Stores every entry inside `part`, and zeros elsewhere; `put(cell, position, value)` stores one.
 template <std::size_t kSize, class Put>
 void scatter(const Stream& stream, const Part& part, const Target& out, const Put& put) {
-  ZeroAhead zeros(out, part.rows.size(), part.cols.size());
+  struct Row {
+    std::byte* first;
+    std::uint32_t number;
+  };
+  ScatteredRows rows(out, part.rows.size(), part.cols.size());
+  // By value: whatever is stored through a pointer to bytes might change what is not local.
+  const std::size_t step = out.col_step;
+  const auto first_col = static_cast<std::uint32_t>(part.cols.begin);
   each<kSize>(
       stream, part,
-      [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-        put(out.cell(row - part.rows.begin, col - part.cols.begin), CellInBlock{row, col}, value);
+      [&](Row row, std::uint32_t col, const std::byte* value) {
+        put(row.first + (col - first_col) * step, CellInBlock{row.number, col}, value);
       },
-      [&](std::uint32_t row) { zeros.reach(row - part.rows.begin); });
-  zeros.finish();
+      [&](std::uint32_t row) {
+        return Row{rows.row(row - part.rows.begin), row};
+      });
+  rows.finish();
 }
 
 template <class From, class To>

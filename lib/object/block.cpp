@@ -65,12 +65,9 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
   const Entry e = store().fetched_entry(number_);
-  const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols);
-  store().watched(
-      [&] {
-        store().codec().read(store(), e, {{0, e.rows}, {0, e.cols}}, target);
-      },
-      &e);
+  const detail::Target target = detail::target_for(out, size, row_stride, type, e.rows, e.cols)
+                                    .streamed_if_large(e.rows, e.cols);
+  store().watched([&] { store().read_block(e, {{0, e.rows}, {0, e.cols}}, target); }, &e);
 }
 
 template <Value T>

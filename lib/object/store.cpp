@@ -26,6 +26,12 @@ std::string interval(Range range) {
 
 }  // namespace
 
+Target Target::streamed_if_large(std::uint64_t rows, std::uint64_t cols) const noexcept {
+  Target target = *this;
+  target.streamed = Area{rows} * cols >= kStreamBytes / size_of(type);
+  return target;
+}
+
 DAPPLE_OPENING Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index,
                             const Codec& codec, std::unique_ptr<CodecState> state)
     : file_(std::move(file)),
@@ -180,9 +186,13 @@ void Store::require_covered(const Region& region) const {
 }
 
 void Store::read(const Region& region, const Target& out, const ReadOptions& options) const {
-  Target target = out;
-  target.streamed = area(region) * size_of(out.type) >= kStreamBytes;
+  const Target target = out.streamed_if_large(region.rows.size(), region.cols.size());
   watched([&] { read_blocks(region, target, options); });
+}
+
+void Store::read_block(const Entry& entry, const Part& part, const Target& out) const {
+  codec_->read(*this, entry, part, out);
+  if (out.streamed) finish_streams();
 }
 
 void Store::read_blocks(const Region& region, const Target& out, const ReadOptions& options) const {
@@ -213,8 +223,7 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
             Target target = out;
             target.data = out.cell(entry.pos.rx + part.rows.begin - region.rows.begin,
                                    entry.pos.cx + part.cols.begin - region.cols.begin);
-            codec_->read(*this, entry, part, target);
-            if (out.streamed) finish_streams();
+            read_block(entry, part, target);
           },
           &entry);
     });

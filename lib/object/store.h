@@ -34,11 +34,13 @@ struct Target {
   ValueType type = ValueType::f64;
   std::size_t row_step = 0;
   std::size_t col_step = 0;
-  bool streamed = false;  // too much to be read again from a cache (copy_rows.h)
+  bool streamed = false;  // too much to be read again from a cache (stream_copy.h)
 
   std::byte* cell(std::uint64_t row, std::uint64_t col) const noexcept {
     return data + row * row_step + col * col_step;
   }
+  /// The same for all of the cells that will be put there.
+  Target streamed_if_large(std::uint64_t rows, std::uint64_t cols) const noexcept;
 };
 
 /// A rectangle inside one block; rows and columns count from the block's first cell.
@@ -211,6 +213,8 @@ class Store : public HotStore {
   /// Copies the cells of `region` to `out`. REQUIRES that `out` has room. The heart of every
   /// read: visits the blocks that the region touches, decodes each straight into place.
   void read(const Region& region, const Target& out, const ReadOptions& options) const;
+  /// The same for a part of one block, whose entry is known to be right.
+  void read_block(const Entry& entry, const Part& part, const Target& out) const;
 
   /// Copies rows of several columns, each into memory of its own layout and type; formats that
   /// are parsed in order are parsed once for all of them. Throws as `read`.
