@@ -52,8 +52,21 @@ Residency::State Residency::state_of(std::uint64_t window) noexcept {
   return state;
 }
 
+bool Residency::holds_large(std::uint64_t offset, std::uint64_t n) noexcept {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  if (const unsigned unasked = unasked_.load(kRelaxed); unasked > 0) {
+    unasked_.store(unasked - 1, kRelaxed);
+    return true;
+  }
+  const bool held = all_in_memory(offset + n / 2, 1);
+  const unsigned found = held ? std::min(found_.load(kRelaxed) + 1, kTrust) : 0;
+  found_.store(found, kRelaxed);
+  if (found == kTrust) unasked_.store(kTrust, kRelaxed);
+  return held;
+}
+
 bool Residency::holds(std::uint64_t offset, std::uint64_t n) noexcept {
-  if (n >= kLarge || states_ == nullptr) return all_in_memory(offset + n / 2, 1);
+  if (n >= kLarge || states_ == nullptr) return holds_large(offset, n);
   const std::uint64_t first = offset / kWindow, last = (offset + n - 1) / kWindow;
   const auto known = [&](std::uint64_t window) {
     return states_[window].load(std::memory_order_relaxed) == State::in_memory;

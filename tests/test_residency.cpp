@@ -84,3 +84,21 @@ TEST_CASE("residency: what has left memory is not held, and what is far from it 
   CHECK(!residency.holds(kMiddle - kWindow, 2 * kWindow));
   CHECK(residency.holds(0, 4 * kMiB));
 }
+
+TEST_CASE("residency: after many large pieces in memory, one that is not is found before long") {
+  constexpr std::size_t kMiB = 1 << 20;
+  const test::TempDir dir;
+  const Mapped file(dir / "m", 24 * kMiB);
+  Residency residency(file.data(), 24 * kMiB);
+  for (unsigned look = 0; look < 10 * Residency::kTrust; ++look) CHECK(residency.holds(0, kMiB));
+  if (!file.drop(8 * kMiB, 8 * kMiB, 12 * kMiB)) {
+    return test::skip("this file system keeps pages in memory");
+  }
+  unsigned looks = 0;
+  while (looks < 100 && residency.holds(11 * kMiB, 2 * kMiB)) ++looks;
+  CHECK(looks <= Residency::kTrust);
+  // From then on each is asked about, as at first.
+  CHECK(!residency.holds(11 * kMiB, 2 * kMiB));
+  CHECK(residency.holds(0, kMiB));
+  CHECK(!residency.holds(11 * kMiB, 2 * kMiB));
+}

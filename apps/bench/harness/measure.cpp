@@ -133,7 +133,7 @@ class Rounds {
     if (rests_[c]) return true;
     for (std::size_t d = 0; d < spent_.size(); ++d) {
       if (series.contenders[d].role == Role::dapple && last_[c] > kFar * last_[d]) {
-        return clean_[c] >= patience.least_rounds;
+        return taken_.size() >= patience.least_rounds;
       }
     }
     return false;
