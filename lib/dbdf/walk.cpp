@@ -14,7 +14,8 @@ constexpr std::size_t kFirstWindow = 4 << 10, kLargestRead = 64 << 10, kLargestW
 constexpr std::uint64_t kFarJump = 32 << 10;
 
 // Small blocks are often of one size: the header so many items further on is asked for from memory,
-// in case (10^6 blocks of 538 bytes: 96 ms, so 80).
+// in case (10^6 blocks of 538 bytes: 96 ms, so 80), to its last byte, which is often on the next
+// line (the same 57 ms, so 37; AMD EPYC of family 25, model 17).
 constexpr std::uint64_t kAhead = 16;
 
 }  // namespace
@@ -59,7 +60,11 @@ bool Walk::next(Item& item) {
   read_item_header(bytes, at_, rows_, cols_, left, file_->name(), item);
   const std::uint64_t length = item.entry.offset + item.entry.bytes - at_;
   const std::uint64_t window_left = window_at_ + window_size_ - at_;
-  if (length <= window_left / kAhead) __builtin_prefetch(bytes.data() + kAhead * length);
+  if (length <= window_left / kAhead) {
+    const std::byte* const ahead = bytes.data() + kAhead * length;
+    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead + kPosition + kDenseHeader - 1);
+  }
   at_ += length;
   return true;
 }
