@@ -112,6 +112,7 @@ class MappedFile {
   bool is_lost() const noexcept;
   bool is_unchanged() const noexcept;
   const std::byte* at_before_map(std::uint64_t offset, std::uint64_t n) const;
+  const std::byte* find_early(std::uint64_t offset, std::uint64_t n) const noexcept;
   std::byte* early_bytes() const noexcept;
   std::optional<std::size_t> early_room(std::uint64_t offset, std::uint64_t n) const noexcept;
 
@@ -125,8 +126,9 @@ class MappedFile {
   mutable std::mutex mutex_;  // guards what follows; never taken once mapped
   mutable std::unique_ptr<Map> map_;
   mutable std::uint64_t single_looks_ = 0, single_looks_size_ = 0;  // bytes, from an offset
+  // Of these the first `early_count_` stay as they are, and are looked at without the mutex.
   mutable std::array<Early, kEarlyRequests> early_parts_;
-  mutable unsigned early_count_ = 0;
+  mutable std::atomic<unsigned> early_count_{0};
   // Aligned by hand: the C library takes much longer for an object that asks for it.
   mutable std::array<std::byte, kEarlyBytes + 64> early_;
 };
