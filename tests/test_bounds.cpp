@@ -126,6 +126,27 @@ TEST_CASE("bounds: rows without number are written in little memory until there 
                   Full);
 }
 
+TEST_CASE("bounds: where nothing is stored, a conversion passes over any number of tiles at once") {
+  const test::TempDir dir;
+  const auto path = dir.write("in.dbdf", Image::matrix(kMany, 3, ValueType::f64, 2).bytes());
+  ConvertOptions options;
+  options.absent = Absent::zero;
+  const Error error =
+      test::required_error(error_of([&] { convert(open(path), {}, dir / "out.dbdf", options); }));
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.file() == (dir / "out.dbdf").string());
+  CHECK(error.detail() ==
+        "expected at most 16777216 empty blocks to fill what was not put, got more; choose larger "
+        "tiles");
+
+  constexpr std::uint64_t kFew = std::uint64_t{1} << 40;
+  const auto few = dir.write("few.dbdf", Image::matrix(kFew, 3, ValueType::f64, 2).bytes());
+  convert(open(few), {}, dir / "out.dbdf", options);
+  const Matrix written = Matrix::open(dir / "out.dbdf");
+  CHECK(written.blocks().size() == 257);  // each of at most 2^32 - 1 rows
+  CHECK(written.read<double>({{kFew - 1, kFew}, {0, 3}}) == std::vector<double>{0, 0, 0});
+}
+
 TEST_CASE("bounds: a file that would be of too many tiles is named") {
   const test::TempDir dir;
   const auto error = error_of([&] {

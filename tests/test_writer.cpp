@@ -211,6 +211,20 @@ TEST_CASE("writer: dense payloads start at a multiple of every alignment that is
   CHECK(dir.names() == std::vector<std::string>{"m"});
 }
 
+TEST_CASE("writer: rows of the caller's that overlap are refused, and the writer goes on") {
+  const TempDir dir;
+  const std::vector<double> cells(12, 1);
+  MatrixWriter writer = MatrixWriter::create(dir / "m.dbdf", 3, 4, ValueType::f64);
+  const Error error = test::required_error(test::error_of([&] {
+    writer.put<double>({0, 0}, {cells.data(), 3, 4, 3});
+  }));
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.detail() == "expected rows of 4 values at least as far apart, got 3 values");
+  writer.put<double>({0, 0}, {cells.data(), 3, 4, 4});
+  writer.finish();
+  CHECK(Matrix::open(dir / "m.dbdf").read<double>({{2, 3}, {3, 4}}) == std::vector<double>{1});
+}
+
 TEST_CASE("writer: equal input gives an equal file, and puts from several threads equal cells") {
   const TempDir dir;
   constexpr std::uint64_t kEdge = 64;

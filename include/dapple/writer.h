@@ -85,8 +85,8 @@ class TileWriter {
 
   /// Writes one block whose first cell is `pos`. Values must fit the object's type there exactly
   /// (T may be any type). Throws out_of_range outside the object, invalid_argument when the block
-  /// spans columns of different types, type_mismatch, io. That blocks share no cell is found out by
-  /// `finish`.
+  /// spans columns of different types or its rows overlap in memory, type_mismatch, io. That blocks
+  /// share no cell is found out by `finish`.
   template <Value T>
   void put(BlockPos pos, DenseRef<T> cells);
   template <Value T>

@@ -81,14 +81,19 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
                                        text({pos.rx + row, pos.cx + col}));
 }
 
-/// As `dbdf::column_strips`; what is wrong with them is wrong with the file that was to be.
+/// What `f` returns; its errors are about the file that was to be.
+template <class F>
+auto naming(const std::string& file, const F& f) {
+  try {
+    return f();
+  } catch (const Error& e) {
+    throw Error(e.code(), file, e.offset(), e.detail());
+  }
+}
+
 std::vector<Range> strips_of(const std::filesystem::path& path, const Schema& schema,
                              TileShape tile) {
-  try {
-    return dbdf::column_strips(schema, tile);
-  } catch (const Error& e) {
-    throw Error(e.code(), path.string(), e.offset(), e.detail());
-  }
+  return naming(path.string(), [&] { return dbdf::column_strips(schema, tile); });
 }
 
 }  // namespace
@@ -325,10 +330,10 @@ WriteSummary BlockWriter::finish() {
                 "expected to finish the file once, got a second time");
   }
   if (gaps_ == Gaps::fill) {
-    for (const auto& [pos, shape] :
-         dbdf::uncovered_tiles(file_.entries(), schema_, tile_, strips_)) {
-      write_empty(pos, shape);
-    }
+    const auto missing = naming(file_.name(), [&] {
+      return dbdf::uncovered_tiles(file_.entries(), schema_, tile_, strips_);
+    });
+    for (const auto& [pos, shape] : missing) write_empty(pos, shape);
   }
   file_.require_whole();
   WriteSummary summary;

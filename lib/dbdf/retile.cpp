@@ -154,9 +154,14 @@ void Retiler::run() {
 /// False, and nothing was put, when the group is too large to be held. A single tile never is.
 bool Retiler::put(const Group& group) {
   const bool single = group.tile_rows.size() == 1 && group.strips.size() == 1;
-  if (!single && group.strips.size() > kGroupTiles / group.tile_rows.size()) return false;
   const Region cells = cells_of(group);
   const Source::Load load = source_.load(cells);
+  if (load.stored == 0 && !put_all_) {
+    // However many tiles these are, nothing is put; that no cell is absent is still asked.
+    entries_.clear();
+    if (source_.collect(cells, 0, entries_)) return true;
+  }
+  if (!single && group.strips.size() > kGroupTiles / group.tile_rows.size()) return false;
   if (load.stored < load.area * kSparse) {
     const double per_tile = load.stored / static_cast<double>(tiles_in(group));
     if (!source_.store().codec().sequential && group.strips.size() <= kFewStrips &&

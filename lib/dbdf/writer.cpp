@@ -44,6 +44,11 @@ const std::vector<Range>& TileWriter::column_strips() const noexcept {
 template <Value T>
 void TileWriter::put(BlockPos pos, DenseRef<T> cells) {
   const std::size_t stride = cells.row_stride == 0 ? cells.cols : cells.row_stride;
+  if (stride < cells.cols) {
+    throw Error(Errc::invalid_argument, "expected rows of " + std::to_string(cells.cols) +
+                                            " values at least as far apart, got " +
+                                            std::to_string(stride) + " values");
+  }
   impl_->put(pos, DenseCells{reinterpret_cast<const std::byte*>(cells.data), value_type_of<T>(),
                              cells.rows, cells.cols, stride * sizeof(T)});
 }
