@@ -92,6 +92,7 @@ DAPPLE_OPENING Descriptor open_to_read(const std::string& name) {
 DAPPLE_OPENING std::shared_ptr<MappedFile> MappedFile::open(std::string name, bool guarded) {
   Descriptor fd = open_to_read(name);
   if (!fd.is_open()) throw_io(name, "open it for reading", errno);
+  ask_for_functions();
   return adopt(std::move(fd), std::move(name), guarded);
 }
 
@@ -193,23 +194,27 @@ DAPPLE_OPENING void MappedFile::read_at(std::uint64_t offset, std::span<std::byt
   }
 }
 
-std::byte* MappedFile::early_bytes() const noexcept {
-  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(early_.data()) % kLine;
-  return early_.data() + (kLine - beyond);
+DAPPLE_OPENING std::byte* MappedFile::early_bytes(std::uint32_t at) const noexcept {
+  std::byte* const first = at < kNearBytes ? near_.data() : far_.get();
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(first) % kLine;
+  return first + (kLine - beyond) + (at < kNearBytes ? at : at - kNearBytes);
 }
 
 // Where in private memory these bytes would go: on lines of their own, so that an index entry is
 // inside one, and aligned as in the file.
-std::optional<std::size_t> MappedFile::early_room(std::uint64_t offset,
-                                                  std::uint64_t n) const noexcept {
+DAPPLE_OPENING std::optional<std::uint32_t> MappedFile::early_room(std::uint64_t offset,
+                                                                   std::uint64_t n) const noexcept {
   const unsigned count = early_count_.load(std::memory_order_acquire);
   if (base() != nullptr || count == kEarlyRequests) return std::nullopt;
-  std::size_t at = offset % kLine;
+  const auto beyond = static_cast<std::uint32_t>(offset % kLine);
+  std::uint32_t at = beyond;
   if (count > 0) {
     const Early& last = early_parts_[count - 1];
-    at += round_up(last.at + last.size, kLine);
+    at += static_cast<std::uint32_t>(round_up(last.at + last.size, kLine));
   }
-  if (at > kEarlyBytes || n > kEarlyBytes - at) return std::nullopt;
+  if (at < kNearBytes && n > kNearBytes - at) at = kNearBytes + beyond;
+  constexpr std::uint32_t kAll = kNearBytes + kFarBytes;
+  if (at > kAll || n > kAll - at) return std::nullopt;
   return at;
 }
 
@@ -220,11 +225,12 @@ DAPPLE_OPENING bool MappedFile::is_read_early(std::uint64_t offset,
 
 DAPPLE_OPENING const std::byte* MappedFile::find_early(std::uint64_t offset,
                                                        std::uint64_t n) const noexcept {
-  const unsigned count = early_count_.load(std::memory_order_acquire);
-  for (const Early& part : std::span(early_parts_).first(count)) {
+  // The last first: what was just read is looked at again.
+  for (unsigned k = early_count_.load(std::memory_order_acquire); k-- > 0;) {
+    const Early& part = early_parts_[k];
     if (offset >= part.offset && offset - part.offset <= part.size &&
         n <= part.size - (offset - part.offset)) {
-      return early_bytes() + part.at + (offset - part.offset);
+      return early_bytes(part.at) + (offset - part.offset);
     }
   }
   return nullptr;
@@ -238,10 +244,13 @@ DAPPLE_OPENING const std::byte* MappedFile::at_before_map(std::uint64_t offset,
     const std::lock_guard lock(mutex_);
     if (const std::byte* found = find_early(offset, n)) return found;
     if (const auto at = early_room(offset, n)) {
-      std::byte* const bytes = early_bytes() + *at;
+      if (*at >= kNearBytes && far_ == nullptr) {
+        far_ = std::make_unique_for_overwrite<std::byte[]>(kFarBytes + kLine);
+      }
+      std::byte* const bytes = early_bytes(*at);
       read_at(offset, {bytes, static_cast<std::size_t>(n)});
       const unsigned count = early_count_.load(std::memory_order_relaxed);
-      early_parts_[count] = {offset, n, *at};
+      early_parts_[count] = {offset, static_cast<std::uint32_t>(n), *at};
       early_count_.store(count + 1, std::memory_order_release);
       return bytes;
     }
@@ -286,7 +295,7 @@ DAPPLE_OPENING void MappedFile::expect_single_looks(std::uint64_t offset,
   if (n > 0 && map_ != nullptr) advise(base(), offset, n, MADV_RANDOM);
 }
 
-void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
+DAPPLE_OPENING void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
   if (n == 0) return;  // to the system, a length of zero means everything
   if (const std::byte* base = this->base()) {
     if (!map_->residency || !map_->residency->holds(offset, n))

@@ -4,9 +4,9 @@
 
 #include "lib/opening.h"
 
-// The only user of xxHash. On x86 its functions take the widest vectors that the processor has,
-// which headers alone cannot: 46 GB/s of cached bytes where SSE2 makes 5.5 (EPYC with AVX-512, 256
-// KiB).
+// With hash_line.cpp the only user of xxHash. On x86 its functions take the widest vectors that the
+// processor has, which headers alone cannot: 46 GB/s of cached bytes where SSE2 makes 5.5 (EPYC
+// with AVX-512, 256 KiB).
 #if defined(__x86_64__) || defined(__i386__)
 #include <xxh_x86dispatch.h>
 #else

@@ -12,6 +12,10 @@ namespace dapple::detail {
 
 std::uint64_t xxh3(std::span<const std::byte> bytes, std::uint64_t seed = 0) noexcept;
 
+/// The same of the first kHashedOfLine bytes of a line of an index.
+std::uint64_t xxh3_line(const std::byte* line, std::uint64_t seed) noexcept;
+inline constexpr std::size_t kHashedOfLine = 48;
+
 /// XXH3-64 of bytes that come in pieces.
 class Xxh3 {
  public:

@@ -1,22 +1,58 @@
 #include "lib/opening.h"
 
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
 // The linker's names for where a section begins and ends.
 extern "C" {
 extern const char __start_dapple_opening[] __attribute__((visibility("hidden")));
 extern const char __stop_dapple_opening[] __attribute__((visibility("hidden")));
+// In front of this stand the addresses of other libraries' functions.
+extern const char _GLOBAL_OFFSET_TABLE_[] __attribute__((visibility("hidden")));
 }
 
 namespace dapple::detail {
 
-void ask_for_opening() noexcept {
-  constexpr int kLine = 64, kSecondCache = 2;
-  // Some lines at once, in half the instructions; those behind the end do no harm.
-  for (const char* p = __start_dapple_opening; p < __stop_dapple_opening; p += 4 * kLine) {
+namespace {
+
+constexpr int kLine = 64, kSecondCache = 2;
+
+// Four lines at once, in half the instructions; those behind the end do no harm.
+void ask_for(const char* begin, const char* end) noexcept {
+  for (const char* p = begin; p < end; p += 4 * kLine) {
     __builtin_prefetch(p, 0, kSecondCache);
     __builtin_prefetch(p + kLine, 0, kSecondCache);
     __builtin_prefetch(p + 2 * kLine, 0, kSecondCache);
     __builtin_prefetch(p + 3 * kLine, 0, kSecondCache);
   }
+}
+
+}  // namespace
+
+void ask_for_opening() noexcept {
+  constexpr int kAddresses = 2560;  // bytes
+  ask_for(_GLOBAL_OFFSET_TABLE_ - kAddresses, _GLOBAL_OFFSET_TABLE_);
+  ask_for(__start_dapple_opening, __stop_dapple_opening);
+}
+
+DAPPLE_OPENING void ask_for_functions() noexcept {
+  const auto ask = [](auto* function) {
+    const char* const p = reinterpret_cast<const char*>(function);
+    __builtin_prefetch(p, 0, kSecondCache);
+    __builtin_prefetch(p + kLine, 0, kSecondCache);
+  };
+  ask(&::pread);
+  ask(&::fstat);
+  ask(&std::memcpy);
+  ask(&::pthread_mutex_lock);
+  ask(&::pthread_mutex_unlock);
+  ask(&std::malloc);
+  ask(static_cast<void* (*)(std::size_t)>(&::operator new));
 }
 
 }  // namespace dapple::detail

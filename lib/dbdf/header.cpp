@@ -144,7 +144,7 @@ DAPPLE_OPENING void read_item_header(std::span<const std::byte> bytes, std::uint
 
 DAPPLE_OPENING std::span<const std::byte> first_look(const MappedFile& file) {
   // Most headers are 19 bytes; a frame's needs a byte, a length and a label per column.
-  constexpr std::uint64_t kFirstLook = 512;
+  constexpr std::uint64_t kFirstLook = 128;
   return file.bytes(0, std::min(file.size(), kFirstLook));
 }
 
@@ -157,7 +157,7 @@ namespace {
               std::string("expected ").append(wanted).append(" (R1), got ") + std::to_string(got));
 }
 
-ValueType read_type(ByteReader& reader) {
+DAPPLE_OPENING ValueType read_type(ByteReader& reader) {
   const std::uint64_t at = reader.offset();
   const auto code = reader.le<std::uint8_t>("a value type");
   const auto type = value_type_of_code(code);

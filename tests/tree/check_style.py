@@ -13,7 +13,7 @@ import sys
 # Dependency -> the only files of the library that may include it.
 OWNERS = {
     "boost/": {"lib/file.cpp"},
-    "xxh": {"lib/hash.cpp"},
+    "xxh": {"lib/hash.cpp", "lib/hash_line.cpp"},
     "tbb/": {"lib/parallel.h", "lib/parallel.cpp"},
     "oneapi/": {"lib/parallel.h", "lib/parallel.cpp"},
 }
