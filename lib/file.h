@@ -193,6 +193,8 @@ class OutputFile {
   void append(std::span<const std::byte> bytes);
   std::uint64_t appended() const noexcept { return appended_; }
 
+  /// Brings the contents to storage, of which `publish` then has little left to do. Throws io.
+  void sync() const;
   /// Syncs the contents (unless told not to), gives the file its name, syncs the folder.
   /// Permissions of a replaced file are kept, and its owner where the system allows that. A link
   /// that stands there is replaced, not followed. Throws io, invalid_argument.

@@ -194,14 +194,18 @@ void OutputFile::append(std::span<const std::byte> bytes) {
   appended_ += bytes.size();
 }
 
+void OutputFile::sync() const {
+  if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) {
+    throw_io(name_, "sync it to storage", errno);
+  }
+}
+
 void OutputFile::publish(bool sync) {
   struct stat old;
   if (overwrite_ && ::stat(path_.c_str(), &old) == 0 && !keep_permissions(fd_.get(), old)) {
     throw_io(name_, "keep the permissions of the file that it replaces", errno);
   }
-  if (sync && uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) {
-    throw_io(name_, "sync it to storage", errno);
-  }
+  if (sync) this->sync();
   give_name();
   if (sync && !sync_folder(folder_of(path_), fd_.get())) {
     throw_io(name_, "sync its folder to storage", errno);

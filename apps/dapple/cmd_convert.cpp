@@ -1,6 +1,7 @@
 // dapple convert: from any readable format to any writable one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -96,6 +97,13 @@ ValueType parse_value_type(const std::string& text) {
       printable(text)));
 }
 
+/// Columns that are no numbers and are written all the same, as text.
+std::uint64_t readable_texts(const BlockedObject& object) {
+  const auto texts = object.text_columns();
+  return static_cast<std::uint64_t>(std::count_if(
+      texts.begin(), texts.end(), [](const TextColumn& column) { return column.readable; }));
+}
+
 /// "counts.dbdf: 50000 x 500, f64, 49 blocks (37 csr, 12 coo)".
 std::string summary_text(const Destination& destination, const std::variant<Matrix, Frame>& in,
                          const Selection& part, const ConvertOptions& options,
@@ -112,7 +120,7 @@ std::string summary_text(const Destination& destination, const std::variant<Matr
           : fmt::format("{} ({})", counted(counts.total, "block"), kinds_text(counts));
   return fmt::format("{}: {} x {}, {}, {}", printable(destination.path),
                      part.rows.value_or(Range{0, o.rows()}).size(),
-                     part.cols ? part.cols->size() : o.cols(), type, size);
+                     part.cols ? part.cols->size() : o.cols() + readable_texts(o), type, size);
 }
 
 int run_convert(const Arguments& arguments, Console& console) {

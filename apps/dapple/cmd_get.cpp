@@ -27,7 +27,7 @@ int run_get(const Arguments& arguments, Console& console) {
   add_absent_flag(command, absent);
   command.section("writing a file");
   command.option(
-      "-o,--output", "OUT", [&](const std::string& text) { destination.path = text; },
+      "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
       "write the file OUT, in the format that its name tells; - is standard output");
   add_destination_flags(command, destination);
   add_reading_flags(command, input.options);

@@ -31,7 +31,7 @@ int run_repair(const Arguments& arguments, Console& console) {
   add_from_flag(command, input.options);
   command.section("writing");
   command.option(
-      "-o,--output", "OUT", [&](const std::string& text) { destination.path = text; },
+      "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
       "the file to write");
   command.flag("--force", destination.force, "replace OUT when it exists");
   add_shared_flags(command, console, "one JSON object per loss, then one that counts them");

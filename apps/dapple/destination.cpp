@@ -84,11 +84,17 @@ class StdoutSink {
 
 }  // namespace
 
+void take_output(const std::string& text, Destination& destination) {
+  if (text.empty()) throw UsageError("expected -o OUT, got nothing");
+  destination.path = text;
+}
+
 void add_destination_flags(Command& command, Destination& destination) {
   command.option(
       "--to", "FORMAT", [&destination](const std::string& text) { destination.to = text; },
       "the format to write, where the name of OUT does not tell");
-  command.flag("--force", destination.force, "replace OUT when it exists");
+  command.flag("--force", destination.force,
+               "replace OUT when it exists; of daphne and csv, OUT.meta as well");
   command.flag("--drop-labels", destination.drop_labels,
                "write a frame without its labels, where a format has no place for them");
 }

@@ -18,6 +18,10 @@ struct Destination {
   bool is_stdout() const noexcept { return path.empty() || path == "-"; }
 };
 
+/// The value of -o. Throws UsageError for an empty one, as a variable of a script may be: it is not
+/// standard output.
+void take_output(const std::string& text, Destination& destination);
+
 /// --to, --force and --drop-labels.
 void add_destination_flags(Command& command, Destination& destination);
 

@@ -103,6 +103,11 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
                                  printable(options.futhark.types.front())));
   }
   require(!options.csv.types.empty(), "--type LABEL=TYPE", "csv");
+  require(options.csv.header.has_value(),
+          options.csv.header.value_or(false) ? "--header" : "--no-header", "csv");
+  require(options.csv.delimiter.has_value(), "--delimiter", "csv");
+  require(options.csv.missing_as_nan, "--missing", "csv");
+  require(options.idv.drop_unsupported, "--drop-unsupported", "idv");
   require(!options.futhark.types.empty(), "--type", "futhark");
   require(options.futhark.value.has_value(), "--value", "futhark");
   require(options.futhark.frame, "--frame", "futhark");

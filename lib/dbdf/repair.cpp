@@ -30,7 +30,8 @@ RepairReport repair_file(const std::shared_ptr<detail::MappedFile>& file,
       format.info.name != dbdf::kCodec.format) {
     throw Error(Errc::unsupported, file->name(), std::nullopt,
                 "expected a DAPHNE binary file to repair, got one of the format " +
-                    std::string(format.info.name) + "; --from dbdf takes it for the former");
+                    std::string(format.info.name) +
+                    ", which convert reads; --from dbdf takes it for the former all the same");
   }
   dbdf::Inspection found = dbdf::inspect(file, body, schema, Level::payload, progress);
   RepairReport report;

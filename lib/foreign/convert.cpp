@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/file.h"
+#include "lib/foreign/daphne_meta.h"
 #include "lib/foreign/formats.h"
 #include "lib/object/source.h"
 #include "lib/text.h"
@@ -60,7 +61,7 @@ constexpr std::size_t kNamedColumns = 8;
   }
   throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
               "expected columns of numbers, got " + names +
-                  "; --column chooses columns, --drop-unsupported leaves these out");
+                  "; --column chooses others, --drop-unsupported without it leaves these out");
 }
 
 /// Throws unsupported: a column has a label that says more than its number.
@@ -111,6 +112,27 @@ void require_covered(const Source& source, const Selection& part, const ConvertO
   require_run();
 }
 
+/// Throws invalid_argument when there is a .meta file beside a file to be written that would be
+/// taken for what that one says, unless it may go away.
+void require_no_meta(const Source& source, const std::filesystem::path& out, bool overwrite) {
+  const std::filesystem::path meta = daphne_meta_path(out);
+  std::error_code ignored;
+  if (!std::filesystem::exists(meta, ignored)) return;
+  require_meta_unread(out, source.store().file());
+  if (overwrite) return;
+  throw Error(Errc::invalid_argument, meta.string(), std::nullopt,
+              "expected no file here that would be read as what the new one beside it holds, got "
+              "one; --force removes it");
+}
+
+/// REQUIRES `require_no_meta`.
+void remove_meta(const std::filesystem::path& out) {
+  const std::filesystem::path meta = daphne_meta_path(out);
+  std::error_code reason;
+  std::filesystem::remove(meta, reason);
+  if (reason) throw_io(meta.string(), "remove it", reason.value());
+}
+
 /// Runs `write`. What a format cannot hold is to be found in the source's file, and writers leave
 /// it to this to say so.
 template <class Write>
@@ -135,11 +157,13 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
     detail::require_covered(source, part, options);
     return detail::naming_source(source, [&] { return format.write_file(source, out, options); });
   }
+  if (format.reads_meta) detail::require_no_meta(source, out, options.write.overwrite);
   detail::OutputFile file(out, options.write.overwrite);
   detail::require_covered(source, part, options);
   detail::BufferedSink sink([&](std::span<const std::byte> bytes) { file.append(bytes); });
   detail::naming_source(source, [&] { format.write(source, sink, options); });
   sink.flush();
+  if (format.reads_meta) detail::remove_meta(out);
   file.publish(options.write.sync);
   return {{}, file.appended()};
 }

@@ -176,8 +176,24 @@ DaphneMeta parse_daphne_meta(std::string_view text, const std::string& file) {
   return MetaReader(text, file).read();
 }
 
-std::optional<DaphneMeta> find_daphne_meta(const std::string& data_file) {
-  const std::string name = data_file + ".meta";
+std::filesystem::path daphne_meta_path(const std::filesystem::path& data) {
+  std::filesystem::path path = data;
+  path += ".meta";
+  return path;
+}
+
+void require_meta_unread(const std::filesystem::path& data, const MappedFile& read) {
+  const std::filesystem::path meta = daphne_meta_path(data);
+  std::error_code ignored;
+  if (!read.has_path() || !std::filesystem::equivalent(meta, read.name(), ignored)) return;
+  throw Error(Errc::invalid_argument, meta.string(), std::nullopt,
+              "expected another file than the one that is read beside the output, which would take "
+              "its place");
+}
+
+std::optional<DaphneMeta> find_daphne_meta(const MappedFile& data) {
+  if (!data.has_path()) return std::nullopt;
+  const std::string name = daphne_meta_path(data.name()).string();
   std::error_code ignored;
   if (!std::filesystem::exists(name, ignored)) return std::nullopt;
   const std::shared_ptr<MappedFile> file = MappedFile::open(name);

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/file.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail {
@@ -26,8 +28,16 @@ struct DaphneMeta {
 /// corrupt when it is no such JSON, unsupported for a value type without cells (str).
 DaphneMeta parse_daphne_meta(std::string_view text, const std::string& file);
 
-/// The .meta file beside `data_file`, or nothing when there is none. Throws also io.
-std::optional<DaphneMeta> find_daphne_meta(const std::string& data_file);
+/// Where the .meta file of a data file is.
+std::filesystem::path daphne_meta_path(const std::filesystem::path& data);
+
+/// The .meta file beside a data file, or nothing when there is none, as beside a stream. Throws
+/// also io.
+std::optional<DaphneMeta> find_daphne_meta(const MappedFile& data);
+
+/// Throws invalid_argument when the .meta file of `data`, which is about to be replaced or removed
+/// with it, is the file that is read.
+void require_meta_unread(const std::filesystem::path& data, const MappedFile& read);
 
 /// The text of a .meta file, byte for byte as DAPHNE writes it. Throws unsupported for a type
 /// that DAPHNE has not (u16, i16) and for a label that is not UTF-8.

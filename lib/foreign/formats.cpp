@@ -24,7 +24,7 @@ namespace detail {
 namespace {
 
 // name, title, extensions, reads, writes, streams; recognise, open, write, write_file, holds_text,
-// holds_labels
+// holds_labels, reads_meta
 constexpr std::array kTable = {
     Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
@@ -75,6 +75,8 @@ constexpr std::array kTable = {
            csv::open_csv,
            csv::write_csv,
            nullptr,
+           true,
+           true,
            true},
 };
 

@@ -53,6 +53,9 @@ struct Format {
   bool holds_text = false;
   /// Labels of frames have a place; otherwise they are an error, or left out if that is asked for.
   bool holds_labels = true;
+  /// FILE.meta, where there is one beside a FILE, says what is in it (daphne_meta.h), though
+  /// `write` makes none.
+  bool reads_meta = false;
 };
 
 /// One row per format. Formats are asked in this order: files of the DAPHNE runtime start like

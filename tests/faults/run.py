@@ -61,6 +61,8 @@ def scenarios():
         Scenario("get", ["get", "mixed.dbdf", "-o", "out.npy", "--force"], "out.npy"),
         Scenario("daphne", ["convert", "mixed.dbdf", "out.dbdf", "--to", "daphne", "--force"],
                  "out.dbdf", also=["out.dbdf.meta"]),
+        Scenario("new daphne", ["convert", "mixed.dbdf", "out.dbdf", "--to", "daphne"],
+                 "out.dbdf", replaces=False, also=["out.dbdf.meta"]),
     ]
     # Where the file system has no files without a name, or cannot rename without replacing.
     bare = [Scenario(f"{s.name}, hidden", s.arguments, s.out, s.stdin, s.replaces,
@@ -90,6 +92,8 @@ class Place:
         if self.scenario.replaces:
             self.out.write_bytes(OLD)
             self.out.chmod(OLD_MODE)
+            for name in self.scenario.also:
+                (self.work / name).write_bytes(OLD)
 
     def run(self, fault=None, log=None, **options):
         env = dict(os.environ, LC_ALL="C", TMPDIR=str(self.temporary), LD_PRELOAD=str(self.shim),
@@ -104,6 +108,12 @@ class Place:
 
     def content(self):
         return self.out.read_bytes() if self.out.exists() else None
+
+    def is_mixed(self):
+        """True when a file stands beside one that was written with another, or before it."""
+        beside = [self.work / name for name in self.scenario.also]
+        return any(file.exists() and (file.read_bytes() == OLD) != (self.content() == OLD)
+                   for file in beside if self.out.exists())
 
     def strays(self):
         known = self.before | {self.scenario.out} | self.scenario.also
@@ -130,6 +140,8 @@ def complaint(place, old, new, done, call, harmless):
     killed = done.returncode == -signal.SIGKILL
     if content not in (old, new):
         return f"the destination holds {content!r}"
+    if place.is_mixed():
+        return "files of different age stand side by side"
     if harmless and done.returncode not in (0, 1):
         return f"it failed: {done.stderr!r}"
     if done.returncode in (0, 1):

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "lib/foreign/idv/idv_deflate.h"
 #include "tests/foreign/idv_errors.h"
 #include "tests/foreign/idv_image.h"
 
@@ -311,4 +313,51 @@ TEST_CASE("idv: metadata and slot names are checked when they are used") {
   vector.slots = {{1, "c"}, {1, "d"}};
   CHECK(error_in(build(3, 1, {vector, number}).bytes)
             .find("expected one name of slot 1, got another") != std::string::npos);
+}
+
+TEST_CASE("idv: a short file cannot say gigabytes by what its columns share") {
+  const test::TempDir dir;
+  // Of two columns, the second is made to point to the metadata of the first.
+  const Bytes text_codec = vector_codec(codec("TextSpan"), {1});
+  const Bytes cells = vectors({{1}}, 1, packed<std::uint8_t>({1}));
+  FileColumn first{"a", vector_codec(codec("Byte"), {1}), {cells}, 1}, second = first;
+  const std::string name(5000, 'n');
+  first.metadata = {{"SlotNames", text_codec, vectors({{1}}, 1, texts({5000}, name))}};
+  File file = build(6, 1, {first, second});
+  std::uint64_t place = 0;
+  std::memcpy(&place, file.bytes.data() + file.toc + (file.tail - file.toc) / 2 - 8, 8);
+  CHECK(error_in(file.bytes) == "none");
+  const std::string shared = error_in(file.patch(file.tail - 8, place).bytes);
+  CHECK(shared.find("expected metadata that no columns share, got ") != std::string::npos);
+
+  // Labels that would take 80 MB; as a matrix, without labels, all slots can be had.
+  const std::int32_t slots = 4096;
+  FileColumn wide{std::string(20000, 'w'), vector_codec(codec("Byte"), {slots}), {}, 1};
+  const FileColumn number{"n", codec("Byte"), {}, 1};
+  test::write_bytes(dir / "wide.idv", build(6, 0, {wide, number}).bytes);
+  const Frame frame = Frame::open(dir / "wide.idv");
+  CHECK(frame.cols() == 1);
+  REQUIRE(frame.text_columns().size() == 1);
+  CHECK(frame.text_columns()[0].label == wide.name);
+  test::write_bytes(dir / "matrix.idv", build(6, 0, {wide}).bytes);
+  CHECK(Matrix::open(dir / "matrix.idv").cols() == slots);
+}
+
+TEST_CASE(
+    "idv: where the inflated length is stored nowhere, no more is inflated than is asked for") {
+  using detail::idv::Compression, detail::idv::Inflated;
+  const std::vector<std::byte> zeros(1 << 20);
+  std::vector<std::byte> small, out;
+  detail::idv::Deflater().deflate(zeros, small);
+  const auto inflate = [&](std::uint64_t most) {
+    return detail::idv::inflate_some(Compression::deflate, small, most, out);
+  };
+  CHECK(inflate(zeros.size()) == Inflated::all);
+  CHECK(out == zeros);
+  CHECK(inflate(~std::uint64_t{0}) == Inflated::all);
+  CHECK(inflate(zeros.size() - 1) == Inflated::too_much);
+  CHECK(out.size() < zeros.size());
+  CHECK(inflate(0) == Inflated::too_much);
+  small.resize(small.size() / 2);
+  CHECK(inflate(std::uint64_t{1} << 30) == Inflated::bad);
 }

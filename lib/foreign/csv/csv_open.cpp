@@ -26,7 +26,7 @@ class Opener {
         base_(file_->size() > 0 ? reinterpret_cast<const char*>(file_->map()) : ""),
         end_(base_ + file_->size()),
         text_(base_),
-        meta_(find_daphne_meta(file_->name())) {
+        meta_(find_daphne_meta(*file_)) {
     if (std::string_view(base_, file_->size()).starts_with(kByteOrderMark)) {
       text_ += kByteOrderMark.size();
     }

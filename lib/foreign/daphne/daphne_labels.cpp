@@ -10,7 +10,7 @@
 namespace dapple::detail::daphne {
 
 void take_labels_beside(const MappedFile& file, Schema& schema) {
-  auto meta = find_daphne_meta(file.name());
+  auto meta = find_daphne_meta(file);
   if (!meta || meta->kind != ObjectKind::frame) return;
   const auto fail = [&](const std::string& expected, const std::string& got) {
     throw Error(Errc::corrupt, file.name() + ".meta", std::nullopt,

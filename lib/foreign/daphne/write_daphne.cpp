@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,6 +52,23 @@ class Cursor {
   std::vector<std::byte> buffer_;
 };
 
+/// How many value types an object has: one for each column of a frame.
+std::uint64_t types_of(const Schema& schema) {
+  return schema.kind == ObjectKind::frame ? schema.cols : 1;
+}
+
+/// The first of the runtime's types that holds all values of an object, as advice; "" for none.
+std::string advice(const Schema& schema) {
+  for (const ValueType wide : {ValueType::u32, ValueType::i32, ValueType::i64, ValueType::f64}) {
+    bool holds = true;
+    for (std::uint64_t col = 0; holds && col < types_of(schema); ++col) {
+      holds = holds_all(wide, schema.type_of(col));
+    }
+    if (holds) return "; --value-type " + std::string(name(wide)) + " holds its values";
+  }
+  return "";
+}
+
 std::uint8_t code_of(const Schema& schema, std::uint64_t col) {
   const ValueType type = schema.type_of(col);
   const auto code = code_of_type(type);
@@ -59,8 +77,7 @@ std::uint8_t code_of(const Schema& schema, std::uint64_t col) {
     throw Error(Errc::unsupported,
                 "expected a value type that the DAPHNE runtime has, got " +
                     std::string(name(type)) +
-                    (frame ? " in column " + std::to_string(col) : std::string()) +
-                    "; --value-type " + (is_signed(type) ? "i32" : "u32") + " holds its values");
+                    (frame ? " in column " + std::to_string(col) : std::string()) + advice(schema));
   }
   return *code;
 }
@@ -169,21 +186,46 @@ bool wants_csr(const Schema& schema, const ConvertOptions& options) {
               "expected a kind that the DAPHNE runtime has, dense or csr, got coo");
 }
 
+/// Both files, of which no two ever stand beside each other that are of different age: cells would
+/// be shown under labels of others.
+void publish(OutputFile& file, const std::filesystem::path& path, OutputFile& meta,
+             const WriteOptions& options) {
+  // What takes long and may fail comes before either has its name.
+  if (options.sync) {
+    file.sync();
+    meta.sync();
+  }
+  std::error_code reason;
+  if (std::filesystem::exists(std::filesystem::symlink_status(path, reason))) {
+    std::filesystem::remove(meta.name(), reason);
+    if (reason) throw_io(meta.name(), "replace it", reason.value());
+    file.publish(options.sync);
+    meta.publish(options.sync);
+    return;
+  }
+  // Once a new data file has its name, both are there.
+  meta.publish(options.sync);
+  try {
+    file.publish(options.sync);
+  } catch (...) {
+    std::filesystem::remove(meta.name(), reason);
+    throw;
+  }
+}
+
 }  // namespace
 
 WriteSummary write_daphne(const Source& source, const std::filesystem::path& path,
                           const ConvertOptions& options) {
   const WriteOptions& write = options.write;
-  std::filesystem::path meta_path = path;
-  meta_path += ".meta";
   const Schema& schema = source.schema();
   const bool csr = wants_csr(schema, options);
-  const std::uint64_t types = schema.kind == ObjectKind::frame ? schema.cols : 1;
-  for (std::uint64_t col = 0; col < types; ++col) code_of(schema, col);  // or refuses
-  std::string meta_text = daphne_meta_text(schema);                      // or refuses
+  for (std::uint64_t col = 0; col < types_of(schema); ++col) code_of(schema, col);  // or refuses
+  std::string meta_text = daphne_meta_text(schema);                                 // or refuses
+  require_meta_unread(path, source.store().file());
 
   OutputFile file(path, write.overwrite);
-  OutputFile meta(meta_path, write.overwrite);
+  OutputFile meta(daphne_meta_path(path), write.overwrite);
   std::uint64_t bytes = 0;
   if (csr) {
     // By their number DAPHNE's compiler decides to read a CSR matrix; without it, it expects a
@@ -195,9 +237,7 @@ WriteSummary write_daphne(const Source& source, const std::filesystem::path& pat
     bytes = write_dense(source, file);
   }
   meta.append(std::as_bytes(std::span(meta_text)));
-  // Once the data file has its name, both are there.
-  meta.publish(write.sync);
-  file.publish(write.sync);
+  publish(file, path, meta, write);
   return {{}, bytes};
 }
 

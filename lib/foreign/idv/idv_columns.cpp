@@ -15,7 +15,7 @@ namespace {
 class Collector {
  public:
   Collector(const MappedFile& file, const Header& header, const std::vector<TocColumn>& toc)
-      : file_(file), header_(header), toc_(toc) {
+      : file_(file), header_(header), toc_(toc), room_(header) {
     columns_.schema.kind = ObjectKind::frame;
     columns_.schema.rows = header.rows;
   }
@@ -25,10 +25,17 @@ class Collector {
     const TocColumn& column = toc_[number];
     const bool vector = column.codec.vector;
     const std::uint64_t slots = vector ? column.codec.size : 1;
-    if (vector && slots > kMostSlots - slots_) return add_text(number);
-    if (vector) slots_ += slots;
-    const auto names = read_slot_names(file_, header_, column);
     const auto parts = parts_of(*column.codec.item);
+    if (vector) {
+      if (slots > kMostSlots - slots_) return add_text(number);
+      // A label is the column's name and a number, where the slot has no name.
+      constexpr std::uint64_t kNumber = 8;
+      const std::uint64_t label_bytes = slots * parts.size() * (column.name.size() + kNumber);
+      if (label_bytes > kMostLabelBytes - label_bytes_) return add_text(number);
+      slots_ += slots;
+      label_bytes_ += label_bytes;
+    }
+    const auto names = read_slot_names(file_, header_, column, room_);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       add_strip(number, part, 0, static_cast<std::uint32_t>(slots));
       for (std::uint64_t slot = 0; slot < slots; ++slot) {
@@ -90,7 +97,9 @@ class Collector {
   const Header& header_;
   const std::vector<TocColumn>& toc_;
   Columns columns_;
-  std::uint64_t slots_ = 0;
+  MetadataRoom room_;
+  std::uint64_t slots_ = 0;        // of vectors
+  std::uint64_t label_bytes_ = 0;  // and of their labels
 };
 
 /// A vector of numbers that a matrix can be made of.

@@ -22,9 +22,11 @@ struct Strip {
   std::uint32_t width = 0;
 };
 
-/// Vector slots that a frame may list. Vectors that exceed it are text columns there, and can be
-/// opened as a matrix: a file of a few bytes must not make a schema of gigabytes.
+/// Vector slots that a frame may list, and bytes that their labels may take. Vectors that exceed it
+/// are text columns there, and can be opened as a matrix: a file of a few bytes must not make a
+/// schema of gigabytes.
 inline constexpr std::uint64_t kMostSlots = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t kMostLabelBytes = std::uint64_t{1} << 25;
 
 struct Columns {
   Schema schema;

@@ -29,12 +29,12 @@ libdeflate_result run(Compression compression, std::span<const std::byte> in,
   return call(d.get(), in.data(), in.size(), out.data(), out.size(), &consumed, &produced);
 }
 
+}  // namespace
+
 std::string bad_data(Compression compression) {
   return std::string("expected ") + (compression == Compression::zlib ? "zlib" : "DEFLATE") +
          " data, got bytes that are none";
 }
-
-}  // namespace
 
 std::string inflate(Compression compression, std::span<const std::byte> in,
                     std::span<std::byte> out) {
@@ -53,18 +53,21 @@ std::string inflate(Compression compression, std::span<const std::byte> in,
   return bad_data(compression);
 }
 
-std::string inflate(Compression compression, std::span<const std::byte> in,
-                    std::vector<std::byte>& out) {
-  const std::size_t most = in.size() * kMostInflation;
-  for (std::size_t size = in.size() * 4;; size = std::min(size * 4, most)) {
+Inflated inflate_some(Compression compression, std::span<const std::byte> in, std::uint64_t most,
+                      std::vector<std::byte>& out) {
+  const std::uint64_t possible = in.size() * kMostInflation;
+  const std::uint64_t bound = std::min(possible, most);
+  for (std::uint64_t size = std::min<std::uint64_t>(in.size() * 4, bound);;
+       size = std::min(size * 4, bound)) {
     out.resize(size);
     std::size_t produced = 0;
     const libdeflate_result result = run(compression, in, out, produced);
     if (result == LIBDEFLATE_SUCCESS) {
       out.resize(produced);
-      return {};
+      return Inflated::all;
     }
-    if (result == LIBDEFLATE_BAD_DATA || size >= most) return bad_data(compression);
+    if (result == LIBDEFLATE_BAD_DATA) return Inflated::bad;
+    if (size == bound) return bound == possible ? Inflated::bad : Inflated::too_much;
   }
 }
 

@@ -20,10 +20,14 @@ namespace dapple::detail::idv {
 std::string inflate(Compression compression, std::span<const std::byte> in,
                     std::span<std::byte> out);
 
-/// The same where the inflated length is stored nowhere: as many bytes as come out, which are at
-/// most 1032 times those of `in`. `out` grows.
-std::string inflate(Compression compression, std::span<const std::byte> in,
-                    std::vector<std::byte>& out);
+/// "expected DEFLATE data, got bytes that are none".
+std::string bad_data(Compression compression);
+
+/// The same where the inflated length is stored nowhere: as many bytes as come out, if they are at
+/// most `most`. They are at most 1032 times those of `in`. `out` grows.
+enum class Inflated : std::uint8_t { all, too_much, bad };
+Inflated inflate_some(Compression compression, std::span<const std::byte> in, std::uint64_t most,
+                      std::vector<std::byte>& out);
 
 /// Makes raw DEFLATE data of one block after the other. One thread.
 class Deflater {

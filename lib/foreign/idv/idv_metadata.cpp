@@ -12,15 +12,25 @@ namespace {
 
 using SlotNames = std::map<std::uint64_t, std::string>;
 
-BlockBytes read_block(const MappedFile& file, const MetadataEntry& entry) {
+/// Nothing when there is no room to inflate it.
+std::optional<BlockBytes> read_block(const MappedFile& file, const MetadataEntry& entry,
+                                     MetadataRoom& room) {
+  room.take(file, entry.offset, entry.bytes);
   BlockBytes block;
   block.offset = entry.offset;
   block.file = &file.name();
   block.bytes = file.bytes(entry.offset, entry.bytes);
   if (entry.compression == Compression::none) return block;
   const auto inflated = std::make_shared<std::vector<std::byte>>();
-  const std::string wrong = inflate(entry.compression, block.bytes, *inflated);
-  if (!wrong.empty()) throw Error(Errc::corrupt, file.name(), entry.offset, wrong);
+  switch (inflate_some(entry.compression, block.bytes, room.inflated(), *inflated)) {
+    case Inflated::all:
+      break;
+    case Inflated::too_much:
+      return std::nullopt;
+    case Inflated::bad:
+      throw Error(Errc::corrupt, file.name(), entry.offset, bad_data(entry.compression));
+  }
+  room.take_inflated(inflated->size());
   block.bytes = *inflated;
   block.owner = inflated;
   return block;
@@ -41,9 +51,10 @@ SlotNames names_of_vector(const BlockBytes& block, const ValueCodec& codec) {
 }
 
 /// The table of version 1.1.1.3: pairs of slot and name.
-SlotNames names_of_table(const MappedFile& file, const TocColumn& column) {
+SlotNames names_of_table(const MappedFile& file, const TocColumn& column, MetadataRoom& room) {
   SlotNames names;
   const std::uint64_t start = column.slot_names_offset;
+  room.take(file, start, column.slot_names_bytes);
   ByteReader in(file.bytes(start, column.slot_names_bytes), start, file.name());
   for (std::uint32_t i = 0; i < column.slot_names_count; ++i) {
     const std::uint64_t at = in.offset();
@@ -70,22 +81,26 @@ std::string compression_text(Compression compression) {
                                : "unknown (" + std::to_string(code) + ')';
 }
 
-std::string metadata_text(const MappedFile& file, const MetadataEntry& entry) {
+std::optional<std::string> metadata_text(const MappedFile& file, const MetadataEntry& entry,
+                                         MetadataRoom& room) {
+  const auto block = read_block(file, entry, room);
+  if (!block) return std::nullopt;
   std::string result;
-  render_block(read_block(file, entry), entry.codec, 1, {0, 1},
+  render_block(*block, entry.codec, 1, {0, 1},
                [&](std::uint64_t, std::string_view text) { result = text; });
   return result;
 }
 
 std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file, const Header& header,
-                                                     const TocColumn& column) {
+                                                     const TocColumn& column, MetadataRoom& room) {
   if (!column.codec.vector || column.codec.size == 0) return {};
-  if (column.slot_names_offset != 0) return names_of_table(file, column);
-  for (const MetadataEntry& entry : read_metadata_table(file, header, column)) {
+  if (column.slot_names_offset != 0) return names_of_table(file, column, room);
+  for (const MetadataEntry& entry : read_metadata_table(file, header, column, room)) {
     if (entry.kind != "SlotNames" || !entry.alive()) continue;
     // A name for each slot, or it names something else.
     if (!entry.codec.vector || !entry.codec.text() || entry.codec.size != column.codec.size) break;
-    return names_of_vector(read_block(file, entry), entry.codec);
+    const auto block = read_block(file, entry, room);
+    return block ? names_of_vector(*block, entry.codec) : SlotNames();
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,15 @@ namespace dapple::detail::idv {
 /// How blocks are compressed, as people call it: "none", "deflate", "zlib", "unknown (9)".
 std::string compression_text(Compression compression);
 
-/// The value of a metadata entry as text (idv_render.h). Throws corrupt. REQUIRES alive().
-std::string metadata_text(const MappedFile& file, const MetadataEntry& entry);
+/// The value of a metadata entry as text (idv_render.h); nothing when there is no room to inflate
+/// it. Throws corrupt. REQUIRES alive().
+std::optional<std::string> metadata_text(const MappedFile& file, const MetadataEntry& entry,
+                                         MetadataRoom& room);
 
 /// Names of the slots of a vector column, by slot; only those that have one that is not empty.
-/// Read from the metadata SlotNames, in version 1.1.1.3 from the file's own table. Throws corrupt.
+/// Read from the metadata SlotNames, in version 1.1.1.3 from the file's own table. None when there
+/// is no room to inflate them. Throws corrupt.
 std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file, const Header& header,
-                                                     const TocColumn& column);
+                                                     const TocColumn& column, MetadataRoom& room);
 
 }  // namespace dapple::detail::idv

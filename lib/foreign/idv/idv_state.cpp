@@ -29,6 +29,15 @@ Stored stored_in(const ValueCodec& codec, std::uint64_t rows, std::uint64_t infl
   return {BlockKind::csr, std::min(cells, (inflated - head) * 8 / item_bits)};
 }
 
+/// The beginning of a text that is too long to be read by people, in whole characters of UTF-8.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kMost = 400;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "... (" + std::to_string(text.size()) + " bytes)";
+}
+
 }  // namespace
 
 const Strip& strip_of(const Contents& contents, std::uint64_t col) noexcept {
@@ -97,10 +106,14 @@ std::vector<Detail> State::details(const Store& store) const {
                                       compression_text(column.compression) + ", " +
                                       std::to_string(column.block_rows) + " rows per block"});
   }
+  MetadataRoom room(header);
   for (const TocColumn& column : toc) {
-    for (const MetadataEntry& entry : read_metadata_table(store.file(), header, column)) {
+    for (const MetadataEntry& entry : read_metadata_table(store.file(), header, column, room)) {
       std::string text = '"' + column.name + "\": " + entry.kind + ", " + type_text(entry.codec);
-      if (entry.alive()) text += " = " + metadata_text(store.file(), entry);
+      if (entry.alive()) {
+        const auto value = metadata_text(store.file(), entry, room);
+        text += value ? " = " + shortened(*value) : ", too large to be shown";
+      }
       details.push_back({"metadata", std::move(text)});
     }
   }

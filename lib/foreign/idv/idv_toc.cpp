@@ -111,8 +111,18 @@ void put_toc_column(std::vector<std::byte>& out, const TocColumn& column) {
   put_le(out, column.metadata_offset);
 }
 
+void MetadataRoom::take(const MappedFile& file, std::uint64_t offset, std::uint64_t bytes) {
+  if (bytes > stored_) {
+    throw Error(Errc::corrupt, file.name(), offset,
+                "expected metadata that no columns share, got " + std::to_string(bytes) +
+                    " bytes and room for " + std::to_string(stored_) +
+                    " that are not of other metadata");
+  }
+  stored_ -= bytes;
+}
+
 std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Header& header,
-                                               const TocColumn& column) {
+                                               const TocColumn& column, MetadataRoom& room) {
   std::vector<MetadataEntry> entries;
   if (column.metadata_offset == 0) return entries;
   const std::uint64_t start = column.metadata_offset;
@@ -147,6 +157,7 @@ std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Hea
     }
     entries.push_back(std::move(entry));
   }
+  room.take(file, start, in.offset() - start);
   return entries;
 }
 

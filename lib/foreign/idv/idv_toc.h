@@ -59,8 +59,29 @@ struct MetadataEntry {
   bool alive() const noexcept { return codec.known() && is_known(compression); }
 };
 
+/// What the metadata of all columns may take while somebody goes through it: together no more bytes
+/// than there are between header and tail, since no program lets columns share them, and a limit
+/// once they are inflated. A short file could say gigabytes otherwise, and take time in its square.
+class MetadataRoom {
+ public:
+  static constexpr std::uint64_t kMostInflated = std::uint64_t{64} << 20;
+
+  explicit MetadataRoom(const Header& header) noexcept
+      : stored_(header.tail_offset - kHeaderBytes) {}
+
+  /// Throws corrupt when so many bytes at `offset` are more than what is left.
+  void take(const MappedFile& file, std::uint64_t offset, std::uint64_t bytes);
+  std::uint64_t inflated() const noexcept { return inflated_; }
+  /// REQUIRES bytes <= inflated().
+  void take_inflated(std::uint64_t bytes) noexcept { inflated_ -= bytes; }
+
+ private:
+  std::uint64_t stored_;
+  std::uint64_t inflated_ = kMostInflated;
+};
+
 /// The column's metadata table; nothing when it has none. Throws corrupt.
 std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Header& header,
-                                               const TocColumn& column);
+                                               const TocColumn& column, MetadataRoom& room);
 
 }  // namespace dapple::detail::idv

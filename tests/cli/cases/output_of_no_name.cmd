@@ -1,0 +1,4 @@
+dapple get irregular.dbdf -o ''
+echo $?
+dapple repair irregular.dbdf -o ''
+echo $?
