@@ -20,15 +20,15 @@ namespace dapple::detail {
 
 namespace {
 
-constexpr int kLine = 64, kSecondCache = 2;
+constexpr int kCacheLine = 64, kSecondLevel = 2;
 
 // Four lines at once, in half the instructions; those behind the end do no harm.
 void ask_for(const char* begin, const char* end) noexcept {
-  for (const char* p = begin; p < end; p += 4 * kLine) {
-    __builtin_prefetch(p, 0, kSecondCache);
-    __builtin_prefetch(p + kLine, 0, kSecondCache);
-    __builtin_prefetch(p + 2 * kLine, 0, kSecondCache);
-    __builtin_prefetch(p + 3 * kLine, 0, kSecondCache);
+  for (const char* p = begin; p < end; p += 4 * kCacheLine) {
+    __builtin_prefetch(p, 0, kSecondLevel);
+    __builtin_prefetch(p + kCacheLine, 0, kSecondLevel);
+    __builtin_prefetch(p + 2 * kCacheLine, 0, kSecondLevel);
+    __builtin_prefetch(p + 3 * kCacheLine, 0, kSecondLevel);
   }
 }
 
@@ -43,8 +43,8 @@ void ask_for_opening() noexcept {
 DAPPLE_OPENING void ask_for_functions() noexcept {
   const auto ask = [](auto* function) {
     const char* const p = reinterpret_cast<const char*>(function);
-    __builtin_prefetch(p, 0, kSecondCache);
-    __builtin_prefetch(p + kLine, 0, kSecondCache);
+    __builtin_prefetch(p, 0, kSecondLevel);
+    __builtin_prefetch(p + kCacheLine, 0, kSecondLevel);
   };
   ask(&::pread);
   ask(&::fstat);
