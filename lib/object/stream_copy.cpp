@@ -23,12 +23,16 @@ void stream_lines(std::byte* to, const std::byte* from, std::size_t n) noexcept 
   }
 }
 
-// A line in two stores instead of four: f32 read as f64 14.7 GB/s with four, 22.2 with two.
+// A line in two stores instead of four: f32 read as f64 14.7 GB/s with four, 22.2 with two. And a
+// line at once (rows of 8000 bytes: 2 % of 28 ms).
 __attribute__((target("avx"))) void stream_lines_avx(std::byte* to, const std::byte* from,
                                                      std::size_t n) noexcept {
-  for (std::size_t i = 0; i < n; i += sizeof(__m256i)) {
-    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i),
-                        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i)));
+  constexpr std::size_t kHalf = sizeof(__m256i);
+  for (std::size_t i = 0; i < n; i += kLine) {
+    const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
+    const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + kHalf));
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i), low);
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i + kHalf), high);
   }
 }
 
