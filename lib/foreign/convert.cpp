@@ -121,8 +121,8 @@ void require_no_meta(const Source& source, const std::filesystem::path& out, boo
   require_meta_unread(out, source.store().file());
   if (overwrite) return;
   throw Error(Errc::invalid_argument, meta.string(), std::nullopt,
-              "expected no file here that would be read as what the new one beside it holds, got "
-              "one; --force removes it");
+              "expected no .meta file beside the new one, whose labels and types it would be taken "
+              "for, got one; --force removes it");
 }
 
 /// REQUIRES `require_no_meta`.
