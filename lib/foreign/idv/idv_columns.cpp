@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "lib/foreign/idv/idv_items.h"
@@ -35,7 +36,10 @@ class Collector {
       slots_ += slots;
       label_bytes_ += label_bytes;
     }
-    const auto names = read_slot_names(file_, header_, column, room_);
+    // Who names a column again is given it again, whatever its metadata takes.
+    MetadataRoom again(header_);
+    const bool first = read_.insert(number).second;
+    const auto names = read_slot_names(file_, header_, column, first ? room_ : again);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       add_strip(number, part, 0, static_cast<std::uint32_t>(slots));
       for (std::uint64_t slot = 0; slot < slots; ++slot) {
@@ -98,6 +102,7 @@ class Collector {
   const std::vector<TocColumn>& toc_;
   Columns columns_;
   MetadataRoom room_;
+  std::set<std::uint32_t> read_;   // columns whose metadata took of it
   std::uint64_t slots_ = 0;        // of vectors
   std::uint64_t label_bytes_ = 0;  // and of their labels
 };

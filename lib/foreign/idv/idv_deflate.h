@@ -23,9 +23,10 @@ std::string inflate(Compression compression, std::span<const std::byte> in,
 /// "expected DEFLATE data, got bytes that are none".
 std::string bad_data(Compression compression);
 
+enum class Inflated : std::uint8_t { all, too_much, bad };
+
 /// The same where the inflated length is stored nowhere: as many bytes as come out, if they are at
 /// most `most`. They are at most 1032 times those of `in`. `out` grows.
-enum class Inflated : std::uint8_t { all, too_much, bad };
 Inflated inflate_some(Compression compression, std::span<const std::byte> in, std::uint64_t most,
                       std::vector<std::byte>& out);
 
