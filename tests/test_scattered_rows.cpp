@@ -49,9 +49,22 @@ void check(std::uint64_t rows, std::uint64_t cols, std::size_t row_step, std::si
     }
   }
   const detail::Target out{got.data() + 2, ValueType::u16, row_step, col_step, streamed};
-  detail::ScatteredRows scattered(out, rows, cols);
+  // Like a block whose rows and columns in front of 7 and 3 are not wanted.
+  const detail::Part part{{7, 7 + rows}, {3, 3 + cols}};
+  const auto bytes_of = [](const Stored* cell) { return reinterpret_cast<const std::byte*>(cell); };
+  detail::ScatteredRows scattered(
+      out, part,
+      [&](const detail::Part& left, std::byte* at, const std::byte* begin, const std::byte* end) {
+        CHECK(left.cols == part.cols);
+        for (const Stored& cell : cells) {
+          if (bytes_of(&cell) < begin || bytes_of(&cell) >= end) continue;
+          if (7 + cell.row < left.rows.begin || 7 + cell.row >= left.rows.end) continue;
+          std::memset(at + ((7 + cell.row - left.rows.begin) * cols + cell.col) * 2, 0, 2);
+        }
+      });
   for (const Stored& cell : cells) {
-    std::memcpy(scattered.row(cell.row) + cell.col * col_step, &cell.value, 2);
+    std::byte* const row = scattered.row(7 + cell.row, bytes_of(&cell));
+    std::memcpy(row + cell.col * col_step, &cell.value, 2);
     std::memcpy(expected.data() + 2 + cell.row * row_step + cell.col * col_step, &cell.value, 2);
   }
   scattered.finish();

@@ -67,8 +67,9 @@ void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
   if (last == s.entry.rows && left != 0) s.fail_sum(s.entry.stored - left);
 }
 
-// Calls take(reach(row), col, value bytes) for the entries of a CSR block inside `part`, and reach
-// once for each of its rows. A row that is in ascending order costs one comparison an entry.
+// Calls take(reach(row, at), col, value bytes) for the entries of a CSR block inside `part`, and
+// reach once for each of its rows, which begins at `at` with the number of its entries. A row that
+// is in ascending order costs one comparison an entry.
 template <std::size_t kSize, class Take, class Reach>
 void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
   constexpr std::size_t stride = 4 + kSize;
@@ -78,7 +79,7 @@ void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
   RowCursor cursor;
   each_csr_row<kSize>(s, part.rows, cursor,
                       [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {
-                        const auto reached = reach(row);
+                        const auto reached = reach(row, entries - 4);
                         std::uint32_t i = 0;
                         std::uint64_t next = 0;  // lowest column that keeps ascending order
                         // As far as columns ascend and all are wanted, one comparison tells both,
@@ -107,7 +108,7 @@ void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
                       });
 }
 
-// The same of a COO block, whose rows may come again.
+// The same of a COO block, whose rows may come again; reach is called for each entry.
 template <std::size_t kSize, bool kWithCol, class Take, class Reach>
 void each_coo(const Stream& s, const Part& part, Take take, Reach reach) {
   constexpr std::size_t stride = (kWithCol ? 8 : 4) + kSize;
@@ -126,7 +127,7 @@ void each_coo(const Stream& s, const Part& part, Take take, Reach reach) {
     ascending &= cell >= next;
     next = cell + 1;
     if (row - first_row < height && col - first_col < width) {
-      take(reach(row), col, p + (kWithCol ? 8 : 4));
+      take(reach(row, p), col, p + (kWithCol ? 8 : 4));
     } else {
       if (row >= rows) s.fail_row(p, row);
       if (col >= cols) s.fail_col(p + 4, col);
@@ -136,9 +137,10 @@ void each_coo(const Stream& s, const Part& part, Take take, Reach reach) {
 }
 
 // The `reach` of those who want the number of the row.
-inline constexpr auto kRowNumber = [](std::uint32_t row) { return row; };
+inline constexpr auto kRowNumber = [](std::uint32_t row, const std::byte*) { return row; };
 
-// Calls take(reach(row), col, value bytes) for every entry inside `part`; `kSize` bytes a value.
+// Calls take(reach(row, at), col, value bytes) for every entry inside `part`; `kSize` bytes a
+// value.
 template <std::size_t kSize, class Take, class Reach = decltype(kRowNumber)>
 void each(const Stream& s, const Part& part, Take take, Reach reach = {}) {
   if (s.entry.kind == BlockKind::csr) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
 #include <type_traits>
 #include <vector>
@@ -21,6 +22,64 @@ template <class From, class To>
 constexpr bool kPlain =
     !std::is_same_v<From, To> && holds_all(value_type_of<To>(), value_type_of<From>());
 
+// A memset clears so many bytes in the time that the store for one entry takes; for COO, whose rows
+// are looked at, too, twice as many. Rows of 1000 cells, a tenth of them filled: 10^7 entries to
+// cells with a memset per row 28.3 ms, with stores 26.0; three cells of each filled 19, 13.4 (AMD
+// EPYC, family 25, model 17).
+constexpr std::size_t kClearedAtOnce = 64;
+
+// As `ClearRows`: a store for each of the entries, of `stride` bytes, in [begin, end). Whatever
+// stands there now, when somebody writes to the file, nothing but these cells is stored to.
+template <class Cell>
+void clear_csr(const Part& part, Cell* cells, const std::byte* begin, const std::byte* end,
+               std::size_t stride) {
+  const auto first_col = static_cast<std::uint32_t>(part.cols.begin);
+  const auto width = static_cast<std::uint32_t>(part.cols.size());
+  for (std::uint64_t row = 0; row < part.rows.size() && end - begin >= 4; ++row, cells += width) {
+    const std::size_t bytes = load_le<std::uint32_t>(begin) * stride;
+    begin += 4;
+    if (bytes > static_cast<std::size_t>(end - begin)) return;
+    for (const std::byte* const row_end = begin + bytes; begin != row_end; begin += stride) {
+      const std::uint32_t col = load_le<std::uint32_t>(begin) - first_col;
+      if (col < width) cells[col] = 0;
+    }
+  }
+}
+
+template <class Cell>
+void clear_coo(const Part& part, Cell* cells, const std::byte* begin, const std::byte* end,
+               std::size_t stride, bool with_col) {
+  const auto first_row = static_cast<std::uint32_t>(part.rows.begin);
+  const auto first_col = static_cast<std::uint32_t>(part.cols.begin);
+  const auto height = static_cast<std::uint32_t>(part.rows.size());
+  const auto width = static_cast<std::uint32_t>(part.cols.size());
+  for (; begin != end; begin += stride) {
+    const std::uint32_t row = load_le<std::uint32_t>(begin) - first_row;
+    const std::uint32_t col = (with_col ? load_le<std::uint32_t>(begin + 4) : 0) - first_col;
+    if (row < height && col < width) cells[std::size_t{row} * width + col] = 0;
+  }
+}
+
+// As `ClearRows`, for memory that holds values of `type`.
+void clear(const Stream& stream, ValueType type, const Part& part, std::byte* cells,
+           const std::byte* begin, const std::byte* end) {
+  const bool csr = stream.entry.kind == BlockKind::csr, with_col = stream.entry.cols != 1;
+  const std::size_t stride = (csr || !with_col ? 4 : 8) + size_of(stream.entry.value_type);
+  const std::size_t bytes = part.rows.size() * part.cols.size() * size_of(type);
+  if (static_cast<std::size_t>(end - begin) / stride > bytes / (kClearedAtOnce << (csr ? 0 : 1))) {
+    std::memset(cells, 0, bytes);
+    return;
+  }
+  visit_bits(type, [&](auto tag) {
+    auto* const values = reinterpret_cast<decltype(tag)*>(cells);
+    if (csr) {
+      clear_csr(part, values, begin, end, stride);
+    } else {
+      clear_coo(part, values, begin, end, stride, with_col);
+    }
+  });
+}
+
 // Stores every entry inside `part`, and zeros elsewhere; `put(cell, position, value)` stores one.
 template <std::size_t kSize, class Put>
 void scatter(const Stream& stream, const Part& part, const Target& out, const Put& put) {
@@ -28,7 +87,11 @@ void scatter(const Stream& stream, const Part& part, const Target& out, const Pu
     std::byte* first;
     std::uint32_t number;
   };
-  ScatteredRows rows(out, part.rows.size(), part.cols.size());
+  ScatteredRows rows(
+      out, part,
+      [&](const Part& rows_left, std::byte* cells, const std::byte* begin, const std::byte* end) {
+        clear(stream, out.type, rows_left, cells, begin, end);
+      });
   // By value: whatever is stored through a pointer to bytes might change what is not local.
   const std::size_t step = out.col_step;
   const auto first_col = static_cast<std::uint32_t>(part.cols.begin);
@@ -37,8 +100,8 @@ void scatter(const Stream& stream, const Part& part, const Target& out, const Pu
       [&](Row row, std::uint32_t col, const std::byte* value) {
         put(row.first + (col - first_col) * step, CellInBlock{row.number, col}, value);
       },
-      [&](std::uint32_t row) {
-        return Row{rows.row(row - part.rows.begin), row};
+      [&](std::uint32_t row, const std::byte* at) {
+        return Row{rows.row(row, at), row};
       });
   rows.finish();
 }

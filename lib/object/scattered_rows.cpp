@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "lib/object/fill.h"
 #include "lib/object/stream_copy.h"
@@ -19,57 +20,60 @@ constexpr std::uint64_t kLongestStaged = 64 << 10;
 
 }  // namespace
 
-ScatteredRows::ScatteredRows(const Target& out, std::uint64_t rows, std::uint64_t cols)
-    : out_(out), rows_(rows), cols_(cols) {
-  const std::size_t size = size_of(out.type);
-  const std::uint64_t row_bytes = std::max<std::uint64_t>(cols * size, 1);
-  at_once_ = std::max<std::uint64_t>(kNear / row_bytes, 1);
-  if (out.streamed && out.col_step == size && row_bytes <= kLongestStaged) {
-    stage_.reset(at_once_ * row_bytes);
+ScatteredRows::ScatteredRows(const Target& out, const Part& part, ClearRows clear)
+    : out_(out),
+      part_(part),
+      clear_(std::move(clear)),
+      row_bytes_(std::max<std::uint64_t>(part.cols.size() * size_of(out.type), 1)),
+      at_once_(std::max<std::uint64_t>(kNear / row_bytes_, 1)),
+      begin_(part.rows.begin),
+      done_(part.rows.begin) {
+  if (out.streamed && out.col_step == size_of(out.type) && row_bytes_ <= kLongestStaged) {
+    stage_.reset(at_once_ * row_bytes_);
+    std::memset(stage_.data(), 0, stage_.size());
   }
 }
 
-void ScatteredRows::move_to(std::uint64_t row) noexcept {
-  const std::size_t row_bytes = cols_ * size_of(out_.type);
-  if (row >= done_) {
-    leave_stage();
-    if (staged()) {
-      if (row - done_ >= at_once_) zero_to(row);
-      begin_ = done_;
-      done_ = std::min(rows_, begin_ + at_once_);
-      std::memset(stage_.data(), 0, (done_ - begin_) * row_bytes);
-    } else {
-      zero_to(std::min(rows_, row + at_once_));
+void ScatteredRows::move_to(std::uint64_t row, const std::byte* at) noexcept {
+  if (row >= done_ && staged()) {
+    if (begin_ < done_) {
+      const Part left{{begin_, done_}, part_.cols};
+      leave_stage();
+      clear_(left, stage_.data(), stored_, at);
     }
+    if (row - done_ >= at_once_) zero_to(row);
+    begin_ = done_;
+    done_ += std::min(part_.rows.end - begin_, at_once_);
+    stored_ = at;
+  } else if (row >= done_) {
+    zero_to(row + std::min(part_.rows.end - row, at_once_));
   }
   row_ = row;
-  first_ =
-      staged() && row >= begin_ ? stage_.data() + (row - begin_) * row_bytes : out_.cell(row, 0);
+  first_ = staged() && row >= begin_ ? stage_.data() + (row - begin_) * row_bytes_ : target(row);
 }
 
 void ScatteredRows::leave_stage() noexcept {
   if (!staged() || begin_ == done_) return;
-  const std::size_t row_bytes = cols_ * size_of(out_.type);
-  if (out_.row_step == row_bytes) {
-    stream_copy(out_.cell(begin_, 0), stage_.data(), (done_ - begin_) * row_bytes);
+  if (out_.row_step == row_bytes_) {
+    stream_copy(target(begin_), stage_.data(), (done_ - begin_) * row_bytes_);
     begin_ = done_;
   }
-  for (const std::byte* row = stage_.data(); begin_ < done_; ++begin_, row += row_bytes) {
-    stream_copy(out_.cell(begin_, 0), row, row_bytes);
+  for (const std::byte* row = stage_.data(); begin_ < done_; ++begin_, row += row_bytes_) {
+    stream_copy(target(begin_), row, row_bytes_);
   }
 }
 
 // REQUIRES that nothing is in the stage.
 void ScatteredRows::zero_to(std::uint64_t end) noexcept {
   Target rest = out_;
-  rest.data = out_.cell(done_, 0);
-  fill_zero(rest, end - done_, cols_);
+  rest.data = target(done_);
+  fill_zero(rest, end - done_, part_.cols.size());
   begin_ = done_ = end;
 }
 
 void ScatteredRows::finish() noexcept {
   leave_stage();
-  zero_to(rows_);
+  zero_to(part_.rows.end);
 }
 
 }  // namespace dapple::detail

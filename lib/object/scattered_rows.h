@@ -2,11 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "dapple/array.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
+
+/// Makes the cells of `part`, which lie row by row at `cells`, zero again: between `begin` and
+/// `end` in the block stands what was stored in them.
+using ClearRows = std::function<void(const Part& part, std::byte* cells, const std::byte* begin,
+                                     const std::byte* end)>;
 
 /// Rows of cells on their way to a target, each written once: zeros are put where a row will be
 /// shortly before its values are, while they are in the nearest cache (zeros written for all rows
@@ -17,13 +23,14 @@ namespace dapple::detail {
 /// again; those in ascending order come fast.
 class ScatteredRows {
  public:
-  /// For `rows` x `cols` cells of `out`, which must stay. Throws bad_alloc.
-  ScatteredRows(const Target& out, std::uint64_t rows, std::uint64_t cols);
+  /// For the cells of `part`, to `out`, which must stay. Throws bad_alloc.
+  ScatteredRows(const Target& out, const Part& part, ClearRows clear);
 
-  /// Where the first cell of a row is to be stored, the others `col_step` of the target apart;
-  /// until the next call. REQUIRES row < rows.
-  std::byte* row(std::uint64_t row) noexcept {
-    if (row != row_) move_to(row);
+  /// Where the first cell of a row of the part is to be stored, the others `col_step` of the target
+  /// apart; until the next call. What will be stored there begins at `at` in the block, behind
+  /// whatever was stored before.
+  std::byte* row(std::uint64_t row, const std::byte* at) noexcept {
+    if (row != row_) move_to(row, at);
     return first_;
   }
   /// REQUIRED in the end: cells in which nothing was stored are zero now.
@@ -33,18 +40,24 @@ class ScatteredRows {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   bool staged() const noexcept { return stage_.size() > 0; }
-  void move_to(std::uint64_t row) noexcept;
+  void move_to(std::uint64_t row, const std::byte* at) noexcept;
   void leave_stage() noexcept;
   void zero_to(std::uint64_t end) noexcept;
+  std::byte* target(std::uint64_t row) const noexcept {
+    return out_.cell(row - part_.rows.begin, 0);
+  }
 
   const Target& out_;
-  std::uint64_t rows_, cols_;
-  std::uint64_t at_once_;  // rows
-  Array<std::byte> stage_;
-  std::uint64_t row_ = kNone;   // the one that was asked for,
-  std::byte* first_ = nullptr;  //   and its first cell
-  std::uint64_t begin_ = 0;     // rows [begin_, done_) are in the stage, if there is one,
-  std::uint64_t done_ = 0;      //   all in front of them in the target
+  const Part part_;
+  const ClearRows clear_;
+  std::uint64_t row_bytes_;
+  std::uint64_t at_once_;              // rows
+  Array<std::byte> stage_;             // zeros, and what
+  const std::byte* stored_ = nullptr;  //   begins here in the block
+  std::uint64_t row_ = kNone;          // the one that was asked for,
+  std::byte* first_ = nullptr;         //   and its first cell
+  std::uint64_t begin_, done_;         // rows [begin_, done_) are in the stage, if there is one,
+                                       //   all in front of them in the target
 };
 
 }  // namespace dapple::detail
