@@ -5,6 +5,7 @@
 
 #include "lib/foreign/btable/btable.h"
 #include "lib/foreign/btable/btable_rows.h"
+#include "lib/foreign/btable/split_row.h"
 #include "lib/object/convert_cells.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
@@ -119,8 +120,7 @@ void convert_row(const Store& store, const Entry& block, std::uint64_t r, const 
   }
 }
 
-/// Rows in ascending order, which writers make, are turned around as they are copied, and looked at
-/// behind it in loops that the compiler makes vectors of.
+/// Rows in ascending order, as writers make them, take one pass.
 bool btable_arrays(const Store& store, const Entry& block, Range rows, RowCursor& cursor,
                    const CsrTarget& out) {
   if (cursor.row > rows.begin) cursor = {};
@@ -133,19 +133,19 @@ bool btable_arrays(const Store& store, const Entry& block, Range rows, RowCursor
     const Row row = walk.next();
     if (row.size > out.room - k) return false;
     std::uint32_t* const cols = out.col_idx + k;
+    bool ascending = false;
     if (out.type == ValueType::f64) {
-      std::byte* const values = out.values + k * sizeof(double);
-      for (std::uint32_t i = 0; i < row.size; ++i) {
-        cols[i] = row[i].column();
-        store_le(values + i * sizeof(double), row[i].bits());
-      }
+      ascending = split_row(row.data, row.size, cols, out.values + k * sizeof(double));
     } else {
       for (std::uint32_t i = 0; i < row.size; ++i) cols[i] = row[i].column();
+      ascending = ascends(cols, row.size);
     }
-    const RowColumns check(cols, row.size, block.cols);
-    if (!check.inside) check_columns(store, block, row);
+    // Of columns that ascend, the last is the largest.
+    if (row.size > 0 && (!ascending || cols[row.size - 1] >= block.cols)) {
+      check_columns(store, block, row);
+    }
     if (out.type != ValueType::f64) convert_row(store, block, r, row, out, k);
-    if (check.ascending) {
+    if (ascending) {
       k += row.size;
     } else {
       settle_row(row, order);
