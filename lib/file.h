@@ -193,8 +193,9 @@ class OutputFile {
   void append(std::span<const std::byte> bytes);
   std::uint64_t appended() const noexcept { return appended_; }
 
-  /// Brings the contents to storage, of which `publish` then has little left to do. Throws io.
-  void sync() const;
+  /// Brings the contents to storage, which `publish` does not do again: nothing may be written
+  /// afterwards. Throws io.
+  void sync();
   /// Syncs the contents (unless told not to), gives the file its name, syncs the folder.
   /// Permissions of a replaced file are kept, and its owner where the system allows that. A link
   /// that stands there is replaced, not followed. Throws io, invalid_argument.
@@ -209,6 +210,7 @@ class OutputFile {
   std::filesystem::path hidden_;  // empty while the file has no name
   Descriptor fd_;
   bool overwrite_ = false;
+  bool synced_ = false;  // the contents
   std::uint64_t appended_ = 0;
 };
 

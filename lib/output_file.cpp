@@ -125,6 +125,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       hidden_(std::exchange(other.hidden_, {})),
       fd_(std::move(other.fd_)),
       overwrite_(other.overwrite_),
+      synced_(other.synced_),
       appended_(other.appended_) {}
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
@@ -135,6 +136,7 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
     hidden_ = std::exchange(other.hidden_, {});
     fd_ = std::move(other.fd_);
     overwrite_ = other.overwrite_;
+    synced_ = other.synced_;
     appended_ = other.appended_;
   }
   return *this;
@@ -194,10 +196,11 @@ void OutputFile::append(std::span<const std::byte> bytes) {
   appended_ += bytes.size();
 }
 
-void OutputFile::sync() const {
+void OutputFile::sync() {
   if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) {
     throw_io(name_, "sync it to storage", errno);
   }
+  synced_ = true;
 }
 
 void OutputFile::publish(bool sync) {
@@ -205,7 +208,7 @@ void OutputFile::publish(bool sync) {
   if (overwrite_ && ::stat(path_.c_str(), &old) == 0 && !keep_permissions(fd_.get(), old)) {
     throw_io(name_, "keep the permissions of the file that it replaces", errno);
   }
-  if (sync) this->sync();
+  if (sync && !synced_) this->sync();
   give_name();
   if (sync && !sync_folder(folder_of(path_), fd_.get())) {
     throw_io(name_, "sync its folder to storage", errno);

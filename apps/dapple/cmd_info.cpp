@@ -156,44 +156,45 @@ std::string type_summary(const Frame& frame) {
   return text;
 }
 
-/// What stands in a line about one column.
-struct ColumnLine {
-  std::string label, type;
-};
-
-/// Columns of numbers and of text, in the order of the file; `most` of them.
-std::vector<ColumnLine> column_lines(const Frame& frame, std::uint64_t most,
-                                     std::size_t label_width) {
-  std::vector<ColumnLine> lines;
+/// Calls `take(label, type)` for columns of numbers and of text, in the order of the file; `most`
+/// of them.
+template <class Take>
+void for_each_column(const Frame& frame, std::uint64_t most, std::size_t label_width,
+                     const Take& take) {
   const auto texts = frame.text_columns();
   std::size_t k = 0;
-  for (std::uint64_t col = 0; col <= frame.cols() && lines.size() < most; ++col) {
+  for (std::uint64_t col = 0; col <= frame.cols() && col + k < most; ++col) {
     for (; k < texts.size() && texts[k].before <= col; ++k) {
-      lines.push_back({label_text(texts[k].label, label_width),
-                       printable(texts[k].type) + (texts[k].readable ? "" : ", not readable")});
+      take(label_text(texts[k].label, label_width),
+           printable(texts[k].type) + (texts[k].readable ? "" : ", not readable"));
     }
     if (col == frame.cols()) break;
-    lines.push_back(
-        {label_text(frame.label(col), label_width), std::string(name(frame.column_type(col)))});
+    take(label_text(frame.label(col), label_width), std::string(name(frame.column_type(col))));
   }
-  return lines;
 }
 
 void print_columns(const Frame& frame, Output& out) {
   const std::uint64_t total = frame.cols() + frame.text_columns().size();
   const std::uint64_t shown = out.is_terminal() ? std::min(total, kLinesOnTerminal) : total;
-  const std::vector<ColumnLine> lines = column_lines(
-      frame, shown, out.is_terminal() ? kLabelWidth : std::numeric_limits<std::size_t>::max());
+  const std::size_t label_width =
+      out.is_terminal() ? kLabelWidth : std::numeric_limits<std::size_t>::max();
+  // Files may have millions of columns, or one label of a megabyte: lines are made twice rather
+  // than kept, and only so far does one label move the others' types.
   std::size_t width = 0;
-  for (const ColumnLine& line : lines) width = std::max(width, display_width(line.label));
+  std::uint64_t lines = 0;
+  for_each_column(frame, shown, label_width, [&](const std::string& label, const std::string&) {
+    ++lines;
+    width = std::min(std::max(width, display_width(label)), kLabelWidth);
+  });
   std::string_view key = "columns";
-  for (const ColumnLine& line : lines) {
-    const std::string padding(width - display_width(line.label) + 2, ' ');
-    print_line(out, key, line.label + padding + line.type);
-    key = "";
-  }
-  if (lines.size() < total) {
-    print_line(out, "", fmt::format("... and {} more; --json lists all", total - lines.size()));
+  for_each_column(frame, shown, label_width,
+                  [&](const std::string& label, const std::string& type) {
+                    const std::size_t used = std::min(display_width(label), width);
+                    print_line(out, key, label + std::string(width - used + 2, ' ') + type);
+                    key = "";
+                  });
+  if (lines < total) {
+    print_line(out, "", fmt::format("... and {} more; --json lists all", total - lines));
   }
 }
 

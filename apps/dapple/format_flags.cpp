@@ -14,7 +14,7 @@ constexpr std::pair<std::string_view, bool> kMissing[] = {{"nan", true}};
 
 char parse_delimiter(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
-  if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r") {
+  if (text.size() != 1) {
     throw UsageError(fmt::format("expected --delimiter to be one character or 'tab', got '{}'",
                                  printable(text)));
   }

@@ -125,12 +125,17 @@ void require_no_meta(const Source& source, const std::filesystem::path& out, boo
               "for, got one; --force removes it");
 }
 
-/// REQUIRES `require_no_meta`.
-void remove_meta(const std::filesystem::path& out) {
+/// Gives `file` its name, where no .meta file stands beside it. REQUIRES `require_no_meta`.
+void publish_without_meta(OutputFile& file, const std::filesystem::path& out, bool sync) {
   const std::filesystem::path meta = daphne_meta_path(out);
   std::error_code reason;
-  std::filesystem::remove(meta, reason);
-  if (reason) throw_io(meta.string(), "remove it", reason.value());
+  if (std::filesystem::exists(std::filesystem::symlink_status(meta, reason))) {
+    // What takes long and may fail comes before an old file loses its labels and types.
+    if (sync) file.sync();
+    std::filesystem::remove(meta, reason);
+    if (reason) throw_io(meta.string(), "remove it", reason.value());
+  }
+  file.publish(sync);
 }
 
 /// Runs `write`. What a format cannot hold is to be found in the source's file, and writers leave
@@ -163,8 +168,11 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
   detail::BufferedSink sink([&](std::span<const std::byte> bytes) { file.append(bytes); });
   detail::naming_source(source, [&] { format.write(source, sink, options); });
   sink.flush();
-  if (format.reads_meta) detail::remove_meta(out);
-  file.publish(options.write.sync);
+  if (format.reads_meta) {
+    detail::publish_without_meta(file, out, options.write.sync);
+  } else {
+    file.publish(options.write.sync);
+  }
   return {{}, file.appended()};
 }
 

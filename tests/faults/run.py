@@ -53,6 +53,8 @@ def scenarios():
         Scenario("new dbdf", ["convert", "mixed.dbdf", "out.dbdf"], "out.dbdf", replaces=False),
         Scenario("dbdf", ["convert", "mixed.dbdf", "out.dbdf", "--force"], "out.dbdf"),
         Scenario("csv", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv"),
+        Scenario("csv beside .meta", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv",
+                 also=["out.csv.meta"]),
         Scenario("from stdin", ["convert", "-", "out.dbdf", "--from", "csv", "--force"],
                  "out.dbdf", stdin=b"1,2\n3,4\n"),
         Scenario("large", ["convert", "large.csv", "out.dbdf", "--force"], "out.dbdf"),
@@ -115,6 +117,10 @@ class Place:
         return any(file.exists() and (file.read_bytes() == OLD) != (self.content() == OLD)
                    for file in beside if self.out.exists())
 
+    def lacks_labels(self):
+        """True when a file that stood beside the old one is gone."""
+        return not all((self.work / name).exists() for name in self.scenario.also)
+
     def strays(self):
         known = self.before | {self.scenario.out} | self.scenario.also
         return (set(os.listdir(self.work)) - known) | set(os.listdir(self.temporary))
@@ -140,6 +146,8 @@ def complaint(place, old, new, done, call, harmless):
     killed = done.returncode == -signal.SIGKILL
     if content not in (old, new):
         return f"the destination holds {content!r}"
+    if content == OLD and call in WRITES | {"fsync"} and place.lacks_labels():
+        return "what stood beside the old file is gone"
     if place.is_mixed():
         return "files of different age stand side by side"
     if harmless and done.returncode not in (0, 1):

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -140,6 +141,37 @@ TEST_CASE("csv: the delimiter is guessed, or given") {
   CHECK(cells(csv.open("1;2\n\n\n")) == Cells{1, 2});  // blank lines behind the rows do not count
   CHECK(cells(csv.open("1 2\n3 4\n", {.delimiter = ' '})) == Cells{1, 2, 3, 4});
   CHECK(cells(csv.open("7\n8\n")) == Cells{7, 8});
+  // A quote is one where a field begins, and nowhere else.
+  CHECK(labels(csv.open("5\" disk;b\n1;2\n3;4\n")) == Labels{"5\" disk", "b"});
+  CHECK(labels(csv.open("a;\"b;\nc\"\n1;2\n")) == Labels{"a", "b;\nc"});
+  // Of one line, the one that stands there most often.
+  CHECK(labels(csv.open("a;b,c,d\n")) == Labels{"a;b", "c", "d"});
+  std::string genes = "a;b", zeros = "0";
+  for (int i = 0; i < 20000; ++i) {
+    genes += ",gene";
+    zeros += ",0";
+  }
+  CHECK(labels(csv.open(genes + "\n" + zeros + "\n")).size() == 20001);
+}
+
+TEST_CASE("csv: a value may have the delimiter beside it in its quotes") {
+  Csv csv;
+  const auto frame = csv.open("x\ty\tz\n\"\t5\"\t6\t\"7\t\"\n");
+  CHECK(cells(frame) == Cells{5, 6, 7});
+  for (std::uint64_t c = 0; c < 3; ++c) {
+    CAPTURE(c);
+    CHECK(std::get<Frame>(frame).read_column<double>(c, {0, 1})[0] == 5 + static_cast<double>(c));
+  }
+  const auto matrix =
+      csv.open("\" 5 \" \"6 \" 7\n8 9 \" 10\"\n", {.header = false, .delimiter = ' '});
+  CHECK(cells(matrix) == Cells{5, 6, 7, 8, 9, 10});
+  CHECK(std::get<Matrix>(matrix).read<double>({{0, 2}, {2, 3}}) == Cells{7, 10});
+  // The place of a value that does not fit is found in the same way.
+  const Frame large = std::get<Frame>(csv.open("x\ty\n\"\t5\"\t300\n"));
+  std::vector<std::uint8_t> bytes(2);
+  const auto error = error_of([&] { large.read<std::uint8_t>({{0, 1}, {0, 2}}, bytes); });
+  REQUIRE(error);
+  CHECK(error->offset() == 9);
 }
 
 TEST_CASE("csv: fields may have quotes, blanks and signs around their numbers") {
@@ -211,6 +243,20 @@ TEST_CASE("csv: integers of more than 64 bits are not rounded unasked") {
         "'100000000000000000000000' (--type 'b=f64' rounds it)");
   const std::map<std::string, ValueType> rounded = {{"b", ValueType::f64}};
   CHECK(cells(csv.open("b\n100000000000000000000000\n", {.types = rounded})) == Cells{1e23});
+  // The hint says what can be typed: a number for other labels, nothing where that is a label.
+  const auto hint = [&](const std::string& labels) {
+    const auto found = error_of([&] { csv.open(labels + "\n1,100000000000000000000000\n"); });
+    REQUIRE(found);
+    const std::string detail = found->detail();
+    return detail.substr(detail.find("got '100000000000000000000000'") + 30);
+  };
+  CHECK(hint("a,gr\xc3\xb6\xc3\x9f") == " (--type '1=f64' rounds it)");
+  CHECK(hint("a,a") == " (--type '1=f64' rounds it)");
+  CHECK(hint("a," + std::string(33, 'b')) == " (--type '1=f64' rounds it)");
+  CHECK(hint("\"1\",") == "");
+  CHECK(error_of([&] { csv.open("a\n1" + std::string(400, '0') + "1\n"); })
+            ->detail()
+            .find("--type") == std::string::npos);
   CHECK(error_of([&] { csv.open("a\n-1\n18446744073709551615\n"); })->offset() == 5);
   CHECK(error_of([&] { csv.open("a\n-9223372036854775809\n"); })->offset() == 2);
 }
@@ -227,6 +273,19 @@ TEST_CASE("csv: types can be given by label and by number") {
   CHECK(types(csv.open("1,2\n", {.types = all})) == "matrix i16 i16");
   CHECK(types(csv.open("1,2\n", {.types = {{"0", ValueType::i16}}})) == "matrix i64 i64");
   CHECK(types(csv.open("0.5,2\n", {.types = {{"0", ValueType::f32}}})) == "matrix f64 f64");
+  // What a given type does not hold is an error, and what it rounds is rounded, though all columns
+  // together have a wider one.
+  const auto rounded = csv.open("0.1,2.5\n", {.types = {{"0", ValueType::f32}}});
+  CHECK(types(rounded) == "matrix f64 f64");
+  CHECK(cells(rounded) == Cells{static_cast<double>(0.1F), 2.5});
+  const auto narrow = csv.open("255,1\n300,-2\n", {.types = {{"0", ValueType::u8}}});
+  CHECK(types(narrow) == "matrix i64 i64");
+  CHECK(std::get<Matrix>(narrow).read<std::int64_t>({{0, 2}, {1, 2}}) ==
+        std::vector<std::int64_t>{1, -2});
+  const auto beyond = error_of([&] { cells(narrow); });
+  REQUIRE(beyond);
+  CHECK(beyond->code() == Errc::type_mismatch);
+  CHECK(beyond->detail() == "expected a value of type u8 in line 2, column 1, got '300'");
   const auto error = error_of([&] { csv.open("a\n1\n", {.types = {{"b", ValueType::i8}}}); });
   REQUIRE(error);
   CHECK(error->code() == Errc::invalid_argument);
@@ -321,6 +380,18 @@ TEST_CASE("csv: a large table is strips of equal numbers of rows, read by any nu
   }
   CHECK(wrong == 0);
   CHECK(frame.read_column<double>(1, {rows - 1, rows})[0] == static_cast<double>(rows - 1) / 2);
+}
+
+TEST_CASE("csv: a first row that is far longer than the others makes no strip for each of these") {
+  Csv csv;
+  std::string text = "1" + std::string(600'000, ' ') + "\n";
+  for (int r = 0; r < 200'000; ++r) text += "2\n";
+  const Matrix matrix = std::get<Matrix>(csv.open(text));
+  CHECK(matrix.rows() == 200'001);
+  CHECK(matrix.counts().total < text.size() / 50'000);
+  const Cells all = cells(matrix);
+  CHECK(std::count(all.begin() + 1, all.end(), 2.0) == 200'000);
+  CHECK(matrix.read<double>({{200'000, 200'001}, {0, 1}}) == Cells{2});
 }
 
 TEST_CASE("csv: the wine quality table is what its numbers say") {

@@ -63,9 +63,23 @@ TEST_CASE("csv errors: blank lines between rows") {
   CHECK(csv_error("1\n2\n\r\n\n3\n") ==
         "corrupt at byte 4: expected 1 field in line 3, got a blank line");
   CHECK(csv_error("\n1,2\n3,4\n") ==
-        "corrupt at byte 0: expected 1 field in line 1, got a blank line");
+        "corrupt at byte 0: expected labels or values in line 1, got a blank line");
   CHECK(csv_error("\n1\n", {.header = true}) ==
-        "corrupt at byte 0: expected labels in line 1, got a blank line");
+        "corrupt at byte 0: expected labels or values in line 1, got a blank line");
+}
+
+TEST_CASE("csv errors: delimiters that stand in values are refused") {
+  for (const char delimiter : std::string("\"\n\r+-./?059aezAEZ")) {
+    CAPTURE(delimiter);
+    const std::string line = csv_error("1\n", {.delimiter = delimiter});
+    CHECK(line.starts_with(
+        "invalid_argument: expected a delimiter that stands in no value, neither a letter nor a "
+        "digit nor one of \" + - . / ?, got '"));
+  }
+  for (const char delimiter : std::string("\t ,;:|!#@[`{~\x80\xff")) {
+    CAPTURE(delimiter);
+    CHECK(csv_error(std::string("1") + delimiter + "2\n", {.delimiter = delimiter}) == "no error");
+  }
 }
 
 TEST_CASE("csv errors: an empty file") {

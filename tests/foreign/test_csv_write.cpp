@@ -93,11 +93,12 @@ TEST_CASE("csv write: labels are quoted where they must be") {
       {"say \"x\"", "\"say \"\"x\"\"\""},
       {"a\nb", "\"a\nb\""},
       {"a\rb", "\"a\rb\""},
-      {"", "\"\""},  // these five would be taken for something else
+      {"", "\"\""},  // these would be taken for something else
       {"12", "\"12\""},
       {"nan", "\"nan\""},
       {"NA", "\"NA\""},
       {"a;b", "\"a;b\""},
+      {"%%MatrixMarket matrix", "\"%%MatrixMarket matrix\""},
       {"\xc3\xa9\xff", "\xc3\xa9\xff"},
       {"\xef\xbb\xbfx", "\"\xef\xbb\xbfx\""}};
   for (const auto& pair : pairs) {

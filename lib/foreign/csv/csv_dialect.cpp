@@ -10,17 +10,36 @@ constexpr std::array<char, 3> kDelimiters = {'\t', ';', ','};
 constexpr std::size_t kLines = 16;                     // looked at by the guess,
 constexpr std::size_t kBytes = std::size_t{64} << 10;  // at most this far
 
-/// How often each delimiter stands in the line at `p` outside of quotes; `p` moves to the next.
-std::array<std::size_t, 3> count_delimiters(const char*& p, const char* end) noexcept {
-  std::array<std::size_t, 3> counts{};
-  bool in_quotes = false;
-  for (; p != end && (in_quotes || *p != '\n'); ++p) {
-    if (*p == '"') in_quotes = !in_quotes;
-    if (in_quotes) continue;
-    for (std::size_t i = 0; i < kDelimiters.size(); ++i) counts[i] += *p == kDelimiters[i];
+/// What a delimiter makes of the first lines.
+struct Guess {
+  std::size_t lines = 0;   // whole ones
+  std::size_t first = 0;   // how often it stands in the first,
+  std::size_t second = 0;  //   and in the second
+  bool steady = true;      // as often in all
+};
+
+/// A quote in a field counts as that only where the field begins with it, as in `find_field`.
+Guess try_delimiter(const char* p, const char* end, bool cut, char delimiter) noexcept {
+  Guess guess;
+  // Behind the last row there may be blank lines.
+  while (guess.lines < kLines && (guess.lines == 0 || !at_line_end(p, end))) {
+    std::size_t count = 0;
+    std::optional<Field> field = find_field(p, end, delimiter);
+    for (; field && field->end != end && *field->end == delimiter; ++count) {
+      field = find_field(field->end + 1, end, delimiter);
+    }
+    const bool whole = field && (field->end != end || !cut);
+    if (guess.lines == 0) guess.first = count;
+    if (!whole) {  // it goes on behind what is looked at, or a quote is not closed
+      guess.steady = guess.steady && cut;
+      break;
+    }
+    if (guess.lines == 1) guess.second = count;
+    guess.steady = guess.steady && count == guess.first;
+    ++guess.lines;
+    p = past_line_end(field->end, end);
   }
-  if (p != end) ++p;
-  return counts;
+  return guess;
 }
 
 }  // namespace
@@ -28,22 +47,18 @@ std::array<std::size_t, 3> count_delimiters(const char*& p, const char* end) noe
 char guess_delimiter(std::string_view text) noexcept {
   const bool cut = text.size() > kBytes;
   text = text.substr(0, kBytes);
-  const char* p = text.data();
-  const char* const end = p + text.size();
-  const std::array<std::size_t, 3> first = count_delimiters(p, end);
-  std::array<std::size_t, 3> second = first;  // of the second line, where there is one
-  std::array<bool, 3> steady = {true, true, true};
-  // Behind the last row there may be blank lines.
-  for (std::size_t line = 1; line < kLines && !at_line_end(p, end); ++line) {
-    const std::array<std::size_t, 3> counts = count_delimiters(p, end);
-    if (p == end && cut) break;  // this line goes on behind what is looked at
-    if (line == 1) second = counts;
-    for (std::size_t i = 0; i < counts.size(); ++i) steady[i] = steady[i] && counts[i] == first[i];
+  std::array<Guess, kDelimiters.size()> guesses;
+  bool several = false;
+  for (std::size_t i = 0; i < guesses.size(); ++i) {
+    guesses[i] = try_delimiter(text.data(), text.data() + text.size(), cut, kDelimiters[i]);
+    several = several || guesses[i].lines > 1;
   }
+  // Of one line, any delimiter stands equally often in all.
+  const auto often = [several](const Guess& guess) { return several ? guess.second : guess.first; };
   std::size_t best = kDelimiters.size() - 1;
-  for (std::size_t i = 0; i < kDelimiters.size(); ++i) {
-    if (first[i] > 0 && steady[i]) return kDelimiters[i];
-    if (second[i] > second[best]) best = i;
+  for (std::size_t i = 0; i < guesses.size(); ++i) {
+    if (several && guesses[i].first > 0 && guesses[i].steady) return kDelimiters[i];
+    if (often(guesses[i]) > often(guesses[best])) best = i;
   }
   return kDelimiters[best];
 }

@@ -38,6 +38,7 @@ class Opener {
       schema_.value_type = meta_->value_type;
       schema_.columns = std::move(meta_->columns);
     }
+    if (options_.delimiter) require_delimiter(*options_.delimiter, file_->name());
     if (std::all_of(text_, end_, is_line_end)) return open_empty();
     delimiter_ = options_.delimiter.value_or(
         guess_delimiter({text_, static_cast<std::size_t>(end_ - text_)}));
@@ -46,14 +47,16 @@ class Opener {
     const ScanInput input{file_->name(),           base_,  end_,           delimiter_,
                           options_.missing_as_nan, given_, schema_.columns};
     const Rows rows = scan_rows(input, text_, first_line_);
+    quoted_delimiters_ = rows.quoted_delimiters;
     if (meta_ && meta_->rows != rows.rows) fail_meta_rows(rows.end, rows.rows);
     schema_.rows = rows.rows;
     if (schema_.kind == ObjectKind::matrix) {
       schema_.value_type = matrix_type(given_, rows, file_->name());
+      keep_given_types();
     }
     for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
-      Column& column = schema_.columns[c];
-      column.value_type = column_type(given_[c], rows, c, column, file_->name());
+      schema_.columns[c].value_type =
+          column_type(given_[c], rows, c, schema_.columns, file_->name());
     }
     return make_store(make_index(rows));
   }
@@ -64,6 +67,8 @@ class Opener {
     state->delimiter = delimiter_;
     state->missing_as_nan = options_.missing_as_nan;
     state->first_line = first_line_;
+    state->quoted_delimiters = quoted_delimiters_;
+    state->types = std::move(text_types_);
     return std::make_shared<const Store>(file_, std::move(schema_), std::move(index), kCodec,
                                          std::move(state));
   }
@@ -88,6 +93,7 @@ class Opener {
 
   /// Tells the columns; `text_` is the first row afterwards.
   void read_first_line() {
+    if (at_line_end(text_, end_)) fail(text_, "labels or values in line 1", "a blank line");
     const char* next = for_each_field([&](const Field&) { ++schema_.cols; });
     if (meta_ && meta_->cols != schema_.cols) {
       fail(text_, fields_text(meta_->cols) + " in line 1 as the .meta file says",
@@ -102,7 +108,6 @@ class Opener {
             !meta_ && guess_header(text_, blank_below ? nullptr : next, end_, delimiter_))) {
       return;
     }
-    if (at_line_end(text_, end_)) fail(text_, "labels in line 1", "a blank line");
     if (!meta_) {
       schema_.kind = ObjectKind::frame;
       schema_.columns.reserve(schema_.cols);
@@ -154,6 +159,17 @@ class Opener {
     }
   }
 
+  /// Where a column of a matrix is given another type than all of them need together, its fields
+  /// are still read as that: what it does not hold is an error, and what it rounds is rounded.
+  void keep_given_types() {
+    const ValueType all = schema_.value_type;
+    if (std::all_of(given_.begin(), given_.end(),
+                    [&](auto type) { return type.value_or(all) == all; })) {
+      return;
+    }
+    for (const std::optional<ValueType>& type : given_) text_types_.push_back(type.value_or(all));
+  }
+
   /// Strips of rows, all columns wide.
   BlockIndex make_index(const Rows& rows) const {
     EntryTable entries;
@@ -186,7 +202,9 @@ class Opener {
   std::optional<DaphneMeta> meta_;
   Schema schema_;
   std::vector<std::optional<ValueType>> given_;  // type of each column, where it is given
+  std::vector<ValueType> text_types_;            // `State::types`
   char delimiter_ = ',';
+  bool quoted_delimiters_ = false;
   std::uint64_t first_line_ = 1;
 };
 

@@ -1,7 +1,7 @@
-// Reading: text to cells. Opening has seen to it that every row has its fields and that a quoted
-// one holds neither delimiter nor line end, so rows and columns that nobody asked for are passed
-// over with memchr. What a file that changed since then holds is still never read beyond its
-// block.
+// Reading: text to cells. Opening has seen to it that every row has its fields, that none holds a
+// line end, and whether one holds a delimiter in its quotes, so rows and mostly columns that nobody
+// asked for are passed over with memchr. What a file that changed since then holds is still never
+// read beyond its block.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -25,11 +25,19 @@ struct Run {
   Target out;
 };
 
-std::vector<Run> runs_of(const Schema& schema, Range cols, const Target& out) {
-  if (schema.kind == ObjectKind::matrix) return {{cols.begin, cols.size(), schema.value_type, out}};
+/// The type that the fields of a column are read as.
+ValueType text_type(const Store& store, std::uint64_t col) {
+  const State& state = store.state<State>();
+  return state.types.empty() ? store.schema().type_of(col) : state.types[col];
+}
+
+std::vector<Run> runs_of(const Store& store, Range cols, const Target& out) {
+  if (store.schema().kind == ObjectKind::matrix && store.state<State>().types.empty()) {
+    return {{cols.begin, cols.size(), store.schema().value_type, out}};
+  }
   std::vector<Run> runs;
   for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
-    const ValueType type = schema.columns[c].value_type;
+    const ValueType type = text_type(store, c);
     if (runs.empty() || runs.back().type != type) {
       Target at = out;
       at.data = out.cell(0, c - cols.begin);
@@ -41,13 +49,13 @@ std::vector<Run> runs_of(const Schema& schema, Range cols, const Target& out) {
 }
 
 /// The columns in the order of the text; neighbours in text and memory become one run.
-std::vector<Run> runs_of(const Schema& schema, std::span<const ColumnBuffer> columns) {
+std::vector<Run> runs_of(const Store& store, std::span<const ColumnBuffer> columns) {
   std::vector<ColumnBuffer> sorted(columns.begin(), columns.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const ColumnBuffer& a, const ColumnBuffer& b) { return a.col < b.col; });
   std::vector<Run> runs;
   for (const ColumnBuffer& c : sorted) {
-    const ValueType type = schema.type_of(c.col);
+    const ValueType type = text_type(store, c.col);
     const std::size_t size = size_of(c.value_type);
     if (!runs.empty()) {
       Run& run = runs.back();
@@ -108,11 +116,18 @@ class Reader {
   const char* find_column(const char* p, std::uint64_t col, std::uint64_t wanted) const {
     if (col > 0) p = past_delimiter(p, col);
     for (; col < wanted; ++col) {
-      const char* const stop = find(p, state_.delimiter);
+      const char* const stop =
+          state_.quoted_delimiters ? delimiter_behind_field(p) : find(p, state_.delimiter);
       if (stop == nullptr) fail_count(end_, col + 1);
       p = stop + 1;
     }
     return p;
+  }
+
+  const char* delimiter_behind_field(const char* p) const {
+    const std::optional<Field> field = find_field(p, end_, state_.delimiter);
+    const bool more = field && field->end != end_ && *field->end == state_.delimiter;
+    return more ? field->end : nullptr;
   }
 
   const char* past_delimiter(const char* p, std::uint64_t fields) const {
@@ -205,12 +220,12 @@ class Reader {
 
 void read_block(const Store& store, const Entry& entry, const Part& part, const Target& out) {
   const Range cols{entry.pos.cx + part.cols.begin, entry.pos.cx + part.cols.end};
-  Reader(store, entry).read(part.rows, runs_of(store.schema(), cols, out), 0);
+  Reader(store, entry).read(part.rows, runs_of(store, cols, out), 0);
 }
 
 void read_columns(const Store& store, Range rows, std::span<const ColumnBuffer> columns,
                   const ReadOptions& options) {
-  const std::vector<Run> runs = runs_of(store.schema(), columns);
+  const std::vector<Run> runs = runs_of(store, columns);
   const Region whole{rows, {0, store.schema().cols}};
   store.require_inside(whole);
   const std::vector<std::uint64_t> numbers = store.index().touching(whole);

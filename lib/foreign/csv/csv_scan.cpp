@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::ptrdiff_t kStripBytes = std::ptrdiff_t{512} << 10;
 constexpr std::ptrdiff_t kLongestStrip = 8 * kStripBytes;
+// Rows may be far shorter than those of the first strip, and strips take memory.
+constexpr std::ptrdiff_t kShortestStrip = kStripBytes / 8;
 /// Integers of so many digits are held by i64, u64 and f64.
 constexpr int kFewDigits = 15;
 
@@ -62,7 +64,8 @@ class Scanner {
       }
       const std::uint64_t here = out_.strips.empty() ? 0 : out_.rows - out_.strips.back().row;
       const bool full = strip_rows == 0 ? p - strip >= kStripBytes
-                                        : here == strip_rows || p - strip >= kLongestStrip;
+                                        : (here >= strip_rows && p - strip >= kShortestStrip) ||
+                                              p - strip >= kLongestStrip;
       if (full && strip_rows == 0) strip_rows = here;
       if (full || out_.rows == 0) {
         out_.strips.push_back({out_.rows, offset(p)});
@@ -200,6 +203,7 @@ class Scanner {
     if (!found) fail_field(place(p, c), p, end_, delimiter_, type);
     const std::string_view text = trimmed(found->text);
     const bool missing = is_missing(text);
+    out_.quoted_delimiters |= found->quoted && found->text.find(delimiter_) != found->text.npos;
     if (missing ? !in_.missing_as_nan : !is_number(text)) {
       fail_field(place(p, c), p, end_, delimiter_, type);
     }

@@ -39,6 +39,7 @@ struct Rows {
   std::vector<Strip> strips;
   std::vector<std::uint8_t> seen;  // Flags of each column
   std::map<std::size_t, RoundedAt> rounded;
+  bool quoted_delimiters = false;  // a value has a delimiter in its quotes, beside the number
 };
 
 /// What the scan must know of the text.

@@ -6,6 +6,19 @@
 
 namespace dapple::detail::csv {
 
+void require_delimiter(char delimiter, const std::string& file) {
+  constexpr std::string_view kOfValues = "\"\n\r+-./?";
+  const char letter = static_cast<char>(delimiter | 0x20);
+  if (!is_digit(delimiter) && (letter < 'a' || letter > 'z') &&
+      kOfValues.find(delimiter) == kOfValues.npos) {
+    return;
+  }
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              "expected a delimiter that stands in no value, neither a letter nor a digit nor one "
+              "of \" + - . / ?, got " +
+                  shown({&delimiter, 1}));
+}
+
 std::optional<Field> find_field(const char* p, const char* end, char delimiter) noexcept {
   if (p == end || *p != '"') {
     const char* stop = p;

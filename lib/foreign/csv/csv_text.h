@@ -14,6 +14,9 @@
 
 namespace dapple::detail::csv {
 
+/// Throws invalid_argument for what may stand in a value itself: fields would be read in two ways.
+void require_delimiter(char delimiter, const std::string& file);
+
 /// True at a line end ("\n" or "\r\n") and at the end of the text.
 inline bool at_line_end(const char* p, const char* end) noexcept {
   if (p == end || *p == '\n') return true;

@@ -1,6 +1,8 @@
 #include "lib/foreign/csv/csv_types.h"
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
 
 #include "lib/text.h"
 
@@ -15,30 +17,53 @@ ValueType inferred_type(std::uint8_t seen, bool any_rows) noexcept {
   return (seen & flag::negative) == 0 ? ValueType::u64 : ValueType::f64;
 }
 
+/// How `CsvOptions::types` names a column, if there is a way that can be typed.
+std::optional<std::string> type_key(const std::vector<Column>& columns, std::size_t col) {
+  constexpr std::size_t kLongest = 32;
+  const auto first_of = [&](std::string_view label) {
+    return std::find_if(columns.begin(), columns.end(),
+                        [label](const Column& column) { return column.label == label; });
+  };
+  const std::string number = std::to_string(col);
+  if (columns.empty()) return number;
+  const std::string& label = columns[col].label;
+  const bool plain = !label.empty() && label.size() <= kLongest &&
+                     std::all_of(label.begin(), label.end(), [](char c) {
+                       return c >= ' ' && c <= '~' && c != '\'' && c != '\\';
+                     });
+  if (plain && first_of(label) - columns.begin() == static_cast<std::ptrdiff_t>(col)) return label;
+  if (first_of(number) == columns.end()) return number;
+  return std::nullopt;
+}
+
 /// Throws type_mismatch when an integer of the column would be rounded to f64 unasked. Beside
 /// fractions it is a float like these.
 void require_exact_integers(std::optional<ValueType> given, const Rows& rows, std::size_t col,
-                            const std::string& label, const std::string& file) {
+                            const std::vector<Column>& columns, const std::string& file) {
   const bool asked = given && is_float(*given);
   const bool whole = (rows.seen[col] & flag::fraction) == 0;
   if (asked || !whole || (rows.seen[col] & flag::rounded) == 0) return;
   const RoundedAt& at = rows.rounded.at(col);
   const bool alone = is_float(inferred_type(rows.seen[col], true));
-  const std::string column = label.empty() ? std::to_string(col) : label;
-  const std::string way_out = "--type " + shown(column + "=f64") + " rounds it";
+  std::string ways_out = alone ? "" : "a header line makes it a frame";
+  const std::optional<std::string> key = type_key(columns, col);
+  if (key && at.text.size() <= std::numeric_limits<double>::max_exponent10) {
+    ways_out += (alone ? "--type " : ", --type ") + shown(*key + "=f64") + " rounds it";
+  }
+  const std::string_view label = columns.empty() ? std::string_view() : columns[col].label;
   fail_at(Errc::type_mismatch, {file, at.offset, at.line, col, label},
           alone ? "integers that one of i64, u64 and f64 holds"
                 : "an integer that f64, the type of the other columns, holds",
-          shown(at.text) + (alone ? " (" : " (a header line makes it a frame, ") + way_out + ")");
+          shown(at.text) + (ways_out.empty() ? "" : " (" + ways_out + ")"));
 }
 
 }  // namespace
 
 ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,
-                      const Column& column, const std::string& file) {
+                      const std::vector<Column>& columns, const std::string& file) {
   if (given) return *given;
   const ValueType type = inferred_type(rows.seen[col], rows.rows > 0);
-  if (is_float(type)) require_exact_integers(given, rows, col, column.label, file);
+  if (is_float(type)) require_exact_integers(given, rows, col, columns, file);
   return type;
 }
 

@@ -9,10 +9,10 @@
 
 namespace dapple::detail::csv {
 
-/// The type of frame column `col`: given (by the caller or a .meta file) or from what was seen in
-/// it. Throws type_mismatch when f64 would have to round a column of integers.
+/// The type of column `col` of the frame `columns`: given (by the caller or a .meta file) or from
+/// what was seen in it. Throws type_mismatch when f64 would have to round a column of integers.
 ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,
-                      const Column& column, const std::string& file);
+                      const std::vector<Column>& columns, const std::string& file);
 
 /// The one type that holds all columns of a matrix: the one that all are given, i64, u64 or f64.
 /// Throws type_mismatch when f64 would have to round a column of integers.

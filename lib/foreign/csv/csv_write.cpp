@@ -19,7 +19,7 @@ constexpr std::uint64_t kCellsAtOnce = std::uint64_t{64} << 10;
 bool needs_quotes(std::string_view label) {
   const std::string_view text = trimmed(label);
   return is_missing(text) || is_number(text) || label.starts_with('\xef') ||
-         label.find_first_of("\",;\t\r\n") != std::string_view::npos;
+         label.starts_with('%') || label.find_first_of("\",;\t\r\n") != std::string_view::npos;
 }
 
 /// Appends a field of text and a comma.
