@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "harness/kernels.h"
 #include "harness/page_cache.h"
+#include "harness/raw_file.h"
 #include "workloads/cells_file.h"
 #include "workloads/scipy_npz.h"
 #include "workloads/sparse.h"
@@ -52,6 +54,30 @@ Contender converter(const Path& from, const Path& to, const std::string& format,
       holds_table(to, shape));
 }
 
+/// What nobody who is given dense rows in a file gets around, before the first byte is written.
+Contender row_looker(const Tables& tables) {
+  struct Part {
+    std::uint64_t offset, cells;
+  };
+  std::vector<Part> parts;
+  const Matrix matrix = Matrix::open(tables.dense);
+  for (const BlockInfo info : matrix.blocks()) {
+    const std::size_t bytes = matrix.block(info.pos).payload().size();
+    parts.push_back({info.offset + info.bytes - bytes, bytes / sizeof(double)});
+  }
+  return {"looking at the rows",
+          Role::aside,
+          "map the dense file, sum its cells",
+          1,
+          sum_of(tables.shape),
+          [path = tables.dense, parts = std::move(parts)](Sample&) {
+            const RawMap map(path);
+            double sum = 0;
+            for (const Part& part : parts) sum += sum_doubles(map.data() + part.offset, part.cells);
+            return sum;
+          }};
+}
+
 void measure_writing(Session& session, const Tables& tables) {
   const Path out = session.folder().scratch("written.btable");
   for (const bool dense : {true, false}) {
@@ -64,7 +90,9 @@ void measure_writing(Session& session, const Tables& tables) {
       series.contenders.push_back(
           converter(dense ? tables.dense : tables.csr, out, "btable", tables.shape, threads));
     }
-    if (!dense) {
+    if (dense) {
+      series.contenders.push_back(row_looker(tables));
+    } else {
       if (auto scipy = scipy_writer(session, tables.shape, 1)) series.contenders.push_back(*scipy);
     }
     session.measure(series);
