@@ -134,6 +134,38 @@ TEST_CASE("futhark: tiles may start inside a string, and inside a character of i
   }
 }
 
+TEST_CASE("futhark: tiles share a character of a string wherever its bytes are cut") {
+  const TempDir dir;
+  // As it is written, and its UTF-8.
+  const std::vector<std::pair<std::string, std::vector<std::uint8_t>>> characters = {
+      {"\xe9", {0xC3, 0xA9}},
+      {"\\233", {0xC3, 0xA9}},
+      {"\\000000233", {0xC3, 0xA9}},
+      {"\\o351", {0xC3, 0xA9}},
+      {"\\8364", {0xE2, 0x82, 0xAC}},
+      {"\\x20Ac", {0xE2, 0x82, 0xAC}},
+      {"\\x1F600", {0xF0, 0x9F, 0x98, 0x80}},
+      {"\\128512\\&", {0xF0, 0x9F, 0x98, 0x80}}};
+  for (const auto& [written, bytes] : characters) {
+    for (std::size_t before = 32'768 - bytes.size(); before <= 32'768; ++before) {
+      for (const std::string& behind :
+           {std::string(), std::string("z"), std::string(40'000, 'z')}) {
+        CAPTURE(written);
+        CAPTURE(before);
+        const Matrix m = matrix_of(dir, "\"" + std::string(before, 'a') + written + behind + "\"");
+        std::vector<std::uint8_t> wanted(before, 'a');
+        wanted.insert(wanted.end(), bytes.begin(), bytes.end());
+        wanted.insert(wanted.end(), behind.begin(), behind.end());
+        REQUIRE(m.rows() == wanted.size());
+        CHECK(cells_of<std::uint8_t>(m) == wanted);
+        for (std::uint64_t row = before; row < before + bytes.size(); ++row) {
+          CHECK(m.read<std::uint8_t>({{row, row + 1}, {0, 1}})[0] == wanted[row]);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("futhark: a file of very many values opens in little memory, and lists the first") {
   const TempDir dir;
   std::string text;

@@ -7,6 +7,7 @@
 #include "lib/foreign/futhark/decode.h"
 #include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/futhark/stream.h"
+#include "lib/foreign/futhark/string_literal.h"
 #include "lib/foreign/futhark/tokens.h"
 
 namespace dapple::detail::futhark {
@@ -60,10 +61,15 @@ class BlockList {
     std::size_t i = 0;
     for_each_tile(value, value.tile_rows(), value.tile_cols(), [&](Entry& e) {
       const TileStart& tile = value.tiles[i++];
-      const std::uint64_t end = i < value.tiles.size() ? value.tiles[i].offset : value.end;
+      std::uint64_t end = value.end;
+      if (i < value.tiles.size()) {
+        end = value.tiles[i].offset;
+        // Two tiles may share a character of a string, of which each needs all.
+        const bool shared = value.tiles[i].in_string > 1;
+        if (shared) end += std::min<std::uint64_t>(value.end - end, kLongestCharacter);
+      }
       e.offset = tile.offset;
-      // Two tiles may share a character of a string.
-      e.bytes = std::max<std::uint64_t>(end - tile.offset, 1);
+      e.bytes = end - tile.offset;
       e.pos.cx += col;
       entries_.push_back(e);
       if (tile.in_string != 0) state_.string_starts.push_back(tile);

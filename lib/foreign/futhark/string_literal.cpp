@@ -9,8 +9,6 @@ namespace dapple::detail::futhark {
 namespace {
 
 constexpr std::uint32_t kLastCodePoint = 0x10FFFF;
-// A character is looked for in this many bytes, so a number has nine digits at most.
-constexpr std::ptrdiff_t kWindow = 10;
 
 constexpr std::string_view kControlNames[] = {
     "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "BEL", "BS",  "HT",  "LF",
@@ -103,7 +101,7 @@ std::optional<std::uint32_t> named_escape(const char*& p, const char* end) noexc
 }  // namespace
 
 Utf8 next_character(const char*& p, const char* end) noexcept {
-  end = p + std::min(kWindow, end - p);
+  end = p + std::min(kLongestCharacter, end - p);
   if (p == end) return {};
   std::optional<std::uint32_t> code;
   if (*p != '\\') {

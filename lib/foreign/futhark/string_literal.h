@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace dapple::detail::futhark {
@@ -12,6 +13,9 @@ struct Utf8 {
   std::array<std::uint8_t, 4> bytes{};
   unsigned size = 0;  // 0: there is no character
 };
+
+/// A character is looked for in this many bytes, so a number has nine digits at most.
+inline constexpr std::ptrdiff_t kLongestCharacter = 10;
 
 /// The character at `p`, which is then moved behind it. REQUIRES that p stands inside the quotes,
 /// on none of them. A byte of the file above 127 is a character of its own (Latin-1), as the
