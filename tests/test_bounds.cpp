@@ -150,7 +150,7 @@ TEST_CASE("bounds: where nothing is stored, a conversion passes over any number 
 TEST_CASE("bounds: a file that would be of too many tiles is named") {
   const test::TempDir dir;
   const auto error = error_of([&] {
-    test::writer<double>(dir / "m.dbdf", 0, kMany, {.tile = TileShape{256, 256}});
+    test::writer<double>(dir / "m.dbdf", 1, kMany, {.tile = TileShape{256, 256}});
   });
   REQUIRE(error);
   CHECK(error->code() == Errc::invalid_argument);

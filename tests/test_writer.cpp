@@ -291,3 +291,15 @@ TEST_CASE("writer: frames keep labels, types and cells, and blocks stay inside o
   CHECK(test::difference(dir / "none") == "");
   CHECK(dir.names() == std::vector<std::string>{"f", "none"});
 }
+
+TEST_CASE("writer: without rows there may be any number of columns") {
+  const test::TempDir folder;
+  constexpr std::uint64_t kCols = std::uint64_t{1} << 62;
+  MatrixWriter writer = MatrixWriter::create(folder / "m.dbdf", 0, kCols, ValueType::f64);
+  CHECK(writer.column_strips().empty());
+  writer.finish();
+  const Matrix matrix = Matrix::open(folder / "m.dbdf");
+  CHECK(matrix.rows() == 0);
+  CHECK(matrix.cols() == kCols);
+  CHECK(matrix.blocks().size() == 0);
+}

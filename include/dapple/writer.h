@@ -97,7 +97,7 @@ class TileWriter {
   void put_empty(BlockPos pos, TileShape shape);
 
   /// Row and column cuts of the tiling that `create` chose: tiles(i, j) = rows x cols of cells.
-  /// A frame's column strips end where the type changes.
+  /// A frame's column strips end where the type changes; without rows there are none.
   TileShape tile() const noexcept;
   const std::vector<Range>& column_strips() const noexcept;
 

@@ -154,8 +154,9 @@ std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schem
 }  // namespace
 
 std::vector<Range> column_strips(const Schema& schema, TileShape tile) {
-  if (schema.cols / tile.cols > kMost) fail_many("strips of columns");
   std::vector<Range> strips;
+  if (schema.rows == 0) return strips;  // nothing to put, whatever the number of columns
+  if (schema.cols / tile.cols > kMost) fail_many("strips of columns");
   for (std::uint64_t begin = 0; begin < schema.cols;) {
     std::uint64_t end = begin + std::min<std::uint64_t>(tile.cols, schema.cols - begin);
     if (schema.kind == ObjectKind::frame) {

@@ -11,7 +11,8 @@
 namespace dapple::detail::dbdf {
 
 /// Column ranges of the tiles: cut at every tile.cols columns, and in a frame also where the
-/// value type changes (R8). Throws invalid_argument when there would be absurdly many.
+/// value type changes (R8); none where there are no rows. Throws invalid_argument when there would
+/// be absurdly many.
 std::vector<Range> column_strips(const Schema& schema, TileShape tile);
 
 using PlacedTile = std::pair<BlockPos, TileShape>;

@@ -52,13 +52,15 @@ TEST_CASE("mtx errors: the banner") {
         "unsupported at byte 15: expected a matrix in line 1, got 'vector'");
   CHECK(mtx_error("%%MatrixMarket matrix sparse real general\n") ==
         "corrupt at byte 22: expected array or coordinate in line 1, got 'sparse'");
-  CHECK(
-      mtx_error("%%MatrixMarket matrix array complex general\n") ==
-      "unsupported at byte 28: expected real, integer or pattern values in line 1, got 'complex'");
+  CHECK(mtx_error("%%MatrixMarket matrix array complex general\n") ==
+        "unsupported at byte 28: expected real, integer, unsigned-integer or pattern values in "
+        "line 1, got 'complex'");
   CHECK(mtx_error("%%MatrixMarket matrix array quaternion general\n") ==
-        "corrupt at byte 28: expected real, integer or pattern values in line 1, got 'quaternion'");
+        "corrupt at byte 28: expected real, integer, unsigned-integer or pattern values in line 1, "
+        "got 'quaternion'");
   CHECK(mtx_error("%%MatrixMarket matrix array pattern general\n") ==
-        "corrupt at byte 28: expected real or integer values of an array in line 1, got 'pattern'");
+        "corrupt at byte 28: expected real, integer or unsigned-integer values of an array in line "
+        "1, got 'pattern'");
   CHECK(mtx_error("%%MatrixMarket matrix coordinate real hermitian\n") ==
         "unsupported at byte 38: expected general, symmetric or skew-symmetric in line 1, got "
         "'hermitian'");

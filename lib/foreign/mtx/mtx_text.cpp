@@ -68,7 +68,7 @@ class HeaderReader {
   }
 
   void field() {
-    constexpr std::string_view kFields = "real, integer or pattern";
+    constexpr std::string_view kFields = "real, integer, unsigned-integer or pattern";
     const std::string field = word(std::string(kFields));
     header_.pattern = field == "pattern";
     if (header_.pattern) {
@@ -82,7 +82,7 @@ class HeaderReader {
                     std::string(kFields) + " values");
     }
     if (header_.pattern && !header_.coordinate) {
-      text_.fail_at(Errc::corrupt, word_, "real or integer values of an array");
+      text_.fail_at(Errc::corrupt, word_, "real, integer or unsigned-integer values of an array");
     }
   }
 

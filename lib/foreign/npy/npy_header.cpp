@@ -58,9 +58,9 @@ class HeaderParser {
       const std::string key = in_.string();
       const std::size_t number = key == "descr" ? 0 : key == "fortran_order" ? 1 : 2;
       if ((number == 2 && key != "shape") || seen[number]) {
-        throw Error(
-            Errc::corrupt, file_, at,
-            "expected each of 'descr', 'fortran_order' and 'shape' once, got " + python_repr(key));
+        throw Error(Errc::corrupt, file_, at,
+                    "expected each of 'descr', 'fortran_order' and 'shape' once, got " +
+                        shortened_repr(key));
       }
       seen[number] = true;
       in_.expect(':');
@@ -111,10 +111,10 @@ class HeaderParser {
         label = in_.string();
       }
       in_.expect(',');
-      if (in_.sees('[')) fail_unsupported(at, "a record inside a record, " + python_repr(label));
+      if (in_.sees('[')) fail_unsupported(at, "a record inside a record, " + shortened_repr(label));
       const std::string dtype = in_.string();
       if (in_.take(',') && !in_.sees(')') && !parse_shape().empty()) {
-        fail_unsupported(at, "a field that is an array, " + python_repr(label));
+        fail_unsupported(at, "a field that is an array, " + shortened_repr(label));
       }
       in_.expect(')');
       add_field(std::move(label), dtype, at, labels);
@@ -130,7 +130,7 @@ class HeaderParser {
     } else {
       if (!labels.insert(label).second) {
         throw Error(Errc::corrupt, file_, at,
-                    "expected each field once, got " + python_repr(label) + " again");
+                    "expected each field once, got " + shortened_repr(label) + " again");
       }
       header_.fields.push_back(field_of(std::move(label), dtype, at));
       header_.fields.back().offset = header_.item_size;
@@ -146,8 +146,8 @@ class HeaderParser {
     const Dtype split = split_dtype(dtype);
     const auto type = value_type_of(split);
     if (!type) {
-      fail_unsupported(at, "the dtype " + python_repr(dtype) +
-                               (label.empty() ? "" : " of field " + python_repr(label)));
+      fail_unsupported(at, "the dtype " + shortened_repr(dtype) +
+                               (label.empty() ? "" : " of field " + shortened_repr(label)));
     }
     return {std::move(label), *type, split.swapped && split.size > 1, 0};
   }

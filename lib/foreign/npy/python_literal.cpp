@@ -193,4 +193,11 @@ std::string python_repr(std::string_view text) {
   return out + quote;
 }
 
+std::string shortened_repr(std::string_view text) {
+  constexpr int kMost = 40;
+  std::size_t kept = 0;
+  for (int i = 0; i < kMost && kept < text.size(); ++i) kept += next_utf8(text.substr(kept))->size;
+  return python_repr(text.substr(0, kept)) + (kept < text.size() ? "..." : "");
+}
+
 }  // namespace dapple::detail::npy
