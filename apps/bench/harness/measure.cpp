@@ -47,6 +47,12 @@ Taken take(const Series& series, const Contender& contender) {
   return {true, sample.value().value_or(seconds) / contender.work, clean, sample.notes()};
 }
 
+bool stands_for(const Contender& contender, const std::string& against) {
+  if (against == "limit") return contender.role == Role::limit;
+  if (against == "peer") return contender.role == Role::peer;
+  return contender.name.starts_with(against);
+}
+
 /// All samples of a series: taken[round][contender].
 class Rounds {
  public:
@@ -61,8 +67,9 @@ class Rounds {
     std::vector<std::size_t> order(n);
     std::iota(order.begin(), order.end(), std::size_t{0});
     Random random(n);
-    while (!satisfied(patience) &&
-           (taken_.size() < patience.least_rounds || spent() < patience.seconds)) {
+    while (
+        (!satisfied(patience) || (taken_.size() < patience.most_rounds && is_in_doubt(series))) &&
+        (taken_.size() < patience.least_rounds || spent() < patience.seconds)) {
       std::vector<Taken> round(n);
       for (std::size_t k = n; k > 1; --k) std::swap(order[k - 1], order[random.below(k)]);
       for (const std::size_t c : order) {
@@ -148,6 +155,33 @@ class Rounds {
     return true;
   }
 
+  /// True when chance alone, of rounds that reach a goal and rounds that miss it, might have made
+  /// either the more: a fair coin is so uneven in one of twenty series.
+  bool is_in_doubt(const Series& series) const {
+    for (std::size_t c = 0; c < series.contenders.size(); ++c) {
+      if (series.contenders[c].role != Role::dapple) continue;
+      for (const Goal& goal : series.goals) {
+        if (goal.against.empty() || !goal.note.empty()) continue;
+        for (std::size_t other = 0; other < series.contenders.size(); ++other) {
+          if (rests_[other] || !stands_for(series.contenders[other], goal.against)) continue;
+          const auto [reached, missed] = tally(c, other, goal.most);
+          const double uneven = reached - missed;
+          if (uneven * uneven <= 4 * (reached + missed)) return true;
+        }
+      }
+    }
+    return false;
+  }
+  /// Rounds in which the time of `a` is at most `most` times that of `b`, and others.
+  std::pair<double, double> tally(std::size_t a, std::size_t b, double most) const {
+    double reached = 0, missed = 0;
+    for (const auto& round : taken_) {
+      if (!round[a].clean || !round[b].clean) continue;
+      (round[a].value <= most * round[b].value ? reached : missed) += 1;
+    }
+    return {reached, missed};
+  }
+
   std::vector<std::vector<Taken>> taken_;
   // By contender:
   std::vector<std::size_t> clean_;
@@ -156,12 +190,6 @@ class Rounds {
   std::vector<bool> rests_;       // takes part no more
   std::vector<bool> counts_all_;  // too few clean samples: disturbed ones count as well
 };
-
-bool stands_for(const Contender& contender, const std::string& against) {
-  if (against == "limit") return contender.role == Role::limit;
-  if (against == "peer") return contender.role == Role::peer;
-  return contender.name.starts_with(against);
-}
 
 /// The fastest of the contenders that `against` stands for.
 std::optional<std::size_t> find_best(const Series& series, const Rounds& rounds,

@@ -5,7 +5,8 @@
 // within a round and the median of them is reported: whatever slows the machine for a second slows
 // both sides. A sample during which other programs used a processor, or a warm one that read from
 // storage, counts only if there are too few others. What takes more than four times as long as
-// dapple leaves after the least number of rounds, and its time is not counted.
+// dapple leaves after the least number of rounds, and its time is not counted. Where about as many
+// rounds reach a goal as miss it, more are made: otherwise chance would say which it is.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@
 namespace dapple::bench {
 
 struct Patience {
-  unsigned rounds = 7;        // undisturbed samples wanted of each contender
+  unsigned rounds = 7;        // undisturbed samples wanted of each contender,
+  unsigned most_rounds = 25;  //   and up to so many rounds while a goal is in doubt
   double seconds = 10;        // after which a series ends with what it has,
   unsigned least_rounds = 3;  // but not before so many rounds
 };
