@@ -52,7 +52,8 @@ class ScatteredRows {
   const ClearRows clear_;
   std::uint64_t row_bytes_;
   std::uint64_t at_once_;              // rows
-  Array<std::byte> stage_;             // zeros, and what
+  Array<std::byte> stage_;             // zeros, and in the rows
+  std::byte* cells_ = nullptr;         //   from here on what
   const std::byte* stored_ = nullptr;  //   begins here in the block
   std::uint64_t row_ = kNone;          // the one that was asked for,
   std::byte* first_ = nullptr;         //   and its first cell
