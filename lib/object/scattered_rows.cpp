@@ -15,7 +15,6 @@ namespace {
 // read and written meanwhile push some of them out of a cache of 32 KiB (rows of 8000 bytes: two at
 // once take 28 ms, one 24, four 36; in place three take 47, one 35).
 constexpr std::uint64_t kNear = 8 << 10;
-constexpr std::size_t kLine = 64, kWord = 8;
 // Longer rows are not staged.
 constexpr std::uint64_t kLongestStaged = 64 << 10;
 
@@ -30,7 +29,7 @@ ScatteredRows::ScatteredRows(const Target& out, const Part& part, ClearRows clea
       begin_(part.rows.begin),
       done_(part.rows.begin) {
   if (out.streamed && out.col_step == size_of(out.type) && row_bytes_ <= kLongestStaged) {
-    stage_.reset(at_once_ * row_bytes_ + kLine);
+    stage_.reset(at_once_ * row_bytes_ + kCopyLine);
     std::memset(stage_.data(), 0, stage_.size());
   }
 }
@@ -46,10 +45,7 @@ void ScatteredRows::move_to(std::uint64_t row, const std::byte* at) noexcept {
     begin_ = done_;
     done_ += std::min(part_.rows.end - begin_, at_once_);
     stored_ = at;
-    // As far into a line as in the target, so that lines are copied from whole ones (rows of 8000
-    // bytes: 4 % of 26 ms); whatever the target, values may be stored to as such.
-    const std::size_t into_line = reinterpret_cast<std::uintptr_t>(target(begin_)) % kLine;
-    cells_ = stage_.data() + into_line / kWord * kWord;
+    cells_ = stage_.data() + place_in_line(target(begin_));
   } else if (row >= done_) {
     zero_to(row + std::min(part_.rows.end - row, at_once_));
   }

@@ -13,8 +13,6 @@ namespace dapple::detail {
 
 namespace {
 
-constexpr std::size_t kLine = 64;
-
 // `n` bytes to whole lines. REQUIRES that `to` starts one, and that lines make up `n`.
 void stream_lines(std::byte* to, const std::byte* from, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; i += sizeof(__m128i)) {
@@ -28,7 +26,7 @@ void stream_lines(std::byte* to, const std::byte* from, std::size_t n) noexcept 
 __attribute__((target("avx"))) void stream_lines_avx(std::byte* to, const std::byte* from,
                                                      std::size_t n) noexcept {
   constexpr std::size_t kHalf = sizeof(__m256i);
-  for (std::size_t i = 0; i < n; i += kLine) {
+  for (std::size_t i = 0; i < n; i += kCopyLine) {
     const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i));
     const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + kHalf));
     _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i), low);
@@ -39,12 +37,12 @@ __attribute__((target("avx"))) void stream_lines_avx(std::byte* to, const std::b
 }  // namespace
 
 void stream_copy(std::byte* to, const std::byte* from, std::size_t n) noexcept {
-  const std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(to)) % kLine;
-  if (n < head + kLine) {
+  const std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(to)) % kCopyLine;
+  if (n < head + kCopyLine) {
     std::memcpy(to, from, n);
     return;
   }
-  const std::size_t lines = (n - head) / kLine * kLine, end = head + lines;
+  const std::size_t lines = (n - head) / kCopyLine * kCopyLine, end = head + lines;
   if (head > 0) std::memcpy(to, from, head);
   if (__builtin_cpu_supports("avx")) {
     stream_lines_avx(to + head, from + head, lines);
