@@ -49,7 +49,7 @@ class Mapped {
   void* map_ = nullptr;
 };
 
-constexpr std::size_t kWindow = 256 << 10, kSize = 3 * kWindow + 100;
+constexpr std::size_t kLookedAt = 256 << 10, kSize = 3 * kLookedAt + 100;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ TEST_CASE("residency: a file that was just written is in memory, to its last byt
   Residency residency(file.data(), kSize);
   for (int look = 0; look < 2; ++look) {
     CHECK(residency.holds(0, 1));
-    CHECK(residency.holds(kWindow - 5, 10));
+    CHECK(residency.holds(kLookedAt - 5, 10));
     CHECK(residency.holds(kSize - 1, 1));
     CHECK(residency.holds(0, kSize));
   }
@@ -81,7 +81,7 @@ TEST_CASE("residency: what has left memory is not held, and what is far from it 
   CHECK(residency.holds(kMiB, 100));
   CHECK(residency.holds(23 * kMiB, 100));
   // A large piece is told by its middle.
-  CHECK(!residency.holds(kMiddle - kWindow, 2 * kWindow));
+  CHECK(!residency.holds(kMiddle - kLookedAt, 2 * kLookedAt));
   CHECK(residency.holds(0, 4 * kMiB));
 }
 
