@@ -144,7 +144,9 @@ TEST_CASE("csv: the delimiter is guessed, or given") {
   // A quote is one where a field begins, and nowhere else.
   CHECK(labels(csv.open("5\" disk;b\n1;2\n3;4\n")) == Labels{"5\" disk", "b"});
   CHECK(labels(csv.open("a;\"b;\nc\"\n1;2\n")) == Labels{"a", "b;\nc"});
-  // Of one line, the one that stands there most often.
+  // Of one line, the one that stands there most often, or the first of several.
+  CHECK(labels(csv.open("a;b,c\n")) == Labels{"a", "b,c"});
+  CHECK(labels(csv.open("a\tb,c;d\n")) == Labels{"a", "b,c;d"});
   CHECK(labels(csv.open("a;b,c,d\n")) == Labels{"a;b", "c", "d"});
   std::string genes = "a;b", zeros = "0";
   for (int i = 0; i < 20000; ++i) {

@@ -55,12 +55,13 @@ char guess_delimiter(std::string_view text) noexcept {
   }
   // Of one line, any delimiter stands equally often in all.
   const auto often = [several](const Guess& guess) { return several ? guess.second : guess.first; };
-  std::size_t best = kDelimiters.size() - 1;
+  // Of those that stand as often in one line the first, of rows the comma.
+  std::size_t best = several ? kDelimiters.size() - 1 : 0;
   for (std::size_t i = 0; i < guesses.size(); ++i) {
     if (several && guesses[i].first > 0 && guesses[i].steady) return kDelimiters[i];
     if (often(guesses[i]) > often(guesses[best])) best = i;
   }
-  return kDelimiters[best];
+  return often(guesses[best]) > 0 ? kDelimiters[best] : kDelimiters.back();
 }
 
 bool guess_header(const char* first, const char* second, const char* end, char delimiter) noexcept {
