@@ -197,7 +197,7 @@ std::string descr_of(const Schema& schema) {
                                          std::to_string(col) + " with a label that is " +
                                          (column.label.empty() ? "empty"
                                           : !utf8              ? "not UTF-8"
-                                                  : "used twice: " + python_repr(column.label)));
+                                                  : "used twice: " + shortened_repr(column.label)));
     }
     if (col > 0) list += ", ";
     list.append("(").append(python_repr(column.label)).append(", ");
