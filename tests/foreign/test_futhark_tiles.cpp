@@ -141,6 +141,9 @@ TEST_CASE("futhark: tiles share a character of a string wherever its bytes are c
       {"\xe9", {0xC3, 0xA9}},
       {"\\233", {0xC3, 0xA9}},
       {"\\000000233", {0xC3, 0xA9}},
+      {"\\0000000233", {23, '3'}},  // two characters: one is of ten bytes at most
+      {"\\xe9\\&\\&\\&", {0xC3, 0xA9}},
+      {"\\SOH\\SO\\&H\\^A", {1, 14, 'H', 1}},
       {"\\o351", {0xC3, 0xA9}},
       {"\\8364", {0xE2, 0x82, 0xAC}},
       {"\\x20Ac", {0xE2, 0x82, 0xAC}},

@@ -71,6 +71,9 @@ TEST_CASE("futhark untyped: the values of numbers") {
   CHECK(cells_of<std::uint8_t>(dir, R"("a\n\x41\o101\66\SOH\SO\&1\DEL\^A\"\8364\&")") ==
         std::vector<std::uint8_t>{'a', '\n', 'A', 'A', 'B', 1, 14, '1', 127, 1, '"', 0xE2, 0x82,
                                   0xAC});
+  // Ten bytes are looked at for a character, so the tenth digit is another.
+  CHECK(cells_of<std::uint8_t>(dir, R"("\000000233\0000000233\x00000041\x000000041")") ==
+        std::vector<std::uint8_t>{0xC3, 0xA9, 23, '3', 'A', 4, '1'});
   CHECK(cells_of<std::uint8_t>(dir, "\"\xC3\xA9\"") ==
         std::vector<std::uint8_t>{0xC3, 0x83, 0xC2, 0xA9});  // bytes are taken for Latin-1
 }
