@@ -67,6 +67,9 @@ TEST_CASE("futhark untyped: the values of numbers") {
   CHECK(value_of<float>(dir, "2.9802323e-8f16") == 0);
   CHECK(value_of<float>(dir, "1.00048828125f16") == 1);             // a tie, to even
   CHECK(value_of<float>(dir, "1.00146484375f16") == 1.001953125F);  // a tie, to even
+  // Above that tie as a double, on it as a float.
+  CHECK(value_of<float>(dir, "1.000488281251f16") == 1);
+  CHECK(value_of<float>(dir, "1.0004884f16") == 1.0009765625F);
   CHECK(bits_of(value_of<float>(dir, "-0f16")) == 0);
   CHECK(cells_of<std::uint8_t>(dir, R"("a\n\x41\o101\66\SOH\SO\&1\DEL\^A\"\8364\&")") ==
         std::vector<std::uint8_t>{'a', '\n', 'A', 'A', 'B', 1, 14, '1', 127, 1, '"', 0xE2, 0x82,
