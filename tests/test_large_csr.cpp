@@ -93,6 +93,11 @@ void check_split_csr() {
       CHECK(std::memcmp(&cols[i], entry, 4) == 0);
       CHECK(std::memcmp(&values[i * kSize], entry + 4, kSize) == 0);
     }
+    // And put together again.
+    std::vector<std::byte> joined(entries.size() + 1, std::byte{0xee});
+    detail::dbdf::join_csr_entries<kSize>(cols.data(), values.data(), count, joined.data());
+    CHECK(std::equal(entries.begin(), entries.end(), joined.begin()));
+    CHECK(joined.back() == std::byte{0xee});
   }
 }
 
@@ -143,7 +148,8 @@ TEST_CASE("large COO: that the very last entries are out of order makes no diffe
   check_arrays(path, cells);
 }
 
-TEST_CASE("large CSR: any number of entries is taken apart, and no more than those") {
+TEST_CASE(
+    "large CSR: any number of entries is taken apart and put together, and no more than those") {
   check_split_csr<1>();
   check_split_csr<2>();
   check_split_csr<4>();

@@ -68,7 +68,7 @@ TEST_CASE("writer: sparse input in any order gives the cells it names") {
 TEST_CASE("writer: rows that take many pieces, of every kind and size of value") {
   const TempDir dir;
   Rng rng(21);
-  constexpr std::uint32_t rows = 300, cols = 200;  // 360 KB of f64 entries: more than a piece
+  constexpr std::uint32_t rows = 1200, cols = 200;  // 1.4 MB of f64 entries: more than a piece
   const auto integer = [](Rng& r) { return static_cast<double>(r.between(1, 200)); };
   const auto fraction = [](Rng& r) { return static_cast<double>(r.between(1, 1 << 30)) + 0.5; };
   for (const bool small : {true, false}) {
@@ -96,7 +96,7 @@ TEST_CASE("writer: rows that take many pieces, of every kind and size of value")
 
 TEST_CASE("writer: a row longer than a piece, and rows without entries") {
   const TempDir dir;
-  constexpr std::uint32_t cols = 60'000;
+  constexpr std::uint32_t cols = 250'000;
   Rng rng(22);
   Rows<std::int64_t> input(rng, 0, cols, 0, [](Rng&) { return 1; });
   for (std::uint32_t c = 0; c < cols; c += 2) {

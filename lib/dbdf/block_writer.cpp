@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -157,7 +156,7 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
   }
   write_planned(pos, DenseCells{scratch.data(), declared, cells.rows, cells.cols, row_bytes},
                 declared, turn);
-  return_scratch(std::move(scratch));
+  scratch_.give_back(std::move(scratch));
 }
 
 void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<SparseCell> cells) {
@@ -238,19 +237,23 @@ void BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
                              ValueType declared, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
-  std::vector<std::byte> buffer = take_scratch(dbdf::RowEncoder::kPiece);
-  const std::size_t header = dbdf::emit_item_header(buffer.data(), entry);
-  const auto piece = std::span(buffer).first(dbdf::RowEncoder::kPiece);
-  const auto encode_to = [&](const dbdf::TakePiece& take) {
-    dbdf::RowEncoder(cells, plan, piece, header, take).run();
+  PieceBuffer buffer = buffers_.take();
+  const auto encode = [&] {
+    dbdf::emit_item_header(buffer.claim(kPosition + dbdf::header_size(entry.kind)), entry);
+    dbdf::RowEncoder(cells, plan, buffer).run();
   };
   if (kPosition + entry.bytes <= ItemFile::kSmall) {
-    // All of it is one piece.
-    encode_to([&](std::span<const std::byte> item) { file_.put(entry, item, turn); });
+    // All of it is one piece, which gets its place when it is there.
+    const TakePiece take = [&](std::uint64_t, std::span<const std::byte> item) {
+      file_.put(entry, item, turn);
+    };
+    buffer.start(0, take);
+    encode();
+    buffer.flush();
   } else {
-    file_.put_pieces(entry, turn, encode_to);
+    file_.put_pieces(entry, turn, buffer, encode);
   }
-  return_scratch(std::move(buffer));
+  buffers_.give_back(std::move(buffer));
 }
 
 void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType declared,
@@ -266,7 +269,7 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
   const std::size_t header = dbdf::emit_item_header(item.data(), entry);
   encode(cells, plan, std::span(item).first(kPosition + entry.bytes).subspan(header));
   file_.put(entry, std::span(item).first(kPosition + entry.bytes), turn);
-  return_scratch(std::move(item));
+  scratch_.give_back(std::move(item));
 }
 
 // Dense cells as they are: hashed and written from where they lie, and not copied unless they are
@@ -284,7 +287,7 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
     std::byte* p = std::copy(header.begin(), header.end(), item.data());
     for (std::size_t r = 0; r < runs; ++r) p = std::copy_n(cells.row(r), run_bytes, p);
     file_.put(entry, std::span(item).first(kPosition + entry.bytes), turn);
-    return_scratch(std::move(item));
+    scratch_.give_back(std::move(item));
     return;
   }
   if (run_bytes < kShortRun) return write_gathered(entry, header, cells, turn);
@@ -301,23 +304,12 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
 // of memory each, and longer to write than their bytes.
 void BlockWriter::write_gathered(const Entry& entry, std::span<const std::byte> header,
                                  const DenseCells& cells, Turn* turn) {
-  constexpr std::size_t kPiece = dbdf::RowEncoder::kPiece;
-  std::vector<std::byte> buffer = take_scratch(kPiece);
-  const std::size_t row_bytes = cells.row_bytes();
-  file_.put_pieces(entry, turn, [&](const dbdf::TakePiece& take) {
-    std::copy(header.begin(), header.end(), buffer.begin());
-    std::size_t size = header.size();
-    for (std::uint32_t r = 0; r < cells.rows; ++r) {
-      if (row_bytes > kPiece - size) {
-        take(std::span(buffer).first(size));
-        size = 0;
-      }
-      std::memcpy(buffer.data() + size, cells.row(r), row_bytes);
-      size += row_bytes;
-    }
-    take(std::span(buffer).first(size));
+  PieceBuffer buffer = buffers_.take();
+  file_.put_pieces(entry, turn, buffer, [&] {
+    buffer.put(header);
+    for (std::uint32_t r = 0; r < cells.rows; ++r) buffer.put({cells.row(r), cells.row_bytes()});
   });
-  return_scratch(std::move(buffer));
+  buffers_.give_back(std::move(buffer));
 }
 
 void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
@@ -353,25 +345,9 @@ WriteSummary BlockWriter::finish() {
 }
 
 std::vector<std::byte> BlockWriter::take_scratch(std::size_t bytes) {
-  std::vector<std::byte> scratch;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!scratch_.empty()) {
-      scratch = std::move(scratch_.back());
-      scratch_.pop_back();
-    }
-  }
+  std::vector<std::byte> scratch = scratch_.take();
   if (scratch.size() < bytes) scratch.resize(bytes);
   return scratch;
-}
-
-// The block is in the file: that there is no memory to keep its buffer is no error.
-void BlockWriter::return_scratch(std::vector<std::byte> scratch) noexcept {
-  const std::lock_guard lock(mutex_);
-  try {
-    scratch_.push_back(std::move(scratch));
-  } catch (const std::bad_alloc&) {
-  }
 }
 
 }  // namespace dapple::detail

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -14,6 +13,8 @@
 #include "lib/dbdf/item_file.h"
 #include "lib/dbdf/sparse_cells.h"
 #include "lib/object/schema.h"
+#include "lib/piece_buffer.h"
+#include "lib/pool.h"
 
 namespace dapple::detail {
 
@@ -60,7 +61,6 @@ class BlockWriter {
   void write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
                   ValueType declared, Turn* turn);
   std::vector<std::byte> take_scratch(std::size_t bytes);
-  void return_scratch(std::vector<std::byte> scratch) noexcept;
 
   Schema schema_;
   WriteOptions options_;
@@ -69,9 +69,8 @@ class BlockWriter {
   std::vector<Range> strips_;
   dbdf::ItemFile file_;
   std::atomic<bool> finished_{false};  // `finish` was called
-
-  std::mutex mutex_;  // guards what follows
-  std::vector<std::vector<std::byte>> scratch_;
+  Pool<std::vector<std::byte>> scratch_;
+  Pool<PieceBuffer> buffers_;
 };
 
 }  // namespace dapple::detail

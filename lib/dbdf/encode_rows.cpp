@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lib/bytes.h"
+#include "lib/dbdf/split_entries.h"
 #include "lib/object/convert_cells.h"
 
 namespace dapple::detail::dbdf {
@@ -27,19 +28,6 @@ void RowEncoder::encode() {
     case BlockKind::empty:
       break;
   }
-  flush();
-}
-
-void RowEncoder::flush() {
-  if (size_ > 0) take_(buffer_.first(size_));
-  size_ = 0;
-}
-
-std::byte* RowEncoder::room_for(std::size_t bytes) {
-  if (bytes > buffer_.size() - size_) flush();
-  std::byte* const at = buffer_.data() + size_;
-  size_ += bytes;
-  return at;
 }
 
 template <std::size_t kSize>
@@ -57,7 +45,7 @@ const std::byte* RowEncoder::values_at(std::uint64_t k, std::uint64_t& count) {
 }
 
 void RowEncoder::encode_empty_rows(std::uint32_t count) {
-  for (; count > 0; --count) store_le(room_for(4), std::uint32_t{0});
+  for (; count > 0; --count) store_le(out_.claim(4), std::uint32_t{0});
 }
 
 template <std::size_t kSize>
@@ -69,22 +57,13 @@ void RowEncoder::encode_csr() {
     next = cells_.row(i);
     std::uint64_t k = cells_.row_ptr[i];
     const std::uint64_t end = cells_.row_ptr[i + 1];
-    store_le(room_for(4), static_cast<std::uint32_t>(end - k));
+    store_le(out_.claim(4), static_cast<std::uint32_t>(end - k));
     while (k < end) {
-      if (buffer_.size() - size_ < stride) flush();
-      std::uint64_t count = std::min<std::uint64_t>(end - k, (buffer_.size() - size_) / stride);
+      std::uint64_t count = std::min<std::uint64_t>(end - k, (out_.left() + stride - 1) / stride);
       const std::byte* value = values_at<kSize>(k, count);
       const std::uint32_t* const cols = cells_.col_idx + k;
-      std::byte* out = room_for(count * stride);
-      // Asked for ahead, both arrays come from memory a fifth faster (12 bytes an entry: 10.4 ms
-      // for 10^7 of them, with this 8.7), since the processor's own prefetching ends with each
-      // page.
-      for (std::uint64_t n = 0; n < count; ++n, out += stride, value += kSize) {
-        __builtin_prefetch(cols + n + 256);
-        __builtin_prefetch(value + 2048);
-        store_le(out, cols[n]);
-        std::memcpy(out + 4, value, kSize);
-      }
+      std::byte* const out = out_.claim(count * stride);
+      join_csr_entries<kSize>(cols, value, static_cast<std::uint32_t>(count), out);
       k += count;
     }
   }
@@ -100,7 +79,7 @@ void RowEncoder::encode_coo() {
       std::uint64_t count = cells_.row_ptr[i + 1] - k;
       const std::byte* value = values_at<kSize>(k, count);
       for (std::uint64_t n = 0; n < count; ++n, value += kSize) {
-        std::byte* const out = room_for(stride);
+        std::byte* const out = out_.claim(stride);
         store_le(out, row);
         if constexpr (kWithCol) store_le(out + 4, cells_.col_idx[k + n]);
         std::memcpy(out + stride - kSize, value, kSize);
@@ -119,10 +98,9 @@ void RowEncoder::encode_dense() {
     const std::uint64_t end = here ? cells_.row_ptr[i + 1] : 0;
     i += here ? 1U : 0U;
     for (std::uint64_t col = 0; col < cells_.cols;) {
-      if (buffer_.size() - size_ < kSize) flush();
       const std::uint64_t width =
-          std::min<std::uint64_t>(cells_.cols - col, (buffer_.size() - size_) / kSize);
-      std::byte* const out = room_for(width * kSize);
+          std::min<std::uint64_t>(cells_.cols - col, (out_.left() + kSize - 1) / kSize);
+      std::byte* const out = out_.claim(width * kSize);
       std::memset(out, 0, width * kSize);
       while (k < end && cells_.col_idx[k] < col + width) {
         std::uint64_t count = 1;

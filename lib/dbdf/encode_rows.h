@@ -5,29 +5,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <span>
 
 #include "lib/dbdf/encode.h"
+#include "lib/piece_buffer.h"
 
 namespace dapple::detail::dbdf {
 
-/// Takes one piece of what is made in pieces.
-using TakePiece = std::function<void(std::span<const std::byte>)>;
-
-/// Makes the bytes of rows under a plan whose value type holds them, in pieces that follow each
-/// other; what stands in front of the first is the caller's.
+/// Puts the bytes of rows under a plan whose value type holds them, behind what the buffer has.
 class RowEncoder {
  public:
-  static constexpr std::size_t kPiece = std::size_t{256} << 10;
+  /// Arguments must outlive this.
+  RowEncoder(const CsrCells& cells, const Plan& plan, PieceBuffer& out)
+      : cells_(cells), plan_(plan), out_(out) {}
 
-  /// `buffer` holds the pieces, and `front` bytes already. REQUIRES that it is a piece long, or
-  /// holds all. Arguments must outlive this.
-  RowEncoder(const CsrCells& cells, const Plan& plan, std::span<std::byte> buffer,
-             std::size_t front, const TakePiece& take)
-      : cells_(cells), plan_(plan), buffer_(buffer), size_(front), take_(take) {}
-
-  /// Hands out one piece after the other.
   void run();
 
  private:
@@ -45,9 +35,6 @@ class RowEncoder {
   template <std::size_t kSize>
   void encode_dense();
 
-  void flush();
-  /// Room for `bytes` that belong together.
-  std::byte* room_for(std::size_t bytes);
   /// The values from `k` on as the plan's type, exact by the survey. `count` is how many are
   /// wanted, and behind the call how many are there: at least one. REQUIRES that `k` ascends from
   /// call to call.
@@ -56,9 +43,7 @@ class RowEncoder {
 
   const CsrCells& cells_;
   const Plan& plan_;
-  std::span<std::byte> buffer_;
-  std::size_t size_;  // bytes in use of it
-  const TakePiece& take_;
+  PieceBuffer& out_;
   std::array<std::byte, kBatch * sizeof(std::uint64_t)> converted_;  // one batch of values
   std::uint64_t converted_begin_ = 0, converted_end_ = 0;            // which they are
 };

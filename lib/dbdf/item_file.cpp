@@ -16,7 +16,6 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-constexpr std::size_t kTail = 1 << 20;
 constexpr std::uint64_t kPaddingHeader = kPosition + kDenseHeader;
 
 template <class F>
@@ -39,11 +38,13 @@ std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align) {
 }  // namespace
 
 ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& options,
-                   std::vector<std::byte> header)
+                   std::span<const std::byte> header)
     : file_(path, options.overwrite),
       align_(options.plain ? 1 : options.align),
-      end_(header.size()),
-      tail_(std::move(header)) {}
+      write_([this](std::uint64_t offset, auto piece) { file_.write_at(offset, piece); }) {
+  tail_.start(0, write_);
+  tail_.put(header);
+}
 
 // A caller may go on after an error, or when memory ran out: a file with a hole must never be
 // published.
@@ -84,18 +85,19 @@ void ItemFile::put(Entry entry, std::span<const iovec> parts, Turn* turn) {
   });
 }
 
-void ItemFile::put_pieces(Entry entry, Turn* turn,
-                          const std::function<void(const TakePiece&)>& make) {
+void ItemFile::put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer,
+                          const std::function<void()>& make) {
   attempt([&] {
     const Place place = reserve(entry, turn);
-    std::uint64_t at = place.offset;
-    file_.will_write(at, kPosition + entry.bytes);
+    file_.will_write(place.offset, kPosition + entry.bytes);
     Xxh3 hash;
-    make([&](std::span<const std::byte> piece) {
+    const TakePiece take = [&](std::uint64_t offset, std::span<const std::byte> piece) {
       hash.add(piece);
-      file_.write_at(at, piece);
-      at += piece.size();
-    });
+      file_.write_at(offset, piece);
+    };
+    buffer.start(place.offset, take);
+    make();
+    buffer.flush();
     entry.hash = hash.value();
     set_entry(place, entry);
   });
@@ -110,11 +112,9 @@ void ItemFile::set_entry(const Place& place, const Entry& entry) {
 void ItemFile::append_small(Entry& entry, std::span<const std::byte> item) {
   const std::lock_guard lock(mutex_);
   if (entry.kind == BlockKind::dense) append_padding(align_);
-  entry.offset = end_ + kPosition;
-  tail_.insert(tail_.end(), item.begin(), item.end());
-  end_ += item.size();
+  entry.offset = tail_.offset() + kPosition;
+  tail_.put(item);
   entries_.push_back(entry);
-  if (tail_.size() >= kTail) flush_tail();
 }
 
 // Takes the place of an item behind everything else.
@@ -123,10 +123,10 @@ ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
   in_turn(turn, [&] {
     const std::lock_guard lock(mutex_);
     if (entry.kind == BlockKind::dense) append_padding(align_);
-    flush_tail();
-    place = {end_, entries_.size()};
-    entry.offset = end_ + kPosition;
-    end_ = entry.offset + entry.bytes;
+    tail_.flush();
+    place = {tail_.offset(), entries_.size()};
+    entry.offset = place.offset + kPosition;
+    tail_.start(entry.offset + entry.bytes, write_);
     entries_.push_back(entry);
   });
   return place;
@@ -134,23 +134,20 @@ ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
 
 // Puts what is needed so that a dense payload behind it is aligned.
 void ItemFile::append_padding(std::uint64_t align) {
-  const std::uint64_t bytes = padding_in_front_of(end_, align);
+  const std::uint64_t bytes = padding_in_front_of(tail_.offset(), align);
   if (bytes == 0) return;
   Entry padding;
   padding.pos = kAuxiliaryPos;
   padding.rows = 1;
   padding.cols = static_cast<std::uint32_t>(bytes - kPaddingHeader);
   padding.kind = BlockKind::dense;
-  const std::size_t at = tail_.size();
-  tail_.resize(at + bytes);
-  emit_item_header(tail_.data() + at, padding);
-  std::memcpy(tail_.data() + at + kPaddingHeader, kPaddingTag, kTag);
-  end_ += bytes;
-}
-
-void ItemFile::flush_tail() {
-  file_.write_at(end_ - tail_.size(), std::span<const std::byte>(tail_));
-  tail_.clear();
+  emit_item_header(tail_.claim(kPaddingHeader), padding);
+  std::memcpy(tail_.claim(kTag), kPaddingTag, kTag);
+  for (std::uint64_t zeros = bytes - kPaddingHeader - kTag; zeros > 0;) {
+    const std::size_t n = std::min<std::uint64_t>(zeros, tail_.left());
+    std::memset(tail_.claim(n), 0, n);
+    zeros -= n;
+  }
 }
 
 // The index is a dense u8 block of rows of 64 bytes, its payload aligned to them.
@@ -167,19 +164,9 @@ void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
   }
   block.rows = static_cast<std::uint32_t>(bytes / kLine);
   block.cols = kLine;
-  const std::size_t at = tail_.size();
-  tail_.resize(at + kPaddingHeader);
-  emit_item_header(tail_.data() + at, block);
-  end_ += kPaddingHeader;
-  emit_index(index, header_hash, end_ + bytes, [&](std::span<const std::byte> part) {
-    while (!part.empty()) {
-      const auto piece = part.first(std::min(part.size(), kTail));
-      tail_.insert(tail_.end(), piece.begin(), piece.end());
-      end_ += piece.size();
-      part = part.subspan(piece.size());
-      if (tail_.size() >= kTail) flush_tail();
-    }
-  });
+  emit_item_header(tail_.claim(kPaddingHeader), block);
+  emit_index(index, header_hash, tail_.offset() + bytes,
+             [&](std::span<const std::byte> part) { tail_.put(part); });
 }
 
 void ItemFile::require_whole() const {
@@ -190,9 +177,9 @@ void ItemFile::require_whole() const {
 
 std::uint64_t ItemFile::publish(bool sync) {
   require_whole();
-  flush_tail();
+  tail_.flush();
   file_.publish(sync);
-  return end_;
+  return tail_.offset();
 }
 
 }  // namespace dapple::detail::dbdf

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "dapple/writer.h"
-#include "lib/dbdf/encode_rows.h"
 #include "lib/dbdf/header.h"
 #include "lib/file.h"
 #include "lib/object/index.h"
+#include "lib/piece_buffer.h"
 
 namespace dapple::detail {
 
@@ -35,7 +35,7 @@ class ItemFile {
   static constexpr std::size_t kSmall = std::size_t{64} << 10;
 
   ItemFile(const std::filesystem::path& path, const WriteOptions& options,
-           std::vector<std::byte> header);
+           std::span<const std::byte> header);
 
   const std::string& name() const noexcept { return file_.name(); }
 
@@ -43,9 +43,9 @@ class ItemFile {
   void put(Entry entry, std::span<const std::byte> item, Turn* turn = nullptr);
   /// A large item whose parts lie apart; the first is position and header.
   void put(Entry entry, std::span<const iovec> parts, Turn* turn);
-  /// A large item that is made piece by piece: make(take) calls take(bytes) for each, in order,
-  /// and throws nothing of its own.
-  void put_pieces(Entry entry, Turn* turn, const std::function<void(const TakePiece&)>& make);
+  /// A large item that is made piece by piece: make() puts its bytes to `buffer`, and throws
+  /// nothing of its own.
+  void put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer, const std::function<void()>& make);
 
   /// What was put. REQUIRES, as what follows, that nobody puts.
   const EntryTable& entries() const noexcept { return entries_; }
@@ -68,16 +68,16 @@ class ItemFile {
   template <class F>
   void attempt(const F& f);
   void append_padding(std::uint64_t align);
-  void flush_tail();
 
   OutputFile file_;
   std::uint64_t align_;
   std::atomic<bool> failed_{false};  // an item was not put
 
-  std::mutex mutex_;             // guards what follows
-  std::uint64_t end_ = 0;        // bytes of the file that are taken
-  EntryTable entries_;           // in file order
-  std::vector<std::byte> tail_;  // the last bytes, not written yet: [end_ - tail_.size(), end_)
+  TakePiece write_;  // to file_
+
+  std::mutex mutex_;    // guards what follows
+  EntryTable entries_;  // in file order
+  PieceBuffer tail_;    // to where the last bytes go that are taken, and small items
 };
 
 }  // namespace dbdf

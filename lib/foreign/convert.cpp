@@ -8,6 +8,7 @@
 #include "lib/foreign/daphne_meta.h"
 #include "lib/foreign/formats.h"
 #include "lib/object/source.h"
+#include "lib/piece_buffer.h"
 #include "lib/text.h"
 
 namespace dapple {
@@ -16,32 +17,18 @@ namespace detail {
 
 namespace {
 
-/// Gathers small writes into pieces of this size; larger ones pass through.
-constexpr std::size_t kSinkBytes = std::size_t{1} << 20;
-
-/// A sink that hands its bytes to `Out`, a function of a span of bytes, in large pieces.
-template <class Out>
+/// Hands its bytes on in large pieces.
 class BufferedSink final : public ByteSink {
  public:
-  explicit BufferedSink(Out out) : out_(std::move(out)) { buffer_.reserve(kSinkBytes); }
+  explicit BufferedSink(TakePiece take) : take_(std::move(take)) { buffer_.start(0, take_); }
 
-  void write(std::span<const std::byte> bytes) override {
-    if (bytes.size() > kSinkBytes - buffer_.size()) flush();
-    if (bytes.size() >= kSinkBytes) {
-      out_(bytes);
-    } else {
-      buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-    }
-  }
-
-  void flush() {
-    if (!buffer_.empty()) out_(std::span<const std::byte>(buffer_));
-    buffer_.clear();
-  }
+  void write(std::span<const std::byte> bytes) override { buffer_.put(bytes); }
+  std::uint64_t size() const noexcept override { return buffer_.offset(); }
+  void flush() { buffer_.flush(); }
 
  private:
-  Out out_;
-  std::vector<std::byte> buffer_;
+  TakePiece take_;
+  PieceBuffer buffer_;
 };
 
 /// What a message about text columns names.
@@ -165,7 +152,8 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
   if (format.reads_meta) detail::require_no_meta(source, out, options.write.overwrite);
   detail::OutputFile file(out, options.write.overwrite);
   detail::require_covered(source, part, options);
-  detail::BufferedSink sink([&](std::span<const std::byte> bytes) { file.append(bytes); });
+  detail::BufferedSink sink(
+      [&](std::uint64_t offset, auto piece) { file.write_at(offset, piece); });
   detail::naming_source(source, [&] { format.write(source, sink, options); });
   sink.flush();
   if (format.reads_meta) {
@@ -173,7 +161,7 @@ WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& par
   } else {
     file.publish(options.write.sync);
   }
-  return {{}, file.appended()};
+  return {{}, sink.size()};
 }
 
 void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
@@ -189,7 +177,7 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
   }
   const detail::Source source = detail::source_of(in, part, options, format);
   detail::require_covered(source, part, options);
-  detail::BufferedSink buffered([&](std::span<const std::byte> bytes) { sink(bytes); });
+  detail::BufferedSink buffered([&](std::uint64_t, auto piece) { sink(piece); });
   detail::naming_source(source, [&] { format.write(source, buffered, options); });
   buffered.flush();
 }

@@ -34,6 +34,8 @@ class ByteSink {
   virtual ~ByteSink() = default;
   virtual void write(std::span<const std::byte> bytes) = 0;
   void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+  /// Bytes written so far.
+  virtual std::uint64_t size() const noexcept = 0;
 };
 
 struct Format {

@@ -221,6 +221,21 @@ void Source::for_each_piece(const std::function<void(const Region&)>& take,
   }
 }
 
+void Source::for_each_packed(
+    std::uint64_t offset,
+    const std::function<void(const Region&, std::span<const std::byte>)>& take) const {
+  constexpr std::size_t kLine = 64;
+  Array<std::byte> memory;
+  for_each_piece([&](const Region& piece) {
+    const std::size_t bytes = piece.rows.size() * packed_row(piece.cols);
+    memory.reset(kLine + bytes);
+    std::byte* const cells = memory.data() + offset % kLine;
+    read_packed(piece, cells, threads());
+    take(piece, {cells, bytes});
+    offset += bytes;
+  });
+}
+
 Source::Load Source::load(const Region& region) const {
   Load sum;
   sum.area = static_cast<double>(region.rows.size()) * static_cast<double>(region.cols.size());

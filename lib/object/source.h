@@ -62,6 +62,13 @@ class Source {
   void for_each_piece(const std::function<void(const Region&)>& take,
                       std::uint64_t bytes = std::uint64_t{4} << 20) const;
 
+  /// Calls take(piece, cells) for the same pieces, read as `read_packed` does. The first of the
+  /// cells goes to byte `offset` of a file: they all stand as far from the start of a line as there
+  /// (piece_buffer.h says why).
+  void for_each_packed(
+      std::uint64_t offset,
+      const std::function<void(const Region&, std::span<const std::byte>)>& take) const;
+
   /// Every cell of the region that is not positive zero, in ascending order of rows, then columns,
   /// many at a time. `bits` holds a value of the output's type. Memory is bounded, whatever the
   /// region.

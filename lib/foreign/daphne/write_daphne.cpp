@@ -8,48 +8,37 @@
 #include "lib/file.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/daphne_meta.h"
+#include "lib/piece_buffer.h"
 
 namespace dapple::detail::daphne {
 
 namespace {
 
-/// Writes numbers one behind the other from some byte of the file on, in large pieces.
+/// Writes numbers one behind the other from some byte of the file on.
 class Cursor {
  public:
-  Cursor(const OutputFile& file, std::uint64_t offset) : file_(file), offset_(offset) {
-    buffer_.reserve(kBytes);
+  Cursor(const OutputFile& file, std::uint64_t offset)
+      : write_([&file](std::uint64_t at, auto piece) { file.write_at(at, piece); }) {
+    buffer_.start(offset, write_);
   }
+  Cursor(const Cursor&) = delete;
+  Cursor& operator=(const Cursor&) = delete;
 
-  void put(std::span<const std::byte> bytes) {
-    if (bytes.size() > kBytes - buffer_.size()) flush();
-    if (bytes.size() >= kBytes) {
-      file_.write_at(offset_, bytes);
-      offset_ += bytes.size();
-    } else {
-      buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-    }
-  }
+  void put(std::span<const std::byte> bytes) { buffer_.put(bytes); }
   template <Number T>
   void put(T value) {
-    put(std::as_bytes(std::span(&value, 1)));
+    store_le(buffer_.claim(sizeof value), value);
   }
 
   /// Byte of the file behind the last number.
-  std::uint64_t offset() const noexcept { return offset_ + buffer_.size(); }
+  std::uint64_t offset() const noexcept { return buffer_.offset(); }
 
   /// REQUIRED before the cursor ends.
-  void flush() {
-    if (!buffer_.empty()) file_.write_at(offset_, buffer_);
-    offset_ += buffer_.size();
-    buffer_.clear();
-  }
+  void flush() { buffer_.flush(); }
 
  private:
-  static constexpr std::size_t kBytes = std::size_t{1} << 18;
-
-  const OutputFile& file_;
-  std::uint64_t offset_;
-  std::vector<std::byte> buffer_;
+  TakePiece write_;
+  PieceBuffer buffer_;
 };
 
 /// How many value types an object has: one for each column of a frame.
@@ -115,12 +104,7 @@ void put_frame_header(const Schema& schema, Cursor& out) {
 
 /// All cells row after row, each as its column's type: the body of dense matrices and of frames.
 void put_rows(const Source& source, Cursor& out) {
-  std::vector<std::byte> cells;
-  source.for_each_piece([&](const Region& piece) {
-    cells.resize(piece.rows.size() * source.packed_row(piece.cols));
-    source.read_packed(piece, cells.data(), source.threads());
-    out.put(cells);
-  });
+  source.for_each_packed(out.offset(), [&](const Region&, auto cells) { out.put(cells); });
 }
 
 /// Where the arrays of columns and values start is known only when all entries have been counted,

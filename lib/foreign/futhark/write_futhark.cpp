@@ -59,6 +59,7 @@ class BinaryOutput {
   }
   void cells(const Array&, const Run& run) { sink_.write(std::span(run.cells, run.count * size_)); }
   void end(const Array&) { sink_.write(std::string_view("\n")); }
+  std::uint64_t size() const noexcept { return sink_.size(); }
 
  private:
   ByteSink& sink_;
@@ -115,6 +116,7 @@ class TextOutput {
     sink_.write(array.empty() ? text(element_of(array.type), array.dims) + ")\n"
                               : std::string("]\n"));
   }
+  std::uint64_t size() const noexcept { return sink_.size(); }
 
  private:
   // Cells `part` of the run as text, with the commas and inner brackets in front of each.
@@ -164,11 +166,8 @@ void write_matrix(const Source& source, Output& output) {
   const Array array{source.schema().value_type, {source.rows(), source.cols()}};
   require_countable(array);
   output.begin(array);
-  std::vector<std::byte> cells;
   if (!array.empty()) {
-    source.for_each_piece([&](const Region& piece) {
-      cells.resize(piece.rows.size() * source.packed_row(piece.cols));
-      source.read_packed(piece, cells.data(), source.threads());
+    source.for_each_packed(output.size(), [&](const Region& piece, auto cells) {
       output.cells(array, {piece.rows.begin, piece.cols.begin, cells.data(),
                            piece.rows.size() * piece.cols.size()});
     });

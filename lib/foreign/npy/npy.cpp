@@ -295,12 +295,7 @@ std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const Op
 
 void write_npy(const Source& source, ByteSink& sink, const ConvertOptions&) {
   sink.write(emit_header(source.schema()));
-  std::vector<std::byte> cells;
-  source.for_each_piece([&](const Region& piece) {
-    cells.resize(piece.rows.size() * source.packed_row(piece.cols));
-    source.read_packed(piece, cells.data(), source.threads());
-    sink.write(std::span<const std::byte>(cells));
-  });
+  source.for_each_packed(sink.size(), [&](const Region&, auto cells) { sink.write(cells); });
 }
 
 }  // namespace dapple::detail::npy
