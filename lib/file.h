@@ -189,6 +189,8 @@ class OutputFile {
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   /// The same for several runs of bytes in one call; `parts` is used up.
   void write_at(std::uint64_t offset, std::span<iovec> parts) const;
+  /// Takes back what was written and claimed from `offset` on. Throws io.
+  void cut(std::uint64_t offset) const;
   /// Writes behind everything that `append` wrote before; one thread.
   void append(std::span<const std::byte> bytes);
   std::uint64_t appended() const noexcept { return appended_; }

@@ -191,6 +191,12 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
   }
 }
 
+void OutputFile::cut(std::uint64_t offset) const {
+  if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(offset)); }) != 0) {
+    throw_io(name_, "cut it", errno);
+  }
+}
+
 void OutputFile::append(std::span<const std::byte> bytes) {
   write_at(appended_, bytes);
   appended_ += bytes.size();

@@ -40,6 +40,14 @@ void PieceBuffer::copy(std::span<const std::byte> bytes) {
   }
 }
 
+void PieceBuffer::put_zeros(std::uint64_t count) {
+  while (count > 0) {
+    const std::size_t n = std::min<std::uint64_t>(left(), count);
+    std::memset(claim(n), 0, n);
+    count -= n;
+  }
+}
+
 void PieceBuffer::flush() {
   if (end_ >= kPiece) hand_out();
   if (begin_ < end_) (*take_)(piece_ + begin_, {memory_.data() + begin_, end_ - begin_});

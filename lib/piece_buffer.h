@@ -57,6 +57,7 @@ class PieceBuffer {
 
   /// The next bytes. Whole pages of many are taken from where they lie, unless that is slow.
   void put(std::span<const std::byte> bytes);
+  void put_zeros(std::uint64_t count);
 
   /// Hands out what was gathered.
   void flush();

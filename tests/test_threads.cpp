@@ -196,6 +196,46 @@ TEST_CASE("threads: one writer takes blocks from many threads") {
   CHECK(Matrix::open(dir / "m").read<std::int32_t>({{0, kEdge}, {0, kEdge}}) == all);
 }
 
+TEST_CASE(
+    "threads: sparse rows that turn out unsorted make room for others that are put meanwhile") {
+  const test::TempDir dir;
+  // Blocks of 8 rows and 72 KB, more than is put at once; of every third the last row is not
+  // sorted.
+  constexpr std::uint32_t kHeight = 8, kCols = 760, kBlocks = 6 * kThreads;
+  std::vector<std::uint64_t> row_ptr;
+  std::vector<std::uint32_t> sorted, unsorted;
+  std::vector<double> values, swapped;
+  for (std::uint32_t row = 0; row <= kHeight; ++row) row_ptr.push_back(row * kCols);
+  for (std::uint32_t k = 0; k < kHeight * kCols; ++k) {
+    sorted.push_back(k % kCols);
+    values.push_back(k + 0.5);
+  }
+  unsorted = sorted;
+  swapped = values;
+  std::swap(*(unsorted.end() - 1), *(unsorted.end() - 2));
+  std::swap(*(swapped.end() - 1), *(swapped.end() - 2));
+  WriteOptions options;
+  options.kind = KindChoice::csr;
+  options.narrow = false;
+  auto w = MatrixWriter::create(dir / "m", kBlocks * kHeight, kCols, ValueType::f64, options);
+  const auto error = in_parallel([&](unsigned t) {
+    for (std::uint32_t n = t; n < kBlocks; n += kThreads) {
+      const bool clean = n / kThreads % 3 != 1;
+      w.put<double>({n * kHeight, 0},
+                    CsrRef<double>{kHeight, kCols, row_ptr, clean ? sorted : unsorted,
+                                   clean ? values : swapped});
+    }
+  });
+  CHECK(!error);
+  w.finish();
+  const Matrix m = Matrix::open(dir / "m");
+  CHECK(m.blocks().size() == kBlocks);
+  for (std::uint64_t n = 0; n < kBlocks; ++n) {
+    CHECK(m.read<double>({{n * kHeight, (n + 1) * kHeight}, {0, kCols}}) == values);
+  }
+  CHECK(verify(dir / "m", Level::payload).findings.empty());
+}
+
 TEST_CASE("threads: a file that is cut under many readers is an error in each that reads it") {
   constexpr std::uint64_t kEdge = 256;
   const test::TempDir dir;

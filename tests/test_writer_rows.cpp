@@ -155,3 +155,94 @@ TEST_CASE("writer: a block of far more rows than entries takes memory for its en
   CHECK(tiled.read<float>({{rows - 1, rows}, {0, 3}}) == std::vector<float>{0, 0, 5});
   CHECK(tiled.read<float>({{0, 1}, {0, 3}}) == std::vector<float>{0, 2, 0});
 }
+
+namespace {
+
+/// Rows of 60 entries each, f64: blocks of more than a piece, of which one is written before their
+/// end is looked at.
+struct ManyRows {
+  static constexpr std::uint32_t kRows = 2000, kCols = 240, kInRow = 60;
+  std::vector<std::uint64_t> row_ptr{0};
+  std::vector<std::uint32_t> col_idx;
+  std::vector<double> values;
+
+  ManyRows() {
+    for (std::uint32_t row = 0; row < kRows; ++row) {
+      for (std::uint32_t k = 0; k < kInRow; ++k) {
+        col_idx.push_back(k * 4 + (row + k) % 4);
+        values.push_back(row + 0.5 * k + 0.25);
+      }
+      row_ptr.push_back(values.size());
+    }
+  }
+  CsrRef<double> ref() const { return {kRows, kCols, row_ptr, col_idx, values}; }
+};
+
+}  // namespace
+
+TEST_CASE("writer: rows that turn out unsorted or to hold zeros give the file of sorted ones") {
+  const TempDir dir;
+  const ManyRows sorted;
+  for (const KindChoice kind : {KindChoice::csr, KindChoice::coo, KindChoice::dense}) {
+    for (const bool narrow : {false, true}) {
+      for (const std::size_t last : {sorted.values.size() - 1, std::size_t{1}}) {
+        ManyRows unsorted = sorted, zero = sorted, without = sorted;
+        std::swap(unsorted.col_idx[last], unsorted.col_idx[last - 1]);
+        std::swap(unsorted.values[last], unsorted.values[last - 1]);
+        zero.values[last] = 0;
+        without.col_idx.erase(without.col_idx.begin() + static_cast<std::ptrdiff_t>(last));
+        without.values.erase(without.values.begin() + static_cast<std::ptrdiff_t>(last));
+        for (std::uint64_t& end : without.row_ptr) end -= end > last ? 1U : 0U;
+        WriteOptions options;
+        options.kind = kind;
+        options.narrow = narrow;
+        options.overwrite = true;
+        options.sync = false;
+        const auto write = [&](const char* name, const ManyRows& second) {
+          auto w = writer<double>(dir / name, 3 * ManyRows::kRows, ManyRows::kCols, options);
+          w.put<double>({0, 0}, sorted.ref());
+          w.put<double>({ManyRows::kRows, 0}, second.ref());
+          w.put<double>({2 * ManyRows::kRows, 0}, sorted.ref());
+          w.finish();
+        };
+        write("sorted", sorted);
+        write("unsorted", unsorted);
+        REQUIRE(test::read_bytes(dir / "unsorted") == test::read_bytes(dir / "sorted"));
+        write("zero", zero);
+        write("without", without);
+        REQUIRE(test::read_bytes(dir / "zero") == test::read_bytes(dir / "without"));
+      }
+    }
+  }
+}
+
+TEST_CASE("writer: rows that are refused at their end leave nothing in the file") {
+  const TempDir dir;
+  const ManyRows rows;
+  WriteOptions options;
+  options.narrow = false;
+  options.sync = false;
+  const auto write = [&](const char* name, const auto& between) {
+    auto w = writer<double>(dir / name, 2 * ManyRows::kRows, ManyRows::kCols, options);
+    w.put<double>({0, 0}, rows.ref());
+    between(w);
+    w.put<double>({ManyRows::kRows, 0}, rows.ref());
+    w.finish();
+  };
+  write("plain", [](auto&) {});
+  write("refused", [&](auto& w) {
+    ManyRows twice = rows, outside = rows;
+    *(twice.col_idx.end() - 1) = *(twice.col_idx.end() - 2);
+    outside.col_idx.back() = ManyRows::kCols;
+    auto error = test::error_of([&] { w.template put<double>({ManyRows::kRows, 0}, twice.ref()); });
+    REQUIRE(error);
+    CHECK(std::string(error->what()) ==
+          "invalid_argument: expected each cell once (R5), got cell (1999, 233) of the block at "
+          "(2000, 0) twice");
+    error = test::error_of([&] { w.template put<double>({ManyRows::kRows, 0}, outside.ref()); });
+    REQUIRE(error);
+    CHECK(std::string(error->what()) ==
+          "out_of_range: expected entries inside the block of 2000 x 240 cells, got (1999, 240)");
+  });
+  CHECK(test::read_bytes(dir / "refused") == test::read_bytes(dir / "plain"));
+}

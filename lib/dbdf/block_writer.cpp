@@ -16,7 +16,6 @@
 #include "lib/dbdf/tiling.h"
 #include "lib/hash.h"
 #include "lib/object/convert_cells.h"
-#include "lib/object/row_columns.h"
 
 namespace dapple::detail {
 
@@ -78,6 +77,16 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
   throw Error(Errc::type_mismatch, "expected values that fit " + std::string(name(wanted)) +
                                        " (R6), got another in cell " +
                                        text({pos.rx + row, pos.cx + col}));
+}
+
+/// Where rows from `begin` on end that have few enough entries to stay in the nearest cache: behind
+/// one row at least.
+std::uint32_t end_of_look(const CsrCells& cells, std::uint32_t begin) {
+  constexpr std::uint64_t kEntries = 512;
+  const std::uint64_t most = cells.row_ptr[begin] + kEntries;
+  std::uint32_t end = begin + 1;
+  while (end < cells.row_count() && cells.row_ptr[end + 1] <= most) ++end;
+  return end;
 }
 
 /// What `f` returns; its errors are about the file that was to be.
@@ -192,11 +201,6 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
 
 bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
-  for (std::uint32_t row = 0; row < cells.rows; ++row) {
-    const std::uint64_t begin = cells.row_ptr[row], end = cells.row_ptr[row + 1];
-    const RowColumns check(cells.col_idx + begin, end - begin, cells.cols);
-    if (!check.ascending || !check.inside) return false;
-  }
   CsrCells stored = cells;
   Array<std::byte> converted;
   if (cells.type != declared) {
@@ -209,17 +213,15 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
     stored.type = declared;
   }
   // Which smaller types would do is asked only where one may be used.
-  const dbdf::Survey found =
-      options_.narrow ? survey(stored) : dbdf::Survey{count_nonzero(stored), 0};
-  if (found.nonzero < cells.stored()) return false;
-  write_rows(pos, stored, found, declared, nullptr);
-  return true;
+  const dbdf::Survey found = options_.narrow ? survey(stored) : dbdf::Survey{stored.stored(), 0};
+  if (found.nonzero < stored.stored()) return false;
+  return write_rows(pos, stored, found, declared, Rows::unseen, nullptr);
 }
 
 void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
   const dbdf::Survey found = options_.narrow ? survey(cells) : dbdf::Survey{cells.stored(), 0};
-  write_rows(pos, cells, found, declared, turn);
+  write_rows(pos, cells, found, declared, Rows::clean, turn);
 }
 
 void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
@@ -233,27 +235,39 @@ void BlockWriter::write_empty(BlockPos pos, TileShape shape) {
   file_.put(entry, std::span(item).first(dbdf::emit_item_header(item.data(), entry)));
 }
 
-void BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,
-                             ValueType declared, Turn* turn) {
+// Rows that nobody has looked at are looked at a few at a time, just before they are put, so that
+// they come from memory once (2 * 10^6 entries to a file: 7.7 ms, so 6.6; AMD EPYC, family 25,
+// model 17). False when they are not clean, and nothing was put.
+bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,
+                             ValueType declared, Rows rows, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
   PieceBuffer buffer = buffers_.take();
   const auto encode = [&] {
     dbdf::emit_item_header(buffer.claim(kPosition + dbdf::header_size(entry.kind)), entry);
-    dbdf::RowEncoder(cells, plan, buffer).run();
+    dbdf::RowEncoder encoder(cells, plan, buffer);
+    for (std::uint32_t begin = 0, end; begin < cells.row_count(); begin = end) {
+      end = rows == Rows::clean ? cells.row_count() : end_of_look(cells, begin);
+      if (rows == Rows::unseen && !are_clean(cells, begin, end)) return false;
+      encoder.put(begin, end);
+    }
+    encoder.finish();
+    return true;
   };
+  bool written = false;
   if (kPosition + entry.bytes <= ItemFile::kSmall) {
     // All of it is one piece, which gets its place when it is there.
     const TakePiece take = [&](std::uint64_t, std::span<const std::byte> item) {
       file_.put(entry, item, turn);
     };
     buffer.start(0, take);
-    encode();
-    buffer.flush();
+    written = encode();
+    if (written) buffer.flush();
   } else {
-    file_.put_pieces(entry, turn, buffer, encode);
+    written = file_.put_pieces(entry, turn, buffer, encode);
   }
   buffers_.give_back(std::move(buffer));
+  return written;
 }
 
 void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType declared,
@@ -308,6 +322,7 @@ void BlockWriter::write_gathered(const Entry& entry, std::span<const std::byte> 
   file_.put_pieces(entry, turn, buffer, [&] {
     buffer.put(header);
     for (std::uint32_t r = 0; r < cells.rows; ++r) buffer.put({cells.row(r), cells.row_bytes()});
+    return true;
   });
   buffers_.give_back(std::move(buffer));
 }

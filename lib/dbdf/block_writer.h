@@ -58,8 +58,9 @@ class BlockWriter {
   void write_empty(BlockPos pos, TileShape shape);
   void write_gathered(const Entry& entry, std::span<const std::byte> header,
                       const dbdf::DenseCells& cells, Turn* turn);
-  void write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
-                  ValueType declared, Turn* turn);
+  enum class Rows : bool { clean, unseen };  // as CsrCells says and inside the block, or who knows
+  bool write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
+                  ValueType declared, Rows rows, Turn* turn);
   std::vector<std::byte> take_scratch(std::size_t bytes);
 
   Schema schema_;

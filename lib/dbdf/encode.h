@@ -53,8 +53,9 @@ struct Survey {
 Survey survey(const DenseCells& cells);
 Survey survey(const CsrCells& cells);
 
-/// How many of the cells are not positive zero.
-std::uint64_t count_nonzero(const CsrCells& cells);
+/// True when these of the rows that are there, from `begin` to before `end`, are as CsrCells says,
+/// and inside the block.
+bool are_clean(const CsrCells& cells, std::uint32_t begin, std::uint32_t end);
 
 /// How a block is to be stored.
 struct Plan {

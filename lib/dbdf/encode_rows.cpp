@@ -9,25 +9,35 @@
 
 namespace dapple::detail::dbdf {
 
-void RowEncoder::run() {
-  visit_bits(plan_.type, [&](auto bits) { encode<sizeof bits>(); });
+void RowEncoder::put(std::uint32_t begin, std::uint32_t end) {
+  const auto each = [&](const auto& put_row) {
+    for (std::uint32_t i = begin; i < end; ++i) {
+      if (cells_.row(i) != next_row_) put_empty_rows(cells_.row(i));
+      put_row(i);
+      ++next_row_;
+    }
+  };
+  visit_bits(plan_.type, [&](auto bits) {
+    constexpr std::size_t size = sizeof bits;
+    if (plan_.kind == BlockKind::csr) {
+      each([&](std::uint32_t i) { put_csr<size>(i); });
+    } else if (plan_.kind == BlockKind::dense) {
+      each([&](std::uint32_t i) { put_dense<size>(i); });
+    } else if (plan_.kind == BlockKind::coo && cells_.cols == 1) {
+      each([&](std::uint32_t i) { put_coo<size, false>(i); });
+    } else if (plan_.kind == BlockKind::coo) {
+      each([&](std::uint32_t i) { put_coo<size, true>(i); });
+    }
+  });
 }
 
-template <std::size_t kSize>
-void RowEncoder::encode() {
-  switch (plan_.kind) {
-    case BlockKind::csr:
-      encode_csr<kSize>();
-      break;
-    case BlockKind::coo:
-      cells_.cols == 1 ? encode_coo<kSize, false>() : encode_coo<kSize, true>();
-      break;
-    case BlockKind::dense:
-      encode_dense<kSize>();
-      break;
-    case BlockKind::empty:
-      break;
-  }
+void RowEncoder::finish() { put_empty_rows(cells_.rows); }
+
+void RowEncoder::put_empty_rows(std::uint32_t row) {
+  const std::uint64_t rows = row - next_row_;
+  if (plan_.kind == BlockKind::csr) out_.put_zeros(rows * sizeof(std::uint32_t));
+  if (plan_.kind == BlockKind::dense) out_.put_zeros(rows * cells_.cols * size_of(plan_.type));
+  next_row_ = row;
 }
 
 template <std::size_t kSize>
@@ -44,71 +54,53 @@ const std::byte* RowEncoder::values_at(std::uint64_t k, std::uint64_t& count) {
   return converted_.data() + (k - converted_begin_) * kSize;
 }
 
-void RowEncoder::encode_empty_rows(std::uint32_t count) {
-  for (; count > 0; --count) store_le(out_.claim(4), std::uint32_t{0});
-}
-
 template <std::size_t kSize>
-void RowEncoder::encode_csr() {
+void RowEncoder::put_csr(std::uint32_t i) {
   constexpr std::size_t stride = 4 + kSize;
-  std::uint32_t next = 0;  // row to write
-  for (std::uint32_t i = 0; i < cells_.row_count(); ++i, ++next) {
-    encode_empty_rows(cells_.row(i) - next);
-    next = cells_.row(i);
-    std::uint64_t k = cells_.row_ptr[i];
-    const std::uint64_t end = cells_.row_ptr[i + 1];
-    store_le(out_.claim(4), static_cast<std::uint32_t>(end - k));
-    while (k < end) {
-      std::uint64_t count = std::min<std::uint64_t>(end - k, (out_.left() + stride - 1) / stride);
-      const std::byte* value = values_at<kSize>(k, count);
-      const std::uint32_t* const cols = cells_.col_idx + k;
-      std::byte* const out = out_.claim(count * stride);
-      join_csr_entries<kSize>(cols, value, static_cast<std::uint32_t>(count), out);
-      k += count;
-    }
+  std::uint64_t k = cells_.row_ptr[i];
+  const std::uint64_t end = cells_.row_ptr[i + 1];
+  store_le(out_.claim(4), static_cast<std::uint32_t>(end - k));
+  while (k < end) {
+    std::uint64_t count = std::min<std::uint64_t>(end - k, (out_.left() + stride - 1) / stride);
+    const std::byte* const value = values_at<kSize>(k, count);
+    join_csr_entries<kSize>(cells_.col_idx + k, value, static_cast<std::uint32_t>(count),
+                            out_.claim(count * stride));
+    k += count;
   }
-  encode_empty_rows(cells_.rows - next);
 }
 
 template <std::size_t kSize, bool kWithCol>
-void RowEncoder::encode_coo() {
+void RowEncoder::put_coo(std::uint32_t i) {
   constexpr std::size_t stride = (kWithCol ? 8 : 4) + kSize;
-  for (std::uint32_t i = 0; i < cells_.row_count(); ++i) {
-    const std::uint32_t row = cells_.row(i);
-    for (std::uint64_t k = cells_.row_ptr[i]; k < cells_.row_ptr[i + 1];) {
-      std::uint64_t count = cells_.row_ptr[i + 1] - k;
-      const std::byte* value = values_at<kSize>(k, count);
-      for (std::uint64_t n = 0; n < count; ++n, value += kSize) {
-        std::byte* const out = out_.claim(stride);
-        store_le(out, row);
-        if constexpr (kWithCol) store_le(out + 4, cells_.col_idx[k + n]);
-        std::memcpy(out + stride - kSize, value, kSize);
-      }
-      k += count;
+  const std::uint32_t row = cells_.row(i);
+  for (std::uint64_t k = cells_.row_ptr[i]; k < cells_.row_ptr[i + 1];) {
+    std::uint64_t count = cells_.row_ptr[i + 1] - k;
+    const std::byte* value = values_at<kSize>(k, count);
+    for (std::uint64_t n = 0; n < count; ++n, value += kSize) {
+      std::byte* const out = out_.claim(stride);
+      store_le(out, row);
+      if constexpr (kWithCol) store_le(out + 4, cells_.col_idx[k + n]);
+      std::memcpy(out + stride - kSize, value, kSize);
     }
+    k += count;
   }
 }
 
 template <std::size_t kSize>
-void RowEncoder::encode_dense() {
-  std::uint32_t i = 0;  // of the rows that are here
-  for (std::uint32_t row = 0; row < cells_.rows; ++row) {
-    const bool here = i < cells_.row_count() && cells_.row(i) == row;
-    std::uint64_t k = here ? cells_.row_ptr[i] : 0;
-    const std::uint64_t end = here ? cells_.row_ptr[i + 1] : 0;
-    i += here ? 1U : 0U;
-    for (std::uint64_t col = 0; col < cells_.cols;) {
-      const std::uint64_t width =
-          std::min<std::uint64_t>(cells_.cols - col, (out_.left() + kSize - 1) / kSize);
-      std::byte* const out = out_.claim(width * kSize);
-      std::memset(out, 0, width * kSize);
-      while (k < end && cells_.col_idx[k] < col + width) {
-        std::uint64_t count = 1;
-        std::memcpy(out + (cells_.col_idx[k] - col) * kSize, values_at<kSize>(k, count), kSize);
-        ++k;
-      }
-      col += width;
+void RowEncoder::put_dense(std::uint32_t i) {
+  std::uint64_t k = cells_.row_ptr[i];
+  const std::uint64_t end = cells_.row_ptr[i + 1];
+  for (std::uint64_t col = 0; col < cells_.cols;) {
+    const std::uint64_t width =
+        std::min<std::uint64_t>(cells_.cols - col, (out_.left() + kSize - 1) / kSize);
+    std::byte* const out = out_.claim(width * kSize);
+    std::memset(out, 0, width * kSize);
+    while (k < end && cells_.col_idx[k] < col + width) {
+      std::uint64_t count = 1;
+      std::memcpy(out + (cells_.col_idx[k] - col) * kSize, values_at<kSize>(k, count), kSize);
+      ++k;
     }
+    col += width;
   }
 }
 

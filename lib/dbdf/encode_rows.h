@@ -18,7 +18,11 @@ class RowEncoder {
   RowEncoder(const CsrCells& cells, const Plan& plan, PieceBuffer& out)
       : cells_(cells), plan_(plan), out_(out) {}
 
-  void run();
+  /// Puts those of the rows that are here, from `begin` to before `end`. REQUIRES that all before
+  /// them were put.
+  void put(std::uint32_t begin, std::uint32_t end);
+  /// Puts what stands behind the last of them.
+  void finish();
 
  private:
   /// Values that are converted at once, whatever rows they are of: a call for the few of one row
@@ -26,14 +30,13 @@ class RowEncoder {
   static constexpr std::uint64_t kBatch = 1024;
 
   template <std::size_t kSize>
-  void encode();
-  template <std::size_t kSize>
-  void encode_csr();
-  void encode_empty_rows(std::uint32_t count);
+  void put_csr(std::uint32_t i);
   template <std::size_t kSize, bool kWithCol>
-  void encode_coo();
+  void put_coo(std::uint32_t i);
   template <std::size_t kSize>
-  void encode_dense();
+  void put_dense(std::uint32_t i);
+  /// Rows without entries, up to before `row`.
+  void put_empty_rows(std::uint32_t row);
 
   /// The values from `k` on as the plan's type, exact by the survey. `count` is how many are
   /// wanted, and behind the call how many are there: at least one. REQUIRES that `k` ascends from
@@ -44,6 +47,7 @@ class RowEncoder {
   const CsrCells& cells_;
   const Plan& plan_;
   PieceBuffer& out_;
+  std::uint32_t next_row_ = 0;                                       // of the block
   std::array<std::byte, kBatch * sizeof(std::uint64_t)> converted_;  // one batch of values
   std::uint64_t converted_begin_ = 0, converted_end_ = 0;            // which they are
 };

@@ -17,6 +17,7 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint64_t kPaddingHeader = kPosition + kDenseHeader;
+constexpr std::uint64_t kLongestPadding = std::uint64_t{1} << 32;  // its columns are a u32
 
 template <class F>
 void in_turn(Turn* turn, const F& f) {
@@ -33,6 +34,17 @@ std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align) {
   std::uint64_t gap = round_up(payload, align) - payload;
   while (gap != 0 && gap < kPaddingHeader + kTag) gap += align;
   return gap;
+}
+
+void put_padding(std::uint64_t bytes, PieceBuffer& out) {
+  Entry padding;
+  padding.pos = kAuxiliaryPos;
+  padding.rows = 1;
+  padding.cols = static_cast<std::uint32_t>(bytes - kPaddingHeader);
+  padding.kind = BlockKind::dense;
+  emit_item_header(out.claim(kPaddingHeader), padding);
+  std::memcpy(out.claim(kTag), kPaddingTag, kTag);
+  out.put_zeros(bytes - kPaddingHeader - kTag);
 }
 
 }  // namespace
@@ -85,8 +97,9 @@ void ItemFile::put(Entry entry, std::span<const iovec> parts, Turn* turn) {
   });
 }
 
-void ItemFile::put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer,
-                          const std::function<void()>& make) {
+bool ItemFile::put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer,
+                          const std::function<bool()>& make) {
+  bool made = false;
   attempt([&] {
     const Place place = reserve(entry, turn);
     file_.will_write(place.offset, kPosition + entry.bytes);
@@ -96,11 +109,55 @@ void ItemFile::put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer,
       file_.write_at(offset, piece);
     };
     buffer.start(place.offset, take);
-    make();
+    made = make();
+    if (!made) return take_back(place, entry, buffer);
     buffer.flush();
     entry.hash = hash.value();
     set_entry(place, entry);
   });
+  return made;
+}
+
+// An item that is the last one leaves nothing. Behind any other a padding stands in its place.
+void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& buffer) {
+  const std::uint64_t end = entry.offset + entry.bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (tail_.offset() == end) {
+      file_.cut(place.begin);
+      tail_.start(place.begin, write_);
+      entries_.pop_back();
+      return;
+    }
+    taken_back_.push_back(place.number);
+  }
+  buffer.start(place.offset, write_);
+  while (buffer.offset() < end) {
+    // No rest is too short for a padding.
+    const std::uint64_t left = end - buffer.offset();
+    put_padding(left > kLongestPadding ? kLongestPadding / 2 : left, buffer);
+  }
+  buffer.flush();
+}
+
+const EntryTable& ItemFile::entries() {
+  if (!taken_back_.empty()) {
+    std::sort(taken_back_.begin(), taken_back_.end());
+    EntryTable kept;
+    kept.reserve(entries_.size() - taken_back_.size());
+    for (std::uint64_t i = 0; i < entries_.size(); ++i) {
+      if (!std::binary_search(taken_back_.begin(), taken_back_.end(), i))
+        kept.push_back(entries_[i]);
+    }
+    entries_ = std::move(kept);
+    taken_back_.clear();
+  }
+  return entries_;
+}
+
+EntryTable ItemFile::take_entries() {
+  entries();
+  return std::move(entries_);
 }
 
 void ItemFile::set_entry(const Place& place, const Entry& entry) {
@@ -122,9 +179,11 @@ ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
   Place place{};
   in_turn(turn, [&] {
     const std::lock_guard lock(mutex_);
+    place.begin = tail_.offset();
     if (entry.kind == BlockKind::dense) append_padding(align_);
     tail_.flush();
-    place = {tail_.offset(), entries_.size()};
+    place.offset = tail_.offset();
+    place.number = entries_.size();
     entry.offset = place.offset + kPosition;
     tail_.start(entry.offset + entry.bytes, write_);
     entries_.push_back(entry);
@@ -135,19 +194,7 @@ ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
 // Puts what is needed so that a dense payload behind it is aligned.
 void ItemFile::append_padding(std::uint64_t align) {
   const std::uint64_t bytes = padding_in_front_of(tail_.offset(), align);
-  if (bytes == 0) return;
-  Entry padding;
-  padding.pos = kAuxiliaryPos;
-  padding.rows = 1;
-  padding.cols = static_cast<std::uint32_t>(bytes - kPaddingHeader);
-  padding.kind = BlockKind::dense;
-  emit_item_header(tail_.claim(kPaddingHeader), padding);
-  std::memcpy(tail_.claim(kTag), kPaddingTag, kTag);
-  for (std::uint64_t zeros = bytes - kPaddingHeader - kTag; zeros > 0;) {
-    const std::size_t n = std::min<std::uint64_t>(zeros, tail_.left());
-    std::memset(tail_.claim(n), 0, n);
-    zeros -= n;
-  }
+  if (bytes > 0) put_padding(bytes, tail_);
 }
 
 // The index is a dense u8 block of rows of 64 bytes, its payload aligned to them.

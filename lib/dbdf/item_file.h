@@ -44,12 +44,12 @@ class ItemFile {
   /// A large item whose parts lie apart; the first is position and header.
   void put(Entry entry, std::span<const iovec> parts, Turn* turn);
   /// A large item that is made piece by piece: make() puts its bytes to `buffer`, and throws
-  /// nothing of its own.
-  void put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer, const std::function<void()>& make);
+  /// nothing of its own. When it returns false, so does this, and the item was not put.
+  bool put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer, const std::function<bool()>& make);
 
-  /// What was put. REQUIRES, as what follows, that nobody puts.
-  const EntryTable& entries() const noexcept { return entries_; }
-  EntryTable take_entries() noexcept { return std::move(entries_); }
+  /// What was put, in file order. REQUIRES, as what follows, that nobody puts. Throws bad_alloc.
+  const EntryTable& entries();
+  EntryTable take_entries();
   void put_index(const BlockIndex& index, std::uint64_t header_hash);
   /// Gives the file its name; returns its size. Throws io also when an item was not put.
   std::uint64_t publish(bool sync);
@@ -57,13 +57,14 @@ class ItemFile {
   void require_whole() const;
 
  private:
-  /// An item's first byte, and the number of its entry.
+  /// Where an item is, with the padding in front of it and without, and the number of its entry.
   struct Place {
-    std::uint64_t offset, number;
+    std::uint64_t begin, offset, number;
   };
 
   Place reserve(Entry& entry, Turn* turn);
   void set_entry(const Place& place, const Entry& entry);
+  void take_back(const Place& place, const Entry& entry, PieceBuffer& buffer);
   void append_small(Entry& entry, std::span<const std::byte> item);
   template <class F>
   void attempt(const F& f);
@@ -75,9 +76,10 @@ class ItemFile {
 
   TakePiece write_;  // to file_
 
-  std::mutex mutex_;    // guards what follows
-  EntryTable entries_;  // in file order
-  PieceBuffer tail_;    // to where the last bytes go that are taken, and small items
+  std::mutex mutex_;                       // guards what follows
+  EntryTable entries_;                     // in file order
+  std::vector<std::uint64_t> taken_back_;  // numbers of entries that stand for nothing
+  PieceBuffer tail_;  // to where the last bytes go that are taken, and small items
 };
 
 }  // namespace dbdf

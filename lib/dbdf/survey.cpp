@@ -12,6 +12,7 @@
 
 #include "lib/dbdf/encode.h"
 #include "lib/object/convert_cells.h"
+#include "lib/object/row_columns.h"
 #include "lib/vectors.h"
 
 namespace dapple::detail::dbdf {
@@ -182,9 +183,15 @@ Survey survey(const CsrCells& cells) {
   });
 }
 
-std::uint64_t count_nonzero(const CsrCells& cells) {
+bool are_clean(const CsrCells& cells, std::uint32_t begin, std::uint32_t end) {
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const std::uint64_t first = cells.row_ptr[i];
+    const RowColumns columns(cells.col_idx + first, cells.row_ptr[i + 1] - first, cells.cols);
+    if (!columns.ascending || !columns.inside) return false;
+  }
+  const std::uint64_t first = cells.row_ptr[begin], count = cells.row_ptr[end] - first;
   return visit_bits(cells.type, [&](auto bits) {
-    return count_nonzero<decltype(bits)>(cells.values, cells.stored());
+    return count_nonzero<decltype(bits)>(cells.value(first), count) == count;
   });
 }
 

@@ -114,6 +114,7 @@ class EntryTable {
     return load_entry(data() + i * Entry::kBytes);
   }
   void set(std::uint64_t i, const Entry& entry) noexcept { store_entry(lines_[i].bytes, entry); }
+  void pop_back() noexcept { --size_; }
 
  private:
   struct alignas(64) Line {
