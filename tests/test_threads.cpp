@@ -214,26 +214,34 @@ TEST_CASE(
   swapped = values;
   std::swap(*(unsorted.end() - 1), *(unsorted.end() - 2));
   std::swap(*(swapped.end() - 1), *(swapped.end() - 2));
-  WriteOptions options;
-  options.kind = KindChoice::csr;
-  options.narrow = false;
-  auto w = MatrixWriter::create(dir / "m", kBlocks * kHeight, kCols, ValueType::f64, options);
-  const auto error = in_parallel([&](unsigned t) {
-    for (std::uint32_t n = t; n < kBlocks; n += kThreads) {
-      const bool clean = n / kThreads % 3 != 1;
-      w.put<double>({n * kHeight, 0},
-                    CsrRef<double>{kHeight, kCols, row_ptr, clean ? sorted : unsorted,
-                                   clean ? values : swapped});
+  for (const bool plain : {false, true}) {
+    WriteOptions options;
+    options.kind = KindChoice::csr;
+    options.narrow = false;
+    options.sync = false;
+    options.plain = plain;
+    options.overwrite = true;
+    auto w = MatrixWriter::create(dir / "m", kBlocks * kHeight, kCols, ValueType::f64, options);
+    const auto error = in_parallel([&](unsigned t) {
+      for (std::uint32_t n = t; n < kBlocks; n += kThreads) {
+        const bool clean = n / kThreads % 3 != 1;
+        w.put<double>({n * kHeight, 0},
+                      CsrRef<double>{kHeight, kCols, row_ptr, clean ? sorted : unsorted,
+                                     clean ? values : swapped});
+      }
+    });
+    CHECK(!error);
+    w.finish();
+    const Matrix m = Matrix::open(dir / "m");
+    CHECK(m.blocks().size() == kBlocks);
+    for (std::uint64_t n = 0; n < kBlocks; ++n) {
+      CHECK(m.read<double>({{n * kHeight, (n + 1) * kHeight}, {0, kCols}}) == values);
     }
-  });
-  CHECK(!error);
-  w.finish();
-  const Matrix m = Matrix::open(dir / "m");
-  CHECK(m.blocks().size() == kBlocks);
-  for (std::uint64_t n = 0; n < kBlocks; ++n) {
-    CHECK(m.read<double>({{n * kHeight, (n + 1) * kHeight}, {0, kCols}}) == values);
+    CHECK(verify(dir / "m", Level::payload).findings.empty());
+    // A plain file has no padding: a header, and the blocks.
+    constexpr std::uint64_t kBlockBytes = 16 + 18 + kHeight * 4 + kHeight * kCols * 12;
+    if (plain) CHECK(std::filesystem::file_size(dir / "m") == 19 + kBlocks * kBlockBytes);
   }
-  CHECK(verify(dir / "m", Level::payload).findings.empty());
 }
 
 TEST_CASE("threads: a file that is cut under many readers is an error in each that reads it") {

@@ -215,7 +215,10 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
   // Which smaller types would do is asked only where one may be used.
   const dbdf::Survey found = options_.narrow ? survey(stored) : dbdf::Survey{stored.stored(), 0};
   if (found.nonzero < stored.stored()) return false;
-  return write_rows(pos, stored, found, declared, Rows::unseen, nullptr);
+  if (!options_.plain) return write_rows(pos, stored, found, declared, Rows::unseen, nullptr);
+  // No padding may be left in a plain file.
+  return are_clean(stored, 0, stored.row_count()) &&
+         write_rows(pos, stored, found, declared, Rows::clean, nullptr);
 }
 
 void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn) {
