@@ -52,16 +52,22 @@ Residency::State Residency::state_of(std::uint64_t window) noexcept {
   return state;
 }
 
+bool Residency::Streak::is_granted() noexcept {
+  const unsigned left = granted_.load(std::memory_order_relaxed);
+  if (left > 0) granted_.store(left - 1, std::memory_order_relaxed);
+  return left > 0;
+}
+
+void Residency::Streak::tell(bool same) noexcept {
+  const unsigned told = same ? std::min(told_.load(std::memory_order_relaxed) + 1, kTrust) : 0;
+  told_.store(told, std::memory_order_relaxed);
+  if (told == kTrust) granted_.store(kTrust, std::memory_order_relaxed);
+}
+
 bool Residency::holds_large(std::uint64_t offset, std::uint64_t n) noexcept {
-  constexpr auto kRelaxed = std::memory_order_relaxed;
-  if (const unsigned unasked = unasked_.load(kRelaxed); unasked > 0) {
-    unasked_.store(unasked - 1, kRelaxed);
-    return true;
-  }
+  if (large_held_.is_granted()) return true;
   const bool held = all_in_memory(offset + n / 2, 1);
-  const unsigned found = held ? std::min(found_.load(kRelaxed) + 1, kTrust) : 0;
-  found_.store(found, kRelaxed);
-  if (found == kTrust) unasked_.store(kTrust, kRelaxed);
+  large_held_.tell(held);
   return held;
 }
 
@@ -72,8 +78,11 @@ bool Residency::holds(std::uint64_t offset, std::uint64_t n) noexcept {
     return states_[window].load(std::memory_order_relaxed) == State::in_memory;
   };
   if (known(first) && known(last)) return true;
+  if (small_missing_.is_granted()) return false;
   // Where storage has to be waited for, no more is asked than about the bytes themselves.
-  if (!all_in_memory(offset, n)) return false;
+  const bool held = all_in_memory(offset, n);
+  small_missing_.tell(!held);
+  if (!held) return false;
   state_of(first);
   state_of(last);
   return true;

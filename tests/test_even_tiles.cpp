@@ -136,7 +136,7 @@ TEST_CASE("even tiles: each look at a tile sees its cells, wherever the file is 
 }
 
 TEST_CASE(
-    "even tiles: an index that lies about one of the first two, or another, changes no cell") {
+    "even tiles: an index that lies about the first two, the last, or another, changes no cell") {
   constexpr std::size_t kHead = 64, kEntry = 64, kOffset = 16;
   const test::TempDir dir;
   const auto path = dir.path() / "m";
@@ -157,12 +157,14 @@ TEST_CASE(
   const std::string_view characters(reinterpret_cast<const char*>(sound.data()), sound.size());
   const std::size_t index = characters.rfind(kTag);
   REQUIRE(index != std::string_view::npos);
-  for (const std::uint64_t lying : {0, 1, 777}) {
+  for (const std::uint64_t lying :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{777}, kTiles - 1}) {
     CAPTURE(lying);
     std::vector<std::byte> bytes = sound;
-    // It points to the tile behind the one that it is of.
+    // It points to the tile beside the one that it is of.
     const std::size_t at = index + kHead + lying * kEntry + kOffset;
-    std::copy_n(&sound[at + kEntry], sizeof(std::uint64_t), &bytes[at]);
+    const std::size_t beside = lying == kTiles - 1 ? at - kEntry : at + kEntry;
+    std::copy_n(&sound[beside], sizeof(std::uint64_t), &bytes[at]);
     test::write_bytes(path, bytes);
     const Matrix m = Matrix::open(path);
     for (const std::uint64_t seed : {3, 4}) {
@@ -173,7 +175,8 @@ TEST_CASE(
         });
         if (error) refused = k;
       }
-      CHECK(refused == lying);
+      // Where the first two and the last agree, no other is looked at.
+      CHECK(refused == (lying == 777 ? kTiles : lying));
       CHECK(wrong == kTiles);
     }
   }

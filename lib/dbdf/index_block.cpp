@@ -14,7 +14,7 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint32_t kIndexVersion = 1;
-constexpr std::uint32_t kOrdered = 1;  // flags
+constexpr std::uint32_t kOrdered = 1, kEven = 2;  // flags
 
 using Line = std::array<std::byte, kLine>;
 
@@ -54,7 +54,8 @@ Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_
   store_le(p + trailer_at::tile_rows, tile.rows);
   store_le(p + trailer_at::tile_cols, tile.cols);
   store_le(p + trailer_at::version, kIndexVersion);
-  store_le(p + trailer_at::flags, index.file_order().empty() ? 0 : kOrdered);
+  store_le(p + trailer_at::flags,
+           (index.file_order().empty() ? 0 : kOrdered) | (index.lies_evenly() ? kEven : 0));
   store_le(p + trailer_at::hash, trailer_hash(p, file_size));
   std::memcpy(p + trailer_at::magic, kTrailerTag, 8);
   return line;
@@ -117,7 +118,8 @@ DAPPLE_OPENING std::optional<Trailer> find_trailer(const MappedFile& file, std::
   const auto bytes = load_le<std::uint64_t>(p + trailer_at::bytes);
   place.count = load_le<std::uint64_t>(p + trailer_at::count);
   place.tree_words = load_le<std::uint64_t>(p + trailer_at::tree_words);
-  place.ordered = (load_le<std::uint32_t>(p + trailer_at::flags) & kOrdered) != 0;
+  const auto flags = load_le<std::uint32_t>(p + trailer_at::flags);
+  place.ordered = (flags & kOrdered) != 0;
   std::uint64_t middle, entries;
   if (!middle_bytes(place.count, place.ordered, place.tree_words, middle) ||
       !multiply(place.count, Entry::kBytes, entries) || first > file.size() ||
@@ -131,7 +133,10 @@ DAPPLE_OPENING std::optional<Trailer> find_trailer(const MappedFile& file, std::
   place.entries = trailer.payload + kLine;
   const TileShape tile{load_le<std::uint32_t>(p + trailer_at::tile_rows),
                        load_le<std::uint32_t>(p + trailer_at::tile_cols)};
-  if (tile.rows != 0 && tile.cols != 0) place.grid = Grid{0, 0, tile};
+  if (tile.rows != 0 && tile.cols != 0) {
+    place.grid = Grid{0, 0, tile};
+    place.even = (flags & kEven) != 0 && place.count > 2;
+  }
   return trailer;
 }
 

@@ -149,12 +149,14 @@ class BlockIndex {
 
   /// An index in place. The file holds a head of 64 bytes, at byte `entries` `count` entries, then,
   /// if `ordered`, a u64 per block that lists the entries in file order, then, if there is no grid,
-  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside the file.
+  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside the file, and at least
+  /// three entries and a grid if `even`.
   struct Place {
     std::uint64_t entries = 0;
     std::uint64_t count = 0;
     std::uint64_t tree_words = 0;
     bool ordered = false;
+    bool even = false;              // all entries follow from the grid and the first two
     Region object{{0, 0}, {0, 0}};  // all its cells
     std::optional<Grid> grid;
     IndexOrigin origin = IndexOrigin::embedded;
@@ -187,8 +189,14 @@ class BlockIndex {
   /// O(bytes of the index).
   void require_whole() const;
 
-  /// REQUIRES number < size(). Throws what making it throws for an index on demand.
+  /// REQUIRES number < size(). Throws what making it throws for an index on demand. Where tiles lie
+  /// evenly in a file, it follows from the first two and the last, and has no hash: the index is
+  /// looked at only there.
   Entry entry(std::uint64_t number) const {
+    return place_.even ? even_entry(number) : stored_entry(number);
+  }
+  /// The same as it is stored.
+  Entry stored_entry(std::uint64_t number) const {
     const std::byte* p = memory_ != nullptr ? memory_ + number * Entry::kBytes : nullptr;
     if (file_ != nullptr) p = file_->at(place_.entries + number * Entry::kBytes, Entry::kBytes);
     return p != nullptr ? load_entry(p) : made_entry(number);
@@ -210,6 +218,11 @@ class BlockIndex {
   std::optional<std::uint64_t> find(BlockPos pos, const std::uint8_t* beside = nullptr) const;
   /// Numbers of the blocks that share a cell with `region`, ascending.
   std::vector<std::uint64_t> touching(const Region& region) const;
+
+  /// True when there are at least three entries, all of which follow from the grid and the first
+  /// two: they are those of a TileRun.
+  /// REQUIRES an index in memory. O(n).
+  bool lies_evenly() const;
 
   /// Throws corrupt, blaming the bytes of entry `number`. REQUIRES an index in place.
   [[noreturn]] void fail_entry(std::uint64_t number, std::string detail) const;
@@ -243,6 +256,7 @@ class BlockIndex {
   };
   bool is_on_demand() const noexcept { return held_ != nullptr && held_->pages != nullptr; }
   Entry made_entry(std::uint64_t number) const;
+  Entry even_entry(std::uint64_t number) const;
   std::uint64_t strip_of(std::uint64_t col) const noexcept;
   std::uint64_t tree_size() const noexcept;
   std::uint64_t tree_word(std::uint64_t i) const;

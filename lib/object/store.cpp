@@ -208,10 +208,8 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
     }
     return std::span(numbers).subspan(first, end - first);
   };
-  const bool first_fetch = numbers.size() == 1 && place_of(numbers[0]) == 0;
-  const Range asked = first_fetch ? ask_early(numbers[0]) : Range{0, 0};
   auto batch = batch_at(0);
-  ask_for(batch, asked);
+  ask_for(batch);
   for (std::size_t first = batch.size(); !batch.empty(); first += batch.size()) {
     const auto next = batch_at(first);
     ask_for(next);

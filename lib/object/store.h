@@ -19,7 +19,6 @@
 #include "dapple/frame.h"
 #include "lib/file.h"
 #include "lib/object/index.h"
-#include "lib/object/offset_guess.h"
 #include "lib/object/place_table.h"
 #include "lib/object/schema.h"
 
@@ -274,8 +273,7 @@ class Store : public HotStore {
   void compare(std::uint64_t number, const Entry& entry) const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
-  Range ask_early(std::uint64_t number) const;
-  void ask_for(std::span<const std::uint64_t> numbers, Range asked = {0, 0}) const;
+  void ask_for(std::span<const std::uint64_t> numbers) const;
   std::vector<std::uint64_t> covering(const Region& region, Absent absent, bool& whole) const;
   const BlockIndex* truth() const;
   [[noreturn]] void fail_missing(const Entry& entry) const;
@@ -293,7 +291,6 @@ class Store : public HotStore {
   std::string note_;
   std::vector<std::string> contents_;
   Check check_ = Check::never;
-  mutable OffsetGuess guess_;
   mutable std::optional<PlaceTable> place_table_;  // what HotStore points to
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered

@@ -111,7 +111,6 @@ DAPPLE_OPENING std::uint64_t Store::confirm(std::uint64_t number, const Entry& e
   compare(number, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
   if (file_->base() == nullptr) return 0;
-  if (index_.is_in_place()) guess_.tell(number, entry);
   if (check_ == Check::always) return 0;
   if (!make_places()) return 0;
   const std::byte* values = nullptr;
@@ -132,7 +131,7 @@ DAPPLE_OPENING std::uint64_t Store::confirm(std::uint64_t number, const Entry& e
 DAPPLE_OPENING std::uint64_t Store::touch(std::uint64_t number) const {
   const std::uint64_t place = place_of(number);
   if (place != 0 && !file_->guarded()) return place;
-  if (place == 0) ask_for({&number, 1}, ask_early(number));
+  if (place == 0) ask_for({&number, 1});
   const Entry entry = index_.entry(number);
   return watched([&] { return place != 0 ? place : confirm(number, entry); }, &entry);
 }
@@ -182,25 +181,10 @@ Part Store::confirmed_part(std::uint64_t number, const Entry& entry, const Regio
   return shared_part(entry, region);
 }
 
-// The entry of a small block stands on a page that takes as long to read as the block: both are
-// asked for at once (cold tiles of 4 KiB 2.0 times a pread, so 1.3; of 64 KiB 1.2 and 1.05).
-// Returns what was asked for.
-DAPPLE_OPENING Range Store::ask_early(std::uint64_t number) const {
-  constexpr std::uint64_t kSmall = 256 << 10;
-  if (file_->base() == nullptr || !index_.is_in_place()) return {0, 0};
-  const std::optional<Range> block = guess_.ask(number);
-  if (!block || block->size() > kSmall || block->begin < kInFront || block->end > file_->size()) {
-    return {0, 0};
-  }
-  const Range bytes{block->begin - kInFront, block->end};
-  file_->will_need(bytes.begin, bytes.size());
-  return bytes;
-}
-
 // Touching an unread page makes the system read ahead megabytes; asked in advance for exactly the
 // bytes of the blocks, it reads those alone (200 cold tiles of 512 KiB: 105 MB instead of 1119 MB,
 // 0.10 s instead of 0.96 s). Neighbours in the file are asked for together.
-DAPPLE_OPENING void Store::ask_for(std::span<const std::uint64_t> numbers, Range asked) const {
+DAPPLE_OPENING void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
@@ -209,7 +193,6 @@ DAPPLE_OPENING void Store::ask_for(std::span<const std::uint64_t> numbers, Range
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
     if (file_->is_read_early(e.offset, e.bytes)) continue;
     const Range bytes{e.offset - std::min(e.offset, kInFront), e.offset + e.bytes};
-    if (bytes == asked) continue;
     if (bytes.begin >= wanted.begin && bytes.begin <= wanted.end + kNear) {
       wanted.end = std::max(wanted.end, bytes.end);
     } else {

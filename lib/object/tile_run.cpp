@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "lib/opening.h"
+
 namespace dapple::detail {
 
-Entry TileRun::operator[](std::uint64_t number) const noexcept {
+DAPPLE_OPENING Entry TileRun::operator[](std::uint64_t number) const noexcept {
   const std::uint64_t strips = (cols_ - 1) / first_.cols + 1;
   Entry e = first_;
   e.pos = {number / strips * first_.rows, number % strips * first_.cols};

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Raised when the content of any file changes, so that files of older versions are not used.
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 void sync_file(const fs::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

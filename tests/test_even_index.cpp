@@ -1,0 +1,214 @@
+// An index that says that its tiles lie evenly, so that most of its entries are never looked at
+// (lib/object/index.h, FORMAT.md "Even").
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "lib/bytes.h"
+#include "lib/hash.h"
+#include "tests/compare.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using test::TempDir;
+using test::writer;
+
+namespace {
+
+constexpr std::size_t kLine = 64, kFlags = 44, kHash = 48;
+constexpr std::uint32_t kOrdered = 1, kEven = 2;
+
+std::uint32_t flags_of(const std::vector<std::byte>& bytes) {
+  return detail::load_le<std::uint32_t>(bytes.data() + bytes.size() - kLine + kFlags);
+}
+
+void set_flags(std::vector<std::byte>& bytes, std::uint32_t flags) {
+  std::byte* const trailer = bytes.data() + bytes.size() - kLine;
+  detail::store_le(trailer + kFlags, flags);
+  detail::store_le(trailer + kHash, detail::xxh3({trailer, kHash}, bytes.size()));
+}
+
+/// A matrix of i16, whose tiles of 4 x 4 cells are put in this order, each cell its own number and
+/// negative in tiles that are `odd`, which are narrow otherwise.
+struct Layout {
+  std::uint64_t rows, cols;
+  std::vector<std::uint64_t> order{};  // none: ascending
+  std::uint64_t odd = ~std::uint64_t{0};
+  bool narrow = true;
+};
+
+std::int16_t cell_of(const Layout& layout, std::uint64_t row, std::uint64_t col) {
+  const auto value = static_cast<std::int16_t>(1 + (row * layout.cols + col) % 100);
+  const std::uint64_t across = (layout.cols + 3) / 4;
+  return static_cast<std::int16_t>(row / 4 * across + col / 4 == layout.odd ? -value : value);
+}
+
+std::vector<std::byte> bytes_of(const TempDir& dir, const Layout& layout) {
+  WriteOptions options;
+  options.tile = {4, 4};
+  options.kind = KindChoice::dense;
+  options.narrow = layout.narrow;
+  options.sync = false;
+  options.overwrite = true;
+  auto w = writer<std::int16_t>(dir / "m", layout.rows, layout.cols, options);
+  const std::uint64_t across = (layout.cols + 3) / 4, tiles = (layout.rows + 3) / 4 * across;
+  for (std::uint64_t i = 0; i < tiles; ++i) {
+    const std::uint64_t k = layout.order.empty() ? i : layout.order[i];
+    const BlockPos pos{k / across * 4, k % across * 4};
+    const auto height =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(4, layout.rows - pos.rx));
+    const auto width = static_cast<std::uint32_t>(std::min<std::uint64_t>(4, layout.cols - pos.cx));
+    std::vector<std::int16_t> cells;
+    for (std::uint64_t r = 0; r < height; ++r) {
+      for (std::uint64_t c = 0; c < width; ++c) {
+        cells.push_back(cell_of(layout, pos.rx + r, pos.cx + c));
+      }
+    }
+    w.put<std::int16_t>(pos, {cells.data(), height, width});
+  }
+  w.finish();
+  return test::read_bytes(dir / "m");
+}
+
+/// Number of the cells that are not as they were put; those that throw corrupt count to `refused`.
+std::uint64_t wrong_cells(const Matrix& m, const Layout& layout, std::uint64_t& refused) {
+  std::uint64_t wrong = 0;
+  refused = 0;
+  for (std::uint64_t row = 0; row < layout.rows; ++row) {
+    for (std::uint64_t col = 0; col < layout.cols; ++col) {
+      const auto error = test::error_of([&] {
+        const auto cell = m.read<std::int16_t>({{row, row + 1}, {col, col + 1}});
+        wrong += cell[0] != cell_of(layout, row, col);
+      });
+      refused += error && error->code() == Errc::corrupt;
+    }
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("even index: the writer says of dense tiles of one type whether they lie evenly") {
+  const TempDir dir;
+  const struct {
+    std::string what;
+    Layout layout;
+    std::uint32_t flags;
+  } cases[] = {
+      {"whole tiles", {12, 16}, kEven},
+      {"three tiles", {4, 12}, kEven},
+      {"fewer rows in the last ones, and so another padding", {10, 16}, 0},
+      {"fewer columns, and so another padding", {12, 14}, 0},
+      {"one column of tiles that are all alike", {12, 3}, kEven},
+      {"two tiles", {4, 8}, 0},
+      {"another type", {12, 16, {}, 5}, 0},
+      {"another order", {4, 12, {0, 2, 1}}, kOrdered},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.what);
+    const auto bytes = bytes_of(dir, c.layout);
+    CHECK(flags_of(bytes) == c.flags);
+    CHECK(verify(dir / "m", Level::payload).findings.empty());
+    CHECK(test::difference(dir / "m") == "");
+    std::uint64_t refused = 0;
+    CHECK(wrong_cells(Matrix::open(dir / "m"), c.layout, refused) == 0);
+    CHECK(refused == 0);
+  }
+}
+
+TEST_CASE("even index: a listing, and a sidecar, name the blocks as their headers do") {
+  const TempDir dir;
+  const Layout layout{40, 16};
+  const auto bytes = bytes_of(dir, layout);
+  REQUIRE(flags_of(bytes) == kEven);
+  ConvertOptions options;
+  options.write.tile = {4, 4};
+  options.write.kind = KindChoice::dense;
+  options.write.plain = true;
+  convert(open(dir / "m"), {}, dir / "plain.dbdf", options);
+  write_sidecar(dir / "plain.dbdf");
+  CHECK(flags_of(test::read_bytes(dir / "plain.dbdf.dpx")) == kEven);
+  for (const char* name : {"m", "plain.dbdf"}) {
+    CAPTURE(name);
+    const Matrix m = Matrix::open(dir / name);
+    CHECK(m.index_origin() == (name[0] == 'm' ? IndexOrigin::embedded : IndexOrigin::sidecar));
+    std::uint64_t number = 0;
+    for (const BlockInfo& info : m.blocks()) {
+      CHECK(info.pos == BlockPos{number / 4 * 4, number % 4 * 4});
+      CHECK(info.rows == 4);
+      CHECK(info.cols == 4);
+      CHECK(info.kind == BlockKind::dense);
+      CHECK(info.value_type == ValueType::u8);
+      CHECK(info.stored == 16);
+      ++number;
+    }
+    CHECK(number == 40);
+    std::uint64_t refused = 0;
+    CHECK(wrong_cells(m, layout, refused) == 0);
+    CHECK(refused == 0);
+  }
+}
+
+TEST_CASE("even index: one that says so of other tiles is found out, and shows no wrong cell") {
+  const TempDir dir;
+  struct Lie {
+    Layout layout;
+    std::uint64_t refused;  // cells
+  };
+  // The tile of another type is not where, or what, the others tell. Where the last one is not,
+  // none is believed to lie evenly.
+  const Lie lies[] = {{{12, 16, {}, 5}, 16}, {{12, 16, {}, 11}, 0}, {{12, 14}, 0}};
+  for (const Lie& lie : lies) {
+    auto bytes = bytes_of(dir, lie.layout);
+    REQUIRE(flags_of(bytes) == 0);
+    set_flags(bytes, kEven);
+    test::write_bytes(dir / "m", bytes);
+    std::uint64_t refused = 0;
+    CHECK(wrong_cells(Matrix::open(dir / "m"), lie.layout, refused) == 0);
+    CHECK(refused == lie.refused);
+    OpenOptions options;
+    options.check = Check::first_touch;  // each entry is looked at for its hash
+    CHECK(wrong_cells(Matrix::open(dir / "m", options), lie.layout, refused) == 0);
+    CHECK(refused == 0);
+    const auto report = verify(dir / "m", Level::structure);
+    REQUIRE(report.findings.size() == 1);
+    CHECK(std::string(report.findings[0].what()) ==
+          (dir / "m").string() + ": corrupt at byte " + std::to_string(bytes.size() - kLine) +
+              ": expected tiles that lie evenly, as the index has it, got others");
+  }
+}
+
+TEST_CASE("even index: damage to any bit of the index shows no wrong cell") {
+  const TempDir dir;
+  const Layout layout{8, 12};
+  const auto sound = bytes_of(dir, layout);
+  REQUIRE(flags_of(sound) == kEven);
+  const std::size_t index = sound.size() - (1 + 6 + 1) * kLine;
+  REQUIRE(std::memcmp(sound.data() + index, "DPL-INDX", 8) == 0);
+  for (std::size_t byte = index; byte < sound.size(); ++byte) {
+    for (const unsigned bit : {0U, 3U, 7U}) {
+      CAPTURE(byte);
+      CAPTURE(bit);
+      auto bytes = sound;
+      bytes[byte] ^= static_cast<std::byte>(1U << bit);
+      // As somebody would make it: the trailer's own hash is right.
+      if (byte >= sound.size() - kLine && byte < sound.size() - kLine + kHash) {
+        set_flags(bytes, flags_of(bytes));
+      }
+      test::write_bytes(dir / "m", bytes);
+      const auto error = test::error_of([&] {
+        std::uint64_t refused = 0;
+        CHECK(wrong_cells(Matrix::open(dir / "m"), layout, refused) == 0);
+      });
+      if (error) CHECK(error->code() == Errc::corrupt);
+    }
+  }
+}
