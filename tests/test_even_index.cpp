@@ -163,9 +163,9 @@ TEST_CASE("even index: one that says so of other tiles is found out, and shows n
     Layout layout;
     std::uint64_t refused;  // cells
   };
-  // The tile of another type is not where, or what, the others tell. Where the last one is not,
-  // none is believed to lie evenly.
-  const Lie lies[] = {{{12, 16, {}, 5}, 16}, {{12, 16, {}, 11}, 0}, {{12, 14}, 0}};
+  // A tile of another type is not what the last three tell, unless it is one of them; behind rows
+  // of tiles that end in a smaller one stands another padding, so that only the last row is found.
+  const Lie lies[] = {{{12, 16, {}, 5}, 16}, {{12, 16, {}, 11}, 0}, {{12, 14}, 8 * 14}};
   for (const Lie& lie : lies) {
     auto bytes = bytes_of(dir, lie.layout);
     REQUIRE(flags_of(bytes) == 0);

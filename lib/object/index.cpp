@@ -146,22 +146,8 @@ Entry BlockIndex::made_entry(std::uint64_t number) const {
   return load_entry(held_->pages->at(number));
 }
 
-// A hint like any other: when the first two tiles do not lead to the last one, each is as stored.
-DAPPLE_OPENING Entry BlockIndex::even_entry(std::uint64_t number) const {
-  const std::byte* const p = file_->at(place_.entries, 2 * Entry::kBytes);
-  const std::uint64_t rows = place_.object.rows.end, cols = place_.object.cols.end;
-  const TileShape tile = place_.grid->tile;
-  Entry first = load_entry(p);
-  first.hash = 0;
-  TileRun run(rows, cols);
-  if (!value_type_of_code(static_cast<std::uint8_t>(p[entry_at::value_type])) ||
-      first.rows != std::min<std::uint64_t>(tile.rows, rows) ||
-      first.cols != std::min<std::uint64_t>(tile.cols, cols) || !run.take(first) ||
-      !run.take(load_entry(p + Entry::kBytes)) ||
-      run[place_.count - 1].info() != stored_entry(place_.count - 1).info()) {
-    return stored_entry(number);
-  }
-  return run[number];
+DAPPLE_OPENING Entry BlockIndex::even_entry(std::uint64_t number) const noexcept {
+  return TileRun(place_.object, place_.first, place_.between)[number];
 }
 
 bool BlockIndex::lies_evenly() const {

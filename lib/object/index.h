@@ -149,14 +149,16 @@ class BlockIndex {
 
   /// An index in place. The file holds a head of 64 bytes, at byte `entries` `count` entries, then,
   /// if `ordered`, a u64 per block that lists the entries in file order, then, if there is no grid,
-  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside the file, and at least
-  /// three entries and a grid if `even`.
+  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside the file, and a grid if
+  /// `even`.
   struct Place {
     std::uint64_t entries = 0;
     std::uint64_t count = 0;
     std::uint64_t tree_words = 0;
     bool ordered = false;
-    bool even = false;              // all entries follow from the grid and the first two
+    bool even = false;              // entries are those of a TileRun
+    Entry first;                    //   of which this is the first,
+    std::uint64_t between = 0;      //   with so many bytes between any two
     Region object{{0, 0}, {0, 0}};  // all its cells
     std::optional<Grid> grid;
     IndexOrigin origin = IndexOrigin::embedded;
@@ -190,8 +192,7 @@ class BlockIndex {
   void require_whole() const;
 
   /// REQUIRES number < size(). Throws what making it throws for an index on demand. Where tiles lie
-  /// evenly in a file, it follows from the first two and the last, and has no hash: the index is
-  /// looked at only there.
+  /// evenly in a file, it follows from its number, and has no hash.
   Entry entry(std::uint64_t number) const {
     return place_.even ? even_entry(number) : stored_entry(number);
   }
@@ -219,9 +220,8 @@ class BlockIndex {
   /// Numbers of the blocks that share a cell with `region`, ascending.
   std::vector<std::uint64_t> touching(const Region& region) const;
 
-  /// True when there are at least three entries, all of which follow from the grid and the first
-  /// two: they are those of a TileRun.
-  /// REQUIRES an index in memory. O(n).
+  /// True when there are at least three entries, and they are those of a TileRun. REQUIRES an index
+  /// in memory. O(n).
   bool lies_evenly() const;
 
   /// Throws corrupt, blaming the bytes of entry `number`. REQUIRES an index in place.
@@ -256,7 +256,7 @@ class BlockIndex {
   };
   bool is_on_demand() const noexcept { return held_ != nullptr && held_->pages != nullptr; }
   Entry made_entry(std::uint64_t number) const;
-  Entry even_entry(std::uint64_t number) const;
+  Entry even_entry(std::uint64_t number) const noexcept;
   std::uint64_t strip_of(std::uint64_t col) const noexcept;
   std::uint64_t tree_size() const noexcept;
   std::uint64_t tree_word(std::uint64_t i) const;

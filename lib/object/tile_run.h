@@ -14,6 +14,10 @@ class TileRun {
  public:
   /// No tiles yet, of an object of rows x cols cells.
   TileRun(std::uint64_t rows, std::uint64_t cols) noexcept : rows_(rows), cols_(cols) {}
+  /// Tiles of an object, as they follow each other behind the first. REQUIRES that this one has
+  /// cells.
+  TileRun(const Region& object, const Entry& first, std::uint64_t between) noexcept
+      : rows_(object.rows.end), cols_(object.cols.end), first_(first), between_(between) {}
 
   /// Adds an entry if it goes on as the run began; false otherwise. REQUIRES that the entry is of
   /// the tiling's next tile, with
@@ -34,7 +38,7 @@ class TileRun {
   }
 
   std::uint64_t size() const noexcept { return size_; }
-  /// REQUIRES number < size().
+  /// REQUIRES the number of a tile of the object.
   Entry operator[](std::uint64_t number) const noexcept;
 
  private:
