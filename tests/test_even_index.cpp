@@ -23,35 +23,35 @@ using test::writer;
 
 namespace {
 
-constexpr std::size_t kLine = 64, kFlags = 44, kHash = 48;
-constexpr std::uint32_t kOrdered = 1, kEven = 2;
+constexpr std::size_t kIndexLine = 64, kFlagsAt = 44, kHashAt = 48;
+constexpr std::uint32_t kOrderedFlag = 1, kEvenFlag = 2;
 
 std::uint32_t flags_of(const std::vector<std::byte>& bytes) {
-  return detail::load_le<std::uint32_t>(bytes.data() + bytes.size() - kLine + kFlags);
+  return detail::load_le<std::uint32_t>(bytes.data() + bytes.size() - kIndexLine + kFlagsAt);
 }
 
 void set_flags(std::vector<std::byte>& bytes, std::uint32_t flags) {
-  std::byte* const trailer = bytes.data() + bytes.size() - kLine;
-  detail::store_le(trailer + kFlags, flags);
-  detail::store_le(trailer + kHash, detail::xxh3({trailer, kHash}, bytes.size()));
+  std::byte* const trailer = bytes.data() + bytes.size() - kIndexLine;
+  detail::store_le(trailer + kFlagsAt, flags);
+  detail::store_le(trailer + kHashAt, detail::xxh3({trailer, kHashAt}, bytes.size()));
 }
 
 /// A matrix of i16, whose tiles of 4 x 4 cells are put in this order, each cell its own number and
 /// negative in tiles that are `odd`, which are narrow otherwise.
-struct Layout {
+struct TileLayout {
   std::uint64_t rows, cols;
   std::vector<std::uint64_t> order{};  // none: ascending
   std::uint64_t odd = ~std::uint64_t{0};
   bool narrow = true;
 };
 
-std::int16_t cell_of(const Layout& layout, std::uint64_t row, std::uint64_t col) {
+std::int16_t tile_cell(const TileLayout& layout, std::uint64_t row, std::uint64_t col) {
   const auto value = static_cast<std::int16_t>(1 + (row * layout.cols + col) % 100);
   const std::uint64_t across = (layout.cols + 3) / 4;
   return static_cast<std::int16_t>(row / 4 * across + col / 4 == layout.odd ? -value : value);
 }
 
-std::vector<std::byte> bytes_of(const TempDir& dir, const Layout& layout) {
+std::vector<std::byte> written_bytes(const TempDir& dir, const TileLayout& layout) {
   WriteOptions options;
   options.tile = {4, 4};
   options.kind = KindChoice::dense;
@@ -69,7 +69,7 @@ std::vector<std::byte> bytes_of(const TempDir& dir, const Layout& layout) {
     std::vector<std::int16_t> cells;
     for (std::uint64_t r = 0; r < height; ++r) {
       for (std::uint64_t c = 0; c < width; ++c) {
-        cells.push_back(cell_of(layout, pos.rx + r, pos.cx + c));
+        cells.push_back(tile_cell(layout, pos.rx + r, pos.cx + c));
       }
     }
     w.put<std::int16_t>(pos, {cells.data(), height, width});
@@ -79,14 +79,14 @@ std::vector<std::byte> bytes_of(const TempDir& dir, const Layout& layout) {
 }
 
 /// Number of the cells that are not as they were put; those that throw corrupt count to `refused`.
-std::uint64_t wrong_cells(const Matrix& m, const Layout& layout, std::uint64_t& refused) {
+std::uint64_t wrong_cells(const Matrix& m, const TileLayout& layout, std::uint64_t& refused) {
   std::uint64_t wrong = 0;
   refused = 0;
   for (std::uint64_t row = 0; row < layout.rows; ++row) {
     for (std::uint64_t col = 0; col < layout.cols; ++col) {
       const auto error = test::error_of([&] {
         const auto cell = m.read<std::int16_t>({{row, row + 1}, {col, col + 1}});
-        wrong += cell[0] != cell_of(layout, row, col);
+        wrong += cell[0] != tile_cell(layout, row, col);
       });
       refused += error && error->code() == Errc::corrupt;
     }
@@ -100,21 +100,21 @@ TEST_CASE("even index: the writer says of dense tiles of one type whether they l
   const TempDir dir;
   const struct {
     std::string what;
-    Layout layout;
+    TileLayout layout;
     std::uint32_t flags;
   } cases[] = {
-      {"whole tiles", {12, 16}, kEven},
-      {"three tiles", {4, 12}, kEven},
+      {"whole tiles", {12, 16}, kEvenFlag},
+      {"three tiles", {4, 12}, kEvenFlag},
       {"fewer rows in the last ones, and so another padding", {10, 16}, 0},
       {"fewer columns, and so another padding", {12, 14}, 0},
-      {"one column of tiles that are all alike", {12, 3}, kEven},
+      {"one column of tiles that are all alike", {12, 3}, kEvenFlag},
       {"two tiles", {4, 8}, 0},
       {"another type", {12, 16, {}, 5}, 0},
-      {"another order", {4, 12, {0, 2, 1}}, kOrdered},
+      {"another order", {4, 12, {0, 2, 1}}, kOrderedFlag},
   };
   for (const auto& c : cases) {
     CAPTURE(c.what);
-    const auto bytes = bytes_of(dir, c.layout);
+    const auto bytes = written_bytes(dir, c.layout);
     CHECK(flags_of(bytes) == c.flags);
     CHECK(verify(dir / "m", Level::payload).findings.empty());
     CHECK(test::difference(dir / "m") == "");
@@ -126,16 +126,16 @@ TEST_CASE("even index: the writer says of dense tiles of one type whether they l
 
 TEST_CASE("even index: a listing, and a sidecar, name the blocks as their headers do") {
   const TempDir dir;
-  const Layout layout{40, 16};
-  const auto bytes = bytes_of(dir, layout);
-  REQUIRE(flags_of(bytes) == kEven);
+  const TileLayout layout{40, 16};
+  const auto bytes = written_bytes(dir, layout);
+  REQUIRE(flags_of(bytes) == kEvenFlag);
   ConvertOptions options;
   options.write.tile = {4, 4};
   options.write.kind = KindChoice::dense;
   options.write.plain = true;
   convert(open(dir / "m"), {}, dir / "plain.dbdf", options);
   write_sidecar(dir / "plain.dbdf");
-  CHECK(flags_of(test::read_bytes(dir / "plain.dbdf.dpx")) == kEven);
+  CHECK(flags_of(test::read_bytes(dir / "plain.dbdf.dpx")) == kEvenFlag);
   for (const char* name : {"m", "plain.dbdf"}) {
     CAPTURE(name);
     const Matrix m = Matrix::open(dir / name);
@@ -160,16 +160,16 @@ TEST_CASE("even index: a listing, and a sidecar, name the blocks as their header
 TEST_CASE("even index: one that says so of other tiles is found out, and shows no wrong cell") {
   const TempDir dir;
   struct Lie {
-    Layout layout;
+    TileLayout layout;
     std::uint64_t refused;  // cells
   };
   // A tile of another type is not what the last three tell, unless it is one of them; behind rows
   // of tiles that end in a smaller one stands another padding, so that only the last row is found.
   const Lie lies[] = {{{12, 16, {}, 5}, 16}, {{12, 16, {}, 11}, 0}, {{12, 14}, 8 * 14}};
   for (const Lie& lie : lies) {
-    auto bytes = bytes_of(dir, lie.layout);
+    auto bytes = written_bytes(dir, lie.layout);
     REQUIRE(flags_of(bytes) == 0);
-    set_flags(bytes, kEven);
+    set_flags(bytes, kEvenFlag);
     test::write_bytes(dir / "m", bytes);
     std::uint64_t refused = 0;
     CHECK(wrong_cells(Matrix::open(dir / "m"), lie.layout, refused) == 0);
@@ -181,17 +181,17 @@ TEST_CASE("even index: one that says so of other tiles is found out, and shows n
     const auto report = verify(dir / "m", Level::structure);
     REQUIRE(report.findings.size() == 1);
     CHECK(std::string(report.findings[0].what()) ==
-          (dir / "m").string() + ": corrupt at byte " + std::to_string(bytes.size() - kLine) +
+          (dir / "m").string() + ": corrupt at byte " + std::to_string(bytes.size() - kIndexLine) +
               ": expected tiles that lie evenly, as the index has it, got others");
   }
 }
 
 TEST_CASE("even index: damage to any bit of the index shows no wrong cell") {
   const TempDir dir;
-  const Layout layout{8, 12};
-  const auto sound = bytes_of(dir, layout);
-  REQUIRE(flags_of(sound) == kEven);
-  const std::size_t index = sound.size() - (1 + 6 + 1) * kLine;
+  const TileLayout layout{8, 12};
+  const auto sound = written_bytes(dir, layout);
+  REQUIRE(flags_of(sound) == kEvenFlag);
+  const std::size_t index = sound.size() - (1 + 6 + 1) * kIndexLine;
   REQUIRE(std::memcmp(sound.data() + index, "DPL-INDX", 8) == 0);
   for (std::size_t byte = index; byte < sound.size(); ++byte) {
     for (const unsigned bit : {0U, 3U, 7U}) {
@@ -200,7 +200,7 @@ TEST_CASE("even index: damage to any bit of the index shows no wrong cell") {
       auto bytes = sound;
       bytes[byte] ^= static_cast<std::byte>(1U << bit);
       // As somebody would make it: the trailer's own hash is right.
-      if (byte >= sound.size() - kLine && byte < sound.size() - kLine + kHash) {
+      if (byte >= sound.size() - kIndexLine && byte < sound.size() - kIndexLine + kHashAt) {
         set_flags(bytes, flags_of(bytes));
       }
       test::write_bytes(dir / "m", bytes);

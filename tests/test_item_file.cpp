@@ -22,25 +22,25 @@ using test::TempDir;
 
 namespace {
 
-constexpr std::uint64_t kRows = 880, kCols = 300, kHeight = 220;
+constexpr std::uint64_t kStripsRows = 880, kStripsCols = 300, kStripHeight = 220;
 
 /// A strip of the matrix as a dense block of u8, every cell its number of rows in front.
-Entry strip(std::uint64_t number) {
+Entry strip_entry(std::uint64_t number) {
   Entry entry;
-  entry.pos = {number * kHeight, 0};
-  entry.rows = kHeight;
-  entry.cols = kCols;
+  entry.pos = {number * kStripHeight, 0};
+  entry.rows = kStripHeight;
+  entry.cols = kStripsCols;
   entry.kind = BlockKind::dense;
   entry.value_type = ValueType::u8;
-  entry.stored = kHeight * kCols;
+  entry.stored = kStripHeight * kStripsCols;
   entry.bytes = detail::dbdf::kDenseHeader + entry.stored;
   return entry;
 }
 
-void make(const Entry& entry, PieceBuffer& buffer, std::uint64_t cells) {
+void make_strip(const Entry& entry, PieceBuffer& buffer, std::uint64_t cells) {
   detail::dbdf::emit_item_header(buffer.claim(detail::dbdf::kPosition + detail::dbdf::kDenseHeader),
                                  entry);
-  const auto value = static_cast<std::byte>(entry.pos.rx / kHeight + 1);
+  const auto value = static_cast<std::byte>(entry.pos.rx / kStripHeight + 1);
   buffer.put(std::vector<std::byte>(cells, value));
 }
 
@@ -53,28 +53,28 @@ std::filesystem::path write_strips(const TempDir& dir, const char* name, bool pl
   options.plain = plain;
   options.overwrite = true;
   detail::Schema schema;
-  schema.rows = kRows;
-  schema.cols = kCols;
+  schema.rows = kStripsRows;
+  schema.cols = kStripsCols;
   schema.value_type = ValueType::u8;
   const std::filesystem::path path = dir / name;
   ItemFile file(path, options, detail::dbdf::emit_header(schema));
   PieceBuffer buffer, inner;
   const auto put = [&](std::uint64_t n) {
-    return file.put_pieces(strip(n), nullptr, buffer, [&] {
-      make(strip(n), buffer, kHeight * kCols);
+    return file.put_pieces(strip_entry(n), nullptr, buffer, [&] {
+      make_strip(strip_entry(n), buffer, kStripHeight * kStripsCols);
       return true;
     });
   };
   CHECK(put(0));
   // Of what fails, something is in the file.
   const auto make_or_fail = [&](std::uint64_t n, PieceBuffer& out) {
-    make(strip(n), out, fails[n - 1] ? 10'000 : kHeight * kCols);
+    make_strip(strip_entry(n), out, fails[n - 1] ? 10'000 : kStripHeight * kStripsCols);
     if (fails[n - 1]) out.flush();
     return !fails[n - 1];
   };
-  const bool outer_put = file.put_pieces(strip(1), nullptr, buffer, [&] {
+  const bool outer_put = file.put_pieces(strip_entry(1), nullptr, buffer, [&] {
     const bool inner_put =
-        file.put_pieces(strip(2), nullptr, inner, [&] { return make_or_fail(2, inner); });
+        file.put_pieces(strip_entry(2), nullptr, inner, [&] { return make_or_fail(2, inner); });
     CHECK(inner_put == !fails[1]);
     return make_or_fail(1, buffer);
   });
@@ -83,7 +83,8 @@ std::filesystem::path write_strips(const TempDir& dir, const char* name, bool pl
   if (fails[0]) CHECK(put(1));
   if (fails[1]) CHECK(put(2));
   CHECK(file.entries().size() == 4);
-  const auto index = detail::BlockIndex::from_entries(file.take_entries(), kRows, kCols, name);
+  const auto index =
+      detail::BlockIndex::from_entries(file.take_entries(), kStripsRows, kStripsCols, name);
   if (!plain) file.put_index(index, detail::xxh3(detail::dbdf::emit_header(schema)));
   const std::uint64_t size = file.publish(false);
   CHECK(size == std::filesystem::file_size(path));
@@ -93,10 +94,11 @@ std::filesystem::path write_strips(const TempDir& dir, const char* name, bool pl
 void check_strips(const std::filesystem::path& path) {
   const Matrix matrix = Matrix::open(path);
   CHECK(matrix.blocks().size() == 4);
-  for (std::uint64_t row = 0; row < kRows; row += kHeight - 1) {
+  for (std::uint64_t row = 0; row < kStripsRows; row += kStripHeight - 1) {
     CAPTURE(row);
-    const auto cells = matrix.read<std::uint8_t>({{row, row + 1}, {0, kCols}});
-    CHECK(cells == std::vector<std::uint8_t>(kCols, static_cast<std::uint8_t>(row / kHeight + 1)));
+    const auto cells = matrix.read<std::uint8_t>({{row, row + 1}, {0, kStripsCols}});
+    CHECK(cells == std::vector<std::uint8_t>(kStripsCols,
+                                             static_cast<std::uint8_t>(row / kStripHeight + 1)));
   }
   const VerifyReport report = verify(path, Level::payload);
   CHECK(report.findings.empty());
@@ -123,6 +125,6 @@ TEST_CASE("item file: what is taken back leaves nothing at the end, and padding 
     const std::uint64_t order = plain ? 0 : 64;
     CHECK(size(last) == size(whole) + order);
     CHECK(size(both) == size(whole) + order);
-    CHECK(size(middle) > size(whole) + kHeight * kCols);
+    CHECK(size(middle) > size(whole) + kStripHeight * kStripsCols);
   }
 }
