@@ -136,7 +136,7 @@ DAPPLE_OPENING std::optional<Trailer> find_trailer(const MappedFile& file, std::
                        load_le<std::uint32_t>(p + trailer_at::tile_cols)};
   if (tile.rows != 0 && tile.cols != 0) {
     place.grid = Grid{0, 0, tile};
-    place.even = (flags & kEven) != 0 && place.count > 2;
+    trailer.even = (flags & kEven) != 0 && place.count > 2;
   }
   return trailer;
 }
@@ -144,34 +144,20 @@ DAPPLE_OPENING std::optional<Trailer> find_trailer(const MappedFile& file, std::
 namespace {
 
 // What the last three entries tell of tiles that lie evenly, which were read with the trailer.
-// False when they are no such tiles: then each entry is believed as it is stored.
-DAPPLE_OPENING bool find_run(const MappedFile& file, BlockIndex::Place& place) {
-  constexpr std::uint64_t kEntries = 3;
-  const std::uint64_t number = place.count - kEntries;
+// Nothing when they are no such tiles: then each entry is believed as it is stored.
+DAPPLE_OPENING std::optional<TileRun> find_run(const MappedFile& file,
+                                               const BlockIndex::Place& place) {
+  constexpr std::uint64_t kLast = 3;
   const std::byte* const p =
-      file.at(place.entries + number * Entry::kBytes, kEntries * Entry::kBytes);
-  const std::byte* const end = p + 2 * Entry::kBytes;
-  const Entry before = load_entry(p + Entry::kBytes), last = load_entry(end);
-  if (!value_type_of_code(static_cast<std::uint8_t>(end[entry_at::value_type]))) return false;
-  const std::size_t size = size_of(last.value_type);
-  const TileShape tile = place.grid->tile;
-  Entry first = last;
-  first.pos = {0, 0};
-  first.rows =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(tile.rows, place.object.rows.end));
-  first.cols =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(tile.cols, place.object.cols.end));
-  first.stored = std::uint64_t{first.rows} * first.cols;
-  first.bytes = last.bytes - last.stored * size + first.stored * size;
-  first.offset = 0;
-  first.hash = 0;
-  place.between = last.offset - before.offset - before.bytes;
-  // Where the first one is follows from where it puts the last.
-  first.offset = last.offset - TileRun(place.object, first, place.between)[number + 2].offset;
-  place.first = first;
-  const TileRun run(place.object, first, place.between);
-  return last.kind == BlockKind::dense && run[number].info() == load_entry(p).info() &&
-         run[number + 1].info() == before.info() && run[number + 2].info() == last.info();
+      file.at(place.entries + (place.count - kLast) * Entry::kBytes, kLast * Entry::kBytes);
+  for (std::uint64_t i = 0; i < kLast; ++i) {
+    const auto code = static_cast<std::uint8_t>(p[i * Entry::kBytes + entry_at::value_type]);
+    if (!value_type_of_code(code)) return std::nullopt;
+  }
+  auto run = TileRun::ending(place.object, *place.grid, load_entry(p + Entry::kBytes),
+                             load_entry(p + 2 * Entry::kBytes));
+  if (run && (*run)[place.count - kLast].info() != load_entry(p).info()) run.reset();
+  return run;
 }
 
 }  // namespace
@@ -181,7 +167,7 @@ DAPPLE_OPENING BlockIndex index_at(std::shared_ptr<const MappedFile> file, const
   BlockIndex::Place place = trailer.place;
   file->expect_single_looks(trailer.payload, file->size() - trailer.payload);
   place.origin = origin;
-  place.even = place.even && find_run(*file, place);
+  if (trailer.even) place.run = find_run(*file, place);
   return BlockIndex::in_place(std::move(file), place);
 }
 

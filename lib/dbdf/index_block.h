@@ -37,7 +37,8 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
 struct Trailer {
   std::uint64_t payload = 0;     // byte of the file where the index payload starts
   std::uint64_t table_hash = 0;  // of all payload bytes before the trailer
-  BlockIndex::Place place;       // without `origin`
+  BlockIndex::Place place;       // without `origin` and `run`
+  bool even = false;             // the entries are the tiles of a run
 };
 
 /// True when the file ends as every trailer does. Reads its end only.

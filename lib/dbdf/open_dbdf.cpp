@@ -117,7 +117,7 @@ DAPPLE_OPENING std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile
   if (!trailer || !complete(trailer->place, schema)) {
     return open_without_index(std::move(file), body, std::move(schema), options);
   }
-  if (options.check != Check::never) trailer->place.even = false;  // each entry has a hash
+  if (options.check != Check::never) trailer->even = false;  // each entry has a hash
   BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
   auto store =
       std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);

@@ -102,11 +102,10 @@ void check_entries(const std::shared_ptr<MappedFile>& file, const Trailer& trail
                           "expected the tile shape of the blocks in the index, got another");
     return;
   }
-  if (place.even && !truth.lies_evenly()) {
+  if (trailer.even && !truth.lies_evenly()) {
     findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
                           "expected tiles that lie evenly, as the index has it, got others");
   }
-  place.even = false;  // entries as they are stored
   check_index(BlockIndex::in_place(file, place), truth, file->name(), place.entries, findings);
 }
 

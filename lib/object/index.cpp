@@ -146,10 +146,6 @@ Entry BlockIndex::made_entry(std::uint64_t number) const {
   return load_entry(held_->pages->at(number));
 }
 
-DAPPLE_OPENING Entry BlockIndex::even_entry(std::uint64_t number) const noexcept {
-  return TileRun(place_.object, place_.first, place_.between)[number];
-}
-
 bool BlockIndex::lies_evenly() const {
   if (!place_.grid || size() < 3 || !held_->order.empty()) return false;
   TileRun run(place_.object.rows.end, place_.object.cols.end);

@@ -24,45 +24,14 @@
 #include "lib/bytes.h"
 #include "lib/file.h"
 #include "lib/object/cover_tree.h"
+#include "lib/object/entry.h"
+#include "lib/object/tile_run.h"
 
 namespace dapple::detail {
 
 class EntryMaker;
 class EntryPages;
 class EntrySummary;
-class TileRun;
-
-/// "(rx, cx)" for messages.
-std::string text(BlockPos pos);
-
-/// Byte positions of the fields inside a 64-byte index entry (FORMAT.md, "Entry").
-namespace entry_at {
-inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 32, hash = 40,
-                             rows = 48, cols = 52, kind = 56, value_type = 57, reserved = 58;
-}
-inline constexpr std::size_t kEntryBytes = 64;
-
-/// One index entry, decoded.
-struct Entry {
-  BlockPos pos;
-  std::uint32_t rows = 0;
-  std::uint32_t cols = 0;
-  std::uint64_t offset = 0;  // of the block's header; of the first data byte in foreign formats
-  std::uint64_t bytes = 0;   // from `offset` to the block's end
-  std::uint64_t stored = 0;
-  std::uint64_t hash = 0;  // XXH3-64 of position and block bytes; 0: not known
-  BlockKind kind = BlockKind::empty;
-  ValueType value_type = ValueType::u8;
-
-  static constexpr std::size_t kBytes = kEntryBytes;
-
-  /// An empty block has no values whose type a file could tell.
-  BlockInfo info() const noexcept {
-    const ValueType type = kind == BlockKind::empty ? ValueType::u8 : value_type;
-    return {pos, rows, cols, kind, type, stored, offset, bytes};
-  }
-  Region cells() const noexcept { return info().cells(); }
-};
 
 /// Byte positions inside the head in front of the entries of an index in place.
 namespace head_at {
@@ -70,23 +39,6 @@ inline constexpr std::size_t tag = 0, empty = 8, dense = 16, csr = 24, coo = 32,
                              hash = 48,  // of what stands in front of it
     header = 56;                         // hash of the file's header; 0: not known
 }
-
-inline Entry load_entry(const std::byte* p) noexcept {
-  Entry e;
-  e.pos = {load_le<std::uint64_t>(p + entry_at::rx), load_le<std::uint64_t>(p + entry_at::cx)};
-  e.offset = load_le<std::uint64_t>(p + entry_at::offset);
-  e.bytes = load_le<std::uint64_t>(p + entry_at::bytes);
-  e.stored = load_le<std::uint64_t>(p + entry_at::stored);
-  e.hash = load_le<std::uint64_t>(p + entry_at::hash);
-  e.rows = load_le<std::uint32_t>(p + entry_at::rows);
-  e.cols = load_le<std::uint32_t>(p + entry_at::cols);
-  e.kind = static_cast<BlockKind>(p[entry_at::kind]);
-  e.value_type =
-      e.kind == BlockKind::empty ? ValueType::u8 : static_cast<ValueType>(p[entry_at::value_type]);
-  return e;
-}
-
-void store_entry(std::byte* p, const Entry& entry) noexcept;
 
 /// Entries in memory, 64 bytes each, aligned to 64. Large tables take large pages: the first touch
 /// of ordinary ones was a fifth of what opening a file of 10^6 blocks without an index takes.
@@ -149,18 +101,15 @@ class BlockIndex {
 
   /// An index in place. The file holds a head of 64 bytes, at byte `entries` `count` entries, then,
   /// if `ordered`, a u64 per block that lists the entries in file order, then, if there is no grid,
-  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside the file, and a grid if
-  /// `even`.
+  /// `tree_words` u64 of cover tree. REQUIRES that all of it lies inside the file.
   struct Place {
     std::uint64_t entries = 0;
     std::uint64_t count = 0;
     std::uint64_t tree_words = 0;
     bool ordered = false;
-    bool even = false;              // entries are those of a TileRun
-    Entry first;                    //   of which this is the first,
-    std::uint64_t between = 0;      //   with so many bytes between any two
     Region object{{0, 0}, {0, 0}};  // all its cells
     std::optional<Grid> grid;
+    std::optional<TileRun> run;  // the entries are its tiles
     IndexOrigin origin = IndexOrigin::embedded;
     std::optional<std::uint64_t> hash;  // XXH3-64 of head, entries, order and tree, if known
   };
@@ -194,7 +143,7 @@ class BlockIndex {
   /// REQUIRES number < size(). Throws what making it throws for an index on demand. Where tiles lie
   /// evenly in a file, it follows from its number, and has no hash.
   Entry entry(std::uint64_t number) const {
-    return place_.even ? even_entry(number) : stored_entry(number);
+    return place_.run ? (*place_.run)[number] : stored_entry(number);
   }
   /// The same as it is stored.
   Entry stored_entry(std::uint64_t number) const {
@@ -256,7 +205,6 @@ class BlockIndex {
   };
   bool is_on_demand() const noexcept { return held_ != nullptr && held_->pages != nullptr; }
   Entry made_entry(std::uint64_t number) const;
-  Entry even_entry(std::uint64_t number) const noexcept;
   std::uint64_t strip_of(std::uint64_t col) const noexcept;
   std::uint64_t tree_size() const noexcept;
   std::uint64_t tree_word(std::uint64_t i) const;

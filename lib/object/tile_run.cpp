@@ -7,9 +7,8 @@
 namespace dapple::detail {
 
 DAPPLE_OPENING Entry TileRun::operator[](std::uint64_t number) const noexcept {
-  const std::uint64_t strips = (cols_ - 1) / first_.cols + 1;
   Entry e = first_;
-  e.pos = {number / strips * first_.rows, number % strips * first_.cols};
+  e.pos = {number / strips_ * first_.rows, number % strips_ * first_.cols};
   e.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(first_.rows, rows_ - e.pos.rx));
   e.cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(first_.cols, cols_ - e.pos.cx));
   e.stored = std::uint64_t{e.rows} * e.cols;
@@ -19,6 +18,31 @@ DAPPLE_OPENING Entry TileRun::operator[](std::uint64_t number) const noexcept {
   const std::uint64_t cells = e.pos.rx * cols_ + e.rows * e.pos.cx;
   e.offset += number * (header + between_) + cells * size_of(first_.value_type);
   return e;
+}
+
+DAPPLE_OPENING std::optional<TileRun> TileRun::ending(const Region& object, const Grid& grid,
+                                                      const Entry& before,
+                                                      const Entry& last) noexcept {
+  if (last.kind != BlockKind::dense || before.kind != BlockKind::dense) return std::nullopt;
+  const std::uint64_t size = size_of(last.value_type);
+  Entry first = last;
+  first.pos = {0, 0};
+  first.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(grid.tile.rows, object.rows.end));
+  first.cols = static_cast<std::uint32_t>(std::min<std::uint64_t>(grid.tile.cols, object.cols.end));
+  first.stored = std::uint64_t{first.rows} * first.cols;
+  first.bytes = last.bytes - last.stored * size + first.stored * size;
+  first.offset = 0;
+  first.hash = 0;
+  TileRun run(object.rows.end, object.cols.end);
+  run.begin(first);
+  run.size_ = grid.rows * grid.cols;
+  run.between_ = last.offset - before.offset - before.bytes;
+  // Where the first one is follows from where it puts the last.
+  run.first_.offset = last.offset - run[run.size_ - 1].offset;
+  if (run[run.size_ - 1].info() != last.info() || run[run.size_ - 2].info() != before.info()) {
+    return std::nullopt;
+  }
+  return run;
 }
 
 }  // namespace dapple::detail

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
-#include "lib/object/index.h"
+#include "dapple/region.h"
+#include "lib/object/entry.h"
 
 namespace dapple::detail {
 
@@ -14,17 +16,18 @@ class TileRun {
  public:
   /// No tiles yet, of an object of rows x cols cells.
   TileRun(std::uint64_t rows, std::uint64_t cols) noexcept : rows_(rows), cols_(cols) {}
-  /// Tiles of an object, as they follow each other behind the first. REQUIRES that this one has
-  /// cells.
-  TileRun(const Region& object, const Entry& first, std::uint64_t between) noexcept
-      : rows_(object.rows.end), cols_(object.cols.end), first_(first), between_(between) {}
+  /// The run of all tiles of a grid of an object whose last two are these; nothing when they are no
+  /// such tiles. Whatever they say, the result can be asked for any tile. REQUIRES a grid that has
+  /// cells, and at least two tiles.
+  static std::optional<TileRun> ending(const Region& object, const Grid& grid, const Entry& before,
+                                       const Entry& last) noexcept;
 
   /// Adds an entry if it goes on as the run began; false otherwise. REQUIRES that the entry is of
-  /// the tiling's next tile, with
-  /// the cells and bytes that a dense block of its shape has, and stands behind those added before.
+  /// the tiling's next tile, with the cells and bytes that a dense block of its shape has, and
+  /// stands behind those added before.
   bool take(const Entry& e) noexcept {
     if (size_ == 0) {
-      first_ = e;
+      begin(e);
     } else if (size_ == 1) {
       between_ = e.offset - end_;
     }
@@ -42,7 +45,13 @@ class TileRun {
   Entry operator[](std::uint64_t number) const noexcept;
 
  private:
+  void begin(const Entry& first) noexcept {
+    first_ = first;
+    strips_ = (cols_ - 1) / first.cols + 1;
+  }
+
   std::uint64_t rows_, cols_;
+  std::uint64_t strips_ = 0;  // tiles in a row of them
   std::uint64_t size_ = 0;
   Entry first_;
   std::uint64_t end_ = 0;      // of the last block

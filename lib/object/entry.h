@@ -1,0 +1,62 @@
+// One entry of the block index: what is known of a block without a look at it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "dapple/block.h"
+#include "lib/bytes.h"
+
+namespace dapple::detail {
+
+/// "(rx, cx)" for messages.
+std::string text(BlockPos pos);
+
+/// Byte positions of the fields inside a 64-byte index entry (FORMAT.md, "Entry").
+namespace entry_at {
+inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 32, hash = 40,
+                             rows = 48, cols = 52, kind = 56, value_type = 57, reserved = 58;
+}
+inline constexpr std::size_t kEntryBytes = 64;
+
+/// One index entry, decoded.
+struct Entry {
+  BlockPos pos;
+  std::uint32_t rows = 0;
+  std::uint32_t cols = 0;
+  std::uint64_t offset = 0;  // of the block's header; of the first data byte in foreign formats
+  std::uint64_t bytes = 0;   // from `offset` to the block's end
+  std::uint64_t stored = 0;
+  std::uint64_t hash = 0;  // XXH3-64 of position and block bytes; 0: not known
+  BlockKind kind = BlockKind::empty;
+  ValueType value_type = ValueType::u8;
+
+  static constexpr std::size_t kBytes = kEntryBytes;
+
+  /// An empty block has no values whose type a file could tell.
+  BlockInfo info() const noexcept {
+    const ValueType type = kind == BlockKind::empty ? ValueType::u8 : value_type;
+    return {pos, rows, cols, kind, type, stored, offset, bytes};
+  }
+  Region cells() const noexcept { return info().cells(); }
+};
+
+inline Entry load_entry(const std::byte* p) noexcept {
+  Entry e;
+  e.pos = {load_le<std::uint64_t>(p + entry_at::rx), load_le<std::uint64_t>(p + entry_at::cx)};
+  e.offset = load_le<std::uint64_t>(p + entry_at::offset);
+  e.bytes = load_le<std::uint64_t>(p + entry_at::bytes);
+  e.stored = load_le<std::uint64_t>(p + entry_at::stored);
+  e.hash = load_le<std::uint64_t>(p + entry_at::hash);
+  e.rows = load_le<std::uint32_t>(p + entry_at::rows);
+  e.cols = load_le<std::uint32_t>(p + entry_at::cols);
+  e.kind = static_cast<BlockKind>(p[entry_at::kind]);
+  e.value_type =
+      e.kind == BlockKind::empty ? ValueType::u8 : static_cast<ValueType>(p[entry_at::value_type]);
+  return e;
+}
+
+void store_entry(std::byte* p, const Entry& entry) noexcept;
+
+}  // namespace dapple::detail
