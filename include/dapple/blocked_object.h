@@ -69,6 +69,7 @@ class BlockRange {
     using iterator_category = std::input_iterator_tag;
 
     iterator() = default;
+    /// Throws corrupt when the index holds what no block can be. O(1).
     BlockInfo operator*() const;
     iterator& operator++() noexcept {
       ++i_;
@@ -107,7 +108,8 @@ class BlockedObject {
  public:
   std::uint64_t rows() const noexcept;
   std::uint64_t cols() const noexcept;
-  ValueType column_type(std::uint64_t col) const;  // of a matrix: the same for all columns
+  /// Of a matrix the same for all columns. Throws out_of_range.
+  ValueType column_type(std::uint64_t col) const;
 
   /// "dbdf", or the foreign format that the file is in.
   std::string_view format() const noexcept;
@@ -140,12 +142,15 @@ class BlockedObject {
     }
     return block_at(pos);
   }
+  /// The same, but nothing where none is stored at that position. Throws corrupt.
   std::optional<Block> find_block(BlockPos pos) const;
 
-  /// The block that covers a cell. Throws out_of_range for a cell outside the object.
+  /// The block that covers a cell; nothing where no block does. Throws out_of_range for a cell
+  /// outside the object, corrupt. Regular tilings O(1), any other O(log n).
   std::optional<Block> find_cover(std::uint64_t row, std::uint64_t col) const;
 
-  /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range. O(1).
+  /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range, corrupt as
+  /// `block`. O(1).
   Block tile(std::uint64_t i, std::uint64_t j) const {
     // The loads of what is constant stand first, so that a loop can do them once.
     const detail::HotStore& hot = *hot_;
@@ -185,7 +190,8 @@ class BlockedObject {
   /// what views gave may be wrong. Does nothing without the guard. One system call.
   void require_intact() const;
 
-  /// Asks the system to fetch the blocks of a region from storage now; returns at once.
+  /// Asks the system to fetch the blocks of a region from storage now; returns at once. Throws
+  /// out_of_range, corrupt. O(blocks that the region touches).
   void prefetch(const Region& region) const;
 
   /// For the library's own parts and its bindings.

@@ -30,7 +30,7 @@ class Frame : public BlockedObject {
   /// As `dapple::open`; throws type_mismatch when the file holds a matrix.
   static Frame open(const std::filesystem::path& path, OpenOptions options = {});
 
-  /// Bytes of the label as stored; UTF-8 by custom, any bytes by format.
+  /// Bytes of the label as stored; UTF-8 by custom, any bytes by format. Throws out_of_range.
   const std::string& label(std::uint64_t col) const;
 
   /// The first column of that label. `column` throws absent. O(cols).
@@ -47,7 +47,8 @@ class Frame : public BlockedObject {
   template <Value T>
   std::vector<T> read_column(std::uint64_t col, Range rows, const ReadOptions& options = {}) const;
 
-  /// Copies rows of several columns at once, each into memory of its own layout and type.
+  /// Copies rows of several columns at once, each into memory of its own layout and type. Throws
+  /// what `read_column` throws.
   void read_rows(Range rows, std::span<const ColumnBuffer> columns,
                  const ReadOptions& options = {}) const;
 

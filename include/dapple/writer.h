@@ -125,6 +125,7 @@ class MatrixWriter : public TileWriter {
 
 class FrameWriter : public TileWriter {
  public:
+  /// As MatrixWriter; throws invalid_argument also for a label of more than 65535 bytes.
   static FrameWriter create(const std::filesystem::path& path, std::uint64_t rows,
                             std::vector<Column> columns, const WriteOptions& options = {});
 

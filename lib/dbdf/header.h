@@ -92,7 +92,7 @@ void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::u
 std::span<const std::byte> first_look(const MappedFile& file);
 
 /// Reads the file header. `body` becomes the byte where the body starts. Throws corrupt (R1, R4),
-/// not_recognised when the first bytes are of no DAPHNE file.
+/// also when the first bytes are of no DAPHNE file.
 Schema read_header(const MappedFile& file, std::uint64_t& body);
 
 /// The bytes of a file header.
