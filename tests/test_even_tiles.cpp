@@ -135,6 +135,55 @@ TEST_CASE("even tiles: each look at a tile sees its cells, wherever the file is 
   }
 }
 
+TEST_CASE("even tiles: what is no tile is refused, before the first touch and after each") {
+  constexpr std::uint64_t kMax = ~std::uint64_t{0};
+  // The numbers of some of these, i * kAcross + j, wrap around to those of tiles.
+  const std::vector<std::array<std::uint64_t, 2>> none = {{kDown, 0},
+                                                          {0, kAcross},
+                                                          {kDown - 1, kAcross},
+                                                          {kDown, kMax},
+                                                          {kMax, 0},
+                                                          {kMax, kAcross - 1},
+                                                          {0, kMax},
+                                                          {kMax / kAcross + 1, 0},
+                                                          {kMax, kAcross},
+                                                          {kMax / kAcross + 3, 5},
+                                                          {kMax, kMax},
+                                                          {1, kMax - kAcross + 1}};
+  const test::TempDir dir;
+  const std::vector<std::vector<OddTile>> all = {{}, {{0, Odd::narrow}, {1, Odd::narrow}}};
+  for (const auto& odd : all) {
+    const auto path = dir.write("m", image_of(odd).bytes());
+    const Matrix m = Matrix::open(path);
+    const auto all_refused = [&] {
+      return std::all_of(none.begin(), none.end(), [&](const auto& at) {
+        const auto error = test::error_of([&] { m.tile(at[0], at[1]); });
+        return error && error->code() == Errc::out_of_range;
+      });
+    };
+    CHECK(all_refused());
+    REQUIRE(is_right(m, 7, Odd::none));
+    CHECK(all_refused());
+    REQUIRE(first_wrong(m, odd, shuffled(3)) == kTiles);
+    CHECK(all_refused());
+  }
+}
+
+TEST_CASE("even tiles: a loop that began before the first touch sees what any other sees") {
+  const test::TempDir dir;
+  const auto path = dir.write("m", image_of({}).bytes());
+  std::int64_t wanted = 0;
+  for (std::uint64_t k = 0; k < kTiles; ++k) wanted += cells_of(k)[1];
+  const Matrix m = Matrix::open(path);
+  for (int pass = 0; pass < 3; ++pass) {
+    std::int64_t sum = 0;
+    for (std::uint64_t i = 0; i < kDown; ++i) {
+      for (std::uint64_t j = 0; j < kAcross; ++j) sum += m.tile(i, j).dense<std::int32_t>()(0, 1);
+    }
+    CHECK(sum == wanted);
+  }
+}
+
 TEST_CASE(
     "even tiles: an index that lies about one of the last three, or another, changes no cell") {
   constexpr std::size_t kHead = 64, kEntry = 64, kOffset = 16;

@@ -132,11 +132,11 @@ class BlockedObject {
   /// The block stored at exactly this position. Throws absent; corrupt when the index does not
   /// agree with the block's header (rule 2.6). Regular tilings O(1), any other O(log n).
   Block block(BlockPos pos) const {
-    const detail::HotStore& hot = *hot_;
-    if (hot.grid_rows != 0) {
-      const std::uint64_t i = pos.rx / hot.tile.rows, j = pos.cx / hot.tile.cols;
-      if (i < hot.grid_rows && j < hot.grid_cols && i * hot.tile.rows == pos.rx &&
-          j * hot.tile.cols == pos.cx) {
+    const detail::KnownPlaces& known = hot_->known();
+    if (known.rows != 0) {
+      const std::uint64_t i = pos.rx / known.tile.rows, j = pos.cx / known.tile.cols;
+      if (i < known.rows && j < known.cols && i * known.tile.rows == pos.rx &&
+          j * known.tile.cols == pos.cx) {
         return tile(i, j);
       }
     }
@@ -152,29 +152,26 @@ class BlockedObject {
   /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range, corrupt as
   /// `block`. O(1).
   Block tile(std::uint64_t i, std::uint64_t j) const {
-    // The loads of what is constant stand first, so that a loop can do them once.
-    const detail::HotStore& hot = *hot_;
-    const std::uint64_t rows = hot.grid_rows, cols = hot.grid_cols;
-    const TileShape tile = hot.tile;
+    // All that is known stands in front of the conditions, so that a loop may load it once. One of
+    // these is no branch, since what is no tile has a tag, too.
+    const detail::KnownPlaces& known = hot_->known();
+    const std::uint64_t even_rows = known.even_rows, cols = known.cols, step = known.step;
+    const detail::Place::Tag* const tags = known.tags;
+    const std::byte* const values = known.values;
+    const TileShape tile = known.tile;
     const std::uint64_t number = i * cols + j;
-    detail::Place place;
-    if (i < rows && j < cols) [[likely]] {
-      const detail::Place::Tag* const even = detail::load_once(hot.even);
-      if (even != nullptr) [[likely]] {
-        place.tag = detail::load_once(even[number]);
-        place.values =
-            detail::load_once(hot.even_values) + number * detail::load_once(hot.even_step);
-      }
-      if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-        const std::uint64_t* const places = detail::load_once(hot.places);
-        if (places != nullptr) place = detail::Place::of_word(detail::load_once(places[number]));
+    if (j < cols) [[likely]] {
+      const detail::Place::Tag tag = detail::load_once(tags[i < even_rows ? number + 1 : 0]);
+      if (tag != detail::Place::kUnknown) [[likely]] {
+        return Block(*hot_, number, {values + number * step, tag}, tile);
       }
     }
+    detail::Place place = hot_->known_now().of_tile(i, j);
     if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-      place = detail::Place::of_word(touch_tile(i, j));
+      place = touch_tile(i, j);
       detail::keep(place.tag);
     }
-    return Block(hot, number, place, tile);
+    return Block(*hot_, number, place, tile);
   }
 
   /// Columns that can only be shown, in the order of the file. Most formats have none.
@@ -207,7 +204,7 @@ class BlockedObject {
   std::shared_ptr<const detail::Store> store_;
 
  private:
-  DAPPLE_PURE std::uint64_t touch_tile(std::uint64_t i, std::uint64_t j) const;
+  DAPPLE_PURE detail::Place touch_tile(std::uint64_t i, std::uint64_t j) const;
   const detail::HotStore* hot_;  // store_ as what tile() needs
 };
 

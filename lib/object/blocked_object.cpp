@@ -139,7 +139,7 @@ namespace {
 
 }  // namespace
 
-DAPPLE_OPENING std::uint64_t BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
+DAPPLE_OPENING detail::Place BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
   const auto& grid = store_->index().grid();
   if (!grid || i >= grid->rows || j >= grid->cols) fail_tile(*store_, i, j);
   return store_->touch(i * grid->cols + j);

@@ -132,6 +132,8 @@ class BlockIndex {
   const std::optional<Grid>& grid() const noexcept { return place_.grid; }
   /// True when entries are read from a file each time: two looks at one may differ.
   bool is_in_place() const noexcept { return file_ != nullptr; }
+  /// The tiles of an index in place that says that they lie evenly: entries follow from it.
+  const std::optional<TileRun>& run() const noexcept { return place_.run; }
   /// O(1). Throws corrupt when an index in place gives counts that do not add up, or of more stored
   /// values than `most`.
   BlockCounts counts(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;

@@ -21,7 +21,8 @@ class PlaceTable {
 
   /// A place per block, in a word; nullptr when there was no room.
   std::uint64_t* words() const noexcept { return words_; }
-  /// A tag per block, for those whose place is known otherwise. REQUIRES words.
+  /// A tag that stays zero, and one per block, for those whose place is known otherwise. REQUIRES
+  /// words.
   Place::Tag* tags() const noexcept { return reinterpret_cast<Place::Tag*>(words_ + n_); }
 
  private:

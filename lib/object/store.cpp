@@ -34,16 +34,16 @@ Target Target::streamed_if_large(std::uint64_t rows, std::uint64_t cols) const n
 
 DAPPLE_OPENING Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index,
                             const Codec& codec, std::unique_ptr<CodecState> state)
-    : file_(std::move(file)),
+    : HotStore(no_places_),
+      file_(std::move(file)),
       schema_(std::move(schema)),
       index_(std::move(index)),
       codec_(&codec),
       state_(std::move(state)) {
   if (const auto& grid = index_.grid()) {
-    // Every fetch from a guarded file has to look whether it is intact: none is a hot one.
-    grid_rows = file_->guarded() ? 0 : grid->rows;
-    grid_cols = grid->cols;
-    tile = grid->tile;
+    no_places_.rows = grid->rows;
+    no_places_.cols = grid->cols;
+    no_places_.tile = grid->tile;
   }
 }
 
@@ -83,7 +83,7 @@ void Store::fail_missing(const Entry& entry) const {
 
 std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {
   require_inside({{row, row + 1}, {col, col + 1}});
-  const auto number = watched([&] { return index_.cover(row, col, load_once(even)); });
+  const auto number = watched([&] { return index_.cover(row, col, tags_of_blocks()); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->cover(row, col)) fail_missing(truth->entry(*missed));
@@ -93,7 +93,7 @@ std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) 
 
 std::optional<std::uint64_t> Store::find(BlockPos pos) const {
   if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return std::nullopt;
-  const auto number = watched([&] { return index_.find(pos, load_once(even)); });
+  const auto number = watched([&] { return index_.find(pos, tags_of_blocks()); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->find(pos)) fail_missing(truth->entry(*missed));

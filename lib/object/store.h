@@ -191,7 +191,7 @@ class Store : public HotStore {
   /// The place of block `number` of the index. Its entry is compared with the bytes it points
   /// to when it is first touched, its hash as `Check` says. Throws corrupt. O(1), no lock, no
   /// system call once touched.
-  std::uint64_t touch(std::uint64_t number) const;
+  Place touch(std::uint64_t number) const;
   Block block(std::uint64_t number) const;
   /// Its entry, compared as above: what it says is safe to use, even when somebody writes to the
   /// file. Throws corrupt.
@@ -263,11 +263,12 @@ class Store : public HotStore {
   [[noreturn]] void fail(Errc code, std::uint64_t offset, std::string detail) const;
 
  private:
-  std::uint64_t place_of(std::uint64_t number) const noexcept;
+  Place place_of(std::uint64_t number) const noexcept;
   bool make_places() const;
-  void find_even_tiles(HotStore& hot) const;
-  void remember(std::uint64_t number, std::uint64_t place) const;
-  std::uint64_t confirm(std::uint64_t number, const Entry& entry) const;
+  const Place::Tag* tags_of_blocks() const noexcept;
+  bool find_even_tiles(KnownPlaces& places) const;
+  void remember(std::uint64_t number, const Place& place) const;
+  Place confirm(std::uint64_t number, const Entry& entry) const;
   static std::string reading(const Entry* block);
   void confirm_entry(std::uint64_t number, const Entry& entry) const;
   void compare(std::uint64_t number, const Entry& entry) const;
@@ -291,10 +292,12 @@ class Store : public HotStore {
   std::string note_;
   std::vector<std::string> contents_;
   Check check_ = Check::never;
-  mutable std::optional<PlaceTable> place_table_;  // what HotStore points to
+  KnownPlaces no_places_;                          // before a first block is touched
+  mutable std::optional<PlaceTable> place_table_;  // what these point to:
+  mutable KnownPlaces places_;
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
-  mutable std::mutex mutex_;                 // guards the making of truth_ and place_table_
+  mutable std::mutex mutex_;                 // guards the making of truth_ and places_
 };
 
 }  // namespace dapple::detail

@@ -12,12 +12,9 @@ namespace dapple::detail {
 namespace {
 // A block's position stands in front of it, now and then on a page of its own.
 constexpr std::uint64_t kInFront = 16;
-// The words of fewer tiles than this stay in the nearest cache.
+// The first entries of an index in place may be on a page that nobody reads otherwise: they are
+// looked at for as many tiles as this, whose words would leave the nearest cache.
 constexpr std::uint64_t kManyTiles = 8192;
-
-std::uint64_t word_of(const std::byte* values, Place::Tag tag) noexcept {
-  return reinterpret_cast<std::uintptr_t>(values) << Place::kTagBits | tag;
-}
 
 [[noreturn, gnu::noinline]] void fail_tile(const BlockIndex& index, std::uint64_t number,
                                            BlockPos wanted, const Entry& entry) {
@@ -30,65 +27,62 @@ std::uint64_t word_of(const std::byte* values, Place::Tag tag) noexcept {
 
 }  // namespace
 
-// In a word; 0 when it is not known.
-std::uint64_t Store::place_of(std::uint64_t number) const noexcept {
-  if (const Place::Tag* const tags = load_once(even)) {
-    if (const Place::Tag tag = load_once(tags[number]); tag != Place::kUnknown) {
-      return word_of(even_values + number * even_step, tag);
-    }
-  }
-  const std::uint64_t* const all = load_once(places);
-  return all != nullptr ? load_once(all[number]) : 0;
+// `kUnknown` when it is not known.
+Place Store::place_of(std::uint64_t number) const noexcept {
+  const KnownPlaces& places = known();
+  return places.words != nullptr ? places.of_block(number) : Place();
+}
+
+// One per block, by number; nullptr when there are none.
+const Place::Tag* Store::tags_of_blocks() const noexcept {
+  const KnownPlaces& places = known();
+  return places.words != nullptr ? places.tags + 1 : nullptr;
 }
 
 // False when the system has no room for a table of places.
 bool Store::make_places() const {
-  if (load_once(places) != nullptr) return true;
+  if (known().words != nullptr) return true;
   const std::lock_guard lock(mutex_);
   if (!place_table_) {
     place_table_.emplace(index_.size());
     if (place_table_->words() == nullptr) return false;
-    auto& hot = const_cast<HotStore&>(static_cast<const HotStore&>(*this));
-    find_even_tiles(hot);
-    const std::uint64_t* const words = place_table_->words();
-    std::atomic_ref(hot.places).store(words, std::memory_order_release);
+    places_ = no_places_;
+    places_.words = place_table_->words();
+    places_.tags = place_table_->tags();
+    // Every fetch from a guarded file has to look whether it is intact: none is a hot one.
+    if (!file_->guarded()) places_.word_rows = places_.rows;
+    if (find_even_tiles(places_)) places_.even_rows = places_.word_rows;
+    std::atomic_ref(known_).store(&places_, std::memory_order_release);
   }
   return place_table_->words() != nullptr;
 }
 
 // Judges by the first two tiles, and the room for all, whether tiles lie evenly. A guess: what it
-// says of a tile is used only once that tile was confirmed and found there. Of blocks that form no
-// grid nothing is remembered but that they were touched, so a tag is all they need (10^6 such
-// blocks, asked for along with the entry: a look-up 0.97 us, by words 1.23).
-void Store::find_even_tiles(HotStore& hot) const {
-  const auto& grid = index_.grid();
-  const auto use_tags = [&] {
-    const Place::Tag* const tags = place_table_->tags();
-    std::atomic_ref(hot.even).store(tags, std::memory_order_release);
-  };
-  if (!grid) return use_tags();
-  if (codec_->dense_header < 0 || index_.size() < kManyTiles ||
-      schema_.cols % grid->tile.cols != 0) {
-    return;
+// says of a tile is used only once that tile was confirmed and found there.
+bool Store::find_even_tiles(KnownPlaces& places) const {
+  const bool at_hand = !index_.is_in_place() || index_.run() || index_.size() >= kManyTiles;
+  if (!index_.grid() || !at_hand || index_.size() < 2 || codec_->dense_header < 0 ||
+      schema_.cols % index_.grid()->tile.cols != 0) {
+    return false;
   }
   const Entry first = index_.entry(0), second = index_.entry(1);
   if (first.kind != BlockKind::dense || second.kind != BlockKind::dense ||
       first.bytes != second.bytes || second.offset <= first.offset ||
       second.offset > file_->size() ||
       (file_->size() - first.offset) / (second.offset - first.offset) < index_.size() - 1) {
-    return;
+    return false;
   }
-  hot.even_values = file_->base() + first.offset + codec_->dense_header;
-  hot.even_step = second.offset - first.offset;
-  use_tags();
+  places.values = file_->base() + first.offset + codec_->dense_header;
+  places.step = second.offset - first.offset;
+  return true;
 }
 
-void Store::remember(std::uint64_t number, std::uint64_t place) const {
-  const Place known = Place::of_word(place);
-  if (even != nullptr && known.values == even_values + number * even_step) {
-    std::atomic_ref(place_table_->tags()[number]).store(known.tag, std::memory_order_release);
+void Store::remember(std::uint64_t number, const Place& place) const {
+  const bool evenly = places_.step != 0 || !index_.grid();
+  if (evenly && place.values == places_.values + number * places_.step) {
+    std::atomic_ref(place_table_->tags()[number + 1]).store(place.tag, std::memory_order_release);
   } else {
-    std::atomic_ref(place_table_->words()[number]).store(place, std::memory_order_release);
+    std::atomic_ref(place_table_->words()[number]).store(place.word(), std::memory_order_release);
   }
 }
 
@@ -106,38 +100,33 @@ DAPPLE_OPENING void Store::compare(std::uint64_t number, const Entry& entry) con
   if (codec_->confirm != nullptr) codec_->confirm(*this, number, entry);
 }
 
-// Returns its place, or 0 when it is to be confirmed again the next time.
-DAPPLE_OPENING std::uint64_t Store::confirm(std::uint64_t number, const Entry& entry) const {
+// Returns its place; `kUnknown` when it is to be confirmed again the next time.
+DAPPLE_OPENING Place Store::confirm(std::uint64_t number, const Entry& entry) const {
   compare(number, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() == nullptr) return 0;
-  if (check_ == Check::always) return 0;
-  if (!make_places()) return 0;
-  const std::byte* values = nullptr;
-  Place::Tag tag = Place::kTouched;
+  if (file_->base() == nullptr || check_ == Check::always || !make_places()) return {};
+  Place place{nullptr, Place::kTouched};
   if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
-    const std::byte* const p = file_->at(entry.offset, entry.bytes) + codec_->dense_header;
-    if (reinterpret_cast<std::uintptr_t>(p) >> (64 - Place::kTagBits) == 0) {
-      values = p;
-      tag = Place::dense(entry.value_type);
-    }
+    const Place dense{file_->at(entry.offset, entry.bytes) + codec_->dense_header,
+                      Place::dense(entry.value_type)};
+    if (dense.fits_word()) place = dense;
   }
-  const std::uint64_t place = word_of(values, tag);
   remember(number, place);
   return place;
 }
 
-DAPPLE_OPENING std::uint64_t Store::touch(std::uint64_t number) const {
-  const std::uint64_t place = place_of(number);
-  if (place != 0 && !file_->guarded()) return place;
-  if (place == 0) ask_for({&number, 1});
+DAPPLE_OPENING Place Store::touch(std::uint64_t number) const {
+  const Place place = place_of(number);
+  const bool touched = place.tag != Place::kUnknown;
+  if (touched && !file_->guarded()) return place;
+  if (!touched) ask_for({&number, 1});
   const Entry entry = index_.entry(number);
-  return watched([&] { return place != 0 ? place : confirm(number, entry); }, &entry);
+  return watched([&] { return touched ? place : confirm(number, entry); }, &entry);
 }
 
 Block Store::block(std::uint64_t number) const {
-  return Block(*this, number, Place::of_word(touch(number)), tile);
+  return Block(*this, number, touch(number), known().tile);
 }
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
@@ -164,7 +153,7 @@ DAPPLE_OPENING Entry Store::fetched_entry(std::uint64_t number) const {
 // An entry in place is read anew for each use, and somebody may have written to the file since it
 // was first compared: it is this copy that is going to be used, so this one is compared.
 void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
-  if (place_of(number) == 0) {
+  if (place_of(number).tag == Place::kUnknown) {
     confirm(number, entry);
   } else if (index_.is_in_place()) {
     compare(number, entry);
@@ -188,7 +177,7 @@ DAPPLE_OPENING void Store::ask_for(std::span<const std::uint64_t> numbers) const
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
-    if (place_of(number) != 0) continue;
+    if (place_of(number).tag != Place::kUnknown) continue;
     const Entry e = index_.entry(number);
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
     if (file_->is_read_early(e.offset, e.bytes)) continue;
