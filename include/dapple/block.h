@@ -71,8 +71,24 @@ struct KnownPlaces {
   std::uint64_t rows = 0, cols = 0;      // of the grid, in tiles; 0 without one
   std::uint64_t word_rows = 0;           // rows, or 0: all tiles take the complete path
   std::uint64_t even_rows = 0;           // rows, or 0: no tile lies evenly
-  TileShape tile;                        // the grid's
+  TileShape tile{1, 1};                  // the grid's, if there is one
 
+  /// Of a tile that lies evenly. What is known stands in front of the conditions, so that a loop
+  /// may load it once. One of these is no branch, since what is no tile has a tag, too.
+  Place of_even_tile(std::uint64_t i, std::uint64_t j) const noexcept {
+    const Place::Tag* const all_tags = tags;
+    const std::byte* const first = values;
+    const std::uint64_t n = even_rows, m = cols, apart = step;
+    const std::uint64_t number = i * m + j;
+    Place place;
+    if (j < m) [[likely]] {
+      const Place::Tag tag = load_once(all_tags[i < n ? number + 1 : 0]);
+      if (tag != Place::kUnknown) [[likely]]
+        place = {first + number * apart, tag};
+    }
+    return place;
+  }
+  /// Of any tile.
   Place of_tile(std::uint64_t i, std::uint64_t j) const noexcept {
     return i < word_rows && j < cols ? of_block(i * cols + j) : Place();
   }

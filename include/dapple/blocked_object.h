@@ -129,18 +129,28 @@ class BlockedObject {
   /// The tiling, when the blocks form a regular one.
   std::optional<Grid> grid() const noexcept;
 
+  // `block` and `tile` are inlined always: only then can what is known leave a caller's loop.
+
   /// The block stored at exactly this position. Throws absent; corrupt when the index does not
   /// agree with the block's header (rule 2.6). Regular tilings O(1), any other O(log n).
-  Block block(BlockPos pos) const {
+  [[gnu::always_inline]] Block block(BlockPos pos) const {
     const detail::KnownPlaces& known = hot_->known();
-    if (known.rows != 0) {
-      const std::uint64_t i = pos.rx / known.tile.rows, j = pos.cx / known.tile.cols;
-      if (i < known.rows && j < known.cols && i * known.tile.rows == pos.rx &&
-          j * known.tile.cols == pos.cx) {
-        return tile(i, j);
+    const TileShape tile = known.tile;
+    const std::uint64_t cols = known.cols;
+    // What is no first cell of a tile is taken for a row behind all tiles: no branch, as below.
+    const std::uint64_t beside = pos.rx % tile.rows | pos.cx % tile.cols;
+    const std::uint64_t i = pos.rx / tile.rows | -std::uint64_t{beside != 0};
+    const std::uint64_t j = pos.cx / tile.cols;
+    detail::Place place = known.of_even_tile(i, j);
+    if (place.tag == detail::Place::kUnknown) [[unlikely]] {
+      if (i >= known.rows || j >= cols) {
+        const Block block = block_at(pos);
+        detail::keep(block.number_);
+        return block;
       }
+      place = uneven_tile(i, j);
     }
-    return block_at(pos);
+    return Block(*hot_, i * cols + j, place, tile);
   }
   /// The same, but nothing where none is stored at that position. Throws corrupt.
   std::optional<Block> find_block(BlockPos pos) const;
@@ -151,27 +161,15 @@ class BlockedObject {
 
   /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range, corrupt as
   /// `block`. O(1).
-  Block tile(std::uint64_t i, std::uint64_t j) const {
-    // All that is known stands in front of the conditions, so that a loop may load it once. One of
-    // these is no branch, since what is no tile has a tag, too.
+  [[gnu::always_inline]] Block tile(std::uint64_t i, std::uint64_t j) const {
     const detail::KnownPlaces& known = hot_->known();
-    const std::uint64_t even_rows = known.even_rows, cols = known.cols, step = known.step;
-    const detail::Place::Tag* const tags = known.tags;
-    const std::byte* const values = known.values;
     const TileShape tile = known.tile;
-    const std::uint64_t number = i * cols + j;
-    if (j < cols) [[likely]] {
-      const detail::Place::Tag tag = detail::load_once(tags[i < even_rows ? number + 1 : 0]);
-      if (tag != detail::Place::kUnknown) [[likely]] {
-        return Block(*hot_, number, {values + number * step, tag}, tile);
-      }
-    }
-    detail::Place place = hot_->known_now().of_tile(i, j);
+    const std::uint64_t cols = known.cols;
+    detail::Place place = known.of_even_tile(i, j);
     if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-      place = touch_tile(i, j);
-      detail::keep(place.tag);
+      place = uneven_tile(i, j);
     }
-    return Block(*hot_, number, place, tile);
+    return Block(*hot_, i * cols + j, place, tile);
   }
 
   /// Columns that can only be shown, in the order of the file. Most formats have none.
@@ -197,13 +195,22 @@ class BlockedObject {
 
  protected:
   explicit BlockedObject(std::shared_ptr<const detail::Store> store) noexcept;
-  Block block_at(BlockPos pos) const;
+  DAPPLE_PURE Block block_at(BlockPos pos) const;
   void read_to(const Region& region, void* out, std::size_t size, std::size_t row_stride,
                ValueType type, const ReadOptions& options) const;
 
   std::shared_ptr<const detail::Store> store_;
 
  private:
+  // Any tile, also one that was not touched, or not when the caller's loop began.
+  detail::Place uneven_tile(std::uint64_t i, std::uint64_t j) const {
+    detail::Place place = hot_->known_now().of_tile(i, j);
+    if (place.tag == detail::Place::kUnknown) {
+      place = touch_tile(i, j);
+      detail::keep(place.tag);
+    }
+    return place;
+  }
   DAPPLE_PURE detail::Place touch_tile(std::uint64_t i, std::uint64_t j) const;
   const detail::HotStore* hot_;  // store_ as what tile() needs
 };
