@@ -70,15 +70,15 @@ struct KnownPlaces {
   const std::uint64_t* words = nullptr;  // a place of each other block; made with the tags
   std::uint64_t rows = 0, cols = 0;      // of the grid, in tiles; 0 without one
   std::uint64_t word_rows = 0;           // rows, or 0: all tiles take the complete path
-  std::uint64_t even_rows = 0;           // rows, or 0: no tile lies evenly
-  TileShape tile{1, 1};                  // the grid's, if there is one
+  std::uint64_t even_rows = 0, even_cols = 0;  // rows and cols, or 0: no tile lies evenly
+  TileShape tile{1, 1};                        // the grid's, if there is one
 
   /// Of a tile that lies evenly. What is known stands in front of the conditions, so that a loop
   /// may load it once. One of these is no branch, since what is no tile has a tag, too.
   Place of_even_tile(std::uint64_t i, std::uint64_t j) const noexcept {
     const Place::Tag* const all_tags = tags;
     const std::byte* const first = values;
-    const std::uint64_t n = even_rows, m = cols, apart = step;
+    const std::uint64_t n = even_rows, m = even_cols, apart = step;
     const std::uint64_t number = i * m + j;
     Place place;
     if (j < m) [[likely]] {
@@ -87,6 +87,10 @@ struct KnownPlaces {
         place = {first + number * apart, tag};
     }
     return place;
+  }
+  /// Of a tile that does not.
+  Place of_uneven_tile(std::uint64_t i, std::uint64_t j) const noexcept {
+    return i < word_rows && j < cols ? Place::of_word(load_once(words[i * cols + j])) : Place();
   }
   /// Of any tile.
   Place of_tile(std::uint64_t i, std::uint64_t j) const noexcept {

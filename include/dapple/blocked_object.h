@@ -136,21 +136,22 @@ class BlockedObject {
   [[gnu::always_inline]] Block block(BlockPos pos) const {
     const detail::KnownPlaces& known = hot_->known();
     const TileShape tile = known.tile;
-    const std::uint64_t cols = known.cols;
     // What is no first cell of a tile is taken for a row behind all tiles: no branch, as below.
     const std::uint64_t beside = pos.rx % tile.rows | pos.cx % tile.cols;
     const std::uint64_t i = pos.rx / tile.rows | -std::uint64_t{beside != 0};
     const std::uint64_t j = pos.cx / tile.cols;
+    std::uint64_t number = i * known.even_cols + j;
     detail::Place place = known.of_even_tile(i, j);
     if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-      if (i >= known.rows || j >= cols) {
+      if (i >= known.rows || j >= known.cols) {
         const Block block = block_at(pos);
         detail::keep(block.number_);
         return block;
       }
-      place = uneven_tile(i, j);
+      number = i * known.cols + j;
+      place = other_tile(known, i, j);
     }
-    return Block(*hot_, i * cols + j, place, tile);
+    return Block(*hot_, number, place, tile);
   }
   /// The same, but nothing where none is stored at that position. Throws corrupt.
   std::optional<Block> find_block(BlockPos pos) const;
@@ -164,12 +165,13 @@ class BlockedObject {
   [[gnu::always_inline]] Block tile(std::uint64_t i, std::uint64_t j) const {
     const detail::KnownPlaces& known = hot_->known();
     const TileShape tile = known.tile;
-    const std::uint64_t cols = known.cols;
+    std::uint64_t number = i * known.even_cols + j;
     detail::Place place = known.of_even_tile(i, j);
     if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-      place = uneven_tile(i, j);
+      number = i * known.cols + j;
+      place = other_tile(known, i, j);
     }
-    return Block(*hot_, i * cols + j, place, tile);
+    return Block(*hot_, number, place, tile);
   }
 
   /// Columns that can only be shown, in the order of the file. Most formats have none.
@@ -202,11 +204,13 @@ class BlockedObject {
   std::shared_ptr<const detail::Store> store_;
 
  private:
-  // Any tile, also one that was not touched, or not when the caller's loop began.
-  detail::Place uneven_tile(std::uint64_t i, std::uint64_t j) const {
-    detail::Place place = hot_->known_now().of_tile(i, j);
-    if (place.tag == detail::Place::kUnknown) {
-      place = touch_tile(i, j);
+  // A tile that does not lie evenly, was not touched, or not when the caller's loop began.
+  detail::Place other_tile(const detail::KnownPlaces& known, std::uint64_t i,
+                           std::uint64_t j) const {
+    detail::Place place = known.of_uneven_tile(i, j);
+    if (place.tag == detail::Place::kUnknown) [[unlikely]] {
+      place = hot_->known_now().of_tile(i, j);
+      if (place.tag == detail::Place::kUnknown) place = touch_tile(i, j);
       detail::keep(place.tag);
     }
     return place;

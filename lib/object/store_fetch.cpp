@@ -51,7 +51,10 @@ bool Store::make_places() const {
     places_.tags = place_table_->tags();
     // Every fetch from a guarded file has to look whether it is intact: none is a hot one.
     if (!file_->guarded()) places_.word_rows = places_.rows;
-    if (find_even_tiles(places_)) places_.even_rows = places_.word_rows;
+    if (find_even_tiles(places_)) {
+      places_.even_rows = places_.word_rows;
+      places_.even_cols = places_.cols;
+    }
     std::atomic_ref(known_).store(&places_, std::memory_order_release);
   }
   return place_table_->words() != nullptr;
