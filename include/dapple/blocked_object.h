@@ -143,13 +143,16 @@ class BlockedObject {
     std::uint64_t number = i * known.even_cols + j;
     detail::Place place = known.of_even_tile(i, j);
     if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-      if (i >= known.rows || j >= known.cols) {
-        const Block block = block_at(pos);
-        detail::keep(block.number_);
-        return block;
+      if (i < known.rows && j < known.cols) {
+        number = i * known.cols + j;
+        place = other_tile(known, i, j);
+      } else {
+        // Only what differs is taken over: the rest then takes no register in a caller's loop.
+        const Block other = block_at(pos);
+        detail::keep(other.number_);
+        number = other.number_;
+        place = other.place_;
       }
-      number = i * known.cols + j;
-      place = other_tile(known, i, j);
     }
     return Block(*hot_, number, place, tile);
   }
