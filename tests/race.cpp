@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "lib/parallel.h"
+#include "lib/base/parallel.h"
 
 TEST_CASE("a race between the tasks of a loop") {
   if (dapple::detail::worker_limit(2) < 2) {

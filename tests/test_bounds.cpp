@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/hash.h"
+#include "lib/io/hash.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/descriptor.h"
+#include "lib/io/descriptor.h"
 #include "tests/samples.h"
 #include "tests/support.h"
 

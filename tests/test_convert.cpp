@@ -8,9 +8,9 @@
 #include <set>
 
 #include "dapple/open.h"
-#include "lib/dbdf/retile.h"
-#include "lib/foreign/formats.h"
-#include "lib/object/convert_cells.h"
+#include "lib/catalog/formats.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/dbdf/write/retile.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

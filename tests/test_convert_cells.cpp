@@ -1,5 +1,5 @@
 // The oracle computes in long double, which holds every value of every type exactly.
-#include "lib/object/convert_cells.h"
+#include "lib/cells/convert_cells.h"
 
 #include <doctest/doctest.h>
 

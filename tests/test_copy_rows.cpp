@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "lib/object/convert_cells.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/object/copy_rows.h"
 #include "tests/support.h"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/bytes.h"
-#include "lib/hash.h"
+#include "lib/base/bytes.h"
+#include "lib/io/hash.h"
 #include "tests/compare.h"
 #include "tests/support.h"
 

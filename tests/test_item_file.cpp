@@ -9,8 +9,8 @@
 
 #include "dapple/dapple.h"
 #include "lib/dbdf/header.h"
-#include "lib/dbdf/item_file.h"
-#include "lib/hash.h"
+#include "lib/dbdf/write/item_file.h"
+#include "lib/io/hash.h"
 #include "tests/compare.h"
 #include "tests/support.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "lib/cells/stream_copy.h"
 #include "lib/dbdf/split_entries.h"
-#include "lib/object/stream_copy.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/object/stream_copy.h"
+#include "lib/cells/stream_copy.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/bytes.h"
-#include "lib/hash.h"
+#include "lib/base/bytes.h"
+#include "lib/io/hash.h"
 #include "tests/fuzz/sign.h"
 #include "tests/support.h"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "lib/number_window.h"
+#include "lib/base/number_window.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,4 +1,4 @@
-#include "lib/parallel.h"
+#include "lib/base/parallel.h"
 
 #include <doctest/doctest.h>
 

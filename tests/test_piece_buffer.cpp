@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/piece_buffer.h"
+#include "lib/io/piece_buffer.h"
 #include "tests/support.h"
 
 using namespace dapple;

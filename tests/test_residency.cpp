@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "lib/descriptor.h"
-#include "lib/residency.h"
+#include "lib/io/descriptor.h"
+#include "lib/io/residency.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -1,5 +1,5 @@
 // Rows gathered from blocks of every kind, type and partition, against the same cells read densely.
-#include "lib/object/row_gatherer.h"
+#include "lib/compute/row_gatherer.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dapple/open.h"
-#include "lib/object/convert_cells.h"
+#include "lib/cells/convert_cells.h"
 #include "tests/samples.h"
 #include "tests/support.h"
 

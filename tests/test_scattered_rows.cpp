@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "lib/object/scattered_rows.h"
-#include "lib/object/stream_copy.h"
+#include "lib/cells/stream_copy.h"
+#include "lib/dbdf/read/scattered_rows.h"
 
 using namespace dapple;
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/descriptor.h"
+#include "lib/io/descriptor.h"
 #include "tests/compare.h"
 #include "tests/partition.h"
 #include "tests/samples.h"

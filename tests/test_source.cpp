@@ -1,5 +1,5 @@
 // Source against a table of bits in memory and loops over its cells.
-#include "lib/object/source.h"
+#include "lib/compute/source.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "lib/object/convert_cells.h"
+#include "lib/cells/convert_cells.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

@@ -1,5 +1,5 @@
 // The oracles are std::to_chars for writing and strtod for reading, both without fast paths.
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 #include <doctest/doctest.h>
 

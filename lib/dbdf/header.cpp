@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/opening.h"
-
 namespace dapple::detail::dbdf {
 
 bool block_size(BlockKind kind, std::uint32_t rows, std::uint32_t cols, ValueType type,
@@ -49,9 +47,8 @@ bool is_auxiliary(const Entry& e) noexcept {
 
 // Reads a header of which kLongestItemHeader bytes are there. False when a rule is broken: which
 // one is told by the function below, which takes three times as long.
-DAPPLE_OPENING bool read_sound_header(const std::byte* p, std::uint64_t at, std::uint64_t rows,
-                                      std::uint64_t cols, std::uint64_t remaining,
-                                      Item& item) noexcept {
+bool read_sound_header(const std::byte* p, std::uint64_t at, std::uint64_t rows, std::uint64_t cols,
+                       std::uint64_t remaining, Item& item) noexcept {
   Entry& e = item.entry;
   e.pos = {load_le<std::uint64_t>(p), load_le<std::uint64_t>(p + 8)};
   e.offset = at + kPosition;
@@ -131,9 +128,9 @@ DAPPLE_OPENING bool read_sound_header(const std::byte* p, std::uint64_t at, std:
 
 // Into the caller's item: to copy one whose fields were just written waits for them (10^6 headers:
 // 27 ms).
-DAPPLE_OPENING void read_item_header(std::span<const std::byte> bytes, std::uint64_t at,
-                                     std::uint64_t rows, std::uint64_t cols,
-                                     std::uint64_t remaining, const std::string& file, Item& item) {
+void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t rows,
+                      std::uint64_t cols, std::uint64_t remaining, const std::string& file,
+                      Item& item) {
   if (bytes.size() >= kLongestItemHeader &&
       read_sound_header(bytes.data(), at, rows, cols, remaining, item)) {
     return;
@@ -142,7 +139,7 @@ DAPPLE_OPENING void read_item_header(std::span<const std::byte> bytes, std::uint
   item = read_header_with_care(reader, rows, cols, remaining);
 }
 
-DAPPLE_OPENING std::span<const std::byte> first_look(const MappedFile& file) {
+std::span<const std::byte> first_look(const MappedFile& file) {
   // Most headers are 19 bytes; a frame's needs a byte, a length and a label per column.
   constexpr std::uint64_t kFirstLook = 128;
   return file.bytes(0, std::min(file.size(), kFirstLook));
@@ -157,7 +154,7 @@ namespace {
               std::string("expected ").append(wanted).append(" (R1), got ") + std::to_string(got));
 }
 
-DAPPLE_OPENING ValueType read_type(ByteReader& reader) {
+ValueType read_type(ByteReader& reader) {
   const std::uint64_t at = reader.offset();
   const auto code = reader.le<std::uint8_t>("a value type");
   const auto type = value_type_of_code(code);
@@ -211,7 +208,7 @@ DAPPLE_OPENING ValueType read_type(ByteReader& reader) {
 
 }  // namespace
 
-DAPPLE_OPENING Schema read_header(const MappedFile& file, std::uint64_t& body) {
+Schema read_header(const MappedFile& file, std::uint64_t& body) {
   const auto head = first_look(file);
   ByteReader reader(head, 0, file.name());
   Schema schema;

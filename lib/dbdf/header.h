@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "dapple/block.h"
-#include "lib/bytes.h"
-#include "lib/file.h"
+#include "lib/base/bytes.h"
+#include "lib/io/file.h"
 #include "lib/object/index.h"
 #include "lib/object/schema.h"
 

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "lib/dbdf/header.h"
-#include "lib/hash.h"
+#include "lib/io/hash.h"
 #include "lib/object/tile_run.h"
-#include "lib/opening.h"
 
 namespace dapple::detail::dbdf {
 
@@ -102,12 +101,12 @@ const std::byte* last_line(const MappedFile& file) {
 
 }  // namespace
 
-DAPPLE_OPENING bool ends_in_tag(const MappedFile& file) {
+bool ends_in_tag(const MappedFile& file) {
   return file.size() >= kLine &&
          std::memcmp(last_line(file) + trailer_at::magic, kTrailerTag, kTag) == 0;
 }
 
-DAPPLE_OPENING std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first) {
+std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first) {
   if (!ends_in_tag(file)) return std::nullopt;
   const std::byte* p = last_line(file);
   if (load_le<std::uint64_t>(p + trailer_at::hash) != trailer_hash(p, file.size()) ||
@@ -145,8 +144,7 @@ namespace {
 
 // What the last three entries tell of tiles that lie evenly, which were read with the trailer.
 // Nothing when they are no such tiles: then each entry is believed as it is stored.
-DAPPLE_OPENING std::optional<TileRun> find_run(const MappedFile& file,
-                                               const BlockIndex::Place& place) {
+std::optional<TileRun> find_run(const MappedFile& file, const BlockIndex::Place& place) {
   constexpr std::uint64_t kLast = 3;
   const std::byte* const p =
       file.at(place.entries + (place.count - kLast) * Entry::kBytes, kLast * Entry::kBytes);
@@ -162,8 +160,8 @@ DAPPLE_OPENING std::optional<TileRun> find_run(const MappedFile& file,
 
 }  // namespace
 
-DAPPLE_OPENING BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
-                                   IndexOrigin origin) {
+BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
+                    IndexOrigin origin) {
   BlockIndex::Place place = trailer.place;
   file->expect_single_looks(trailer.payload, file->size() - trailer.payload);
   place.origin = origin;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "lib/file.h"
+#include "lib/io/file.h"
 #include "lib/object/index.h"
 
 namespace dapple::detail::dbdf {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/file.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::dbdf {
 

@@ -9,9 +9,8 @@
 
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/dbdf/open_dbdf.h"
-#include "lib/foreign/formats.h"
-#include "lib/hash.h"
+#include "lib/dbdf/read/open_dbdf.h"
+#include "lib/io/hash.h"
 
 namespace dapple {
 
@@ -43,6 +42,16 @@ std::array<std::byte, kLine> make_binding(const MappedFile& data, std::uint64_t 
   return line;
 }
 
+// File systems stamp files with a clock that ticks every few milliseconds. A change in the tick of
+// the last one would leave no trace: waits until that tick is over.
+void wait_until_changes_show(const FileStamp& stamp) {
+  using namespace std::chrono;
+  constexpr nanoseconds tick = milliseconds(20);
+  const nanoseconds now = system_clock::now().time_since_epoch();
+  const nanoseconds age = now - nanoseconds(std::max(stamp.mtime_ns, stamp.ctime_ns));
+  if (age < tick) std::this_thread::sleep_for(tick);
+}
+
 }  // namespace
 
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
@@ -65,59 +74,30 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   return sidecar;
 }
 
-}  // namespace detail::dbdf
-
-std::filesystem::path sidecar_path(const std::filesystem::path& file) {
-  std::filesystem::path path = file;
-  path += detail::dbdf::kSidecarEnding;
-  return path;
-}
-
-namespace {
-
-// File systems stamp files with a clock that ticks every few milliseconds. A change in the tick of
-// the last one would leave no trace: waits until that tick is over.
-void wait_until_changes_show(const detail::FileStamp& stamp) {
-  using namespace std::chrono;
-  constexpr nanoseconds tick = milliseconds(20);
-  const nanoseconds now = system_clock::now().time_since_epoch();
-  const nanoseconds age = now - nanoseconds(std::max(stamp.mtime_ns, stamp.ctime_ns));
-  if (age < tick) std::this_thread::sleep_for(tick);
-}
-
-void write_sidecar_of(const std::shared_ptr<detail::MappedFile>& file,
-                      const std::filesystem::path& path, const OpenOptions& options,
+void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
                       const TakeProgress& progress) {
-  using namespace detail;
-  const std::shared_ptr<const Store> store = open_store(file, options);
-  if (store->codec().format != dbdf::kCodec.format) {
-    throw Error(Errc::unsupported, path.string(), std::nullopt,
-                "expected a DAPHNE binary file, got " + std::string(store->codec().format) +
-                    ", which needs no index");
-  }
   std::uint64_t body = 0;
-  const Schema schema = dbdf::read_header(*file, body);
-  const BlockIndex index = dbdf::scan(*file, body, schema, progress);
+  const Schema schema = read_header(data, body);
+  const BlockIndex index = scan(data, body, schema, progress);
 
   OutputFile out(sidecar_path(path), true);
   const auto put = [&](std::span<const std::byte> bytes) { out.append(bytes); };
-  put(dbdf::make_binding(*file, body));
-  dbdf::emit_index(index, xxh3(file->bytes(0, body)), dbdf::kLine + dbdf::index_bytes(index), put);
-  wait_until_changes_show(file->stamp());
-  if (MappedFile::open(path)->stamp() != file->stamp()) {
+  put(make_binding(data, body));
+  emit_index(index, xxh3(data.bytes(0, body)), kLine + index_bytes(index), put);
+  wait_until_changes_show(data.stamp());
+  if (MappedFile::open(path)->stamp() != data.stamp()) {
     throw Error(Errc::stale_index, path.string(), std::nullopt,
                 "expected the file to stay as it is while it is indexed, got a change");
   }
   out.publish();
 }
 
-}  // namespace
+}  // namespace detail::dbdf
 
-void write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
-                   const TakeProgress& progress) {
-  using namespace detail;
-  const auto file = MappedFile::open(path, options.guard);
-  watched(*file, [&] { write_sidecar_of(file, path, options, progress); });
+std::filesystem::path sidecar_path(const std::filesystem::path& file) {
+  std::filesystem::path path = file;
+  path += detail::dbdf::kSidecarEnding;
+  return path;
 }
 
 }  // namespace dapple

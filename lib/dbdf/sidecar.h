@@ -7,7 +7,7 @@
 
 #include "dapple/sidecar.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/file.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::dbdf {
 
@@ -22,5 +22,10 @@ struct Sidecar {
 /// The sidecar of `data`, whose header takes `body` bytes. A damaged one counts as stale, one
 /// that cannot be opened as none. A few small reads.
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body);
+
+/// Walks `data`, the file at `path`, and publishes its sidecar. Throws stale_index when somebody
+/// changes the file meanwhile.
+void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
+                      const TakeProgress& progress);
 
 }  // namespace dapple::detail::dbdf

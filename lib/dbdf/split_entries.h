@@ -10,7 +10,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "lib/ask_ahead.h"
+#include "lib/base/ask_ahead.h"
 
 namespace dapple::detail::dbdf {
 

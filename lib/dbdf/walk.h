@@ -8,7 +8,7 @@
 #include <span>
 
 #include "lib/dbdf/header.h"
-#include "lib/file.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::dbdf {
 

@@ -2,9 +2,8 @@
 
 #include <limits>
 
-#include "lib/object/csr.h"
 #include "lib/object/store.h"
-#include "lib/opening.h"
+#include "lib/object/target.h"
 
 namespace dapple {
 
@@ -36,8 +35,8 @@ std::span<const std::byte> Block::payload() const {
   return payload_of(store(), store().fetched_entry(number_));
 }
 
-DAPPLE_OPENING Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot,
-                                                    std::uint64_t number, ValueType wanted) {
+Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t number,
+                                     ValueType wanted) {
   const auto& store = static_cast<const detail::Store&>(hot);
   const Entry e = store.fetched_entry(number);
   if (e.kind != BlockKind::dense || e.value_type != wanted) {
@@ -69,38 +68,5 @@ void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, Value
                                     .streamed_if_large(e.rows, e.cols);
   store().watched([&] { store().read_block(e, {{0, e.rows}, {0, e.cols}}, target); }, &e);
 }
-
-template <Value T>
-void Block::to_csr(Csr<T, std::uint32_t>& out) const {
-  const Entry e = store().fetched_entry(number_);
-  const auto arrays_of = store().codec().csr_arrays;
-  const bool sparse = e.kind == BlockKind::csr || e.kind == BlockKind::coo;
-  const auto fill = [&] {
-    if (!sparse || arrays_of == nullptr) return detail::collect_csr(store(), e.cells(), {}, out);
-    out.row_ptr.reset(std::size_t{e.rows} + 1);
-    out.col_idx.reset(e.stored);
-    out.values.reset(e.stored);
-    detail::RowCursor cursor;
-    arrays_of(store(), e, {0, e.rows}, cursor,
-              {out.row_ptr.data(), out.col_idx.data(),
-               reinterpret_cast<std::byte*>(out.values.data()), value_type_of<T>(), e.stored});
-    out.col_idx.shorten(out.row_ptr[e.rows]);
-    out.values.shorten(out.row_ptr[e.rows]);
-  };
-  store().watched([&] { detail::fill_memory(store(), e.cells(), fill); }, &e);
-}
-
-#define DAPPLE_INSTANTIATE(T) template void Block::to_csr(Csr<T, std::uint32_t>&) const;
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
-#undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple

@@ -1,10 +1,7 @@
 #include "dapple/blocked_object.h"
 
-#include "dapple/frame.h"
-#include "dapple/matrix.h"
-#include "lib/object/csr.h"
 #include "lib/object/store.h"
-#include "lib/opening.h"
+#include "lib/object/target.h"
 
 namespace dapple {
 
@@ -72,7 +69,7 @@ BlockRange::iterator BlockRange::begin() const {
   return {store_, 0};
 }
 
-DAPPLE_OPENING BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept
+BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept
     : store_(std::move(store)), hot_(store_.get()) {}
 
 std::uint64_t BlockedObject::rows() const noexcept { return store_->schema().rows; }
@@ -139,7 +136,7 @@ namespace {
 
 }  // namespace
 
-DAPPLE_OPENING detail::Place BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
+detail::Place BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
   const auto& grid = store_->index().grid();
   if (!grid || i >= grid->rows || j >= grid->cols) fail_tile(*store_, i, j);
   return store_->touch(i * grid->cols + j);
@@ -185,89 +182,6 @@ Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType
   return {static_cast<std::byte*>(out), type, row_stride * value, value};
 }
 
-namespace {
-
-// Number of values of a region.
-std::size_t cells_of(const Store& store, const Region& region) {
-  store.require_inside(region);
-  std::uint64_t cells;
-  if (!multiply(region.rows.size(), region.cols.size(), cells)) throw std::bad_alloc();
-  return cells;
-}
-
-}  // namespace
-
 }  // namespace detail
-
-ValueType Matrix::value_type() const noexcept { return store_->schema().value_type; }
-Storage Matrix::storage() const noexcept { return store_->schema().storage; }
-
-template <Value T>
-std::vector<T> Matrix::read(const Region& region, const ReadOptions& options) const {
-  return detail::fill_memory(*store_, region, [&] {
-    std::vector<T> out(detail::cells_of(*store_, region));
-    read(region, std::span<T>(out), 0, options);
-    return out;
-  });
-}
-
-template <Value T>
-Csr<T> Matrix::read_csr(const Region& region, const ReadOptions& options) const {
-  store_->require_inside(region);
-  Csr<T> out;
-  detail::fill_memory(*store_, region, [&] { detail::collect_csr(*store_, region, options, out); });
-  return out;
-}
-
-const std::string& Frame::label(std::uint64_t col) const {
-  column_type(col);  // throws out_of_range
-  return store_->schema().columns[col].label;
-}
-
-std::optional<std::uint64_t> Frame::find_column(std::string_view label) const noexcept {
-  const auto& columns = store_->schema().columns;
-  for (std::uint64_t k = 0; k < columns.size(); ++k) {
-    if (columns[k].label == label) return k;
-  }
-  return std::nullopt;
-}
-
-std::uint64_t Frame::column(std::string_view label) const {
-  if (const auto found = find_column(label)) return *found;
-  throw Error(Errc::absent, store_->file().name(), std::nullopt,
-              "expected a column labelled \"" + std::string(label) +
-                  "\", got none; 'dapple info' lists the labels");
-}
-
-template <Value T>
-std::vector<T> Frame::read_column(std::uint64_t col, Range rows, const ReadOptions& options) const {
-  const Region region{rows, {col, col + 1}};
-  return detail::fill_memory(*store_, region, [&] {
-    std::vector<T> out(detail::cells_of(*store_, region));
-    read_column(col, rows, std::span<T>(out), options);
-    return out;
-  });
-}
-
-void Frame::read_rows(Range rows, std::span<const ColumnBuffer> columns,
-                      const ReadOptions& options) const {
-  store_->read_rows(rows, columns, options);
-}
-
-#define DAPPLE_INSTANTIATE(T)                                                    \
-  template std::vector<T> Matrix::read(const Region&, const ReadOptions&) const; \
-  template Csr<T> Matrix::read_csr(const Region&, const ReadOptions&) const;     \
-  template std::vector<T> Frame::read_column(std::uint64_t, Range, const ReadOptions&) const;
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
-#undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstring>
 
-#include "lib/ask_ahead.h"
-#include "lib/object/convert_cells.h"
-#include "lib/object/stream_copy.h"
+#include "lib/base/ask_ahead.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/cells/stream_copy.h"
 
 namespace dapple::detail {
 

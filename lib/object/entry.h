@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dapple/block.h"
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 
 namespace dapple::detail {
 

@@ -5,13 +5,12 @@
 #include <numeric>
 #include <string>
 
-#include "lib/hash.h"
+#include "lib/io/hash.h"
 #include "lib/object/cover_tree.h"
 #include "lib/object/entry_pages.h"
 #include "lib/object/entry_summary.h"
 #include "lib/object/overlap.h"
 #include "lib/object/tile_run.h"
-#include "lib/opening.h"
 
 namespace dapple::detail {
 
@@ -112,8 +111,7 @@ BlockIndex BlockIndex::from_run(const TileRun& run, const EntrySummary& summary)
   return index;
 }
 
-DAPPLE_OPENING BlockIndex BlockIndex::in_place(std::shared_ptr<const MappedFile> file,
-                                               const Place& place) {
+BlockIndex BlockIndex::in_place(std::shared_ptr<const MappedFile> file, const Place& place) {
   BlockIndex index;
   index.place_ = place;
   index.file_ = std::move(file);

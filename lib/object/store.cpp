@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "lib/base/parallel.h"
+#include "lib/cells/stream_copy.h"
 #include "lib/object/column_runs.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
 #include "lib/object/overlap.h"
-#include "lib/object/stream_copy.h"
-#include "lib/opening.h"
-#include "lib/parallel.h"
 
 namespace dapple::detail {
 
@@ -32,8 +31,8 @@ Target Target::streamed_if_large(std::uint64_t rows, std::uint64_t cols) const n
   return target;
 }
 
-DAPPLE_OPENING Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index,
-                            const Codec& codec, std::unique_ptr<CodecState> state)
+Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index,
+             const Codec& codec, std::unique_ptr<CodecState> state)
     : HotStore(no_places_),
       file_(std::move(file)),
       schema_(std::move(schema)),

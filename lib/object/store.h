@@ -17,7 +17,7 @@
 
 #include "dapple/blocked_object.h"
 #include "dapple/frame.h"
-#include "lib/file.h"
+#include "lib/io/file.h"
 #include "lib/object/index.h"
 #include "lib/object/place_table.h"
 #include "lib/object/schema.h"

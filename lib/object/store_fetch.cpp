@@ -5,7 +5,6 @@
 #include <string>
 
 #include "lib/object/store.h"
-#include "lib/opening.h"
 
 namespace dapple::detail {
 
@@ -90,7 +89,7 @@ void Store::remember(std::uint64_t number, const Place& place) const {
 }
 
 // Compares an entry with the tile that it is of, and with the bytes that it points to.
-DAPPLE_OPENING void Store::compare(std::uint64_t number, const Entry& entry) const {
+void Store::compare(std::uint64_t number, const Entry& entry) const {
   if (const auto& grid = index_.grid()) {
     const std::uint64_t i = number / grid->cols, j = number % grid->cols;
     const std::uint64_t rx = i * grid->tile.rows, cx = j * grid->tile.cols;
@@ -104,7 +103,7 @@ DAPPLE_OPENING void Store::compare(std::uint64_t number, const Entry& entry) con
 }
 
 // Returns its place; `kUnknown` when it is to be confirmed again the next time.
-DAPPLE_OPENING Place Store::confirm(std::uint64_t number, const Entry& entry) const {
+Place Store::confirm(std::uint64_t number, const Entry& entry) const {
   compare(number, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
   if (file_->base() == nullptr || check_ == Check::always || !make_places()) return {};
@@ -119,7 +118,7 @@ DAPPLE_OPENING Place Store::confirm(std::uint64_t number, const Entry& entry) co
   return place;
 }
 
-DAPPLE_OPENING Place Store::touch(std::uint64_t number) const {
+Place Store::touch(std::uint64_t number) const {
   const Place place = place_of(number);
   const bool touched = place.tag != Place::kUnknown;
   if (touched && !file_->guarded()) return place;
@@ -138,7 +137,7 @@ Entry Store::confirmed_entry(std::uint64_t number) const {
   return entry;
 }
 
-DAPPLE_OPENING Entry Store::fetched_entry(std::uint64_t number) const {
+Entry Store::fetched_entry(std::uint64_t number) const {
   const Entry entry = index_.entry(number);
   Entry to_blame = entry;
   if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {  // it was cut off
@@ -176,7 +175,7 @@ Part Store::confirmed_part(std::uint64_t number, const Entry& entry, const Regio
 // Touching an unread page makes the system read ahead megabytes; asked in advance for exactly the
 // bytes of the blocks, it reads those alone (200 cold tiles of 512 KiB: 105 MB instead of 1119 MB,
 // 0.10 s instead of 0.96 s). Neighbours in the file are asked for together.
-DAPPLE_OPENING void Store::ask_for(std::span<const std::uint64_t> numbers) const {
+void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include "lib/opening.h"
-
 namespace dapple::detail {
 
-DAPPLE_OPENING Entry TileRun::operator[](std::uint64_t number) const noexcept {
+Entry TileRun::operator[](std::uint64_t number) const noexcept {
   Entry e = first_;
   e.pos = {number / strips_ * first_.rows, number % strips_ * first_.cols};
   e.rows = static_cast<std::uint32_t>(std::min<std::uint64_t>(first_.rows, rows_ - e.pos.rx));
@@ -20,9 +18,8 @@ DAPPLE_OPENING Entry TileRun::operator[](std::uint64_t number) const noexcept {
   return e;
 }
 
-DAPPLE_OPENING std::optional<TileRun> TileRun::ending(const Region& object, const Grid& grid,
-                                                      const Entry& before,
-                                                      const Entry& last) noexcept {
+std::optional<TileRun> TileRun::ending(const Region& object, const Grid& grid, const Entry& before,
+                                       const Entry& last) noexcept {
   if (last.kind != BlockKind::dense || before.kind != BlockKind::dense) return std::nullopt;
   const std::uint64_t size = size_of(last.value_type);
   Entry first = last;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 #include "tests/support.h"
 
 namespace dapple::test {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/bytes.h"
-#include "lib/foreign/utf16.h"
+#include "lib/base/bytes.h"
+#include "lib/base/utf16.h"
 #include "tests/foreign/btable_image.h"
 #include "tests/foreign/cells_text.h"
 #include "tests/support.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 #include "tests/foreign/btable_image.h"
 #include "tests/support.h"
 

@@ -1,4 +1,4 @@
-#include "lib/foreign/daphne_meta.h"
+#include "lib/foreign/meta/daphne_meta.h"
 
 #include <doctest/doctest.h>
 

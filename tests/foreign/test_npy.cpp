@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dapple/open.h"
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 #include "tests/support.h"
 #include "tests/table.h"
 

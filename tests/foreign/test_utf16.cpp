@@ -1,11 +1,11 @@
-#include "lib/foreign/utf16.h"
+#include "lib/base/utf16.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "lib/foreign/utf8.h"
+#include "lib/base/utf8.h"
 
 using namespace dapple::detail;
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "lib/foreign/daphne_meta.h"
+#include "lib/foreign/meta/daphne_meta.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dapple;

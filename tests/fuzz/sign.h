@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "lib/bytes.h"
-#include "lib/hash.h"
+#include "lib/base/bytes.h"
+#include "lib/io/hash.h"
 
 namespace dapple::fuzz {
 

@@ -12,12 +12,19 @@ import sys
 
 # Dependency -> the only files of the library that may include it.
 OWNERS = {
-    "boost/": {"lib/file.cpp"},
-    "xxh": {"lib/hash.cpp", "lib/hash_line.cpp"},
-    "tbb/": {"lib/parallel.h", "lib/parallel.cpp"},
-    "oneapi/": {"lib/parallel.h", "lib/parallel.cpp"},
+    "boost/": {"lib/io/file.cpp"},
+    "xxh": {"lib/io/hash.cpp", "lib/io/hash_line.cpp"},
+    "tbb/": {"lib/base/parallel.h"},
+    "oneapi/": {"lib/base/parallel.h"},
 }
-APPS_ONLY = ("fmt/", "CLI/", "nlohmann/", "doctest/")
+APPS_ONLY = ("fmt/", "CLI/", "doctest/")
+
+# The rooms of the library, from the ground up. A file includes from its own room and from those
+# below it; lib/HACKING.md says what belongs in each.
+FLOORS = ("base", "io", "cells", "object", "compute", "dbdf", "foreign", "catalog")
+# Rooms of one format, which know nothing of each other. What several share is a room of its own.
+FORMATS = "lib/foreign/"
+SHARED = {"meta", "text"}
 
 
 def sources(root):
@@ -65,10 +72,35 @@ def check_includes(root, files):
     return found
 
 
+def room(name):
+    """The floor of a file of the library, counted from the ground."""
+    return FLOORS.index(name.split("/")[1])
+
+
+def check_floors(root, files):
+    found = []
+    for name in map(str, files):
+        if not name.startswith("lib/") or name.startswith("lib/precompiled/"):
+            continue
+        if name.split("/")[1] not in FLOORS:
+            found.append(f"{name}: a file belongs in a room: lib/{{{','.join(FLOORS)}}}")
+            continue
+        text = (root / name).read_text(encoding="utf-8", errors="replace")
+        for header in re.findall(r'^#include "(lib/[^"]+)"', text, re.MULTILINE):
+            if room(header) > room(name):
+                found.append(f"{name}: includes {header}, which is a floor above it")
+            if name.startswith(FORMATS) and header.startswith(FORMATS):
+                ours, theirs = name.split("/")[2], header.split("/")[2]
+                if theirs != ours and theirs not in SHARED:
+                    found.append(f"{name}: a format includes {header}, another format's header")
+    return found
+
+
 def main(root):
     root = pathlib.Path(root)
     files = [path.relative_to(root) for path in sources(root)]
-    findings = [check_ascii(root, files), check_includes(root, files)]
+    findings = [check_ascii(root, files), check_includes(root, files),
+                check_floors(root, files)]
     command, why_not = formatter()
     if command:
         findings.append(check_format(command, root, files))

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "lib/bytes.h"
-#include "lib/file.h"
+#include "lib/base/bytes.h"
 #include "lib/foreign/btable/btable.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::btable {
 

@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "lib/cells/convert_cells.h"
+#include "lib/cells/row_columns.h"
 #include "lib/foreign/btable/btable.h"
 #include "lib/foreign/btable/btable_rows.h"
 #include "lib/foreign/btable/split_row.h"
-#include "lib/object/convert_cells.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
-#include "lib/object/row_columns.h"
 
 namespace dapple::detail::btable {
 

@@ -3,10 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/base/utf16.h"
 #include "lib/foreign/btable/btable.h"
 #include "lib/foreign/btable/btable_rows.h"
-#include "lib/foreign/utf16.h"
 
 namespace dapple::detail::btable {
 

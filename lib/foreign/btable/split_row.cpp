@@ -4,8 +4,8 @@
 #include <immintrin.h>
 #endif
 
-#include "lib/ask_ahead.h"
-#include "lib/bytes.h"
+#include "lib/base/ask_ahead.h"
+#include "lib/base/bytes.h"
 #include "lib/foreign/btable/btable.h"
 
 namespace dapple::detail::btable {

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
+#include "lib/base/utf16.h"
+#include "lib/base/utf8.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/compute/pieces.h"
+#include "lib/compute/row_gatherer.h"
 #include "lib/foreign/btable/btable.h"
-#include "lib/foreign/utf16.h"
-#include "lib/foreign/utf8.h"
-#include "lib/object/convert_cells.h"
-#include "lib/object/pieces.h"
-#include "lib/object/row_gatherer.h"
-#include "lib/parallel.h"
 
 namespace dapple::detail::btable {
 

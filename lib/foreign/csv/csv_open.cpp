@@ -2,13 +2,13 @@
 #include <charconv>
 #include <limits>
 
+#include "lib/base/text.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/csv/csv_dialect.h"
 #include "lib/foreign/csv/csv_scan.h"
 #include "lib/foreign/csv/csv_state.h"
 #include "lib/foreign/csv/csv_types.h"
-#include "lib/foreign/daphne_meta.h"
-#include "lib/text.h"
+#include "lib/foreign/meta/daphne_meta.h"
 
 namespace dapple::detail::csv {
 

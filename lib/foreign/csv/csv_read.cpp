@@ -6,12 +6,12 @@
 #include <cstring>
 #include <limits>
 
+#include "lib/base/number_window.h"
+#include "lib/base/parallel.h"
+#include "lib/base/text.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/csv/csv_state.h"
 #include "lib/foreign/csv/csv_text.h"
-#include "lib/number_window.h"
-#include "lib/object/convert_cells.h"
-#include "lib/parallel.h"
-#include "lib/text.h"
 
 namespace dapple::detail::csv {
 

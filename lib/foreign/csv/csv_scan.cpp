@@ -6,8 +6,8 @@
 #include <charconv>
 #include <limits>
 
-#include "lib/number_window.h"
-#include "lib/text.h"
+#include "lib/base/number_window.h"
+#include "lib/base/text.h"
 
 namespace dapple::detail::csv {
 

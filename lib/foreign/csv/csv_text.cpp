@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 namespace dapple::detail::csv {
 

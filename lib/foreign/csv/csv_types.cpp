@@ -4,7 +4,7 @@
 #include <limits>
 #include <string_view>
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 namespace dapple::detail::csv {
 

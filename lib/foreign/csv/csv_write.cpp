@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/parallel.h"
+#include "lib/base/text.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/csv/csv_text.h"
-#include "lib/parallel.h"
-#include "lib/text.h"
 
 namespace dapple::detail::csv {
 

@@ -9,8 +9,12 @@
 #include <memory>
 #include <optional>
 
+#include "dapple/convert.h"
+#include "dapple/open.h"
 #include "dapple/value_type.h"
-#include "lib/foreign/formats.h"
+#include "lib/compute/source.h"
+#include "lib/io/byte_sink.h"
+#include "lib/object/probe.h"
 
 namespace dapple::detail::daphne {
 

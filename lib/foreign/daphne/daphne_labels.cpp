@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "lib/file.h"
 #include "lib/foreign/daphne/daphne_blocks.h"
-#include "lib/foreign/daphne_meta.h"
+#include "lib/foreign/meta/daphne_meta.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::daphne {
 

@@ -2,10 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/daphne/daphne_blocks.h"
-#include "lib/object/convert_cells.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/daphne/daphne_blocks.h"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 #include "lib/dbdf/header.h"
-#include "lib/dbdf/open_dbdf.h"
+#include "lib/dbdf/read/open_dbdf.h"
 #include "lib/foreign/daphne/daphne.h"
 
 namespace dapple::detail::daphne {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "lib/bytes.h"
-#include "lib/file.h"
+#include "lib/base/bytes.h"
 #include "lib/foreign/daphne/daphne.h"
-#include "lib/foreign/daphne_meta.h"
-#include "lib/piece_buffer.h"
+#include "lib/foreign/meta/daphne_meta.h"
+#include "lib/io/file.h"
+#include "lib/io/piece_buffer.h"
 
 namespace dapple::detail::daphne {
 

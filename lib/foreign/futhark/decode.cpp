@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/futhark/elements.h"
-#include "lib/object/convert_cells.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
 

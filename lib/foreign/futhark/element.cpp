@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dapple/error.h"
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 namespace dapple::detail::futhark {
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <type_traits>
 
+#include "lib/base/text.h"
 #include "lib/foreign/futhark/number.h"
 #include "lib/foreign/futhark/plain_number.h"
 #include "lib/foreign/futhark/string_literal.h"
 #include "lib/foreign/futhark/tokens.h"
-#include "lib/text.h"
 
 namespace dapple::detail::futhark {
 

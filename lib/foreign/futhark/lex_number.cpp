@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lib/base/text.h"
 #include "lib/foreign/futhark/number.h"
-#include "lib/text.h"
 
 namespace dapple::detail::futhark {
 

@@ -4,8 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "lib/base/text.h"
 #include "lib/foreign/futhark/number.h"
-#include "lib/text.h"
 
 namespace dapple::detail::futhark {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "lib/base/text.h"
 #include "lib/foreign/futhark/element.h"
 #include "lib/foreign/futhark/tokens.h"
-#include "lib/text.h"
 
 namespace dapple::detail::futhark {
 

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/text.h"
 #include "lib/foreign/futhark/array_shape.h"
 #include "lib/foreign/futhark/plain_number.h"
 #include "lib/foreign/futhark/stream.h"
 #include "lib/foreign/futhark/tokens.h"
-#include "lib/text.h"
 
 namespace dapple::detail::futhark {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/foreign/futhark/tokens.h"
-#include "lib/text.h"
 
 namespace dapple::detail::futhark {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "dapple/error.h"
-#include "lib/file.h"
 #include "lib/foreign/futhark/element.h"
 #include "lib/foreign/futhark/number.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::futhark {
 

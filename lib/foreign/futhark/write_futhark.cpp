@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
+#include "lib/base/text.h"
 #include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/futhark/stream.h"
-#include "lib/parallel.h"
-#include "lib/text.h"
 
 namespace dapple::detail::futhark {
 

@@ -5,7 +5,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "lib/foreign/formats.h"
+#include "dapple/convert.h"
+#include "dapple/open.h"
+#include "lib/compute/source.h"
+#include "lib/io/byte_sink.h"
+#include "lib/object/probe.h"
 
 namespace dapple::detail::idv {
 

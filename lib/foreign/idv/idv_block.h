@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 #include "lib/foreign/idv/idv_lookup.h"
 
 namespace dapple::detail::idv {

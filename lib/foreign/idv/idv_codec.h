@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "dapple/value_type.h"
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 
 namespace dapple::detail::idv {
 

@@ -1,9 +1,9 @@
+#include "lib/base/parallel.h"
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_state.h"
 #include "lib/foreign/idv/idv_vectors.h"
 #include "lib/object/fill.h"
 #include "lib/object/misfit.h"
-#include "lib/parallel.h"
 
 namespace dapple::detail::idv {
 namespace {

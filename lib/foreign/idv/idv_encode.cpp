@@ -1,7 +1,7 @@
 #include "lib/foreign/idv/idv_encode.h"
 
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/idv/idv_primitives.h"
-#include "lib/object/convert_cells.h"
 
 namespace dapple::detail::idv {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 
 namespace dapple::detail::idv {
 namespace {

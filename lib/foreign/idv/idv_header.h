@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "lib/file.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::idv {
 

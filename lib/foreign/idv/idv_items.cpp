@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/idv/idv_primitives.h"
-#include "lib/object/convert_cells.h"
 
 namespace dapple::detail::idv {
 namespace {

@@ -1,6 +1,6 @@
 #include "lib/foreign/idv/idv_primitives.h"
 
-#include "lib/foreign/utf8.h"
+#include "lib/base/utf8.h"
 
 namespace dapple::detail::idv {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
 
 namespace dapple::detail::idv {
 

@@ -3,10 +3,10 @@
 #include <array>
 #include <optional>
 
+#include "lib/base/text.h"
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_text.h"
 #include "lib/foreign/idv/idv_vectors.h"
-#include "lib/text.h"
 
 namespace dapple::detail::idv {
 namespace {

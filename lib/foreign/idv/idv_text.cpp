@@ -1,7 +1,7 @@
 #include "lib/foreign/idv/idv_text.h"
 
+#include "lib/base/utf8.h"
 #include "lib/foreign/idv/idv_primitives.h"
-#include "lib/foreign/utf8.h"
 
 namespace dapple::detail::idv {
 namespace {

@@ -2,13 +2,13 @@
 #include <string>
 #include <utility>
 
+#include "lib/base/parallel.h"
+#include "lib/base/utf8.h"
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/idv/idv_deflate.h"
 #include "lib/foreign/idv/idv_encode.h"
 #include "lib/foreign/idv/idv_lookup.h"
 #include "lib/foreign/idv/idv_primitives.h"
-#include "lib/foreign/utf8.h"
-#include "lib/parallel.h"
 
 namespace dapple::detail::idv {
 namespace {

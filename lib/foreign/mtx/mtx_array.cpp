@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/mtx/mtx_values.h"
-#include "lib/object/convert_cells.h"
 #include "lib/object/fill.h"
 
 namespace dapple::detail::mtx {

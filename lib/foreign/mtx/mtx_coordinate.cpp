@@ -5,8 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/mtx/mtx_entries.h"
-#include "lib/object/convert_cells.h"
 #include "lib/object/fill.h"
 
 namespace dapple::detail::mtx {

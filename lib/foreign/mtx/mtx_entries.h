@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/foreign/mtx/mtx_text.h"
-#include "lib/scratch.h"
+#include "lib/io/scratch.h"
 
 namespace dapple::detail::mtx {
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <limits>
 
-#include "lib/text.h"
+#include "lib/base/text.h"
 
 namespace dapple::detail::mtx {
 

@@ -7,7 +7,7 @@
 
 #include "dapple/error.h"
 #include "dapple/value_type.h"
-#include "lib/file.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::mtx {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/base/number_window.h"
+#include "lib/base/text.h"
 #include "lib/foreign/mtx/mtx_text.h"
-#include "lib/number_window.h"
-#include "lib/text.h"
 
 namespace dapple::detail::mtx {
 

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "dapple/array.h"
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
+#include "lib/base/text.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/mtx/mtx.h"
-#include "lib/object/convert_cells.h"
-#include "lib/parallel.h"
-#include "lib/scratch.h"
-#include "lib/text.h"
+#include "lib/io/scratch.h"
 
 namespace dapple::detail::mtx {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/npy/npy_header.h"
-#include "lib/object/convert_cells.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <set>
 
-#include "lib/bytes.h"
+#include "lib/base/bytes.h"
+#include "lib/base/utf8.h"
 #include "lib/foreign/npy/python_literal.h"
-#include "lib/foreign/utf8.h"
 
 namespace dapple::detail::npy {
 

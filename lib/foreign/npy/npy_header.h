@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dapple/value_type.h"
-#include "lib/file.h"
+#include "lib/io/file.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::npy {

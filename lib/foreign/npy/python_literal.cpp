@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "dapple/error.h"
-#include "lib/foreign/utf8.h"
+#include "lib/base/utf8.h"
 
 namespace dapple::detail::npy {
 

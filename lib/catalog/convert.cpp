@@ -1,0 +1,185 @@
+#include "dapple/convert.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "lib/base/text.h"
+#include "lib/catalog/formats.h"
+#include "lib/compute/source.h"
+#include "lib/foreign/meta/daphne_meta.h"
+#include "lib/io/file.h"
+#include "lib/io/piece_buffer.h"
+
+namespace dapple {
+
+namespace detail {
+
+namespace {
+
+/// Hands its bytes on in large pieces.
+class BufferedSink final : public ByteSink {
+ public:
+  explicit BufferedSink(TakePiece take) : take_(std::move(take)) { buffer_.start(0, take_); }
+
+  void write(std::span<const std::byte> bytes) override { buffer_.put(bytes); }
+  std::uint64_t size() const noexcept override { return buffer_.offset(); }
+  void flush() { buffer_.flush(); }
+
+ private:
+  TakePiece take_;
+  PieceBuffer buffer_;
+};
+
+/// What a message about text columns names.
+constexpr std::size_t kNamedColumns = 8;
+
+/// Throws unsupported: the object has columns that are no numbers.
+[[noreturn]] void fail_text(const Source& source) {
+  const auto columns = source.store().text_columns();
+  std::string names;
+  for (std::size_t i = 0; i < source.text_columns().size(); ++i) {
+    if (i == kNamedColumns) {
+      names += " and others";
+      break;
+    }
+    const TextColumn& column = columns[source.text_columns()[i]];
+    names += (i == 0 ? "'" : ", '") + column.label + "' (" + column.type + ')';
+  }
+  throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+              "expected columns of numbers, got " + names +
+                  "; --column chooses others, --drop-unsupported without it leaves these out");
+}
+
+/// Throws unsupported: a column has a label that says more than its number.
+void require_no_labels(const Source& source, const Format& format) {
+  const auto& columns = source.schema().columns;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& label = columns[i].label;
+    if (label.empty() || label == std::to_string(i)) continue;
+    throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+                "expected a frame without labels to write as " + std::string(format.info.name) +
+                    ", which has no place for them, got " + shown(label) +
+                    "; --drop-labels leaves them out");
+  }
+}
+
+Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
+                 const ConvertOptions& options, const Format& format) {
+  auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
+  Source source(std::move(store), part, options);
+  if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
+  if (!format.holds_labels && !options.drop_labels) require_no_labels(source, format);
+  return source;
+}
+
+/// Throws absent at once, where a writer might find it only behind rows without number. Only files
+/// whose blocks lie anywhere can have absent cells. O(blocks).
+void require_covered(const Source& source, const Selection& part, const ConvertOptions& options) {
+  const Store& store = source.store();
+  const BlockIndex& index = store.index();
+  const bool anywhere = index.is_in_place() || index.origin() == IndexOrigin::scanned;
+  if (options.absent == Absent::zero || index.grid() || !anywhere) return;
+  Region run{part.rows.value_or(Range{0, store.schema().rows}), {0, 0}};
+  const auto require_run = [&] {
+    if (!run.empty()) store.require_covered(run);
+  };
+  if (!part.cols) {
+    run.cols = {0, store.schema().cols};
+    return require_run();
+  }
+  for (const std::uint64_t col : *part.cols) {
+    if (!run.cols.empty() && run.cols.end == col) {
+      ++run.cols.end;
+    } else {
+      require_run();
+      run.cols = {col, col + 1};
+    }
+  }
+  require_run();
+}
+
+/// Throws invalid_argument when there is a .meta file beside a file to be written that would be
+/// taken for what that one says, unless it may go away.
+void require_no_meta(const Source& source, const std::filesystem::path& out, bool overwrite) {
+  const std::filesystem::path meta = daphne_meta_path(out);
+  std::error_code ignored;
+  if (!std::filesystem::exists(meta, ignored)) return;
+  require_meta_unread(out, source.store().file());
+  if (overwrite) return;
+  throw Error(Errc::invalid_argument, meta.string(), std::nullopt,
+              "expected no .meta file beside the new one, whose labels and types it would be taken "
+              "for, got one; --force removes it");
+}
+
+/// Gives `file` its name, where no .meta file stands beside it. REQUIRES `require_no_meta`.
+void publish_without_meta(OutputFile& file, const std::filesystem::path& out, bool sync) {
+  const std::filesystem::path meta = daphne_meta_path(out);
+  std::error_code reason;
+  if (std::filesystem::exists(std::filesystem::symlink_status(meta, reason))) {
+    // What takes long and may fail comes before an old file loses its labels and types.
+    if (sync) file.sync();
+    std::filesystem::remove(meta, reason);
+    if (reason) throw_io(meta.string(), "remove it", reason.value());
+  }
+  file.publish(sync);
+}
+
+/// Runs `write`. What a format cannot hold is to be found in the source's file, and writers leave
+/// it to this to say so.
+template <class Write>
+auto naming_source(const Source& source, const Write& write) {
+  try {
+    return write();
+  } catch (const Error& e) {
+    if (e.code() != Errc::unsupported || !e.file().empty()) throw;
+    throw Error(e.code(), source.store().file().name(), e.offset(), e.detail());
+  }
+}
+
+}  // namespace
+
+}  // namespace detail
+
+WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
+                     const std::filesystem::path& out, const ConvertOptions& options) {
+  const detail::Format& format = detail::format_to_write(options.to, out);
+  const detail::Source source = detail::source_of(in, part, options, format);
+  if (format.write_file != nullptr) {
+    detail::require_covered(source, part, options);
+    return detail::naming_source(source, [&] { return format.write_file(source, out, options); });
+  }
+  if (format.reads_meta) detail::require_no_meta(source, out, options.write.overwrite);
+  detail::OutputFile file(out, options.write.overwrite);
+  detail::require_covered(source, part, options);
+  detail::BufferedSink sink(
+      [&](std::uint64_t offset, auto piece) { file.write_at(offset, piece); });
+  detail::naming_source(source, [&] { format.write(source, sink, options); });
+  sink.flush();
+  if (format.reads_meta) {
+    detail::publish_without_meta(file, out, options.write.sync);
+  } else {
+    file.publish(options.write.sync);
+  }
+  return {{}, sink.size()};
+}
+
+void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
+             const std::function<void(std::span<const std::byte>)>& sink,
+             const ConvertOptions& options) {
+  if (options.to.empty()) {
+    throw Error(Errc::invalid_argument, "expected the name of a format to write, got none");
+  }
+  const detail::Format& format = detail::format_to_write(options.to, {});
+  if (!format.info.streams) {
+    throw Error(Errc::invalid_argument,
+                std::string(format.info.name) + " is not a stream format: it needs a file");
+  }
+  const detail::Source source = detail::source_of(in, part, options, format);
+  detail::require_covered(source, part, options);
+  detail::BufferedSink buffered([&](std::uint64_t, auto piece) { sink(piece); });
+  detail::naming_source(source, [&] { format.write(source, buffered, options); });
+  buffered.flush();
+}
+
+}  // namespace dapple

@@ -1,0 +1,213 @@
+#include "lib/catalog/formats.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/read/open_dbdf.h"
+#include "lib/dbdf/write/retile.h"
+#include "lib/foreign/btable/btable.h"
+#include "lib/foreign/csv/csv.h"
+#include "lib/foreign/daphne/daphne.h"
+#include "lib/foreign/futhark/futhark.h"
+#include "lib/foreign/idv/idv.h"
+#include "lib/foreign/mtx/mtx.h"
+#include "lib/foreign/npy/npy.h"
+
+namespace dapple {
+
+namespace detail {
+
+namespace {
+
+// name, title, extensions, reads, writes, streams; recognise, open, write, write_file, holds_text,
+// holds_labels, reads_meta
+constexpr std::array kTable = {
+    Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
+           dbdf::recognise_dbdf,
+           dbdf::open_dbdf,
+           nullptr,
+           dbdf::write_dbdf},
+    Format{{"daphne", "DAPHNE runtime file", "", true, true, false},
+           daphne::recognise_daphne,
+           daphne::open_daphne,
+           nullptr,
+           daphne::write_daphne},
+    Format{{"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
+           btable::recognise_btable,
+           btable::open_btable,
+           btable::write_btable},
+    Format{{"npy", "NumPy array file", ".npy", true, true, true},
+           npy::recognise_npy,
+           npy::open_npy,
+           npy::write_npy},
+    Format{{"futhark", "Futhark values", ".in .out", true, true, true},
+           futhark::recognise_futhark,
+           futhark::open_futhark,
+           futhark::write_futhark,
+           nullptr,
+           false,
+           false},
+    Format{{"futhark-text", "Futhark values as text", "", false, true, true},
+           nullptr,
+           nullptr,
+           futhark::write_futhark_text,
+           nullptr,
+           false,
+           false},
+    Format{{"idv", "ML.NET binary data view", ".idv", true, true, false},
+           idv::recognise_idv,
+           idv::open_idv,
+           nullptr,
+           idv::write_idv},
+    Format{{"mtx", "Matrix Market", ".mtx", true, true, true},
+           mtx::recognise_mtx,
+           mtx::open_mtx,
+           mtx::write_mtx,
+           nullptr,
+           false,
+           false},
+    Format{{"csv", "delimited text", ".csv", true, true, true},
+           csv::recognise_csv,
+           csv::open_csv,
+           csv::write_csv,
+           nullptr,
+           true,
+           true,
+           true},
+};
+
+// dapple's own format and its dialect. No other begins like them.
+constexpr auto kOwn = std::span(kTable).first<2>();
+static_assert(kOwn[0].info.name == "dbdf" && kOwn[1].info.name == "daphne");
+
+constexpr auto kInfos = [] {
+  std::array<FormatInfo, kTable.size()> infos;
+  for (std::size_t i = 0; i < kTable.size(); ++i) infos[i] = kTable[i].info;
+  return infos;
+}();
+
+std::string extension_of(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return extension;
+}
+
+/// True when `word` is one of the blank-separated words of `list`.
+bool lists(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    if (list.substr(0, end) == word) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+/// The formats for which `choose` holds, as "a, b, c".
+template <class F>
+std::string list_formats(F choose, std::string_view FormatInfo::*word) {
+  std::string names;
+  for (const Format& format : kTable) {
+    if (!choose(format.info) || (format.info.*word).empty()) continue;
+    if (!names.empty()) names += ", ";
+    names += format.info.*word;
+  }
+  return names;
+}
+
+bool reads(const FormatInfo& info) { return info.reads; }
+bool writes(const FormatInfo& info) { return info.writes; }
+
+[[gnu::noinline]] const Format& best_match(const MappedFile& file) {
+  constexpr std::uint64_t kHead = 4096;
+  Probe probe{file, dbdf::first_look(file), {}};
+  std::span<const Format> among = kOwn;
+  if (!dbdf::starts_like_dbdf(probe.head)) {
+    probe.head = file.bytes(0, std::min(file.size(), kHead));
+    probe.extension = extension_of(file.name());
+    among = kTable;
+  }
+  const Format* best = nullptr;
+  Match surest = Match::no;
+  for (const Format& format : among) {
+    const Match match = format.recognise != nullptr ? format.recognise(probe) : Match::no;
+    if (match > surest) {
+      surest = match;
+      best = &format;
+    }
+  }
+  if (best != nullptr) return *best;
+  throw Error(Errc::not_recognised, file.name(), std::nullopt,
+              "expected a format that dapple knows (" + list_formats(reads, &FormatInfo::name) +
+                  "), got none of them; name one with --from");
+}
+
+const Format& recognised(const MappedFile& file) {
+  // Files of dapple's own writer are not held against all formats: each would bring its code, and
+  // the file's extension, into the processor's caches (a fifth of a cold open).
+  return dbdf::has_own_index(file) ? kOwn[0] : best_match(file);
+}
+
+}  // namespace
+
+std::span<const Format> format_table() noexcept { return kTable; }
+
+const Format& format_named(std::string_view name) {
+  for (const Format& format : kTable) {
+    if (format.info.name == name) return format;
+  }
+  throw Error(Errc::invalid_argument,
+              "expected a format (" +
+                  list_formats([](const FormatInfo&) { return true; }, &FormatInfo::name) +
+                  "), got '" + std::string(name) + "'");
+}
+
+const Format& format_to_write(const std::string& to, const std::filesystem::path& path) {
+  if (!to.empty()) {
+    const Format& format = format_named(to);
+    if (format.info.writes) return format;
+    throw Error(Errc::invalid_argument, "expected a format that can be written (" +
+                                            list_formats(writes, &FormatInfo::name) + "), got '" +
+                                            to + "'");
+  }
+  const std::string extension = extension_of(path);
+  for (const Format& format : kTable) {
+    if (format.info.writes && lists(format.info.extensions, extension)) return format;
+  }
+  throw Error(Errc::invalid_argument, path.string(), std::nullopt,
+              "expected a name that ends in one of " +
+                  list_formats(writes, &FormatInfo::extensions) +
+                  ", or a format named with --to, got '" + extension + "'");
+}
+
+namespace {
+
+[[gnu::noinline]] const Format& named_to_read(const OpenOptions& options) {
+  const Format& format = format_named(options.format);
+  if (format.open != nullptr) return format;
+  throw Error(Errc::invalid_argument, "expected a format that can be read (" +
+                                          list_formats(reads, &FormatInfo::name) + "), got '" +
+                                          options.format + "'");
+}
+
+}  // namespace
+
+const Format& format_to_read(const MappedFile& file, const OpenOptions& options) {
+  return options.format.empty() ? recognised(file) : named_to_read(options);
+}
+
+std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
+                                        const OpenOptions& options) {
+  const Format& format = format_to_read(*file, options);
+  return format.open(std::move(file), options);
+}
+
+}  // namespace detail
+
+std::span<const FormatInfo> formats() noexcept { return detail::kInfos; }
+
+}  // namespace dapple

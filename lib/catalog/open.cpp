@@ -1,0 +1,59 @@
+#include "dapple/open.h"
+
+#include <memory>
+#include <utility>
+
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
+#include "lib/catalog/formats.h"
+#include "lib/object/store.h"
+
+namespace dapple {
+
+namespace {
+
+using SharedStore = std::shared_ptr<const detail::Store>;
+
+SharedStore open_path(const std::filesystem::path& path, const OpenOptions& options) {
+  const auto file = detail::MappedFile::open(path, options.guard);
+  return detail::watched(*file, [&] { return detail::open_store(file, options); });
+}
+
+bool holds_frame(const detail::Store& store) noexcept {
+  return store.schema().kind == detail::ObjectKind::frame;
+}
+
+[[noreturn, gnu::cold]] void fail_object(const detail::Store& store, std::string_view wanted) {
+  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+              std::string("expected a ")
+                  .append(wanted)
+                  .append(holds_frame(store) ? ", got a frame" : ", got a matrix"));
+}
+
+}  // namespace
+
+std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options) {
+  SharedStore store = open_path(path, options);
+  if (holds_frame(*store)) return Frame(std::move(store));
+  return Matrix(std::move(store));
+}
+
+std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options) {
+  SharedStore store = detail::open_store(detail::MappedFile::spool(fd, std::move(name)), options);
+  if (holds_frame(*store)) return Frame(std::move(store));
+  return Matrix(std::move(store));
+}
+
+Matrix Matrix::open(const std::filesystem::path& path, OpenOptions options) {
+  SharedStore store = open_path(path, options);
+  if (holds_frame(*store)) fail_object(*store, "matrix");
+  return Matrix(std::move(store));
+}
+
+Frame Frame::open(const std::filesystem::path& path, OpenOptions options) {
+  SharedStore store = open_path(path, options);
+  if (!holds_frame(*store)) fail_object(*store, "frame");
+  return Frame(std::move(store));
+}
+
+}  // namespace dapple

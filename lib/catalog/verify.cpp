@@ -1,0 +1,68 @@
+#include "dapple/verify.h"
+
+#include <string_view>
+
+#include "lib/catalog/formats.h"
+#include "lib/dbdf/care/inspect.h"
+#include "lib/dbdf/care/verify_dbdf.h"
+#include "lib/dbdf/read/open_dbdf.h"
+
+namespace dapple {
+
+namespace {
+
+VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Level level,
+                            OpenOptions options, const TakeProgress& progress) {
+  options.futhark.first = true;  // opening passes over all values
+  VerifyReport report;
+  std::shared_ptr<const detail::Store> store;
+  try {
+    store = detail::open_store(file, options);
+  } catch (const Error& e) {
+    if (e.code() != Errc::corrupt && e.code() != Errc::unsupported) throw;
+    report.findings.push_back(e);
+    return report;
+  }
+  report.blocks = store->index().size();
+  const auto collect = [&](auto&& check) {
+    try {
+      check();
+    } catch (const Error& e) {
+      if (e.code() == Errc::io) throw;
+      report.findings.push_back(e);
+    }
+  };
+  const bool payload = level == Level::payload;
+  for (std::uint64_t i = 0; i < store->index().size(); ++i) {
+    collect([&] {
+      const detail::Entry entry = store->confirmed_entry(i);
+      if (payload) detail::dbdf::read_all(*store, entry);
+    });
+    if (progress) progress(i + 1, store->index().size());
+  }
+  const auto texts = store->text_columns();
+  for (std::size_t k = 0; k < texts.size() && payload; ++k) {
+    if (!texts[k].readable) continue;
+    collect([&] {
+      store->read_text(k, {0, store->schema().rows}, [](std::uint64_t, std::string_view) {});
+    });
+  }
+  if (payload) collect([&] { store->details(); });
+  return report;
+}
+
+}  // namespace
+
+VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
+                    const TakeProgress& progress) {
+  const auto file = detail::MappedFile::open(path, options.guard);
+  return detail::watched(*file, [&] {
+    const detail::Format& format = detail::format_to_read(*file, options);
+    if (format.info.name == detail::dbdf::kCodec.format) {
+      return detail::dbdf::verify_dbdf(file, level, progress);
+    }
+    return verify_foreign(file, level, options, progress);
+  });
+}
+
+}  // namespace dapple

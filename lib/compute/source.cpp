@@ -1,0 +1,285 @@
+#include "lib/compute/source.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "lib/base/bytes.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/object/column_runs.h"
+
+namespace dapple::detail {
+
+namespace {
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
+               const ConvertOptions& options)
+    : store_(std::move(store)), schema_(store_->schema()), options_(options) {
+  const Schema& whole = store_->schema();
+  rows_ = selection.rows.value_or(Range{0, whole.rows});
+  if (rows_.begin > rows_.end || rows_.end > whole.rows) {
+    throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
+                "expected rows within 0:" + std::to_string(whole.rows) + ", got " +
+                    std::to_string(rows_.begin) + ":" + std::to_string(rows_.end));
+  }
+  schema_.rows = rows_.end - rows_.begin;
+  if (!selection.cols) {
+    if (whole.cols > 0) runs_.push_back({0, {0, whole.cols}});
+    const auto texts = store_->text_columns();
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+      if (texts[k].readable) texts_.push_back(k);
+    }
+  } else {
+    schema_.cols = selection.cols->size();
+    schema_.columns.clear();
+    for (std::uint64_t at = 0; at < schema_.cols; ++at) {
+      const std::uint64_t col = (*selection.cols)[at];
+      if (col >= whole.cols) {
+        throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
+                    "expected a column below " + std::to_string(whole.cols) + ", got " +
+                        std::to_string(col));
+      }
+      if (!runs_.empty() && runs_.back().from.end == col) {
+        ++runs_.back().from.end;
+      } else {
+        runs_.push_back({at, {col, col + 1}});
+      }
+      if (whole.kind == ObjectKind::frame) schema_.columns.push_back(whole.columns[col]);
+    }
+  }
+  if (options_.value_type) {
+    schema_.value_type = *options_.value_type;
+    for (Column& column : schema_.columns) column.value_type = *options_.value_type;
+  }
+}
+
+/// The columns from `begin` that have its type, up to `end` at most.
+Range Source::same_types(const Schema& schema, std::uint64_t begin,
+                         std::uint64_t end) const noexcept {
+  if (schema.kind == ObjectKind::matrix) return {begin, end};
+  std::uint64_t stop = begin + 1;
+  while (stop < end && schema.type_of(stop) == schema.type_of(begin)) ++stop;
+  return {begin, stop};
+}
+
+void Source::read(const Region& region, const Target& out, unsigned threads) const {
+  if (region.empty()) return;
+  for_each_run(region, [&](const Region& from, std::uint64_t at) {
+    Target part = out;
+    part.data = out.cell(0, at);
+    read_run(from, part, threads);
+  });
+}
+
+/// Reads a rectangle of the object, by way of the output's type where that differs.
+void Source::read_run(const Region& from, const Target& out, unsigned threads) const {
+  const ReadOptions options{options_.absent, threads};
+  const bool through_type =
+      options_.value_type && (options_.allow_loss || out.type != *options_.value_type);
+  if (!through_type) {
+    store_->read(from, out, options);
+    return;
+  }
+  for (std::uint64_t col = from.cols.begin; col < from.cols.end;) {
+    const Range same = same_types(store_->schema(), col, from.cols.end);
+    Target part = out;
+    part.data = out.cell(0, col - from.cols.begin);
+    const ValueType stored = store_->schema().type_of(col);
+    const Region strip{from.rows, same};
+    if (stored == *options_.value_type) {
+      store_->read(strip, part, options);
+    } else {
+      read_converted(strip, stored, part, threads);
+    }
+    col = same.end;
+  }
+}
+
+/// Reads columns of the type `stored`, makes them the output's type, and that `out.type`.
+void Source::read_converted(const Region& from, ValueType stored, const Target& out,
+                            unsigned threads) const {
+  const ValueType wanted = *options_.value_type;
+  const std::uint64_t width = from.cols.size();
+  // A band of rows at a time keeps the two copies of the values small.
+  const std::uint64_t band = std::max<std::uint64_t>(1, (std::uint64_t{1} << 21) / width);
+  std::vector<std::byte> source, target;
+  for (std::uint64_t row = from.rows.begin; row < from.rows.end;) {
+    const Range rows{row, row + std::min(band, from.rows.end - row)};
+    const std::size_t cells = rows.size() * width;
+    source.resize(cells * size_of(stored));
+    target.resize(cells * size_of(wanted));
+    store_->read({rows, from.cols},
+                 {source.data(), stored, width * size_of(stored), size_of(stored)},
+                 {options_.absent, threads});
+    const auto convert = options_.allow_loss ? convert_cells_lossy : convert_cells;
+    const std::size_t done = convert(stored, source.data(), size_of(stored), wanted, target.data(),
+                                     size_of(wanted), cells);
+    if (done < cells) {
+      fail_value(rows.begin + done / width, from.cols.begin + done % width, stored,
+                 load_bits(stored, source.data() + done * size_of(stored)));
+    }
+    for (std::uint64_t r = 0; r < rows.size(); ++r) {
+      const std::byte* line = target.data() + r * width * size_of(wanted);
+      const std::size_t fitting =
+          convert_cells(wanted, line, size_of(wanted), out.type,
+                        out.cell(row - from.rows.begin + r, 0), out.col_step, width);
+      if (fitting < width) {
+        fail_value(row + r, from.cols.begin + fitting, wanted,
+                   load_bits(wanted, line + fitting * size_of(wanted)));
+      }
+    }
+    row = rows.end;
+  }
+}
+
+void Source::fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
+                        std::uint64_t bits) const {
+  std::array<char, 32> digits;
+  const std::size_t length = visit_type(type, [&](auto tag) {
+    decltype(tag) value;
+    std::memcpy(&value, &bits, sizeof value);
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    return static_cast<std::size_t>(end - digits.data());
+  });
+  const std::string wanted(name(*options_.value_type));
+  throw Error(Errc::type_mismatch, store_->file().name(), std::nullopt,
+              "expected a value " +
+                  (options_.allow_loss ? "in the range of " + wanted : "that fits " + wanted) +
+                  " in row " + std::to_string(row) + ", column " + std::to_string(col) + ", got " +
+                  std::string(digits.data(), length));
+}
+
+std::uint64_t Source::packed_row(Range cols) const noexcept {
+  if (schema_.kind == ObjectKind::matrix) {
+    std::uint64_t bytes = 0;
+    return multiply(cols.size(), size_of(schema_.value_type), bytes) ? bytes : kMost;
+  }
+  std::uint64_t bytes = 0;
+  for (std::uint64_t col = cols.begin; col < cols.end; ++col)
+    bytes += size_of(schema_.type_of(col));
+  return bytes;
+}
+
+void Source::read_columns(Range rows, std::span<const ColumnBuffer> columns,
+                          unsigned threads) const {
+  if (options_.value_type) {
+    return for_each_column_run(columns, [&](Range cols, const Target& out) {
+      read({rows, cols}, out, threads);
+    });
+  }
+  std::vector<ColumnBuffer> from(columns.begin(), columns.end());
+  for (ColumnBuffer& c : from) c.col = object_col(c.col);
+  store_->read_rows({rows_.begin + rows.begin, rows_.begin + rows.end}, from,
+                    {options_.absent, threads});
+}
+
+void Source::read_packed(const Region& region, std::byte* out, unsigned threads) const {
+  const std::size_t row_step = packed_row(region.cols);
+  if (schema_.kind == ObjectKind::frame && store_->codec().read_rows != nullptr) {
+    std::vector<ColumnBuffer> columns;
+    for (std::uint64_t col = region.cols.begin; col < region.cols.end; ++col) {
+      columns.push_back({col, schema_.type_of(col), out, row_step});
+      out += size_of(schema_.type_of(col));
+    }
+    return read_columns(region.rows, columns, threads);
+  }
+  for (std::uint64_t col = region.cols.begin; col < region.cols.end;) {
+    const Range same = same_types(schema_, col, region.cols.end);
+    const ValueType type = schema_.type_of(col);
+    read({region.rows, same}, {out, type, row_step, size_of(type)}, threads);
+    out += same.size() * size_of(type);
+    col = same.end;
+  }
+}
+
+void Source::for_each_piece(const std::function<void(const Region&)>& take,
+                            std::uint64_t bytes) const {
+  progress(0);
+  if (cols() == 0) return progress(rows());
+  const std::uint64_t row_bytes = packed_row();
+  std::uint64_t strip = std::max<std::uint64_t>(1, bytes / row_bytes);
+  if (const auto grid = store_->index().grid(); grid && strip >= grid->tile.rows) {
+    strip -= strip % grid->tile.rows;
+  }
+  const std::uint64_t widest = row_bytes <= bytes ? cols() : std::max<std::uint64_t>(1, bytes / 8);
+  for (std::uint64_t row = 0; row < rows();) {
+    const Range band{row, row + std::min(strip, rows() - row)};
+    for (std::uint64_t col = 0; col < cols();) {
+      const Range part{col, col + std::min(widest, cols() - col)};
+      take({band, part});
+      col = part.end;
+    }
+    row = band.end;
+    progress(row);
+  }
+}
+
+void Source::for_each_packed(
+    std::uint64_t offset,
+    const std::function<void(const Region&, std::span<const std::byte>)>& take) const {
+  constexpr std::size_t kLine = 64;
+  Array<std::byte> memory;
+  for_each_piece([&](const Region& piece) {
+    const std::size_t bytes = piece.rows.size() * packed_row(piece.cols);
+    memory.reset(kLine + bytes);
+    std::byte* const cells = memory.data() + offset % kLine;
+    read_packed(piece, cells, threads());
+    take(piece, {cells, bytes});
+    offset += bytes;
+  });
+}
+
+Source::Load Source::load(const Region& region) const {
+  Load sum;
+  sum.area = static_cast<double>(region.rows.size()) * static_cast<double>(region.cols.size());
+  for_each_run(region, [&](const Region& from, std::uint64_t) {
+    for (const std::uint64_t number : store_->index().touching(from)) {
+      const Entry entry = store_->index().entry(number);
+      const Region shared = intersect(entry.cells(), from);
+      const double area =
+          static_cast<double>(shared.rows.size()) * static_cast<double>(shared.cols.size());
+      if (area == 0) continue;  // an entry that lies may be of no cells
+      if (entry.kind == BlockKind::dense) {
+        sum.stored += area;
+      } else if (entry.kind != BlockKind::empty) {
+        const auto stored = static_cast<double>(entry.stored);
+        sum.stored += stored * (area / (static_cast<double>(entry.rows) * entry.cols));
+        sum.widest_sparse = std::max(sum.widest_sparse, stored);
+      }
+    }
+  });
+  return sum;
+}
+
+void Source::fail_twice(const StoredCell& cell) const {
+  throw Error(Errc::corrupt, store_->file().name(), std::nullopt,
+              "expected every cell once (R5), got row " + std::to_string(rows_.begin + cell.row) +
+                  ", column " + std::to_string(object_col(cell.col)) + " twice");
+}
+
+/// The object's column that the output's column shows.
+std::uint64_t Source::object_col(std::uint64_t col) const noexcept {
+  const auto run = std::upper_bound(runs_.begin(), runs_.end(), col,
+                                    [](std::uint64_t c, const Run& r) { return c < r.begin; }) -
+                   1;
+  return run->from.begin + (col - run->begin);
+}
+
+void Source::read_text(std::size_t k, Range rows, const TakeText& take) const {
+  store_->read_text(
+      k, {rows_.begin + rows.begin, rows_.begin + rows.end},
+      [&](std::uint64_t row, std::string_view text) { take(row - rows_.begin, text); });
+}
+
+void Source::progress(std::uint64_t rows_done) const {
+  if (options_.progress) options_.progress(rows_done, rows());
+}
+
+}  // namespace dapple::detail

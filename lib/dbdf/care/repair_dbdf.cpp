@@ -1,0 +1,42 @@
+#include "lib/dbdf/care/repair_dbdf.h"
+
+#include <utility>
+
+#include "lib/dbdf/care/inspect.h"
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/write/block_writer.h"
+
+namespace dapple::detail::dbdf {
+
+void require_repairable(const MappedFile& file) {
+  try {
+    std::uint64_t body = 0;
+    read_header(file, body);
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    throw Error(
+        Errc::not_recognised, file.name(), e.offset(),
+        "expected the header of a DAPHNE binary file to repair, got damage there: " + e.detail());
+  }
+}
+
+RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::filesystem::path& out,
+                         const WriteOptions& options, const TakeProgress& progress) {
+  std::uint64_t body = 0;
+  Schema schema = read_header(*file, body);
+  Inspection found = inspect(file, body, schema, Level::payload, progress);
+  RepairReport report;
+  report.lost = std::move(found.findings);
+  report.blocks_lost = found.lost;
+  report.blocks_kept = found.sound.size();
+  BlockWriter writer(out, std::move(schema), options, Gaps::leave);
+  for (std::uint64_t i = 0; i < found.sound.size(); ++i) {
+    const Entry e = found.sound[i];
+    writer.put_bytes(e, file->bytes(e.offset - kPosition, kPosition + e.bytes));
+  }
+  if (!file->is_intact()) file->fail_changed("it");  // before anything is published
+  report.written = writer.finish();
+  return report;
+}
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,19 @@
+// Saving every sound block of a damaged DAPHNE binary file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "dapple/verify.h"
+#include "lib/io/file.h"
+
+namespace dapple::detail::dbdf {
+
+/// Throws not_recognised, naming the byte, when the header itself is damaged. O(header).
+void require_repairable(const MappedFile& file);
+
+/// As `dapple::repair`. REQUIRES a file that passed `require_repairable`.
+RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::filesystem::path& out,
+                         const WriteOptions& options, const TakeProgress& progress);
+
+}  // namespace dapple::detail::dbdf

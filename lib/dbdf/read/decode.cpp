@@ -1,0 +1,150 @@
+// Decoding the blocks of DAPHNE files, and comparing index entries with what they point to.
+
+#include <algorithm>
+#include <vector>
+
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/read/csr_arrays.h"
+#include "lib/dbdf/read/open_dbdf.h"
+#include "lib/dbdf/read/sparse.h"
+#include "lib/io/hash.h"
+#include "lib/object/copy_rows.h"
+#include "lib/object/fill.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+[[gnu::noinline]] std::string instead_of(const Store& store, const Entry& e,
+                                         const std::string& got) {
+  return "expected the block that the index describes, " + text(e.pos) + ", got " + got + "; " +
+         std::string(store.index().remedy());
+}
+
+[[noreturn, gnu::noinline]] void fail_unlike(const Store& store, const Entry& e,
+                                             const Entry& found) {
+  store.fail(Errc::corrupt, e.offset,
+             instead_of(store, e,
+                        "a block of " + std::to_string(found.rows) + " x " +
+                            std::to_string(found.cols) + " cells at " + text(found.pos)));
+}
+
+// Rule 2.6: an entry is used only when the block header that it points to says the same.
+void confirm(const Store& store, std::uint64_t number, const Entry& e) {
+  const MappedFile& file = store.file();
+  if (e.offset < kPosition || e.offset > file.size() || e.bytes > file.size() - e.offset ||
+      e.bytes < kBlockStart) {
+    store.index().fail_entry(number, instead_of(store, e, "bytes outside the file"));
+  }
+  const std::uint64_t start = e.offset - kPosition;
+  std::uint64_t header = std::min<std::uint64_t>(kLongestItemHeader, file.size() - start);
+  if (file.base() == nullptr) {
+    // Before the map exists, one read brings header and payload of a small block.
+    constexpr std::uint64_t kSmall = 16 << 10;
+    if (e.bytes <= kSmall) header = std::max(header, kPosition + e.bytes);
+  }
+  const Schema& schema = store.schema();
+  Item item;
+  read_item_header(file.bytes(start, header), start, schema.rows, schema.cols, file.size() - start,
+                   file.name(), item);
+  const Entry& found = item.entry;
+  const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type;
+  if (!item.holds_cells() || found.pos != e.pos || found.rows != e.rows || found.cols != e.cols ||
+      found.kind != e.kind || !same_type || found.stored != e.stored || found.bytes != e.bytes) {
+    fail_unlike(store, e, found);
+  }
+}
+
+void check_hash(const Store& store, const Entry& e) {
+  if (e.hash == 0) return;
+  const std::uint64_t hash = xxh3(store.file().bytes(e.offset - kPosition, kPosition + e.bytes));
+  if (hash != e.hash) {
+    store.fail(Errc::corrupt, e.offset,
+               "expected block " + text(e.pos) +
+                   " with the bytes that the index's hash was made "
+                   "of, got others");
+  }
+}
+
+BlockIndex walk_again(const Store& store) {
+  std::uint64_t body = 0;
+  const Schema schema = read_header(store.file(), body);
+  return scan(store.file(), body, schema);
+}
+
+void read_dense(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  const std::size_t size = size_of(e.value_type);
+  const std::uint64_t row_bytes = std::uint64_t{e.cols} * size;
+  const std::byte* source = store.file().at(e.offset + kDenseHeader, e.bytes - kDenseHeader) +
+                            part.rows.begin * row_bytes + part.cols.begin * size;
+  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
+  const std::uint64_t done = copy_rows(out, e.value_type, source, row_bytes, rows, cols);
+  if (done < rows * cols) {
+    fail_misfit(store, e, {part.rows.begin + done / cols, part.cols.begin + done % cols},
+                source + done / cols * row_bytes + done % cols * size, out.type);
+  }
+}
+
+// A value must also be one of its column's declared type (R6, R8), whatever it is read as. Only
+// blocks of a wider type than their column's need a look.
+void require_declared(const Store& store, const Entry& e, const Part& part, ValueType read_as) {
+  const Schema& schema = store.schema();
+  for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
+    const ValueType declared = schema.type_of(e.pos.cx + c);
+    std::uint64_t end = schema.kind == ObjectKind::matrix ? part.cols.end : c + 1;
+    while (end < part.cols.end && schema.type_of(e.pos.cx + end) == declared) ++end;
+    if (!holds_all(declared, e.value_type) && declared != read_as) {
+      std::vector<std::byte> scratch((end - c) * size_of(declared));
+      const Target out{scratch.data(), declared, 0, size_of(declared)};
+      for (std::uint64_t r = part.rows.begin; r < part.rows.end; ++r) {
+        const Part row{{r, r + 1}, {c, end}};
+        if (e.kind == BlockKind::dense) read_dense(store, e, row, out);
+      }
+      if (e.kind != BlockKind::dense)
+        require_sparse_fits(store, e, {part.rows, {c, end}}, declared);
+    }
+    c = end;
+  }
+}
+
+void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  if (e.kind == BlockKind::empty) {
+    fill_zero(out, part.rows.size(), part.cols.size());
+    return;
+  }
+  require_declared(store, e, part, out.type);
+  if (e.kind == BlockKind::dense) {
+    read_dense(store, e, part, out);
+  } else {
+    read_sparse(store, e, part, out);
+  }
+}
+
+std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
+  return DensePlace{store.file().at(e.offset + kDenseHeader, e.bytes - kDenseHeader),
+                    e.cols * size_of(e.value_type)};
+}
+
+}  // namespace
+
+const Codec kCodec = {
+    .format = "dbdf",
+    .sparse_in_place = true,
+    .dense_header = kDenseHeader,
+    .header_size = [](const Entry& e) -> std::uint64_t { return header_size(e.kind); },
+    .confirm = confirm,
+    .check_hash = check_hash,
+    .walk_again = walk_again,
+    .read = read,
+    .in_place = in_place,
+    .entries = sparse_entries,
+    .csr_arrays =
+        [](const Store& store, const Entry& e, Range rows, RowCursor& cursor,
+           const CsrTarget& out) {
+          require_declared(store, e, {rows, {0, e.cols}}, out.type);
+          return csr_arrays(store, e, rows, cursor, out);
+        },
+};
+
+}  // namespace dapple::detail::dbdf

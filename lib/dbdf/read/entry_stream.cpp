@@ -1,0 +1,78 @@
+#include "lib/dbdf/read/entry_stream.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+[[noreturn]] void fail_twice(const Stream& s, const std::byte* at, std::uint32_t row,
+                             std::uint32_t col) {
+  s.fail(at, "expected each cell once in block " + text(s.entry.pos) + " (R5), got cell " +
+                 text({row, col}) + " of it twice");
+}
+
+}  // namespace
+
+void Stream::fail(const std::byte* at, const std::string& detail) const {
+  const auto offset =
+      entry.offset + header_size(entry.kind) + static_cast<std::uint64_t>(at - data);
+  store.fail(Errc::corrupt, offset, detail);
+}
+
+void Stream::fail_row(const std::byte* at, std::uint32_t row) const {
+  fail(at,
+       "expected a row below " + std::to_string(entry.rows) + " (R5), got " + std::to_string(row));
+}
+
+void Stream::fail_col(const std::byte* at, std::uint32_t col) const {
+  fail(at, "expected a column below " + std::to_string(entry.cols) + " (R5), got " +
+               std::to_string(col));
+}
+
+void Stream::fail_count(const std::byte* at, std::uint32_t row, std::uint32_t count,
+                        std::uint64_t left) const {
+  fail(at, "expected row counts that sum to " + std::to_string(entry.stored) + " (R5), got " +
+               std::to_string(count) + " in row " + std::to_string(row) + " where " +
+               std::to_string(left) + " are left");
+}
+
+void Stream::fail_sum(std::uint64_t sum) const {
+  fail(data - 8, "expected row counts that sum to " + std::to_string(entry.stored) + " (R5), got " +
+                     std::to_string(sum));
+}
+
+void Stream::require_distinct_columns(const std::byte* entries, std::uint32_t count,
+                                      std::size_t stride, std::uint32_t row) const {
+  std::vector<std::uint32_t> cols(count);
+  for (std::uint32_t i = 0; i < count; ++i) cols[i] = load_le<std::uint32_t>(entries + i * stride);
+  std::sort(cols.begin(), cols.end());
+  const auto twice = std::adjacent_find(cols.begin(), cols.end());
+  if (twice != cols.end()) fail_twice(*this, entries, row, *twice);
+}
+
+void Stream::require_distinct_cells(std::size_t stride, bool with_col) const {
+  std::vector<std::uint64_t> cells(entry.stored);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::byte* p = data + i * stride;
+    const std::uint64_t col = with_col ? load_le<std::uint32_t>(p + 4) : 0;
+    cells[i] = std::uint64_t{load_le<std::uint32_t>(p)} << 32 | col;
+  }
+  std::sort(cells.begin(), cells.end());
+  const auto twice = std::adjacent_find(cells.begin(), cells.end());
+  if (twice == cells.end()) return;
+  fail_twice(*this, data, static_cast<std::uint32_t>(*twice >> 32),
+             static_cast<std::uint32_t>(*twice));
+}
+
+std::uint64_t value_as(const Stream& s, CellInBlock cell, const std::byte* value, ValueType type) {
+  std::uint64_t bits = 0;
+  const ValueType stored = s.entry.value_type;
+  if (!convert_cell(stored, load_bits(stored, value), type, bits)) {
+    fail_misfit(s.store, s.entry, cell, value, type);
+  }
+  return bits;
+}
+
+}  // namespace dapple::detail::dbdf

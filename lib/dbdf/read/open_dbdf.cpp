@@ -1,0 +1,127 @@
+#include "lib/dbdf/read/open_dbdf.h"
+
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/dbdf/index_traces.h"
+#include "lib/dbdf/sidecar.h"
+#include "lib/dbdf/walk.h"
+#include "lib/object/found_blocks.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+// What the object tells about its index; false for one whose tile shape does not fit the object and
+// the number of blocks, which is damaged.
+bool complete(BlockIndex::Place& place, const Schema& schema) {
+  place.object = {{0, schema.rows}, {0, schema.cols}};
+  if (!place.grid) return true;
+  if (schema.rows == 0 || schema.cols == 0) return false;
+  Grid& grid = *place.grid;
+  grid.rows = (schema.rows - 1) / grid.tile.rows + 1;
+  grid.cols = (schema.cols - 1) / grid.tile.cols + 1;
+  std::uint64_t tiles;
+  return multiply(grid.rows, grid.cols, tiles) && tiles == place.count;
+}
+
+}  // namespace
+
+bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
+  return head.size() >= 2 && head[0] == std::byte{kVersion} && head[1] >= std::byte{1} &&
+         head[1] <= std::byte{3};
+}
+
+bool has_own_index(const MappedFile& file) {
+  return starts_like_dbdf(first_look(file)) && ends_in_tag(file);
+}
+
+Match recognise_dbdf(const Probe& probe) {
+  if (starts_like_dbdf(probe.head)) return Match::by_content;
+  return probe.extension == ".dbdf" ? Match::by_name : Match::no;
+}
+
+BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
+                const TakeProgress& progress) {
+  constexpr std::uint64_t kSample = 64, kTell = 1024;
+  std::uint64_t items = 0;
+  FoundBlocks found(schema.rows, schema.cols);
+  Walk walk(file, body, schema.rows, schema.cols);
+  for (Item item; walk.next(item);) {
+    if (item.holds_cells()) found.add(item.entry);
+    if (++items % kTell == 0 && progress) progress(walk.offset(), file.size());
+    if (items == kSample) {  // judged by its start, the body holds so many blocks
+      const std::uint64_t mean = (walk.offset() - body) / kSample;
+      const std::uint64_t all = (file.size() - body) / mean;
+      found.expect(all + all / 8 + kSample);
+    }
+  }
+  return std::move(found).make_index(file.name());
+}
+
+namespace {
+
+/// The index beside the file, or what a walk finds; `note` says why there is one that was not used.
+BlockIndex index_from_outside(const MappedFile& file, std::uint64_t body, const Schema& schema,
+                              std::string& note) {
+  Sidecar sidecar = find_sidecar(file, body);
+  if (sidecar.state == SidecarState::fresh && complete(sidecar.trailer.place, schema)) {
+    return index_at(std::move(sidecar.file), sidecar.trailer, IndexOrigin::sidecar);
+  }
+  if (sidecar.state != SidecarState::none) {
+    note = "the sidecar index " + sidecar_path(file.name()).string() +
+           " belongs to another state of the file and was not used; 'dapple index' renews it";
+  }
+  return scan(file, body, schema);
+}
+
+/// Throws corrupt when the file has an index of its own that could not be used: its hashes were to
+/// be checked, and what is found without them would go unchecked.
+void require_no_damaged_index(const MappedFile& file, std::uint64_t body, const BlockIndex& index) {
+  std::uint64_t end = body;
+  if (index.size() > 0) {
+    const Entry last = index.entry(index.in_file_order(index.size() - 1));
+    if (last.offset > file.size() || last.bytes > file.size() - last.offset) return;
+    end = last.offset + last.bytes;
+  }
+  if (!find_damaged_index(file, end)) return;
+  throw Error(Errc::corrupt, file.name(), file.size() - kLine,
+              "expected a sound index, whose hashes are to be checked, got a damaged one; "
+              "'dapple repair' rebuilds it");
+}
+
+// Apart, because a file that has its own index needs none of it.
+[[gnu::noinline]] std::shared_ptr<const Store> open_without_index(
+    std::shared_ptr<MappedFile>&& file, std::uint64_t body, Schema&& schema,
+    const OpenOptions& options) {
+  std::string note;
+  BlockIndex index = index_from_outside(*file, body, schema, note);
+  if (options.check != Check::never) require_no_damaged_index(*file, body, index);
+  auto store =
+      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
+  store->set_note(std::move(note));
+  store->set_check(options.check);
+  return store;
+}
+
+}  // namespace
+
+std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
+                                       const OpenOptions& options) {
+  std::uint64_t body = 0;
+  Schema schema = read_header(*file, body);
+  auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+  if (trailer && options.check != Check::never && !knows_header(*file, body, *trailer)) {
+    throw header_error(*file);
+  }
+  if (!trailer || !complete(trailer->place, schema)) {
+    return open_without_index(std::move(file), body, std::move(schema), options);
+  }
+  if (options.check != Check::never) trailer->even = false;  // each entry has a hash
+  BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
+  auto store =
+      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
+  store->set_check(options.check);
+  return store;
+}
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,77 @@
+// Blocks into a file, from any number of threads: checked, made as small as they can be, placed.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "dapple/writer.h"
+#include "lib/base/pool.h"
+#include "lib/dbdf/write/encode.h"
+#include "lib/dbdf/write/item_file.h"
+#include "lib/dbdf/write/sparse_cells.h"
+#include "lib/io/piece_buffer.h"
+#include "lib/object/schema.h"
+
+namespace dapple::detail {
+
+/// What becomes of cells that nobody has put: empty blocks cover them (R7), or none does.
+enum class Gaps : bool { fill, leave };
+
+class BlockWriter {
+ public:
+  /// Writes the header. A writer that leaves gaps has no column strips, of which a shape from a
+  /// damaged header may ask for any number. Throws io, invalid_argument.
+  BlockWriter(const std::filesystem::path& path, Schema schema, const WriteOptions& options,
+              Gaps gaps = Gaps::fill);
+
+  const Schema& schema() const noexcept { return schema_; }
+  TileShape tile() const noexcept { return tile_; }
+  const std::vector<Range>& column_strips() const noexcept { return strips_; }
+
+  /// Any thread. `cells` may have any value type that holds the same values as the object's. With
+  /// a turn, the block takes its place in the file in that turn.
+  void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr);
+  /// Any thread. `cells` in any order and with zeros; the memory is used to sort them.
+  void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells);
+  /// Any thread. Rows as CsrCells says, and inside the block; otherwise false, and nothing is
+  /// written. Values may have any type that holds the same ones as the object's.
+  bool put_if_clean(BlockPos pos, const dbdf::CsrCells& cells);
+  /// The same without a look at the cells. REQUIRES that they are as CsrCells says, inside the
+  /// block, and of the object's type there.
+  void put(BlockPos pos, const dbdf::CsrCells& cells, Turn* turn = nullptr);
+  void put_empty(BlockPos pos, TileShape shape);
+
+  /// A block as its bytes are, position included; `entry` describes them.
+  void put_bytes(const Entry& entry, std::span<const std::byte> item);
+
+  /// One thread, once, after every put.
+  WriteSummary finish();
+
+ private:
+  ValueType declared_type(BlockPos pos, TileShape shape) const;
+  void write_planned(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
+  void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
+  void write_empty(BlockPos pos, TileShape shape);
+  void write_gathered(const Entry& entry, std::span<const std::byte> header,
+                      const dbdf::DenseCells& cells, Turn* turn);
+  enum class Rows : bool { clean, unseen };  // as CsrCells says and inside the block, or who knows
+  bool write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
+                  ValueType declared, Rows rows, Turn* turn);
+  std::vector<std::byte> take_scratch(std::size_t bytes);
+
+  Schema schema_;
+  WriteOptions options_;
+  Gaps gaps_;
+  TileShape tile_;
+  std::vector<Range> strips_;
+  dbdf::ItemFile file_;
+  std::atomic<bool> finished_{false};  // `finish` was called
+  Pool<std::vector<std::byte>> scratch_;
+  Pool<PieceBuffer> buffers_;
+};
+
+}  // namespace dapple::detail

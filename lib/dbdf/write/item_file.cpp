@@ -1,0 +1,232 @@
+#include "lib/dbdf/write/item_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/io/hash.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+constexpr std::uint64_t kPaddingHeader = kPosition + kDenseHeader;
+constexpr std::uint64_t kLongestPadding = std::uint64_t{1} << 32;  // its columns are a u32
+
+template <class F>
+void in_turn(Turn* turn, const F& f) {
+  if (turn != nullptr) {
+    turn->take(f);
+  } else {
+    f();
+  }
+}
+
+// Bytes of a padding block so that the dense payload of an item behind it is aligned.
+std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align) {
+  const std::uint64_t payload = item + kPaddingHeader;
+  std::uint64_t gap = round_up(payload, align) - payload;
+  while (gap != 0 && gap < kPaddingHeader + kTag) gap += align;
+  return gap;
+}
+
+void put_padding(std::uint64_t bytes, PieceBuffer& out) {
+  Entry padding;
+  padding.pos = kAuxiliaryPos;
+  padding.rows = 1;
+  padding.cols = static_cast<std::uint32_t>(bytes - kPaddingHeader);
+  padding.kind = BlockKind::dense;
+  emit_item_header(out.claim(kPaddingHeader), padding);
+  std::memcpy(out.claim(kTag), kPaddingTag, kTag);
+  out.put_zeros(bytes - kPaddingHeader - kTag);
+}
+
+}  // namespace
+
+ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& options,
+                   std::span<const std::byte> header)
+    : file_(path, options.overwrite),
+      align_(options.plain ? 1 : options.align),
+      write_([this](std::uint64_t offset, auto piece) { file_.write_at(offset, piece); }) {
+  tail_.start(0, write_);
+  tail_.put(header);
+}
+
+// A caller may go on after an error, or when memory ran out: a file with a hole must never be
+// published.
+template <class F>
+void ItemFile::attempt(const F& f) {
+  try {
+    f();
+  } catch (...) {
+    failed_ = true;
+    throw;
+  }
+}
+
+void ItemFile::put(Entry entry, std::span<const std::byte> item, Turn* turn) {
+  attempt([&] {
+    entry.hash = xxh3(item);
+    if (item.size() > kSmall) {
+      file_.write_at(reserve(entry, turn).offset, item);
+    } else {
+      in_turn(turn, [&] { append_small(entry, item); });
+    }
+  });
+}
+
+void ItemFile::put(Entry entry, std::span<const iovec> parts, Turn* turn) {
+  attempt([&] {
+    const Place place = reserve(entry, turn);
+    std::vector<iovec> unwritten(parts.begin(), parts.end());
+    file_.write_at(place.offset, std::span<iovec>(unwritten));
+    // Behind the write, which leaves the bytes in the core's cache (tiles of 512 KiB: 1.30 times as
+    // long as without a hash, so 1.25).
+    Xxh3 hash;
+    for (const iovec& part : parts) {
+      hash.add({static_cast<const std::byte*>(part.iov_base), part.iov_len});
+    }
+    entry.hash = hash.value();
+    set_entry(place, entry);
+  });
+}
+
+bool ItemFile::put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer,
+                          const std::function<bool()>& make) {
+  bool made = false;
+  attempt([&] {
+    const Place place = reserve(entry, turn);
+    file_.will_write(place.offset, kPosition + entry.bytes);
+    Xxh3 hash;
+    const TakePiece take = [&](std::uint64_t offset, std::span<const std::byte> piece) {
+      hash.add(piece);
+      file_.write_at(offset, piece);
+    };
+    buffer.start(place.offset, take);
+    made = make();
+    if (!made) return take_back(place, entry, buffer);
+    buffer.flush();
+    entry.hash = hash.value();
+    set_entry(place, entry);
+  });
+  return made;
+}
+
+// An item that is the last one leaves nothing. Behind any other a padding stands in its place.
+void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& buffer) {
+  const std::uint64_t end = entry.offset + entry.bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (tail_.offset() == end) {
+      file_.cut(place.begin);
+      tail_.start(place.begin, write_);
+      entries_.pop_back();
+      return;
+    }
+    taken_back_.push_back(place.number);
+  }
+  buffer.start(place.offset, write_);
+  while (buffer.offset() < end) {
+    // No rest is too short for a padding.
+    const std::uint64_t left = end - buffer.offset();
+    put_padding(left > kLongestPadding ? kLongestPadding / 2 : left, buffer);
+  }
+  buffer.flush();
+}
+
+const EntryTable& ItemFile::entries() {
+  if (!taken_back_.empty()) {
+    std::sort(taken_back_.begin(), taken_back_.end());
+    EntryTable kept;
+    kept.reserve(entries_.size() - taken_back_.size());
+    for (std::uint64_t i = 0; i < entries_.size(); ++i) {
+      if (!std::binary_search(taken_back_.begin(), taken_back_.end(), i))
+        kept.push_back(entries_[i]);
+    }
+    entries_ = std::move(kept);
+    taken_back_.clear();
+  }
+  return entries_;
+}
+
+EntryTable ItemFile::take_entries() {
+  entries();
+  return std::move(entries_);
+}
+
+void ItemFile::set_entry(const Place& place, const Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  entries_.set(place.number, entry);
+}
+
+// Puts a small item behind everything else, to be written together with others.
+void ItemFile::append_small(Entry& entry, std::span<const std::byte> item) {
+  const std::lock_guard lock(mutex_);
+  if (entry.kind == BlockKind::dense) append_padding(align_);
+  entry.offset = tail_.offset() + kPosition;
+  tail_.put(item);
+  entries_.push_back(entry);
+}
+
+// Takes the place of an item behind everything else.
+ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
+  Place place{};
+  in_turn(turn, [&] {
+    const std::lock_guard lock(mutex_);
+    place.begin = tail_.offset();
+    if (entry.kind == BlockKind::dense) append_padding(align_);
+    tail_.flush();
+    place.offset = tail_.offset();
+    place.number = entries_.size();
+    entry.offset = place.offset + kPosition;
+    tail_.start(entry.offset + entry.bytes, write_);
+    entries_.push_back(entry);
+  });
+  return place;
+}
+
+// Puts what is needed so that a dense payload behind it is aligned.
+void ItemFile::append_padding(std::uint64_t align) {
+  const std::uint64_t bytes = padding_in_front_of(tail_.offset(), align);
+  if (bytes > 0) put_padding(bytes, tail_);
+}
+
+// The index is a dense u8 block of rows of 64 bytes, its payload aligned to them.
+void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
+  append_padding(kLine);
+  const std::uint64_t bytes = index_bytes(index);
+  Entry block;
+  block.pos = kAuxiliaryPos;
+  block.kind = BlockKind::dense;
+  if (bytes / kLine > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Errc::unsupported, name(), std::nullopt,
+                "expected at most 2^32 - 3 blocks in an indexed file, got " +
+                    std::to_string(index.size()) + "; write it --plain or with larger tiles");
+  }
+  block.rows = static_cast<std::uint32_t>(bytes / kLine);
+  block.cols = kLine;
+  emit_item_header(tail_.claim(kPaddingHeader), block);
+  emit_index(index, header_hash, tail_.offset() + bytes,
+             [&](std::span<const std::byte> part) { tail_.put(part); });
+}
+
+void ItemFile::require_whole() const {
+  if (!failed_) return;
+  throw Error(Errc::io, name(), std::nullopt,
+              "expected every block to be written, got an error at one of them before");
+}
+
+std::uint64_t ItemFile::publish(bool sync) {
+  require_whole();
+  tail_.flush();
+  file_.publish(sync);
+  return tail_.offset();
+}
+
+}  // namespace dapple::detail::dbdf

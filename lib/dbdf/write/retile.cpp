@@ -1,0 +1,391 @@
+#include "lib/dbdf/write/retile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
+#include "lib/compute/pieces.h"
+#include "lib/compute/row_gatherer.h"
+#include "lib/dbdf/write/block_writer.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+/// Tiles emptier than this go to the writer as stored entries, not as cells.
+constexpr double kSparse = 1.0 / 12;
+
+/// Stored values that `natural_tile` wants in a tile of a sparse matrix.
+constexpr double kStoredPerTile = 1 << 15;
+
+constexpr double kMostSide = std::numeric_limits<std::uint32_t>::max();
+
+/// Sparse blocks are decoded from their start for each tile that they touch. That is cheaper than
+/// to hold all entries of a group while tiles are this few in a row, and blocks hold at most this
+/// many times the entries of a tile.
+constexpr std::uint64_t kFewStrips = 4;
+constexpr double kTallBlock = 4;
+
+/// What one group of tiles may take: entries at 24 bytes each, or bytes of cells.
+constexpr std::uint64_t kGroupEntries = std::uint64_t{2} << 20;
+constexpr double kGroupBytes = 1 << 26;
+constexpr std::uint64_t kGroupTiles = std::uint64_t{1} << 20;
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+/// Parts of a buffer start at multiples of this, enough for every value type.
+constexpr std::size_t kPlaceAlign = 16;
+
+TileShape shape_of(const Region& tile) {
+  return {static_cast<std::uint32_t>(tile.rows.size()),
+          static_cast<std::uint32_t>(tile.cols.size())};
+}
+
+/// Groups of whole tiles are read and handed to the writer: as cells, tile by tile or from one
+/// buffer that is read once, or as stored entries; whichever touches least. Tiles are placed in
+/// order, so that the file does not depend on the number of threads.
+class Retiler {
+ public:
+  Retiler(const Source& source, BlockWriter& writer, KindChoice kind)
+      : source_(source),
+        writer_(writer),
+        put_all_(kind != KindChoice::automatic),
+        strips_(writer.column_strips()),
+        tile_rows_(writer.tile().rows),
+        buffers_(worker_limit(source.threads())),
+        sparse_(buffers_.size()) {}
+
+  void run();
+
+ private:
+  /// A rectangle of whole tiles: of tile rows and of column strips.
+  struct Group {
+    Range tile_rows;
+    Range strips;
+  };
+
+  /// A column strip in a buffer.
+  struct Place {
+    std::size_t offset, row_bytes;
+  };
+
+  /// The stored entries of a tile.
+  struct TileEntries {
+    Region tile;
+    RowGatherer gatherer;           // for those that come as rows; otherwise they are
+    std::vector<SparseCell> cells;  // gathered one by one,
+    ListedRows rows;                // and made rows of
+    std::uint64_t next = 0;         // lowest row << 32 | column that keeps ascending order
+    bool ascending = true;
+
+    void start(const Region& its_tile);
+    void append(std::span<const StoredCell> run);
+  };
+
+  static std::uint64_t tiles_in(const Group& group) {
+    return group.tile_rows.size() * group.strips.size();
+  }
+  Region cells_of(const Group& group) const;
+  Region tile_of(const Group& group, std::uint64_t i) const;
+  bool put(const Group& group);
+  void put_entries_by_tile(const Group& group);
+  bool put_dealt_entries(const Group& group, const Region& cells);
+  void put_sparse(TileEntries& entries, Turn& turn);
+  void put_rows(const Region& tile, const CsrCells& rows, Turn& turn);
+  void put_by_tile(const Group& group);
+  void put_from_buffer(const Group& group, const Region& cells);
+  void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes, Turn& turn);
+  std::vector<Place> places_of(const Group& group, const Region& cells) const;
+  void read_to_places(const Group& group, const Region& cells, const std::vector<Place>& places,
+                      std::byte* memory);
+  std::uint64_t strip_of(std::uint64_t col) const;
+  std::span<std::byte> buffer(unsigned worker, std::size_t bytes);
+
+  const Source& source_;
+  BlockWriter& writer_;
+  bool put_all_;  // also tiles without entries, which the writer would make empty blocks
+  const std::vector<Range>& strips_;
+  std::uint64_t tile_rows_;
+  std::vector<StoredCell> entries_;              // of the group,
+  std::vector<StoredCell> dealt_;                //   and tile by tile
+  std::vector<std::vector<std::byte>> buffers_;  // one per worker
+  std::vector<TileEntries> sparse_;              // one per worker
+};
+
+Region Retiler::cells_of(const Group& group) const {
+  const std::uint64_t begin = group.tile_rows.begin * tile_rows_;
+  // The last tile may end behind the object, and even behind 2^64.
+  const std::uint64_t left = source_.rows() - begin;
+  std::uint64_t height = 0;
+  if (!multiply(group.tile_rows.size(), tile_rows_, height) || height > left) height = left;
+  return {{begin, begin + height},
+          {strips_[group.strips.begin].begin, strips_[group.strips.end - 1].end}};
+}
+
+/// Tile `i` of the group, counted row by row.
+Region Retiler::tile_of(const Group& group, std::uint64_t i) const {
+  const std::uint64_t row = group.tile_rows.begin + i / group.strips.size();
+  const std::uint64_t strip = group.strips.begin + i % group.strips.size();
+  return cells_of({{row, row + 1}, {strip, strip + 1}});
+}
+
+void Retiler::run() {
+  source_.progress(0);
+  if (source_.rows() > 0 && !strips_.empty()) {
+    const std::uint64_t tile_rows = (source_.rows() - 1) / tile_rows_ + 1;
+    walk_in_pieces({0, tile_rows}, 1, [&](Range rows) {
+      const Group all{rows, {0, strips_.size()}};
+      bool done = put(all);
+      if (!done && rows.size() == 1) {
+        walk_in_pieces(all.strips, 1, [&](Range strips) { return put({rows, strips}); });
+        done = true;
+      }
+      if (done) source_.progress(cells_of(all).rows.end);
+      return done;
+    });
+  }
+  source_.progress(source_.rows());
+}
+
+/// False, and nothing was put, when the group is too large to be held. A single tile never is.
+bool Retiler::put(const Group& group) {
+  const bool single = group.tile_rows.size() == 1 && group.strips.size() == 1;
+  const Region cells = cells_of(group);
+  const Source::Load load = source_.load(cells);
+  if (load.stored == 0 && !put_all_) {
+    // However many tiles these are, nothing is put; that no cell is absent is still asked.
+    entries_.clear();
+    if (source_.collect(cells, 0, entries_)) return true;
+  }
+  if (!single && group.strips.size() > kGroupTiles / group.tile_rows.size()) return false;
+  if (load.stored < load.area * kSparse) {
+    const double per_tile = load.stored / static_cast<double>(tiles_in(group));
+    if (!source_.store().codec().sequential && group.strips.size() <= kFewStrips &&
+        load.widest_sparse <= kTallBlock * per_tile) {
+      put_entries_by_tile(group);
+      return true;
+    }
+    if (!single && load.stored > static_cast<double>(kGroupEntries)) return false;
+    return put_dealt_entries(group, cells);
+  }
+  const double bytes =
+      static_cast<double>(cells.rows.size()) * static_cast<double>(source_.packed_row(cells.cols));
+  if (!single && bytes > kGroupBytes) return false;
+  // A sparse block of many tiles would be walked from its start for every tile of it.
+  const auto tiles = static_cast<double>(tiles_in(group));
+  const bool by_tile =
+      !source_.store().codec().sequential && load.widest_sparse * tiles < load.area;
+  if (by_tile) {
+    put_by_tile(group);
+  } else {
+    put_from_buffer(group, cells);
+  }
+  return true;
+}
+
+std::span<std::byte> Retiler::buffer(unsigned worker, std::size_t bytes) {
+  if (buffers_[worker].size() < bytes) buffers_[worker].resize(bytes);
+  return std::span(buffers_[worker]).first(bytes);
+}
+
+void Retiler::put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes,
+                        Turn& turn) {
+  const TileShape shape = shape_of(tile);
+  writer_.put({tile.rows.begin, tile.cols.begin},
+              DenseCells{first, source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols,
+                         row_bytes},
+              &turn);
+}
+
+void Retiler::put_by_tile(const Group& group) {
+  parallel_in_order(tiles_in(group), source_.threads(),
+                    [&](std::uint64_t i, unsigned worker, Turn& turn) {
+                      const Region tile = tile_of(group, i);
+                      const std::size_t row_bytes = source_.packed_row(tile.cols);
+                      const auto memory = buffer(worker, tile.rows.size() * row_bytes);
+                      source_.read_packed(tile, memory.data());
+                      put_cells(tile, memory.data(), row_bytes, turn);
+                    });
+}
+
+/// Where the column strips of a group lie in a buffer. Those of a matrix share rows, so that the
+/// whole group is read in one go; those of a frame, each of one type, follow each other.
+std::vector<Retiler::Place> Retiler::places_of(const Group& group, const Region& cells) const {
+  std::vector<Place> places;
+  std::size_t bytes = 0;
+  for (std::uint64_t s = group.strips.begin; s < group.strips.end; ++s) {
+    if (source_.kind() == ObjectKind::matrix) {
+      places.push_back({source_.packed_row({cells.cols.begin, strips_[s].begin}),
+                        source_.packed_row(cells.cols)});
+    } else {
+      const std::size_t row_bytes = source_.packed_row(strips_[s]);
+      places.push_back({bytes, row_bytes});
+      bytes += round_up(cells.rows.size() * row_bytes, kPlaceAlign);
+    }
+  }
+  return places;
+}
+
+void Retiler::read_to_places(const Group& group, const Region& cells,
+                             const std::vector<Place>& places, std::byte* memory) {
+  if (source_.kind() == ObjectKind::matrix) {
+    source_.read_packed(cells, memory, source_.threads());
+    return;
+  }
+  std::vector<ColumnBuffer> columns;
+  for (std::uint64_t s = group.strips.begin; s < group.strips.end; ++s) {
+    const Place& place = places[s - group.strips.begin];
+    std::byte* data = memory + place.offset;
+    for (std::uint64_t col = strips_[s].begin; col < strips_[s].end; ++col) {
+      const ValueType type = source_.schema().type_of(col);
+      columns.push_back({col, type, data, place.row_bytes});
+      data += size_of(type);
+    }
+  }
+  source_.read_columns(cells.rows, columns, source_.threads());
+}
+
+/// Reads the group once, then hands its tiles to the writer.
+void Retiler::put_from_buffer(const Group& group, const Region& cells) {
+  const std::vector<Place> places = places_of(group, cells);
+  const auto memory =
+      buffer(0, cells.rows.size() * source_.packed_row(cells.cols) + places.size() * kPlaceAlign);
+  read_to_places(group, cells, places, memory.data());
+  parallel_in_order(tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned, Turn& turn) {
+    const Region tile = tile_of(group, i);
+    const Place& place = places[i % group.strips.size()];
+    const std::byte* first =
+        memory.data() + place.offset + (tile.rows.begin - cells.rows.begin) * place.row_bytes;
+    put_cells(tile, first, place.row_bytes, turn);
+  });
+}
+
+/// The column strip of a column: one division where all but the last are equally wide.
+std::uint64_t Retiler::strip_of(std::uint64_t col) const {
+  if (source_.kind() == ObjectKind::matrix) return col / strips_.front().size();
+  const auto behind = std::upper_bound(strips_.begin(), strips_.end(), col,
+                                       [](std::uint64_t c, Range s) { return c < s.begin; });
+  return static_cast<std::uint64_t>(behind - strips_.begin()) - 1;
+}
+
+/// Reads the stored entries of each tile by itself.
+void Retiler::put_entries_by_tile(const Group& group) {
+  parallel_in_order(
+      tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
+        TileEntries& entries = sparse_[worker];
+        entries.start(tile_of(group, i));
+        const ValueType type = source_.schema().type_of(entries.tile.cols.begin);
+        if (source_.gather(entries.tile, type, kGroupEntries, entries.gatherer)) {
+          const CsrRows& rows = entries.gatherer.rows();
+          const TileShape shape = shape_of(entries.tile);
+          put_rows(entries.tile,
+                   CsrCells{rows.row_ptr.data(), rows.col_idx.data(), rows.values.data(), type,
+                            shape.rows, shape.cols},
+                   turn);
+          return;
+        }
+        source_.unordered_entries(entries.tile,
+                                  [&](std::span<const StoredCell> run) { entries.append(run); });
+        put_sparse(entries, turn);
+      });
+}
+
+/// The same for all tiles in one go: collects the entries of the group and deals them out to its
+/// tiles, which keep their order. False when they lie so unevenly that they are too many.
+bool Retiler::put_dealt_entries(const Group& group, const Region& cells) {
+  const std::uint64_t tiles = tiles_in(group);
+  entries_.clear();
+  if (!source_.collect(cells, tiles == 1 ? kNoLimit : 2 * kGroupEntries, entries_)) return false;
+  const auto tile_of_entry = [&](const StoredCell& cell) {
+    const std::uint64_t tile_row = cell.row / tile_rows_ - group.tile_rows.begin;
+    return tile_row * group.strips.size() + (strip_of(cell.col) - group.strips.begin);
+  };
+  std::vector<std::size_t> begin(tiles + 1);
+  for (const StoredCell& cell : entries_) ++begin[tile_of_entry(cell) + 1];
+  for (std::uint64_t i = 0; i < tiles; ++i) begin[i + 1] += begin[i];
+  dealt_.resize(entries_.size());
+  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+  for (const StoredCell& cell : entries_) dealt_[next[tile_of_entry(cell)]++] = cell;
+
+  parallel_in_order(tiles, source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
+    TileEntries& entries = sparse_[worker];
+    entries.start(tile_of(group, i));
+    entries.append(std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]));
+    put_sparse(entries, turn);
+  });
+  return true;
+}
+
+void Retiler::TileEntries::start(const Region& its_tile) {
+  tile = its_tile;
+  cells.clear();
+  next = 0;
+  ascending = true;
+}
+
+void Retiler::TileEntries::append(std::span<const StoredCell> run) {
+  const std::size_t first = cells.size();
+  cells.resize(first + run.size());
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const std::uint64_t row = run[i].row - tile.rows.begin, col = run[i].col - tile.cols.begin;
+    cells[first + i] = {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(col),
+                        run[i].bits};
+    const std::uint64_t key = row << 32 | col;
+    ascending &= key >= next;
+    next = key + 1;
+  }
+}
+
+void Retiler::put_sparse(TileEntries& entries, Turn& turn) {
+  if (const SparseCell* twice = entries.ascending ? nullptr : sort_cells(entries.cells)) {
+    const BlockPos pos{entries.tile.rows.begin, entries.tile.cols.begin};
+    source_.fail_twice({pos.rx + twice->row, pos.cx + twice->col, twice->bits});
+  }
+  const ValueType type = source_.schema().type_of(entries.tile.cols.begin);
+  put_rows(entries.tile, entries.rows.list(entries.cells, type, shape_of(entries.tile)), turn);
+}
+
+void Retiler::put_rows(const Region& tile, const CsrCells& rows, Turn& turn) {
+  if (rows.stored() == 0 && !put_all_) return;
+  writer_.put({tile.rows.begin, tile.cols.begin}, rows, &turn);
+}
+
+/// True when the columns are of one value type.
+bool is_uniform(const Schema& schema) {
+  for (const Column& column : schema.columns) {
+    if (column.value_type != schema.columns.front().value_type) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TileShape natural_tile(const Source& source) {
+  TileShape tile = default_tile(source.rows(), source.cols());
+  if (source.rows() == 0 || source.cols() == 0 || !is_uniform(source.schema())) return tile;
+  const Source::Load load = source.load({{0, source.rows()}, {0, source.cols()}});
+  const double tile_area = static_cast<double>(tile.rows) * tile.cols;
+  const double stored = load.stored / load.area * tile_area;
+  if (load.stored >= load.area * kSparse || stored >= kStoredPerTile) return tile;
+  const auto grown = [](std::uint32_t side, std::uint64_t whole, double factor) {
+    const double bound = std::min(static_cast<double>(whole), kMostSide);
+    return static_cast<std::uint32_t>(std::clamp(side * factor, 1.0, bound));
+  };
+  const double factor = std::sqrt(kStoredPerTile / std::max(stored, 1.0 / kMostSide));
+  return {grown(tile.rows, source.rows(), factor), grown(tile.cols, source.cols(), factor)};
+}
+
+WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
+                        const ConvertOptions& options) {
+  WriteOptions write = options.write;
+  if (!write.tile && write.kind != KindChoice::dense) write.tile = natural_tile(source);
+  BlockWriter writer(path, source.schema(), write);
+  Retiler(source, writer, write.kind).run();
+  return writer.finish();
+}
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,191 @@
+#include "lib/dbdf/write/tiling.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "lib/base/bytes.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+// More empty blocks or strips than this are taken for a mistake, not for a wish.
+constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
+// Tilings of more tiles than this are not kept as a bit for each tile.
+constexpr std::uint64_t kMostBits = std::uint64_t{1} << 28;
+
+[[noreturn]] void fail_many(const std::string& what) {
+  throw Error(Errc::invalid_argument, "expected at most " + std::to_string(kMost) + " " + what +
+                                          ", got more; choose larger tiles");
+}
+
+// Which tiles of the tiling are taken, if every entry is one of them.
+std::optional<std::vector<bool>> taken_tiles(const EntryTable& entries, const Schema& schema,
+                                             TileShape tile, const std::vector<Range>& strips) {
+  const std::uint64_t bands = schema.rows == 0 ? 0 : (schema.rows - 1) / tile.rows + 1;
+  std::uint64_t tiles;
+  if (!multiply(bands, strips.size(), tiles) || tiles > kMostBits) return std::nullopt;
+  // Where so many were not put, larger blocks fill the gaps.
+  if (tiles > entries.size() && tiles - entries.size() > kMost) return std::nullopt;
+  std::vector<bool> taken(tiles);
+  for (std::uint64_t i = 0; i < entries.size(); ++i) {
+    const Entry e = entries[i];
+    const auto strip =
+        std::lower_bound(strips.begin(), strips.end(), e.pos.cx,
+                         [](const Range& range, std::uint64_t col) { return range.begin < col; });
+    if (strip == strips.end() || strip->begin != e.pos.cx || strip->size() != e.cols ||
+        e.pos.rx % tile.rows != 0 ||
+        e.rows != std::min<std::uint64_t>(tile.rows, schema.rows - e.pos.rx)) {
+      return std::nullopt;
+    }
+    const auto j = static_cast<std::uint64_t>(strip - strips.begin());
+    taken[e.pos.rx / tile.rows * strips.size() + j] = true;
+  }
+  return taken;
+}
+
+// Cuts a gap into blocks whose extents fit 32 bits.
+void add_gap(const Region& gap, std::vector<PlacedTile>& blocks) {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t bands = gap.rows.size() / kMax, strips = gap.cols.size() / kMax;
+  std::uint64_t count;
+  if (!multiply(bands + 1, strips + 1, count) || count > kMost - blocks.size()) {
+    fail_many("empty blocks to fill what was not put");
+  }
+  for (std::uint64_t r = gap.rows.begin; r < gap.rows.end;) {
+    const std::uint64_t rows = std::min(kMax, gap.rows.end - r);
+    for (std::uint64_t c = gap.cols.begin; c < gap.cols.end;) {
+      const std::uint64_t cols = std::min(kMax, gap.cols.end - c);
+      blocks.push_back(
+          {{r, c}, {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(cols)}});
+      c += cols;
+    }
+    r += rows;
+  }
+}
+
+// Column ranges that `active` (first column -> end of the columns) leaves free, each inside one of
+// `runs`: a frame's columns of one type, side by side (rule R8).
+std::vector<Range> free_columns(const std::multimap<std::uint64_t, std::uint64_t>& active,
+                                const std::vector<Range>& runs) {
+  std::vector<Range> gaps;
+  auto run = runs.begin();
+  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+    while (begin < end) {
+      while (run->end <= begin) ++run;
+      gaps.push_back({begin, std::min(end, run->end)});
+      begin = gaps.back().end;
+    }
+  };
+  std::uint64_t col = 0;
+  for (const auto& [begin, end] : active) {
+    add(col, begin);
+    col = std::max(col, end);
+  }
+  add(col, runs.back().end);
+  return gaps;
+}
+
+// Columns of one type, side by side. REQUIRES that there are columns.
+std::vector<Range> type_runs(const Schema& schema) {
+  std::vector<Range> runs;
+  for (std::uint64_t begin = 0; begin < schema.cols;) {
+    std::uint64_t end = schema.cols;
+    if (schema.kind == ObjectKind::frame) {
+      end = begin + 1;
+      while (end < schema.cols && schema.type_of(end) == schema.type_of(begin)) ++end;
+    }
+    runs.push_back({begin, end});
+    begin = end;
+  }
+  return runs;
+}
+
+// The gaps between blocks of any shape: a line sweeps over the rows; where the free columns stay
+// the same from one row to the next, the gap grows. O(n log n) where few blocks stand side by side.
+std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schema) {
+  std::vector<std::uint64_t> cuts{0, schema.rows};
+  std::multimap<std::uint64_t, Region> starting, ending;  // by row
+  for (std::uint64_t i = 0; i < entries.size(); ++i) {
+    const Region cells = entries[i].cells();
+    starting.emplace(cells.rows.begin, cells);
+    ending.emplace(cells.rows.end, cells);
+    cuts.push_back(cells.rows.begin);
+    cuts.push_back(cells.rows.end);
+  }
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+
+  const std::vector<Range> runs = type_runs(schema);
+  std::vector<PlacedTile> blocks;
+  std::multimap<std::uint64_t, std::uint64_t> active;
+  std::vector<Range> open;  // free columns since row `open_since`
+  std::uint64_t open_since = 0;
+  const auto close = [&](std::uint64_t row) {
+    for (const Range& cols : open) add_gap({{open_since, row}, cols}, blocks);
+  };
+  for (const std::uint64_t row : cuts) {
+    for (auto [it, end] = ending.equal_range(row); it != end; ++it) {
+      const Range cols = it->second.cols;
+      auto [same, last] = active.equal_range(cols.begin);
+      while (same != last && same->second != cols.end) ++same;
+      if (same != last) active.erase(same);
+    }
+    for (auto [it, end] = starting.equal_range(row); it != end; ++it) {
+      active.emplace(it->second.cols.begin, it->second.cols.end);
+    }
+    std::vector<Range> free;
+    if (row < schema.rows) free = free_columns(active, runs);
+    if (free != open) {
+      close(row);
+      open = std::move(free);
+      open_since = row;
+    }
+  }
+  close(schema.rows);
+  std::sort(blocks.begin(), blocks.end(),
+            [](const PlacedTile& a, const PlacedTile& b) { return a.first < b.first; });
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<Range> column_strips(const Schema& schema, TileShape tile) {
+  std::vector<Range> strips;
+  if (schema.rows == 0) return strips;  // nothing to put, whatever the number of columns
+  if (schema.cols / tile.cols > kMost) fail_many("strips of columns");
+  for (std::uint64_t begin = 0; begin < schema.cols;) {
+    std::uint64_t end = begin + std::min<std::uint64_t>(tile.cols, schema.cols - begin);
+    if (schema.kind == ObjectKind::frame) {
+      std::uint64_t same = begin + 1;
+      while (same < end && schema.type_of(same) == schema.type_of(begin)) ++same;
+      end = same;
+    }
+    strips.push_back({begin, end});
+    begin = end;
+  }
+  return strips;
+}
+
+std::vector<PlacedTile> uncovered_tiles(const EntryTable& entries, const Schema& schema,
+                                        TileShape tile, const std::vector<Range>& strips) {
+  if (schema.rows == 0 || schema.cols == 0) return {};
+  const auto taken = taken_tiles(entries, schema, tile, strips);
+  if (!taken) return find_gaps(entries, schema);
+  std::vector<PlacedTile> missing;
+  for (std::uint64_t k = 0; k < taken->size(); ++k) {
+    if ((*taken)[k]) continue;
+    const std::uint64_t rx = k / strips.size() * tile.rows;
+    const Range cols = strips[k % strips.size()];
+    const std::uint64_t rows = std::min<std::uint64_t>(tile.rows, schema.rows - rx);
+    missing.push_back(
+        {{rx, cols.begin},
+         {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(cols.size())}});
+  }
+  return missing;
+}
+
+}  // namespace dapple::detail::dbdf

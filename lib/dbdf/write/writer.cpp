@@ -1,0 +1,164 @@
+#include "dapple/writer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lib/cells/convert_cells.h"
+#include "lib/dbdf/write/block_writer.h"
+
+namespace dapple {
+
+using detail::BlockWriter;
+using detail::Schema;
+using detail::dbdf::CsrCells;
+using detail::dbdf::DenseCells;
+using detail::dbdf::SparseCell;
+
+TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept {
+  // 256 x 256 values of f64 are 512 KiB: large enough that a fetch costs no more than its bytes,
+  // small enough for a core's own cache. Narrow and flat objects keep the area.
+  constexpr std::uint64_t kEdge = 256, kArea = kEdge * kEdge;
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint64_t kMostStrips = std::uint64_t{1} << 20;
+  rows = std::max<std::uint64_t>(rows, 1);
+  cols = std::max<std::uint64_t>(cols, 1);
+  std::uint64_t tile_cols = std::min(cols, kEdge);
+  std::uint64_t tile_rows = std::min(rows, kArea / tile_cols);
+  if (tile_rows < kEdge) tile_cols = std::min(cols, kArea / tile_rows);
+  // Huge shapes, which only sparse objects can have, get larger tiles instead of more.
+  tile_rows = std::clamp(rows / kMostStrips, tile_rows, kMax);
+  tile_cols = std::clamp(cols / kMostStrips, tile_cols, kMax);
+  return {static_cast<std::uint32_t>(tile_rows), static_cast<std::uint32_t>(tile_cols)};
+}
+
+TileWriter::TileWriter(std::unique_ptr<BlockWriter> impl) noexcept : impl_(std::move(impl)) {}
+TileWriter::TileWriter(TileWriter&&) noexcept = default;
+TileWriter& TileWriter::operator=(TileWriter&&) noexcept = default;
+TileWriter::~TileWriter() = default;
+
+TileShape TileWriter::tile() const noexcept { return impl_->tile(); }
+const std::vector<Range>& TileWriter::column_strips() const noexcept {
+  return impl_->column_strips();
+}
+
+template <Value T>
+void TileWriter::put(BlockPos pos, DenseRef<T> cells) {
+  const std::size_t stride = cells.row_stride == 0 ? cells.cols : cells.row_stride;
+  if (stride < cells.cols) {
+    throw Error(Errc::invalid_argument, "expected rows of " + std::to_string(cells.cols) +
+                                            " values at least as far apart, got " +
+                                            std::to_string(stride) + " values");
+  }
+  impl_->put(pos, DenseCells{reinterpret_cast<const std::byte*>(cells.data), value_type_of<T>(),
+                             cells.rows, cells.cols, stride * sizeof(T)});
+}
+
+namespace {
+
+/// Throws invalid_argument unless the row pointers ascend from 0 to the number of values, and every
+/// value has a column.
+void require_consistent(std::span<const std::uint64_t> row_ptr, std::uint32_t rows,
+                        std::size_t columns, std::size_t values) {
+  const auto bad = [](const std::string& detail) { throw Error(Errc::invalid_argument, detail); };
+  if (row_ptr.size() != std::size_t{rows} + 1 || columns != values) {
+    bad("expected " + std::to_string(rows + std::size_t{1}) +
+        " row pointers and as many columns as values, got " + std::to_string(row_ptr.size()) +
+        " row pointers, " + std::to_string(columns) + " columns, " + std::to_string(values) +
+        " values");
+  }
+  std::uint64_t next = 0;
+  for (std::uint32_t r = 0; r < rows; ++r) {
+    const std::uint64_t begin = row_ptr[r], end = row_ptr[r + 1];
+    if (begin != next || end < begin || end > values) {
+      bad("expected row pointers that ascend from 0 to " + std::to_string(values) + ", got " +
+          std::to_string(begin) + " and " + std::to_string(end) + " in row " + std::to_string(r));
+    }
+    next = end;
+  }
+  if (next != values) {
+    bad("expected row pointers that end at " + std::to_string(values) + ", got " +
+        std::to_string(next));
+  }
+}
+
+std::vector<SparseCell> list_of(const CsrCells& cells) {
+  std::vector<SparseCell> list;
+  list.reserve(cells.stored());
+  for (std::uint32_t r = 0; r < cells.rows; ++r) {
+    for (std::uint64_t i = cells.row_ptr[r]; i < cells.row_ptr[r + 1]; ++i) {
+      list.push_back({r, cells.col_idx[i], detail::load_bits(cells.type, cells.value(i))});
+    }
+  }
+  return list;
+}
+
+}  // namespace
+
+template <Value T>
+void TileWriter::put(BlockPos pos, CsrRef<T> cells) {
+  require_consistent(cells.row_ptr, cells.rows, cells.col_idx.size(), cells.values.size());
+  const CsrCells rows{cells.row_ptr.data(),
+                      cells.col_idx.data(),
+                      reinterpret_cast<const std::byte*>(cells.values.data()),
+                      value_type_of<T>(),
+                      cells.rows,
+                      cells.cols};
+  if (impl_->put_if_clean(pos, rows)) return;
+  std::vector<SparseCell> list = list_of(rows);
+  impl_->put(pos, {cells.rows, cells.cols}, value_type_of<T>(), list);
+}
+
+template <Value T>
+void TileWriter::put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> entries) {
+  std::vector<SparseCell> list;
+  list.reserve(entries.size());
+  for (const Triplet<T>& entry : entries) {
+    list.push_back(
+        {entry.row, entry.col,
+         detail::load_bits(value_type_of<T>(), reinterpret_cast<const std::byte*>(&entry.value))});
+  }
+  impl_->put(pos, shape, value_type_of<T>(), list);
+}
+
+void TileWriter::put_empty(BlockPos pos, TileShape shape) { impl_->put_empty(pos, shape); }
+
+WriteSummary TileWriter::finish() { return impl_->finish(); }
+
+MatrixWriter MatrixWriter::create(const std::filesystem::path& path, std::uint64_t rows,
+                                  std::uint64_t cols, ValueType value_type,
+                                  const WriteOptions& options, Storage storage) {
+  Schema schema;
+  schema.rows = rows;
+  schema.cols = cols;
+  schema.value_type = value_type;
+  schema.storage = storage;
+  return MatrixWriter(std::make_unique<BlockWriter>(path, std::move(schema), options));
+}
+
+FrameWriter FrameWriter::create(const std::filesystem::path& path, std::uint64_t rows,
+                                std::vector<Column> columns, const WriteOptions& options) {
+  Schema schema;
+  schema.kind = detail::ObjectKind::frame;
+  schema.rows = rows;
+  schema.cols = columns.size();
+  schema.columns = std::move(columns);
+  return FrameWriter(std::make_unique<BlockWriter>(path, std::move(schema), options));
+}
+
+#define DAPPLE_INSTANTIATE(T)                           \
+  template void TileWriter::put(BlockPos, DenseRef<T>); \
+  template void TileWriter::put(BlockPos, CsrRef<T>);   \
+  template void TileWriter::put(BlockPos, TileShape, std::span<const Triplet<T>>);
+DAPPLE_INSTANTIATE(std::uint8_t)
+DAPPLE_INSTANTIATE(std::uint16_t)
+DAPPLE_INSTANTIATE(std::uint32_t)
+DAPPLE_INSTANTIATE(std::uint64_t)
+DAPPLE_INSTANTIATE(std::int8_t)
+DAPPLE_INSTANTIATE(std::int16_t)
+DAPPLE_INSTANTIATE(std::int32_t)
+DAPPLE_INSTANTIATE(std::int64_t)
+DAPPLE_INSTANTIATE(float)
+DAPPLE_INSTANTIATE(double)
+#undef DAPPLE_INSTANTIATE
+
+}  // namespace dapple

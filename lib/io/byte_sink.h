@@ -1,0 +1,21 @@
+// Where a writer that produces a file from front to back puts its bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace dapple::detail {
+
+/// Where a foreign writer's bytes go, in order.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual void write(std::span<const std::byte> bytes) = 0;
+  void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+  /// Bytes written so far.
+  virtual std::uint64_t size() const noexcept = 0;
+};
+
+}  // namespace dapple::detail

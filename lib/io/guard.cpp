@@ -1,0 +1,179 @@
+#include "lib/io/guard.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <mutex>
+
+namespace dapple::detail {
+
+// What the handler knows of one map. Slots are reused but never freed, because the handler walks
+// over them without a lock; there are as many as maps were ever guarded at once.
+struct GuardSlot {
+  std::atomic<std::uint64_t> version{0};  // odd while the next three change
+  std::atomic<std::uintptr_t> begin{0}, end{0};
+  std::atomic<int> fd{-1};
+  std::atomic<bool> lost{false};
+  GuardSlot* next = nullptr;  // constant once the slot is in the list
+  bool taken = false;         // guarded by `mutex`
+};
+
+namespace {
+
+using Action = void (*)(int, siginfo_t*, void*);
+using Handler = void (*)(int);
+
+std::atomic<GuardSlot*> slots{nullptr};
+std::atomic<std::uintptr_t> page_size{0};
+
+// Where signals go that are not ours: at most one of the two is set.
+std::atomic<Action> next_action{nullptr};
+std::atomic<Handler> next_handler{SIG_DFL};
+
+std::mutex mutex;  // guards what follows, and the taking of slots
+std::uint64_t guarded_maps = 0;
+struct sigaction replaced;  // what stood there before our handler
+bool buried = false;        // another handler was put over ours, and leads to it
+
+// The slot whose map holds the address; its bounds and file in the other arguments.
+GuardSlot* find_slot(std::uintptr_t address, std::uintptr_t& end, std::uintptr_t& begin,
+                     int& fd) noexcept {
+  for (GuardSlot* slot = slots.load(std::memory_order_acquire); slot != nullptr;
+       slot = slot->next) {
+    const std::uint64_t before = slot->version.load(std::memory_order_acquire);
+    begin = slot->begin.load(std::memory_order_relaxed);
+    end = slot->end.load(std::memory_order_relaxed);
+    fd = slot->fd.load(std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // A slot that changes is not the one of a map that this thread is reading.
+    if (before % 2 != 0 || slot->version.load(std::memory_order_relaxed) != before) continue;
+    if (address >= begin && address < end) return slot;
+  }
+  return nullptr;
+}
+
+// Puts zeros where the page of `address` was: up to the end of the map when the file ends before
+// it, otherwise (the storage failed) just this page. Calls nothing that a handler must not call.
+bool replace_page(std::uintptr_t address) noexcept {
+  std::uintptr_t begin = 0, end = 0;
+  int fd = -1;
+  GuardSlot* const slot = find_slot(address, end, begin, fd);
+  if (slot == nullptr) return false;
+  slot->lost.store(true, std::memory_order_release);
+  const std::uintptr_t page = page_size.load(std::memory_order_relaxed);
+  const std::uintptr_t first = address & ~(page - 1);
+  struct stat now;
+  const bool cut = ::fstat(fd, &now) == 0 &&
+                   static_cast<std::uint64_t>(now.st_size) <= std::uint64_t{first - begin};
+  const std::size_t size = cut ? end - first : page;
+  // The bare call: what stands for mmap in a sanitizer's library does more.
+  return ::syscall(SYS_mmap, first, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                   0) != -1;
+}
+
+void pass_on(int signal, siginfo_t* info, void* context) noexcept {
+  if (const Action action = next_action.load()) return action(signal, info, context);
+  const Handler handler = next_handler.load();
+  const bool sent = info->si_code <= 0;  // by a process; otherwise an instruction failed
+  if (handler == SIG_IGN && sent) return;
+  if (handler != SIG_IGN && handler != SIG_DFL) return handler(signal);
+  struct sigaction fatal = {};
+  fatal.sa_handler = SIG_DFL;
+  ::sigaction(signal, &fatal, nullptr);
+  ::raise(signal);  // takes effect when this handler returns
+}
+
+void on_bus_error(int signal, siginfo_t* info, void* context) {
+  const int reason = errno;
+  const bool ours =
+      info->si_code > 0 && replace_page(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  errno = reason;
+  if (!ours) pass_on(signal, info, context);
+}
+
+bool is_ours(const struct sigaction& action) noexcept {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_bus_error;
+}
+
+bool is_function(const struct sigaction& action) noexcept {
+  return (action.sa_flags & SA_SIGINFO) != 0 ||
+         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+// REQUIRES the mutex.
+void install() noexcept {
+  struct sigaction now;
+  if (::sigaction(SIGBUS, nullptr, &now) != 0 || is_ours(now)) return;
+  const bool same = (now.sa_flags & SA_SIGINFO) == (replaced.sa_flags & SA_SIGINFO) &&
+                    now.sa_handler == replaced.sa_handler;
+  if (buried && is_function(now) && !same) return;  // it was put over ours, and leads to it
+  replaced = now;
+  const bool full = (now.sa_flags & SA_SIGINFO) != 0;
+  next_action.store(full ? now.sa_sigaction : nullptr);
+  next_handler.store(full ? SIG_DFL : now.sa_handler);
+  struct sigaction action = {};
+  action.sa_sigaction = &on_bus_error;
+  action.sa_mask = now.sa_mask;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  ::sigaction(SIGBUS, &action, nullptr);
+  buried = false;
+}
+
+// REQUIRES the mutex.
+void uninstall() noexcept {
+  struct sigaction now;
+  if (::sigaction(SIGBUS, nullptr, &now) != 0) return;
+  buried = !is_ours(now);
+  if (!buried) ::sigaction(SIGBUS, &replaced, nullptr);
+}
+
+void set_slot(GuardSlot& slot, std::uintptr_t begin, std::uintptr_t end, int fd) noexcept {
+  slot.version.fetch_add(1);
+  slot.begin.store(begin);
+  slot.end.store(end);
+  slot.fd.store(fd);
+  slot.version.fetch_add(1);
+}
+
+// A slot that no map has. REQUIRES the mutex.
+GuardSlot* take_slot() {
+  GuardSlot* slot = slots.load();
+  while (slot != nullptr && slot->taken) slot = slot->next;
+  if (slot == nullptr) {
+    slot = new GuardSlot;
+    slot->next = slots.load();
+    slots.store(slot, std::memory_order_release);
+  }
+  slot->taken = true;
+  return slot;
+}
+
+}  // namespace
+
+GuardedMap::GuardedMap(const std::byte* begin, std::size_t size, int fd) {
+  const std::lock_guard lock(mutex);
+  slot_ = take_slot();
+  slot_->lost.store(false);
+  page_size.store(static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE)));
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t pages = (size + page_size - 1) / page_size;
+  set_slot(*slot_, first, first + pages * page_size, fd);
+  if (guarded_maps++ == 0) install();
+}
+
+GuardedMap::~GuardedMap() {
+  const std::lock_guard lock(mutex);
+  if (--guarded_maps == 0) uninstall();
+  set_slot(*slot_, 0, 0, -1);
+  slot_->taken = false;
+}
+
+bool GuardedMap::lost() const noexcept { return slot_->lost.load(std::memory_order_acquire); }
+
+}  // namespace dapple::detail

@@ -1,0 +1,33 @@
+#include "lib/io/hash.h"
+
+#include <new>
+
+// With hash_line.cpp the only user of xxHash. On x86 its functions take the widest vectors that the
+// processor has, which headers alone cannot: 46 GB/s of cached bytes where SSE2 makes 5.5 (EPYC
+// with AVX-512, 256 KiB).
+#if defined(__x86_64__) || defined(__i386__)
+#include <xxh_x86dispatch.h>
+#else
+#include <xxhash.h>
+#endif
+
+namespace dapple::detail {
+
+std::uint64_t xxh3(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
+Xxh3::Xxh3() : state_(XXH3_createState()) {
+  if (!state_) throw std::bad_alloc();
+  XXH3_64bits_reset(state_.get());
+}
+
+void Xxh3::add(std::span<const std::byte> bytes) noexcept {
+  XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
+}
+
+std::uint64_t Xxh3::value() const noexcept { return XXH3_64bits_digest(state_.get()); }
+
+void Xxh3::Free::operator()(XXH3_state_s* state) const noexcept { XXH3_freeState(state); }
+
+}  // namespace dapple::detail

@@ -1,0 +1,67 @@
+#include "lib/io/scratch.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "lib/io/temporary.h"
+
+namespace dapple::detail {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& action, int errno_value) {
+  throw_io("a temporary file in " + temporary_folder(), action, errno_value);
+}
+
+}  // namespace
+
+Scratch::Scratch(std::uint64_t size) : size_(size) {
+  if (in_memory()) {
+    memory_.reset(size);
+    return;
+  }
+  fd_ = open_scratch("working space");
+  if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) != 0) {
+    fail("give it " + std::to_string(size) + " bytes", errno);
+  }
+  Descriptor reader(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!reader.is_open()) fail("open it for reading", errno);
+  file_ = MappedFile::adopt(std::move(reader), "working space");
+}
+
+Scratch::~Scratch() = default;
+
+void Scratch::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (in_memory()) {
+    if (!bytes.empty()) std::memcpy(memory_.data() + offset, bytes.data(), bytes.size());
+    return;
+  }
+  while (!bytes.empty()) {
+    const ssize_t put = uninterrupted([&] {
+      return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    });
+    if (put <= 0) fail("write it", put < 0 ? errno : ENOSPC);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+}
+
+void Scratch::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (!in_memory()) {
+    file_->read_at(offset, out);
+  } else if (!out.empty()) {
+    std::memcpy(out.data(), memory_.data() + offset, out.size());
+  }
+}
+
+const std::byte* Scratch::at(std::uint64_t offset, std::uint64_t n) const {
+  if (in_memory()) return memory_.data() + offset;
+  file_->map();
+  return file_->at(offset, n);
+}
+
+}  // namespace dapple::detail

@@ -1,0 +1,124 @@
+#include "lib/io/temporary.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "lib/io/file.h"
+
+namespace dapple::detail {
+
+namespace {
+
+// As many writers of one file at once find a hidden name.
+constexpr unsigned kMostNames = 1000;
+// So many free names behind each other, and no later one is looked for.
+constexpr unsigned kGap = 16;
+constexpr std::size_t kLongestName = 255;
+
+std::filesystem::path hidden_name(const std::filesystem::path& path, unsigned number) {
+  const std::string tail = ".dapple-" + std::to_string(number);
+  std::string name = path.filename().string();
+  if (name.size() + 1 > kLongestName - tail.size()) name.resize(kLongestName - tail.size() - 1);
+  name.insert(name.begin(), '.');
+  name += tail;
+  return path.parent_path() / name;
+}
+
+bool is_same_file(int fd, const std::filesystem::path& path) noexcept {
+  struct stat open, named;
+  return ::fstat(fd, &open) == 0 && ::lstat(path.c_str(), &named) == 0 && S_ISREG(named.st_mode) &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+bool lock(int fd) noexcept {
+  return uninterrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0;
+}
+
+}  // namespace
+
+Descriptor open_nameless(const std::string& folder, mode_t mode) noexcept {
+  return Descriptor(
+      uninterrupted([&] { return ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }));
+}
+
+bool lacks_nameless(int errno_value) noexcept {
+  // The last two: kernels that do not know the flag see a folder opened for writing.
+  return errno_value == EOPNOTSUPP || errno_value == EISDIR || errno_value == EINVAL;
+}
+
+Descriptor open_hidden(const std::filesystem::path& path, mode_t mode,
+                       std::filesystem::path& hidden) {
+  for (unsigned number = 0; number < kMostNames; ++number) {
+    hidden = hidden_name(path, number);
+    Descriptor fd(uninterrupted([&] {
+      return ::open(hidden.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode);
+    }));
+    if (!fd.is_open()) {
+      if (errno == EEXIST) continue;
+      break;
+    }
+    // Before it was locked, somebody may have taken it for abandoned. Where locks do not work at
+    // all, nobody can.
+    const bool contested = !lock(fd.get()) && errno == EWOULDBLOCK;
+    if (!contested && is_same_file(fd.get(), hidden)) return fd;
+    errno = EEXIST;
+  }
+  hidden.clear();
+  return Descriptor();
+}
+
+std::string name_in_proc(const Descriptor& fd) {
+  return "/proc/self/fd/" + std::to_string(fd.get());
+}
+
+std::filesystem::path name_hidden(const Descriptor& fd, const std::filesystem::path& path) {
+  lock(fd.get());  // before it has a name, so that it never looks abandoned
+  const std::string self = name_in_proc(fd);
+  for (unsigned number = 0; number < kMostNames; ++number) {
+    std::filesystem::path hidden = hidden_name(path, number);
+    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, hidden.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      return hidden;
+    }
+    if (errno != EEXIST) break;
+  }
+  return {};
+}
+
+void remove_abandoned(const std::filesystem::path& path) {
+  unsigned free = 0;
+  for (unsigned number = 0; number < kMostNames && free < kGap; ++number) {
+    const std::filesystem::path hidden = hidden_name(path, number);
+    const Descriptor fd(uninterrupted(
+        [&] { return ::open(hidden.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); }));
+    if (!fd.is_open()) {
+      free = errno == ENOENT ? free + 1 : 0;
+      continue;
+    }
+    free = 0;
+    if (lock(fd.get()) && is_same_file(fd.get(), hidden)) ::unlink(hidden.c_str());
+  }
+}
+
+std::string temporary_folder() {
+  const char* name = ::getenv("TMPDIR");
+  return name != nullptr && *name != '\0' ? name : "/tmp";
+}
+
+Descriptor open_scratch(const std::string& file) {
+  constexpr mode_t kPrivate = 0600;
+  const std::string folder = temporary_folder();
+  Descriptor fd = open_nameless(folder, kPrivate);
+  if (!fd.is_open() && lacks_nameless(errno)) {
+    const std::filesystem::path path = std::filesystem::path(folder) / "scratch";
+    remove_abandoned(path);
+    std::filesystem::path hidden;
+    fd = open_hidden(path, kPrivate, hidden);
+    if (fd.is_open()) ::unlink(hidden.c_str());
+  }
+  if (!fd.is_open()) throw_io(file, "keep its bytes in folder " + folder, errno);
+  return fd;
+}
+
+}  // namespace dapple::detail
