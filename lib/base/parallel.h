@@ -28,9 +28,9 @@ inline unsigned worker_limit(unsigned threads) {
   return threads != 0 ? std::min(threads, processors) : processors;
 }
 
-// oneTBB passes work to its threads and back by memory fences, which the thread sanitizer does not
-// know: there, each hand-over is told once more. What the workers do stays in functions of its own,
-// because races in oneTBB's are passed over (tests/main.cpp).
+// The thread sanitizer does not understand the fences with which oneTBB hands work to its threads
+// and back, so each hand-over is announced to it. Workers run in functions of their own, because
+// reports inside oneTBB's are suppressed (tests/main.cpp).
 #if defined(__SANITIZE_THREAD__)
 #define DAPPLE_WORK [[gnu::noinline]]
 inline void hand_over(const void* p) { __tsan_release(const_cast<void*>(p)); }
@@ -41,7 +41,7 @@ inline void hand_over(const void*) {}
 inline void take_over(const void*) {}
 #endif
 
-/// What the workers of a loop do: take the next number, until there is none.
+/// The body of each worker of a loop: takes the next index until none is left.
 template <class Call>
 class Workers {
  public:
@@ -55,7 +55,7 @@ class Workers {
     try {
       for (std::uint64_t i = next_++; i < n_; i = next_++) call_(i, worker);
     } catch (...) {
-      next_ = n_;  // nothing new is started
+      next_ = n_;  // start nothing new
       failed_ = true;
       hand_over(this);
       throw;
@@ -75,7 +75,7 @@ class Workers {
 /// Calls f(i), or f(i, worker), once for each i < n, handing out the numbers in ascending order to
 /// at most `worker_limit(threads)` workers; `worker` is below that limit, and no two calls with
 /// the same worker overlap. With one worker everything runs in the calling thread. The first
-/// exception ends the loop and is thrown here; calls already under way are waited for.
+/// exception ends the loop and is rethrown here, after the calls under way have returned.
 template <class F>
 void parallel_for(std::uint64_t n, unsigned threads, const F& f) {
   const auto call = [&f](std::uint64_t i, unsigned worker) {
@@ -97,7 +97,7 @@ void parallel_for(std::uint64_t n, unsigned threads, const F& f) {
         [&] { oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}); });
   } catch (const std::runtime_error&) {
     if (work.failed()) throw;
-    work(0);  // the system gives no threads: what is left is done in this one
+    work(0);  // the system has no threads to give: do the rest in this one
   }
 }
 
@@ -135,7 +135,7 @@ class Turnstile {
   bool closed_ = false;
 };
 
-/// What a step of `parallel_in_order` has to do in its turn.
+/// The ordered part of one step of `parallel_in_order`.
 class Turn {
  public:
   Turn(Turnstile& stile, std::uint64_t number) : stile_(stile), number_(number) {}
@@ -156,15 +156,14 @@ class Turn {
   bool taken_ = false;
 };
 
-/// As `parallel_for`: calls f(i, worker, turn). What f does within `turn.take` happens in
-/// ascending order of i, so that it does not depend on the number of threads; everything before
-/// and behind it happens side by side. Of several exceptions up to the turn the one of the lowest i
-/// is thrown here.
+/// As `parallel_for`, calling f(i, worker, turn). What f does inside `turn.take` happens in
+/// ascending order of i, whatever the number of threads; the rest runs concurrently. Of several
+/// exceptions thrown before or in a turn, the one of the lowest i is rethrown here.
 template <class F>
 void parallel_in_order(std::uint64_t n, unsigned threads, const F& f) {
   Turnstile stile;
   parallel_for(n, threads, [&](std::uint64_t i, unsigned worker) {
-    // Numbers are handed out in ascending order, so a step that is waited for is under way.
+    // Indices are handed out in ascending order, so a step that is waited for is under way.
     Turn turn(stile, i);
     try {
       f(i, worker, turn);

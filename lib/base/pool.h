@@ -1,4 +1,4 @@
-// Objects that are costly to make, used by one thread after the other.
+// A pool of objects that are costly to make.
 #pragma once
 
 #include <mutex>
@@ -8,11 +8,11 @@
 
 namespace dapple::detail {
 
-/// Any thread.
+/// Thread-safe.
 template <class T>
 class Pool {
  public:
-  /// One that was given back, or a new one. Throws what making it does.
+  /// Returns one that was given back, or a new one.
   T take() {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) return T();
@@ -21,7 +21,7 @@ class Pool {
     return object;
   }
 
-  /// That there is no memory to keep it is no error.
+  /// Keeps the object for reuse; destroys it when there is no memory to keep it.
   void give_back(T object) noexcept {
     const std::lock_guard lock(mutex_);
     try {

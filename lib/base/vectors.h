@@ -1,8 +1,8 @@
-// Loops for the widest vectors that the processor at hand has.
+// Compiling a loop for several vector widths.
 #pragma once
 
-// In front of a function: it is compiled for several widths, and the loader picks one. Sanitizers
-// are not up yet when it asks.
+// Put before a function: it is compiled for several instruction sets, and the loader picks one.
+// Not under sanitizers, whose run-time is not yet initialised when the loader calls the resolver.
 #if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define DAPPLE_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

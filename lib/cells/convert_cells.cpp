@@ -50,19 +50,19 @@ inline bool convert_quick(From value, To& result) noexcept {
     return std::bit_cast<BitsOf<From>>(static_cast<From>(result)) ==
            std::bit_cast<BitsOf<From>>(value);
   } else if constexpr (std::is_floating_point_v<From> && sizeof(To) < sizeof(From)) {
-    // Adding 1.5 * 2^(mantissa bits) rounds to an integer, which stands in the low bits of the sum
-    // then; numbers out of its reach give sums with other high bits. Vectors of doubles can't be
-    // cast to 64-bit integers before AVX-512 (f64 to u8: 0.25 ns a cell, with a cast 1.3 ns).
+    // Adding 1.5 * 2^(mantissa bits) rounds to an integer and leaves it in the low bits of the sum;
+    // numbers out of range change the high bits. Before AVX-512 there is no vector cast from double
+    // to a 64-bit integer, so this is five times as fast as a cast.
     using Bits = BitsOf<From>;
     constexpr From rounder = static_cast<From>(Bits{3} << (std::numeric_limits<From>::digits - 2));
     const From sum = value + rounder;
     const Bits integer = std::bit_cast<Bits>(sum) - std::bit_cast<Bits>(rounder);
     result = static_cast<To>(integer);
-    // Comparing bits, not values, tells minus zero from zero.
+    // Compares bits, not values, because minus zero must not become zero.
     return (std::bit_cast<Bits>(sum - rounder) == std::bit_cast<Bits>(value)) &
            (static_cast<Bits>(result) == integer);
   } else if constexpr (std::is_floating_point_v<From>) {
-    // Comparing bits, not values, tells minus zero from zero.
+    // Compares bits, not values, because minus zero must not become zero.
     const bool inside = in_range<To>(value);
     result = static_cast<To>(inside ? value : From{0});
     return inside & (std::bit_cast<BitsOf<From>>(static_cast<From>(result)) ==
@@ -77,7 +77,7 @@ inline bool convert_quick(From value, To& result) noexcept {
   }
 }
 
-/// Converts when the value fits exactly. Beyond `convert_quick`: signalling NaNs, bit by bit.
+/// Converts when the value fits exactly. Handles what `convert_quick` cannot: signalling NaNs.
 template <class To, class From>
 bool convert_careful(From value, To& result) noexcept {
   if (convert_quick(value, result)) return true;
@@ -114,12 +114,11 @@ bool convert_nearest(From value, To& result) noexcept {
   }
 }
 
-/// Converts `n` values that lie side by side. True when the quick conversion was exact for all.
-/// Compiled for wider vectors, too.
+/// Converts `n` contiguous values. True when the quick conversion was exact for all of them.
 template <class From, class To>
 DAPPLE_VECTORS bool convert_packed(const std::byte* __restrict source, std::byte* __restrict target,
                                    std::size_t n) noexcept {
-  unsigned doubts = 0;  // a number: g++ makes no vectors of a loop that collects a bool
+  unsigned doubts = 0;  // not bool: g++ 12 does not vectorise a bool reduction
   for (std::size_t i = 0; i < n; ++i) {
     To result;
     doubts |= convert_quick(load_le<From>(source + i * sizeof(From)), result) ? 0U : 1U;
@@ -128,7 +127,7 @@ DAPPLE_VECTORS bool convert_packed(const std::byte* __restrict source, std::byte
   return doubts == 0;
 }
 
-/// Values that may lie apart, each to the nearest; stops in front of one that has none.
+/// Converts strided values, each to the nearest; stops at one that has no nearest value.
 template <class From, class To>
 std::size_t convert_run_nearest(const std::byte* source, std::size_t from_step, std::byte* target,
                                 std::size_t to_step, std::size_t n) noexcept {
@@ -153,8 +152,8 @@ bool convert_bits(std::uint64_t bits, std::uint64_t& result) noexcept {
   return true;
 }
 
-/// The functions of one pair of different types; equal ones need none. There are ninety pairs: what
-/// can be done for all of them alike is not done here.
+/// The functions for one pair of different types. There are ninety pairs, so whatever does not
+/// depend on the pair is kept out of here.
 struct Pair {
   bool (*packed)(const std::byte*, std::byte*, std::size_t) noexcept;
   std::size_t (*run_nearest)(const std::byte*, std::size_t, std::byte*, std::size_t,
@@ -213,7 +212,7 @@ struct Run {
   }
 };
 
-/// Bytes of values, whatever they mean.
+/// Copies strided values without interpreting them.
 void copy_run(ValueType type, const std::byte* source, std::size_t from_step, std::byte* target,
               std::size_t to_step, std::size_t n) noexcept {
   if (n == 0) return;
@@ -228,13 +227,12 @@ void copy_run(ValueType type, const std::byte* source, std::size_t from_step, st
   });
 }
 
-/// Runs are converted in pieces of this many values, without a branch per value; only a piece
-/// with a value that the quick conversion is not sure of is looked at again.
+/// Runs are converted in pieces of this many values, without a branch per value. Only a piece that
+/// holds a value the quick conversion is unsure of is converted again, value by value.
 constexpr std::size_t kPiece = 256;
 
-/// A piece, from wherever to wherever; false when one of its values has to be looked at again.
-/// Values that lie apart are put side by side first: as fast as ninety more loops that step (median
-/// 0.7 of their time), and a third less to compile.
+/// Converts one piece; false when it must be converted carefully. Strided values are packed into a
+/// buffer first: faster than ninety strided loops, and far less code.
 bool convert_quickly(const Pair& pair, const Run& run) noexcept {
   const std::size_t from_size = size_of(run.from), to_size = size_of(run.to);
   alignas(64) std::byte near_source[kPiece * 8], near_target[kPiece * 8];
@@ -252,7 +250,7 @@ bool convert_quickly(const Pair& pair, const Run& run) noexcept {
   return exact;
 }
 
-/// One value after the other; stops in front of the first that does not fit.
+/// Converts value by value; stops at the first that does not fit.
 std::size_t convert_carefully(const Pair& pair, const Run& run) noexcept {
   for (std::size_t i = 0; i < run.n; ++i) {
     std::uint64_t result;

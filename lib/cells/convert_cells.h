@@ -10,30 +10,30 @@
 namespace dapple::detail {
 
 /// Copies `n` values of type `from`, `from_step` bytes apart, to values of type `to`, `to_step`
-/// bytes apart. Returns how many were copied: less than `n` when the next one does not fit `to`
-/// exactly (a number outside its range, a fraction, minus zero to an integer, a rounded float).
-/// Equal types are copied bit for bit; NaN fits a float type when its payload does. Any address
-/// and any step will do; the memory must not overlap. Bytes behind the count may be overwritten
-/// within the `n` values. A run of values that all fit costs one pass without branches.
+/// bytes apart. Returns how many were converted: fewer than `n` when the next value does not fit
+/// `to` exactly (out of range, a fraction, minus zero to an integer, a float that would be
+/// rounded). Equal types are copied bit for bit; a NaN fits a float type that holds its payload.
+/// Addresses and steps need no alignment; source and target must not overlap. After an early stop,
+/// the remaining target values are unspecified. O(n); values that fit take one branch-free pass.
 std::size_t convert_cells(ValueType from, const std::byte* source, std::size_t from_step,
                           ValueType to, std::byte* target, std::size_t to_step, std::size_t n);
 
-/// The same with rounding as `convert_cell_lossy`.
+/// The same, rounding as `convert_cell_lossy` does.
 std::size_t convert_cells_lossy(ValueType from, const std::byte* source, std::size_t from_step,
                                 ValueType to, std::byte* target, std::size_t to_step,
                                 std::size_t n);
 
-/// One value, given and returned in the low bytes of a word. False when it does not fit exactly.
+/// Converts one value, held in the low bytes of a word. False when it does not fit exactly.
 bool convert_cell(ValueType from, std::uint64_t bits, ValueType to, std::uint64_t& result) noexcept;
 
-/// The same with rounding to the nearest value of `to`, ties to even; beyond the largest float
-/// lies infinity. False only when the rounded number lies outside the range of an integer type,
-/// or is NaN there.
+/// The same, rounding to the nearest value of `to`, ties to even; what exceeds the largest float
+/// becomes infinity. False only when the rounded number is outside the range of an integer type, or
+/// is NaN.
 bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
                         std::uint64_t& result) noexcept;
 
-/// Calls f with an unsigned number as wide as the values of a type: what only moves bits needs a
-/// loop for each width, not for each type.
+/// Calls f with an unsigned integer as wide as the values of `type`. Code that only moves bits is
+/// instantiated per width, not per type.
 template <class F>
 auto visit_bits(ValueType type, const F& f) {
   switch (size_of(type)) {
@@ -57,8 +57,8 @@ inline void store_bits(ValueType type, std::byte* p, std::uint64_t bits) noexcep
   visit_bits(type, [&](auto tag) { store_le(p, static_cast<decltype(tag)>(bits)); });
 }
 
-/// True when one of `n` values, one behind the other, is positive zero. Looks at all of them,
-/// because a loop without a way out is made of vectors.
+/// True when any of `n` contiguous values is positive zero. Reads all of them: a loop without an
+/// early exit vectorises.
 bool has_zeros(ValueType type, const std::byte* values, std::size_t n) noexcept;
 
 }  // namespace dapple::detail

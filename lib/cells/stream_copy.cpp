@@ -13,7 +13,7 @@ namespace dapple::detail {
 
 namespace {
 
-// `n` bytes to whole lines. REQUIRES that `to` starts one, and that lines make up `n`.
+// REQUIRES `to` aligned to a cache line, and `n` a multiple of one.
 void stream_lines(std::byte* to, const std::byte* from, std::size_t n) noexcept {
   for (std::size_t i = 0; i < n; i += sizeof(__m128i)) {
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
@@ -21,8 +21,7 @@ void stream_lines(std::byte* to, const std::byte* from, std::size_t n) noexcept 
   }
 }
 
-// A line in two stores instead of four: f32 read as f64 14.7 GB/s with four, 22.2 with two. And a
-// line at once (rows of 8000 bytes: 2 % of 28 ms).
+// Two stores a line instead of four: f32 read as f64 runs 1.5 times as fast.
 __attribute__((target("avx"))) void stream_lines_avx(std::byte* to, const std::byte* from,
                                                      std::size_t n) noexcept {
   constexpr std::size_t kHalf = sizeof(__m256i);
