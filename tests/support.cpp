@@ -52,6 +52,12 @@ void write_bytes(const fs::path& path, std::span<const std::byte> bytes) {
   write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+std::string told(const Error& error) {
+  std::string line(name(error.code()));
+  if (error.offset()) line += " at byte " + std::to_string(*error.offset());
+  return line + ": " + error.detail();
+}
+
 std::vector<std::string> lines(std::span<const Error> errors) {
   std::vector<std::string> all;
   for (const Error& e : errors) {

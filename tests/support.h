@@ -189,6 +189,9 @@ std::optional<Error> error_of(F&& f) {
 /// What `error_of` gave; without an error the running test case fails and ends.
 Error required_error(const std::optional<Error>& error);
 
+/// "code at byte N: message" or "code: message", without the file's name.
+std::string told(const Error& error);
+
 /// "byte: message" of each, without the file's name.
 std::vector<std::string> lines(std::span<const Error> errors);
 

@@ -18,7 +18,7 @@ TEST_CASE("error: every code has the name that messages and JSON print") {
   CHECK(name(Errc::stale_index) == "stale_index");
 }
 
-TEST_CASE("error: the message is one line of file, code, byte and detail") {
+TEST_CASE("error: the message is one line of file, byte and detail") {
   const Error full(Errc::corrupt, "a.dbdf", 26, "expected a block type of 0 to 3, got 7");
   CHECK(std::string(full.what()) ==
         "a.dbdf: corrupt at byte 26: expected a block type of 0 to 3, got 7");
@@ -27,10 +27,14 @@ TEST_CASE("error: the message is one line of file, code, byte and detail") {
   CHECK(full.offset() == 26);
   CHECK(full.detail() == "expected a block type of 0 to 3, got 7");
 
-  const Error no_byte(Errc::io, "a.dbdf", std::nullopt, "expected to open it, got no such file");
-  CHECK(std::string(no_byte.what()) == "a.dbdf: io: expected to open it, got no such file");
-  const Error no_file(Errc::out_of_range, "expected a row below 3, got 3");
-  CHECK(std::string(no_file.what()) == "out_of_range: expected a row below 3, got 3");
+  const Error no_byte(Errc::io, "a.dbdf", std::nullopt, "cannot open: No such file or directory");
+  CHECK(std::string(no_byte.what()) == "a.dbdf: cannot open: No such file or directory");
+  const Error only_corrupt(Errc::corrupt, "a.dbdf", std::nullopt, "two headers");
+  CHECK(std::string(only_corrupt.what()) == "a.dbdf: corrupt: two headers");
+  const Error other_code(Errc::type_mismatch, "a.dbdf", 7, "7.4 is not exact as f32");
+  CHECK(std::string(other_code.what()) == "a.dbdf: at byte 7: 7.4 is not exact as f32");
+  const Error no_file(Errc::out_of_range, "row 3 is outside the 3 rows");
+  CHECK(std::string(no_file.what()) == "row 3 is outside the 3 rows");
   CHECK(no_file.file().empty());
   CHECK(!no_file.offset());
 }

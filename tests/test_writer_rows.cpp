@@ -130,7 +130,7 @@ TEST_CASE("writer: values of another type become the matrix's, or are refused by
     w.put<double>({0, 0}, CsrRef<double>{2, 3, row_ptr, col_idx, not_fit});
   });
   REQUIRE(error);
-  CHECK(std::string(error->what()) ==
+  CHECK(test::told(*error) ==
         "type_mismatch: expected values that fit i16 (R6), got another in cell (1, 0)");
   w.put<double>({0, 0}, CsrRef<double>{2, 3, row_ptr, col_idx, fit});
   w.finish();
@@ -236,12 +236,12 @@ TEST_CASE("writer: rows that are refused at their end leave nothing in the file"
     outside.col_idx.back() = ManyRows::kCols;
     auto error = test::error_of([&] { w.template put<double>({ManyRows::kRows, 0}, twice.ref()); });
     REQUIRE(error);
-    CHECK(std::string(error->what()) ==
+    CHECK(test::told(*error) ==
           "invalid_argument: expected each cell once (R5), got cell (1999, 233) of the block at "
           "(2000, 0) twice");
     error = test::error_of([&] { w.template put<double>({ManyRows::kRows, 0}, outside.ref()); });
     REQUIRE(error);
-    CHECK(std::string(error->what()) ==
+    CHECK(test::told(*error) ==
           "out_of_range: expected entries inside the block of 2000 x 240 cells, got (1999, 240)");
   });
   CHECK(test::read_bytes(dir / "refused") == test::read_bytes(dir / "plain"));

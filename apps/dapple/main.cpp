@@ -73,7 +73,7 @@ int run_verb(const Verb& verb, const Arguments& arguments, Console& console) {
     flush_rest(console.out);
     return report_error(error, console);
   } catch (const std::bad_alloc&) {
-    return report_error(Error(Errc::io, "expected memory, got none: out of memory"), console);
+    return report_error(Error(Errc::io, "out of memory"), console);
   }
 }
 

@@ -26,19 +26,20 @@ std::string_view name(Errc code) noexcept;
 
 /// What every failing call throws. A plain value: copyable, no reference to the file.
 ///
-/// `what()` is the whole line without a program name:
-/// "FILE: corrupt at byte 26: expected a block type of 0 to 3, got 7".
+/// `what()` is the whole line without a program name: "FILE: corrupt at byte N: DETAIL" for broken
+/// files, "FILE: at byte N: DETAIL" where a byte is to blame for anything else, otherwise
+/// "FILE: DETAIL". For example "m.dbdf: cannot open: No such file or directory".
 class Error : public std::runtime_error {
  public:
   /// `file` may be empty when no file is to blame; `offset` is the byte to blame, counted from
-  /// the start of the file; `detail` says what was expected and what was found.
+  /// the start of the file; `detail` says what is wrong and what to do about it.
   Error(Errc code, std::string file, std::optional<std::uint64_t> offset, std::string detail);
   Error(Errc code, std::string detail) : Error(code, {}, std::nullopt, std::move(detail)) {}
 
   Errc code() const noexcept { return code_; }
   const std::string& file() const noexcept { return file_; }
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
-  /// The message without file and code.
+  /// The message without file, code and offset.
   const std::string& detail() const noexcept { return detail_; }
 
  private:

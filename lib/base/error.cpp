@@ -28,13 +28,16 @@ std::string_view name(Errc code) noexcept {
 
 namespace {
 
+// Only "corrupt" tells a reader something that the detail does not: that the file is to blame.
 std::string line(Errc code, const std::string& file, std::optional<std::uint64_t> offset,
                  const std::string& detail) {
   std::string text;
   if (!file.empty()) text.append(file).append(": ");
-  text += name(code);
-  if (offset) text.append(" at byte ").append(std::to_string(*offset));
-  return text.append(": ").append(detail);
+  const bool corrupt = code == Errc::corrupt;
+  if (corrupt) text += "corrupt";
+  if (offset) text.append(corrupt ? " at byte " : "at byte ").append(std::to_string(*offset));
+  if (corrupt || offset) text += ": ";
+  return text += detail;
 }
 
 }  // namespace

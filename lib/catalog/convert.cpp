@@ -120,7 +120,7 @@ void publish_without_meta(OutputFile& file, const std::filesystem::path& out, bo
     // What takes long and may fail comes before an old file loses its labels and types.
     if (sync) file.sync();
     std::filesystem::remove(meta, reason);
-    if (reason) throw_io(meta.string(), "remove it", reason.value());
+    if (reason) throw_io(meta.string(), "remove", reason.value());
   }
   file.publish(sync);
 }

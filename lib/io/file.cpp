@@ -58,10 +58,8 @@ void advise(const std::byte* base, std::uint64_t offset, std::uint64_t n, int ad
 
 void throw_io(const std::string& file, std::string_view action, int errno_value) {
   throw Error(Errc::io, file, std::nullopt,
-              std::string("expected to ")
-                  .append(action)
-                  .append(", got ")
-                  .append(std::generic_category().message(errno_value)));
+              std::string("cannot ").append(action).append(": ").append(
+                  std::generic_category().message(errno_value)));
 }
 
 class MappedFile::Key {};
@@ -90,7 +88,7 @@ Descriptor open_to_read(const std::string& name) {
 
 std::shared_ptr<MappedFile> MappedFile::open(std::string name, bool guarded) {
   Descriptor fd = open_to_read(name);
-  if (!fd.is_open()) throw_io(name, "open it for reading", errno);
+  if (!fd.is_open()) throw_io(name, "open", errno);
   return adopt(std::move(fd), std::move(name), guarded);
 }
 
@@ -114,14 +112,14 @@ std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
   const auto buffer = std::make_unique<std::byte[]>(kBuffer);
   for (;;) {
     const ssize_t got = uninterrupted([&] { return ::read(source, buffer.get(), kBuffer); });
-    if (got < 0) throw_io(name, "read it", errno);
+    if (got < 0) throw_io(name, "read", errno);
     if (got == 0) break;
     for (ssize_t done = 0; done < got;) {
       const ssize_t put = uninterrupted([&] {
         return ::write(fd.get(), buffer.get() + done, static_cast<std::size_t>(got - done));
       });
       if (put <= 0) {
-        throw_io(name, "keep its bytes in folder " + temporary_folder(), put < 0 ? errno : ENOSPC);
+        throw_io(name, "store temporary data in " + temporary_folder(), put < 0 ? errno : ENOSPC);
       }
       done += put;
     }
@@ -154,7 +152,7 @@ const std::byte* MappedFile::map() const {
             boost::interprocess::mapped_region(OpenFile(fd_.get()), boost::interprocess::read_only,
                                                0, static_cast<std::size_t>(size()));
       } catch (const boost::interprocess::interprocess_exception& e) {
-        throw_io(name_, "map it", e.get_native_error());
+        throw_io(name_, "map", e.get_native_error());
       }
       base = static_cast<const std::byte*>(map->region.get_address());
       if (guarded_) map->guard.emplace(base, map->region.get_size(), fd_.get());
@@ -184,7 +182,7 @@ void MappedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
       return ::pread(fd_.get(), out.data() + done, out.size() - done,
                      static_cast<off_t>(offset + done));
     });
-    if (got < 0) throw_io(name_, "read it", errno);
+    if (got < 0) throw_io(name_, "read", errno);
     if (got == 0) fail_shrunk(name_, offset + done, size());
     done += static_cast<std::size_t>(got);
   }

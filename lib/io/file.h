@@ -216,7 +216,7 @@ class OutputFile {
   std::uint64_t appended_ = 0;
 };
 
-/// Throws io with the system's reason for `errno_value`: "expected to <action>, got <reason>".
+/// Throws io with the system's reason for `errno_value`: "cannot <action>: <reason>".
 [[noreturn]] void throw_io(const std::string& file, std::string_view action, int errno_value);
 
 }  // namespace dapple::detail

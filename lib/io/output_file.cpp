@@ -111,10 +111,10 @@ OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
   if (can_link_nameless()) {
     fd_ = open_nameless(folder_of(path_), mode);
     if (fd_.is_open()) return;
-    if (!lacks_nameless(errno)) throw_io(name_, "create it", errno);
+    if (!lacks_nameless(errno)) throw_io(name_, "create", errno);
   }
   fd_ = open_hidden(path_, mode, hidden_);
-  if (!fd_.is_open()) throw_io(name_, "create it", errno);
+  if (!fd_.is_open()) throw_io(name_, "create", errno);
 }
 
 OutputFile::~OutputFile() { discard(); }
@@ -163,7 +163,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes
     const ssize_t put = uninterrupted([&] {
       return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     });
-    if (put <= 0) throw_io(name_, "write it", put < 0 ? errno : ENOSPC);
+    if (put <= 0) throw_io(name_, "write", put < 0 ? errno : ENOSPC);
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }
@@ -177,7 +177,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
     const int count = static_cast<int>(std::min<std::size_t>(parts.size(), 1024));  // IOV_MAX
     const ssize_t put = uninterrupted(
         [&] { return ::pwritev(fd_.get(), parts.data(), count, static_cast<off_t>(offset)); });
-    if (put <= 0) throw_io(name_, "write it", put < 0 ? errno : ENOSPC);
+    if (put <= 0) throw_io(name_, "write", put < 0 ? errno : ENOSPC);
     offset += static_cast<std::uint64_t>(put);
     auto left = static_cast<std::size_t>(put);
     while (!parts.empty() && left >= parts.front().iov_len) {
@@ -193,7 +193,7 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
 
 void OutputFile::cut(std::uint64_t offset) const {
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(offset)); }) != 0) {
-    throw_io(name_, "cut it", errno);
+    throw_io(name_, "truncate", errno);
   }
 }
 
@@ -204,7 +204,7 @@ void OutputFile::append(std::span<const std::byte> bytes) {
 
 void OutputFile::sync() {
   if (uninterrupted([&] { return ::fsync(fd_.get()); }) != 0) {
-    throw_io(name_, "sync it to storage", errno);
+    throw_io(name_, "sync to storage", errno);
   }
   synced_ = true;
 }
@@ -212,7 +212,7 @@ void OutputFile::sync() {
 void OutputFile::publish(bool sync) {
   struct stat old;
   if (overwrite_ && ::stat(path_.c_str(), &old) == 0 && !keep_permissions(fd_.get(), old)) {
-    throw_io(name_, "keep the permissions of the file that it replaces", errno);
+    throw_io(name_, "keep the permissions of the file it replaces", errno);
   }
   if (sync && !synced_) this->sync();
   give_name();
@@ -234,7 +234,7 @@ void OutputFile::give_name() {
                                             : rename_new(hidden_, path_));
   }
   if (!named && errno == EEXIST && !overwrite_) throw_exists(name_);
-  if (!named) throw_io(name_, "give the new file its name", errno);
+  if (!named) throw_io(name_, "move the finished file into place", errno);
   hidden_.clear();
 }
 

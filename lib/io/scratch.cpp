@@ -26,10 +26,10 @@ Scratch::Scratch(std::uint64_t size) : size_(size) {
   }
   fd_ = open_scratch("working space");
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) != 0) {
-    fail("give it " + std::to_string(size) + " bytes", errno);
+    fail("reserve " + std::to_string(size) + " bytes", errno);
   }
   Descriptor reader(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
-  if (!reader.is_open()) fail("open it for reading", errno);
+  if (!reader.is_open()) fail("open", errno);
   file_ = MappedFile::adopt(std::move(reader), "working space");
 }
 
@@ -44,7 +44,7 @@ void Scratch::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
     const ssize_t put = uninterrupted([&] {
       return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     });
-    if (put <= 0) fail("write it", put < 0 ? errno : ENOSPC);
+    if (put <= 0) fail("write", put < 0 ? errno : ENOSPC);
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }

@@ -117,7 +117,7 @@ Descriptor open_scratch(const std::string& file) {
     fd = open_hidden(path, kPrivate, hidden);
     if (fd.is_open()) ::unlink(hidden.c_str());
   }
-  if (!fd.is_open()) throw_io(file, "keep its bytes in folder " + folder, errno);
+  if (!fd.is_open()) throw_io(file, "store temporary data in " + folder, errno);
   return fd;
 }
 

@@ -112,10 +112,7 @@ inline std::string complaint(const TempDir& dir, std::string_view text,
         },
         object);
   });
-  if (!error) return "";
-  std::string line(name(error->code()));
-  if (error->offset()) line += " at byte " + std::to_string(*error->offset());
-  return line + ": " + error->detail();
+  return error ? test::told(*error) : "";
 }
 
 }  // namespace dapple::test

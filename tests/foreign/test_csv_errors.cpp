@@ -32,9 +32,7 @@ std::string csv_error(std::string_view text, const CsvOptions& csv = {}) {
   fuzz::MemoryFile file;
   file.set(std::as_bytes(std::span(text)));
   const auto error = test::error_of([&] { read_csv(file.path(), csv); });
-  if (!error) return "no error";
-  std::string line = error->what();
-  return line.substr(std::min(line.size(), file.path().string().size() + 2));
+  return error ? test::told(*error) : "no error";
 }
 
 }  // namespace

@@ -29,9 +29,7 @@ std::string mtx_error(std::string_view text) {
   fuzz::MemoryFile file;
   file.set(std::as_bytes(std::span(text)));
   const auto error = test::error_of([&] { read_mtx(file.path()); });
-  if (!error) return "no error";
-  const std::string line = error->what();
-  return line.substr(std::min(line.size(), file.path().string().size() + 2));
+  return error ? test::told(*error) : "no error";
 }
 
 const std::string kReal = "%%MatrixMarket matrix coordinate real general\n";        // 46 bytes

@@ -182,7 +182,7 @@ void publish(OutputFile& file, const std::filesystem::path& path, OutputFile& me
   std::error_code reason;
   if (std::filesystem::exists(std::filesystem::symlink_status(path, reason))) {
     std::filesystem::remove(meta.name(), reason);
-    if (reason) throw_io(meta.name(), "replace it", reason.value());
+    if (reason) throw_io(meta.name(), "replace", reason.value());
     file.publish(options.sync);
     meta.publish(options.sync);
     return;
