@@ -9,8 +9,8 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/row_columns.h"
 #include "lib/cells/stream_copy.h"
-#include "lib/dbdf/read/entry_stream.h"
 #include "lib/dbdf/split_entries.h"
+#include "lib/object/entry_stream.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::dbdf {

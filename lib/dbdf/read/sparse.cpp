@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lib/cells/convert_cells.h"
-#include "lib/dbdf/read/entry_stream.h"
 #include "lib/dbdf/read/scattered_rows.h"
+#include "lib/object/entry_stream.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::dbdf {

@@ -1,9 +1,9 @@
-#include "lib/dbdf/read/entry_stream.h"
+#include "lib/object/entry_stream.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace dapple::detail::dbdf {
+namespace dapple::detail {
 
 namespace {
 
@@ -17,7 +17,7 @@ namespace {
 
 void Stream::fail(const std::byte* at, const std::string& detail) const {
   const auto offset =
-      entry.offset + header_size(entry.kind) + static_cast<std::uint64_t>(at - data);
+      entry.offset + store.codec().header_size(entry) + static_cast<std::uint64_t>(at - data);
   store.fail(Errc::corrupt, offset, detail);
 }
 
@@ -75,4 +75,4 @@ std::uint64_t value_as(const Stream& s, CellInBlock cell, const std::byte* value
   return bits;
 }
 
-}  // namespace dapple::detail::dbdf
+}  // namespace dapple::detail
