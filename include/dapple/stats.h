@@ -1,0 +1,56 @@
+// Statistics of a matrix or frame: of all cells, of each row, of each column.
+//
+// Cells are read where they are, in the type in which they are stored; nothing is decoded as a
+// whole. Cells that a sparse block does not store are zeros and count like any other. NaNs are
+// counted and left out of everything else; infinities are numbers like others.
+//
+// Exactness. Integers are summed exactly, their squares too up to 32 bits; each result is rounded
+// once, to f64. Floats and the squares of 64-bit integers are summed in f64, in an order that
+// depends on the file and on the number of threads alone.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "dapple/blocked_object.h"
+
+namespace dapple {
+
+struct Stats {
+  std::uint64_t count = 0;  // cells, NaNs included
+  std::uint64_t nnz = 0;    // cells that are neither zero (of either sign) nor NaN
+  std::uint64_t nans = 0;
+  double min = std::numeric_limits<double>::quiet_NaN();  // NaN when there is no number
+  double max = std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  double sum_squares = 0;
+
+  /// Of the cells that are not NaN; NaN when there are none.
+  double mean() const noexcept;
+  /// The mean squared distance from the mean (divided by the number of cells, not by one less). It
+  /// is the difference of two sums: where the mean is many times the standard deviation, that many
+  /// digits squared are lost.
+  double variance() const noexcept;
+};
+
+struct StatsOptions {
+  Absent absent = Absent::error;
+  unsigned threads = 1;  // 0: one per processor
+  /// Take what the file's index says of whole blocks instead of reading their cells, where it says
+  /// so: `matrix_stats` then reads no cell. False: read the cells.
+  bool stored = true;
+};
+
+/// Of all cells. Throws absent (R7), corrupt, type_mismatch, io. One pass over the blocks.
+Stats matrix_stats(const BlockedObject& object, const StatsOptions& options = {});
+
+/// One for each row. Errors and time as `matrix_stats`; memory: the result, and the sums that it is
+/// made of, 32 to 64 bytes a row.
+std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options = {});
+
+/// One for each column. Memory likewise, for each thread where the tiles of a grid are fewer than
+/// the threads in a row.
+std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options = {});
+
+}  // namespace dapple

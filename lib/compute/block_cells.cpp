@@ -1,0 +1,52 @@
+#include "lib/compute/block_cells.h"
+
+namespace dapple::detail {
+
+bool holds_stored(const Schema& schema, Range cols, ValueType stored) {
+  if (schema.kind == ObjectKind::matrix) return holds_all(schema.value_type, stored);
+  for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
+    if (!holds_all(schema.type_of(c), stored)) return false;
+  }
+  return true;
+}
+
+std::uint64_t end_of_type(const Schema& schema, Range cols) {
+  if (schema.kind == ObjectKind::matrix) return cols.end;
+  std::uint64_t end = cols.begin + 1;
+  while (end < cols.end && schema.type_of(end) == schema.type_of(cols.begin)) ++end;
+  return end;
+}
+
+namespace {
+
+std::vector<Range> strips(std::uint64_t n, std::uint64_t tiles, std::uint64_t tile,
+                          std::uint64_t most) {
+  std::vector<Range> cut;
+  if (n == 0) return cut;
+  const bool at_tiles = tiles >= most;
+  const std::uint64_t units = at_tiles ? tiles : n;
+  const std::uint64_t count = std::clamp<std::uint64_t>(most, 1, units);
+  const std::uint64_t each = units / count, longer = units % count;  // the first ones take one more
+  std::uint64_t unit = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t begin = unit;
+    unit += each + (i < longer ? 1 : 0);
+    const std::uint64_t size = at_tiles ? tile : 1;
+    cut.push_back({begin * size, i + 1 == count ? n : unit * size});
+  }
+  return cut;
+}
+
+}  // namespace
+
+std::vector<Range> row_strips(const Store& store, std::uint64_t most) {
+  const auto& grid = store.index().grid();
+  return strips(store.schema().rows, grid ? grid->rows : 0, grid ? grid->tile.rows : 1, most);
+}
+
+std::vector<Range> column_strips(const Store& store, std::uint64_t most) {
+  const auto& grid = store.index().grid();
+  return strips(store.schema().cols, grid ? grid->cols : 0, grid ? grid->tile.cols : 1, most);
+}
+
+}  // namespace dapple::detail

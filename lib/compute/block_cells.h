@@ -1,0 +1,229 @@
+// The cells of blocks where they are, in their stored type: what products, statistics and searches
+// are written against. No block is decoded as a whole.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "dapple/value_type.h"
+#include "lib/base/bytes.h"
+#include "lib/object/entry_stream.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail {
+
+/// Rows of dense cells of one type, from (row, col) of the object on; `row_step` bytes apart.
+template <Value T>
+struct DenseRows {
+  std::uint64_t row, col;
+  std::uint64_t rows, cols;
+  const std::byte* data;
+  std::size_t row_step;
+};
+
+/// The stored entries of one row of a CSR block, from `col` of the object on.
+template <Value T>
+struct SparseRow {
+  static constexpr std::size_t kStride = 4 + sizeof(T);
+
+  const Stream& stream;
+  std::uint64_t row;
+  std::uint64_t col;
+  std::uint32_t row_in_block;
+  const std::byte* entries;
+  std::uint32_t count;
+
+  /// Calls f(lane, column in the block, value) for each entry; `lane` goes round from 0 to 3, so
+  /// that `f` can keep four sums that do not wait for each other. Each column is checked in the
+  /// register that `f` gets (R5). Throws corrupt.
+  template <class F>
+  [[gnu::always_inline]] void each(const F& f) const {
+    const std::uint32_t width = stream.entry.cols;
+    const auto column = [&](std::uint32_t k) {
+      return load_le<std::uint32_t>(entries + k * kStride);
+    };
+    const auto value = [&](std::uint32_t k) { return load_le<T>(entries + k * kStride + 4); };
+    std::uint32_t k = 0, least = 0;  // the lowest column that keeps ascending order
+    for (; count - k >= 4; k += 4) {
+      const std::uint32_t a = column(k), b = column(k + 1), c = column(k + 2), d = column(k + 3);
+      const bool bad = (a < least) | (b <= a) | (c <= b) | (d <= c) | (d >= width);
+      if (bad) [[unlikely]]
+        break;
+      f(0, a, value(k));
+      f(1, b, value(k + 1));
+      f(2, c, value(k + 2));
+      f(3, d, value(k + 3));
+      least = d + 1;  // at most `width`
+    }
+    for (; k < count; ++k) {
+      const std::uint32_t a = column(k);
+      if (a - least >= width - least) [[unlikely]]
+        break;
+      f(0, a, value(k));
+      least = a + 1;
+    }
+    if (k < count) [[unlikely]]
+      each_unordered(k, f);
+  }
+
+ private:
+  template <class F>
+  [[gnu::noinline]] void each_unordered(std::uint32_t first, const F& f) const {
+    stream.require_distinct_columns(entries, count, kStride, row_in_block);
+    for (std::uint32_t k = first; k < count; ++k) {
+      const std::byte* const entry = entries + k * kStride;
+      const auto at = load_le<std::uint32_t>(entry);
+      if (at >= stream.entry.cols) stream.fail_col(entry, at);
+      f(0, at, load_le<T>(entry + 4));
+    }
+  }
+};
+
+/// Memory for cells that cannot be looked at where they are; kept from block to block.
+class Band {
+ public:
+  std::byte* room(std::size_t bytes) {
+    if (bytes > size_) {
+      bytes_ = std::make_unique<std::byte[]>(bytes);
+      size_ = bytes;
+    }
+    return bytes_.get();
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0;
+};
+
+/// True when every value of the stored type is one of the declared type of these columns of the
+/// object, so that stored values need no look (R6).
+bool holds_stored(const Schema& schema, Range cols, ValueType stored);
+
+/// The first of `cols` that has another declared type than the one at their beginning.
+std::uint64_t end_of_type(const Schema& schema, Range cols);
+
+namespace block_cells {
+
+template <class Kernel>
+void decoded(const Store& store, const Entry& e, const Part& part, Band& band, Kernel& kernel) {
+  const ValueType type = store.schema().type_of(e.pos.cx + part.cols.begin);
+  const std::size_t size = size_of(type);
+  // Formats that are parsed from the front are asked for larger bands.
+  const std::uint64_t most = (store.codec().sequential ? 16U << 20 : 256U << 10) / size;
+  const std::uint64_t cols = std::min(part.cols.size(), most);
+  const std::uint64_t rows = std::min(part.rows.size(), std::max<std::uint64_t>(1, most / cols));
+  for (std::uint64_t r = part.rows.begin; r < part.rows.end; r += rows) {
+    for (std::uint64_t c = part.cols.begin; c < part.cols.end; c += cols) {
+      const Part piece{{r, std::min(r + rows, part.rows.end)},
+                       {c, std::min(c + cols, part.cols.end)}};
+      const std::size_t step = piece.cols.size() * size;
+      std::byte* const cells = band.room(piece.rows.size() * step);
+      store.read_block(e, piece, {cells, type, step, size});
+      visit_type(type, [&](auto tag) {
+        kernel.dense(DenseRows<decltype(tag)>{e.pos.rx + r, e.pos.cx + c, piece.rows.size(),
+                                              piece.cols.size(), cells, step});
+      });
+    }
+  }
+}
+
+template <class Kernel>
+void sparse_in_place(const Store& store, const Entry& e, const Part& part, Kernel& kernel) {
+  const Stream stream(store, e);
+  visit_type(e.value_type, [&](auto tag) {
+    using T = decltype(tag);
+    if (e.kind == BlockKind::csr && part.cols.size() == e.cols) {
+      RowCursor cursor;
+      each_csr_row<sizeof(T)>(
+          stream, part.rows, cursor,
+          [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {
+            kernel.row(SparseRow<T>{stream, e.pos.rx + row, e.pos.cx, row, entries, count});
+          });
+    } else {
+      each<sizeof(T)>(stream, part,
+                      [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+                        kernel.cell(e.pos.rx + row, e.pos.cx + col, load_le<T>(value));
+                      });
+    }
+  });
+}
+
+template <class Kernel>
+void sparse_entries(const Store& store, const Entry& e, const Part& part, Kernel& kernel) {
+  const Schema& schema = store.schema();
+  const CellRun::Take take = [&](std::span<const StoredCell> run) {
+    const auto put = [&](auto tag, const StoredCell& cell) {
+      kernel.cell(cell.row, cell.col,
+                  load_le<decltype(tag)>(reinterpret_cast<const std::byte*>(&cell.bits)));
+    };
+    if (schema.kind == ObjectKind::matrix) {
+      return visit_type(schema.value_type, [&](auto tag) {
+        for (const StoredCell& cell : run) put(tag, cell);
+      });
+    }
+    for (const StoredCell& cell : run) {
+      visit_type(schema.type_of(cell.col), [&](auto tag) { put(tag, cell); });
+    }
+  };
+  CellRun run(take);
+  store.codec().entries(store, e, part, run);
+  run.flush();
+}
+
+}  // namespace block_cells
+
+/// Hands the cells of `part` of a block, whose entry is known to be right, to the kernel:
+/// `kernel.dense(DenseRows<T>)` for dense cells, `kernel.row(SparseRow<T>)` for each row of CSR
+/// entries, `kernel.cell(row, col, T)` for each other stored entry, of which none is called for
+/// zeros that are not stored. T is the stored type, or the declared one where values must be
+/// compared with it. Throws corrupt, type_mismatch.
+template <class Kernel>
+void visit_cells(const Store& store, const Entry& e, const Part& part, Band& band, Kernel& kernel) {
+  if (e.kind == BlockKind::empty) return;
+  const Codec& codec = store.codec();
+  const Range cols{e.pos.cx + part.cols.begin, e.pos.cx + part.cols.end};
+  const bool as_stored = holds_stored(store.schema(), cols, e.value_type);
+  if (e.kind != BlockKind::dense) {
+    if (codec.sparse_in_place && as_stored) {
+      return block_cells::sparse_in_place(store, e, part, kernel);
+    }
+    if (codec.entries != nullptr) return block_cells::sparse_entries(store, e, part, kernel);
+  } else if (codec.in_place != nullptr && as_stored) {
+    if (const auto place = codec.in_place(store, e)) {
+      return visit_type(e.value_type, [&](auto tag) {
+        using T = decltype(tag);
+        kernel.dense(DenseRows<T>{
+            e.pos.rx + part.rows.begin, e.pos.cx + part.cols.begin, part.rows.size(),
+            part.cols.size(),
+            place->data + part.rows.begin * place->row_step + part.cols.begin * sizeof(T),
+            place->row_step});
+      });
+    }
+  }
+  for (std::uint64_t at = part.cols.begin; at < part.cols.end;) {
+    const std::uint64_t end =
+        end_of_type(store.schema(), {e.pos.cx + at, e.pos.cx + part.cols.end}) - e.pos.cx;
+    block_cells::decoded(store, e, {part.rows, {at, end}}, band, kernel);
+    at = end;
+  }
+}
+
+/// The same for all blocks of a region, in ascending order of positions; absent cells as `options`
+/// says.
+template <class Kernel>
+void visit_region(const Store& store, const Region& region, const ReadOptions& options, Band& band,
+                  Kernel& kernel) {
+  if (region.empty()) return;
+  store.for_each_block(region, options, [&](std::uint64_t, const Entry& e, const Part& part) {
+    visit_cells(store, e, part, band, kernel);
+  });
+}
+
+/// Cuts rows (or columns) into at most `most` strips for threads, at the edges of tiles where there
+/// is a grid of enough of them. The cuts depend on nothing else.
+std::vector<Range> row_strips(const Store& store, std::uint64_t most);
+std::vector<Range> column_strips(const Store& store, std::uint64_t most);
+
+}  // namespace dapple::detail

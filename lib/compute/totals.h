@@ -1,0 +1,98 @@
+// Tallies of cells of all types, put together into the statistics that the caller sees.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "dapple/stats.h"
+#include "lib/cells/tally.h"
+
+namespace dapple::detail {
+
+/// What cells of any types add up to.
+class Totals {
+ public:
+  template <class Tally>
+  void add(const Tally& tally) noexcept {
+    if constexpr (std::is_same_v<Tally, FloatTally>) {
+      float_sum_ += tally.sum;
+    } else {
+      int_sum_ += tally.sum;
+    }
+    if constexpr (std::is_floating_point_v<decltype(tally.squares)>) {
+      float_squares_ += tally.squares;
+    } else {
+      int_squares_ += tally.squares;
+    }
+    nonzero_ += tally.nonzero;
+    nans_ += tally.nans;
+    if (tally.min <= tally.max) {
+      min_ = std::min(min_, static_cast<double>(tally.min));
+      max_ = std::max(max_, static_cast<double>(tally.max));
+    }
+  }
+  void merge(const Totals& other) noexcept {
+    int_sum_ += other.int_sum_;
+    int_squares_ += other.int_squares_;
+    float_sum_ += other.float_sum_;
+    float_squares_ += other.float_squares_;
+    nonzero_ += other.nonzero_;
+    nans_ += other.nans_;
+    min_ = std::min(min_, other.min_);
+    max_ = std::max(max_, other.max_);
+  }
+  /// Of `count` cells, of which those that were not added are zeros.
+  Stats stats(std::uint64_t count) const noexcept;
+
+ private:
+  Int128 int_sum_ = 0;
+  Uint128 int_squares_ = 0;
+  double float_sum_ = 0, float_squares_ = 0;
+  std::uint64_t nonzero_ = 0, nans_ = 0;
+  double min_ = std::numeric_limits<double>::infinity();
+  double max_ = -std::numeric_limits<double>::infinity();
+};
+
+/// A tally for each of many rows or columns, of every class of value types that comes along.
+class TallyTable {
+ public:
+  explicit TallyTable(std::uint64_t n) : n_(n) {}
+
+  /// The tallies for values of type T; made when they are first asked for.
+  template <Value T>
+  TallyOf<T>* of() {
+    auto& tallies = get<TallyOf<T>>();
+    if (tallies.empty()) tallies.resize(n_);
+    return tallies.data();
+  }
+  void merge(const TallyTable& other);
+  Totals totals(std::uint64_t i) const noexcept;
+
+ private:
+  template <class Tally>
+  std::vector<Tally>& get() noexcept {
+    if constexpr (std::is_same_v<Tally, SmallTally>) {
+      return small_;
+    } else if constexpr (std::is_same_v<Tally, WideTally>) {
+      return wide_;
+    } else if constexpr (std::is_same_v<Tally, LongTally>) {
+      return long_;
+    } else if constexpr (std::is_same_v<Tally, UnsignedLongTally>) {
+      return unsigned_long_;
+    } else {
+      return floats_;
+    }
+  }
+
+  std::uint64_t n_;
+  std::vector<SmallTally> small_;
+  std::vector<WideTally> wide_;
+  std::vector<LongTally> long_;
+  std::vector<UnsignedLongTally> unsigned_long_;
+  std::vector<FloatTally> floats_;
+};
+
+}  // namespace dapple::detail
