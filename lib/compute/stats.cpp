@@ -10,10 +10,11 @@ namespace detail {
 
 namespace {
 
-/// Adds the entries of a row to four tallies side by side.
+/// Adds the entries of a row. Floats go to four tallies side by side, of which each addition need
+/// not wait for the one before.
 template <Value T>
 void add_row(const SparseRow<T>& row, TallyOf<T>& tally) {
-  if (row.count < 16) {
+  if (std::is_integral_v<T> || row.count < 16) {
     TallyOf<T> local = tally;  // in registers
     row.each([&](int, std::uint32_t, T v) { local.add(v); });
     tally = local;
