@@ -63,11 +63,6 @@ void check_entries(const Source& source, const Table& wanted, const Region& regi
     return a.row == b.row && a.col == b.col && a.bits == b.bits;
   };
   REQUIRE(std::equal(got.begin(), got.end(), expected.begin(), expected.end(), same));
-
-  std::vector<StoredCell> collected;
-  REQUIRE(source.collect(region, expected.size(), collected));
-  CHECK(collected.size() == expected.size());
-  if (!expected.empty()) CHECK_FALSE(source.collect(region, expected.size() - 1, collected));
 }
 
 Table selected(const Table& table, Range rows, const std::vector<std::uint64_t>& cols) {

@@ -156,25 +156,62 @@ class Turn {
   bool taken_ = false;
 };
 
+/// One step of those that follow: calls f(turn), and keeps its turn whether f takes it or not. An
+/// error is thrown here in the step's turn, unless an earlier step threw one.
+template <class F>
+void run_in_turn(Turnstile& stile, std::uint64_t number, const F& f) {
+  Turn turn(stile, number);
+  try {
+    f(turn);
+    if (!turn.taken()) turn.take([] {});
+  } catch (const Turnstile::Closed&) {
+    return;  // the step that failed throws why
+  } catch (...) {
+    if (turn.taken() || stile.has_come(number)) {
+      stile.close();
+      throw;
+    }
+  }
+}
+
 /// As `parallel_for`, calling f(i, worker, turn). What f does inside `turn.take` happens in
 /// ascending order of i, whatever the number of threads; the rest runs concurrently. Of several
 /// exceptions thrown before or in a turn, the one of the lowest i is rethrown here.
 template <class F>
 void parallel_in_order(std::uint64_t n, unsigned threads, const F& f) {
   Turnstile stile;
+  // Indices are handed out in ascending order, so a step that is waited for is under way.
   parallel_for(n, threads, [&](std::uint64_t i, unsigned worker) {
-    // Indices are handed out in ascending order, so a step that is waited for is under way.
-    Turn turn(stile, i);
-    try {
-      f(i, worker, turn);
-      if (!turn.taken()) turn.take([] {});
-    } catch (const Turnstile::Closed&) {
-      return;  // the step that failed throws why
-    } catch (...) {
-      if (turn.taken() || stile.has_come(i)) {
-        stile.close();
-        throw;
-      }
+    run_in_turn(stile, i, [&](Turn& turn) { f(i, worker, turn); });
+  });
+}
+
+/// The same for steps that are found one after the other: next(worker), called by one worker at a
+/// time, finds the one that this worker then does by f(worker, turn), and returns false when there
+/// is none.
+template <class Next, class F>
+void parallel_stream(unsigned threads, const Next& next, const F& f) {
+  Turnstile stile;
+  std::mutex mutex;  // guards what follows
+  std::uint64_t found = 0;
+  bool done = false;
+  parallel_for(worker_limit(threads), threads, [&](std::uint64_t, unsigned worker) {
+    while (true) {
+      std::unique_lock lock(mutex);
+      if (done) return;
+      run_in_turn(stile, found++, [&](Turn& turn) {
+        try {
+          const bool more = next(worker);
+          done = !more;
+          lock.unlock();
+          if (more) f(worker, turn);
+        } catch (...) {
+          if (!lock.owns_lock()) lock.lock();
+          done = true;
+          lock.unlock();  // the step may have to wait for its turn
+          throw;
+        }
+      });
     }
   });
 }

@@ -2,105 +2,78 @@
 
 #include <algorithm>
 #include <limits>
-#include <new>
-#include <numeric>
-#include <tuple>
-#include <vector>
+#include <mutex>
+#include <shared_mutex>
 
-#include "lib/base/bytes.h"
-#include "lib/cells/convert_cells.h"
-#include "lib/cells/row_columns.h"
-#include "lib/compute/csr_rows.h"
+#include "lib/base/parallel.h"
+#include "lib/compute/row_stream.h"
 
 namespace dapple::detail {
 
 namespace {
 
-// The value of a cell as bits of another type.
-std::uint64_t cell_as(const Store& store, const StoredCell& cell, ValueType type) {
-  const ValueType declared = store.schema().type_of(cell.col);
-  std::uint64_t bits = cell.bits;
-  if (declared != type && !convert_cell(declared, cell.bits, type, bits)) {
-    throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
-                "expected values that fit " + std::string(name(type)) +
-                    " (R6), got another in cell " + text({cell.row, cell.col}));
-  }
-  return bits;
-}
-
-// For what has no rows to give (dense files of others, blocks of a type wider than they may be),
-// and to say what is wrong with what has: counts them row by row, then decodes them again
-// straight to their places. No memory beside the result, but a word per row.
+/// The result as it grows. Bands take their places in turn, and fill them at the same time.
 template <class Col>
-void place_csr(const Store& store, const Region& region, const ReadOptions& options,
-               const CsrOut<Col>& out) {
-  const std::uint64_t rows = region.rows.size();
-  Array<std::uint64_t>& row_ptr = out.row_ptr;
-  row_ptr.reset(rows + 1);
-  std::fill(row_ptr.begin(), row_ptr.end(), 0);
-  store.entries(region, options,
-                [&](const StoredCell& cell) { ++row_ptr[cell.row - region.rows.begin + 1]; });
-  std::partial_sum(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
-  out.col_idx.reset(row_ptr[rows]);
-  std::byte* const values = out.resize_values(0, row_ptr[rows]);
-  std::vector<std::uint64_t> next(row_ptr.begin(), row_ptr.begin() + rows);
-  const auto fail_changed = [&] {
-    store.fail(Errc::io, 0, "expected a file that stays as it is while it is read, got a change");
-  };
-  visit_bits(out.type, [&](auto tag) {
-    using Bits = decltype(tag);
-    store.entries(region, options, [&](const StoredCell& cell) {
-      const std::uint64_t row = cell.row - region.rows.begin;
-      const std::uint64_t k = next[row]++;
-      if (k == row_ptr[row + 1]) fail_changed();
-      out.col_idx[k] = static_cast<Col>(cell.col - region.cols.begin);
-      store_le(values + k * sizeof(Bits), static_cast<Bits>(cell_as(store, cell, out.type)));
+class Collector {
+ public:
+  Collector(const Region& region, std::uint64_t expected, const CsrOut<Col>& out) : out_(out) {
+    out_.row_ptr.reset(region.rows.size() + 1);
+    out_.row_ptr[0] = 0;
+    reserve(expected);
+  }
+
+  void take(const RowBand& band, Turn& turn) {
+    std::uint64_t base = 0, empty = 0;
+    turn.take([&] {
+      base = size_;
+      empty = row_;
+      if (band.entries() > room_ - size_) {
+        const std::unique_lock lock(moved_);
+        reserve(std::max(size_ + band.entries(), room_ + room_ / 2));
+      }
+      size_ += band.entries();
+      row_ = band.rows().end;
     });
-  });
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    const std::uint64_t begin = row_ptr[row], end = row_ptr[row + 1];
-    if (next[row] != end) fail_changed();
-    Col* const cols = out.col_idx.data() + begin;
-    if (!std::is_sorted(cols, cols + (end - begin))) {
-      sort_row(cols, out.type, values + begin * size_of(out.type), end - begin);
-    }
+    std::uint64_t* const row_ptr = out_.row_ptr.data();
+    std::fill(row_ptr + empty + 1, row_ptr + band.rows().begin + 1, base);
+    const std::shared_lock lock(moved_);
+    band.place(base, row_ptr + band.rows().begin, out_.col_idx.data() + base,
+               values_ + base * size_of(out_.type));
   }
-}
 
-// For formats that are parsed from front to back: once. Memory: 24 bytes an entry beside the
-// result.
-template <class Col>
-void sort_csr(const Store& store, const Region& region, const ReadOptions& options,
-              const CsrOut<Col>& out) {
-  std::vector<StoredCell> cells;
-  store.entries(region, options, [&](const StoredCell& cell) {
-    cells.push_back({cell.row, cell.col, cell_as(store, cell, out.type)});
-  });
-  const auto before = [](const StoredCell& a, const StoredCell& b) {
-    return std::tie(a.row, a.col) < std::tie(b.row, b.col);
-  };
-  if (!std::is_sorted(cells.begin(), cells.end(), before)) {
-    std::sort(cells.begin(), cells.end(), before);
+  void finish() {
+    std::fill(out_.row_ptr.begin() + row_ + 1, out_.row_ptr.end(), size_);
+    out_.col_idx.shorten(size_);
+    out_.resize_values(size_, size_);
   }
-  out.row_ptr.reset(region.rows.size() + 1);
-  out.col_idx.reset(cells.size());
-  std::byte* const values = out.resize_values(0, cells.size());
-  const std::size_t size = size_of(out.type);
-  std::uint64_t row_end = 0;  // rows below it are complete
-  for (std::size_t k = 0; k < cells.size(); ++k) {
-    while (row_end <= cells[k].row - region.rows.begin) out.row_ptr[row_end++] = k;
-    out.col_idx[k] = static_cast<Col>(cells[k].col - region.cols.begin);
-    store_bits(out.type, values + k * size, cells[k].bits);
+
+ private:
+  void reserve(std::uint64_t room) {
+    if (size_ == 0) {
+      out_.col_idx.reset(room);
+    } else {
+      Array<Col> larger(room);
+      std::copy_n(out_.col_idx.data(), size_, larger.data());
+      out_.col_idx.swap(larger);
+    }
+    values_ = out_.resize_values(size_, room);
+    room_ = room;
   }
-  while (row_end <= region.rows.size()) out.row_ptr[row_end++] = cells.size();
-}
+
+  const CsrOut<Col>& out_;
+  std::shared_mutex moved_;  // shared by those who fill the arrays: they must stay where they are
+  std::byte* values_ = nullptr;
+  std::uint64_t room_ = 0;  // entries that the arrays can take,
+  std::uint64_t size_ = 0;  //   and that have a place
+  std::uint64_t row_ = 0;   // rows above it have one
+};
 
 }  // namespace
 
 void fail_memory(const Store& store, const Region& region) {
   throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
-              "expected a region that fits in memory, got " + std::to_string(region.rows.size()) +
-                  " x " + std::to_string(region.cols.size()) + " cells");
+              std::to_string(region.rows.size()) + " x " + std::to_string(region.cols.size()) +
+                  " cells do not fit in memory");
 }
 
 template <class Col>
@@ -108,11 +81,11 @@ void collect_csr(const Store& store, const Region& region, const ReadOptions& op
                  const CsrOut<Col>& out) {
   // A pointer to each row and one to the end: more than there are numbers for.
   if (region.rows.size() == std::numeric_limits<std::uint64_t>::max()) throw std::bad_alloc();
-  if (store.codec().sequential) {
-    sort_csr(store, region, options, out);
-  } else if (!decode_csr(store, region, options, out)) {
-    place_csr(store, region, options, out);
-  }
+  RowStream stream(store, region, out.type, options.absent);
+  Collector<Col> collector(region, stream.expected(), out);
+  stream.for_each(options.threads,
+                  [&](const RowBand& band, unsigned, Turn& turn) { collector.take(band, turn); });
+  collector.finish();
 }
 
 template void collect_csr(const Store&, const Region&, const ReadOptions&,

@@ -40,9 +40,9 @@ struct CsrOut {
   std::function<std::byte*(std::size_t kept, std::size_t n)> resize_values;
 };
 
-/// Puts the cells of `region` that are stored and not positive zero into `out`, as sorted rows.
-/// Throws type_mismatch when one does not fit the type exactly.
-/// REQUIRES that Col (u32 or u64) holds the region's columns.
+/// Puts the cells of `region` that are stored and not positive zero into `out`, as sorted rows,
+/// with `options.threads`. Throws type_mismatch when one does not fit the type exactly. REQUIRES
+/// that Col (u32 or u64) holds the region's columns.
 template <class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
                  const CsrOut<Col>& out);

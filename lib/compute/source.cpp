@@ -258,12 +258,6 @@ Source::Load Source::load(const Region& region) const {
   return sum;
 }
 
-void Source::fail_twice(const StoredCell& cell) const {
-  throw Error(Errc::corrupt, store_->file().name(), std::nullopt,
-              "expected every cell once (R5), got row " + std::to_string(rows_.begin + cell.row) +
-                  ", column " + std::to_string(object_col(cell.col)) + " twice");
-}
-
 /// The object's column that the output's column shows.
 std::uint64_t Source::object_col(std::uint64_t col) const noexcept {
   const auto run = std::upper_bound(runs_.begin(), runs_.end(), col,

@@ -8,16 +8,30 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "dapple/array.h"
 #include "dapple/convert.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
 
-class RowGatherer;
+class Turn;
+
+/// Rows of the output in three arrays: columns ascend within a row, no value is positive zero.
+struct SourceRows {
+  Range rows{0, 0};
+  ValueType type =
+      ValueType::f64;            // u64: each value as its column's type, in the low bytes of a word
+  Array<std::uint64_t> row_ptr;  // one more than rows, from 0
+  Array<std::uint64_t> col_idx;
+  Array<std::byte> values;
+
+  std::uint64_t entries() const noexcept { return row_ptr[rows.size()]; }
+};
 
 class Source {
  public:
@@ -69,9 +83,17 @@ class Source {
       std::uint64_t offset,
       const std::function<void(const Region&, std::span<const std::byte>)>& take) const;
 
+  /// Calls take(rows, worker, turn) for bands of the region's rows, from the first to the last and
+  /// without those between bands, which are empty; turns come in that order. Values are given as
+  /// `type`, otherwise each as its column's type. Decodes with `threads`. Throws as `read`.
+  /// REQUIRES that a type which is asked for holds all values of the output's.
+  using TakeRows = std::function<void(const SourceRows&, unsigned worker, Turn& turn)>;
+  void for_each_band(const Region& region, std::optional<ValueType> type,
+                     const TakeRows& take) const;
+
   /// Every cell of the region that is not positive zero, in ascending order of rows, then columns,
-  /// many at a time. `bits` holds a value of the output's type. Memory is bounded, whatever the
-  /// region.
+  /// many at a time. `bits` holds a value of the output's type. Memory is bounded by what bands of
+  /// rows hold.
   void entries(const Region& region, const CellRun::Take& take) const;
   /// The same, cell by cell.
   template <std::invocable<const StoredCell&> F>
@@ -81,20 +103,6 @@ class Source {
             }));
   }
 
-  /// The same in any order, at most CellRun::kMost at a time, as fast as they can be decoded.
-  void unordered_entries(const Region& region, const CellRun::Take& take) const;
-
-  /// Appends the region's cells that are not positive zero to `cells`, in any order. False when
-  /// they are more than `limit`; then an unspecified part of them was appended.
-  bool collect(const Region& region, std::uint64_t limit, std::vector<StoredCell>& cells) const;
-
-  /// The same as rows of `type`; false, and nothing useful is there, where `RowGatherer::gather`
-  /// says so, or where the selection or a conversion stands between the object and the output.
-  bool gather(const Region& region, ValueType type, std::uint64_t most, RowGatherer& rows) const;
-  /// True when that is likely to work for regions of few rows, and costs no more than for many.
-  /// Throws corrupt as `BlockIndex::counts`.
-  bool gathers_bands() const;
-
   /// What a region holds, as far as the index tells; no payload is read.
   struct Load {
     double area = 0;           // cells
@@ -102,9 +110,6 @@ class Source {
     double widest_sparse = 0;  // values stored in the largest sparse block that it touches
   };
   Load load(const Region& region) const;
-
-  /// Throws corrupt: the object stores this cell of the output twice (rule R5).
-  [[noreturn]] void fail_twice(const StoredCell& cell) const;
 
   /// Tells the caller of `convert` how far the work is. One thread at a time.
   void progress(std::uint64_t rows_done) const;
@@ -138,17 +143,7 @@ class Source {
   void read_run(const Region& from, const Target& out, unsigned threads) const;
   void read_converted(const Region& from, ValueType stored, const Target& out,
                       unsigned threads) const;
-  /// What `entries` reuses from piece to piece.
-  struct EntryBuffers {
-    std::vector<StoredCell> cells, dealt;
-    std::vector<std::size_t> next;  // place for the next cell of each row
-  };
-
-  std::uint64_t output_bits(const StoredCell& cell) const;
-  void sort_cells(Range rows, EntryBuffers& buffers) const;
-  bool entries_at_once(const Region& region, std::uint64_t most, const CellRun::Take& take,
-                       EntryBuffers& buffers) const;
-  void scan_entries(const Region& region, const CellRun::Take& take) const;
+  void convert_values(SourceRows& rows, std::optional<ValueType> type) const;
   [[noreturn]] void fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
                                std::uint64_t bits) const;
 

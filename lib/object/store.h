@@ -143,6 +143,9 @@ struct Codec {
   /// null: they are made of `entries`.
   bool (*csr_arrays)(const Store&, const Entry&, Range rows, RowCursor& cursor,
                      const CsrTarget& out) = nullptr;
+  /// Moves the cursor of a CSR block down to `row`, and counts the entries of the rows that it
+  /// passes. May be null: then `csr_arrays` is used for whole blocks only.
+  void (*skip_rows)(const Store&, const Entry&, std::uint64_t row, RowCursor& cursor) = nullptr;
   /// True when the file has to be parsed from front to back, so that reading it tile by tile
   /// would parse it again and again: converters read strips of whole rows once and cut them up.
   bool sequential = false;

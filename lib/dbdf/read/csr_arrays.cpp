@@ -214,4 +214,12 @@ bool csr_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& c
   });
 }
 
+void skip_csr_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor) {
+  const Stream stream(store, entry);
+  visit_bits(entry.value_type, [&](auto bits) {
+    each_csr_row<sizeof bits>(stream, {row, row}, cursor,
+                              [](std::uint32_t, const std::byte*, std::uint32_t) {});
+  });
+}
+
 }  // namespace dapple::detail::dbdf

@@ -145,6 +145,7 @@ const Codec kCodec = {
           require_declared(store, e, {rows, {0, e.cols}}, out.type);
           return csr_arrays(store, e, rows, cursor, out);
         },
+    .skip_rows = skip_csr_rows,
 };
 
 }  // namespace dapple::detail::dbdf

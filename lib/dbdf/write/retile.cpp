@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
 
+#include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/compute/pieces.h"
-#include "lib/compute/row_gatherer.h"
 #include "lib/dbdf/write/block_writer.h"
 
 namespace dapple::detail::dbdf {
@@ -25,17 +26,10 @@ constexpr double kStoredPerTile = 1 << 15;
 
 constexpr double kMostSide = std::numeric_limits<std::uint32_t>::max();
 
-/// Sparse blocks are decoded from their start for each tile that they touch. That is cheaper than
-/// to hold all entries of a group while tiles are this few in a row, and blocks hold at most this
-/// many times the entries of a tile.
-constexpr std::uint64_t kFewStrips = 4;
-constexpr double kTallBlock = 4;
-
-/// What one group of tiles may take: entries at 24 bytes each, or bytes of cells.
+/// What one group of tiles may take: stored entries, or bytes of cells.
 constexpr std::uint64_t kGroupEntries = std::uint64_t{2} << 20;
 constexpr double kGroupBytes = 1 << 26;
 constexpr std::uint64_t kGroupTiles = std::uint64_t{1} << 20;
-constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
 /// Parts of a buffer start at multiples of this, enough for every value type.
 constexpr std::size_t kPlaceAlign = 16;
@@ -57,7 +51,7 @@ class Retiler {
         strips_(writer.column_strips()),
         tile_rows_(writer.tile().rows),
         buffers_(worker_limit(source.threads())),
-        sparse_(buffers_.size()) {}
+        tile_rows_of_(buffers_.size()) {}
 
   void run();
 
@@ -73,17 +67,21 @@ class Retiler {
     std::size_t offset, row_bytes;
   };
 
-  /// The stored entries of a tile.
-  struct TileEntries {
-    Region tile;
-    RowGatherer gatherer;           // for those that come as rows; otherwise they are
-    std::vector<SparseCell> cells;  // gathered one by one,
-    ListedRows rows;                // and made rows of
-    std::uint64_t next = 0;         // lowest row << 32 | column that keeps ascending order
-    bool ascending = true;
+  /// The rows of a group that have entries, with columns of the output. A group may have far more
+  /// rows than entries.
+  struct GroupRows {
+    std::vector<std::uint64_t> row_idx, row_ptr, col_idx;
+    std::vector<std::byte> values;
 
-    void start(const Region& its_tile);
-    void append(std::span<const StoredCell> run);
+    void clear();
+    void append(const SourceRows& band);
+  };
+
+  /// The same of one of its tiles.
+  struct TileRows {
+    Array<std::uint64_t> row_ptr;
+    Array<std::uint32_t> row_idx, col_idx;
+    Array<std::byte> values;
   };
 
   static std::uint64_t tiles_in(const Group& group) {
@@ -92,17 +90,14 @@ class Retiler {
   Region cells_of(const Group& group) const;
   Region tile_of(const Group& group, std::uint64_t i) const;
   bool put(const Group& group);
-  void put_entries_by_tile(const Group& group);
-  bool put_dealt_entries(const Group& group, const Region& cells);
-  void put_sparse(TileEntries& entries, Turn& turn);
-  void put_rows(const Region& tile, const CsrCells& rows, Turn& turn);
+  bool put_rows(const Group& group, const Region& cells);
+  CsrCells rows_of(const Region& tile, const Region& group, TileRows& rows) const;
   void put_by_tile(const Group& group);
   void put_from_buffer(const Group& group, const Region& cells);
   void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes, Turn& turn);
   std::vector<Place> places_of(const Group& group, const Region& cells) const;
   void read_to_places(const Group& group, const Region& cells, const std::vector<Place>& places,
                       std::byte* memory);
-  std::uint64_t strip_of(std::uint64_t col) const;
   std::span<std::byte> buffer(unsigned worker, std::size_t bytes);
 
   const Source& source_;
@@ -110,10 +105,10 @@ class Retiler {
   bool put_all_;  // also tiles without entries, which the writer would make empty blocks
   const std::vector<Range>& strips_;
   std::uint64_t tile_rows_;
-  std::vector<StoredCell> entries_;              // of the group,
-  std::vector<StoredCell> dealt_;                //   and tile by tile
   std::vector<std::vector<std::byte>> buffers_;  // one per worker
-  std::vector<TileEntries> sparse_;              // one per worker
+  GroupRows rows_;
+  ValueType rows_type_ = ValueType::f64;  // of their values; as in SourceRows
+  std::vector<TileRows> tile_rows_of_;    // one per worker
 };
 
 Region Retiler::cells_of(const Group& group) const {
@@ -158,19 +153,13 @@ bool Retiler::put(const Group& group) {
   const Source::Load load = source_.load(cells);
   if (load.stored == 0 && !put_all_) {
     // However many tiles these are, nothing is put; that no cell is absent is still asked.
-    entries_.clear();
-    if (source_.collect(cells, 0, entries_)) return true;
+    source_.for_each_band(cells, {}, [](const SourceRows&, unsigned, Turn&) {});
+    return true;
   }
   if (!single && group.strips.size() > kGroupTiles / group.tile_rows.size()) return false;
   if (load.stored < load.area * kSparse) {
-    const double per_tile = load.stored / static_cast<double>(tiles_in(group));
-    if (!source_.store().codec().sequential && group.strips.size() <= kFewStrips &&
-        load.widest_sparse <= kTallBlock * per_tile) {
-      put_entries_by_tile(group);
-      return true;
-    }
     if (!single && load.stored > static_cast<double>(kGroupEntries)) return false;
-    return put_dealt_entries(group, cells);
+    return put_rows(group, cells);
   }
   const double bytes =
       static_cast<double>(cells.rows.size()) * static_cast<double>(source_.packed_row(cells.cols));
@@ -264,94 +253,95 @@ void Retiler::put_from_buffer(const Group& group, const Region& cells) {
   });
 }
 
-/// The column strip of a column: one division where all but the last are equally wide.
-std::uint64_t Retiler::strip_of(std::uint64_t col) const {
-  if (source_.kind() == ObjectKind::matrix) return col / strips_.front().size();
-  const auto behind = std::upper_bound(strips_.begin(), strips_.end(), col,
-                                       [](std::uint64_t c, Range s) { return c < s.begin; });
-  return static_cast<std::uint64_t>(behind - strips_.begin()) - 1;
+void Retiler::GroupRows::clear() {
+  row_idx.clear();
+  row_ptr.assign(1, 0);
+  col_idx.clear();
+  values.clear();
 }
 
-/// Reads the stored entries of each tile by itself.
-void Retiler::put_entries_by_tile(const Group& group) {
-  parallel_in_order(
-      tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
-        TileEntries& entries = sparse_[worker];
-        entries.start(tile_of(group, i));
-        const ValueType type = source_.schema().type_of(entries.tile.cols.begin);
-        if (source_.gather(entries.tile, type, kGroupEntries, entries.gatherer)) {
-          const CsrRows& rows = entries.gatherer.rows();
-          const TileShape shape = shape_of(entries.tile);
-          put_rows(entries.tile,
-                   CsrCells{rows.row_ptr.data(), rows.col_idx.data(), rows.values.data(), type,
-                            shape.rows, shape.cols},
-                   turn);
-          return;
-        }
-        source_.unordered_entries(entries.tile,
-                                  [&](std::span<const StoredCell> run) { entries.append(run); });
-        put_sparse(entries, turn);
+void Retiler::GroupRows::append(const SourceRows& band) {
+  const std::uint64_t base = col_idx.size();
+  for (std::uint64_t row = 0; row < band.rows.size(); ++row) {
+    if (band.row_ptr[row + 1] == band.row_ptr[row]) continue;
+    row_idx.push_back(band.rows.begin + row);
+    row_ptr.push_back(base + band.row_ptr[row + 1]);
+  }
+  const std::uint64_t count = band.entries();
+  col_idx.insert(col_idx.end(), band.col_idx.data(), band.col_idx.data() + count);
+  values.insert(values.end(), band.values.data(), band.values.data() + count * size_of(band.type));
+}
+
+/// Reads the rows of the group once, then hands its tiles to the writer. False, and nothing was
+/// put, when they turn out to have too many entries for a group of several tiles.
+bool Retiler::put_rows(const Group& group, const Region& cells) {
+  struct TooMany {};
+  rows_.clear();
+  try {
+    source_.for_each_band(cells, {}, [&](const SourceRows& band, unsigned, Turn& turn) {
+      turn.take([&] {
+        rows_type_ = band.type;
+        rows_.append(band);
+        if (tiles_in(group) > 1 && rows_.col_idx.size() > 2 * kGroupEntries) throw TooMany();
       });
-}
-
-/// The same for all tiles in one go: collects the entries of the group and deals them out to its
-/// tiles, which keep their order. False when they lie so unevenly that they are too many.
-bool Retiler::put_dealt_entries(const Group& group, const Region& cells) {
-  const std::uint64_t tiles = tiles_in(group);
-  entries_.clear();
-  if (!source_.collect(cells, tiles == 1 ? kNoLimit : 2 * kGroupEntries, entries_)) return false;
-  const auto tile_of_entry = [&](const StoredCell& cell) {
-    const std::uint64_t tile_row = cell.row / tile_rows_ - group.tile_rows.begin;
-    return tile_row * group.strips.size() + (strip_of(cell.col) - group.strips.begin);
-  };
-  std::vector<std::size_t> begin(tiles + 1);
-  for (const StoredCell& cell : entries_) ++begin[tile_of_entry(cell) + 1];
-  for (std::uint64_t i = 0; i < tiles; ++i) begin[i + 1] += begin[i];
-  dealt_.resize(entries_.size());
-  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-  for (const StoredCell& cell : entries_) dealt_[next[tile_of_entry(cell)]++] = cell;
-
-  parallel_in_order(tiles, source_.threads(), [&](std::uint64_t i, unsigned worker, Turn& turn) {
-    TileEntries& entries = sparse_[worker];
-    entries.start(tile_of(group, i));
-    entries.append(std::span(dealt_).subspan(begin[i], begin[i + 1] - begin[i]));
-    put_sparse(entries, turn);
-  });
+    });
+  } catch (const TooMany&) {
+    return false;
+  }
+  parallel_in_order(tiles_in(group), source_.threads(),
+                    [&](std::uint64_t i, unsigned worker, Turn& turn) {
+                      const Region tile = tile_of(group, i);
+                      const CsrCells rows = rows_of(tile, cells, tile_rows_of_[worker]);
+                      if (rows.stored() == 0 && !put_all_) return;
+                      writer_.put({tile.rows.begin, tile.cols.begin}, rows, &turn);
+                    });
   return true;
 }
 
-void Retiler::TileEntries::start(const Region& its_tile) {
-  tile = its_tile;
-  cells.clear();
-  next = 0;
-  ascending = true;
-}
-
-void Retiler::TileEntries::append(std::span<const StoredCell> run) {
-  const std::size_t first = cells.size();
-  cells.resize(first + run.size());
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    const std::uint64_t row = run[i].row - tile.rows.begin, col = run[i].col - tile.cols.begin;
-    cells[first + i] = {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(col),
-                        run[i].bits};
-    const std::uint64_t key = row << 32 | col;
-    ascending &= key >= next;
-    next = key + 1;
+/// What a tile has of the rows of its group, whose cells are `group`.
+CsrCells Retiler::rows_of(const Region& tile, const Region& group, TileRows& rows) const {
+  const auto at = [&](std::uint64_t row) {
+    return static_cast<std::uint64_t>(
+        std::lower_bound(rows_.row_idx.begin(), rows_.row_idx.end(), row) - rows_.row_idx.begin());
+  };
+  const std::uint64_t begin = at(tile.rows.begin), end = at(tile.rows.end);
+  const std::uint64_t most = rows_.row_ptr[end] - rows_.row_ptr[begin];
+  const ValueType type = source_.schema().type_of(tile.cols.begin);
+  const std::size_t size = size_of(type), step = size_of(rows_type_);
+  rows.row_ptr.reset(end - begin + 1);
+  rows.row_idx.reset(end - begin + 1);  // never none, which would mean all rows
+  rows.col_idx.reset(most);
+  rows.values.reset(most * size);
+  const bool whole = tile.cols == group.cols;
+  std::uint32_t listed = 0;
+  std::uint64_t k = 0;
+  for (std::uint64_t i = begin; i < end; ++i) {
+    const std::uint64_t* first = rows_.col_idx.data() + rows_.row_ptr[i];
+    const std::uint64_t* last = rows_.col_idx.data() + rows_.row_ptr[i + 1];
+    if (!whole) {
+      first = std::lower_bound(first, last, tile.cols.begin);
+      last = std::lower_bound(first, last, tile.cols.end);
+      if (first == last) continue;
+    }
+    rows.row_ptr[listed] = k;
+    rows.row_idx[listed++] = static_cast<std::uint32_t>(rows_.row_idx[i] - tile.rows.begin);
+    const std::byte* value = rows_.values.data() + (first - rows_.col_idx.data()) * step;
+    for (; first != last; ++first, ++k, value += step) {
+      rows.col_idx[k] = static_cast<std::uint32_t>(*first - tile.cols.begin);
+      std::memcpy(rows.values.data() + k * size, value, size);
+    }
   }
-}
-
-void Retiler::put_sparse(TileEntries& entries, Turn& turn) {
-  if (const SparseCell* twice = entries.ascending ? nullptr : sort_cells(entries.cells)) {
-    const BlockPos pos{entries.tile.rows.begin, entries.tile.cols.begin};
-    source_.fail_twice({pos.rx + twice->row, pos.cx + twice->col, twice->bits});
-  }
-  const ValueType type = source_.schema().type_of(entries.tile.cols.begin);
-  put_rows(entries.tile, entries.rows.list(entries.cells, type, shape_of(entries.tile)), turn);
-}
-
-void Retiler::put_rows(const Region& tile, const CsrCells& rows, Turn& turn) {
-  if (rows.stored() == 0 && !put_all_) return;
-  writer_.put({tile.rows.begin, tile.cols.begin}, rows, &turn);
+  rows.row_ptr[listed] = k;
+  const TileShape shape = shape_of(tile);
+  const bool all = listed == shape.rows;
+  return {rows.row_ptr.data(),
+          rows.col_idx.data(),
+          rows.values.data(),
+          type,
+          shape.rows,
+          shape.cols,
+          all ? nullptr : rows.row_idx.data(),
+          listed};
 }
 
 /// True when the columns are of one value type.

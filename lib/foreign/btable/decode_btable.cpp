@@ -163,11 +163,18 @@ bool btable_arrays(const Store& store, const Entry& block, Range rows, RowCursor
   return true;
 }
 
+void skip_rows(const Store& store, const Entry& block, std::uint64_t row, RowCursor& cursor) {
+  RowWalk walk(store.file(), block.offset + cursor.byte, block.offset + block.bytes);
+  for (; cursor.row < row; ++cursor.row) cursor.entries += walk.next().size;
+  cursor.byte = walk.offset() - block.offset;
+}
+
 }  // namespace
 
 const Codec kCodec = {.format = "btable",
                       .read = read_btable,
                       .entries = btable_entries,
-                      .csr_arrays = btable_arrays};
+                      .csr_arrays = btable_arrays,
+                      .skip_rows = skip_rows};
 
 }  // namespace dapple::detail::btable

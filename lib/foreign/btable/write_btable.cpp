@@ -1,18 +1,19 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/base/utf16.h"
 #include "lib/base/utf8.h"
 #include "lib/cells/convert_cells.h"
-#include "lib/compute/pieces.h"
-#include "lib/compute/row_gatherer.h"
+#include "lib/compute/source.h"
 #include "lib/foreign/btable/btable.h"
 
 namespace dapple::detail::btable {
@@ -21,15 +22,6 @@ namespace {
 
 /// Labels are handed to the sink once this many bytes have gathered.
 constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
-
-/// What a band of rows has at most: entries, so that its bytes stay in a core's cache; more for a
-/// single row of tiles, which it is costly to take apart; rows, which take bytes without entries.
-constexpr std::uint64_t kBandEntries = std::uint64_t{1} << 15;
-constexpr std::uint64_t kTileEntries = std::uint64_t{1} << 20;
-constexpr std::uint64_t kBandRows = std::uint64_t{1} << 18;
-
-/// Objects may have rows without number.
-constexpr std::size_t kBandsAtOnce = 4096;
 
 /// A frame's label; a matrix has none, its columns are called by their numbers.
 class LabelText {
@@ -100,12 +92,6 @@ void write_header(const Schema& schema, ByteSink& sink) {
   sink.write(out);
 }
 
-bool holds_only_f64(const Schema& schema) {
-  if (schema.kind == ObjectKind::matrix) return schema.value_type == ValueType::f64;
-  return std::all_of(schema.columns.begin(), schema.columns.end(),
-                     [](const Column& column) { return column.value_type == ValueType::f64; });
-}
-
 /// The f64 of the same number. Throws unsupported when there is none.
 std::uint64_t as_f64(const Schema& schema, const StoredCell& cell) {
   const ValueType type = schema.type_of(cell.col);
@@ -129,140 +115,65 @@ bool fits_f64(const Schema& schema) {
   });
 }
 
-/// Hands bands of rows to `take`, many at a time and in order, none with many more entries than
-/// kBandEntries as far as the index tells. Rows of one tiling's tiles are kept together where that
-/// is possible, unless they can be gathered band by band.
-template <class Take>
-void for_each_bands(const Source& source, bool gathers, const Take& take) {
-  const auto grid = source.store().index().grid();
-  const std::uint64_t block_rows = grid && !gathers ? grid->tile.rows : 1;
-  std::vector<Range> bands;
-  walk_in_pieces({0, source.rows()}, block_rows, [&](Range rows) {
-    const double entries = source.load({rows, {0, source.cols()}}).stored;
-    const auto most = static_cast<double>(rows.size() > block_rows ? kBandEntries : kTileEntries);
-    const bool fits = entries <= most && rows.size() <= kBandRows;
-    if (!fits && rows.size() > 1) return false;
-    bands.push_back(rows);
-    if (bands.size() == kBandsAtOnce) {
-      take(std::span<const Range>(bands));
-      bands.clear();
-    }
-    return true;
-  });
-  take(std::span<const Range>(bands));
-}
-
-/// Encodes bands of rows, one after the other, in memory that it keeps.
+/// Bands of rows as they are in the file, in memory that is kept.
 class BandEncoder {
  public:
-  BandEncoder(const Source& source, bool gathers)
-      : source_(&source), gathers_(gathers), as_they_are_(holds_only_f64(source.schema())) {}
-
-  /// The rows as they stand in the file. Valid until the next call.
-  std::span<const std::byte> encode(Range rows) {
-    rows_ = rows;
-    const Region band{rows, {0, source_->cols()}};
-    if (gathers_ && source_->gather(band, ValueType::f64, kTileEntries, gatherer_)) {
-      copy(gatherer_.rows());
-      return bytes();
+  /// Valid until the next call. Values are f64, or as their columns' types.
+  std::span<const std::byte> encode(const Schema& schema, const SourceRows& band) {
+    bytes_.reset(band.rows.size() * kCountBytes + band.entries() * kEntryBytes);
+    std::byte* p = bytes_.data();
+    const std::byte* value = band.values.data();
+    for (std::uint64_t r = 0; r < band.rows.size(); ++r) {
+      const std::uint64_t begin = band.row_ptr[r], end = band.row_ptr[r + 1];
+      store_be(p, static_cast<std::uint32_t>(end - begin));
+      p += kCountBytes;
+      for (std::uint64_t k = begin; k < end; ++k, p += kEntryBytes) {
+        const std::uint64_t col = band.col_idx[k];
+        store_be(p, static_cast<std::uint32_t>(col));
+        if (band.type == ValueType::f64) {
+          store_be(p + 4, load_le<std::uint64_t>(value + k * sizeof(double)));
+        } else {
+          const std::byte* const from = value + k * size_of(band.type);
+          store_be(p + 4, as_f64(schema, {band.rows.begin + r, col, load_bits(band.type, from)}));
+        }
+      }
     }
-    const Source::Load load = source_->load(band);
-    cells_.clear();
-    // Blocks give their entries row by row, so that those of blocks side by side, one block after
-    // the other, need no more than to be dealt out to the rows.
-    if (load.stored < load.area / 4 && source_->collect(band, 2 * kTileEntries, cells_) && deal()) {
-      return bytes();
-    }
-    cells_.clear();
-    source_->entries(band, [&](std::span<const StoredCell> cells) {
-      cells_.insert(cells_.end(), cells.begin(), cells.end());
-    });
-    deal();
-    return bytes();
+    return {bytes_.data(), bytes_.size()};
   }
 
  private:
-  /// What is known of a row while its entries are written.
-  struct RowEnd {
-    std::size_t at = 0;          // where its next entry goes
-    std::uint64_t next_col = 0;  // the least column that it may have
-  };
-
-  std::span<const std::byte> bytes() const noexcept { return {buffer_.data(), size_}; }
-
-  /// Room for the band's rows with so many entries.
-  void make_room(std::uint64_t entries) {
-    size_ = rows_.size() * kCountBytes + entries * kEntryBytes;
-    if (buffer_.size() < size_) buffer_.resize(size_);
-  }
-
-  void copy(const CsrRows& rows) {
-    make_room(rows.entries());
-    std::byte* p = buffer_.data();
-    for (std::uint64_t r = 0; r < rows_.size(); ++r) {
-      const std::uint64_t begin = rows.row_ptr[r], end = rows.row_ptr[r + 1];
-      store_be(p, static_cast<std::uint32_t>(end - begin));
-      p += kCountBytes;
-      const std::byte* value = rows.values.data() + begin * sizeof(double);
-      for (std::uint64_t k = begin; k < end; ++k, p += kEntryBytes, value += sizeof(double)) {
-        store_be(p, rows.col_idx[k]);
-        store_be(p + 4, load_le<std::uint64_t>(value));
-      }
-    }
-  }
-
-  /// Writes the cells to their rows. False when they do not come in ascending columns.
-  bool deal() {
-    ends_.assign(rows_.size(), {});
-    for (const StoredCell& cell : cells_) ++ends_[cell.row - rows_.begin].at;
-    make_room(cells_.size());
-    std::size_t at = 0;
-    for (RowEnd& end : ends_) {
-      const auto count = static_cast<std::uint32_t>(end.at);
-      store_be(buffer_.data() + at, count);
-      end.at = at + kCountBytes;
-      at = end.at + std::size_t{count} * kEntryBytes;
-    }
-    for (const StoredCell& cell : cells_) {
-      RowEnd& end = ends_[cell.row - rows_.begin];
-      if (cell.col < end.next_col) return false;
-      end.next_col = cell.col + 1;
-      std::byte* const p = buffer_.data() + end.at;
-      store_be(p, static_cast<std::uint32_t>(cell.col));
-      store_be(p + 4, as_they_are_ ? cell.bits : as_f64(source_->schema(), cell));
-      end.at += kEntryBytes;
-    }
-    return true;
-  }
-
-  const Source* source_;
-  bool gathers_;
-  bool as_they_are_;
-  Range rows_{0, 0};
-  RowGatherer gatherer_;
-  std::vector<StoredCell> cells_;
-  std::vector<RowEnd> ends_;  // one for each row
-  std::vector<std::byte> buffer_;
-  std::size_t size_ = 0;  // of what is used of the buffer
+  Array<std::byte> bytes_;
 };
+
+/// Rows without entries.
+void write_empty_rows(std::uint64_t rows, ByteSink& sink) {
+  static constexpr std::array<std::byte, 1024 * kCountBytes> kZeros{};
+  for (std::uint64_t count = 0; rows > 0; rows -= count) {
+    count = std::min<std::uint64_t>(rows, kZeros.size() / kCountBytes);
+    sink.write(std::span(kZeros).first(count * kCountBytes));
+  }
+}
 
 }  // namespace
 
 void write_btable(const Source& source, ByteSink& sink, const ConvertOptions&) {
   write_header(source.schema(), sink);
-  const bool gathers = fits_f64(source.schema()) && source.gathers_bands();
-  const unsigned threads = source.threads();
-  std::vector<BandEncoder> encoders;
-  for (unsigned i = 0; i < worker_limit(threads); ++i) encoders.emplace_back(source, gathers);
-  for_each_bands(source, gathers, [&](std::span<const Range> bands) {
-    parallel_in_order(bands.size(), threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
-      const auto bytes = encoders[worker].encode(bands[i]);
-      turn.take([&] {
-        sink.write(bytes);
-        source.progress(bands[i].end);
-      });
-    });
-  });
+  source.progress(0);
+  const std::optional<ValueType> type =
+      fits_f64(source.schema()) ? std::optional(ValueType::f64) : std::nullopt;
+  std::vector<BandEncoder> encoders(worker_limit(source.threads()));
+  std::uint64_t row = 0;
+  source.for_each_band({{0, source.rows()}, {0, source.cols()}}, type,
+                       [&](const SourceRows& band, unsigned worker, Turn& turn) {
+                         const auto bytes = encoders[worker].encode(source.schema(), band);
+                         turn.take([&] {
+                           write_empty_rows(band.rows.begin - row, sink);
+                           sink.write(bytes);
+                           row = band.rows.end;
+                           source.progress(row);
+                         });
+                       });
+  write_empty_rows(source.rows() - row, sink);
   source.progress(source.rows());
 }
 

@@ -4,6 +4,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/cells/row_columns.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/daphne/daphne_blocks.h"
 #include "lib/object/copy_rows.h"
@@ -131,6 +132,42 @@ void csr_entries(const Store& store, const Entry& entry, const Part& part, CellR
   }
 }
 
+bool csr_arrays(const Store& store, const Entry& entry, Range wanted, RowCursor&,
+                const CsrTarget& out) {
+  CsrRows rows(store, entry);
+  const std::size_t size = size_of(out.type);
+  std::uint64_t k = 0;
+  out.row_ptr[0] = 0;
+  for (std::uint64_t row = wanted.begin; row < wanted.end; ++row) {
+    const Range entries = rows.row(row);
+    const std::uint64_t count = entries.size();
+    if (count > out.room - k) return false;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      out.col_idx[k + i] = static_cast<std::uint32_t>(rows.column(entries.begin + i));
+    }
+    const std::size_t done =
+        convert_cells(entry.value_type, rows.value(entries.begin), size_of(entry.value_type),
+                      out.type, out.values + k * size, size, count);
+    if (done < count) {
+      fail_misfit(store, entry, {row, out.col_idx[k + done]}, rows.value(entries.begin + done),
+                  out.type);
+    }
+    if (!ascends(out.col_idx + k, count)) {
+      sort_row(out.col_idx + k, out.type, out.values + k * size, count);
+    }
+    k += count;
+    out.row_ptr[row - wanted.begin + 1] = k;
+  }
+  return true;
+}
+
+void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor) {
+  const std::uint64_t first = entry.pos.rx;
+  cursor.entries +=
+      store.state<CsrArrays>().row_range(store.file(), first + cursor.row, first + row).size();
+  cursor.row = row;
+}
+
 }  // namespace
 
 Range CsrArrays::row_range(const MappedFile& file, std::uint64_t begin,
@@ -149,6 +186,10 @@ Range CsrArrays::row_range(const MappedFile& file, std::uint64_t begin,
 
 const Codec kDenseCodec = {.format = "daphne", .read = read_dense, .in_place = dense_in_place};
 
-const Codec kCsrCodec = {.format = "daphne", .read = read_csr, .entries = csr_entries};
+const Codec kCsrCodec = {.format = "daphne",
+                         .read = read_csr,
+                         .entries = csr_entries,
+                         .csr_arrays = csr_arrays,
+                         .skip_rows = skip_rows};
 
 }  // namespace dapple::detail::daphne
