@@ -35,6 +35,11 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+BlockInfo block_info(const std::filesystem::path& path, BlockPos pos) {
+  const Matrix m = Matrix::open(path);
+  return m.block(pos).info();
+}
+
 std::vector<std::byte> read_bytes(const fs::path& path) {
   const std::string text = read_text(path);
   const auto bytes = std::as_bytes(std::span(text.data(), text.size()));

@@ -40,6 +40,9 @@ std::optional<std::filesystem::path> fixtures_or_skip(std::string_view name);
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
                                             std::string_view suffix);
 
+/// What the index of a matrix says of the block at a position.
+BlockInfo block_info(const std::filesystem::path& path, BlockPos pos);
+
 std::vector<std::byte> read_bytes(const std::filesystem::path& path);
 std::string read_text(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, std::span<const std::byte> bytes);

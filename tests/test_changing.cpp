@@ -49,8 +49,8 @@ class OpenFile {
       });
       test::error_of([&] { o.block(pos).payload(); });
       test::error_of([&] { o.block(pos).to_csr<double>(); });
-      test::error_of([&] { o.block(pos).csr<double>(); });
-      test::error_of([&] { o.block(pos).dense<double>(); });
+      test::error_of([&] { o.block(pos).csr_view<double>(); });
+      test::error_of([&] { o.block(pos).dense_view<double>(); });
     }
     test::error_of([&] {
       for (const BlockInfo info : o.blocks()) o.block(info.pos);

@@ -63,7 +63,7 @@ test::Image image_of(const std::vector<OddTile>& odd) {
 
 template <class T>
 bool shows(const Block& tile, std::uint64_t k) {
-  const auto view = tile.dense<T>();
+  const auto view = tile.dense_view<T>();
   const auto [a, b] = cells_of(k);
   return view.rows() == 1 && view.cols() == 2 && view(0, 0) == static_cast<T>(a) &&
          view(0, 1) == static_cast<T>(b);
@@ -75,15 +75,16 @@ bool is_right(const Matrix& m, std::uint64_t k, Odd kind) {
   switch (kind) {
     case Odd::none:
       return shows<std::int32_t>(tile, k) &&
-             (k % 64 != 0 || test::error_of([&] { tile.dense<float>(); }));
+             (k % 64 != 0 || test::error_of([&] { tile.dense_view<float>(); }));
     case Odd::narrow:
-      return shows<std::uint16_t>(tile, k) && test::error_of([&] { tile.dense<std::int32_t>(); });
+      return shows<std::uint16_t>(tile, k) &&
+             test::error_of([&] { tile.dense_view<std::int32_t>(); });
     case Odd::sparse:
-      return tile.csr<std::int32_t>().nnz() == 2 &&
-             test::error_of([&] { tile.dense<std::int32_t>(); });
+      return tile.csr_view<std::int32_t>().nnz() == 2 &&
+             test::error_of([&] { tile.dense_view<std::int32_t>(); });
     case Odd::empty:
       return tile.info().kind == BlockKind::empty &&
-             test::error_of([&] { tile.dense<std::int32_t>(); });
+             test::error_of([&] { tile.dense_view<std::int32_t>(); });
   }
   return false;
 }
@@ -174,7 +175,7 @@ TEST_CASE("even tiles: a loop that began before the first touch sees what any ot
   std::int64_t wanted = 0;
   for (std::uint64_t k = 0; k < kTiles; ++k) wanted += cells_of(k)[1];
   const auto second_cell = [](const Block& tile, bool narrow) -> std::int64_t {
-    return narrow ? tile.dense<std::uint16_t>()(0, 1) : tile.dense<std::int32_t>()(0, 1);
+    return narrow ? tile.dense_view<std::uint16_t>()(0, 1) : tile.dense_view<std::int32_t>()(0, 1);
   };
   // The second is even nowhere.
   const std::vector<std::vector<OddTile>> all = {{}, {{0, Odd::narrow}, {1, Odd::narrow}}};

@@ -132,7 +132,7 @@ TEST_CASE("guard: a file that is cut while it is open is an error that names the
     const fs::path path = write_tiles(dir, plain);
     const Matrix m = Matrix::open(path, guarded());
     const Block last = m.block({3 * kEdge, 3 * kEdge});
-    const auto view = last.dense<double>();
+    const auto view = last.dense_view<double>();
     CHECK(view(kEdge - 1, kEdge - 1) == 4.0 * kEdge * 4 * kEdge);
     const auto size = fs::file_size(path);
     std::vector<double> cells(kEdge * kEdge);
@@ -168,7 +168,7 @@ TEST_CASE("guard: a cut inside the last page, which raises no signal, is an erro
                                        .bytes());
   const Matrix m = Matrix::open(path, guarded());
   m.prefetch(all_of(m));  // maps the file
-  const auto view = m.block({0, 0}).dense<std::uint8_t>();
+  const auto view = m.block({0, 0}).dense_view<std::uint8_t>();
   CHECK(m.read<int>(all_of(m)) == std::vector<int>{1, 2, 3, 4, 5, 6});
   cut(path, 48);
   CHECK(view(1, 2) == 0);

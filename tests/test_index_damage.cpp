@@ -50,7 +50,7 @@ struct Indexed {
     std::uint64_t size = 0;
     std::memcpy(&size, bytes.data() + bytes.size() - kLine + 8, 8);
     payload = bytes.size() - size;
-    first = Matrix::open(dir / "m.dbdf").block({0, 0}).info();
+    first = test::block_info(dir / "m.dbdf", {0, 0});
   }
 
   // With one bit of cell (0, 2) flipped, which was 2.
@@ -174,8 +174,8 @@ TEST_CASE("index damage: files that never had an index open with hashes asked fo
     const Image image =
         Image::matrix(2, 2, ValueType::u8).dense<std::uint8_t>({0, 0}, 2, 2, {1, 2, 3, 4});
     const auto path = dir.write("m.dbdf", image.bytes());
-    CHECK(Matrix::open(path, checking(Check::always)).block({0, 0}).dense<std::uint8_t>()(1, 1) ==
-          4);
+    const Matrix m = Matrix::open(path, checking(Check::always));
+    CHECK(m.block({0, 0}).dense_view<std::uint8_t>()(1, 1) == 4);
     write_sidecar(path);
     CHECK(Matrix::open(path, checking(Check::always)).index_origin() == IndexOrigin::sidecar);
     CHECK(verify(path, Level::payload).findings.empty());
@@ -199,7 +199,7 @@ TEST_CASE("index damage: files that never had an index open with hashes asked fo
     image.block_header({~std::uint64_t{0}, ~std::uint64_t{0}}, 4, kLine, BlockKind::dense);
     image.value_type(ValueType::u8).text("ANOTHERS").zeros(4 * kLine - 8);
     const auto path = dir.write("m.dbdf", image.bytes());
-    CHECK(Matrix::open(path, checking(Check::always)).blocks().size() == 1);
+    CHECK(Matrix::open(path, checking(Check::always)).counts().total == 1);
     CHECK(verify(path, Level::payload).findings.empty());
   }
 }
@@ -212,7 +212,7 @@ TEST_CASE("index damage: a lost block that only an entry of a damaged index name
   const std::vector<std::uint8_t> cells{1, 2, 3, 4};
   w.put<std::uint8_t>({0, 0}, {cells.data(), 2, 2, 2});
   w.finish();
-  const BlockInfo empty = Matrix::open(dir / "m.dbdf").block({2, 0}).info();
+  const BlockInfo empty = test::block_info(dir / "m.dbdf", {2, 0});
   Bytes damaged = test::read_bytes(dir / "m.dbdf");
   damaged[empty.offset] = std::byte{0};  // no rows: an item that holds no cells
   damaged[damaged.size() - kLine] ^= std::byte{1};

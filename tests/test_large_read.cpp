@@ -114,7 +114,8 @@ TEST_CASE("large read: a large block is decoded whole") {
     writer.put<double>({0, 0}, {cells.data(), kRows, kCols});
     writer.finish();
     std::vector<double> out(cells.size(), -1);
-    Matrix::open(folder / "m.dbdf").block({0, 0}).decode<double>(out);
+    const Matrix m = Matrix::open(folder / "m.dbdf");
+    m.block({0, 0}).decode<double>(out);
     CHECK(out == cells);
   }
 }

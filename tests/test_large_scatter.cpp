@@ -99,7 +99,7 @@ TEST_CASE("large scatter: COO in no order") {
     const test::TempDir folder;
     const std::vector<std::uint8_t> cells = make_cells(shape);
     const auto path = write_cells(folder, shape, cells, KindChoice::coo, ValueType::f64);
-    const BlockInfo block = Matrix::open(path).block({0, 0}).info();
+    const BlockInfo block = test::block_info(path, {0, 0});
     std::vector<std::byte> bytes = test::read_bytes(path);
     std::byte* const end = bytes.data() + block.offset + block.bytes;
     const std::uint64_t entries = block.stored;

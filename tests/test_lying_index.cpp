@@ -131,8 +131,8 @@ TEST_CASE("lying index: a block whose damaged neighbour hides it is still found 
     w.put<std::uint8_t>({r, 0}, {row.data(), 1, kWidth, kWidth});
   w.finish();
   Bytes bytes = test::read_bytes(dir / "m.dbdf");
-  const BlockInfo first = Matrix::open(dir / "m.dbdf").block({0, 0}).info();
-  const BlockInfo second = Matrix::open(dir / "m.dbdf").block({1, 0}).info();
+  const BlockInfo first = test::block_info(dir / "m.dbdf", {0, 0});
+  const BlockInfo second = test::block_info(dir / "m.dbdf", {1, 0});
   REQUIRE(second.offset - first.offset == 128);
   store_le(&bytes[first.offset], std::uint32_t{3});  // one bit: as long as both and the padding
   const auto path = dir.write("hidden.dbdf", bytes);

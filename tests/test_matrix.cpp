@@ -196,7 +196,7 @@ TEST_CASE("matrix: copies share one open file, and the last one keeps blocks ali
   const Block block = first->block({0, 0});
   first.reset();
   std::filesystem::remove(path);
-  CHECK(block.dense<std::uint8_t>()(0, 1) == 8);
+  CHECK(block.dense_view<std::uint8_t>()(0, 1) == 8);
   CHECK(copy.read<int>({{0, 1}, {0, 2}}) == std::vector<int>{7, 8});
 }
 
@@ -231,10 +231,10 @@ TEST_CASE("matrix: a fetch that fails throws, also where nobody uses what it giv
   image.dense<std::uint8_t>({0, 0}, 2, 2, {1, 2, 3, 4}).empty({0, 2}, 2, 2);
   const Matrix m = Matrix::open(dir.write("m.dbdf", image.bytes()));
   CHECK_THROWS_AS(m.tile(0, 2), Error);
-  CHECK_THROWS_AS(m.tile(0, 0).dense<double>(), Error);
-  CHECK_THROWS_AS(m.tile(0, 1).dense<std::uint8_t>(), Error);
+  CHECK_THROWS_AS(m.tile(0, 0).dense_view<double>(), Error);
+  CHECK_THROWS_AS(m.tile(0, 1).dense_view<std::uint8_t>(), Error);
   m.prefetch({{0, 2}, {0, 4}});  // maps the file, so that fetches are hot
   CHECK_NOTHROW(m.tile(0, 0));
   CHECK_THROWS_AS(m.tile(1, 0), Error);
-  CHECK_THROWS_AS(m.tile(0, 0).dense<float>(), Error);
+  CHECK_THROWS_AS(m.tile(0, 0).dense_view<float>(), Error);
 }

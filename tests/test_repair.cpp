@@ -276,5 +276,5 @@ TEST_CASE("repair: a shape of more tiles than there can be costs nothing") {
   CHECK(report.blocks_kept == 1);
   CHECK(report.lost.empty());
   const Matrix saved = Matrix::open(dir / "out");
-  CHECK(saved.block({1, std::uint64_t{1} << 61}).dense<std::uint8_t>()(0, 1) == 6);
+  CHECK(saved.block({1, std::uint64_t{1} << 61}).dense_view<std::uint8_t>()(0, 1) == 6);
 }

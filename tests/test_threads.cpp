@@ -68,7 +68,7 @@ bool read_everything(const Matrix& m, const std::vector<std::int32_t>& all, unsi
     if (const auto grid = m.grid()) {
       const Block tile = m.tile(r / grid->tile.rows, c / grid->tile.cols);
       if (tile.info().kind == BlockKind::dense && tile.info().value_type == ValueType::i32 &&
-          tile.dense<std::int32_t>()(r - pos.rx, c - pos.cx) != all[r * m.cols() + c]) {
+          tile.dense_view<std::int32_t>()(r - pos.rx, c - pos.cx) != all[r * m.cols() + c]) {
         return false;
       }
     }
@@ -147,7 +147,7 @@ TEST_CASE("threads: even tiles, so many that they are found by their number") {
     std::uint64_t equal = 0;
     for (std::uint64_t row = 0; row < p.rows; ++row) {
       for (std::uint64_t col = 0; col < p.cols; ++col) {
-        const auto tile = m.tile(row / 2, col / 2).dense<std::int32_t>();
+        const auto tile = m.tile(row / 2, col / 2).dense_view<std::int32_t>();
         equal += tile(row % 2, col % 2) == s.all[row * p.cols + col];
       }
     }

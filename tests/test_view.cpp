@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <ranges>
 #include <vector>
 
 #include "dapple/view.h"
@@ -11,6 +13,14 @@ using test::Image;
 namespace {
 
 constexpr std::size_t kBody = 19;  // a matrix header
+
+template <class Range>
+constexpr bool kIsView = std::ranges::view<Range>&& std::ranges::borrowed_range<Range>;
+static_assert(kIsView<DenseRow<float>> && std::ranges::random_access_range<DenseRow<float>>);
+static_assert(kIsView<CsrRow<float>> && std::ranges::random_access_range<CsrRow<float>>);
+static_assert(kIsView<CsrView<float>> && std::ranges::forward_range<CsrView<float>>);
+static_assert(kIsView<CooView<float>> && std::ranges::random_access_range<CooView<float>>);
+static_assert(std::ranges::sized_range<DenseRow<float>> && std::ranges::sized_range<CsrRow<float>>);
 
 // The payload of the only block of an image, moved `shift` bytes off any alignment.
 struct Payload {
@@ -42,6 +52,11 @@ TEST_CASE_TEMPLATE("view: dense values are read at any alignment", T, std::uint8
     CHECK(view(0, 0) == T(1));
     CHECK(view(0, 2) == T(3));
     CHECK(view(1, 2) == T(6));
+    const DenseRow<T> row = view.row(1);
+    CHECK(std::vector<T>(row.begin(), row.end()) == std::vector<T>{T(4), T(5), T(6)});
+    CHECK(row.begin()[2] == row[2]);
+    CHECK(row.bytes().data() == view.row_bytes(1));
+    CHECK(std::ranges::upper_bound(row, T(4)) - row.begin() == 1);
     const bool aligned = reinterpret_cast<std::uintptr_t>(payload.data()) % alignof(T) == 0;
     REQUIRE(view.aligned().has_value() == aligned);
     if (aligned) CHECK(std::vector<T>(view.aligned()->begin(), view.aligned()->end()) == values);
@@ -65,7 +80,10 @@ TEST_CASE("view: CSR rows are iterated in place") {
   std::vector<std::vector<std::pair<std::uint32_t, std::int32_t>>> rows;
   for (CsrRow<std::int32_t> row : view) {
     auto& entries = rows.emplace_back();
-    for (std::uint32_t i = 0; i < row.size(); ++i) entries.emplace_back(row.col(i), row.value(i));
+    for (const auto [col, value] : row) entries.emplace_back(col, value);
+    for (std::uint32_t i = 0; i < row.size(); ++i) {
+      CHECK(row[i] == RowEntry<std::int32_t>{row.col(i), row.value(i)});
+    }
   }
   CHECK(rows == decltype(rows){{{8, -1}, {0, 2}}, {}, {{4, 3}}, {}});
   CHECK(view.row_offsets() == std::vector<std::uint64_t>{0, 20, 24, 36});

@@ -194,11 +194,11 @@ TEST_CASE("writer: dense payloads start at a multiple of every alignment that is
     w.finish();
     // The first block is read, not mapped: its values are aligned all the same.
     const Matrix fresh = Matrix::open(dir / "m");
-    if (align >= 8) CHECK(fresh.tile(2, 0).dense<double>().aligned().has_value());
+    if (align >= 8) CHECK(fresh.tile(2, 0).dense_view<double>().aligned().has_value());
     const Matrix m = Matrix::open(dir / "m");
     for (const BlockInfo& info : m.blocks()) CHECK((info.offset + 10) % align == 0);
     CHECK(m.read<double>({{2, 3}, {0, 7}}) == values);
-    if (align >= 8) CHECK(m.tile(1, 0).dense<double>().aligned().has_value());
+    if (align >= 8) CHECK(m.tile(1, 0).dense_view<double>().aligned().has_value());
     if (align <= 4096) CHECK(test::difference(dir / "m") == "");
   }
   for (const std::uint32_t align : {0U, 3U, 48U, 4U << 20}) {

@@ -1,9 +1,12 @@
 // What a Matrix and a Frame have in common: an object made of positioned blocks.
 //
 // Caveats. The file is mapped, not read: it must not be truncated or changed in place while it is
-// open; truncation ends the process with SIGBUS, unless it was opened with OpenOptions::guard.
-// Writers therefore create a new file and rename it over the old one, as dapple does; readers that
-// have the old one open keep it.
+// open. Truncation ends the process with SIGBUS, unless the file was opened with
+// OpenOptions::guard. Writers therefore create a new file and rename it over the old one, as dapple
+// does; readers that have the old one open keep it.
+//
+// Blocks, views and tiles are borrowed: they are valid while any copy of the Matrix or Frame lives.
+// Taking one from a temporary object does not compile.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +22,7 @@
 
 #include "dapple/block.h"
 #include "dapple/region.h"
+#include "dapple/tiles.h"
 #include "dapple/value_type.h"
 
 namespace dapple {
@@ -41,16 +45,16 @@ struct ReadOptions {
   unsigned threads = 1;  // blocks decoded at once; 0: one per processor
 };
 
-/// A column of a file that holds no numbers, or not as many in every row: text, vectors of varying
-/// length. It is no part of rows() x cols(), and conversions to numbers refuse or leave it out.
+/// A column of a file that holds no numbers, or a varying number of them: text, vectors of varying
+/// length. It is not part of rows() x cols(), and conversions to numbers refuse it or leave it out.
 struct TextColumn {
   std::string label;
   std::string type;          // as its format calls it, for example "Vector<Text>"
-  std::uint64_t before = 0;  // it stands in front of this column of the object
+  std::uint64_t before = 0;  // the object's column that it precedes
   bool readable = true;      // false: not even as text
 };
 
-/// What a format knows of a file beside its cells, for people: "version", "metadata".
+/// What a file says besides its cells, for people: "version", "metadata".
 struct Detail {
   std::string title;
   std::string text;
@@ -66,10 +70,11 @@ class BlockRange {
    public:
     using value_type = BlockInfo;
     using difference_type = std::ptrdiff_t;
-    using iterator_category = std::input_iterator_tag;
+    using iterator_category = std::input_iterator_tag;  // gives values, not references
+    using iterator_concept = std::forward_iterator_tag;
 
     iterator() = default;
-    /// Throws corrupt when the index holds what no block can be. O(1).
+    /// Throws corrupt when the index entry describes a block that cannot exist. O(1).
     BlockInfo operator*() const;
     iterator& operator++() noexcept {
       ++i_;
@@ -113,7 +118,7 @@ class BlockedObject {
 
   /// "dbdf", or the foreign format that the file is in.
   std::string_view format() const noexcept;
-  /// A note that the format wants the user to see, or "".
+  /// A note that the user should see, or "".
   const std::string& note() const noexcept;
   /// The objects in the file, in the words of its format ("[3][4]f32"), at most the first 1000;
   /// none in formats that hold just one.
@@ -124,58 +129,39 @@ class BlockedObject {
   BlockCounts counts() const;
 
   /// Blocks that hold cells, in file order.
-  BlockRange blocks() const noexcept;
+  BlockRange blocks() const& noexcept;
+  BlockRange blocks() const&& = delete;
 
   /// The tiling, when the blocks form a regular one.
   std::optional<Grid> grid() const noexcept;
 
-  // `block` and `tile` are inlined always: only then can what is known leave a caller's loop.
+  /// The tiles of a regular tiling as cells of type T, whatever they are stored as: made once and
+  /// used in a loop, this is the fast way to them (tiles.h). Throws invalid_argument without a
+  /// regular tiling, io. O(1), but maps the file.
+  template <Value T>
+  Tiles<T> tiles(Copy copy = Copy::allowed) const& {
+    return {tile_table(), *grid(), copy};
+  }
+  template <Value T>
+  Tiles<T> tiles(Copy copy = Copy::allowed) const&& = delete;
 
   /// The block stored at exactly this position. Throws absent; corrupt when the index does not
   /// agree with the block's header (rule 2.6). Regular tilings O(1), any other O(log n).
-  [[gnu::always_inline]] Block block(BlockPos pos) const {
-    const detail::KnownPlaces& known = hot_->known();
-    const TileShape tile = known.tile;
-    // What is no first cell of a tile is taken for a row behind all tiles: no branch, as below.
-    const std::uint64_t beside = pos.rx % tile.rows | pos.cx % tile.cols;
-    const std::uint64_t i = pos.rx / tile.rows | -std::uint64_t{beside != 0};
-    const std::uint64_t j = pos.cx / tile.cols;
-    std::uint64_t number = i * known.even_cols + j;
-    detail::Place place = known.of_even_tile(i, j);
-    if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-      if (i < known.rows && j < known.cols) {
-        number = i * known.cols + j;
-        place = other_tile(known, i, j);
-      } else {
-        // Only what differs is taken over: the rest then takes no register in a caller's loop.
-        const Block other = block_at(pos);
-        detail::keep(other.number_);
-        number = other.number_;
-        place = other.place_;
-      }
-    }
-    return Block(*hot_, number, place, tile);
-  }
+  Block block(BlockPos pos) const&;
+  Block block(BlockPos pos) const&& = delete;
   /// The same, but nothing where none is stored at that position. Throws corrupt.
-  std::optional<Block> find_block(BlockPos pos) const;
+  std::optional<Block> find_block(BlockPos pos) const&;
+  std::optional<Block> find_block(BlockPos pos) const&& = delete;
 
   /// The block that covers a cell; nothing where no block does. Throws out_of_range for a cell
   /// outside the object, corrupt. Regular tilings O(1), any other O(log n).
-  std::optional<Block> find_cover(std::uint64_t row, std::uint64_t col) const;
+  std::optional<Block> find_cover(std::uint64_t row, std::uint64_t col) const&;
+  std::optional<Block> find_cover(std::uint64_t row, std::uint64_t col) const&& = delete;
 
-  /// Tile (i, j) of the grid. Throws invalid_argument without one, out_of_range, corrupt as
-  /// `block`. O(1).
-  [[gnu::always_inline]] Block tile(std::uint64_t i, std::uint64_t j) const {
-    const detail::KnownPlaces& known = hot_->known();
-    const TileShape tile = known.tile;
-    std::uint64_t number = i * known.even_cols + j;
-    detail::Place place = known.of_even_tile(i, j);
-    if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-      number = i * known.cols + j;
-      place = other_tile(known, i, j);
-    }
-    return Block(*hot_, number, place, tile);
-  }
+  /// Tile (i, j) of the grid. Throws invalid_argument without a regular tiling, out_of_range,
+  /// corrupt as `block`. O(1).
+  Block tile(std::uint64_t i, std::uint64_t j) const&;
+  Block tile(std::uint64_t i, std::uint64_t j) const&& = delete;
 
   /// Columns that can only be shown, in the order of the file. Most formats have none.
   std::span<const TextColumn> text_columns() const noexcept;
@@ -183,7 +169,7 @@ class BlockedObject {
   /// corrupt; unsupported when it is not readable.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
 
-  /// What the format has to say beside rows, columns and cells; most have nothing. Throws corrupt.
+  /// What the file says besides rows, columns and cells; most say nothing. Throws corrupt.
   std::vector<Detail> details() const;
 
   /// Throws io when the file was opened with OpenOptions::guard and has been cut or changed since:
@@ -200,26 +186,16 @@ class BlockedObject {
 
  protected:
   explicit BlockedObject(std::shared_ptr<const detail::Store> store) noexcept;
-  DAPPLE_PURE Block block_at(BlockPos pos) const;
   void read_to(const Region& region, void* out, std::size_t size, std::size_t row_stride,
                ValueType type, const ReadOptions& options) const;
 
   std::shared_ptr<const detail::Store> store_;
 
  private:
-  // A tile that does not lie evenly, was not touched, or not when the caller's loop began.
-  detail::Place other_tile(const detail::KnownPlaces& known, std::uint64_t i,
-                           std::uint64_t j) const {
-    detail::Place place = known.of_uneven_tile(i, j);
-    if (place.tag == detail::Place::kUnknown) [[unlikely]] {
-      place = hot_->known_now().of_tile(i, j);
-      if (place.tag == detail::Place::kUnknown) place = touch_tile(i, j);
-      detail::keep(place.tag);
-    }
-    return place;
-  }
-  DAPPLE_PURE detail::Place touch_tile(std::uint64_t i, std::uint64_t j) const;
-  const detail::HotStore* hot_;  // store_ as what tile() needs
+  detail::TileTable tile_table() const;
 };
 
 }  // namespace dapple
+
+template <>
+inline constexpr bool std::ranges::enable_borrowed_range<dapple::BlockRange> = true;

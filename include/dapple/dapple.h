@@ -14,6 +14,7 @@
 #include "dapple/open.h"            // any file
 #include "dapple/region.h"          // where cells are
 #include "dapple/sidecar.h"         // an index beside a file
+#include "dapple/tiles.h"           // its cells as the caller's type
 #include "dapple/value_type.h"      // what a cell can be
 #include "dapple/verify.h"          // trust, and repair
 #include "dapple/view.h"            // stored values, in place

@@ -30,10 +30,12 @@ class Frame : public BlockedObject {
   /// As `dapple::open`; throws type_mismatch when the file holds a matrix.
   static Frame open(const std::filesystem::path& path, OpenOptions options = {});
 
-  /// Bytes of the label as stored; UTF-8 by custom, any bytes by format. Throws out_of_range.
+  /// Bytes of the label as stored: UTF-8 by custom, though a file may hold any bytes. Throws
+  /// out_of_range.
   const std::string& label(std::uint64_t col) const;
 
-  /// The first column of that label. `column` throws absent. O(cols).
+  /// The first column of that label. `column` throws absent, and suggests a label that is spelled
+  /// much the same. O(cols).
   std::optional<std::uint64_t> find_column(std::string_view label) const noexcept;
   std::uint64_t column(std::string_view label) const;
 

@@ -1,8 +1,10 @@
 // A matrix in a file: rows() x cols() cells of one value type, stored in blocks.
 //
-//   dapple::Matrix m = dapple::Matrix::open("ratings.dbdf");
-//   double x = m.tile(3, 4).dense<double>()(0, 0);        // in place
-//   std::vector<double> part = m.read<double>({{10, 20}, {0, 5}});
+//   const auto m = dapple::Matrix::open("ratings.dbdf");
+//   const std::vector<double> part = m.read<double>({{10, 20}, {0, 5}});  // rows 10:20, columns
+//   0:5 const auto tiles = m.tiles<double>();                                 // once, for a loop
+//   const double x = tiles(0, 0)(10, 0);                                  // in place where it can
+//   be
 #pragma once
 
 #include <filesystem>
@@ -40,11 +42,9 @@ class Matrix : public BlockedObject {
   std::vector<T> read(const Region& region, const ReadOptions& options = {}) const;
 
   /// The region's cells that are not positive zero as three arrays; columns count from the
-  /// region's first. Errors as `read`. One pass over the rows of the region's blocks, straight into
-  /// the arrays where a block lies alone in its rows; blocks side by side are put together some
-  /// thousand entries at a time (10^7 entries of f64 in one block: 60 ms, in 4 x 4 blocks: 83 ms;
-  /// most of it the first touch of the result). Of a COO block all entries are looked at, and held
-  /// once more while others lie beside it or only some of its rows are wanted.
+  /// region's first. Errors as `read`. One pass over the rows of the region's blocks. A COO block
+  /// is decoded whole, and held in memory while others lie beside it or only some of its rows are
+  /// wanted.
   template <Value T>
   Csr<T> read_csr(const Region& region, const ReadOptions& options = {}) const;
 

@@ -1,9 +1,9 @@
 // Borrowed views of one block's stored values: nothing is copied, nothing is owned.
 //
-// A view points into the mapped file. It is valid as long as any copy of the Matrix or Frame that
-// its block came from. Views may be copied and used by any number of threads. The format packs
-// its bytes, so a payload may start at any address; views load through memcpy, which compiles to
-// one plain load.
+// A view points into the mapped file. It and its iterators are valid while any copy of the Matrix
+// or Frame lives that its block came from. Views are small values that may be copied and used by
+// any number of threads, and ranges as C++20 has them. The format packs its bytes, so a payload
+// may start at any address; views load through memcpy, which compiles to one plain load.
 //
 // Views check kind, type and extent, and never read outside the block. They do not check column
 // and row indices against the block's shape: `Block::decode` and `verify` do.
@@ -11,34 +11,45 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "dapple/array.h"
+#include "dapple/detail.h"
 #include "dapple/error.h"
 #include "dapple/value_type.h"
 
 namespace dapple {
 
-namespace detail {
+/// The values of one row, at any address: a random-access range of T.
+template <Value T>
+class DenseRow {
+ public:
+  DenseRow() = default;
+  DenseRow(const std::byte* data, std::size_t size) noexcept : data_(data), size_(size) {}
 
-/// A value of type T from little-endian bytes at any address.
-template <class T>
-T load(const std::byte* p) noexcept {
-  T value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
-}
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  /// REQUIRES i < size().
+  T operator[](std::size_t i) const noexcept { return detail::load<T>(data_ + i * sizeof(T)); }
+  detail::IndexIterator<DenseRow> begin() const noexcept { return {*this, 0}; }
+  detail::IndexIterator<DenseRow> end() const noexcept {
+    return {*this, static_cast<std::ptrdiff_t>(size_)};
+  }
+  std::span<const std::byte> bytes() const noexcept { return {data_, size_ * sizeof(T)}; }
 
-}  // namespace detail
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 /// Row-major values of a dense block.
 template <Value T>
 class DenseView {
  public:
+  DenseView() = default;
   DenseView(const std::byte* data, std::uint64_t rows, std::uint64_t cols,
             std::size_t row_bytes) noexcept
       : data_(data), rows_(rows), cols_(cols), row_bytes_(row_bytes) {}
@@ -49,6 +60,11 @@ class DenseView {
   /// The value at (row, col) of the block. REQUIRES row < rows(), col < cols().
   T operator()(std::uint64_t row, std::uint64_t col) const noexcept {
     return detail::load<T>(data_ + row * row_bytes_ + col * sizeof(T));
+  }
+
+  /// REQUIRES row < rows().
+  DenseRow<T> row(std::uint64_t row) const noexcept {
+    return {row_bytes(row), static_cast<std::size_t>(cols_)};
   }
 
   /// First byte of a row; its cols() values follow each other. REQUIRES row < rows().
@@ -66,9 +82,9 @@ class DenseView {
   }
 
  private:
-  const std::byte* data_;
-  std::uint64_t rows_, cols_;
-  std::size_t row_bytes_;
+  const std::byte* data_ = nullptr;
+  std::uint64_t rows_ = 0, cols_ = 0;
+  std::size_t row_bytes_ = 0;
 };
 
 /// One stored cell of a sparse block; row and col count from the block's first cell.
@@ -90,32 +106,47 @@ struct Csr {
   Array<T> values;
 };
 
-/// The stored entries of one row of a CSR block, in stored order.
+/// One stored cell of a row: `for (auto [col, value] : row)`.
+template <Value T, class Col = std::uint32_t>
+struct RowEntry {
+  Col col{};
+  T value{};
+  friend bool operator==(const RowEntry&, const RowEntry&) = default;
+};
+
+/// The stored entries of one row of a CSR block, in stored order: a random-access range of
+/// RowEntry<T>, whose columns count from the block's first.
 template <Value T>
 class CsrRow {
  public:
+  CsrRow() = default;
   CsrRow(const std::byte* data, std::uint32_t size) noexcept : data_(data), size_(size) {}
 
   std::uint32_t size() const noexcept { return size_; }
-  std::uint32_t col(std::uint32_t i) const noexcept {
-    return detail::load<std::uint32_t>(data_ + std::size_t{i} * kStride);
+  bool empty() const noexcept { return size_ == 0; }
+  /// Of entry i. REQUIRES i < size().
+  std::uint32_t col(std::size_t i) const noexcept {
+    return detail::load<std::uint32_t>(data_ + i * kStride);
   }
-  T value(std::uint32_t i) const noexcept {
-    return detail::load<T>(data_ + std::size_t{i} * kStride + 4);
-  }
+  T value(std::size_t i) const noexcept { return detail::load<T>(data_ + i * kStride + 4); }
+  RowEntry<T> operator[](std::size_t i) const noexcept { return {col(i), value(i)}; }
+  detail::IndexIterator<CsrRow> begin() const noexcept { return {*this, 0}; }
+  detail::IndexIterator<CsrRow> end() const noexcept { return {*this, size_}; }
+
   static constexpr std::size_t kStride = 4 + sizeof(T);
 
  private:
-  const std::byte* data_;
-  std::uint32_t size_;
+  const std::byte* data_ = nullptr;
+  std::uint32_t size_ = 0;
 };
 
-/// Rows of a CSR block, in place: `for (auto row : view) for (uint32_t i = 0; i < row.size();
-/// ++i)`. The format interleaves counts and entries, so rows are found one after the other; for
+/// Rows of a CSR block, in place: `for (auto row : view) for (auto [col, value] : row)`. A forward
+/// range: the format interleaves counts and entries, so rows are found one after the other; for
 /// random rows take `row_offsets()` once.
 template <Value T>
 class CsrView {
  public:
+  CsrView() = default;
   /// `data` holds, per row, a u32 count and that many (u32 column, value) pairs in `size` bytes.
   CsrView(const std::byte* data, std::size_t size, std::uint32_t rows, std::uint32_t cols,
           std::uint64_t nnz) noexcept
@@ -125,11 +156,13 @@ class CsrView {
   std::uint32_t cols() const noexcept { return cols_; }
   std::uint64_t nnz() const noexcept { return nnz_; }
 
+  /// Moving to a row throws corrupt when the block ends before it does.
   class iterator {
    public:
     using value_type = CsrRow<T>;
     using difference_type = std::ptrdiff_t;
-    using iterator_category = std::input_iterator_tag;
+    using iterator_category = std::input_iterator_tag;  // gives values, not references
+    using iterator_concept = std::forward_iterator_tag;
 
     iterator() = default;
     iterator(const std::byte* p, std::size_t left, std::uint32_t rows_left)
@@ -144,17 +177,21 @@ class CsrView {
       if (--rows_left_ > 0) read_count();
       return *this;
     }
-    void operator++(int) { ++*this; }
+    iterator operator++(int) {
+      iterator old = *this;
+      ++*this;
+      return old;
+    }
     friend bool operator==(const iterator& a, const iterator& b) noexcept {
       return a.rows_left_ == b.rows_left_;
     }
 
    private:
     void read_count() {
-      if (left_ < 4) throw Error(Errc::corrupt, "a CSR row count lies behind its block's end");
+      if (left_ < 4) throw Error(Errc::corrupt, "a CSR block ends before its last row (R4)");
       count_ = detail::load<std::uint32_t>(p_);
       if (count_ > (left_ - 4) / CsrRow<T>::kStride) {
-        throw Error(Errc::corrupt, "a CSR row holds more entries than its block has left");
+        throw Error(Errc::corrupt, "a CSR row holds more entries than its block has left (R5)");
       }
     }
     const std::byte* p_ = nullptr;
@@ -179,66 +216,61 @@ class CsrView {
   }
 
  private:
-  const std::byte* data_;
-  std::size_t size_;
-  std::uint32_t rows_, cols_;
-  std::uint64_t nnz_;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::uint32_t rows_ = 0, cols_ = 0;
+  std::uint64_t nnz_ = 0;
 };
 
-/// Stored entries of a COO block, in place and in stored order. A block of exactly one column
-/// stores no column indices (DAPHNE binary format, "Blocks with a single column").
+/// Stored entries of a COO block, in place and in stored order: a random-access range of
+/// Triplet<T>. A block of exactly one column stores no column indices (DAPHNE binary format,
+/// "Blocks with a single column").
 template <Value T>
 class CooView {
  public:
+  CooView() = default;
   CooView(const std::byte* data, std::uint32_t nnz, std::uint32_t rows, std::uint32_t cols) noexcept
       : data_(data), nnz_(nnz), rows_(rows), cols_(cols) {}
 
   std::uint32_t rows() const noexcept { return rows_; }
   std::uint32_t cols() const noexcept { return cols_; }
   std::uint32_t size() const noexcept { return nnz_; }
+  bool empty() const noexcept { return nnz_ == 0; }
 
   /// Entry i. REQUIRES i < size().
-  Triplet<T> operator[](std::uint32_t i) const noexcept {
+  Triplet<T> operator[](std::size_t i) const noexcept {
     if (cols_ == 1) {
-      const std::byte* p = data_ + std::size_t{i} * (4 + sizeof(T));
+      const std::byte* p = data_ + i * (4 + sizeof(T));
       return {detail::load<std::uint32_t>(p), 0, detail::load<T>(p + 4)};
     }
-    const std::byte* p = data_ + std::size_t{i} * (8 + sizeof(T));
+    const std::byte* p = data_ + i * (8 + sizeof(T));
     return {detail::load<std::uint32_t>(p), detail::load<std::uint32_t>(p + 4),
             detail::load<T>(p + 8)};
   }
-
-  class iterator {
-   public:
-    using value_type = Triplet<T>;
-    using difference_type = std::ptrdiff_t;
-    using iterator_category = std::input_iterator_tag;
-
-    iterator() = default;
-    iterator(const CooView* view, std::uint32_t i) noexcept : view_(view), i_(i) {}
-    Triplet<T> operator*() const noexcept { return (*view_)[i_]; }
-    iterator& operator++() noexcept {
-      ++i_;
-      return *this;
-    }
-    iterator operator++(int) noexcept {
-      iterator old = *this;
-      ++i_;
-      return old;
-    }
-    friend bool operator==(const iterator&, const iterator&) = default;
-
-   private:
-    const CooView* view_ = nullptr;
-    std::uint32_t i_ = 0;
-  };
-
-  iterator begin() const noexcept { return {this, 0}; }
-  iterator end() const noexcept { return {this, nnz_}; }
+  detail::IndexIterator<CooView> begin() const noexcept { return {*this, 0}; }
+  detail::IndexIterator<CooView> end() const noexcept { return {*this, nnz_}; }
 
  private:
-  const std::byte* data_;
-  std::uint32_t nnz_, rows_, cols_;
+  const std::byte* data_ = nullptr;
+  std::uint32_t nnz_ = 0, rows_ = 0, cols_ = 0;
 };
 
 }  // namespace dapple
+
+// Iterators hold what they need themselves, and views are cheap to copy.
+template <dapple::Value T>
+inline constexpr bool std::ranges::enable_borrowed_range<dapple::DenseRow<T>> = true;
+template <dapple::Value T>
+inline constexpr bool std::ranges::enable_view<dapple::DenseRow<T>> = true;
+template <dapple::Value T>
+inline constexpr bool std::ranges::enable_borrowed_range<dapple::CsrRow<T>> = true;
+template <dapple::Value T>
+inline constexpr bool std::ranges::enable_view<dapple::CsrRow<T>> = true;
+template <dapple::Value T>
+inline constexpr bool std::ranges::enable_borrowed_range<dapple::CsrView<T>> = true;
+template <dapple::Value T>
+inline constexpr bool std::ranges::enable_view<dapple::CsrView<T>> = true;
+template <dapple::Value T>
+inline constexpr bool std::ranges::enable_borrowed_range<dapple::CooView<T>> = true;
+template <dapple::Value T>
+inline constexpr bool std::ranges::enable_view<dapple::CooView<T>> = true;

@@ -11,10 +11,17 @@ using detail::Entry;
 
 namespace {
 
-[[noreturn]] void fail_kind(const detail::Store& store, const Entry& e, const std::string& wanted) {
+std::string stored_as(const Entry& e) {
+  return std::string(name(e.kind)) +
+         (e.kind == BlockKind::empty ? "" : " of " + std::string(name(e.value_type)));
+}
+
+[[noreturn]] void fail_kind(const detail::Store& store, const Entry& e, BlockKind kind,
+                            ValueType type) {
   store.fail(Errc::type_mismatch, e.offset,
-             "expected " + wanted + ", got a block that is " + std::string(name(e.kind)) +
-                 (e.kind == BlockKind::empty ? "" : " of " + std::string(name(e.value_type))));
+             "block " + detail::text(e.pos) + " is stored as " + stored_as(e) +
+                 " and cannot be viewed as " + std::string(name(kind)) + " of " +
+                 std::string(name(type)) + "; decode it");
 }
 
 std::span<const std::byte> payload_of(const detail::Store& store, const Entry& e) {
@@ -25,38 +32,29 @@ std::span<const std::byte> payload_of(const detail::Store& store, const Entry& e
 
 }  // namespace
 
-const detail::Store& Block::store() const noexcept {
-  return static_cast<const detail::Store&>(*hot_);
-}
-
 BlockInfo Block::info() const { return store().fetched_entry(number_).info(); }
 
 std::span<const std::byte> Block::payload() const {
   return payload_of(store(), store().fetched_entry(number_));
 }
 
-Block::DenseBytes Block::dense_bytes(const detail::HotStore& hot, std::uint64_t number,
-                                     ValueType wanted) {
-  const auto& store = static_cast<const detail::Store&>(hot);
-  const Entry e = store.fetched_entry(number);
-  if (e.kind != BlockKind::dense || e.value_type != wanted) {
-    fail_kind(store, e, "a dense block of " + std::string(name(wanted)));
+Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
+  if (const auto cells = store().cells_in_place(number_, wanted)) {
+    return {cells->data, cells->rows, cells->cols, cells->row_bytes};
   }
-  if (store.codec().in_place != nullptr) {
-    if (const auto place = store.codec().in_place(store, e)) {
-      return {place->data, e.rows, e.cols, place->row_step};
-    }
+  const Entry e = store().fetched_entry(number_);
+  if (e.kind == BlockKind::dense && e.value_type == wanted) {
+    store().fail(Errc::type_mismatch, e.offset,
+                 "values of the format " + std::string(store().codec().format) +
+                     " cannot be viewed in place; decode them");
   }
-  store.fail(Errc::type_mismatch, e.offset,
-             "expected values that can be viewed in place, got the format " +
-                 std::string(store.codec().format) + ", which must be decoded");
+  fail_kind(store(), e, BlockKind::dense, wanted);
 }
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {
   const Entry e = store().fetched_entry(number_);
   if (e.kind != wanted_kind || e.value_type != wanted || !store().codec().sparse_in_place) {
-    fail_kind(store(), e,
-              "a " + std::string(name(wanted_kind)) + " block of " + std::string(name(wanted)));
+    fail_kind(store(), e, wanted_kind, wanted);
   }
   const auto bytes = payload_of(store(), e);
   return {bytes.data(), bytes.size(), e.rows, e.cols, e.stored};
@@ -68,5 +66,76 @@ void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, Value
                                     .streamed_if_large(e.rows, e.cols);
   store().watched([&] { store().read_block(e, {{0, e.rows}, {0, e.cols}}, target); }, &e);
 }
+
+namespace detail {
+
+std::optional<FetchedCells> Store::cells_in_place(std::uint64_t number, ValueType type) const {
+  const auto& grid = index_.grid();
+  if (const std::byte* values = places_.values(number, type)) {
+    return FetchedCells{values, grid->tile.rows, grid->tile.cols, grid->tile.cols * size_of(type)};
+  }
+  const Entry e = fetched_entry(number);
+  if (e.kind != BlockKind::dense || e.value_type != type || codec_->in_place == nullptr) {
+    return std::nullopt;
+  }
+  const auto place = codec_->in_place(*this, e);
+  if (!place) return std::nullopt;
+  return FetchedCells{place->data, e.rows, e.cols, place->row_step};
+}
+
+std::unique_ptr<std::byte, FreeArray> Store::array_for(const Entry& e, ValueType type) const {
+  try {
+    std::uint64_t size = 0;
+    if (!multiply(std::uint64_t{e.rows} * e.cols, size_of(type), size)) throw std::bad_alloc();
+    return std::unique_ptr<std::byte, FreeArray>(static_cast<std::byte*>(allocate_array(size)));
+  } catch (const std::bad_alloc&) {
+    fail(Errc::invalid_argument, e.offset,
+         "the " + std::to_string(e.rows) + " x " + std::to_string(e.cols) + " cells of block " +
+             text(e.pos) + " do not fit in memory");
+  }
+}
+
+FetchedCells Store::cells(std::uint64_t number, ValueType type, Copy copy) const {
+  if (const auto cells = cells_in_place(number, type)) return *cells;
+  const Entry e = fetched_entry(number);
+  if (copy == Copy::forbidden) {
+    fail(Errc::type_mismatch, e.offset,
+         "block " + text(e.pos) + " is stored as " + stored_as(e) + ": reading it as " +
+             std::string(name(type)) + " takes a copy, which was forbidden");
+  }
+  auto memory = array_for(e, type);
+  const std::size_t row_bytes = e.cols * size_of(type);
+  Target target =
+      Target{memory.get(), type, row_bytes, size_of(type)}.streamed_if_large(e.rows, e.cols);
+  watched([&] { read_block(e, {{0, e.rows}, {0, e.cols}}, target); }, &e);
+  return {memory.get(), e.rows, e.cols, row_bytes, memory.release()};
+}
+
+FetchedCells fetch_tile(const Store* store, std::uint64_t i, std::uint64_t j, ValueType type,
+                        Copy copy) {
+  store->tile(i, j);
+  return store->cells(i * store->index().grid()->cols + j, type, copy);
+}
+
+FetchedCells fetch_cells(const Store* store, std::uint64_t number, ValueType type, Copy copy) {
+  return store->cells(number, type, copy);
+}
+
+FetchedCells copy_cells(const FetchedCells& cells, std::size_t size, Copy copy) {
+  if (copy == Copy::forbidden) {
+    throw Error(Errc::type_mismatch,
+                "the cells are not one aligned array in the file, and a copy was forbidden");
+  }
+  const std::size_t row_bytes = cells.cols * size;
+  auto* const memory = static_cast<std::byte*>(allocate_array(cells.rows * row_bytes));
+  for (std::uint64_t r = 0; r < cells.rows; ++r) {
+    std::memcpy(memory + r * row_bytes, cells.data + r * cells.row_bytes, row_bytes);
+  }
+  return {memory, cells.rows, cells.cols, row_bytes, memory};
+}
+
+void free_cells(void* owned) noexcept { FreeArray()(owned); }
+
+}  // namespace detail
 
 }  // namespace dapple

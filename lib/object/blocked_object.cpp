@@ -70,7 +70,7 @@ BlockRange::iterator BlockRange::begin() const {
 }
 
 BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept
-    : store_(std::move(store)), hot_(store_.get()) {}
+    : store_(std::move(store)) {}
 
 std::uint64_t BlockedObject::rows() const noexcept { return store_->schema().rows; }
 std::uint64_t BlockedObject::cols() const noexcept { return store_->schema().cols; }
@@ -88,7 +88,9 @@ BlockCounts BlockedObject::counts() const {
 
 void BlockedObject::require_intact() const { store_->require_intact(); }
 
-BlockRange BlockedObject::blocks() const noexcept { return {store_.get(), store_->index().size()}; }
+BlockRange BlockedObject::blocks() const& noexcept {
+  return {store_.get(), store_->index().size()};
+}
 
 std::optional<Grid> BlockedObject::grid() const noexcept { return store_->index().grid(); }
 
@@ -101,46 +103,28 @@ ValueType BlockedObject::column_type(std::uint64_t col) const {
   return store_->schema().type_of(col);
 }
 
-std::optional<Block> BlockedObject::find_block(BlockPos pos) const {
+std::optional<Block> BlockedObject::find_block(BlockPos pos) const& {
   const auto number = store_->find(pos);
   if (!number) return std::nullopt;
   return store_->block(*number);
 }
 
-Block BlockedObject::block_at(BlockPos pos) const {
+Block BlockedObject::block(BlockPos pos) const& {
   if (const auto found = find_block(pos)) return *found;
-  throw Error(Errc::absent, store_->file().name(), std::nullopt,
-              "expected a block at " + detail::text(pos) +
-                  ", got none; 'dapple blocks' lists the positions");
+  throw Error(
+      Errc::absent, store_->file().name(), std::nullopt,
+      "no block is stored at " + detail::text(pos) + "; 'dapple blocks' lists the positions");
 }
 
-std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t col) const {
+std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t col) const& {
   const auto number = store_->cover(row, col);
   if (!number) return std::nullopt;
   return store_->block(*number);
 }
 
-namespace {
+Block BlockedObject::tile(std::uint64_t i, std::uint64_t j) const& { return store_->tile(i, j); }
 
-[[noreturn, gnu::noinline]] void fail_tile(const Store& store, std::uint64_t i, std::uint64_t j) {
-  const auto& grid = store.index().grid();
-  if (!grid) {
-    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
-                "expected a regular tiling to take tile " + detail::text({i, j}) +
-                    " from, got blocks of other shapes");
-  }
-  throw Error(Errc::out_of_range, store.file().name(), std::nullopt,
-              "expected a tile of " + std::to_string(grid->rows) + " x " +
-                  std::to_string(grid->cols) + ", got " + detail::text({i, j}));
-}
-
-}  // namespace
-
-detail::Place BlockedObject::touch_tile(std::uint64_t i, std::uint64_t j) const {
-  const auto& grid = store_->index().grid();
-  if (!grid || i >= grid->rows || j >= grid->cols) fail_tile(*store_, i, j);
-  return store_->touch(i * grid->cols + j);
-}
+detail::TileTable BlockedObject::tile_table() const { return store_->tile_table(); }
 
 std::span<const TextColumn> BlockedObject::text_columns() const noexcept {
   return store_->text_columns();

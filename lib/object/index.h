@@ -162,12 +162,9 @@ class BlockIndex {
   std::uint64_t in_file_order(std::uint64_t i) const;
 
   /// The block whose rectangle holds the cell, as the index has it. REQUIRES a cell of the object.
-  /// `beside`: a table of a byte per block that the caller looks at next, or nullptr; its line is
-  /// asked for together with the entry's.
-  std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col,
-                                     const std::uint8_t* beside = nullptr) const;
+  std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
   /// The block stored at exactly this position.
-  std::optional<std::uint64_t> find(BlockPos pos, const std::uint8_t* beside = nullptr) const;
+  std::optional<std::uint64_t> find(BlockPos pos) const;
   /// Numbers of the blocks that share a cell with `region`, ascending.
   std::vector<std::uint64_t> touching(const Region& region) const;
 
@@ -213,8 +210,7 @@ class BlockIndex {
   std::uint64_t tree_byte(std::uint64_t i) const noexcept;  // of the file; for messages
   Node node_at(std::uint64_t at, std::uint64_t parent) const;
   Words words_at(std::uint64_t first, std::uint64_t n) const;
-  bool holds(std::uint64_t number, std::uint64_t row, std::uint64_t col,
-             const std::uint8_t* beside) const;
+  bool holds(std::uint64_t number, std::uint64_t row, std::uint64_t col) const;
   void collect_touching(const Region& region, std::vector<std::uint64_t>& numbers) const;
   [[noreturn]] void fail(std::uint64_t byte, std::string detail) const;
 

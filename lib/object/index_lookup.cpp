@@ -96,20 +96,17 @@ Range BlockIndex::Words::span_of(std::uint64_t count, Range within) const noexce
   return {(*this)[count - 1], count < n_ ? (*this)[count] : within.end};
 }
 
-bool BlockIndex::holds(std::uint64_t number, std::uint64_t row, std::uint64_t col,
-                       const std::uint8_t* beside) const {
+bool BlockIndex::holds(std::uint64_t number, std::uint64_t row, std::uint64_t col) const {
   if (number >= place_.count) {
     fail(tree_byte(0), "expected block numbers below " + std::to_string(place_.count) +
                            " in the cover tree, got " + std::to_string(number));
   }
-  if (beside != nullptr) __builtin_prefetch(beside + number);
   const Entry e = entry(number);
   // Subtracting: a damaged entry may end beyond 2^64.
   return row >= e.pos.rx && row - e.pos.rx < e.rows && col >= e.pos.cx && col - e.pos.cx < e.cols;
 }
 
-std::optional<std::uint64_t> BlockIndex::cover(std::uint64_t row, std::uint64_t col,
-                                               const std::uint8_t* beside) const {
+std::optional<std::uint64_t> BlockIndex::cover(std::uint64_t row, std::uint64_t col) const {
   if (const auto& grid = place_.grid) {
     return (row / grid->tile.rows) * grid->cols + col / grid->tile.cols;
   }
@@ -122,7 +119,7 @@ std::optional<std::uint64_t> BlockIndex::cover(std::uint64_t row, std::uint64_t 
   Region part = place_.object;  // that the node is about
   for (std::uint64_t parent = 0; ref != 0;) {
     if (ref % 2 == 1) {
-      if (holds(ref / 2, row, col, beside)) return ref / 2;
+      if (holds(ref / 2, row, col)) return ref / 2;
       return std::nullopt;
     }
     const Node node = node_at(ref / 2, parent);
@@ -140,7 +137,7 @@ std::optional<std::uint64_t> BlockIndex::cover(std::uint64_t row, std::uint64_t 
     const Words pins = words_at(node.at + 4, node.count);
     if (const std::uint64_t i = pins.count_not_above(col, part.cols); i > 0) {
       const std::uint64_t number = tree_word(node.at + 3 + node.count + i);
-      if (holds(number, row, col, beside)) return number;
+      if (holds(number, row, col)) return number;
     }
     const std::uint64_t middle = tree_word(node.at + 1);
     (row < middle ? part.rows.end : part.rows.begin) = middle;
@@ -149,7 +146,7 @@ std::optional<std::uint64_t> BlockIndex::cover(std::uint64_t row, std::uint64_t 
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> BlockIndex::find(BlockPos pos, const std::uint8_t* beside) const {
+std::optional<std::uint64_t> BlockIndex::find(BlockPos pos) const {
   // A block covers its own first cell.
   if (const auto& grid = place_.grid) {
     if (pos.rx % grid->tile.rows != 0 || pos.cx % grid->tile.cols != 0) return std::nullopt;
@@ -157,7 +154,7 @@ std::optional<std::uint64_t> BlockIndex::find(BlockPos pos, const std::uint8_t* 
     if (i >= grid->rows || j >= grid->cols) return std::nullopt;
     return i * grid->cols + j;
   }
-  const auto number = cover(pos.rx, pos.cx, beside);
+  const auto number = cover(pos.rx, pos.cx);
   if (number && entry(*number).pos != pos) return std::nullopt;
   return number;
 }

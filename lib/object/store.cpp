@@ -33,18 +33,11 @@ Target Target::streamed_if_large(std::uint64_t rows, std::uint64_t cols) const n
 
 Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index,
              const Codec& codec, std::unique_ptr<CodecState> state)
-    : HotStore(no_places_),
-      file_(std::move(file)),
+    : file_(std::move(file)),
       schema_(std::move(schema)),
       index_(std::move(index)),
       codec_(&codec),
-      state_(std::move(state)) {
-  if (const auto& grid = index_.grid()) {
-    no_places_.rows = grid->rows;
-    no_places_.cols = grid->cols;
-    no_places_.tile = grid->tile;
-  }
-}
+      state_(std::move(state)) {}
 
 void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
   throw Error(code, file_->name(), offset, std::move(detail));
@@ -82,7 +75,7 @@ void Store::fail_missing(const Entry& entry) const {
 
 std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {
   require_inside({{row, row + 1}, {col, col + 1}});
-  const auto number = watched([&] { return index_.cover(row, col, tags_of_blocks()); });
+  const auto number = watched([&] { return index_.cover(row, col); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->cover(row, col)) fail_missing(truth->entry(*missed));
@@ -92,7 +85,7 @@ std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) 
 
 std::optional<std::uint64_t> Store::find(BlockPos pos) const {
   if (pos.rx >= schema_.rows || pos.cx >= schema_.cols) return std::nullopt;
-  const auto number = watched([&] { return index_.find(pos, tags_of_blocks()); });
+  const auto number = watched([&] { return index_.find(pos); });
   if (number) return number;
   if (const BlockIndex* truth = this->truth()) {
     if (const auto missed = truth->find(pos)) fail_missing(truth->entry(*missed));

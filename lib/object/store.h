@@ -19,7 +19,7 @@
 #include "dapple/frame.h"
 #include "lib/io/file.h"
 #include "lib/object/index.h"
-#include "lib/object/place_table.h"
+#include "lib/object/places.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail {
@@ -166,7 +166,7 @@ struct CodecState {
   virtual std::vector<Detail> details(const Store&) const { return {}; }
 };
 
-class Store : public HotStore {
+class Store {
  public:
   Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index, const Codec& codec,
         std::unique_ptr<CodecState> state = nullptr);
@@ -191,11 +191,21 @@ class Store : public HotStore {
   void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
   void set_check(Check check) noexcept { check_ = check; }
 
-  /// The place of block `number` of the index. Its entry is compared with the bytes it points
-  /// to when it is first touched, its hash as `Check` says. Throws corrupt. O(1), no lock, no
-  /// system call once touched.
-  Place touch(std::uint64_t number) const;
-  Block block(std::uint64_t number) const;
+  /// Block `number` of the index. Its entry is compared with the bytes it points to when it is
+  /// first fetched, its hash as `Check` says. Throws corrupt. O(1), no lock, no system call once
+  /// it was compared.
+  Block block(std::uint64_t number) const {
+    fetch(number);
+    return Block(*this, number);
+  }
+  /// The same for tile (i, j). Throws invalid_argument, out_of_range, too.
+  Block tile(std::uint64_t i, std::uint64_t j) const;
+  /// What loops over tiles start from.
+  TileTable tile_table() const;
+  /// The cells of a block that was fetched, as `Block::cells`.
+  FetchedCells cells(std::uint64_t number, ValueType type, Copy copy) const;
+  /// Those of a dense block that was fetched if they can be used in place as `type`.
+  std::optional<FetchedCells> cells_in_place(std::uint64_t number, ValueType type) const;
   /// Its entry, compared as above: what it says is safe to use, even when somebody writes to the
   /// file. Throws corrupt.
   Entry confirmed_entry(std::uint64_t number) const;
@@ -266,12 +276,11 @@ class Store : public HotStore {
   [[noreturn]] void fail(Errc code, std::uint64_t offset, std::string detail) const;
 
  private:
-  Place place_of(std::uint64_t number) const noexcept;
-  bool make_places() const;
-  const Place::Tag* tags_of_blocks() const noexcept;
-  bool find_even_tiles(KnownPlaces& places) const;
-  void remember(std::uint64_t number, const Place& place) const;
-  Place confirm(std::uint64_t number, const Entry& entry) const;
+  void fetch(std::uint64_t number) const;
+  void confirm(std::uint64_t number, const Entry& entry) const;
+  Places::Even guess_even() const;
+  std::unique_ptr<std::byte, FreeArray> array_for(const Entry& entry, ValueType type) const;
+  void remember(std::uint64_t number, const Entry& entry) const;
   static std::string reading(const Entry* block);
   void confirm_entry(std::uint64_t number, const Entry& entry) const;
   void compare(std::uint64_t number, const Entry& entry) const;
@@ -295,12 +304,10 @@ class Store : public HotStore {
   std::string note_;
   std::vector<std::string> contents_;
   Check check_ = Check::never;
-  KnownPlaces no_places_;                          // before a first block is touched
-  mutable std::optional<PlaceTable> place_table_;  // what these point to:
-  mutable KnownPlaces places_;
+  mutable Places places_;
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
-  mutable std::mutex mutex_;                 // guards the making of truth_ and places_
+  mutable std::mutex mutex_;                 // guards the making of truth_
 };
 
 }  // namespace dapple::detail

@@ -11,12 +11,8 @@ namespace dapple::detail {
 namespace {
 // A block's position stands in front of it, now and then on a page of its own.
 constexpr std::uint64_t kInFront = 16;
-// The first entries of an index in place may be on a page that nobody reads otherwise: they are
-// looked at for as many tiles as this, whose words would leave the nearest cache.
-constexpr std::uint64_t kManyTiles = 8192;
-
-[[noreturn, gnu::noinline]] void fail_tile(const BlockIndex& index, std::uint64_t number,
-                                           BlockPos wanted, const Entry& entry) {
+[[noreturn, gnu::noinline]] void fail_tile_entry(const BlockIndex& index, std::uint64_t number,
+                                                 BlockPos wanted, const Entry& entry) {
   const std::uint64_t cols = index.grid()->cols;
   index.fail_entry(number, "expected the index to place tile (" + std::to_string(number / cols) +
                                ", " + std::to_string(number % cols) + ") at " + text(wanted) +
@@ -24,68 +20,34 @@ constexpr std::uint64_t kManyTiles = 8192;
                                std::to_string(entry.cols) + " cells at " + text(entry.pos));
 }
 
+[[noreturn, gnu::noinline]] void fail_tile(const Store& store, std::uint64_t i, std::uint64_t j) {
+  const auto& grid = store.index().grid();
+  if (!grid) {
+    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+                "there are no tiles: the blocks form no regular grid");
+  }
+  throw Error(Errc::out_of_range, store.file().name(), std::nullopt,
+              "tile " + text({i, j}) + " is outside the " + std::to_string(grid->rows) + " x " +
+                  std::to_string(grid->cols) + " grid");
+}
+
 }  // namespace
 
-// `kUnknown` when it is not known.
-Place Store::place_of(std::uint64_t number) const noexcept {
-  const KnownPlaces& places = known();
-  return places.words != nullptr ? places.of_block(number) : Place();
-}
-
-// One per block, by number; nullptr when there are none.
-const Place::Tag* Store::tags_of_blocks() const noexcept {
-  const KnownPlaces& places = known();
-  return places.words != nullptr ? places.tags + 1 : nullptr;
-}
-
-// False when the system has no room for a table of places.
-bool Store::make_places() const {
-  if (known().words != nullptr) return true;
-  const std::lock_guard lock(mutex_);
-  if (!place_table_) {
-    place_table_.emplace(index_.size());
-    if (place_table_->words() == nullptr) return false;
-    places_ = no_places_;
-    places_.words = place_table_->words();
-    places_.tags = place_table_->tags();
-    // Every fetch from a guarded file has to look whether it is intact: none is a hot one.
-    if (!file_->guarded()) places_.word_rows = places_.rows;
-    if (find_even_tiles(places_)) {
-      places_.even_rows = places_.word_rows;
-      places_.even_cols = places_.cols;
-    }
-    std::atomic_ref(known_).store(&places_, std::memory_order_release);
-  }
-  return place_table_->words() != nullptr;
-}
-
-// Judges by the first two tiles, and the room for all, whether tiles lie evenly. A guess: what it
-// says of a tile is used only once that tile was confirmed and found there.
-bool Store::find_even_tiles(KnownPlaces& places) const {
-  const bool at_hand = !index_.is_in_place() || index_.run() || index_.size() >= kManyTiles;
-  if (!index_.grid() || !at_hand || index_.size() < 2 || codec_->dense_header < 0 ||
-      schema_.cols % index_.grid()->tile.cols != 0) {
-    return false;
+// Judges by the first two tiles, and the room for all, whether tiles lie at even distances.
+Places::Even Store::guess_even() const {
+  const auto& grid = index_.grid();
+  if (!grid || index_.size() < 2 || codec_->dense_header < 0 ||
+      schema_.cols % grid->tile.cols != 0) {
+    return {};
   }
   const Entry first = index_.entry(0), second = index_.entry(1);
   if (first.kind != BlockKind::dense || second.kind != BlockKind::dense ||
       first.bytes != second.bytes || second.offset <= first.offset ||
       second.offset > file_->size() ||
       (file_->size() - first.offset) / (second.offset - first.offset) < index_.size() - 1) {
-    return false;
+    return {};
   }
-  places.values = file_->base() + first.offset + codec_->dense_header;
-  places.step = second.offset - first.offset;
-  return true;
-}
-
-void Store::remember(std::uint64_t number, const Place& place) const {
-  const bool evenly = places_.step != 0 || !index_.grid();
-  if (evenly && place.values == places_.values + number * places_.step) {
-    std::atomic_ref(place_table_->tags()[number + 1]).store(place.tag, std::memory_order_release);
-  } else {
-    std::atomic_ref(place_table_->words()[number]).store(place.word(), std::memory_order_release);
-  }
+  return {file_->base() + first.offset + codec_->dense_header, second.offset - first.offset};
 }
 
 // Compares an entry with the tile that it is of, and with the bytes that it points to.
@@ -96,39 +58,63 @@ void Store::compare(std::uint64_t number, const Entry& entry) const {
     if (entry.pos != BlockPos{rx, cx} ||
         entry.rows != std::min<std::uint64_t>(grid->tile.rows, schema_.rows - rx) ||
         entry.cols != std::min<std::uint64_t>(grid->tile.cols, schema_.cols - cx)) {
-      fail_tile(index_, number, {rx, cx}, entry);
+      fail_tile_entry(index_, number, {rx, cx}, entry);
     }
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, number, entry);
 }
 
-// Returns its place; `kUnknown` when it is to be confirmed again the next time.
-Place Store::confirm(std::uint64_t number, const Entry& entry) const {
+void Store::confirm(std::uint64_t number, const Entry& entry) const {
   compare(number, entry);
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() == nullptr || check_ == Check::always || !make_places()) return {};
-  Place place{nullptr, Place::kTouched};
+  if (file_->base() != nullptr && check_ != Check::always) remember(number, entry);
+}
+
+void Store::remember(std::uint64_t number, const Entry& entry) const {
+  places_.make(index_.size(), [this] { return guess_even(); });
   if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
-    const Place dense{file_->at(entry.offset, entry.bytes) + codec_->dense_header,
-                      Place::dense(entry.value_type)};
-    if (dense.fits_word()) place = dense;
+    const std::byte* const block = file_->at(entry.offset, entry.bytes);
+    places_.set_compared(number, block + codec_->dense_header, entry.value_type);
+  } else {
+    places_.set_compared(number);
   }
-  remember(number, place);
-  return place;
 }
 
-Place Store::touch(std::uint64_t number) const {
-  const Place place = place_of(number);
-  const bool touched = place.tag != Place::kUnknown;
-  if (touched && !file_->guarded()) return place;
-  if (!touched) ask_for({&number, 1});
+void Store::fetch(std::uint64_t number) const {
+  const bool compared = places_.was_compared(number);
+  if (compared && !file_->guarded()) return;
+  if (!compared) ask_for({&number, 1});
   const Entry entry = index_.entry(number);
-  return watched([&] { return touched ? place : confirm(number, entry); }, &entry);
+  watched(
+      [&] {
+        if (!compared) confirm(number, entry);
+      },
+      &entry);
 }
 
-Block Store::block(std::uint64_t number) const {
-  return Block(*this, number, touch(number), known().tile);
+Block Store::tile(std::uint64_t i, std::uint64_t j) const {
+  const auto& grid = index_.grid();
+  if (!grid || i >= grid->rows || j >= grid->cols) fail_tile(*this, i, j);
+  return block(i * grid->cols + j);
+}
+
+TileTable Store::tile_table() const {
+  const auto& grid = index_.grid();
+  if (!grid) fail_tile(*this, 0, 0);
+  file_->map();
+  places_.make(index_.size(), [this] { return guess_even(); });
+  TileTable table;
+  table.store = this;
+  table.tags = places_.even_tags();
+  // Of a guarded file each fetch looks whether it is intact.
+  if (table.tags == nullptr || file_->guarded()) return table;
+  table.values = places_.even().values;
+  table.step = places_.even().step;
+  table.rows = grid->rows;
+  table.cols = grid->cols;
+  table.tile = grid->tile;
+  return table;
 }
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
@@ -155,7 +141,7 @@ Entry Store::fetched_entry(std::uint64_t number) const {
 // An entry in place is read anew for each use, and somebody may have written to the file since it
 // was first compared: it is this copy that is going to be used, so this one is compared.
 void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
-  if (place_of(number).tag == Place::kUnknown) {
+  if (!places_.was_compared(number)) {
     confirm(number, entry);
   } else if (index_.is_in_place()) {
     compare(number, entry);
@@ -179,7 +165,7 @@ void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
-    if (place_of(number).tag != Place::kUnknown) continue;
+    if (places_.was_compared(number)) continue;
     const Entry e = index_.entry(number);
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
     if (file_->is_read_early(e.offset, e.bytes)) continue;

@@ -117,7 +117,7 @@ TEST_CASE("btable: a table is a frame of f64 in blocks of stored entries") {
   CHECK(row_of(frame, 0) == std::vector{0.0, 2.5});
   CHECK(row_of(frame, 1) == std::vector{0.0, 0.0});
   CHECK(row_of(frame, 2) == std::vector{-1.0, 3.0});
-  CHECK_THROWS_AS(frame.block({0, 0}).csr<double>(), Error);
+  CHECK_THROWS_AS(frame.block({0, 0}).csr_view<double>(), Error);
 }
 
 TEST_CASE("btable: trailing empty labels are columns, and are noted") {

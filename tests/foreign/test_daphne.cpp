@@ -74,7 +74,7 @@ TEST_CASE("daphne: columns of a frame are blocks in place, neighbours of one typ
   CHECK(frame.counts().dense == 3);
   CHECK(frame.label(0) == "col_0");
   CHECK(frame.label(3) == "col_3");
-  const DenseView<double> doubles = frame.block({0, 1}).dense<double>();
+  const DenseView<double> doubles = frame.block({0, 1}).dense_view<double>();
   CHECK(doubles.rows() == 3);
   CHECK(doubles.cols() == 2);
   CHECK(doubles(2, 0) == 2.5);

@@ -92,7 +92,7 @@ TEST_CASE("futhark: inputs of real programs") {
   SUBCASE("a 256 x 256 binary matrix is a view into the file") {
     const Matrix m = Matrix::open(*folder / "rodinia_lud_data_256.in");
     CHECK(m.rows() == 256);
-    const auto view = m.block({0, 0}).dense<float>();
+    const auto view = m.block({0, 0}).dense_view<float>();
     const std::vector<float> copy = m.read<float>({{0, 256}, {0, 256}});
     CHECK(view(0, 0) == 10.0F);
     CHECK(view(255, 255) == copy[65535]);
@@ -195,7 +195,7 @@ TEST_CASE("futhark: binary values are used in place, except halves and Booleans"
   const TempDir dir;
   const std::string bytes = binary_value<double>(" f64", {2, 3}, {1, 2, 3, 4, 5, -0.0});
   const Matrix m = matrix_of(dir, " \n\t\v\f\r" + bytes + "\n");
-  const auto view = m.block({0, 0}).dense<double>();
+  const auto view = m.block({0, 0}).dense_view<double>();
   CHECK(view(1, 1) == 5);
   CHECK(std::signbit(view(1, 2)));
   CHECK(m.block({0, 0}).info().offset == 6 + 7 + 16);
@@ -204,7 +204,7 @@ TEST_CASE("futhark: binary values are used in place, except halves and Booleans"
   const Matrix halves =
       matrix_of(dir, binary_value<std::uint16_t>(" f16", {2, 3},
                                                  {0x3C00, 0x8000, 0x0001, 0x7C00, 0xFBFF, 0x7E01}));
-  CHECK(error_of([&] { halves.block({0, 0}).dense<float>(); })->code() == Errc::type_mismatch);
+  CHECK(error_of([&] { halves.block({0, 0}).dense_view<float>(); })->code() == Errc::type_mismatch);
   const auto cells = cells_of<float>(halves);
   CHECK(cells[0] == 1.0F);
   CHECK(std::bit_cast<std::uint32_t>(cells[1]) == 0x80000000);

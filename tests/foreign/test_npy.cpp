@@ -114,10 +114,10 @@ TEST_CASE_TEMPLATE("npy: arrays of two dimensions in both orders and both byte o
       }
       const bool in_place = !fortran && !(big && sizeof(T) > 1);
       if (in_place) {
-        const auto view = m.block(BlockPos{0, 0}).dense<T>();
+        const auto view = m.block(BlockPos{0, 0}).dense_view<T>();
         CHECK(view(66, 4) == wanted(66, 4));
       } else {
-        CHECK_THROWS_AS(m.block(BlockPos{0, 0}).dense<T>(), Error);
+        CHECK_THROWS_AS(m.block(BlockPos{0, 0}).dense_view<T>(), Error);
       }
       CHECK(m.blocks().size() == 1);
     }
@@ -204,7 +204,7 @@ TEST_CASE("npy: records are frames, whatever their padding and byte order") {
   CHECK(f.read_column<double>(1, {0, 2}) == std::vector<double>{0.5, 1.5});
   CHECK(f.read_column<std::int64_t>(2, {1, 2}) == std::vector<std::int64_t>{-8});
   CHECK(f.blocks().size() == 3);
-  CHECK(f.block(BlockPos{0, 2}).dense<std::int16_t>()(1, 0) == -8);
+  CHECK(f.block(BlockPos{0, 2}).dense_view<std::int16_t>()(1, 0) == -8);
 }
 
 TEST_CASE("npy: records of no dimension are one row, of several they are folded") {

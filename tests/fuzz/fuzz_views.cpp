@@ -96,13 +96,13 @@ void look(const Block& block, std::span<const std::byte> payload, std::uint64_t 
   bool refused = false;
   try {
     std::uint32_t r = 0;
-    for (const auto row : block.csr<T>()) {
+    for (const auto row : block.csr_view<T>()) {
       for (std::uint32_t i = 0; i < row.size(); ++i) {
         seen.push_back({r, row.col(i), bits_of(row.value(i))});
       }
       ++r;
     }
-    block.csr<T>().row_offsets();
+    block.csr_view<T>().row_offsets();
   } catch (const Error&) {
     refused = true;
   }

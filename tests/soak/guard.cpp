@@ -101,7 +101,7 @@ void read_some(const Matrix& m, test::Rng rng, Tally& tally) {
     try {
       if (i % 3 == 0) {
         const auto view =
-            m.tile(rng.below(kRows / kTile), rng.below(kCols / kTile)).dense<std::uint32_t>();
+            m.tile(rng.below(kRows / kTile), rng.below(kCols / kTile)).dense_view<std::uint32_t>();
         for (std::uint32_t k = 0; k < kTile * kTile; ++k) {
           cells.push_back(view(k / kTile, k % kTile));
         }

@@ -33,7 +33,8 @@ def main(build, program):
         printed = run([binary, pathlib.Path(folder) / "m.dbdf"],
                       env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
         expected = ("3 x 2, cell (1, 1) is 4\n"
-                    "expected a dense block of f32, got a block that is dense of u8\n")
+                    "block (0, 0) is stored as dense of u8 and cannot be viewed as dense of f32; "
+                    "decode it\n")
         if printed != expected:
             print(f"expected the program to print {expected!r}, got {printed!r}")
             return 1

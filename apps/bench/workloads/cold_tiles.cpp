@@ -141,9 +141,9 @@ void measure_cold(Session& session, const Layout& layout) {
         return sum_doubles(*buffer);
       }));
   series.contenders.push_back(of.contender(
-      "dapple, views", Role::dapple, "matrix.tile(i, j).dense<double>(), summed in place",
+      "dapple, views", Role::dapple, "matrix.tile(i, j).dense_view<double>(), summed in place",
       open_matrix, [layout](const Matrix& matrix, std::uint64_t k) {
-        const auto view = matrix.tile(k / layout.across, k % layout.across).dense<double>();
+        const auto view = matrix.tile(k / layout.across, k % layout.across).dense_view<double>();
         return sum_doubles(view.row_bytes(0), layout.tile_cells());
       }));
   series.contenders.push_back(of.contender(

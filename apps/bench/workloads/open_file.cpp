@@ -126,10 +126,10 @@ void for_each_way(const OpenFiles& files, const Take& take) {
              value = fetch_by_pread(file, files.blocks, wanted);
              return file;
            }});
-  take(Way{"dapple", Role::dapple, "Matrix::open(path).tile(i, j).dense<uint8_t>()(0, 0)",
+  take(Way{"dapple", Role::dapple, "Matrix::open(path).tile(i, j).dense_view<uint8_t>()(0, 0)",
            [files](const Target& wanted, double& value) {
              Matrix matrix = Matrix::open(files.dapple);
-             value = matrix.tile(wanted.i, wanted.j).dense<std::uint8_t>()(0, 0);
+             value = matrix.tile(wanted.i, wanted.j).dense_view<std::uint8_t>()(0, 0);
              return matrix;
            }});
   if constexpr (kHasLmdb) {

@@ -128,7 +128,7 @@ double sum_dapple(const Matrix& matrix, const TileShapeOf& shape) {
   double sum = 0;
   for (std::uint64_t i = 0; i < shape.grid(); ++i) {
     for (std::uint64_t j = 0; j < shape.grid(); ++j) {
-      sum += sum_doubles(matrix.tile(i, j).dense<double>().row_bytes(0), shape.tile_cells());
+      sum += sum_doubles(matrix.tile(i, j).dense_view<double>().row_bytes(0), shape.tile_cells());
     }
   }
   return sum;

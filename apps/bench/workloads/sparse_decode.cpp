@@ -240,9 +240,9 @@ void measure_in_place(Session& session, const Bed& csr, const Bed& coo) {
     return sum;
   }));
   rows.contenders.push_back(
-      contender(csr, "dapple", Role::dapple, "for (row : block.csr<double>())", [&csr] {
+      contender(csr, "dapple", Role::dapple, "for (row : block.csr_view<double>())", [&csr] {
         double sum = 0;
-        for (const auto row : csr.block.csr<double>()) {
+        for (const auto row : csr.block.csr_view<double>()) {
           for (std::uint32_t k = 0; k < row.size(); ++k) sum += row.value(k);
         }
         return sum;
@@ -258,9 +258,9 @@ void measure_in_place(Session& session, const Bed& csr, const Bed& coo) {
     return sum;
   }));
   entries.contenders.push_back(
-      contender(coo, "dapple", Role::dapple, "for (entry : block.coo<double>())", [&coo] {
+      contender(coo, "dapple", Role::dapple, "for (entry : block.coo_view<double>())", [&coo] {
         double sum = 0;
-        for (const auto entry : coo.block.coo<double>()) sum += entry.value;
+        for (const auto entry : coo.block.coo_view<double>()) sum += entry.value;
         return sum;
       }));
   session.measure(entries);

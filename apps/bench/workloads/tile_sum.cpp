@@ -103,12 +103,13 @@ void sum_tiles(Session& session, const TileFiles& files, double least_of_limit) 
           return sum;
         }));
     series.contenders.push_back(
-        of.contender("dapple", Role::dapple, "matrix.tile(i, j).dense<double>(), summed in place",
+        of.contender("dapple", Role::dapple, "tiles = matrix.tiles<double>(), summed in place",
                      [&](Touches some) {
                        double sum = 0;
+                       const auto tiles = matrix.tiles<double>();
                        for (const Touch& t : some) {
-                         const auto view = matrix.tile(t.i, t.j).dense<double>();
-                         sum += sum_doubles(view.row_bytes(0), view.rows() * view.cols());
+                         const auto tile = tiles(t.i, t.j);
+                         sum += sum_doubles(tile.row(0).bytes().data(), tile.rows() * tile.cols());
                        }
                        return sum;
                      }));

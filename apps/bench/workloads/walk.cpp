@@ -102,7 +102,8 @@ double walk_by_windows(const Path& path) {
 }
 
 double open_and_count(const Path& path) {
-  return static_cast<double>(Matrix::open(path).blocks().size());
+  const Matrix matrix = Matrix::open(path);
+  return static_cast<double>(matrix.blocks().size());
 }
 
 Contender walker(std::string name, Role role, std::string how, const PlainFile& file,
@@ -181,7 +182,7 @@ void measure_sidecar(Session& session, const PlainFile& file) {
   series.contenders.push_back(contender(
       "dapple", Role::dapple, "Matrix::open(path), one cell of one tile", [&](std::uint64_t k) {
         const auto matrix = Matrix::open(file.path);
-        return matrix.tile(k / file.across, k % file.across).dense<double>()(0, 0);
+        return matrix.tile(k / file.across, k % file.across).dense_view<double>()(0, 0);
       }));
   session.measure(series);
   std::filesystem::remove(sidecar);

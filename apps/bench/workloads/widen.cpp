@@ -66,7 +66,8 @@ template <Value T>
 void convert_tiles(const Matrix& matrix, const Shape& shape, std::vector<double>& out) {
   for (std::uint64_t row = 0; row < shape.rows; row += shape.tile) {
     for (std::uint64_t col = 0; col < shape.cols; col += shape.tile) {
-      const DenseView<T> view = matrix.tile(row / shape.tile, col / shape.tile).template dense<T>();
+      const DenseView<T> view =
+          matrix.tile(row / shape.tile, col / shape.tile).template dense_view<T>();
       for (std::uint64_t r = 0; r < shape.tile; ++r) {
         double* const to = out.data() + (row + r) * shape.cols + col;
         for (std::uint64_t c = 0; c < shape.tile; ++c) to[c] = static_cast<double>(view(r, c));

@@ -157,7 +157,8 @@ void measure_sparse(Session& session) {
       "dapple", Role::dapple, "MatrixWriter::put of three arrays", series.contenders[0].work, path,
       [&, path] { write_sparse(path, shape, arrays, options); },
       [&, path] {
-        const auto stored = Matrix::open(path).block({0, 0}).to_csr<double>();
+        const auto matrix = Matrix::open(path);
+        const auto stored = matrix.block({0, 0}).to_csr<double>();
         return std::equal(arrays.values.begin(), arrays.values.end(), stored.values.begin(),
                           stored.values.end());
       }));
