@@ -159,20 +159,17 @@ TEST_CASE("format: R6 names the value that is none of its column's type") {
     return complaint(Image::matrix(1, 2, ValueType::u8).dense<double>({0, 0}, 1, 2, {1, value}));
   };
   for (const double value : {256.0, -1.0, 0.5, -0.0, 1e300}) {
-    CHECK(
-        u8(value).starts_with("corrupt at 53: expected a value that fits u8 (R6) in cell (0, 1)"));
+    CHECK(u8(value).ends_with(" in cell (0, 1) does not fit u8 (R6)"));
   }
-  CHECK(u8(256) == "corrupt at 53: expected a value that fits u8 (R6) in cell (0, 1), got 256");
+  CHECK(u8(256) == "corrupt at 53: 256 in cell (0, 1) does not fit u8 (R6)");
   CHECK(complaint(Image::matrix(2, 2, ValueType::f32)
                       .coo<std::int32_t>({0, 0}, 2, 2, {{1, 0, 16777217}})) ==
-        "corrupt at 57: expected a value that fits f32 (R6) in cell (1, 0), got 16777217");
+        "corrupt at 57: 16777217 in cell (1, 0) does not fit f32 (R6)");
 }
 
 TEST_CASE("format: R7 names the first cell that no block covers, unless zeros are asked for") {
   const Image image = four_by_four().empty({0, 0}, 4, 2).empty({0, 2}, 2, 2);
-  CHECK(complaint(image) ==
-        "absent: expected a block that covers cell (2, 2) (R7), got none; "
-        "--absent zero reads such cells as zero");
+  CHECK(complaint(image) == "absent: no block covers cell (2, 2) (R7)");
   fuzz::MemoryFile file;
   file.set(image.bytes());
   const Matrix m = Matrix::open(file.path());
@@ -185,7 +182,7 @@ TEST_CASE("format: R8 reads each column of a frame as its declared type") {
     return complaint(image.dense<std::uint16_t>({0, 0}, 1, 2, values));
   };
   CHECK(frame({300, 200}) == "");
-  CHECK(frame({300, 300}).ends_with("expected a value that fits u8 (R6) in cell (0, 1), got 300"));
+  CHECK(frame({300, 300}).ends_with("300 in cell (0, 1) does not fit u8 (R6)"));
 }
 
 TEST_CASE("format: damaged files of others are refused, or read as the reference reads them") {

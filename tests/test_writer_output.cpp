@@ -81,7 +81,8 @@ TEST_CASE("writer: nothing appears without finish, and nothing is replaced witho
   const auto early = test::error_of([&] { writer<std::uint8_t>(dir / "m", 1, 1); });
   REQUIRE(early);
   CHECK(early->code() == Errc::invalid_argument);
-  CHECK(early->detail() == "expected a new file, got one that exists; --force overwrites it");
+  CHECK(early->detail() == "the file exists already");
+  CHECK(early->remedy() == Remedy::overwrite);
   auto late = writer<std::uint8_t>(dir / "n", 1, 1);
   test::write_text(dir / "n", "precious");
   CHECK(test::error_of([&] { late.finish(); })->code() == Errc::invalid_argument);

@@ -40,19 +40,19 @@ std::string spaced_names(std::string names) {
   return names;
 }
 
-/// CLI11's complaint in this program's words. It starts with the flag, dashes left out when the
-/// flag takes no value.
+/// CLI11's complaint in this program's words. It starts with the flag, without dashes if the flag
+/// takes no value.
 std::string explain(const std::string& complaint) {
   const std::string flag = complaint.substr(0, complaint.find_first_of(": "));
-  if (!flag.starts_with("-")) return fmt::format("expected no value behind --{}, got one", flag);
+  if (!flag.starts_with("-")) return fmt::format("--{} takes no value", flag);
   if (complaint.find("At Most") != std::string::npos) {
-    return fmt::format("expected {} once, got it more often", flag);
+    return fmt::format("{} is given more than once", flag);
   }
-  return fmt::format("expected a value behind {}, got none", flag);
+  return fmt::format("{} needs a value", flag);
 }
 
-/// `--column=` as two arguments, the flag and an empty value: CLI11 would take what follows
-/// instead.
+/// Splits `--column=` into the flag and an empty value: CLI11 would take the next argument as the
+/// value.
 Arguments with_empty_values(const CLI::App& app, const Arguments& arguments) {
   Arguments spelled_out;
   bool flags = true;  // until --, which only operands follow
@@ -132,7 +132,7 @@ void Command::parse(const Arguments& arguments) {
         fmt::format("{} '{}'", is_flag ? "unknown flag" : "unexpected argument", printable(extra)));
   }
   for (const auto& [name, target] : operands_) {
-    if (target->empty()) throw UsageError("expected " + name + ", got nothing");
+    if (target->empty()) throw UsageError(name + " is missing");
   }
 }
 
@@ -155,13 +155,13 @@ std::string Command::help() const {
 void add_shared_flags(Command& command, Console& console, std::string json_help) {
   command.section("all verbs");
   command.flag("--json", console.json, std::move(json_help));
-  command.flag("-q,--quiet", console.quiet, "no summaries, notes or progress");
+  command.flag("-q,--quiet", console.quiet, "no summaries, notes or progress bars");
   command.option(
       "--threads", "N",
       [&console](const std::string& text) {
         console.threads = static_cast<unsigned>(parse_number("--threads", text, 1, 1024));
       },
-      "use N threads; without it, one per processor");
+      "number of threads; one per processor unless given");
 }
 
 std::optional<std::uint64_t> find_number(std::string_view text) noexcept {
@@ -175,8 +175,8 @@ std::uint64_t parse_number(std::string_view flag, std::string_view text, std::ui
                            std::uint64_t most) {
   const auto number = find_number(text);
   if (!number || *number < least || *number > most) {
-    throw UsageError(fmt::format("expected {} to be a number of {} to {}, got '{}'", flag, least,
-                                 most, printable(text)));
+    throw UsageError(fmt::format("{} must be a number from {} to {}, not '{}'", flag, least, most,
+                                 printable(text)));
   }
   return *number;
 }
@@ -188,12 +188,12 @@ std::pair<std::uint64_t, std::uint64_t> parse_pair(std::string_view flag, std::s
     const auto second = find_number(text.substr(at + 1));
     if (first && second) return {*first, *second};
   }
-  throw UsageError(fmt::format("expected {} {}, got '{}'", flag, shape, printable(text)));
+  throw UsageError(fmt::format("{} must be {}, not '{}'", flag, shape, printable(text)));
 }
 
 OpenRange parse_range(std::string_view flag, std::string_view text) {
   const auto fail = [&] {
-    throw UsageError(fmt::format("expected {} A:B with A <= B, got '{}'", flag, printable(text)));
+    throw UsageError(fmt::format("{} must be A:B with A <= B, not '{}'", flag, printable(text)));
   };
   const std::size_t at = text.find(':');
   if (at == std::string_view::npos) fail();

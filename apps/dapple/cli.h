@@ -20,7 +20,7 @@ class App;
 
 namespace dapple::cli {
 
-/// A command line that cannot be carried out: printed as one line with a hint, exit status 2.
+/// Wrong usage: printed as one line, followed by where to find help; exit status 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -34,10 +34,9 @@ struct HelpAsked {
 /// What a verb is run with: where its data goes, and the flags that all verbs have.
 struct Console {
   Output out;
-  bool json = false;        // data and errors as JSON
-  bool quiet = false;       // nothing but errors on standard error
-  unsigned threads = 0;     // 0: one per processor
-  bool type_asked = false;  // a value type was asked for: see `status_of`
+  bool json = false;     // data and errors as JSON
+  bool quiet = false;    // nothing but errors on standard error
+  unsigned threads = 0;  // 0: one per processor
 };
 
 using Arguments = std::vector<std::string>;
@@ -49,13 +48,13 @@ struct Verb {
   std::string_view summary;   // half a line
   std::string_view about;     // what the help says beyond it: whole lines, or nothing
   std::string_view examples;  // the lines that the help ends with
-  /// Does the work of `arguments` (without program and verb) and returns the exit status; errors
-  /// leave as exceptions.
+  /// Runs the verb with `arguments` (without program and verb) and returns the exit status.
+  /// Throws UsageError, HelpAsked and Error.
   int (*run)(const Arguments& arguments, Console& console);
 };
 
-/// The command line of one verb. Flags may stand before or behind the operands; every value is
-/// checked as it is read, and every complaint is a UsageError that names the flag.
+/// The command line of one verb. Flags may come before or after the operands. Values are checked
+/// as they are read; a bad one throws a UsageError that names the flag.
 class Command {
  public:
   explicit Command(const Verb& verb);
@@ -101,11 +100,11 @@ std::optional<std::uint64_t> find_number(std::string_view text) noexcept;
 std::uint64_t parse_number(std::string_view flag, std::string_view text, std::uint64_t least,
                            std::uint64_t most);
 
-/// Two numbers with `separator` between them; `shape` is how the help writes them, as "RX,CX".
+/// Two numbers with `separator` between them; `shape` is how the help writes them, such as "RX,CX".
 std::pair<std::uint64_t, std::uint64_t> parse_pair(std::string_view flag, std::string_view text,
                                                    char separator, std::string_view shape);
 
-/// A half-open range of which either side may be missing: "3:7", "3:", ":7", ":".
+/// A half-open range either side of which may be left out: "3:7", "3:", ":7", ":".
 struct OpenRange {
   std::optional<std::uint64_t> begin, end;
 };
@@ -121,8 +120,8 @@ T parse_choice(std::string_view flag, std::string_view text,
     names += names.empty() ? "" : ", ";
     names += name;
   }
-  throw UsageError("expected " + std::string(flag) + " to be one of " + names + ", got '" +
-                   std::string(text) + "'");
+  throw UsageError(std::string(flag) + " must be one of " + names + ", not '" + std::string(text) +
+                   "'");
 }
 
 }  // namespace dapple::cli

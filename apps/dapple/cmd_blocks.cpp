@@ -17,12 +17,12 @@ namespace dapple::cli {
 
 namespace {
 
-/// Widths that every block of the object fits in, so that nothing needs to be looked at twice.
+/// Widths that fit every block of the object, so that the blocks are listed in one pass.
 Table table_for(const BlockedObject& object, bool all) {
   const auto grid = object.grid();
   const std::uint64_t rows = grid ? grid->tile.rows : object.rows();
   const std::uint64_t cols = grid ? grid->tile.cols : object.cols();
-  // Auxiliary blocks stand at the greatest position there is.
+  // Auxiliary blocks have the largest possible position.
   const std::size_t position = all ? digits(std::numeric_limits<std::uint64_t>::max()) : 0;
   const std::size_t byte_digits = digits(object.bytes());
   return Table({{"rx", std::max(position, digits(object.rows()))},
@@ -66,7 +66,7 @@ int run_blocks(const Arguments& arguments, Console& console) {
   Command command(kBlocksVerb);
   add_input(command, input);
   command.section("choosing");
-  command.flag("--all", all, "also blocks that hold no cells: padding, index, zero area");
+  command.flag("--all", all, "also list blocks without cells: padding, index, zero area");
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "one JSON object per line; errors as JSON, too");
   command.parse(arguments);

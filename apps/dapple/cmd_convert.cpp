@@ -32,8 +32,7 @@ TileShape parse_tile(const std::string& text) {
   const auto [rows, cols] = parse_pair("--tile", text, 'x', "RxC");
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (rows < 1 || cols < 1 || rows > kMost || cols > kMost) {
-    throw UsageError(
-        fmt::format("expected --tile RxC with sides of 1 to {}, got '{}'", kMost, text));
+    throw UsageError(fmt::format("--tile must have sides from 1 to {}, not '{}'", kMost, text));
   }
   return {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(cols)};
 }
@@ -42,7 +41,7 @@ std::uint32_t parse_align(const std::string& text) {
   constexpr std::uint64_t kMost = std::uint64_t{2} << 20;
   const std::uint64_t align = parse_number("--align", text, 1, kMost);
   if ((align & (align - 1)) != 0) {
-    throw UsageError(fmt::format("expected --align to be a power of two, got '{}'", text));
+    throw UsageError(fmt::format("--align must be a power of two, not '{}'", text));
   }
   return static_cast<std::uint32_t>(align);
 }
@@ -59,7 +58,7 @@ void add_write_flags(Command& command, WriteFlags& flags) {
         given("--tile");
         options.tile = parse_tile(text);
       },
-      "store blocks of R rows and C columns");
+      "tiles of R rows and C columns");
   command.option(
       "--kind", "KIND",
       [&options, &flags](const std::string& text) {
@@ -73,31 +72,31 @@ void add_write_flags(Command& command, WriteFlags& flags) {
         given("--no-narrow");
         options.narrow = false;
       },
-      "keep each value in its own type, even where a smaller one gives back every bit");
+      "store values in their own type, even where a smaller one would give back every bit");
   command.option(
       "--align", "N",
       [&options, given](const std::string& text) {
         given("--align");
         options.align = parse_align(text);
       },
-      "start dense values at multiples of N bytes, a power of two up to 2097152");
+      "align dense tiles to N bytes, a power of two up to 2097152");
   command.flag(
       "--plain",
       [&options, given] {
         given("--plain");
         options.plain = true;
       },
-      "no index, no hashes, no alignment: nothing but the published format");
+      "no index, hashes or alignment: nothing beyond the published format");
 }
 
 ValueType parse_value_type(const std::string& text) {
   if (const auto type = find_value_type(text)) return *type;
   throw UsageError(fmt::format(
-      "expected --value-type to be one of u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, got '{}'",
+      "--value-type must be one of u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, not '{}'",
       printable(text)));
 }
 
-/// Columns that are no numbers and are written all the same, as text.
+/// Text columns that are written as well.
 std::uint64_t readable_texts(const BlockedObject& object) {
   const auto texts = object.text_columns();
   return static_cast<std::uint64_t>(std::count_if(
@@ -137,12 +136,10 @@ int run_convert(const Arguments& arguments, Console& console) {
   add_absent_flag(command, options.absent);
   command.option(
       "--value-type", "TYPE",
-      [&](const std::string& text) {
-        options.value_type = parse_value_type(text);
-        console.type_asked = true;
-      },
+      [&](const std::string& text) { options.value_type = parse_value_type(text); },
       "write all cells as TYPE: u8 to u64, i8 to i64, f32, f64");
-  command.flag("--allow-loss", options.allow_loss, "with --value-type: values may be rounded");
+  command.flag("--allow-loss", options.allow_loss,
+               "with --value-type: round values that are not exact");
   add_destination_flags(command, destination);
   add_write_flags(command, write);
   add_reading_flags(command, input.options);
@@ -150,14 +147,14 @@ int run_convert(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   if (options.allow_loss && !options.value_type) {
-    throw UsageError("expected --value-type with --allow-loss, got none");
+    throw UsageError("--allow-loss needs --value-type");
   }
   const FormatInfo& format = format_to_write(destination);
   if (format.name != "dbdf" && !write.first.empty()) {
-    throw UsageError(fmt::format("expected {} with dbdf only, got {}", write.first, format.name));
+    throw UsageError(fmt::format("{} is for writing dbdf, not {}", write.first, format.name));
   }
   if (format.name != "dbdf" && format.name != "daphne" && write.kind) {
-    throw UsageError(fmt::format("expected --kind with dbdf or daphne only, got {}", format.name));
+    throw UsageError(fmt::format("--kind is for writing dbdf or daphne, not {}", format.name));
   }
   require_replaceable(destination);
 

@@ -8,6 +8,8 @@
 #include "report.h"
 #include "screen.h"
 #include "selection.h"
+#include "sparse_text.h"
+#include "text.h"
 #include "verbs.h"
 
 namespace dapple::cli {
@@ -21,14 +23,16 @@ int run_get(const Arguments& arguments, Console& console) {
   SelectionFlags wanted;
   Destination destination;
   Absent absent = Absent::error;
+  bool sparse = false;
   Command command(kGetVerb);
   add_input(command, input);
   add_selection_flags(command, wanted);
   add_absent_flag(command, absent);
+  command.flag("--sparse", sparse, "print row,column,value of the cells that are not zero");
   command.section("writing a file");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
-      "write the file OUT, in the format that its name tells; - is standard output");
+      "write to the file OUT, in the format that its name tells; - is standard output");
   add_destination_flags(command, destination);
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "errors as JSON");
@@ -39,7 +43,10 @@ int run_get(const Arguments& arguments, Console& console) {
       destination.is_stdout() && (destination.to.empty() || destination.to == kDefaultFormat);
   const bool as_screen = as_text && destination.to.empty() && console.out.is_terminal();
   if (destination.force && destination.is_stdout()) {
-    throw UsageError("expected -o OUT with --force, got none");
+    throw UsageError("--force needs -o OUT");
+  }
+  if (sparse && !as_text) {
+    throw UsageError("--sparse prints text: it goes with neither -o OUT nor --to");
   }
   if (!as_screen) {
     if (as_text) destination.to = kDefaultFormat;
@@ -52,9 +59,15 @@ int run_get(const Arguments& arguments, Console& console) {
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   const ReadOptions reading{absent, console.threads};
+  if (sparse) {
+    print_sparse(object, part, reading, console.out);
+    return kDone;
+  }
   const CellPages pages(object, part, reading);
   if (as_text && pages.cols() == 0) return kDone;  // text of no columns is no text
   if (as_screen) {
+    const std::string hint = sparse_hint(object, part);
+    if (!hint.empty() && !console.quiet) say("dapple: " + printable(input.name()) + ": " + hint);
     print_screen(pages, console.out);
     return kDone;
   }
@@ -73,6 +86,7 @@ const Verb kGetVerb = {
     "On a terminal, cells are aligned, with row and column numbers or labels; anywhere\n"
     "else they are CSV. Rows and columns count from zero.\n",
     "  dapple get ratings.dbdf --rows 0:10 --cols :5\n"
+    "  dapple get ratings.dbdf --sparse | head\n"
     "  dapple get ratings.dbdf --cell 70000,12345 -o around.npy\n"
     "  dapple get wine.dbdf --column pH --column quality > wine.csv\n"
     "  dapple get ratings.dbdf --tile 3,4 --to npy | python3 -c \\\n"

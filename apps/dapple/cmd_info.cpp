@@ -1,4 +1,4 @@
-// dapple info: what a file holds. Header, index and nothing else is read.
+// dapple info: what a file holds. Reads its header and index, nothing else.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   out.write("}\n");
 }
 
-/// One line of the screen; values stand below each other.
+/// One line of the screen, its value in a column of its own.
 void print_line(Output& out, std::string_view key, std::string_view value) {
   out.print("{:<12}{}\n", key, value);
 }
@@ -179,7 +179,7 @@ void print_columns(const Frame& frame, Output& out) {
   const std::size_t label_width =
       out.is_terminal() ? kLabelWidth : std::numeric_limits<std::size_t>::max();
   // Files may have millions of columns, or one label of a megabyte: lines are made twice rather
-  // than kept, and only so far does one label move the others' types.
+  // than kept, and one long label pushes the other types no further than kLabelWidth.
   std::size_t width = 0;
   std::uint64_t lines = 0;
   for_each_column(frame, shown, label_width, [&](const std::string& label, const std::string&) {
@@ -213,7 +213,7 @@ void print_contents(const BlockedObject& object, Output& out) {
   }
 }
 
-/// What the format adds. Last, because reading it may fail.
+/// Details that only this format has. Printed last, because reading them may fail.
 void print_details(const BlockedObject& object, Output& out) {
   std::string last;
   for (const Detail& detail : object.details()) {

@@ -13,8 +13,8 @@ namespace dapple::cli {
 
 namespace {
 
-/// "; 5 of 20 cells are absent", or nothing when a block stands over every cell: blocks behind a
-/// cut leave no other trace.
+/// "; 5 of 20 cells are absent", or nothing if blocks cover every cell. Blocks beyond the end of a
+/// truncated file leave no other trace.
 std::string absent_text(const BlockedObject& object) {
   std::uint64_t absent = 0;
   if (__builtin_mul_overflow(object.rows(), object.cols(), &absent)) return "";
@@ -33,14 +33,14 @@ int run_repair(const Arguments& arguments, Console& console) {
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
       "the file to write");
-  command.flag("--force", destination.force, "replace OUT when it exists");
+  command.flag("--force", destination.force, "replace OUT if it exists");
   add_shared_flags(command, console, "one JSON object per loss, then one that counts them");
   command.parse(arguments);
 
   require_named_file(input, "repair");
-  if (destination.path.empty()) throw UsageError("expected -o OUT, got none");
+  if (destination.path.empty()) throw UsageError("-o OUT is missing");
   if (destination.is_stdout())
-    throw UsageError("expected -o OUT to be a file, got standard output");
+    throw UsageError("cannot repair to standard output; -o OUT must name a file");
   require_replaceable(destination);
   WriteOptions options;
   options.overwrite = destination.force;
@@ -70,8 +70,8 @@ const Verb kRepairVerb = {
     "repair",
     "FILE -o OUT",
     "write what can still be read into a sound file",
-    "Every block of a DAPHNE file whose bytes are whole is kept, and what was lost is\n"
-    "listed. Cells of lost blocks are absent, never invented. The exit status is 1 when\n"
+    "Keeps every block of a dbdf file whose bytes are undamaged, and lists what was\n"
+    "lost. Cells of lost blocks are absent, never invented. The exit status is 1 when\n"
     "anything was lost.\n",
     "  dapple repair cut.dbdf -o saved.dbdf\n"
     "  dapple get saved.dbdf --absent zero\n",

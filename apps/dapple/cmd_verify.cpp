@@ -17,8 +17,8 @@ int run_verify(const Arguments& arguments, Console& console) {
   bool payload = false;
   Command command(kVerifyVerb);
   command.operand("FILE", input.file, "the file to check");
-  command.section("how much");
-  command.flag("--payload", payload, "also read every value, and compare every hash");
+  command.section("how much to check");
+  command.flag("--payload", payload, "also read every value and compare every hash");
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "one JSON object per finding, then one that counts them");
   command.parse(arguments);
@@ -50,7 +50,7 @@ int run_verify(const Arguments& arguments, Console& console) {
 
 const Verb kVerifyVerb = {"verify",
                           "FILE",
-                          "check a file, and list everything that is wrong",
+                          "check a file and list everything that is wrong",
                           "The exit status is 1 when anything was found.\n",
                           "  dapple verify ratings.dbdf\n"
                           "  dapple verify ratings.dbdf --payload && echo sound\n",

@@ -38,13 +38,13 @@ bool has_word(std::string_view list, std::string_view word) {
   }
   if (!destination.to.empty()) {
     throw UsageError(
-        fmt::format("expected --to to be one of {}, got '{}'", names, printable(destination.to)));
+        fmt::format("--to must be one of {}, not '{}'", names, printable(destination.to)));
   }
   if (destination.is_stdout()) {
-    throw UsageError("expected --to FORMAT with standard output, got none");
+    throw UsageError("standard output needs --to FORMAT: it has no name to tell the format by");
   }
-  throw UsageError(fmt::format("expected --to FORMAT ({}) or a file name that tells it, got '{}'",
-                               names, printable(destination.path)));
+  throw UsageError(fmt::format("the name '{}' does not tell the format; add --to FORMAT, one of {}",
+                               printable(destination.path), names));
 }
 
 const FormatInfo& named_format(const Destination& destination) {
@@ -59,14 +59,14 @@ const FormatInfo& named_format(const Destination& destination) {
   fail_unknown_format(destination);
 }
 
-/// Sends a format's bytes to standard output, but no binary ones to a terminal.
+/// Sends a format's bytes to standard output; refuses binary ones on a terminal.
 class StdoutSink {
  public:
   explicit StdoutSink(Output& out) : out_(&out), guard_(out.is_terminal()) {}
 
   void operator()(std::span<const std::byte> bytes) {
     if (guard_ && std::any_of(bytes.begin(), bytes.end(), is_binary)) {
-      throw UsageError("expected -o OUT or a pipe for binary data, got a terminal");
+      throw UsageError("binary data is not printed on a terminal; use -o OUT or a pipe");
     }
     guard_ = guard_ && bytes.empty();
     out_->write(bytes);
@@ -85,25 +85,25 @@ class StdoutSink {
 }  // namespace
 
 void take_output(const std::string& text, Destination& destination) {
-  if (text.empty()) throw UsageError("expected -o OUT, got nothing");
+  if (text.empty()) throw UsageError("-o needs the name of a file");
   destination.path = text;
 }
 
 void add_destination_flags(Command& command, Destination& destination) {
   command.option(
       "--to", "FORMAT", [&destination](const std::string& text) { destination.to = text; },
-      "the format to write, where the name of OUT does not tell");
+      "the format to write, if the name of OUT does not tell");
   command.flag("--force", destination.force,
-               "replace OUT when it exists; of daphne and csv, OUT.meta as well");
+               "replace OUT if it exists; with daphne and csv, OUT.meta as well");
   command.flag("--drop-labels", destination.drop_labels,
-               "write a frame without its labels, where a format has no place for them");
+               "leave out the labels of a frame if the format has no place for them");
 }
 
 const FormatInfo& format_to_write(const Destination& destination) {
   const FormatInfo& format = named_format(destination);
   if (destination.is_stdout() && !format.streams) {
     throw UsageError(fmt::format(
-        "expected a file for {}, which is not a stream, got standard output", format.name));
+        "{} cannot be written to standard output; use -o OUT or name a file", format.name));
   }
   return format;
 }
@@ -115,14 +115,16 @@ void require_replaceable(const Destination& destination) {
   };
   std::error_code ignored;  // what cannot be looked at is reported when it is written
   const auto behind_links = std::filesystem::status(destination.path, ignored);
-  if (std::filesystem::is_directory(behind_links)) fail("expected a file to write, got a folder");
+  if (std::filesystem::is_directory(behind_links)) fail("cannot write: it is a folder");
   if (std::filesystem::is_other(behind_links)) {
-    fail("expected a file to write or - for standard output, got a device or pipe");
+    fail("cannot write: it is a device or pipe; - is standard output");
   }
   const bool exists =
       std::filesystem::exists(std::filesystem::symlink_status(destination.path, ignored));
-  if (exists && !destination.force)
-    fail("expected a new file, got one that exists; --force overwrites it");
+  if (exists && !destination.force) {
+    throw Error(Errc::invalid_argument, destination.path, std::nullopt, "the file exists already",
+                Remedy::overwrite);
+  }
 }
 
 std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,

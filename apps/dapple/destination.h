@@ -18,8 +18,8 @@ struct Destination {
   bool is_stdout() const noexcept { return path.empty() || path == "-"; }
 };
 
-/// The value of -o. Throws UsageError for an empty one, as a variable of a script may be: it is not
-/// standard output.
+/// Takes the value of -o. Throws UsageError for an empty one, which a script with an unset variable
+/// may pass: it does not mean standard output.
 void take_output(const std::string& text, Destination& destination);
 
 /// --to, --force and --drop-labels.
@@ -33,8 +33,8 @@ const FormatInfo& format_to_write(const Destination& destination);
 /// file without --force, a folder, a device.
 void require_replaceable(const Destination& destination);
 
-/// Writes `part` of `in` to the destination, with a progress bar. The summary is that of the
-/// published file; nothing when the bytes went to standard output.
+/// Writes `part` of `in` to the destination, with a progress bar. Returns the summary of the
+/// published file; nothing for standard output.
 std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,
                                     const Destination& destination, ConvertOptions options,
                                     Console& console);

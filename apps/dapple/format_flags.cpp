@@ -15,13 +15,13 @@ constexpr std::pair<std::string_view, bool> kMissing[] = {{"nan", true}};
 char parse_delimiter(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
   if (text.size() != 1) {
-    throw UsageError(fmt::format("expected --delimiter to be one character or 'tab', got '{}'",
-                                 printable(text)));
+    throw UsageError(
+        fmt::format("--delimiter must be one character or 'tab', not '{}'", printable(text)));
   }
   return text[0];
 }
 
-/// "LABEL=TYPE" of a CSV file, whose label may itself hold '='; otherwise Futhark's.
+/// "LABEL=TYPE" is for CSV, and the label may contain '=' itself; anything else is for Futhark.
 void take_type(const std::string& text, OpenOptions& options) {
   const std::size_t at = text.rfind('=');
   if (at == std::string::npos) {
@@ -30,17 +30,15 @@ void take_type(const std::string& text, OpenOptions& options) {
   }
   const auto type = find_value_type(std::string_view(text).substr(at + 1));
   if (!type) {
-    throw UsageError(
-        fmt::format("expected --type LABEL=TYPE with a type of u8 to u64, i8 to i64, "
-                    "f32 or f64, got '{}'",
-                    printable(text)));
+    throw UsageError(fmt::format(
+        "--type {}: the type must be one of u8 to u64, i8 to i64, f32, f64", printable(text)));
   }
   options.csv.types[text.substr(0, at)] = *type;
 }
 
 void take_header(bool header, CsvOptions& csv) {
   if (csv.header && *csv.header != header) {
-    throw UsageError("expected one of --header and --no-header, got both");
+    throw UsageError("--header and --no-header exclude each other");
   }
   csv.header = header;
 }
@@ -49,19 +47,19 @@ void add_csv_flags(Command& command, CsvOptions& csv) {
   command.section("reading CSV");
   command.flag(
       "--header", [&csv] { take_header(true, csv); },
-      "the first line holds labels; without either flag, guessed");
+      "the first line holds labels; guessed unless given");
   command.flag(
       "--no-header", [&csv] { take_header(false, csv); }, "the first line holds values");
   command.option(
       "--delimiter", "C",
       [&csv](const std::string& text) { csv.delimiter = parse_delimiter(text); },
-      "the character between fields, or 'tab'; without it, guessed");
+      "the character between fields, or 'tab'; guessed unless given");
   command.option(
       "--missing", "nan",
       [&csv](const std::string& text) {
         csv.missing_as_nan = parse_choice("--missing", text, kMissing);
       },
-      "read missing values as NaN; without it, they are an error");
+      "read missing values as NaN, instead of failing");
 }
 
 void add_futhark_flags(Command& command, FutharkOptions& futhark) {
@@ -71,8 +69,8 @@ void add_futhark_flags(Command& command, FutharkOptions& futhark) {
       [&futhark](const std::string& text) {
         futhark.value = parse_number("--value", text, 0, std::numeric_limits<std::uint64_t>::max());
       },
-      "of several values the one of this number, counted from 0");
-  command.flag("--frame", futhark.frame, "all values, vectors of one length, as a frame");
+      "which of several values, counted from 0");
+  command.flag("--frame", futhark.frame, "all values, which are vectors of one length, as a frame");
 }
 
 void add_idv_flags(Command& command, IdvOptions& idv) {
@@ -85,8 +83,9 @@ void add_idv_flags(Command& command, IdvOptions& idv) {
 void add_format_flags(Command& command, OpenOptions& options) {
   command.repeatable(
       "--type", "TYPE", [&options](const std::string& text) { take_type(text, options); },
-      "LABEL=TYPE: the value type of a CSV column, by label or number, repeatable; or the types "
-      "of Futhark values, as '[][]f32'");
+      "the value type of a CSV column as LABEL=TYPE (or NUMBER=TYPE), may be repeated; or the "
+      "types "
+      "of Futhark values, such as '[][]f32'");
   add_csv_flags(command, options.csv);
   add_futhark_flags(command, options.futhark);
   add_idv_flags(command, options.idv);
@@ -95,11 +94,11 @@ void add_format_flags(Command& command, OpenOptions& options) {
 void require_flags_of(std::string_view format, const OpenOptions& options) {
   const auto require = [&](bool given, std::string_view flag, std::string_view owner) {
     if (given && format != owner) {
-      throw UsageError(fmt::format("expected {} with {} only, got {}", flag, owner, format));
+      throw UsageError(fmt::format("{} is for {} files, not {}", flag, owner, format));
     }
   };
   if (format == "csv" && !options.futhark.types.empty()) {
-    throw UsageError(fmt::format("expected --type LABEL=TYPE with csv, got '{}'",
+    throw UsageError(fmt::format("--type must be LABEL=TYPE with csv, not '{}'",
                                  printable(options.futhark.types.front())));
   }
   require(!options.csv.types.empty(), "--type LABEL=TYPE", "csv");

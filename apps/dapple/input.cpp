@@ -20,8 +20,7 @@ void require_format(const std::string& wanted) {
     names += names.empty() ? "" : ", ";
     names += format.name;
   }
-  throw UsageError(
-      fmt::format("expected --from to be one of {}, got '{}'", names, printable(wanted)));
+  throw UsageError(fmt::format("--from must be one of {}, not '{}'", names, printable(wanted)));
 }
 
 }  // namespace
@@ -38,7 +37,7 @@ void add_from_flag(Command& command, OpenOptions& options) {
         require_format(text);
         options.format = text;
       },
-      "the file's format, where its bytes and name do not tell");
+      "the file's format, if its bytes and name do not tell");
 }
 
 void add_reading_flags(Command& command, OpenOptions& options) {
@@ -60,7 +59,7 @@ void say_note(const Input& input, const BlockedObject& object, const Console& co
 
 void require_named_file(const Input& input, std::string_view verb) {
   if (input.file == "-") {
-    throw UsageError(fmt::format("expected a file to {}, got standard input", verb));
+    throw UsageError(fmt::format("cannot {} standard input; name a file", verb));
   }
 }
 

@@ -15,7 +15,7 @@ struct Input {
   std::string file;
   OpenOptions options{.guard = true};  // a file that is cut meanwhile is an error, not the end
 
-  /// What messages call it.
+  /// The name for messages.
   std::string name() const { return file == "-" ? "stdin" : file; }
 };
 
@@ -32,7 +32,7 @@ void add_reading_flags(Command& command, OpenOptions& options);
 /// another format.
 std::variant<Matrix, Frame> open_input(const Input& input);
 
-/// Says what the format wants the user to know, on standard error.
+/// Prints the format's note, if it has one, to standard error.
 void say_note(const Input& input, const BlockedObject& object, const Console& console);
 
 /// Throws UsageError for "-": `verb` needs a file that has a name.

@@ -1,4 +1,4 @@
-// dapple VERB [flags] FILE: the table of verbs, and where every failure ends.
+// dapple VERB [flags] FILE: the table of verbs, and the one place where failures are reported.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dapple/error.h"
+#include "hints.h"
 #include "report.h"
 #include "text.h"
 #include "verbs.h"
@@ -38,6 +39,14 @@ bool asks_for_json(const Arguments& arguments) {
   return std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
 }
 
+/// True when the caller chose value types, with --type or --value-type.
+bool asks_for_type(const Arguments& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    const std::string flag = argument.substr(0, argument.find('='));
+    return flag == "--type" || flag == "--value-type";
+  });
+}
+
 int report_usage(const std::string& message, std::string_view verb, bool json) {
   if (json) {
     say("{\"error\":" + error_json(Error(Errc::invalid_argument, message)) + "}");
@@ -48,12 +57,12 @@ int report_usage(const std::string& message, std::string_view verb, bool json) {
   return kBadUsage;
 }
 
-int report_error(const Error& error, const Console& console) {
-  say(console.json ? "{\"error\":" + error_json(error) + "}" : error_line(error));
-  return status_of(error.code(), console.type_asked);
+int report_error(const Error& error, const Arguments& arguments) {
+  say(asks_for_json(arguments) ? "{\"error\":" + error_json(error) + "}" : error_line(error));
+  return status_of(error.code(), asks_for_type(arguments));
 }
 
-/// Sends what was printed before a failure, so that data and error tell the same story.
+/// Flushes what was printed before a failure, so that data and error match.
 void flush_rest(Output& out) noexcept {
   try {
     out.flush();
@@ -71,9 +80,9 @@ int run_verb(const Verb& verb, const Arguments& arguments, Console& console) {
     return report_usage(error.what(), verb.name, asks_for_json(arguments));
   } catch (const Error& error) {
     flush_rest(console.out);
-    return report_error(error, console);
+    return report_error(error, arguments);
   } catch (const std::bad_alloc&) {
-    return report_error(Error(Errc::io, "out of memory"), console);
+    return report_error(Error(Errc::io, "out of memory"), arguments);
   }
 }
 
@@ -91,8 +100,14 @@ int run(const Arguments& arguments) {
     const auto* verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
                                     [&](const Verb* v) { return v->name == first; });
     if (verb == std::end(kVerbs)) {
-      const std::string_view what = first.starts_with("-") ? "flag" : "verb";
-      return report_usage(fmt::format("unknown {} '{}'", what, first), {}, json);
+      if (first.starts_with("-")) return report_usage("unknown flag '" + first + "'", {}, json);
+      std::vector<std::string_view> names;
+      for (const Verb* v : kVerbs) names.push_back(v->name);
+      const std::string meant = closest(first, names);
+      return report_usage(
+          fmt::format("unknown verb '{}'{}", first,
+                      meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)),
+          {}, json);
     }
     return run_verb(**verb, Arguments(arguments.begin() + 1, arguments.end()), console);
   } catch (const HelpAsked& asked) {
@@ -109,8 +124,9 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   using namespace dapple::cli;
   reserve_standard_descriptors();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is seen where it is written to,
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit as well
+  // Closed pipes and file size limits are errors of the write that meets them, not signals.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run({argv + std::min(argc, 1), argv + argc});
   } catch (const ClosedPipe&) {

@@ -70,7 +70,7 @@ void say(std::string_view line) noexcept {
 void reserve_standard_descriptors() noexcept {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) != -1) continue;
-    // Open the wrong way round: reading stdin or writing stdout then fails as it would have.
+    // Opened the wrong way round, so that reading stdin and writing stdout fail as before.
     [[maybe_unused]] const int opened = ::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
   }
 }

@@ -9,7 +9,7 @@
 
 namespace dapple::cli {
 
-/// Thrown when the reader of a pipe has gone: the program ends quietly, having nobody to tell.
+/// Thrown when the reader of a pipe is gone: the program ends quietly.
 struct ClosedPipe {};
 
 class Output {
@@ -29,11 +29,11 @@ class Output {
     if (buffer_.size() >= kFlushAt) flush();
   }
 
-  /// What was not flushed is lost: a destructor could not say that it failed.
+  /// Does not flush: a destructor could not report a failure.
   void flush();
 
   bool is_terminal() const noexcept;
-  /// Columns of the terminal; 80 when it does not say.
+  /// Columns of the terminal; 80 if unknown.
   std::size_t width() const noexcept;
 
  private:
@@ -44,11 +44,11 @@ class Output {
   fmt::memory_buffer buffer_;
 };
 
-/// Writes one line to standard error; a failure there has nowhere to go.
+/// Writes one line to standard error; ignores failures, which could be reported nowhere.
 void say(std::string_view line) noexcept;
 
-/// Opens the standard descriptors that the caller left closed, so that no file of ours becomes
-/// one of them. Writing to them still fails.
+/// Opens the standard descriptors that the caller left closed, so that no file of ours gets one of
+/// their numbers. Writing to them still fails.
 void reserve_standard_descriptors() noexcept;
 
 }  // namespace dapple::cli

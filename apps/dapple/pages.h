@@ -20,8 +20,8 @@ struct PageColumn {
 
 class CellPages {
  public:
-  /// Text columns come along unless `part` chooses columns; unreadable ones never. All must
-  /// outlive the pages.
+  /// Readable text columns are included unless `part` chooses columns. The arguments must outlive
+  /// the pages.
   CellPages(const std::variant<Matrix, Frame>& object, const Selection& part,
             const ReadOptions& options);
 

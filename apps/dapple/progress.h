@@ -10,13 +10,13 @@ namespace dapple::cli {
 
 class Progress {
  public:
-  /// `what` stands before the bar. Shows nothing when `quiet`.
+  /// `what` is printed before the bar. Shows nothing when `quiet`.
   Progress(std::string what, bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Any thread.
+  /// Thread-safe.
   void update(std::uint64_t done, std::uint64_t total);
 
  private:

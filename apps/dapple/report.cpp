@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "hints.h"
 #include "text.h"
 
 namespace dapple::cli {
@@ -35,14 +36,16 @@ Status status_of(Errc code, bool type_asked) noexcept {
   return kBadData;
 }
 
-std::string error_line(const Error& error) { return "dapple: " + printable(error.what()); }
+std::string error_line(const Error& error) {
+  return "dapple: " + printable(with_advice(error).what());
+}
 
 std::string error_json(const Error& error) {
   ordered_json json;
   json["code"] = name(error.code());
   json["file"] = error.file().empty() ? ordered_json() : ordered_json(error.file());
   json["offset"] = error.offset() ? ordered_json(*error.offset()) : ordered_json();
-  json["message"] = error.detail();
+  json["message"] = with_advice(error).detail();
   return dump(json);
 }
 

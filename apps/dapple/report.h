@@ -16,12 +16,11 @@ enum Status : int {
   kRefused = 3,   // the operating system refused
 };
 
-/// The status that an error ends with. `type_asked`: the caller asked for a value type, so that a
-/// value which does not fit is the request's fault and not the data's.
+/// The status that an error ends with. `type_asked`: the caller asked for a value type, so that the
+/// request is to blame for a value that does not fit, and not the data.
 Status status_of(Errc code, bool type_asked) noexcept;
 
-/// "dapple: FILE: corrupt at byte 26: expected a block type of 0 to 3, got 7", one line without
-/// its end.
+/// "dapple: FILE: corrupt at byte 26: ...; --flag helps", one line without its end.
 std::string error_line(const Error& error);
 
 /// {"code":...,"file":...,"offset":...,"message":...}; file and offset are null when unknown.

@@ -40,7 +40,7 @@ class Screen {
  public:
   Screen(Output& out, std::size_t number_width) : out_(out), number_width_(number_width) {}
 
-  /// Cuts the columns into panels as wide as the terminal, at least one column each.
+  /// Splits the columns into panels that fit the terminal, at least one column each.
   void print(Range rows, std::vector<PageColumn> page) {
     std::vector<ShownColumn> columns;
     columns.reserve(page.size());

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
+#include "hints.h"
 #include "input.h"
 #include "text.h"
 
@@ -17,7 +19,7 @@ constexpr std::pair<std::string_view, Absent> kAbsent[] = {{"zero", Absent::zero
   throw Error(code, file, std::nullopt, std::move(detail));
 }
 
-/// One side of a range as it was given.
+/// One side of a range as the user wrote it.
 std::string side_text(const std::optional<std::uint64_t>& side) {
   return side ? fmt::to_string(*side) : "";
 }
@@ -29,8 +31,8 @@ Range resolve_range(const std::optional<OpenRange>& wanted, std::uint64_t extent
   const Range range{wanted->begin.value_or(0), wanted->end.value_or(extent)};
   if (range.begin > range.end || range.end > extent) {
     fail(Errc::out_of_range, file,
-         fmt::format("expected {} inside 0:{}, got {}:{}", what, extent, side_text(wanted->begin),
-                     side_text(wanted->end)));
+         fmt::format("{} {}:{} are not inside 0:{}", what, side_text(wanted->begin),
+                     side_text(wanted->end), extent));
   }
   return range;
 }
@@ -39,8 +41,8 @@ void require_inside(const SelectionFlags::Pair& cell, const BlockedObject& objec
                     const std::string& file) {
   if (cell.first < object.rows() && cell.second < object.cols()) return;
   fail(Errc::out_of_range, file,
-       fmt::format("expected a cell inside {} x {}, got ({}, {})", object.rows(), object.cols(),
-                   cell.first, cell.second));
+       fmt::format("cell ({}, {}) is outside the {} x {} cells", cell.first, cell.second,
+                   object.rows(), object.cols()));
 }
 
 /// The block that was asked for, if one was.
@@ -54,15 +56,27 @@ std::optional<BlockInfo> find_wanted_block(const SelectionFlags& flags, const Bl
     return block->info();
   }
   fail(Errc::absent, file,
-       fmt::format("expected a block that covers cell ({}, {}), got none", flags.cell->first,
-                   flags.cell->second));
+       fmt::format("no block covers cell ({}, {})", flags.cell->first, flags.cell->second));
 }
 
-/// All columns of a selection are numbers; a range that is not everything is written out.
+/// A selection lists its columns, unless it takes all of them.
 void set_cols(Selection& selection, Range cols, const BlockedObject& object) {
   if (cols == Range{0, object.cols()} && object.text_columns().empty()) return;
   selection.cols.emplace(cols.size());
   std::iota(selection.cols->begin(), selection.cols->end(), cols.begin);
+}
+
+/// no column "PH"; did you mean "pH"?
+std::string no_column(const std::string& label, const Frame& frame) {
+  constexpr std::uint64_t kMost = 10000;  // labels are looked through so far
+  std::vector<std::string_view> labels;
+  for (std::uint64_t col = 0; col < std::min(frame.cols(), kMost); ++col) {
+    labels.push_back(frame.label(col));
+  }
+  const std::string meant = closest(label, labels);
+  return fmt::format("no column \"{}\"; {}", label,
+                     meant.empty() ? "'dapple info' lists the columns"
+                                   : fmt::format("did you mean \"{}\"?", meant));
 }
 
 std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels,
@@ -71,14 +85,13 @@ std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels
   const auto* frame = std::get_if<Frame>(&object);
   if (frame == nullptr) {
     fail(Errc::invalid_argument, file,
-         "expected a frame for --column, got a matrix, whose columns have no labels (--cols)");
+         "the columns of a matrix have no labels; --cols chooses them by number");
   }
   std::vector<std::uint64_t> cols;
   for (const std::string& label : labels) {
     const auto col = frame->find_column(label);
     if (!col) {
-      fail(Errc::absent, file,
-           fmt::format("expected one of its {} labels, got '{}'", frame->cols(), label));
+      fail(Errc::absent, file, no_column(label, *frame));
     }
     cols.push_back(*col);
   }
@@ -88,7 +101,7 @@ std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels
 }  // namespace
 
 void add_selection_flags(Command& command, SelectionFlags& flags) {
-  command.section("choosing cells (without any of these, all)");
+  command.section("choosing cells (all of them unless one of these is given)");
   command.option(
       "--block", "RX,CX",
       [&flags](const std::string& text) {
@@ -98,46 +111,46 @@ void add_selection_flags(Command& command, SelectionFlags& flags) {
   command.option(
       "--tile", "I,J",
       [&flags](const std::string& text) { flags.tile = parse_pair("--tile", text, ',', "I,J"); },
-      "tile I from the top, J from the left, of a regular tiling");
+      "tile I from the top and J from the left of a regular tiling");
   command.option(
       "--cell", "R,C",
       [&flags](const std::string& text) { flags.cell = parse_pair("--cell", text, ',', "R,C"); },
-      "the block around the cell in row R, column C");
+      "the block that contains the cell in row R, column C");
   command.option(
       "--rows", "A:B",
       [&flags](const std::string& text) { flags.rows = parse_range("--rows", text); },
-      "rows A to B - 1; either side may be missing");
+      "rows A to B - 1; either side may be left out");
   command.option(
       "--cols", "A:B",
       [&flags](const std::string& text) { flags.cols = parse_range("--cols", text); },
-      "columns A to B - 1; either side may be missing");
+      "columns A to B - 1; either side may be left out");
   add_column_flag(command, flags.labels);
 }
 
 void add_column_flag(Command& command, std::vector<std::string>& labels) {
   command.repeatable(
       "--column", "LABEL", [&labels](const std::string& text) { labels.push_back(text); },
-      "a column of a frame; repeatable, in the order given");
+      "a column of a frame; may be repeated, in any order");
 }
 
 void add_absent_flag(Command& command, Absent& absent) {
   command.option(
       "--absent", "zero",
       [&absent](const std::string& text) { absent = parse_choice("--absent", text, kAbsent); },
-      "read cells that no block covers as zero; without it, they are an error");
+      "read cells that no block covers as zero, instead of failing");
 }
 
 void require_consistent(const SelectionFlags& flags) {
   const int blocks = flags.block.has_value() + flags.tile.has_value() + flags.cell.has_value();
-  if (blocks > 1) throw UsageError("expected one of --block, --tile and --cell, got several");
+  if (blocks > 1) throw UsageError("--block, --tile and --cell exclude each other");
   const bool rectangle = flags.rows || flags.cols || !flags.labels.empty();
   if (blocks == 1 && rectangle) {
     throw UsageError(
-        "expected a block (--block, --tile, --cell) or a part (--rows, --cols, --column), "
-        "got both");
+        "--block, --tile and --cell choose a block, --rows, --cols and --column a rectangle: "
+        "give one or the other");
   }
   if (flags.cols && !flags.labels.empty()) {
-    throw UsageError("expected one of --cols and --column, got both");
+    throw UsageError("--cols and --column exclude each other");
   }
 }
 
@@ -154,7 +167,7 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
   if (flags.cols) {
     set_cols(selection, resolve_range(flags.cols, o.cols(), "columns", file), o);
   }
-  // An ML.NET file was opened with these columns alone, which may be vectors of many columns.
+  // An ML.NET file was opened with just these columns, each of which may be a vector of many.
   if (!flags.labels.empty() && o.format() != "idv")
     selection.cols = resolve_labels(flags.labels, object, file);
   return selection;

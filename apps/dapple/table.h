@@ -23,7 +23,7 @@ class Table {
   explicit Table(std::vector<Column> columns);
 
   void head(Output& out) const;
-  /// One cell per column, printable; missing ones at the end are left out.
+  /// One printable cell per column; cells at the end may be left out.
   void row(Output& out, std::span<const std::string_view> cells) const;
 
  private:

@@ -10,7 +10,7 @@ namespace dapple::cli {
 
 namespace {
 
-/// Bytes of the UTF-8 sequence that `text` starts with; 0 when it starts with none.
+/// Length of the UTF-8 sequence that `text` starts with; 0 if there is none.
 std::size_t sequence_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

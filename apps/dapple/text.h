@@ -13,8 +13,8 @@
 
 namespace dapple::cli {
 
-/// `bytes` fit to stand on one line of a terminal: valid UTF-8 as it is, control characters and
-/// bytes that are no UTF-8 as \xNN.
+/// `bytes` made safe for one line of a terminal: control characters and bytes that are not valid
+/// UTF-8 become \xNN.
 std::string printable(std::string_view bytes);
 
 /// Columns that printable text takes up: one per code point.
@@ -23,8 +23,8 @@ std::size_t display_width(std::string_view printable_text) noexcept;
 /// `printable_text` cut to `width` columns, with "..." at its end when something is missing.
 std::string shortened(std::string_view printable_text, std::size_t width);
 
-/// A label as it stands on a screen, in quotes when its ends would not be seen. At most `width`
-/// columns and the quotes.
+/// A label for the screen, in quotes if its ends would otherwise be invisible. At most `width`
+/// columns plus the quotes.
 std::string label_text(std::string_view label, std::size_t width);
 
 /// "119.9 MiB", "65 bytes".

@@ -47,8 +47,7 @@ constexpr std::size_t kNamedColumns = 8;
     names += (i == 0 ? "'" : ", '") + column.label + "' (" + column.type + ')';
   }
   throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
-              "expected columns of numbers, got " + names +
-                  "; --column chooses others, --drop-unsupported without it leaves these out");
+              "these columns are not numbers: " + names, Remedy::other_columns);
 }
 
 /// Throws unsupported: a column has a label that says more than its number.
@@ -57,10 +56,10 @@ void require_no_labels(const Source& source, const Format& format) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string& label = columns[i].label;
     if (label.empty() || label == std::to_string(i)) continue;
-    throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
-                "expected a frame without labels to write as " + std::string(format.info.name) +
-                    ", which has no place for them, got " + shown(label) +
-                    "; --drop-labels leaves them out");
+    throw Error(
+        Errc::unsupported, source.store().file().name(), std::nullopt,
+        std::string(format.info.name) + " has no place for column labels such as " + shown(label),
+        Remedy::drop_labels);
   }
 }
 
@@ -108,8 +107,8 @@ void require_no_meta(const Source& source, const std::filesystem::path& out, boo
   require_meta_unread(out, source.store().file());
   if (overwrite) return;
   throw Error(Errc::invalid_argument, meta.string(), std::nullopt,
-              "expected no .meta file beside the new one, whose labels and types it would be taken "
-              "for, got one; --force removes it");
+              "it would be taken for the labels and types of the new file beside it",
+              Remedy::overwrite);
 }
 
 /// Gives `file` its name, where no .meta file stands beside it. REQUIRES `require_no_meta`.
@@ -133,7 +132,7 @@ auto naming_source(const Source& source, const Write& write) {
     return write();
   } catch (const Error& e) {
     if (e.code() != Errc::unsupported || !e.file().empty()) throw;
-    throw Error(e.code(), source.store().file().name(), e.offset(), e.detail());
+    throw Error(e.code(), source.store().file().name(), e.offset(), e.detail(), e.remedy());
   }
 }
 

@@ -141,9 +141,10 @@ bool writes(const FormatInfo& info) { return info.writes; }
     }
   }
   if (best != nullptr) return *best;
-  throw Error(Errc::not_recognised, file.name(), std::nullopt,
-              "expected a format that dapple knows (" + list_formats(reads, &FormatInfo::name) +
-                  "), got none of them; name one with --from");
+  throw Error(
+      Errc::not_recognised, file.name(), std::nullopt,
+      "its format is none that dapple recognises (" + list_formats(reads, &FormatInfo::name) + ")",
+      Remedy::name_format);
 }
 
 const Format& recognised(const MappedFile& file) {
@@ -161,27 +162,24 @@ const Format& format_named(std::string_view name) {
     if (format.info.name == name) return format;
   }
   throw Error(Errc::invalid_argument,
-              "expected a format (" +
-                  list_formats([](const FormatInfo&) { return true; }, &FormatInfo::name) +
-                  "), got '" + std::string(name) + "'");
+              "no format is called '" + std::string(name) + "'; there are " +
+                  list_formats([](const FormatInfo&) { return true; }, &FormatInfo::name));
 }
 
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path) {
   if (!to.empty()) {
     const Format& format = format_named(to);
     if (format.info.writes) return format;
-    throw Error(Errc::invalid_argument, "expected a format that can be written (" +
-                                            list_formats(writes, &FormatInfo::name) + "), got '" +
-                                            to + "'");
+    throw Error(Errc::invalid_argument,
+                to + " cannot be written, only " + list_formats(writes, &FormatInfo::name));
   }
   const std::string extension = extension_of(path);
   for (const Format& format : kTable) {
     if (format.info.writes && lists(format.info.extensions, extension)) return format;
   }
   throw Error(Errc::invalid_argument, path.string(), std::nullopt,
-              "expected a name that ends in one of " +
-                  list_formats(writes, &FormatInfo::extensions) +
-                  ", or a format named with --to, got '" + extension + "'");
+              "the extension '" + extension + "' does not tell which format to write; " +
+                  list_formats(writes, &FormatInfo::extensions) + " do");
 }
 
 namespace {

@@ -17,10 +17,10 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
     // Files of the DAPHNE runtime start alike, but their bytes mean other cells.
     if (const Format& format = format_to_read(*file, reading);
         format.info.name != dbdf::kCodec.format) {
-      throw Error(Errc::unsupported, file->name(), std::nullopt,
-                  "expected a DAPHNE binary file to repair, got one of the format " +
-                      std::string(format.info.name) +
-                      ", which convert reads; --from dbdf takes it for the former all the same");
+      throw Error(
+          Errc::unsupported, file->name(), std::nullopt,
+          "only dbdf files can be repaired, and this one is " + std::string(format.info.name),
+          Remedy::name_format);
     }
     return dbdf::repair_dbdf(file, out, options, progress);
   });

@@ -20,8 +20,8 @@ namespace dapple::detail {
 namespace {
 
 [[noreturn]] void throw_exists(const std::string& file) {
-  throw Error(Errc::invalid_argument, file, std::nullopt,
-              "expected a new file, got one that exists; --force overwrites it");
+  throw Error(Errc::invalid_argument, file, std::nullopt, "the file exists already",
+              Remedy::overwrite);
 }
 
 std::string folder_of(const std::filesystem::path& path) {

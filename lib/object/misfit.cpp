@@ -2,7 +2,9 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 #include <string>
+#include <type_traits>
 
 namespace dapple::detail {
 
@@ -14,6 +16,18 @@ std::string value_text(ValueType type, const std::byte* value) {
     const auto number = load_le<decltype(tag)>(value);
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     return std::string(digits.data(), end);
+  });
+}
+
+/// True when `value` is within the range of `wanted`, so that it could be rounded to that type.
+bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted) {
+  return visit_type(type, [&](auto from) {
+    return visit_type(wanted, [&](auto to) {
+      using To = std::numeric_limits<decltype(to)>;
+      const auto number = static_cast<long double>(load_le<decltype(from)>(value));
+      const bool rounds = std::is_floating_point_v<decltype(from)> || !To::is_integer;
+      return rounds && number >= To::lowest() && number <= To::max();
+    });
   });
 }
 
@@ -33,9 +47,12 @@ void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry, Ce
                     const std::byte* value, ValueType wanted) {
   const std::uint64_t row = entry.pos.rx + cell.row, col = entry.pos.cx + cell.col;
   const bool declared = store.schema().type_of(col) == wanted;
-  store.fail(declared ? Errc::corrupt : Errc::type_mismatch, at,
-             "expected a value that fits " + std::string(name(wanted)) + " (R6) in cell " +
-                 text({row, col}) + ", got " + value_text(entry.value_type, value));
+  const bool rounds = !declared && can_be_rounded(entry.value_type, value, wanted);
+  throw Error(declared ? Errc::corrupt : Errc::type_mismatch, store.file().name(), at,
+              value_text(entry.value_type, value) + " in cell " + text({row, col}) +
+                  (rounds ? " is not exact as " : " does not fit ") + std::string(name(wanted)) +
+                  " (R6)",
+              rounds ? Remedy::allow_loss : Remedy::none);
 }
 
 }  // namespace dapple::detail

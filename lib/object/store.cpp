@@ -143,8 +143,8 @@ void Store::fail_absent(Region region) const {
     }
   }
   throw Error(Errc::absent, file_->name(), std::nullopt,
-              "expected a block that covers cell " + text({region.rows.begin, region.cols.begin}) +
-                  " (R7), got none; --absent zero reads such cells as zero");
+              "no block covers cell " + text({region.rows.begin, region.cols.begin}) + " (R7)",
+              Remedy::absent_as_zero);
 }
 
 // Throws when the blocks that the file has in `region` are not those of the index.

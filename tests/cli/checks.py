@@ -10,6 +10,7 @@ import subprocess
 import time
 
 import inputs
+import terminal
 
 KINDS = {"empty", "dense", "csr", "coo"}
 TYPES = set(inputs.CODES)
@@ -383,3 +384,18 @@ def check_conversions_take_less_memory_than_the_file(dapple):
         done = dapple.run("convert", source, out, "--threads", "1", preexec_fn=limit)
         assert done.returncode == 0, done
     assert (dapple.folder / "again.csv").read_bytes() == text
+
+
+def check_many_zeros_on_a_terminal_are_remarked(dapple):
+    """A screen of nothing but zeros says what would print less."""
+    banner = "%%MatrixMarket matrix coordinate integer general\n1000 1000 1\n"
+    (dapple.folder / "zeros.mtx").write_text(banner + "500 500 7\n")
+
+    def printed(*arguments):
+        return terminal.run([dapple.path, *arguments], 80, 60, cwd=dapple.folder, env=dapple.env)
+    remark = (b"dapple: zeros.mtx: about 99 % of these 100000 cells are zero; "
+              b"--sparse prints only the others\n")
+    assert printed("get", "zeros.mtx", "--rows", ":100")[1] == remark
+    assert printed("get", "zeros.mtx", "--rows", ":100", "-q")[1] == b""
+    assert printed("get", "zeros.mtx", "--rows", ":99")[1] == b""
+    assert printed("get", "zeros.mtx", "--sparse") == (b"499,499,7\n", b"", 0)

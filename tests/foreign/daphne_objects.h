@@ -16,8 +16,7 @@ using Object = std::variant<Matrix, Frame>;
 
 /// What is said of a file that could be of either format.
 inline const std::string kEither =
-    "could be either the published DAPHNE format or the DAPHNE runtime's; name one with "
-    "--from dbdf or --from daphne";
+    "this could be the published DAPHNE format (dbdf) as well as the DAPHNE runtime's (daphne)";
 
 inline Object open_as(const std::filesystem::path& path, const std::string& format) {
   OpenOptions options;

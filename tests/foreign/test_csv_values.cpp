@@ -61,7 +61,7 @@ TEST_CASE("csv: an integer that f64 cannot hold is not rounded for its neighbour
   CHECK(error->offset() == 0);
   CHECK(error->detail() ==
         "expected an integer that f64, the type of the other columns, holds in line 1, column 1, "
-        "got '9007199254740993' (a header line makes it a frame, --type '0=f64' rounds it)");
+        "got '9007199254740993' (a header line makes it a frame, the type '0=f64' rounds it)");
   CHECK(error_of([&] { csv.open("-1,18446744073709551615\n"); })->code() == Errc::type_mismatch);
   // Of those beyond 2^53 f64 holds some, and writers of f64 print them so.
   CHECK(test::types_of(csv.open("1152921504606846976,0.5\n")) == "matrix f64 f64");
@@ -83,7 +83,7 @@ TEST_CASE("csv: integers of more than 64 bits are not rounded unasked") {
   CHECK(error->offset() == 11);
   CHECK(error->detail() ==
         "expected integers that one of i64, u64 and f64 holds in line 3, column 2 ('b'), got "
-        "'100000000000000000000000' (--type 'b=f64' rounds it)");
+        "'100000000000000000000000' (the type 'b=f64' rounds it)");
   const std::map<std::string, ValueType> rounded = {{"b", ValueType::f64}};
   CHECK(test::cells_of(csv.open("b\n100000000000000000000000\n", {.types = rounded})) ==
         Cells{1e23});
@@ -94,13 +94,13 @@ TEST_CASE("csv: integers of more than 64 bits are not rounded unasked") {
     const std::string detail = found->detail();
     return detail.substr(detail.find("got '100000000000000000000000'") + 30);
   };
-  CHECK(hint("a,gr\xc3\xb6\xc3\x9f") == " (--type '1=f64' rounds it)");
-  CHECK(hint("a,a") == " (--type '1=f64' rounds it)");
-  CHECK(hint("a," + std::string(33, 'b')) == " (--type '1=f64' rounds it)");
+  CHECK(hint("a,gr\xc3\xb6\xc3\x9f") == " (the type '1=f64' rounds it)");
+  CHECK(hint("a,a") == " (the type '1=f64' rounds it)");
+  CHECK(hint("a," + std::string(33, 'b')) == " (the type '1=f64' rounds it)");
   CHECK(hint("\"1\",") == "");
   CHECK(error_of([&] { csv.open("a\n1" + std::string(400, '0') + "1\n"); })
             ->detail()
-            .find("--type") == std::string::npos);
+            .find("rounds") == std::string::npos);
   CHECK(error_of([&] { csv.open("a\n-1\n18446744073709551615\n"); })->offset() == 5);
   CHECK(error_of([&] { csv.open("a\n-9223372036854775809\n"); })->offset() == 2);
 }

@@ -136,9 +136,8 @@ TEST_CASE("futhark: labels that say more than a column's number are never lost u
   REQUIRE(error);
   CHECK(error->code() == Errc::unsupported);
   CHECK(error->file() == path.string());
-  CHECK(error->detail() ==
-        "expected a frame without labels to write as futhark, which has no place for them, got "
-        "'pH'; --drop-labels leaves them out");
+  CHECK(error->detail() == "futhark has no place for column labels such as 'pH'");
+  CHECK(error->remedy() == Remedy::drop_labels);
   ConvertOptions drop;
   drop.drop_labels = true;
   const auto out = dir / "frame.in";

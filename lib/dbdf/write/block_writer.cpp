@@ -95,7 +95,7 @@ auto naming(const std::string& file, const F& f) {
   try {
     return f();
   } catch (const Error& e) {
-    throw Error(e.code(), file, e.offset(), e.detail());
+    throw Error(e.code(), file, e.offset(), e.detail(), e.remedy());
   }
 }
 
@@ -354,7 +354,7 @@ WriteSummary BlockWriter::finish() {
     if (!options_.plain) file_.put_index(index, xxh3(dbdf::emit_header(schema_)));
   } catch (const Error& e) {
     if (e.code() == Errc::corrupt) {
-      throw Error(Errc::invalid_argument, file_.name(), std::nullopt, e.detail());
+      throw Error(Errc::invalid_argument, file_.name(), std::nullopt, e.detail(), e.remedy());
     }
     throw;
   }

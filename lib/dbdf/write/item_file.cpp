@@ -206,8 +206,9 @@ void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
   block.kind = BlockKind::dense;
   if (bytes / kLine > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(Errc::unsupported, name(), std::nullopt,
-                "expected at most 2^32 - 3 blocks in an indexed file, got " +
-                    std::to_string(index.size()) + "; write it --plain or with larger tiles");
+                std::to_string(index.size()) +
+                    " blocks are more than an index can hold (2^32 - 3); write larger tiles, or a "
+                    "plain file");
   }
   block.rows = static_cast<std::uint32_t>(bytes / kLine);
   block.cols = kLine;

@@ -67,11 +67,12 @@ std::string fields_text(std::uint64_t n) {
   return std::to_string(n) + (n == 1 ? " field" : " fields");
 }
 
-void fail_at(Errc code, const Place& place, const std::string& expected, const std::string& got) {
+void fail_at(Errc code, const Place& place, const std::string& expected, const std::string& got,
+             Remedy remedy) {
   std::string detail = "expected " + expected + " in line " + std::to_string(place.line) +
                        ", column " + std::to_string(place.col + 1);
   if (!place.label.empty()) detail += " (" + shown(place.label) + ")";
-  throw Error(code, place.file, place.offset, detail + ", got " + got);
+  throw Error(code, place.file, place.offset, detail + ", got " + got, remedy);
 }
 
 void fail_field(const Place& place, const char* field, const char* end, char delimiter,
@@ -86,8 +87,7 @@ void fail_field(const Place& place, const char* field, const char* end, char del
   const std::string_view text = trimmed(found->text);
   if (is_missing(text)) {
     const std::string got = text.empty() ? "an empty field" : shown(text);
-    const std::string hint = whole ? "" : " (--missing nan reads missing values as nan)";
-    fail_at(Errc::unsupported, place, wanted, got + hint);
+    fail_at(Errc::unsupported, place, wanted, got, whole ? Remedy::none : Remedy::missing_as_nan);
   }
   if (!is_number(text)) fail_at(Errc::unsupported, place, wanted, shown(found->text));
   fail_at(Errc::type_mismatch, place, "a value of type " + std::string(name(type)),

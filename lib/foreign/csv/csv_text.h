@@ -72,7 +72,7 @@ struct Place {
 
 /// Throws: "expected <expected> in line 3, column 2 ('pH'), got <got>".
 [[noreturn]] void fail_at(Errc code, const Place& place, const std::string& expected,
-                          const std::string& got);
+                          const std::string& got, Remedy remedy = Remedy::none);
 
 /// Throws what is wrong with a field that was expected to hold a `type`.
 [[noreturn]] void fail_field(const Place& place, const char* field, const char* end, char delimiter,

@@ -47,14 +47,16 @@ void require_exact_integers(std::optional<ValueType> given, const Rows& rows, st
   const bool alone = is_float(inferred_type(rows.seen[col], true));
   std::string ways_out = alone ? "" : "a header line makes it a frame";
   const std::optional<std::string> key = type_key(columns, col);
-  if (key && at.text.size() <= std::numeric_limits<double>::max_exponent10) {
-    ways_out += (alone ? "--type " : ", --type ") + shown(*key + "=f64") + " rounds it";
+  const bool rounds = key && at.text.size() <= std::numeric_limits<double>::max_exponent10;
+  if (rounds) {
+    ways_out += (alone ? "the type " : ", the type ") + shown(*key + "=f64") + " rounds it";
   }
   const std::string_view label = columns.empty() ? std::string_view() : columns[col].label;
   fail_at(Errc::type_mismatch, {file, at.offset, at.line, col, label},
           alone ? "integers that one of i64, u64 and f64 holds"
                 : "an integer that f64, the type of the other columns, holds",
-          shown(at.text) + (ways_out.empty() ? "" : " (" + ways_out + ")"));
+          shown(at.text) + (ways_out.empty() ? "" : " (" + ways_out + ")"),
+          rounds ? Remedy::column_type : Remedy::none);
 }
 
 }  // namespace

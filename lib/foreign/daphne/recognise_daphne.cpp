@@ -14,8 +14,9 @@ namespace {
 
 [[noreturn]] void fail_either(const Probe& probe) {
   throw Error(Errc::not_recognised, probe.file.name(), std::nullopt,
-              "could be either the published DAPHNE format or the DAPHNE runtime's; name one with "
-              "--from dbdf or --from daphne");
+              "this could be the published DAPHNE format (dbdf) as well as the DAPHNE runtime's "
+              "(daphne)",
+              Remedy::name_format);
 }
 
 /// Blocks with cells that the published format finds from byte `body` on; 0 when it finds the

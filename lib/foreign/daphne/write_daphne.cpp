@@ -53,7 +53,7 @@ std::string advice(const Schema& schema) {
     for (std::uint64_t col = 0; holds && col < types_of(schema); ++col) {
       holds = holds_all(wide, schema.type_of(col));
     }
-    if (holds) return "; --value-type " + std::string(name(wide)) + " holds its values";
+    if (holds) return "; " + std::string(name(wide)) + " would hold its values";
   }
   return "";
 }

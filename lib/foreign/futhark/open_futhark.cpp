@@ -145,7 +145,7 @@ void open_column(Opening& opening, const StreamValue& value, const std::string& 
   const std::uint64_t number = schema.cols;
   const auto fail = [&](Errc code, const std::string& detail) {
     throw Error(code, file, value.begin,
-                detail + " as value " + std::to_string(number) + " for --frame, got " +
+                detail + " as value " + std::to_string(number) + " of a frame, got " +
                     text(value.element, value.dims));
   };
   if (value.dims.size() != 1) fail(Errc::invalid_argument, "expected a vector");
@@ -172,9 +172,8 @@ void open_column(Opening& opening, const StreamValue& value, const std::string& 
   }
   if (count > kListed) list += ", ...";
   throw Error(Errc::invalid_argument, file.name(), std::nullopt,
-              "expected one value, got " + std::to_string(count) + " (" + list +
-                  "); choose one with --value N, or take vectors of one length as a frame with "
-                  "--frame");
+              "the file holds " + std::to_string(count) + " values (" + list + ")",
+              Remedy::one_value);
 }
 
 /// Reads the whole stream, and fills in what the options choose of it.
@@ -194,8 +193,8 @@ void choose(StreamReader& reader, const MappedFile& file, const FutharkOptions& 
   if (options.frame) return;
   if (wanted >= count) {
     throw Error(Errc::out_of_range, file.name(), std::nullopt,
-                "expected a value below " + std::to_string(count) + ", got --value " +
-                    std::to_string(wanted));
+                "there is no value " + std::to_string(wanted) + " among the " +
+                    std::to_string(count) + " of the file, which are counted from 0");
   }
   if (count == 1) return;
   if (!options.value && !options.first) fail_several(file, opening.types, count);
@@ -237,7 +236,7 @@ std::shared_ptr<const Store> open_futhark(std::shared_ptr<MappedFile> file,
                                           const OpenOptions& options) {
   const FutharkOptions& chosen = options.futhark;
   if (chosen.frame && chosen.value) {
-    throw Error(Errc::invalid_argument, "expected --value N or --frame, got both");
+    throw Error(Errc::invalid_argument, "one value or all of them as a frame: both were asked for");
   }
   StreamReader reader(*file, parse_types(chosen.types));
   Opening opening;

@@ -29,10 +29,10 @@ ValueType type_to_write(const Schema& schema) {
   for (const Column& column : schema.columns) {
     if (&column == &schema.columns.front()) type = column.value_type;
     if (column.value_type != type) {
-      throw Error(Errc::unsupported, "expected columns of one value type to write as mtx, got " +
-                                         std::string(name(type)) + " and " +
-                                         std::string(name(column.value_type)) +
-                                         "; --value-type makes them one");
+      throw Error(Errc::unsupported,
+                  "mtx has one value type for all columns, and these are " +
+                      std::string(name(type)) + " and " + std::string(name(column.value_type)),
+                  Remedy::value_type);
     }
   }
   return type;

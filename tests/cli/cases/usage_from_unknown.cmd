@@ -1,1 +1,1 @@
-dapple info --from xls mixed.dbdf 2>&1 | sed 's/one of .*, got/one of FORMATS, got/'
+dapple info --from xls mixed.dbdf 2>&1 | sed 's/one of .*, not/one of FORMATS, not/'

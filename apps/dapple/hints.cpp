@@ -1,0 +1,83 @@
+#include "hints.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace dapple::cli {
+
+namespace {
+
+/// How many letters have to be added, removed or changed to make `b` of `a`; case counts as
+/// nothing.
+std::size_t edits(std::string_view a, std::string_view b) {
+  const auto same = [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) ==
+           std::tolower(static_cast<unsigned char>(y));
+  };
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (same(a[i], b[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view advice(Remedy remedy) noexcept {
+  switch (remedy) {
+    case Remedy::none:
+      break;
+    case Remedy::name_format:
+      return "--from FORMAT says what it is";
+    case Remedy::missing_as_nan:
+      return "--missing nan reads missing values as NaN";
+    case Remedy::column_type:
+      return "--type LABEL=TYPE sets it";
+    case Remedy::one_value:
+      return "--value N takes one of them, --frame takes vectors of one length as columns";
+    case Remedy::absent_as_zero:
+      return "--absent zero reads such cells as zero";
+    case Remedy::overwrite:
+      return "--force replaces it";
+    case Remedy::value_type:
+      return "'dapple convert --value-type TYPE' makes them one";
+    case Remedy::allow_loss:
+      return "--allow-loss rounds it";
+    case Remedy::drop_labels:
+      return "--drop-labels leaves them out";
+    case Remedy::other_columns:
+      return "--column chooses others, --drop-unsupported leaves these out";
+  }
+  return "";
+}
+
+Error with_advice(const Error& error) {
+  const std::string_view text = advice(error.remedy());
+  if (text.empty()) return error;
+  return Error(error.code(), error.file(), error.offset(),
+               error.detail() + "; " + std::string(text), error.remedy());
+}
+
+std::string closest(std::string_view wanted, const std::vector<std::string_view>& names) {
+  constexpr std::size_t kLongest = 64;  // longer ones are not compared, and take no time
+  std::size_t best = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  std::string_view found;
+  if (wanted.size() > kLongest) return "";
+  for (const std::string_view name : names) {
+    if (name.empty() || name.size() > kLongest) continue;
+    if (const std::size_t distance = edits(wanted, name); distance < best) {
+      best = distance;
+      found = name;
+    }
+  }
+  return std::string(found);
+}
+
+}  // namespace dapple::cli

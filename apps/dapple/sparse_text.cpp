@@ -1,0 +1,109 @@
+#include "sparse_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "input.h"
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+Range rows_of(const Selection& part, const BlockedObject& object) {
+  return part.rows.value_or(Range{0, object.rows()});
+}
+
+std::uint64_t width_of(const Selection& part, const BlockedObject& object) {
+  return part.cols ? part.cols->size() : object.cols();
+}
+
+/// Rows that are read at once: whole tiles, so that no sparse block is decoded twice, up to a
+/// number of cells that would still fit in memory if none were zero.
+std::uint64_t rows_at_once(const BlockedObject& object, std::uint64_t width) {
+  constexpr std::uint64_t kMostCells = std::uint64_t{1} << 24;
+  const auto grid = object.grid();
+  const std::uint64_t rows = grid ? grid->tile.rows : object.rows();
+  return std::clamp<std::uint64_t>(kMostCells / std::max<std::uint64_t>(1, width), 1,
+                                   std::max<std::uint64_t>(1, rows));
+}
+
+template <class Print>
+void for_each_band(Range rows, std::uint64_t height, const Print& print) {
+  for (std::uint64_t first = rows.begin; first < rows.end;) {
+    const std::uint64_t last = first + std::min(height - first % height, rows.end - first);
+    print(Range{first, last});
+    first = last;
+  }
+}
+
+/// The selected columns of a matrix are neighbours.
+template <Value T>
+void print_matrix(const Matrix& matrix, const Selection& part, const ReadOptions& options,
+                  Output& out) {
+  const std::uint64_t width = width_of(part, matrix);
+  const std::uint64_t first = part.cols && width > 0 ? part.cols->front() : 0;
+  for_each_band(rows_of(part, matrix), rows_at_once(matrix, width), [&](Range rows) {
+    const auto csr = matrix.read_csr<T>({rows, {first, first + width}}, options);
+    for (std::uint64_t row = 0; row < rows.size(); ++row) {
+      for (std::uint64_t k = csr.row_ptr[row]; k < csr.row_ptr[row + 1]; ++k) {
+        out.print("{},{},{}\n", rows.begin + row, first + csr.col_idx[k], cell_text(csr.values[k]));
+      }
+    }
+  });
+}
+
+void print_frame(const Frame& frame, const Selection& part, const ReadOptions& options,
+                 Output& out) {
+  constexpr std::uint64_t kCellsAtOnce = std::uint64_t{1} << 20;
+  const std::uint64_t width = width_of(part, frame);
+  const std::uint64_t height =
+      std::max<std::uint64_t>(1, kCellsAtOnce / std::max<std::uint64_t>(1, width));
+  for_each_band(rows_of(part, frame), height, [&](Range rows) {
+    std::vector<std::vector<std::string>> lines(rows.size());  // of each row
+    for (std::uint64_t k = 0; k < width; ++k) {
+      const std::uint64_t col = part.cols ? (*part.cols)[k] : k;
+      visit_type(frame.column_type(col), [&](auto tag) {
+        const auto cells = frame.read_column<decltype(tag)>(col, rows, options);
+        for (std::uint64_t row = 0; row < rows.size(); ++row) {
+          const std::string text = cell_text(cells[row]);
+          if (text != "0") {
+            lines[row].push_back(fmt::format("{},{},{}\n", rows.begin + row, col, text));
+          }
+        }
+      });
+    }
+    for (const auto& row : lines) {
+      for (const std::string& line : row) out.write(line);
+    }
+  });
+}
+
+}  // namespace
+
+void print_sparse(const std::variant<Matrix, Frame>& object, const Selection& part,
+                  const ReadOptions& options, Output& out) {
+  if (const auto* frame = std::get_if<Frame>(&object))
+    return print_frame(*frame, part, options, out);
+  const Matrix& matrix = std::get<Matrix>(object);
+  visit_type(matrix.value_type(),
+             [&](auto tag) { print_matrix<decltype(tag)>(matrix, part, options, out); });
+}
+
+std::string sparse_hint(const std::variant<Matrix, Frame>& object, const Selection& part) {
+  constexpr double kMany = 100000, kMostlyZero = 0.9;
+  const BlockedObject& o = base(object);
+  const double all = static_cast<double>(o.rows()) * static_cast<double>(o.cols());
+  const double cells =
+      static_cast<double>(rows_of(part, o).size()) * static_cast<double>(width_of(part, o));
+  if (all == 0 || cells < kMany) return "";
+  const double zeros = 1 - static_cast<double>(o.counts().stored) / all;
+  if (zeros < kMostlyZero) return "";
+  return fmt::format(
+      "about {:.0f} % of these {:.0f} cells are zero; --sparse prints only the others",
+      std::floor(100 * zeros), cells);
+}
+
+}  // namespace dapple::cli

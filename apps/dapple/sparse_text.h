@@ -1,0 +1,22 @@
+// Cells that are not zero, as lines of row, column and value.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "dapple/convert.h"
+#include "output.h"
+
+namespace dapple::cli {
+
+/// Prints "row,column,value" for each cell of the selection that is not zero, row by row and by
+/// column within a row, in bounded memory. Negative zero counts as a value. Text columns are left
+/// out. Throws what reading throws.
+void print_sparse(const std::variant<Matrix, Frame>& object, const Selection& part,
+                  const ReadOptions& options, Output& out);
+
+/// "97 % of these 50000000 cells are zero; --sparse prints only the others", where printing all of
+/// them is hardly what was meant; otherwise nothing.
+std::string sparse_hint(const std::variant<Matrix, Frame>& object, const Selection& part);
+
+}  // namespace dapple::cli

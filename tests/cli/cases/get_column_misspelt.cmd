@@ -1,0 +1,1 @@
+dapple get table.csv --column Wieght

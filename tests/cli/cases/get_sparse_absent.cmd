@@ -1,0 +1,1 @@
+dapple get gap.dbdf --sparse

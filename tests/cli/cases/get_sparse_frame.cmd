@@ -1,0 +1,1 @@
+dapple get frame.dbdf --sparse

@@ -1,0 +1,1 @@
+dapple get numbers.dbdf --sparse

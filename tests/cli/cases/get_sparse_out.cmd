@@ -1,0 +1,1 @@
+dapple get csr.dbdf --sparse -o a.csv

@@ -1,0 +1,1 @@
+dapple verfy mixed.dbdf
