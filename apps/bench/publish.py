@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the plots and the README's table from what dapple-bench measured.
+"""Makes the plots and the table of RESULTS.md from what dapple-bench measured.
 
-Writes SVG files, and replaces what stands in the README between the lines that name dapple-bench in
-a comment."""
+Writes SVG files, and replaces the part of RESULTS.md between the two comments that name
+dapple-bench."""
 
 import argparse
 import json
@@ -127,19 +127,18 @@ def section(run, runs):
     lines += ["", "| workload | unit | limit | dapple | time / limit | best peer | x better | goal |",
               "| --- | --- | --: | --: | --: | --- | --: | --- |"]
     lines += [row for w in run["workloads"] for s in w["series"] if (row := table_row(w, s))]
-    lines += ["", "![time over the limit's time](apps/bench/plots/ratios.svg)", "",
-              "![time to open](apps/bench/plots/open_time.svg)", "",
-              "![private memory](apps/bench/plots/open_memory.svg)"]
+    lines += ["", "![time over the limit's time](plots/ratios.svg)", "",
+              "![time to open](plots/open_time.svg)", "",
+              "![private memory](plots/open_memory.svg)"]
     return "\n".join(lines) + "\n"
 
 
-def update_readme(path, text):
+def update_results(path, text):
     begin, end = "<!-- dapple-bench: begin -->\n", "<!-- dapple-bench: end -->\n"
-    readme = path.read_text()
-    if readme.count(begin) != 1 or readme.count(end) != 1:
+    old = path.read_text()
+    if old.count(begin) != 1 or old.count(end) != 1:
         sys.exit(f"{path}: expected the lines {begin.strip()} and {end.strip()} once each")
-    path.write_text(re.sub(f"{begin}.*{end}", lambda _: begin + text + end, readme,
-                           flags=re.DOTALL))
+    path.write_text(re.sub(f"{begin}.*{end}", lambda _: begin + text + end, old, flags=re.DOTALL))
 
 
 def merged(runs):
@@ -154,13 +153,13 @@ def main():
                         help="what dapple-bench --json wrote; workloads of later ones replace those "
                              "of earlier ones")
     parser.add_argument("--plots", type=pathlib.Path, default=HERE / "plots", metavar="FOLDER")
-    parser.add_argument("--readme", type=pathlib.Path, default=HERE.parent.parent / "README.md")
+    parser.add_argument("--results", type=pathlib.Path, default=HERE / "RESULTS.md")
     arguments = parser.parse_args()
     run = merged([json.loads(path.read_text()) for path in arguments.runs])
     arguments.plots.mkdir(parents=True, exist_ok=True)
     for name, drawing in plots(run):
         (arguments.plots / name).write_text(drawing)
-    update_readme(arguments.readme, section(run, len(arguments.runs)))
+    update_results(arguments.results, section(run, len(arguments.runs)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds dapple-bench with every peer that can be installed, measures everything, and renews the plots
-# and the README's table. About half an hour for the first time, a quarter for any other. Flags are
-# those of dapple-bench; the README stays as it is unless everything was measured.
+# and RESULTS.md. Takes about half an hour the first time, a quarter of an hour after that. Passes its
+# flags to dapple-bench; RESULTS.md is only renewed when everything was measured.
 set -eu
 cd "$(dirname "$0")/../.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """dapple-bench runs: every workload gives the right answers on small data, and what it writes makes
-a README and plots. Figures are not looked at.
+a results page and plots. The figures themselves are not checked.
 
 usage: check_bench.py DAPPLE-BENCH SOURCE-ROOT"""
 
@@ -76,10 +76,10 @@ def check_usage(bench):
 
 
 def check_publish(root, folder):
-    readme = folder / "README.md"
-    readme.write_text((root / "README.md").read_text())
+    results = folder / "RESULTS.md"
+    results.write_text((root / "apps/bench/RESULTS.md").read_text())
     publish = run(sys.executable, root / "apps/bench/publish.py", folder / "run.json",
-                  "--plots", folder / "plots", "--readme", readme)
+                  "--plots", folder / "plots", "--results", results)
     if publish.returncode != 0:
         return [f"publish.py: expected exit status 0, got {publish.stderr[-1000:]}"]
     found = []
@@ -87,8 +87,8 @@ def check_publish(root, folder):
         drawing = xml.etree.ElementTree.fromstring((folder / "plots" / name).read_text())
         if len(drawing) < 10:
             found.append(f"{name}: expected a drawing, got {len(drawing)} shapes")
-    if "| W14 " not in readme.read_text():
-        found.append("README.md: expected a row for W14, got none")
+    if "| W14 " not in results.read_text():
+        found.append("RESULTS.md: expected a row for W14, got none")
     return found
 
 
