@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Installs what Debian 12 lacks to build dapple, with the argument `tests` also what its tests use,
-# and with `bench` what dapple-bench compares with. Does nothing, silently, when everything is
-# there. Needs root or sudo otherwise.
+# Installs what Debian 12 lacks to build dapple; with the argument `tests` also what its tests use, with
+# `bench` what dapple-bench compares with. Does nothing, silently, if everything is installed; otherwise
+# it needs root or sudo.
 set -u
 
 needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev libtbb-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev)
-useful=()  # tests that need these are skipped without them; peers of the benchmark are left out
+useful=()  # without these, tests are skipped and peers of the benchmark left out
 if [ "${1:-}" = tests ]; then
   needed+=(doctest-dev python3)
-  useful+=(python3-numpy python3-scipy python3-pandas)
+  useful+=(cmake python3-numpy python3-scipy python3-pandas)
 elif [ "${1:-}" = bench ]; then
   useful+=(libhdf5-dev liblmdb-dev python3 python3-numpy python3-scipy python3-h5py python3-zarr)
 fi
@@ -39,7 +39,7 @@ install() {
 }
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  say "not a Debian system; these packages, or what they hold, must be there: ${needed[*]}"
+  say "not a Debian system; install the equivalents of these packages yourself: ${needed[*]}"
   exit 0
 fi
 
@@ -48,16 +48,16 @@ mapfile -t wanted < <([ ${#useful[@]} = 0 ] || missing "${useful[@]}")
 [ ${#lacking[@]} = 0 ] && [ ${#wanted[@]} = 0 ] && exit 0
 
 if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
-  [ ${#wanted[@]} = 0 ] || say "expected root or sudo to install ${wanted[*]}; going on without"
+  [ ${#wanted[@]} = 0 ] || say "no root and no sudo to install ${wanted[*]}; going on without"
   [ ${#lacking[@]} = 0 ] && exit 0
-  say "expected root or sudo to install ${lacking[*]}, got neither"
+  say "cannot install ${lacking[*]}: neither root nor sudo"
   exit 1
 fi
 
 say "installing ${lacking[*]} ${wanted[*]}"
-as_root apt-get -qq update || say "apt-get update failed; trying with the lists that are there"
+as_root apt-get -qq update || say "apt-get update failed; trying with the lists from before"
 if [ ${#lacking[@]} != 0 ] && ! install "${lacking[@]}"; then
-  say "expected to install ${lacking[*]}, but apt-get failed"
+  say "cannot install ${lacking[*]}: apt-get failed"
   exit 1
 fi
 if [ ${#wanted[@]} != 0 ] && ! install "${wanted[@]}"; then

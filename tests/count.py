@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Adds up the test cases in Meson's test logs (testlog.json).
+"""Adds up the test cases in Meson's test logs (testlog.json), and in the output of other suites (NAME.log).
 
-Programs that hold many test cases end with a line "N passed, N failed[, N skipped]"; any other
-test counts as one. Prints what was skipped and what failed, then the sum as the last line.
-Exits 1 when anything failed."""
+Programs that hold many test cases, and those suites, end with a line "N passed, N failed[, N skipped]";
+any other test counts as one. Prints what was skipped and what failed, then the sum as the last line.
+Exits 1 if anything failed."""
 
 import json
 import re
@@ -27,7 +27,17 @@ def count(test):
 def run_of(log):
     """What a log is called in the report: its build folder, and its name if there are several."""
     folder, *_, file = log.split("/")
+    if file.endswith(".log"):
+        return file.removesuffix(".log")
     return folder if file == "testlog.json" else f"{folder} ({file.removesuffix('.json')})"
+
+
+def tests_of(log, text):
+    """The tests of a log, each as Meson describes it."""
+    if log.endswith(".json"):
+        return [json.loads(line) for line in text.splitlines()]
+    ended_well = bool(SUM.search(text))  # a suite that did not reach its last line has failed
+    return [{"name": run_of(log), "stdout": text, "result": "OK" if ended_well else "FAIL"}]
 
 
 def report(log, test, counts):
@@ -48,7 +58,7 @@ def main(logs):
     for log in logs:
         try:
             with open(log, encoding="utf-8") as file:
-                tests = [json.loads(line) for line in file]
+                tests = tests_of(log, file.read())
         except OSError as error:
             print(f"failed: {run_of(log)}: did not build, or ran no test ({error.strerror})")
             total[1] += 1

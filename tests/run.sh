@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Builds dapple and runs every test: in the ordinary build, under the address and undefined behaviour
-# sanitizers, and what has threads under the thread sanitizer. The last line counts test cases:
-# "N passed, N failed, N skipped". Exits 1 when one failed or something did not build.
+# Builds dapple and runs every test: in the ordinary build, under the address and undefined-behaviour
+# sanitizers, under the thread sanitizer what has threads, then the Python and the browser suites. The
+# last line counts test cases: "N passed, N failed, N skipped". Exits 1 if one failed or something did
+# not build.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 apps/install_packages.sh tests || exit 1
 
-# Eight sources, twenty of programs and forty of the library are compiled as one: half the time of
-# compiling is spent on what they include and instantiate alike (by eights, the library 143 s, so 81;
-# all of an ordinary build 400 s, so 233; two processors of an Intel Xeon, family 6 model 167). Whoever
-# changes a file here and there builds without this.
+# Many sources are compiled as one, which takes half the time when everything has to be built. While
+# working on single files, build without this.
 together=(-Dunity=on -Dunity_size=8)
 
 logs=()
@@ -39,7 +38,7 @@ run() {
   $run_fixed meson test -C "$folder" --no-rebuild --print-errorlogs "${arguments[@]}" "$@"
 }
 
-# will_log LOG: names a log that has to be there in the end; one that is missing counts as a failure.
+# will_log LOG: names a log that must exist in the end; a missing one counts as a failure.
 will_log() {
   logs+=("$1")
   rm -f "$1"
@@ -56,19 +55,18 @@ will_log build/meson-logs/testlog.json
 build build "" -Dtests=true -Dbench=true "${together[@]}" &&
   run build "unit threads cli interop fuzz tree faults neighbours"
 
-# The programs of the ordinary build once more, with a library in place of theirs that the address
-# and undefined behaviour sanitizers watch; and a program that is watched itself, for what the public
-# headers compile into their users. To compile all of them anew took longer than the library does.
-# What the address sanitizer sees anyway, and pointers that wrap around, each cost a fifth of the time;
-# the fuzz targets' own build looks for all.
+# The programs of the ordinary build run again with libraries that the address and undefined-behaviour
+# sanitizers watch in place of their own: compiling only those takes half the time. One program is
+# watched itself, for what the public headers compile into their users. Checks that cost a fifth of the
+# time each are left to the fuzz targets' own build.
 will_log build/meson-logs/testlog-asan-env.json
 will_log build-asan/meson-logs/testlog.json
-if build build-asan "library tests/fuzz/fuzz_views" -Dtests=true "${together[@]}" \
+if build build-asan "library internal_library tests/fuzz/fuzz_views" -Dtests=true "${together[@]}" \
   -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
   "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"; then
   watched=$PWD/build-asan/lib
-  sanitizer=$(ldd "$watched/libdapple.so" | awk '$1 ~ /asan/ { print $3 }')
-  if LD_LIBRARY_PATH=$watched ldd build/tests/unit | grep -qF "$watched/libdapple.so"; then
+  sanitizer=$(ldd "$watched/libdapple_internal.so" | awk '$1 ~ /asan/ { print $3 }')
+  if LD_LIBRARY_PATH=$watched ldd build/tests/unit | grep -qF "$watched/libdapple_internal.so"; then
     run build "unit fuzz" --logbase testlog-asan --timeout-multiplier 3 \
       --wrapper "env LD_PRELOAD=$sanitizer LD_LIBRARY_PATH=$watched"
   fi
@@ -79,5 +77,13 @@ will_log build-tsan/meson-logs/testlog.json
 build build-tsan "tests/threads tests/race" -Dtests=true "${together[@]}" \
   -Db_sanitize=thread -Db_lundef=false -Doptimization=1 "-Dcpp_args=['$quiet', '-Wno-tsan']" &&
   run build-tsan "threads"
+
+# Suites of other languages: scripts that say why they skip, and end with a line as ours does.
+for suite in python browser; do
+  [ -x "tests/$suite/run.sh" ] || continue
+  echo "== $suite"
+  will_log "build/$suite.log"
+  tests/"$suite"/run.sh build 2>&1 | tee "build/$suite.log"
+done
 
 python3 tests/count.py "${logs[@]}"

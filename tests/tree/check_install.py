@@ -1,44 +1,80 @@
 #!/usr/bin/env python3
-"""Installs dapple into an empty folder, then builds and runs a small program against it, knowing
-nothing but pkg-config.
+"""Installs dapple into an empty folder, then builds and runs a small program against it, once knowing
+nothing but pkg-config and once nothing but CMake.
 
 usage: check_install.py BUILD-FOLDER PROGRAM.cpp"""
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
+EXPECTED = "3 x 2, cell (1, 1) is 4\n"  # and then an error in any words
+
+CMAKE_PROJECT = """cmake_minimum_required(VERSION 3.18)
+project(consumer CXX)
+find_package(dapple 0.2 REQUIRED)
+add_executable(program {program})
+target_link_libraries(program PRIVATE dapple::dapple)
+"""
+
+
+class Failed(Exception):
+    pass
+
 
 def run(command, **options):
-    result = subprocess.run(command, text=True, capture_output=True, **options)
+    result = subprocess.run([str(part) for part in command], text=True, capture_output=True, **options)
     if result.returncode != 0:
-        print(" ".join(map(str, command)), result.stdout, result.stderr, sep="\n")
-        raise SystemExit(1)
+        raise Failed("\n".join([" ".join(map(str, command)), result.stdout, result.stderr]))
     return result.stdout
 
 
+def build_with_pkg_config(destination, program, folder):
+    package = next(destination.rglob("dapple.pc"))
+    environment = dict(os.environ, PKG_CONFIG_PATH=str(package.parent),
+                       PKG_CONFIG_SYSROOT_DIR=str(destination))
+    flags = run(["pkg-config", "--cflags", "--libs", "dapple"], env=environment).split()
+    run(["c++", "-std=c++20", "-O2", program, "-o", folder / "program", *flags])
+    return folder / "program"
+
+
+def build_with_cmake(destination, program, folder):
+    (folder / "CMakeLists.txt").write_text(CMAKE_PROJECT.format(program=program))
+    package = next(destination.rglob("dappleConfig.cmake")).parent
+    run(["cmake", "-S", folder, "-B", folder / "build", f"-Ddapple_DIR={package}"])
+    run(["cmake", "--build", folder / "build"])
+    return folder / "build" / "program"
+
+
 def main(build, program):
-    with tempfile.TemporaryDirectory() as folder:
-        destination = pathlib.Path(folder) / "root"
+    program = pathlib.Path(program).resolve()
+    passed = failed = skipped = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        destination = folder / "root"
         run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", destination])
-        package = next(destination.rglob("dapple.pc"))
-        environment = dict(os.environ, PKG_CONFIG_PATH=str(package.parent),
-                           PKG_CONFIG_SYSROOT_DIR=str(destination))
-        flags = run(["pkg-config", "--cflags", "--libs", "dapple"], env=environment).split()
-        binary = pathlib.Path(folder) / "program"
-        run(["c++", "-std=c++20", "-O2", program, "-o", binary, *flags])
         libraries = next(destination.rglob("libdapple.so")).parent
-        printed = run([binary, pathlib.Path(folder) / "m.dbdf"],
-                      env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
-        expected = ("3 x 2, cell (1, 1) is 4\n"
-                    "block (0, 0) is stored as dense of u8 and cannot be viewed as dense of f32; "
-                    "decode it\n")
-        if printed != expected:
-            print(f"expected the program to print {expected!r}, got {printed!r}")
-            return 1
-    return 0
+        for way in (build_with_pkg_config, build_with_cmake):
+            if way is build_with_cmake and shutil.which("cmake") is None:
+                print("skipped: the CMake package: no cmake")
+                skipped += 1
+                continue
+            place = folder / way.__name__
+            place.mkdir()
+            try:
+                printed = run([way(destination, program, place), place / "m.dbdf"],
+                              env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
+                if not printed.startswith(EXPECTED) or printed == EXPECTED:
+                    raise Failed(f"the program should print {EXPECTED!r}, and printed {printed!r}")
+                passed += 1
+            except Failed as failure:
+                print(f"{way.__name__}: {failure}")
+                failed += 1
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ int main(int, char** arguments) {
               matrix.read<double>({{1, 2}, {1, 2}})[0]);
   // Optimisation must not take away a fetch that throws, though nobody uses its result.
   try {
-    matrix.tile(0, 0).dense_view<float>();
+    matrix.tile(5, 0);
   } catch (const dapple::Error& e) {
     std::printf("%s\n", e.detail().c_str());
   }

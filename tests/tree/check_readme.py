@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""The README keeps its word: its C++ program compiles as pasted and prints what the README says, its
+links lead somewhere, and it names every verb of the command line.
+
+usage: check_readme.py SOURCE-ROOT BUILD-ROOT DAPPLE"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], text=True, capture_output=True, **options)
+
+
+def fences(text):
+    """(language, contents) of every fenced block, in order."""
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def check_program(root, build, text):
+    blocks = fences(text)
+    at = next((k for k, (language, _) in enumerate(blocks) if language == "cpp"), None)
+    if at is None:
+        return ["has no C++ program"]
+    library = build / "lib"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "program.cpp").write_text(blocks[at][1])
+        built = run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "program.cpp", "-o", "program",
+                    f"-I{root / 'include'}", f"-L{library}", "-ldapple", cwd=folder)
+        if built.returncode != 0:
+            return [f"its program does not compile:\n{built.stderr}"]
+        ran = run("./program", cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=str(library)))
+    if ran.returncode != 0 or ran.stdout != blocks[at + 1][1]:
+        return [f"its program prints {ran.stdout!r} {ran.stderr!r}, status {ran.returncode}, "
+                f"where the README says {blocks[at + 1][1]!r}"]
+    return []
+
+
+def check_links(folder, text):
+    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in t]
+    return [f"links to {target}, which is not there" for target in targets
+            if not (folder / target).exists()]
+
+
+def check_verbs(dapple, text):
+    usage = run(dapple, "--help").stdout
+    verbs = re.findall(r"^  (\w+) +[A-Z]", usage, re.MULTILINE)
+    return [] if verbs and all(f"`{verb} " in text for verb in verbs) else [
+        f"has no line for each of the verbs {', '.join(verbs)}"]
+
+
+def main(root, build, dapple):
+    root, build = pathlib.Path(root).resolve(), pathlib.Path(build).resolve()
+    text = (root / "README.md").read_text()
+    findings = [(f"{page.relative_to(root)}: ", check_links(page.parent, page.read_text()))
+                for page in [root / "README.md", root / "apps/bench/RESULTS.md",
+                             root / "lib/GUARANTEES.md", root / "lib/HACKING.md"]]
+    findings += [("README.md: ", check_program(root, build, text)),
+                 ("README.md: ", check_verbs(dapple, text))]
+    for name, found in findings:
+        for finding in found:
+            print(name + finding)
+    failed = sum(1 for _, found in findings if found)
+    print(f"{len(findings) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
