@@ -12,9 +12,11 @@
 #include "dapple/items.h"           // everything in a file, padding included
 #include "dapple/matrix.h"          // reading matrices
 #include "dapple/open.h"            // any file
+#include "dapple/product.h"         // times vectors
 #include "dapple/region.h"          // where cells are
 #include "dapple/sidecar.h"         // an index beside a file
 #include "dapple/tiles.h"           // its cells as the caller's type
+#include "dapple/stats.h"           // minimum, mean, variance
 #include "dapple/value_type.h"      // what a cell can be
 #include "dapple/verify.h"          // trust, and repair
 #include "dapple/view.h"            // stored values, in place

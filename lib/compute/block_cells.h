@@ -64,19 +64,13 @@ struct SparseRow {
       f(0, a, value(k));
       least = a + 1;
     }
-    if (k < count) [[unlikely]]
-      each_unordered(k, f);
-  }
-
- private:
-  template <class F>
-  [[gnu::noinline]] void each_unordered(std::uint32_t first, const F& f) const {
+    if (k == count) [[likely]]
+      return;
     stream.require_distinct_columns(entries, count, kStride, row_in_block);
-    for (std::uint32_t k = first; k < count; ++k) {
-      const std::byte* const entry = entries + k * kStride;
-      const auto at = load_le<std::uint32_t>(entry);
-      if (at >= stream.entry.cols) stream.fail_col(entry, at);
-      f(0, at, load_le<T>(entry + 4));
+    for (; k < count; ++k) {
+      const std::uint32_t a = column(k);
+      if (a >= width) stream.fail_col(entries + k * kStride, a);
+      f(0, a, value(k));
     }
   }
 };
