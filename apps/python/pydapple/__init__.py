@@ -1,0 +1,78 @@
+"""dapple for Python: matrices and frames in files of any size, sliced like NumPy arrays.
+
+>>> import pydapple as dp
+>>> m = dp.open("ratings.dbdf")     # microseconds, whatever its size
+>>> m[10:20, 3]                     # a NumPy array
+>>> m.sparse[10:20]                 # a SciPy csr_array
+>>> dp.write("copy.dbdf", m)
+
+Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
+"""
+
+from ._core import Block
+from .errors import (
+    AbsentError,
+    CorruptError,
+    Error,
+    InvalidArgumentError,
+    InvalidIndexError,
+    NotRecognisedError,
+    OutOfRangeError,
+    StaleError,
+    SystemRefusedError,
+    TypeMismatchError,
+    UnsupportedError,
+)
+from .files import (
+    FormatInfo,
+    RepairReport,
+    VerifyReport,
+    WriteSummary,
+    convert,
+    formats,
+    index,
+    info,
+    open,
+    repair,
+    verify,
+)
+from .frame import Frame
+from .matrix import Matrix, SparseView, Strip
+from .write import FrameWriter, MatrixWriter, frame_writer, write, writer
+
+__version__ = "0.2.0"
+
+__all__ = [
+    "AbsentError",
+    "Block",
+    "CorruptError",
+    "Error",
+    "FormatInfo",
+    "Frame",
+    "FrameWriter",
+    "InvalidArgumentError",
+    "InvalidIndexError",
+    "Matrix",
+    "MatrixWriter",
+    "NotRecognisedError",
+    "OutOfRangeError",
+    "RepairReport",
+    "SparseView",
+    "StaleError",
+    "Strip",
+    "SystemRefusedError",
+    "TypeMismatchError",
+    "UnsupportedError",
+    "VerifyReport",
+    "WriteSummary",
+    "convert",
+    "formats",
+    "frame_writer",
+    "index",
+    "info",
+    "open",
+    "repair",
+    "verify",
+    "write",
+    "writer",
+]

@@ -1,0 +1,16 @@
+#include "core.h"
+
+#include "numpy_api.h"
+
+NB_MODULE(_core, m) {
+  pydapple::import_numpy();
+  pydapple::bind_errors(m);
+  pydapple::bind_matrix(m);
+  pydapple::bind_block(m);
+  pydapple::bind_frame(m);
+  pydapple::bind_arrow_export(m);
+  pydapple::bind_arrow_import(m);
+  pydapple::bind_options(m);
+  pydapple::bind_writer(m);
+  pydapple::bind_files(m);
+}

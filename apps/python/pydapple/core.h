@@ -1,0 +1,112 @@
+// What the parts of the extension share: its objects, and how they are bound.
+//
+// A handle owns a copy of a Matrix or Frame, which keeps the file mapped; so do blocks and the arrays
+// that view them. Everything is called with the GIL held unless it says otherwise.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "dapple/dapple.h"
+
+namespace pydapple {
+
+namespace nb = nanobind;
+
+/// A Matrix or a Frame, until it is closed.
+class Handle {
+ public:
+  virtual ~Handle() = default;
+
+  explicit Handle(std::shared_ptr<const dapple::BlockedObject> object) noexcept
+      : object_(std::move(object)) {}
+
+  bool closed() const noexcept { return object_ == nullptr; }
+  void close() noexcept { object_.reset(); }
+
+  /// Throws ValueError once closed.
+  const dapple::BlockedObject& object() const {
+    require_open();
+    return *object_;
+  }
+  /// For work without the GIL, during which another thread may close the handle.
+  std::shared_ptr<const dapple::BlockedObject> share() const {
+    require_open();
+    return object_;
+  }
+
+ protected:
+  void require_open() const {
+    if (!object_) throw nb::value_error("it was closed");
+  }
+  std::shared_ptr<const dapple::BlockedObject> object_;
+};
+
+class MatrixHandle : public Handle {
+ public:
+  explicit MatrixHandle(dapple::Matrix matrix)
+      : Handle(std::make_shared<dapple::Matrix>(std::move(matrix))),
+        type_(this->matrix().value_type()) {}
+
+  const dapple::Matrix& matrix() const { return static_cast<const dapple::Matrix&>(object()); }
+  std::shared_ptr<const dapple::Matrix> share_matrix() const {
+    return std::static_pointer_cast<const dapple::Matrix>(share());
+  }
+  dapple::ValueType value_type() const noexcept { return type_; }
+
+ private:
+  dapple::ValueType type_;
+};
+
+class FrameHandle : public Handle {
+ public:
+  explicit FrameHandle(dapple::Frame frame)
+      : Handle(std::make_shared<dapple::Frame>(std::move(frame))) {}
+
+  const dapple::Frame& frame() const { return static_cast<const dapple::Frame&>(object()); }
+  std::shared_ptr<const dapple::Frame> share_frame() const {
+    return std::static_pointer_cast<const dapple::Frame>(share());
+  }
+};
+
+/// Lets a signal handler, such as that of Ctrl-C, run. Throws what it raises.
+inline void check_signals() {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+/// Copies `region`, which is not empty, row after row to `out`, `row_stride` values apart (0: no
+/// gap). With the GIL or without.
+void read_cells(const dapple::Matrix& matrix, const dapple::Region& region, void* out,
+                std::size_t row_stride, dapple::ValueType type,
+                const dapple::ReadOptions& options);
+/// The same; unless it is small, without the GIL, and in pieces between which Ctrl-C is seen.
+void read_region(const dapple::Matrix& matrix, const dapple::Region& region, void* out,
+                 std::size_t row_stride, dapple::ValueType type,
+                 const dapple::ReadOptions& options);
+
+/// mp_subscript of Matrix: integers and slices here, anything else by its method `_subscript`.
+PyObject* matrix_subscript(PyObject* self, PyObject* key) noexcept;
+
+/// Has Python raise the exception for `error`: one of those in errors.py.
+void raise(const dapple::Error& error) noexcept;
+/// The exception itself.
+nb::object to_exception(const dapple::Error& error);
+/// Raises for an integer that is no row or column: "row 7 is outside the 3 x 4 matrix".
+void raise_index(const char* axis, PyObject* index, std::uint64_t rows,
+                 std::uint64_t cols) noexcept;
+
+void bind_arrow_export(nb::module_& m);
+void bind_arrow_import(nb::module_& m);
+void bind_block(nb::module_& m);
+void bind_block_lookup(nb::class_<Handle>& object);
+void bind_errors(nb::module_& m);
+void bind_files(nb::module_& m);
+void bind_frame(nb::module_& m);
+void bind_matrix(nb::module_& m);
+void bind_options(nb::module_& m);
+void bind_writer(nb::module_& m);
+
+}  // namespace pydapple

@@ -1,0 +1,77 @@
+// dapple::Error as a Python exception: errors.py has the classes, and the function that picks one.
+#include <exception>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "core.h"
+
+namespace pydapple {
+
+namespace {
+
+/// What the system said, as errno; 0 if it was not the system. Messages end in its words.
+int errno_of(const dapple::Error& error) {
+  if (error.code() != dapple::Errc::io) return 0;
+  constexpr int most = 133;
+  const std::string_view detail = error.detail();
+  for (int number = 1; number <= most; ++number) {
+    const std::string words = std::generic_category().message(number);
+    if (detail.size() >= words.size() &&
+        detail.substr(detail.size() - words.size()) == words) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+nb::object decode(const std::string& text) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(),
+                                                    static_cast<Py_ssize_t>(text.size())));
+}
+
+nb::object exception_of(const dapple::Error& error) {
+  const std::string_view code = name(error.code());
+  const auto offset = error.offset();
+  return nb::module_::import_("pydapple.errors")
+      .attr("from_code")(nb::str(code.data(), code.size()), decode(error.detail()),
+                         decode(error.file()), offset ? nb::object(nb::int_(*offset)) : nb::none(),
+                         errno_of(error));
+}
+
+}  // namespace
+
+void raise(const dapple::Error& error) noexcept {
+  try {
+    const nb::object exception = exception_of(error);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  } catch (nb::python_error& e) {
+    e.restore();
+  }
+}
+
+void raise_index(const char* axis, PyObject* index, std::uint64_t rows,
+                 std::uint64_t cols) noexcept {
+  try {
+    raise(dapple::Error(dapple::Errc::out_of_range,
+                        std::string(axis) + " " + nb::str(nb::handle(index)).c_str() +
+                            " is outside the " + std::to_string(rows) + " x " +
+                            std::to_string(cols) + " matrix"));
+  } catch (nb::python_error& e) {
+    e.restore();
+  }
+}
+
+nb::object to_exception(const dapple::Error& error) { return exception_of(error); }
+
+void bind_errors(nb::module_&) {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const dapple::Error& error) {
+      raise(error);
+    }
+  });
+}
+
+}  // namespace pydapple

@@ -1,0 +1,118 @@
+"""Parts of a matrix that are no plain rectangle, as new NumPy or SciPy arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .keys import Pick, Positions, runs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from . import _core
+
+# Columns between two wanted ones that are cheaper to read than to step over.
+_GAP = 256
+# Bytes of a band that is read before its columns are picked.
+_BAND = 1 << 24
+
+
+def dense(matrix: _core.Matrix, rows: Pick, cols: Pick, out: NDArray[Any] | None = None) -> Any:
+    """``matrix[rows, cols]`` for any two picks, every combination of them."""
+    if out is None:
+        out = np.empty((len(rows), len(cols)), matrix.dtype)
+    if out.size:
+        straight = cols.forward()
+        if straight is None:
+            _pick_columns(matrix, rows, cols.positions(), out)
+        elif straight[1]:
+            reverse = np.empty(out.shape, out.dtype)
+            _fill(matrix, rows, straight[0], reverse)
+            out[...] = reverse[:, ::-1]
+        else:
+            _fill(matrix, rows, straight[0], out)
+    return out[_dropped(rows, cols)]
+
+
+def _dropped(rows: Pick, cols: Pick) -> tuple[Any, ...]:
+    return (0 if rows.drop else slice(None), 0 if cols.drop else slice(None))
+
+
+def _fill(matrix: _core.Matrix, rows: Pick, cols: range, out: NDArray[Any]) -> None:
+    straight = rows.forward()
+    if straight is None:
+        matrix._take(rows.positions(), cols.start, cols.stop, out)
+        return
+    matrix._read(straight[0].start, straight[0].stop, cols.start, cols.stop, out, False, 1)
+    if straight[1]:
+        out[...] = out[::-1].copy()
+
+
+def _pick_columns(matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArray[Any]) -> None:
+    wanted, place = np.unique(cols, return_inverse=True)
+    for begin, end in runs(wanted, _GAP):
+        first, last = np.searchsorted(wanted, (begin, end))
+        mine = np.flatnonzero((place >= first) & (place < last))
+        step = max(1, _BAND // ((end - begin) * out.itemsize))
+        for top in range(0, len(rows), step):
+            band = Pick(rows.of[top : top + step])
+            cells = np.empty((len(band), end - begin), out.dtype)
+            _fill(matrix, band, range(begin, end), cells)
+            out[top : top + len(band), mine] = cells[:, cols[mine] - begin]
+
+
+def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick) -> csr_array:
+    """The same as compressed sparse rows; integers keep their axis."""
+    straight_rows, straight_cols = rows.forward(), cols.forward()
+    columns = straight_cols[0] if straight_cols else range(matrix.shape[1])
+    if straight_rows:
+        part = csr(matrix, straight_rows[0], columns)
+        if straight_rows[1]:
+            part = part[::-1]
+    else:
+        part = _sparse_rows(matrix, rows.positions(), columns)
+    if straight_cols is None:
+        part = part[:, cols.positions()]
+    elif straight_cols[1]:
+        part = part[:, ::-1]
+    if not (part.has_sorted_indices and part.has_canonical_format):
+        part.sum_duplicates()
+    return part
+
+
+def csr(
+    matrix: _core.Matrix, rows: range, cols: range, absent_zero: bool = False, threads: int = 1
+) -> csr_array:
+    """A rectangle as compressed sparse rows with canonical, writable arrays."""
+    return csr_of(
+        matrix._read_csr(rows.start, rows.stop, cols.start, cols.stop, absent_zero, threads),
+        (len(rows), len(cols)),
+    )
+
+
+def csr_of(arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> csr_array:
+    """(data, indices, indptr) that dapple made, and so need no checks, as a csr_array."""
+    from scipy.sparse import csr_array
+
+    made = csr_array(arrays, shape=shape, copy=False)
+    made.has_canonical_format = True
+    return made
+
+
+def _sparse_rows(matrix: _core.Matrix, rows: Positions, cols: range) -> csr_array:
+    return csr_of(
+        matrix._take_csr(rows, cols.start, cols.stop), (len(rows), len(cols))
+    )
+
+
+def block_to_csr(block: _core.Block) -> csr_array:
+    """A block's stored cells as compressed sparse rows."""
+    data, indices, indptr = block._csr()
+    rows, cols = block.shape
+    kind = np.int32 if max(len(data), cols) <= np.iinfo(np.int32).max else np.int64
+    # Indices fit, so that unsigned ones of the same width can be taken as they are.
+    indices = indices.view(np.int32) if kind is np.int32 else indices.astype(np.int64)
+    return csr_of((data, indices, indptr.astype(kind)), (rows, cols))

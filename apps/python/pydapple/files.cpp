@@ -1,0 +1,130 @@
+// Whole files: opening, converting, checking, repairing.
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "core.h"
+#include "numpy_api.h"
+#include "progress.h"
+
+namespace pydapple {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Bounds = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
+
+nb::object open_file(const fs::path& path, const dapple::OpenOptions& options) {
+  auto opened = [&] {
+    nb::gil_scoped_release release;
+    return dapple::open(path, options);
+  }();
+  if (auto* matrix = std::get_if<dapple::Matrix>(&opened)) {
+    return nb::cast(MatrixHandle(std::move(*matrix)));
+  }
+  return nb::cast(FrameHandle(std::move(std::get<dapple::Frame>(opened))));
+}
+
+nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
+                        std::optional<std::vector<std::uint64_t>> cols, const std::string& to,
+                        nb::object dtype, bool allow_loss, bool absent_zero, unsigned threads,
+                        const dapple::WriteOptions& write, bool drop_labels, bool deflate,
+                        nb::object progress) {
+  dapple::Selection part;
+  if (rows) part.rows = dapple::Range{rows->first, rows->second};
+  part.cols = std::move(cols);
+  dapple::ConvertOptions options;
+  options.to = to;
+  if (!dtype.is_none()) options.value_type = value_type_of(dtype);
+  options.allow_loss = allow_loss;
+  options.absent = absent_zero ? dapple::Absent::zero : dapple::Absent::error;
+  options.threads = threads;
+  options.write = write;
+  options.drop_labels = drop_labels;
+  options.idv.deflate = deflate;
+  const Progress report(std::move(progress));
+  options.progress = as_callback(report);
+  const auto object = handle.share();
+  const auto* const matrix = dynamic_cast<const MatrixHandle*>(&handle);
+  const std::variant<dapple::Matrix, dapple::Frame> in =
+      matrix != nullptr ? std::variant<dapple::Matrix, dapple::Frame>(matrix->matrix())
+                        : static_cast<const FrameHandle&>(handle).frame();
+  const auto summary = [&] {
+    nb::gil_scoped_release release;
+    return dapple::convert(in, part, out, options);
+  }();
+  return to_tuple(summary);
+}
+
+nb::list to_exceptions(const std::vector<dapple::Error>& errors) {
+  nb::list out;
+  for (const dapple::Error& error : errors) out.append(to_exception(error));
+  return out;
+}
+
+nb::object verify_file(const fs::path& path, bool payload, const dapple::OpenOptions& options,
+                       nb::object progress) {
+  const Progress report(std::move(progress));
+  const auto found = [&] {
+    nb::gil_scoped_release release;
+    return dapple::verify(path, payload ? dapple::Level::payload : dapple::Level::structure,
+                          options, as_callback(report));
+  }();
+  return nb::make_tuple(to_exceptions(found.findings), found.blocks);
+}
+
+nb::object repair_file(const fs::path& in, const fs::path& out,
+                       const dapple::WriteOptions& options, const dapple::OpenOptions& reading,
+                       nb::object progress) {
+  const Progress report(std::move(progress));
+  const auto made = [&] {
+    nb::gil_scoped_release release;
+    return dapple::repair(in, out, options, reading, as_callback(report));
+  }();
+  return nb::make_tuple(to_exceptions(made.lost), made.blocks_kept, made.blocks_lost,
+                        to_tuple(made.written));
+}
+
+fs::path write_index(const fs::path& path, const dapple::OpenOptions& options,
+                     nb::object progress) {
+  const Progress report(std::move(progress));
+  nb::gil_scoped_release release;
+  dapple::write_sidecar(path, options, as_callback(report));
+  return dapple::sidecar_path(path);
+}
+
+nb::list format_list() {
+  nb::list out;
+  for (const dapple::FormatInfo& one : dapple::formats()) {
+    const auto text = [](std::string_view s) { return nb::str(s.data(), s.size()); };
+    out.append(nb::make_tuple(text(one.name), text(one.title), text(one.extensions), one.reads,
+                              one.writes, one.streams));
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_files(nb::module_& m) {
+  m.def("open", &open_file);
+  m.def("convert", &convert_file, nb::arg("handle"), nb::arg("out"), nb::arg("rows").none(),
+        nb::arg("cols").none(), nb::arg("to"), nb::arg("dtype").none(), nb::arg("allow_loss"),
+        nb::arg("absent_zero"), nb::arg("threads"), nb::arg("write"), nb::arg("drop_labels"),
+        nb::arg("deflate"), nb::arg("progress").none());
+  m.def("verify", &verify_file, nb::arg("path"), nb::arg("payload"), nb::arg("options"),
+        nb::arg("progress").none());
+  m.def("repair", &repair_file, nb::arg("src"), nb::arg("dst"), nb::arg("write"),
+        nb::arg("options"), nb::arg("progress").none());
+  m.def("index", &write_index, nb::arg("path"), nb::arg("options"), nb::arg("progress").none());
+  m.def("formats", &format_list);
+}
+
+}  // namespace pydapple

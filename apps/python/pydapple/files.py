@@ -1,0 +1,305 @@
+"""Files as a whole: open, describe, convert, check, repair, index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from . import _core, keys
+from .errors import Error, InvalidArgumentError
+from .frame import Frame
+from .identity import open_options, stamp_of
+from .matrix import Absent, Matrix, is_zero
+
+Path = str | os.PathLike[str]
+Progress = bool | Callable[[int, int], object] | None
+Check = Literal["never", "first_touch", "always"]
+
+
+class FormatInfo(NamedTuple):
+    """A file format that dapple knows."""
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    reads: bool
+    writes: bool
+    streams: bool
+
+
+class WriteSummary(NamedTuple):
+    """What a written file came to."""
+
+    blocks: dict[str, int]  # total, empty, dense, csr, coo, and the values they store
+    bytes: int
+
+
+class VerifyReport(NamedTuple):
+    """What `verify` found: `findings` is empty where the file is sound."""
+
+    findings: list[Error]
+    blocks: int  # examined
+
+
+class RepairReport(NamedTuple):
+    """What `repair` could keep."""
+
+    lost: list[Error]
+    blocks_kept: int
+    blocks_lost: int
+    written: WriteSummary
+
+
+@contextmanager
+def reporting(progress: Progress, what: str) -> Iterator[Callable[[int, int], object] | None]:
+    """The function that long work calls: the caller's, a tqdm bar for True, or none."""
+    if not progress or callable(progress):
+        yield progress or None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        yield None
+        return
+    with tqdm(desc=what, unit_scale=True) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield show
+
+
+def open(
+    path: Path,
+    *,
+    format: str | None = None,
+    check: Check = "never",
+    guard: bool = False,
+    csv: Mapping[str, Any] | None = None,
+    futhark: Mapping[str, Any] | None = None,
+    idv: Mapping[str, Any] | None = None,
+) -> Any:
+    """Open a file of any format that dapple reads.
+
+    A file with an index opens in microseconds, whatever its size; without one, the headers of its
+    blocks are read once.
+
+    Args:
+        path: the file.
+        format: one of `formats()`; told from the bytes and the name if not given.
+        check: when the hash of a block is compared with its bytes.
+        guard: True: a file that is cut short while it is open makes reads raise OSError; without
+            it, touching what is gone ends the process with SIGBUS.
+        csv: how text is understood: ``header``, ``delimiter``, ``missing_as_nan``, and ``types``, a
+            mapping from labels to dtypes.
+        futhark: ``types``, ``value``, ``frame``, ``first``.
+        idv: ``columns``, ``drop_unsupported``.
+
+    Returns:
+        A `Matrix`, or a `Frame` where columns have labels and types of their own.
+
+    Raises:
+        FileNotFoundError, PermissionError, OSError: the system refused.
+        NotRecognisedError: it is of no known format.
+        CorruptError: its bytes break a rule of their format.
+    """
+    given = {
+        "format": format,
+        "check": check,
+        "guard": guard,
+        "csv": None if csv is None else dict(csv),
+        "futhark": None if futhark is None else dict(futhark),
+        "idv": None if idv is None else dict(idv),
+    }
+    defaults = {"check": "never", "guard": False}
+    options = {key: value for key, value in given.items() if value != defaults.get(key)}
+    name = os.fsdecode(path)
+    handle = _core.open(name, open_options(options))
+    made: Matrix | Frame = (
+        Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
+    )
+    made.path, made._options, made._stamp = name, options, stamp_of(name)
+    return made
+
+
+def info(path: Path, **options: Any) -> dict[str, Any]:
+    """What `dapple info` tells of a file, under the same keys; options as of `open`.
+
+    No cells are read.
+    """
+    with open(path, **options) as opened:
+        grid = opened._grid()
+        counts = opened._counts()
+        rows, cols = opened.shape
+        known: dict[str, Any] = {
+            "format": opened.format,
+            "kind": "matrix" if isinstance(opened, Matrix) else "frame",
+            "rows": rows,
+            "cols": cols,
+        }
+        if isinstance(opened, Matrix):
+            known["storage"] = opened._storage
+            known["value_type"] = _value_type(opened.dtype)
+        else:
+            known["columns"] = [
+                {"label": label, "value_type": _value_type(dtype)}
+                for label, dtype in opened._columns()
+            ]
+        known["blocks"] = {kind: counts[kind] for kind in counts if kind != "stored"}
+        known["grid"] = grid and {
+            "rows": grid[0][0],
+            "cols": grid[0][1],
+            "tile_rows": grid[1][0],
+            "tile_cols": grid[1][1],
+        }
+        known["stored"] = counts["stored"]
+        known["bytes"] = opened.file_bytes
+        known["index"] = opened.index_origin
+        return known
+
+
+def _value_type(dtype: np.dtype[Any]) -> str:
+    return f"{dtype.kind}{dtype.itemsize * 8}"
+
+
+def _summary(raw: tuple[dict[str, int], int]) -> WriteSummary:
+    return WriteSummary(*raw)
+
+
+def convert(
+    src: Path | Matrix | Frame,
+    dst: Path,
+    *,
+    to: str | None = None,
+    rows: Any = None,
+    cols: Any = None,
+    columns: Sequence[str | int] | None = None,
+    dtype: DTypeLike | None = None,
+    allow_loss: bool = False,
+    absent: Absent = "error",
+    drop_labels: bool = False,
+    deflate: bool = True,
+    threads: int = 0,
+    progress: Progress = None,
+    open_with: Mapping[str, Any] | None = None,
+    **write: Any,
+) -> WriteSummary:
+    """Write a file, or a part of it, in another format or with another tiling.
+
+    Memory is bounded, whatever the size; the file appears when it is whole.
+
+    Args:
+        src: a path, or an open matrix or frame.
+        dst: the file to make.
+        to: its format, one of `formats()`; told from its name if not given.
+        rows: a slice, a range or a pair (begin, end).
+        cols: the same of columns.
+        columns: labels or numbers of a frame's columns, in their new order.
+        dtype: of all cells of the result.
+        allow_loss: round values to `dtype` where they do not fit it exactly.
+        absent: whether cells that no block covers are an error, or zero.
+        drop_labels: leave out a frame's labels where the format has no place for them.
+        deflate: compress ML.NET files.
+        threads: 0: one for each processor.
+        progress: True shows a bar where tqdm is installed; a function gets (done, total).
+        open_with: options of `open` for `src`.
+        write: ``tile``, ``kind``, ``narrow``, ``align``, ``plain``, ``overwrite``, ``sync``, as of
+            `write`.
+    """
+    if not isinstance(src, (Matrix, Frame)):
+        with open(src, **(open_with or {})) as opened:
+            return convert(
+                opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
+                allow_loss=allow_loss, absent=absent, drop_labels=drop_labels, deflate=deflate,
+                threads=threads, progress=progress, **write,
+            )  # fmt: skip
+    down = None if rows is None else keys.span(rows, src.shape[0], "row")
+    picked: list[int] | None = None
+    if columns is not None:
+        if cols is not None or not isinstance(src, Frame):
+            raise InvalidArgumentError("columns are those of a frame, and are given once")
+        picked = [src.column(label) for label in columns]
+    elif cols is not None:
+        picked = list(keys.span(cols, src.shape[1], "column"))
+    with reporting(progress, "convert") as report:
+        return _summary(
+            _core.convert(
+                src,
+                os.fsdecode(dst),
+                None if down is None else (down.start, down.stop),
+                picked,
+                to or "",
+                None if dtype is None else np.dtype(dtype),
+                allow_loss,
+                is_zero(absent),
+                threads,
+                _core.WriteOptions(**write),
+                drop_labels,
+                deflate,
+                report,
+            )
+        )
+
+
+def verify(
+    path: Path, payload: bool = False, *, progress: Progress = None, **options: Any
+) -> VerifyReport:
+    """Check a file against the rules of its format, and report every finding.
+
+    Args:
+        path: the file.
+        payload: also read every value and compare every hash.
+        progress: as of `convert`.
+        options: as of `open`.
+    """
+    with reporting(progress, "verify") as report:
+        return VerifyReport(
+            *_core.verify(os.fsdecode(path), payload, open_options(options), report)
+        )
+
+
+def repair(
+    src: Path,
+    dst: Path,
+    *,
+    progress: Progress = None,
+    open_with: Mapping[str, Any] | None = None,
+    **write: Any,
+) -> RepairReport:
+    """Write what can still be read of a damaged file into a sound one.
+
+    Cells that are lost become absent, and are never made up. Options as of `convert`.
+    """
+    with reporting(progress, "repair") as report:
+        lost, kept, gone, written = _core.repair(
+            os.fsdecode(src),
+            os.fsdecode(dst),
+            _core.WriteOptions(**write),
+            open_options(dict(open_with or {})),
+            report,
+        )
+    return RepairReport(lost, kept, gone, _summary(written))
+
+
+def index(path: Path, *, progress: Progress = None, **options: Any) -> str:
+    """Write an index beside a file that has none of its own and must not be touched.
+
+    Returns:
+        The path of the index, ``FILE.dpx``.
+    """
+    with reporting(progress, "index") as report:
+        return os.fspath(_core.index(os.fsdecode(path), open_options(options), report))
+
+
+def formats() -> list[FormatInfo]:
+    """Every format that dapple knows."""
+    return [
+        FormatInfo(name, title, tuple(extensions.split()), *rest)
+        for name, title, extensions, *rest in _core.formats()
+    ]

@@ -1,0 +1,93 @@
+// Frame: columns of their own types, and text columns.
+#include <string>
+#include <vector>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "core.h"
+#include "numpy_api.h"
+
+namespace pydapple {
+
+namespace {
+
+using dapple::Range;
+
+// Rows after which signals are looked at.
+constexpr std::uint64_t kRowsAtOnce = std::uint64_t{1} << 20;
+
+nb::object to_str(std::string_view text) {
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
+                                        "surrogateescape"));
+}
+
+nb::list columns_of(const FrameHandle& handle) {
+  const dapple::Frame& frame = handle.frame();
+  nb::list out;
+  for (std::uint64_t col = 0; col < frame.cols(); ++col) {
+    out.append(nb::make_tuple(to_str(frame.label(col)), dtype_of(frame.column_type(col))));
+  }
+  return out;
+}
+
+nb::list texts_of(const FrameHandle& handle) {
+  nb::list out;
+  for (const dapple::TextColumn& text : handle.frame().text_columns()) {
+    out.append(nb::make_tuple(to_str(text.label), text.type, text.before, text.readable));
+  }
+  return out;
+}
+
+/// Arrays of one dimension, each with room for the rows; they may be fields of a structured one.
+void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t end,
+                  const std::vector<std::uint64_t>& cols, nb::list arrays, bool absent_zero,
+                  unsigned threads) {
+  const auto frame = handle.share_frame();
+  std::vector<dapple::ColumnBuffer> buffers;
+  for (std::size_t k = 0; k < cols.size(); ++k) {
+    PyArrayObject* const array = as_array(nb::handle(arrays[k]));
+    const auto type = find_value_type(PyArray_DESCR(array));
+    const bool fits = PyArray_NDIM(array) == 1 &&
+                      PyArray_DIM(array, 0) == static_cast<npy_intp>(end - begin) &&
+                      PyArray_ISWRITEABLE(array) && PyArray_STRIDE(array, 0) >= 0;
+    if (!type || !fits) throw nb::value_error("each array must have room for the rows");
+    buffers.push_back({cols[k], *type, static_cast<std::byte*>(PyArray_DATA(array)),
+                       static_cast<std::size_t>(PyArray_STRIDE(array, 0))});
+  }
+  const dapple::ReadOptions options{
+      absent_zero ? dapple::Absent::zero : dapple::Absent::error, threads};
+  for (std::uint64_t row = begin; row < end;) {
+    const std::uint64_t rows = std::min(end - row, kRowsAtOnce);
+    {
+      nb::gil_scoped_release release;
+      frame->read_rows({row, row + rows}, buffers, options);
+    }
+    for (dapple::ColumnBuffer& buffer : buffers) buffer.data += rows * buffer.step;
+    row += rows;
+    check_signals();
+  }
+}
+
+nb::list read_text(const FrameHandle& handle, std::size_t column, std::uint64_t begin,
+                   std::uint64_t end) {
+  nb::list out;
+  handle.frame().read_text(column, {begin, end}, [&](std::uint64_t row, std::string_view text) {
+    if (row % 65536 == 0) check_signals();
+    out.append(to_str(text));
+  });
+  return out;
+}
+
+}  // namespace
+
+void bind_frame(nb::module_& m) {
+  nb::class_<FrameHandle, Handle>(m, "Frame", nb::dynamic_attr())
+      .def(nb::init<const FrameHandle&>())
+      .def("_columns", &columns_of)
+      .def("_texts", &texts_of)
+      .def("_read_columns", &read_columns)
+      .def("_read_text", &read_text);
+}
+
+}  // namespace pydapple

@@ -1,0 +1,252 @@
+"""Frame: labelled columns, each of its own dtype."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, keys
+from .blocks import Blocks
+from .errors import AbsentError, InvalidIndexError, OutOfRangeError, UnsupportedError
+from .identity import Opened
+from .matrix import Absent, is_zero
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+class Frame(Opened, _core.Frame):
+    """A frame in a file, as `pydapple.open` gives it.
+
+    ``f["a"]`` is a column, ``f["a", 0:9]`` a part of one, ``f[0:9]`` rows as a structured array.
+    Everything read is a new, writable array. Any number of threads may read at once.
+
+    Columns of text are read as arrays of str. They are no part of `shape`, which counts numbers.
+    """
+
+    ndim = 2
+
+    def __init__(self, handle: _core.Frame) -> None:
+        super().__init__(handle)
+        columns = self._columns()
+        self._labels = [label for label, _ in columns]
+        self._dtypes = [dtype for _, dtype in columns]
+        self._text = {label: k for k, (label, *_) in reversed(list(enumerate(self._texts())))}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Labels in order, text columns included; the same one may be there twice.
+
+        Bytes that are not UTF-8 are kept as `surrogateescape` does.
+        """
+        return tuple(label for label, _ in self._order())
+
+    @property
+    def dtypes(self) -> dict[str, np.dtype[Any]]:
+        """The dtype of each column by its label; `object` for text."""
+        return {name: self._dtype(where) for name, where in self._named()}
+
+    @property
+    def nnz(self) -> int:
+        """Stored values, zeros that are stored included."""
+        return self._counts()["stored"]
+
+    @property
+    def blocks(self) -> Blocks:
+        """The stored blocks in file order."""
+        return Blocks(self)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def column(self, label: str | int) -> int:
+        """The number of a column of numbers. Raises LookupError where there is none."""
+        if isinstance(label, str):
+            if label in self._labels:
+                return self._labels.index(label)
+            if label in self._text:
+                raise UnsupportedError(f"column {label!r} holds text")
+            raise AbsentError(f"no column is called {label!r}")
+        number = operator.index(label)
+        count = self.shape[1]
+        if not -count <= number < count:
+            raise OutOfRangeError(f"column {number} is outside the {count}")
+        return number % count
+
+    def __getitem__(self, key: Any) -> Any:
+        """A column, a part of one, or rows as a structured array."""
+        if isinstance(key, str):
+            return self._cells(self._where(key), range(self.shape[0]))
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
+            where = self._where(key[0])
+            rows = keys.pick(key[1], self.shape[0], "row")
+            cells = self._pick(rows, lambda part: self._cells(where, part))
+            return cells[0] if rows.drop else cells
+        if isinstance(key, list) and key and all(isinstance(one, str) for one in key):
+            return self._records(range(self.shape[0]), key)
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], list):
+            rows = keys.pick(key[1], self.shape[0], "row")
+            cells = self._pick(rows, lambda part: self._records(part, key[0]))
+            return cells[0] if rows.drop else cells
+        if isinstance(key, tuple):
+            raise InvalidIndexError('a frame is indexed as f["a"], f["a", 0:9] or f[0:9]')
+        rows = keys.pick(key, self.shape[0], "row")
+        cells = self._pick(rows, lambda part: self._records(part, None))
+        return cells[0] if rows.drop else cells
+
+    def read(
+        self,
+        rows: Any = None,
+        columns: Sequence[str | int] | None = None,
+        *,
+        absent: Absent = "error",
+        threads: int = 1,
+    ) -> dict[str, NDArray[Any]]:
+        """Copy rows of some columns, or of all.
+
+        Args:
+            rows: a slice, a range or a pair (begin, end), not clipped.
+            columns: labels, or numbers of columns of numbers.
+            absent: whether cells that no block covers are an error, or zero.
+            threads: blocks decoded at once; 0: one for each processor.
+
+        Returns:
+            The arrays by label. Where a label is there twice, the later columns are called
+            ``label.1`` and so on.
+        """
+        part = keys.span(rows, self.shape[0], "row")
+        if columns is None:
+            wanted = self._named()
+        else:
+            wanted = _unique([self._place(label) for label in columns])
+        numbers = [where for _, where in wanted if where >= 0]
+        arrays = {where: np.empty(len(part), self._dtypes[where]) for where in numbers}
+        self._read_columns(
+            part.start, part.stop, list(arrays), list(arrays.values()), is_zero(absent), threads
+        )
+        return {
+            name: arrays[where].copy() if numbers.count(where) > 1 else arrays[where]
+            if where >= 0
+            else self._cells(where, part)
+            for name, where in wanted
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All of it as a pandas DataFrame."""
+        import pandas as pd
+
+        made = pd.DataFrame(self.read(), copy=False)
+        made.columns = pd.Index(self.columns)
+        return made
+
+    def to_polars(self) -> pl.DataFrame:
+        """All of it as a polars DataFrame."""
+        import polars as pl
+
+        return pl.DataFrame(self.read())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _core.arrow_stream(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("an array of a frame is always a copy")
+        cells = self._records(range(self.shape[0]), None)
+        return cells if dtype is None else cells.astype(dtype)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<pydapple.Frame {self.path!r}, closed>"
+        shown = ", ".join(self.columns[:6]) + (", ..." if len(self.columns) > 6 else "")
+        return (
+            f"<pydapple.Frame {self.path!r}: {self.shape[0]} rows, "
+            f"{len(self.columns)} columns ({shown})>"
+        )
+
+    def _repr_html_(self) -> str:
+        from .picture import frame_html
+
+        return frame_html(self)
+
+    def __enter__(self) -> Frame:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # A column of numbers is known by its number k, a text column by -1 - k.
+
+    def _order(self) -> list[tuple[str, int]]:
+        order = [(label, k) for k, label in enumerate(self._labels)]
+        for k, (label, _, before, readable) in reversed(list(enumerate(self._texts()))):
+            if readable:
+                order.insert(before, (label, -1 - k))
+        return order
+
+    def _named(self) -> list[tuple[str, int]]:
+        return _unique(self._order())
+
+    def _place(self, label: str | int) -> tuple[str, int]:
+        where = self._where(label) if isinstance(label, str) else self.column(label)
+        return (label if isinstance(label, str) else self._labels[where]), where
+
+    def _where(self, label: str) -> int:
+        if label in self._labels or label not in self._text:
+            return self.column(label)
+        return -1 - self._text[label]
+
+    def _dtype(self, where: int) -> np.dtype[Any]:
+        return self._dtypes[where] if where >= 0 else np.dtype(object)
+
+    def _cells(self, where: int, rows: range) -> NDArray[Any]:
+        if where < 0:
+            made = np.empty(len(rows), object)
+            made[:] = self._read_text(-1 - where, rows.start, rows.stop)
+            return made
+        cells = np.empty(len(rows), self._dtypes[where])
+        self._read_columns(rows.start, rows.stop, [where], [cells], False, 1)
+        return cells
+
+    def _records(self, rows: range, labels: Sequence[str] | None) -> NDArray[Any]:
+        named = self._named() if labels is None else _unique([self._place(x) for x in labels])
+        cells = np.empty(len(rows), [(name, self._dtype(where)) for name, where in named])
+        numbers = {where: cells[name] for name, where in named if where >= 0}
+        self._read_columns(
+            rows.start, rows.stop, list(numbers), list(numbers.values()), False, 1
+        )
+        for name, where in named:
+            if where < 0:
+                cells[name] = self._cells(where, rows)
+        return cells
+
+    def _pick(self, rows: keys.Pick, read: Any) -> Any:
+        straight = rows.forward()
+        if straight is not None:
+            cells = read(straight[0])
+            return cells[::-1].copy() if straight[1] else cells
+        wanted, place = np.unique(rows.positions(), return_inverse=True)
+        parts = [
+            read(range(begin, end))[wanted[(wanted >= begin) & (wanted < end)] - begin]
+            for begin, end in keys.runs(wanted, 64)
+        ]
+        return np.concatenate(parts)[place] if parts else read(range(0, 0))
+
+
+def _unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The same columns with names that differ: as pandas does, ``a``, ``a.1``, ``a.2``."""
+    seen: set[str] = set()
+    taken = {label for label, _ in columns}
+    out = []
+    for label, where in columns:
+        name, k = label, 0
+        while name in seen or (k > 0 and name in taken):
+            k += 1
+            name = f"{label}.{k}"
+        seen.add(name)
+        out.append((name, where))
+    return out

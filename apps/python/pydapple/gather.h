@@ -1,0 +1,34 @@
+// Rows in any order, as arrays: the one place that knows how the library gathers them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core.h"
+
+namespace pydapple {
+
+/// A writable NumPy array of two dimensions whose rows are contiguous.
+struct ArrayTarget {
+  /// Throws ValueError where `out` is not that, or of another shape.
+  ArrayTarget(nb::handle out, std::uint64_t rows, std::uint64_t cols);
+
+  std::byte* data;
+  std::size_t row_stride;  // in values
+  dapple::ValueType type;
+};
+
+/// Copies these rows, each less than rows(), one after the other. Gives up the GIL.
+void gather_rows(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
+                 dapple::Range cols, const ArrayTarget& out);
+
+/// (data, indices, indptr) of these rows.
+nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
+                      dapple::Range cols);
+
+/// (data, indices, indptr) of a rectangle.
+nb::object read_csr(const dapple::Matrix& matrix, const dapple::Region& region,
+                    const dapple::ReadOptions& options);
+
+}  // namespace pydapple

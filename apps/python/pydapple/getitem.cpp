@@ -1,0 +1,132 @@
+// m[i, j], m[i, a:b], m[a:b, c:d] and so on: what a loop does a million times, straight in the slot.
+//
+// Keys of integers and of slices without a step are served here; everything else that NumPy takes
+// goes to the method `_subscript`. Small pieces of dense tiles are copied with the GIL held, since to
+// give it up and wait for it again costs more.
+#include <cstddef>
+#include <new>
+
+#include "core.h"
+#include "numpy_api.h"
+
+namespace pydapple {
+
+namespace {
+
+using dapple::Range;
+using dapple::Region;
+using dapple::ValueType;
+
+/// What a key says of one axis.
+struct Axis {
+  enum class Kind { other, index, range, failed };  // failed: a Python exception is set
+  Kind kind = Kind::other;
+  Range range;  // of an index: one row or column
+};
+
+Axis axis_of(const char* what, PyObject* key, std::uint64_t extent,
+             const dapple::Matrix& matrix) noexcept {
+  const auto size = static_cast<Py_ssize_t>(extent);
+  if (PyLong_CheckExact(key) || PyArray_IsScalar(key, Integer)) {
+    Py_ssize_t i = PyNumber_AsSsize_t(key, nullptr);
+    if (i == -1 && PyErr_Occurred()) return {Axis::Kind::failed, {}};
+    if (i < 0) i += size;
+    if (i < 0 || i >= size) {
+      raise_index(what, key, matrix.rows(), matrix.cols());
+      return {Axis::Kind::failed, {}};
+    }
+    const auto first = static_cast<std::uint64_t>(i);
+    return {Axis::Kind::index, {first, first + 1}};
+  }
+  if (PySlice_Check(key)) {
+    Py_ssize_t begin, end, step;
+    if (PySlice_Unpack(key, &begin, &end, &step) < 0) return {Axis::Kind::failed, {}};
+    if (step != 1) return {};
+    PySlice_AdjustIndices(size, &begin, &end, 1);
+    const auto first = static_cast<std::uint64_t>(begin);
+    return {Axis::Kind::range, {first, end > begin ? static_cast<std::uint64_t>(end) : first}};
+  }
+  return {};
+}
+
+/// The cell as a NumPy scalar.
+template <class T>
+PyObject* scalar(T value) noexcept {
+  if constexpr (std::is_same_v<T, double>) {
+    PyObject* const made = PyArrayScalar_New(Double);
+    if (made != nullptr) PyArrayScalar_ASSIGN(made, Double, value);
+    return made;
+  } else {
+    return PyArray_Scalar(&value, descr_of(dapple::value_type_of<T>()), nullptr);
+  }
+}
+
+PyObject* cell(const MatrixHandle& handle, const Region& region) {
+  return dapple::visit_type(handle.value_type(), [&](auto tag) {
+    using T = decltype(tag);
+    T value;
+    read_region(handle.matrix(), region, &value, 0, handle.value_type(), {});
+    return scalar(value);
+  });
+}
+
+PyObject* piece(const MatrixHandle& handle, const Axis& rows, const Axis& cols) {
+  const Region region{rows.range, cols.range};
+  npy_intp shape[2];
+  int ndim = 0;
+  if (rows.kind == Axis::Kind::range) {
+    shape[ndim++] = static_cast<npy_intp>(region.rows.size());
+  }
+  if (cols.kind == Axis::Kind::range) {
+    shape[ndim++] = static_cast<npy_intp>(region.cols.size());
+  }
+  PyArray_Descr* const descr = descr_of(handle.value_type());
+  Py_INCREF(descr);
+  PyObject* const array =
+      PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, nullptr, nullptr, 0, nullptr);
+  if (array == nullptr || region.empty()) return array;
+  nb::object keep = nb::steal(array);
+  read_region(handle.matrix(), region, data_of(keep), 0, handle.value_type(), {});
+  return keep.release().ptr();
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) {
+  const MatrixHandle& handle = *nb::inst_ptr<MatrixHandle>(self);
+  const dapple::Matrix& matrix = handle.matrix();
+  const bool pair = PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) == 2;
+  constexpr auto most = static_cast<std::uint64_t>(NPY_MAX_INTP);
+  if (matrix.rows() <= most && matrix.cols() <= most) {
+    const Axis rows =
+        axis_of("row", pair ? PyTuple_GET_ITEM(key, 0) : key, matrix.rows(), matrix);
+    if (rows.kind == Axis::Kind::failed) return nullptr;
+    if (rows.kind != Axis::Kind::other) {
+      const Axis cols = pair ? axis_of("column", PyTuple_GET_ITEM(key, 1), matrix.cols(), matrix)
+                             : Axis{Axis::Kind::range, {0, matrix.cols()}};
+      if (cols.kind == Axis::Kind::failed) return nullptr;
+      if (cols.kind == Axis::Kind::index && rows.kind == Axis::Kind::index) {
+        return cell(handle, {rows.range, cols.range});
+      }
+      if (cols.kind != Axis::Kind::other) return piece(handle, rows, cols);
+    }
+  }
+  return PyObject_CallMethod(self, "_subscript", "(O)", key);
+}
+
+}  // namespace
+
+PyObject* matrix_subscript(PyObject* self, PyObject* key) noexcept {
+  try {
+    return subscript(self, key);
+  } catch (const dapple::Error& error) {
+    raise(error);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const nb::builtin_exception& error) {
+    PyErr_SetString(PyExc_ValueError, error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  }
+  return nullptr;
+}
+
+}  // namespace pydapple

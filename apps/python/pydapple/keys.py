@@ -1,0 +1,161 @@
+"""What stands between the brackets of ``m[...]``, told as one pick of rows and one of columns."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InvalidIndexError, OutOfRangeError
+
+Positions = NDArray[np.int64]
+
+
+class Pick(NamedTuple):
+    """Rows or columns in the order in which they are wanted."""
+
+    of: range | Positions
+    drop: bool = False  # an integer asked for it: the result has no such axis
+
+    def __len__(self) -> int:
+        return len(self.of)
+
+    def forward(self) -> tuple[range, bool] | None:
+        """As an ascending range without gaps, and whether to turn it round; None if it is not."""
+        if not isinstance(self.of, range):
+            return None
+        if self.of.step == 1 or len(self.of) < 2:
+            return range(self.of.start, self.of.start + len(self.of)), False
+        if self.of.step == -1:
+            return range(self.of[-1], self.of[0] + 1), True
+        return None
+
+    def positions(self) -> Positions:
+        """As an array."""
+        if isinstance(self.of, range):
+            return np.arange(self.of.start, self.of.stop, self.of.step, dtype=np.int64)
+        return self.of
+
+
+def _integer(key: Any) -> int | None:
+    if isinstance(key, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(key)
+    except TypeError:
+        return None
+
+
+def positions(key: Any, extent: int, axis: str) -> Positions:
+    """An array of integers or Booleans as positions from 0 to `extent` - 1."""
+    array = np.asarray(key)
+    if array.size == 0 and array.ndim == 1 and not isinstance(key, np.ndarray):
+        array = array.astype(np.int64)
+    if array.ndim != 1:
+        raise InvalidIndexError(
+            f"an array that picks {axis}s must have one dimension, and this one has {array.ndim}"
+        )
+    if array.dtype.kind == "b":
+        if len(array) != extent:
+            raise InvalidIndexError(
+                f"a Boolean array that picks {axis}s must have one entry for each of the "
+                f"{extent}, and this one has {len(array)}"
+            )
+        return np.flatnonzero(array).astype(np.int64, copy=False)
+    if array.dtype.kind not in "iu":
+        raise InvalidIndexError(
+            f"{axis}s are picked by integers, slices, or one array of integers or Booleans, "
+            f"not by {array.dtype}"
+        )
+    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise OutOfRangeError(f"{axis} {array.max()} is outside the {extent}")
+    index = array.astype(np.int64)
+    outside = (index < -extent) | (index >= extent)
+    if outside.any():
+        raise OutOfRangeError(f"{axis} {index[outside][0]} is outside the {extent}")
+    index[index < 0] += extent
+    return index
+
+
+def pick(key: Any, extent: int, axis: str) -> Pick:
+    """What `key` picks of an axis of that extent."""
+    if key is None:
+        raise InvalidIndexError("np.newaxis makes no part of a file: index the array you get")
+    if isinstance(key, slice):
+        try:
+            return Pick(range(extent)[key])
+        except TypeError as error:
+            raise InvalidIndexError(f"a slice of {axis}s takes integers: {key}") from error
+    index = _integer(key)
+    if index is not None:
+        if not -extent <= index < extent:
+            raise OutOfRangeError(f"{axis} {index} is outside the {extent}")
+        index %= extent
+        return Pick(range(index, index + 1), drop=True)
+    if isinstance(key, range):
+        key = list(key)
+    if isinstance(key, (bool, np.bool_, str, bytes)):
+        raise InvalidIndexError(f"{axis}s cannot be picked by {key!r}")
+    return Pick(positions(key, extent, axis))
+
+
+def picks(key: Any, shape: tuple[int, int]) -> tuple[Pick, Pick]:
+    """Both axes of ``m[key]``. Raises IndexError for what NumPy would not take either."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) > 1:
+        raise InvalidIndexError("an index can have only a single ellipsis ('...')")
+    if len(parts) - len(dots) > 2:
+        raise InvalidIndexError(
+            f"a matrix has 2 dimensions, but {len(parts) - len(dots)} were indexed"
+        )
+    if dots:
+        missing = [slice(None)] * (3 - len(parts))
+        parts[dots[0] : dots[0] + 1] = missing
+    parts += [slice(None)] * (2 - len(parts))
+    for part in parts:
+        if isinstance(part, np.ndarray) and part.dtype.kind == "b" and part.ndim == 2:
+            raise InvalidIndexError("a Boolean array picks whole rows or columns, not cells")
+    rows, cols = pick(parts[0], shape[0], "row"), pick(parts[1], shape[1], "column")
+    if not isinstance(rows.of, range) and not isinstance(cols.of, range):
+        raise InvalidIndexError(
+            "only one axis may be indexed by an array; m.take(rows, cols) gives every "
+            "combination of both"
+        )
+    return rows, cols
+
+
+def span(part: Any, extent: int, axis: str) -> range:
+    """Rows or columns as `Matrix.read` takes them, which clips nothing."""
+    if part is None:
+        return range(extent)
+    if isinstance(part, slice):
+        part = range(
+            0 if part.start is None else operator.index(part.start),
+            extent if part.stop is None else operator.index(part.stop),
+            1 if part.step is None else operator.index(part.step),
+        )
+    elif isinstance(part, tuple) and len(part) == 2:
+        part = range(operator.index(part[0]), operator.index(part[1]))
+    if not isinstance(part, range):
+        raise TypeError(f"{axis}s are read as a slice, a range or a pair (begin, end): {part!r}")
+    if part.step != 1:
+        raise InvalidIndexError(f"{axis}s are read without a step; m[...] and m.take allow one")
+    if part.start < 0 or part.stop > extent:
+        raise OutOfRangeError(
+            f"{axis}s {part.start} to {part.stop} are not all inside the {extent}"
+        )
+    return part if len(part) else range(part.start, part.start)
+
+
+def runs(index: Positions, gap: int) -> Iterator[tuple[int, int]]:
+    """Pairs [begin, end) that cover the ascending `index`, split where more than `gap` lies between."""
+    if not len(index):
+        return
+    cuts = np.flatnonzero(np.diff(index) > gap)
+    begins = index[np.concatenate(([0], cuts + 1))]
+    ends = index[np.concatenate((cuts, [len(index) - 1]))] + 1
+    yield from zip(begins.tolist(), ends.tolist(), strict=True)

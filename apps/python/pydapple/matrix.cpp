@@ -1,0 +1,196 @@
+// Matrix: its shape and layout, and regions of it as arrays.
+#include <algorithm>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "gather.h"
+#include "numpy_api.h"
+#include "progress.h"
+
+namespace pydapple {
+
+namespace {
+
+using dapple::Region;
+using dapple::ValueType;
+
+// Values copied with the GIL held.
+constexpr std::uint64_t kSmall = 1024;
+// Bytes of result after which signals are looked at: some tens of milliseconds.
+constexpr std::uint64_t kPiece = std::uint64_t{64} << 20;
+// However large the result, so many pieces at most: each may have to find its first row.
+constexpr std::uint64_t kMostPieces = 64;
+
+/// Rows of one piece: whole tiles where there are some.
+std::uint64_t rows_of_piece(const dapple::Matrix& matrix, const Region& region,
+                            std::uint64_t row_bytes) {
+  const std::uint64_t rows = region.rows.size();
+  const std::uint64_t most = std::max(kPiece / row_bytes, rows / kMostPieces);
+  const auto grid = matrix.grid();
+  const std::uint64_t tile = grid ? grid->tile.rows : 1;
+  return std::max<std::uint64_t>(most > tile ? most / tile * tile : most, 1);
+}
+
+nb::object shape_of(const dapple::BlockedObject& object) {
+  return nb::make_tuple(object.rows(), object.cols());
+}
+
+nb::object grid_of(const Handle& handle) {
+  const auto grid = handle.object().grid();
+  if (!grid) return nb::none();
+  return nb::make_tuple(nb::make_tuple(grid->rows, grid->cols),
+                        nb::make_tuple(grid->tile.rows, grid->tile.cols));
+}
+
+nb::dict counts_of(const Handle& handle) {
+  const auto object = handle.share();
+  const auto counts = [&] {
+    nb::gil_scoped_release release;
+    return object->counts();
+  }();
+  return to_dict(counts);
+}
+
+dapple::ReadOptions options_of(bool absent_zero, unsigned threads) {
+  return {absent_zero ? dapple::Absent::zero : dapple::Absent::error, threads};
+}
+
+void read(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
+          std::uint64_t col_begin, std::uint64_t col_end, nb::handle out, bool absent_zero,
+          unsigned threads) {
+  const Region region{{row_begin, row_end}, {col_begin, col_end}};
+  const ArrayTarget target(out, region.rows.size(), region.cols.size());
+  if (region.empty()) return;
+  const auto matrix = handle.share_matrix();
+  read_region(*matrix, region, target.data, target.row_stride, target.type,
+              options_of(absent_zero, threads));
+}
+
+std::span<const std::int64_t> rows_of(nb::handle rows) {
+  const auto size = static_cast<std::size_t>(PyArray_DIM(as_array(rows), 0));
+  return {static_cast<const std::int64_t*>(data_of(rows)), size};
+}
+
+void take(const MatrixHandle& handle, nb::handle rows, std::uint64_t col_begin,
+          std::uint64_t col_end, nb::handle out) {
+  const nb::object wanted = contiguous(rows, ValueType::i64, 1);
+  const auto matrix = handle.share_matrix();
+  const ArrayTarget target(out, rows_of(wanted).size(), col_end - col_begin);
+  gather_rows(*matrix, rows_of(wanted), {col_begin, col_end}, target);
+}
+
+nb::object take_csr(const MatrixHandle& handle, nb::handle rows, std::uint64_t col_begin,
+                    std::uint64_t col_end) {
+  const nb::object wanted = contiguous(rows, ValueType::i64, 1);
+  const auto matrix = handle.share_matrix();
+  return gather_csr(*matrix, rows_of(wanted), {col_begin, col_end});
+}
+
+nb::object read_sparse(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
+                       std::uint64_t col_begin, std::uint64_t col_end, bool absent_zero,
+                       unsigned threads) {
+  const auto matrix = handle.share_matrix();
+  return read_csr(*matrix, {{row_begin, row_end}, {col_begin, col_end}},
+                  options_of(absent_zero, threads));
+}
+
+nb::list contents_of(const Handle& handle) {
+  nb::list out;
+  for (const std::string& one : handle.object().contents()) out.append(one);
+  return out;
+}
+
+nb::list details_of(const Handle& handle) {
+  nb::list out;
+  for (const auto& [title, text] : handle.object().details()) {
+    out.append(nb::make_tuple(title, nb::bytes(text.data(), text.size())));
+  }
+  return out;
+}
+
+void prefetch(const Handle& handle, std::uint64_t row_begin, std::uint64_t row_end,
+              std::uint64_t col_begin, std::uint64_t col_end) {
+  const auto object = handle.share();
+  nb::gil_scoped_release release;
+  object->prefetch({{row_begin, row_end}, {col_begin, col_end}});
+}
+
+}  // namespace
+
+void read_cells(const dapple::Matrix& matrix, const Region& region, void* out,
+                std::size_t row_stride, ValueType type, const dapple::ReadOptions& options) {
+  const std::size_t stride = row_stride != 0 ? row_stride : region.cols.size();
+  const std::size_t size = (region.rows.size() - 1) * stride + region.cols.size();
+  dapple::visit_type(type, [&](auto tag) {
+    using T = decltype(tag);
+    matrix.read<T>(region, std::span<T>(static_cast<T*>(out), size), stride, options);
+  });
+}
+
+void read_region(const dapple::Matrix& matrix, const Region& region, void* out,
+                 std::size_t row_stride, ValueType type, const dapple::ReadOptions& options) {
+  auto* to = static_cast<std::byte*>(out);
+  const std::uint64_t cols = region.cols.size();
+  if (region.rows.size() * cols <= kSmall && cols <= kSmall) {
+    read_cells(matrix, region, to, row_stride, type, options);
+    return;
+  }
+  const std::size_t stride = row_stride != 0 ? row_stride : cols;
+  const std::uint64_t step = rows_of_piece(matrix, region, cols * dapple::size_of(type));
+  for (std::uint64_t row = region.rows.begin; row < region.rows.end;) {
+    const std::uint64_t left = region.rows.end - row;
+    const std::uint64_t rows = std::min(left, step - row % step);
+    {
+      nb::gil_scoped_release release;
+      read_cells(matrix, {{row, row + rows}, region.cols}, to, stride, type, options);
+    }
+    to += rows * stride * dapple::size_of(type);
+    row += rows;
+    if (row < region.rows.end) check_signals();
+  }
+}
+
+void bind_matrix(nb::module_& m) {
+  auto object = nb::class_<Handle>(m, "Object");
+  bind_block_lookup(object);
+  object.def_prop_ro("closed", &Handle::closed, "True after `close`.")
+      .def("close", &Handle::close, "Lets go of the file. Arrays that view it keep it mapped.")
+      .def_prop_ro("shape", [](const Handle& h) { return shape_of(h.object()); })
+      .def_prop_ro("format", [](const Handle& h) { return h.object().format(); })
+      .def_prop_ro("file_bytes", [](const Handle& h) { return h.object().bytes(); })
+      .def_prop_ro("note", [](const Handle& h) { return h.object().note(); })
+      .def_prop_ro("index_origin",
+                   [](const Handle& h) { return name(h.object().index_origin()); })
+      .def("contents", &contents_of)
+      .def("details", &details_of)
+      .def("_grid", &grid_of)
+      .def("_counts", &counts_of)
+      .def("prefetch", &prefetch, nb::arg("row_begin"), nb::arg("row_end"), nb::arg("col_begin"),
+           nb::arg("col_end"))
+      .def("require_intact", [](const Handle& h) { h.object().require_intact(); },
+           "Raises OSError when the file was opened with guard=True and has been cut or changed "
+           "since.");
+
+  PyType_Slot slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(&matrix_subscript)},
+                         {0, nullptr}};
+  nb::class_<MatrixHandle, Handle>(m, "Matrix", nb::type_slots(slots), nb::dynamic_attr())
+      .def(nb::init<const MatrixHandle&>())
+      .def_prop_ro("dtype", [](const MatrixHandle& h) { return dtype_of(h.value_type()); })
+      .def_prop_ro("_storage",
+                   [](const MatrixHandle& h) {
+                     return h.matrix().storage() == dapple::Storage::csr ? "csr" : "dense";
+                   })
+      .def("_read", &read)
+      .def("_read_csr", &read_sparse)
+      .def("_take", &take)
+      .def("_take_csr", &take_csr);
+  m.def("default_tile", [](std::uint64_t rows, std::uint64_t cols) {
+    const dapple::TileShape tile = dapple::default_tile(rows, cols);
+    return nb::make_tuple(tile.rows, tile.cols);
+  });
+  m.def("checked_dtype", [](nb::handle dtype) { return dtype_of(value_type_of(dtype)); });
+}
+
+}  // namespace pydapple

@@ -1,0 +1,326 @@
+"""Matrix: a file's cells, sliced like a NumPy array."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from . import _core, fetch, keys
+from .blocks import Blocks
+from .errors import InvalidArgumentError
+from .identity import Opened
+from .keys import Pick
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import LinearOperator
+
+Absent = Literal["error", "zero"]
+
+
+class Strip(NamedTuple):
+    """Rows `rows` of a matrix, and their cells."""
+
+    rows: slice
+    cells: Any
+
+
+class Matrix(Opened, _core.Matrix):
+    """A matrix in a file, as `pydapple.open` gives it.
+
+    Slicing works as NumPy's does and always gives a new, writable array of ``dtype``, whatever kind
+    and type the tiles are stored in; `Block.numpy` gives views. Any number of threads may read at
+    once. Long reads let other threads run, and Ctrl-C ends them.
+    """
+
+    ndim = 2
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        rows, cols = self.shape
+        return rows * cols
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all cells as an array; `file_bytes` is what the file takes."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def nnz(self) -> int:
+        """Stored values, zeros that are stored included. O(blocks) at worst, and only once."""
+        return self._counts()["stored"]
+
+    @property
+    def grid(self) -> tuple[int, int] | None:
+        """Tiles down and across; None where the blocks form no regular tiling."""
+        grid = self._grid()
+        return None if grid is None else grid[0]
+
+    @property
+    def chunks(self) -> tuple[int, int]:
+        """Rows and columns of a tile; without a regular tiling, of a tile of a good size."""
+        grid = self._grid()
+        return _core.default_tile(*self.shape) if grid is None else grid[1]
+
+    @property
+    def blocks(self) -> Blocks:
+        """The stored blocks in file order, as a sequence that makes each when it is asked for."""
+        return Blocks(self)
+
+    @property
+    def sparse(self) -> SparseView:
+        """The same matrix, whose slices are `scipy.sparse.csr_array`: ``m.sparse[10:20]``."""
+        return SparseView(self)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        for _, cells in self.strips():
+            yield from cells
+
+    def _subscript(self, key: Any) -> Any:
+        rows, cols = keys.picks(key, self.shape)
+        return fetch.dense(self, rows, cols)
+
+    def read(
+        self,
+        rows: Any = None,
+        cols: Any = None,
+        *,
+        dtype: DTypeLike | None = None,
+        out: NDArray[Any] | None = None,
+        absent: Absent = "error",
+        threads: int = 1,
+    ) -> NDArray[Any]:
+        """Copy a rectangle of cells.
+
+        Args:
+            rows: a slice, a range or a pair (begin, end); all of them if not given. Unlike those of
+                ``m[...]``, they are not clipped.
+            cols: the same of columns.
+            dtype: any dtype that holds every value exactly; the matrix's own if not given.
+            out: where to put them: a writable array of the rectangle's shape whose rows are
+                contiguous. Its dtype counts.
+            absent: whether cells that no block covers are an error, or zero.
+            threads: tiles decoded at once; 0: one for each processor.
+
+        Returns:
+            `out`, or a new array of two dimensions.
+
+        Raises:
+            IndexError: the rectangle leaves the matrix.
+            TypeMismatchError: a value does not fit the dtype exactly (a TypeError and ValueError).
+            LookupError: a cell is absent.
+        """
+        down = keys.span(rows, self.shape[0], "row")
+        across = keys.span(cols, self.shape[1], "column")
+        if out is None:
+            kind = self.dtype if dtype is None else _core.checked_dtype(dtype)
+            out = np.empty((len(down), len(across)), kind)
+        elif dtype is not None and np.dtype(dtype) != out.dtype:
+            raise InvalidArgumentError(f"out is of {out.dtype}, and dtype says {np.dtype(dtype)}")
+        self._read(
+            down.start, down.stop, across.start, across.stop, out, is_zero(absent), threads
+        )
+        return out
+
+    def read_sparse(
+        self, rows: Any = None, cols: Any = None, *, absent: Absent = "error", threads: int = 1
+    ) -> csr_array:
+        """Copy a rectangle as compressed sparse rows; arguments as of `read`."""
+        down = keys.span(rows, self.shape[0], "row")
+        across = keys.span(cols, self.shape[1], "column")
+        return fetch.csr(self, down, across, is_zero(absent), threads)
+
+    def take(
+        self, rows: ArrayLike, cols: Any = None, *, out: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        """Gather rows in any order, duplicates included.
+
+        Args:
+            rows: integers, negative ones counting from the end, or Booleans.
+            cols: the same, a slice, or all if not given: every combination with the rows is taken.
+            out: a writable array of the result's shape with contiguous rows, to be used again.
+
+        Returns:
+            `out`, or a new array of ``len(rows)`` rows.
+        """
+        down = Pick(keys.positions(rows, self.shape[0], "row"))
+        across = keys.pick(slice(None) if cols is None else cols, self.shape[1], "column")
+        across = Pick(across.of)
+        if out is not None and out.shape != (len(down), len(across)):
+            raise InvalidArgumentError(
+                f"out has the shape {out.shape}, and the result ({len(down)}, {len(across)})"
+            )
+        taken: NDArray[Any] = fetch.dense(self, down, across, out)
+        return taken if out is None else out
+
+    @overload
+    def strips(self, sparse: Literal[False] = ..., *, threads: int = ...) -> Iterator[Strip]: ...
+    @overload
+    def strips(self, sparse: bool, *, threads: int = ...) -> Iterator[Strip]: ...
+    def strips(self, sparse: bool = False, *, threads: int = 1) -> Iterator[Strip]:
+        """Walk down the matrix in strips of whole tiles of some MiB: ``for rows, cells in ...``.
+
+        `rows` is a slice; `cells` a new array, or a `csr_array`. The next strip is fetched from
+        storage while the caller works on one.
+        """
+        rows, cols = self.shape
+        step = self._strip_rows(sparse)
+        for begin in range(0, rows, step):
+            end = min(begin + step, rows)
+            if end < rows:
+                self.prefetch(end, min(end + step, rows), 0, cols)
+            part = range(begin, end)
+            cells = (
+                fetch.csr(self, part, range(cols), threads=threads)
+                if sparse
+                else self.read(part, threads=threads)
+            )
+            yield Strip(slice(begin, end), cells)
+
+    def _strip_rows(self, sparse: bool, target: int = 1 << 24) -> int:
+        """Rows of a strip of about `target` bytes: whole tiles, or a part of very tall ones."""
+        rows, cols = self.shape
+        row_bytes = cols * self.dtype.itemsize
+        if sparse and rows:
+            row_bytes = min(row_bytes, self.nnz * (self.dtype.itemsize + 4) // rows + 8)
+        wanted = max(1, target // max(row_bytes, 1))
+        tile = self.chunks[0] if rows else 1
+        if tile > 4 * wanted:
+            return math.ceil(tile / math.ceil(tile / wanted))
+        return max(1, wanted // tile) * tile
+
+    def block(self, rx: int, cx: int) -> _core.Block:
+        """The block whose first cell is (rx, cx). Raises LookupError where none begins."""
+        return self._block(rx, cx)
+
+    def tile(self, i: int, j: int) -> _core.Block:
+        """Tile (i, j) of the grid. Raises IndexError outside it, ValueError without one."""
+        return self._tile(i, j)
+
+    def cover(self, row: int, col: int) -> _core.Block | None:
+        """The block that covers a cell, or None. Raises IndexError outside the matrix."""
+        return self._cover(row, col)
+
+    def to_scipy(self, format: str = "csr", *, threads: int = 1) -> Any:
+        """All cells but positive zeros as a SciPy sparse array: ``csr``, ``csc`` or ``coo``."""
+        rows, cols = self.shape
+        part = fetch.csr(self, range(rows), range(cols), threads=threads)
+        return part if format == "csr" else part.asformat(format)
+
+    def to_dask(self, chunks: Any = None, *, sparse: bool = False) -> Any:
+        """The matrix as a Dask array whose tasks carry the file's path, not its bytes.
+
+        Args:
+            chunks: as Dask takes them; if not given, whole tiles of about 64 MiB.
+            sparse: True: its chunks are `scipy.sparse.csr_array`.
+        """
+        from .dask_arrays import from_matrix
+
+        return from_matrix(self, chunks, sparse)
+
+    def linear_operator(self) -> LinearOperator:
+        """A `scipy.sparse.linalg.LinearOperator`, for `svds`, `lsqr` and so on, on the file itself."""
+        from .linear import FileOperator
+
+        return FileOperator(self)
+
+    def spy(self, ax: Any = None) -> Any:
+        """Draw which tiles hold how much, with matplotlib; gives the axes."""
+        from .picture import spy
+
+        return spy(self, ax)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            blocks = self.blocks
+            if len(blocks) == 1 and blocks[0].shape == self.shape:
+                view = blocks[0].numpy(copy=False)
+                if dtype is None or np.dtype(dtype) == view.dtype:
+                    return view
+            raise ValueError(
+                "an array without a copy needs a matrix of one dense tile that is stored as declared"
+            )
+        cells = self.read()
+        return cells if dtype is None else cells.astype(dtype, copy=False)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<pydapple.Matrix {self.path!r}, closed>"
+        rows, cols = self.shape
+        grid = self._grid()
+        tiling = (
+            f"{grid[0][0]} x {grid[0][1]} tiles of {grid[1][0]} x {grid[1][1]}"
+            if grid
+            else f"{len(self.blocks)} blocks"
+        )
+        return f"<pydapple.Matrix {self.path!r}: {rows} x {cols} {self.dtype}, {tiling}>"
+
+    def _repr_html_(self) -> str:
+        from .picture import matrix_html
+
+        return matrix_html(self)
+
+    def __enter__(self) -> Matrix:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+class SparseView:
+    """A matrix whose slices are compressed sparse rows: what ``m.sparse`` is."""
+
+    ndim = 2
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.matrix.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the cells."""
+        return self.matrix.dtype
+
+    @property
+    def nnz(self) -> int:
+        """Stored values."""
+        return self.matrix.nnz
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        """Slice as `Matrix` does; gives a csr_array, for integers what SciPy gives for them."""
+        rows, cols = keys.picks(key, self.shape)
+        part = fetch.sparse(self.matrix, rows, cols)
+        if rows.drop or cols.drop:
+            return part[(0 if rows.drop else slice(None), 0 if cols.drop else slice(None))]
+        return part
+
+    def __repr__(self) -> str:
+        return f"{self.matrix!r}.sparse"
+
+    def __dask_tokenize__(self) -> Any:
+        return "pydapple.sparse", self.matrix.__dask_tokenize__()
+
+
+def is_zero(absent: Absent) -> bool:
+    """Whether absent cells are zero."""
+    if absent not in ("error", "zero"):
+        raise InvalidArgumentError(f"absent is 'error' or 'zero', not {absent!r}")
+    return absent == "zero"
+
+
+__all__ = ["Matrix", "SparseView", "Strip"]

@@ -1,0 +1,149 @@
+// Options of opening and writing, from Python's keywords. Names are checked here, so that a typing
+// error is an error.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "core.h"
+#include "numpy_api.h"
+
+namespace pydapple {
+
+namespace {
+
+using dapple::Errc;
+using dapple::Error;
+
+template <class Choice>
+Choice choose(const char* what, const std::string& given,
+              std::initializer_list<std::pair<const char*, Choice>> choices) {
+  std::string names;
+  for (const auto& [name, choice] : choices) {
+    if (given == name) return choice;
+    names.append(names.empty() ? "'" : "', '").append(name);
+  }
+  throw Error(Errc::invalid_argument,
+              std::string(what) + " is one of " + names + "', not '" + given + "'");
+}
+
+[[noreturn]] void fail_option(const char* group, const std::string& key) {
+  const std::string message =
+      std::string(group) + " has no option '" + key + "'";
+  throw nb::type_error(message.c_str());
+}
+
+dapple::CsvOptions csv_options(const nb::dict& given) {
+  dapple::CsvOptions options;
+  for (auto [key_object, value] : given) {
+    const auto key = nb::cast<std::string>(key_object);
+    if (value.is_none()) continue;
+    if (key == "header") {
+      options.header = nb::cast<bool>(value);
+    } else if (key == "delimiter") {
+      const auto text = nb::cast<std::string>(value);
+      if (text.size() != 1) throw Error(Errc::invalid_argument, "delimiter is one character");
+      options.delimiter = text[0];
+    } else if (key == "missing_as_nan") {
+      options.missing_as_nan = nb::cast<bool>(value);
+    } else if (key == "types") {
+      for (auto [label, dtype] : nb::cast<nb::dict>(value)) {
+        options.types.emplace(nb::str(label).c_str(), value_type_of(dtype));
+      }
+    } else {
+      fail_option("csv", key);
+    }
+  }
+  return options;
+}
+
+dapple::FutharkOptions futhark_options(const nb::dict& given) {
+  dapple::FutharkOptions options;
+  for (auto [key_object, value] : given) {
+    const auto key = nb::cast<std::string>(key_object);
+    if (value.is_none()) continue;
+    if (key == "types") {
+      options.types = nb::cast<std::vector<std::string>>(value);
+    } else if (key == "value") {
+      options.value = nb::cast<std::uint64_t>(value);
+    } else if (key == "frame") {
+      options.frame = nb::cast<bool>(value);
+    } else if (key == "first") {
+      options.first = nb::cast<bool>(value);
+    } else {
+      fail_option("futhark", key);
+    }
+  }
+  return options;
+}
+
+dapple::IdvOptions idv_options(const nb::dict& given) {
+  dapple::IdvOptions options;
+  for (auto [key_object, value] : given) {
+    const auto key = nb::cast<std::string>(key_object);
+    if (value.is_none()) continue;
+    if (key == "columns") {
+      options.columns = nb::cast<std::vector<std::string>>(value);
+    } else if (key == "drop_unsupported") {
+      options.drop_unsupported = nb::cast<bool>(value);
+    } else {
+      fail_option("idv", key);
+    }
+  }
+  return options;
+}
+
+void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
+                       const std::string& check, bool guard, std::optional<nb::dict> csv,
+                       std::optional<nb::dict> futhark, std::optional<nb::dict> idv) {
+  dapple::OpenOptions options;
+  options.format = format.value_or("");
+  options.check = choose<dapple::Check>("check", check,
+                                        {{"never", dapple::Check::never},
+                                         {"first_touch", dapple::Check::first_touch},
+                                         {"always", dapple::Check::always}});
+  options.guard = guard;
+  if (csv) options.csv = csv_options(*csv);
+  if (futhark) options.futhark = futhark_options(*futhark);
+  if (idv) options.idv = idv_options(*idv);
+  new (self) dapple::OpenOptions(std::move(options));
+}
+
+void make_write_options(dapple::WriteOptions* self,
+                        std::optional<std::pair<std::uint32_t, std::uint32_t>> tile,
+                        const std::string& kind, bool narrow, std::uint32_t align, bool plain,
+                        bool overwrite, bool sync) {
+  dapple::WriteOptions options;
+  if (tile) options.tile = dapple::TileShape{tile->first, tile->second};
+  options.kind = choose<dapple::KindChoice>("kind", kind,
+                                            {{"auto", dapple::KindChoice::automatic},
+                                             {"dense", dapple::KindChoice::dense},
+                                             {"csr", dapple::KindChoice::csr},
+                                             {"coo", dapple::KindChoice::coo}});
+  options.narrow = narrow;
+  options.align = align;
+  options.plain = plain;
+  options.overwrite = overwrite;
+  options.sync = sync;
+  new (self) dapple::WriteOptions(options);
+}
+
+}  // namespace
+
+void bind_options(nb::module_& m) {
+  nb::class_<dapple::OpenOptions>(m, "OpenOptions")
+      .def("__init__", &make_open_options, nb::kw_only(), nb::arg("format") = nb::none(),
+           nb::arg("check") = "never", nb::arg("guard") = false, nb::arg("csv") = nb::none(),
+           nb::arg("futhark") = nb::none(), nb::arg("idv") = nb::none());
+  nb::class_<dapple::WriteOptions>(m, "WriteOptions")
+      .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
+           nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,
+           nb::arg("plain") = false, nb::arg("overwrite") = false, nb::arg("sync") = true);
+}
+
+}  // namespace pydapple

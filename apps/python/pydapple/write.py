@@ -1,0 +1,429 @@
+"""Writing: whole objects at once, or tile by tile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _core, files, keys
+from .errors import InvalidArgumentError, InvalidIndexError
+from .files import Path, Progress, WriteSummary, reporting
+from .frame import Frame
+from .matrix import Matrix
+
+_BAND = 1 << 25  # bytes of what is converted at once
+
+
+def _cells(array: NDArray[Any]) -> NDArray[Any]:
+    """The same values in a dtype that cells can have."""
+    kind = array.dtype
+    if kind == np.bool_:
+        return array.view(np.uint8)
+    if kind == np.float16:
+        return array.astype(np.float32)
+    if not kind.isnative:
+        array = array.astype(kind.newbyteorder("="))
+    _core.checked_dtype(array.dtype)
+    return array
+
+
+def _cell_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    return _cells(np.empty(0, dtype)).dtype
+
+
+def _is_sparse(data: Any) -> bool:
+    return hasattr(data, "tocsr") and hasattr(data, "nnz")
+
+
+_W = TypeVar("_W", bound="_TileWriter")
+
+
+class _TileWriter:
+    """What both writers share: a file that appears when the ``with`` ends without an exception."""
+
+    def __init__(self, writer: _core.Writer, path: str, threads: int) -> None:
+        self._writer = writer
+        self.path = path
+        self._threads = threads
+        self.summary: WriteSummary | None = None
+
+    def finish(self) -> WriteSummary:
+        """Publish the file. Cells that were never put are zero."""
+        if self.summary is None:
+            self.summary = WriteSummary(*self._writer.finish())
+        return self.summary
+
+    def abort(self) -> None:
+        """Leave no file."""
+        self._writer.abort()
+
+    def __enter__(self: _W) -> _W:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None:
+            self.abort()
+        elif self._writer.open:
+            self.finish()
+
+
+class MatrixWriter(_TileWriter):
+    """What `writer` makes: ``w[r0:r1, c0:c1] = cells``, in any order, from any number of threads.
+
+    No cell may be put twice. Pieces that follow the tiles are stored as they are; others are cut
+    along them. `shape`, `dtype` and `chunks` are those of the matrix, so that
+    ``dask.array.store(x, w, lock=False)`` works.
+    """
+
+    ndim = 2
+
+    def __init__(
+        self, writer: _core.Writer, path: str, shape: tuple[int, int], dtype: np.dtype[Any],
+        threads: int,
+    ) -> None:  # fmt: skip
+        super().__init__(writer, path, threads)
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def chunks(self) -> tuple[int, int]:
+        """Rows and columns of a tile."""
+        strips = self._writer.strips()
+        return self._writer.tile_rows(), strips[0][1] - strips[0][0] if strips else 0
+
+    def __setitem__(self, key: Any, cells: Any) -> None:
+        """Put cells, which may be dense, sparse, a matrix, or one value for all of them."""
+        rows, cols = (part.forward() for part in keys.picks(key, self.shape))
+        if rows is None or cols is None or rows[1] or cols[1]:
+            raise InvalidIndexError("cells are put at slices without a step")
+        self._put(rows[0], cols[0], cells)
+
+    def _put(self, rows: range, cols: range, data: Any) -> None:
+        shape = (len(rows), len(cols))
+        if _is_sparse(data):
+            _require_shape(data.shape, shape)
+            self._put_sparse(rows.start, cols.start, shape[1], data)
+        elif isinstance(data, Matrix):
+            _require_shape(data.shape, shape)
+            for part, cells in data.strips():
+                self._put_dense(rows.start + part.start, cols.start, cells)
+        else:
+            array = np.asarray(data)
+            if array.shape != shape:
+                array = _broadcast(array, shape)
+            self._put_dense(rows.start, cols.start, array)
+
+    def _put_dense(self, row: int, col: int, array: NDArray[Any]) -> None:
+        tile = self._writer.tile_rows() or 1
+        step = max(1, _BAND // max(1, array.shape[1] * array.itemsize) // tile) * tile
+        if array.flags.c_contiguous and array.dtype == self.dtype:
+            step = max(1, len(array))
+        first = step - row % tile if row % tile else step
+        top = 0
+        while top < len(array):
+            end = min(len(array), top + (first if top == 0 else step))
+            band = np.ascontiguousarray(_cells(array[top:end]))
+            self._writer.put(row + top, col, band, self._threads)
+            top = end
+
+    def _put_sparse(self, row: int, col: int, cols: int, data: Any) -> None:
+        from scipy.sparse import csr_array
+
+        rows = csr_array(data)
+        if not rows.has_canonical_format:
+            rows = rows.copy() if rows is data or np.shares_memory(rows.data, data.data) else rows
+            rows.sum_duplicates()
+        indices, indptr = rows.indices, rows.indptr
+        if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+        self._writer.put_csr(
+            row, col, cols, np.ascontiguousarray(_cells(rows.data)), indices, indptr, self._threads
+        )
+
+
+class FrameWriter(_TileWriter):
+    """What `frame_writer` makes: ``w["a", 0:9] = cells`` or ``w[0:9] = table``.
+
+    A table is a mapping from labels to arrays, a structured array or a pandas DataFrame.
+    """
+
+    def __init__(
+        self, writer: _core.Writer, path: str, rows: int, columns: dict[str, np.dtype[Any]],
+        threads: int,
+    ) -> None:  # fmt: skip
+        super().__init__(writer, path, threads)
+        self.rows = rows
+        self.columns = columns
+        self._labels = list(columns)
+
+    def __setitem__(self, key: Any, data: Any) -> None:
+        """Put some rows of one column, or of all."""
+        if isinstance(key, str):
+            key = (key, slice(None))
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
+            if key[0] not in self.columns:
+                raise InvalidIndexError(f"no column is called {key[0]!r}")
+            rows = self._rows(key[1])
+            self._put(rows, self._labels.index(key[0]), [_broadcast(np.asarray(data), (len(rows),))])
+            return
+        rows = self._rows(key)
+        names = data.dtype.names if isinstance(data, np.ndarray) else list(data)
+        if list(names or []) != self._labels:
+            raise InvalidArgumentError(f"the columns are {self._labels}, not {list(names or [])}")
+        arrays = [_column(data[label], label) for label in self._labels]
+        for array in arrays:
+            _require_shape(array.shape, (len(rows),))
+        self._put(rows, 0, arrays)
+
+    def _rows(self, key: Any) -> range:
+        straight = keys.pick(key, self.rows, "row").forward()
+        if straight is None or straight[1]:
+            raise InvalidIndexError("rows are put at slices without a step")
+        return straight[0]
+
+    def _put(self, rows: range, first: int, arrays: Sequence[NDArray[Any]]) -> None:
+        kinds = list(self.columns.values())
+        tile = self._writer.tile_rows() or 1
+        for begin, end in self._writer.strips():
+            low, high = max(begin, first), min(end, first + len(arrays))
+            if low >= high:
+                continue
+            part = arrays[low - first : high - first]
+            # Neighbouring columns of one dtype are stored row by row.
+            step = max(1, _BAND // ((high - low) * kinds[low].itemsize) // tile) * tile
+            for top in range(0, len(rows), step):
+                cells = [_exact(array[top : top + step], kinds[low]) for array in part]
+                self._writer.put(
+                    rows.start + top, low, np.stack(cells, axis=1), self._threads
+                )
+
+
+def _exact(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+    cells = _cells(array)
+    if cells.dtype == kind:
+        return cells
+    with np.errstate(invalid="ignore"):
+        made = cells.astype(kind)
+    if not np.array_equal(made, cells, equal_nan=kind.kind == "f"):
+        raise InvalidArgumentError(f"a value of {cells.dtype} is not exact as {kind}")
+    return made
+
+
+def _require_shape(given: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    if tuple(given) != wanted:
+        raise InvalidArgumentError(f"cells of shape {tuple(given)} do not fit a place of {wanted}")
+
+
+def _broadcast(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        _require_shape(array.shape, shape)
+        raise
+
+
+def _column(values: Any, label: str) -> NDArray[Any]:
+    """A column of a table as an array of numbers."""
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if array.dtype.kind == "O" and hasattr(values, "dtype"):
+        # pandas gives objects for columns that may have missing values.
+        array = _nullable(values, array, label)
+    if array.ndim != 1:
+        raise InvalidArgumentError(f"column {label!r} has {array.ndim} dimensions")
+    try:
+        return _cells(array)
+    except TypeError as error:
+        raise TypeError(
+            f"column {label!r} is of {array.dtype} and holds no numbers; drop it, or make it a "
+            "number or a Boolean first"
+        ) from error
+
+
+def _nullable(values: Any, array: NDArray[Any], label: str) -> NDArray[Any]:
+    kind = getattr(values.dtype, "numpy_dtype", None)
+    if kind is None or kind.kind not in "biuf":
+        return array
+    if kind.kind == "f":
+        return np.asarray(values.to_numpy(dtype=kind, na_value=np.nan))
+    if values.isna().any():
+        raise InvalidArgumentError(
+            f"column {label!r} has missing values, which integers cannot hold; make it a float first"
+        )
+    return np.asarray(values.to_numpy(dtype=kind))
+
+
+def writer(
+    path: Path,
+    shape: tuple[int, int],
+    dtype: DTypeLike,
+    *,
+    threads: int = 1,
+    sparse: bool = False,
+    **options: Any,
+) -> MatrixWriter:
+    """Write a matrix piece by piece: ``with dp.writer(...) as w: w[0:9, 0:9] = cells``.
+
+    The file appears when the ``with`` ends; an exception inside leaves none.
+
+    Args:
+        path: the file.
+        shape: rows and columns.
+        dtype: integers of 8 to 64 bits, float32 or float64; bool is stored as uint8.
+        threads: tiles encoded at once by one assignment; 0: one for each processor.
+        sparse: the header says that the matrix is sparse. Tiles are stored in the smallest kind
+            either way.
+        options: as of `write`.
+    """
+    kind = _cell_dtype(dtype)
+    name = os.fsdecode(path)
+    rows, cols = shape
+    made = _core.create_matrix(name, rows, cols, kind, _core.WriteOptions(**options), sparse)
+    return MatrixWriter(made, name, (rows, cols), kind, threads)
+
+
+def frame_writer(
+    path: Path,
+    rows: int,
+    columns: Mapping[str, DTypeLike],
+    *,
+    threads: int = 1,
+    **options: Any,
+) -> FrameWriter:
+    """Write a frame piece by piece: ``w["a", 0:9] = cells``, ``w[0:9] = {"a": ..., "b": ...}``.
+
+    Args:
+        path: the file.
+        rows: number of rows.
+        columns: dtypes by label, in order.
+        threads: as of `writer`.
+        options: as of `write`.
+    """
+    kinds = {label: _cell_dtype(dtype) for label, dtype in columns.items()}
+    name = os.fsdecode(path)
+    made = _core.create_frame(
+        name,
+        rows,
+        [(label.encode("utf-8", "surrogateescape"), kind) for label, kind in kinds.items()],
+        _core.WriteOptions(**options),
+    )
+    return FrameWriter(made, name, rows, kinds, threads)
+
+
+def write(
+    path: Path,
+    data: Any,
+    *,
+    tile: tuple[int, int] | None = None,
+    kind: str = "auto",
+    narrow: bool = True,
+    align: int = 64,
+    plain: bool = False,
+    overwrite: bool = False,
+    sync: bool = True,
+    threads: int = 1,
+    progress: Progress = None,
+) -> WriteSummary:
+    """Write a DAPHNE binary file. It appears when it is whole, or not at all.
+
+    Args:
+        path: the file to make; `convert` writes other formats.
+        data: a NumPy array of two dimensions, a SciPy sparse array, a `Matrix` or `Frame`, a pandas
+            or polars DataFrame, a structured array, a mapping from labels to arrays, or anything
+            with ``__arrow_c_stream__``.
+        tile: rows and columns of a tile; if not given, about 512 KiB.
+        kind: ``"auto"`` picks for each tile what takes the fewest bytes; or ``"dense"``, ``"csr"``,
+            ``"coo"``.
+        narrow: store tiles in a smaller dtype where every bit comes back.
+        align: dense tiles start at a multiple of this, a power of two.
+        plain: write no index and no padding, nothing but the published format.
+        overwrite: replace an existing file.
+        sync: wait until the file is on storage; False only for files to be thrown away.
+        threads: tiles encoded at once; 0: one for each processor.
+        progress: True shows a bar where tqdm is installed; a function gets (done, total) rows.
+
+    Raises:
+        TypeError: the data, or a column of it, holds no numbers.
+        FileExistsError, InvalidArgumentError: the file exists and `overwrite` is False.
+    """
+    options = {
+        "tile": tile, "kind": kind, "narrow": narrow, "align": align, "plain": plain,
+        "overwrite": overwrite, "sync": sync,
+    }  # fmt: skip
+    if isinstance(data, (Matrix, Frame)):
+        return files.convert(
+            data, path, to="dbdf", threads=threads, progress=progress, **options
+        )
+    table = _table(data)
+    with reporting(progress, "write") as report:
+        if table is not None:
+            return _write_table(path, table, threads, options, report)
+        if not _is_sparse(data):
+            data = np.asarray(data)
+            if data.ndim != 2:
+                raise InvalidArgumentError(
+                    f"a matrix has 2 dimensions, and this array has {data.ndim}; reshape it first"
+                )
+        with writer(
+            path, data.shape, data.dtype, threads=threads, sparse=_is_sparse(data), **options
+        ) as made:
+            if _is_sparse(data):
+                made[:] = data
+            else:
+                _put_bands(made, data, report)
+        return made.finish()
+
+
+def _put_bands(made: MatrixWriter, data: NDArray[Any], report: Any) -> None:
+    tile = made.chunks[0] or 1
+    step = max(1, _BAND // max(1, data.shape[1] * data.itemsize) // tile) * tile
+    for top in range(0, len(data), step):
+        made[top : top + step] = data[top : top + step]
+        if report is not None:
+            report(min(top + step, len(data)), len(data))
+
+
+def _table(data: Any) -> list[tuple[str, NDArray[Any]]] | None:
+    """Columns of what is a table; None where it is a matrix."""
+    if isinstance(data, np.ndarray):
+        if data.dtype.names is None:
+            return None
+        flat = data.reshape(-1) if data.ndim != 1 else data
+        return [(label, _column(flat[label], label)) for label in data.dtype.names]
+    if isinstance(data, Mapping):
+        return [(str(label), _column(values, str(label))) for label, values in data.items()]
+    if hasattr(data, "iloc") and hasattr(data, "columns"):
+        return [
+            (str(label), _column(data.iloc[:, k], str(label)))
+            for k, label in enumerate(data.columns)
+        ]
+    if hasattr(data, "__arrow_c_stream__"):
+        return [(label, _cells(array)) for label, array in _core.read_arrow(data.__arrow_c_stream__())]
+    return None
+
+
+def _write_table(
+    path: Path, table: list[tuple[str, NDArray[Any]]], threads: int, options: dict[str, Any],
+    report: Any,
+) -> WriteSummary:  # fmt: skip
+    rows = len(table[0][1]) if table else 0
+    for label, array in table:
+        if len(array) != rows:
+            raise InvalidArgumentError(
+                f"column {label!r} has {len(array)} rows, and the first column {rows}"
+            )
+    name = os.fsdecode(path)
+    columns = [(label.encode("utf-8", "surrogateescape"), array.dtype) for label, array in table]
+    made = _core.create_frame(name, rows, columns, _core.WriteOptions(**options))
+    kinds = {str(k): array.dtype for k, (_, array) in enumerate(table)}  # labels may repeat
+    with FrameWriter(made, name, rows, kinds, threads) as frame:
+        step = max(1, (1 << 20) // (made.tile_rows() or 1)) * (made.tile_rows() or 1)
+        for top in range(0, rows, step):
+            part = range(top, min(top + step, rows))
+            frame._put(part, 0, [array[part.start : part.stop] for _, array in table])
+            if report is not None:
+                report(part.stop, rows)
+    return frame.finish()
