@@ -1,0 +1,22 @@
+// Pictures from what the index tells of each block: no payload is touched.
+#pragma once
+
+#include <cstdint>
+
+#include "blocks_in.h"
+#include "raster.h"
+
+namespace dapple::picture {
+
+/// Cells and non-zeros of every pixel; those of a block are shared out evenly over its area. Every
+/// value that a block stores counts as one that is not zero, so a dense block is full. Throws
+/// corrupt. O(blocks + pixels that they cover).
+void draw_counts(const BlocksIn& blocks, Raster& raster);
+
+/// The kind of the blocks that cover most of each pixel. Errors and cost as above.
+Picture draw_kinds(const BlocksIn& blocks, Axis rows, Axis cols);
+
+/// Values that the blocks of a region store, each whole block counted.
+std::uint64_t stored_in(const BlocksIn& blocks, const Region& region);
+
+}  // namespace dapple::picture

@@ -1,0 +1,304 @@
+#include "scan.h"
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "counts.h"
+#include "tally.h"
+
+namespace dapple::picture {
+
+namespace {
+
+constexpr std::uint64_t kCellsAtOnce = std::uint64_t{1} << 20;  // of a dense block
+
+/// A part of one block that one thread reads at once.
+struct Unit {
+  const BlockInfo& block;
+  Region cells;  // inside the window
+};
+
+/// Calls `take(unit)` for every unit of the window; the same ones in the same order each time.
+template <class Take>
+void for_each_unit(const BlocksIn& blocks, const Region& window, const Take& take) {
+  blocks.for_each(window, [&](const BlockInfo& block) {
+    Region cells = intersect(block.cells(), window);
+    if (block.kind != BlockKind::dense) return take(Unit{block, cells});
+    const std::uint64_t step = std::max<std::uint64_t>(1, kCellsAtOnce / block.cols);
+    for (const std::uint64_t end = cells.rows.end; cells.rows.begin < end;
+         cells.rows.begin = cells.rows.end) {
+      cells.rows.end = cells.rows.begin + std::min(step, end - cells.rows.begin);
+      take(Unit{block, cells});
+    }
+  });
+}
+
+/// The pixels of one unit, before they are added to the raster.
+class Patch {
+ public:
+  explicit Patch(const Raster& raster) : rows_(raster.rows), cols_(raster.cols) {}
+
+  void start(const Region& cells) {
+    down_ = rows_.pixels_of(cells.rows);
+    across_ = cols_.pixels_of(cells.cols);
+    width_ = across_.end - across_.begin;
+    pixels_.assign((down_.end - down_.begin) * width_, Pixel());
+    for (std::size_t r = down_.begin; r < down_.end; ++r) {
+      const auto high = static_cast<double>(intersect(rows_.pixel(r), cells.rows).size());
+      for (std::size_t c = across_.begin; c < across_.end; ++c) {
+        Pixel& pixel = row(r)[c - across_.begin];
+        pixel.cells = high * static_cast<double>(intersect(cols_.pixel(c), cells.cols).size());
+        pixel.known = pixel.cells;
+      }
+    }
+  }
+  /// Pixels of a row of them, from `across().begin`.
+  Pixel* row(std::size_t r) { return pixels_.data() + (r - down_.begin) * width_; }
+  const Axis::Pixels& across() const { return across_; }
+
+  void add_to(Raster& raster) const {
+    const Pixel* from = pixels_.data();
+    for (std::size_t r = down_.begin; r < down_.end; ++r) {
+      for (std::size_t c = across_.begin; c < across_.end; ++c) raster.at(r, c).add(*from++);
+    }
+  }
+
+ private:
+  const Axis &rows_, &cols_;
+  Axis::Pixels down_{}, across_{};
+  std::size_t width_ = 0;
+  std::vector<Pixel> pixels_;
+};
+
+/// What a block stores, or what makes it out of the block, since not every format stores its values
+/// as views show them.
+template <class View, class Else>
+bool with_view(const View& view, const Else& otherwise) {
+  try {
+    view();
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Errc::type_mismatch) throw;
+  }
+  otherwise();
+  return false;
+}
+
+/// Reads units of one value type into patches.
+template <Value T>
+class Reader {
+ public:
+  Reader(const Object& object, const Raster& raster, Patch& patch)
+      : object_(object), raster_(raster), patch_(patch) {}
+
+  void read(const Unit& unit) {
+    const Block block = base(object_).block(unit.block.pos);
+    if (unit.block.kind == BlockKind::dense) {
+      with_view([&] { read_view(block.dense<T>(), unit); }, [&] { read_copy(unit); });
+    } else if (unit.block.kind == BlockKind::csr) {
+      with_view([&] { read_rows(block.csr<T>(), unit); }, [&] { read_arrays(block, unit); });
+    } else if (unit.block.kind == BlockKind::coo) {
+      with_view([&] { read_entries(block.coo<T>(), unit); }, [&] { read_arrays(block, unit); });
+    }
+  }
+
+ private:
+  void read_view(const DenseView<T>& view, const Unit& unit) {
+    const std::uint64_t skipped = (unit.cells.cols.begin - unit.block.pos.cx) * sizeof(T);
+    for (std::uint64_t row = unit.cells.rows.begin; row < unit.cells.rows.end; ++row) {
+      add_row(row, unit.cells.cols, view.row_bytes(row - unit.block.pos.rx) + skipped);
+    }
+  }
+  void read_copy(const Unit& unit) {
+    std::vector<T> cells(unit.cells.rows.size() * unit.cells.cols.size());
+    std::visit([&](const auto& o) { o.read(unit.cells, std::span(cells)); }, object_);
+    const T* from = cells.data();
+    for (std::uint64_t row = unit.cells.rows.begin; row < unit.cells.rows.end; ++row) {
+      add_row(row, unit.cells.cols, reinterpret_cast<const std::byte*>(from));
+      from += unit.cells.cols.size();
+    }
+  }
+  void add_row(std::uint64_t row, Range cols, const std::byte* bytes) {
+    Pixel* pixel = patch_.row(raster_.rows.pixel_of(row));
+    for (std::size_t c = patch_.across().begin; c < patch_.across().end; ++c) {
+      const std::uint64_t n = intersect(raster_.cols.pixel(c), cols).size();
+      Tally<T> tally;
+      add_run(tally, bytes, n);
+      tally.add_to(*pixel++);
+      bytes += n * sizeof(T);
+    }
+  }
+
+  void read_rows(const CsrView<T>& view, const Unit& unit) {
+    std::uint64_t row = unit.block.pos.rx;
+    for (const CsrRow<T> entries : view) {
+      if (row >= unit.cells.rows.end) break;
+      if (row >= unit.cells.rows.begin) {
+        start_row(row);
+        for (std::uint32_t i = 0; i < entries.size(); ++i) {
+          add(entries.col(i), entries.value(i), unit);
+        }
+      }
+      ++row;
+    }
+  }
+  void read_entries(const CooView<T>& view, const Unit& unit) {
+    for (const Triplet<T> entry : view) {
+      if (entry.row >= unit.block.rows) fail("row", entry.row, unit);
+      const std::uint64_t row = unit.block.pos.rx + entry.row;
+      if (!unit.cells.rows.contains(row)) continue;
+      start_row(row);
+      add(entry.col, entry.value, unit);
+    }
+  }
+  void read_arrays(const Block& block, const Unit& unit) {
+    const Csr<T, std::uint32_t> arrays = block.to_csr<T>();
+    for (std::uint64_t row = unit.cells.rows.begin; row < unit.cells.rows.end; ++row) {
+      const std::uint64_t r = row - unit.block.pos.rx;
+      start_row(row);
+      for (std::uint64_t k = arrays.row_ptr[r]; k < arrays.row_ptr[r + 1]; ++k) {
+        add(arrays.col_idx[k], arrays.values[k], unit);
+      }
+    }
+  }
+
+  void start_row(std::uint64_t row) {
+    if (pixel_rows_.contains(row)) return;
+    const std::size_t r = raster_.rows.pixel_of(row);
+    pixel_rows_ = raster_.rows.pixel(r);
+    row_ = patch_.row(r);
+  }
+  void add(std::uint32_t block_col, T value, const Unit& unit) {
+    const std::uint64_t col = unit.block.pos.cx + block_col;
+    if (!pixel_cols_.contains(col)) {
+      if (block_col >= unit.block.cols) fail("column", block_col, unit);
+      if (!unit.cells.cols.contains(col)) return;
+      const std::size_t c = raster_.cols.pixel_of(col);
+      pixel_cols_ = intersect(raster_.cols.pixel(c), unit.cells.cols);
+      col_ = c - patch_.across().begin;
+    }
+    Pixel& pixel = row_[col_];
+    const auto v = static_cast<double>(value);
+    const bool number = v == v;
+    pixel.nonzero += v != 0;
+    pixel.nan += !number;
+    pixel.sum += number ? v : 0;
+    pixel.least = v < pixel.least ? v : pixel.least;
+    pixel.most = v > pixel.most ? v : pixel.most;
+  }
+  [[noreturn]] static void fail(std::string_view what, std::uint32_t number, const Unit& unit) {
+    throw Error(Errc::corrupt, "block (" + std::to_string(unit.block.pos.rx) + ", " +
+                                   std::to_string(unit.block.pos.cx) + ") stores a value in " +
+                                   std::string(what) + " " + std::to_string(number) +
+                                   ", outside its " + std::to_string(unit.block.rows) + " x " +
+                                   std::to_string(unit.block.cols) + " cells (R5)");
+  }
+
+  const Object& object_;
+  const Raster& raster_;
+  Patch& patch_;
+  // The pixel of the last entry, and which cells of this block it stands for.
+  Range pixel_rows_, pixel_cols_;
+  Pixel* row_ = nullptr;
+  std::size_t col_ = 0;
+};
+
+/// What the threads of one scan share.
+struct Scan {
+  Scan(const Object& o, const BlocksIn& b, Raster& r, const ScanOptions& how)
+      : object(o), blocks(b), raster(r), options(how) {}
+
+  const Object& object;
+  const BlocksIn& blocks;
+  Raster& raster;
+  const ScanOptions& options;
+  std::uint64_t total = 0;  // stored values in the window's blocks, for the progress
+
+  std::atomic<std::uint64_t> next{0};  // unit that no thread has taken
+  std::mutex mutex;                    // guards what follows, and the raster's pixels
+  std::uint64_t done = 0;
+  std::exception_ptr failure;
+};
+
+/// Every thread walks over all units and reads those that it takes: a list of them would be as long
+/// as the file has blocks.
+void work(Scan& scan) {
+  Patch patch(scan.raster);
+  std::uint64_t number = 0, taken = scan.next++;
+  for_each_unit(scan.blocks, scan.raster.region(), [&](const Unit& unit) {
+    if (number++ != taken) return;
+    patch.start(unit.cells);
+    if (unit.block.kind != BlockKind::empty) {
+      visit_type(unit.block.value_type, [&](auto tag) {
+        Reader<decltype(tag)>(scan.object, scan.raster, patch).read(unit);
+      });
+    }
+    const std::lock_guard lock(scan.mutex);
+    if (scan.failure) std::rethrow_exception(scan.failure);
+    patch.add_to(scan.raster);
+    if (scan.options.progress && scan.total > 0) {
+      scan.done += unit.block.kind == BlockKind::dense ? unit.cells.rows.size() * unit.block.cols
+                                                       : unit.block.stored;
+      scan.options.progress(std::min(scan.done, scan.total), scan.total);
+    }
+    taken = scan.next++;
+  });
+}
+
+}  // namespace
+
+void draw_cells(const Object& object, const BlocksIn& blocks, Raster& raster,
+                const ScanOptions& options) {
+  Scan scan(object, blocks, raster, options);
+  if (options.progress) scan.total = stored_in(blocks, raster.region());
+  const auto guarded = [&scan] {
+    try {
+      work(scan);
+    } catch (...) {
+      const std::lock_guard lock(scan.mutex);
+      if (!scan.failure) scan.failure = std::current_exception();
+    }
+  };
+  const unsigned threads =
+      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < threads; ++i) others.emplace_back(guarded);
+    guarded();
+  }
+  if (scan.failure) std::rethrow_exception(scan.failure);
+  base(object).require_intact();
+}
+
+void draw_samples(const Object& object, const BlocksIn& blocks, Raster& raster) {
+  constexpr std::uint64_t kSample = 64;  // cells in a row
+  draw_counts(blocks, raster);
+  for (std::size_t r = 0; r < raster.height(); ++r) {
+    const Range rows = raster.rows.pixel(r);
+    const std::uint64_t row = rows.begin + rows.size() / 2;
+    for (std::size_t c = 0; c < raster.width(); ++c) {
+      const Range cols = raster.cols.pixel(c);
+      const auto block = base(object).find_cover(row, cols.begin + cols.size() / 2);
+      if (!block) continue;
+      const BlockInfo info = block->info();
+      if (info.kind == BlockKind::csr || info.kind == BlockKind::coo) continue;
+      const Range inside = intersect(cols, info.cells().cols);
+      const std::uint64_t n = std::min(inside.size(), kSample);
+      const std::uint64_t first = inside.begin + (inside.size() - n) / 2;
+      Raster sample(Axis::fit({row, row + 1}, 1), Axis::fit({first, first + n}, 1));
+      draw_cells(object, blocks, sample);
+      Pixel& pixel = raster.at(r, c);
+      const double cells = pixel.cells, share = pixel.nonzero / pixel.cells;
+      pixel.add(sample.pixels[0]);
+      pixel.cells = cells;  // not once more; of the non-zeros, the sample knows better
+      pixel.nonzero = info.kind == BlockKind::dense
+                          ? cells * sample.pixels[0].nonzero / sample.pixels[0].cells
+                          : cells * share;
+    }
+  }
+}
+
+}  // namespace dapple::picture
