@@ -19,8 +19,8 @@ namespace dapple::cli {
 
 namespace {
 
-constexpr const Verb* kVerbs[] = {&kInfoVerb,  &kBlocksVerb, &kGetVerb,   &kConvertVerb,
-                                  &kIndexVerb, &kVerifyVerb, &kRepairVerb};
+constexpr const Verb* kVerbs[] = {&kInfoVerb,  &kBlocksVerb, &kGetVerb,    &kConvertVerb,
+                                  &kIndexVerb, &kVerifyVerb, &kRepairVerb, &kShowVerb};
 
 std::string usage() {
   std::string text =

@@ -59,6 +59,12 @@ std::size_t Output::width() const noexcept {
   return 80;
 }
 
+std::size_t Output::height() const noexcept {
+  winsize size{};
+  if (::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
+  return 24;
+}
+
 void say(std::string_view line) noexcept {
   try {
     const std::string text = std::string(line) + '\n';

@@ -35,6 +35,8 @@ class Output {
   bool is_terminal() const noexcept;
   /// Columns of the terminal; 80 if unknown.
   std::size_t width() const noexcept;
+  /// Its lines; 24 when it does not say.
+  std::size_t height() const noexcept;
 
  private:
   static constexpr std::size_t kFlushAt = std::size_t{64} << 10;

@@ -173,4 +173,10 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
   return selection;
 }
 
+Region resolve_window(const SelectionFlags& flags, const BlockedObject& object,
+                      const std::string& file) {
+  return {resolve_range(flags.rows, object.rows(), "rows", file),
+          resolve_range(flags.cols, object.cols(), "columns", file)};
+}
+
 }  // namespace dapple::cli

@@ -37,4 +37,8 @@ void require_consistent(const SelectionFlags& flags);
 Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>& object,
                   const std::string& file);
 
+/// The rectangle of --rows and --cols alone. Throws out_of_range.
+Region resolve_window(const SelectionFlags& flags, const BlockedObject& object,
+                      const std::string& file);
+
 }  // namespace dapple::cli

@@ -6,6 +6,6 @@
 namespace dapple::cli {
 
 extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kIndexVerb, kVerifyVerb,
-    kRepairVerb;
+    kRepairVerb, kShowVerb;
 
 }  // namespace dapple::cli

@@ -1,0 +1,335 @@
+// dapple show: a picture of a matrix or frame, on the terminal or as a PNG or SVG file.
+#include <fmt/format.h>
+#include <langinfo.h>
+
+#include <charconv>
+#include <clocale>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "counts.h"
+#include "destination.h"
+#include "figure.h"
+#include "input.h"
+#include "progress.h"
+#include "publish.h"
+#include "report.h"
+#include "scan.h"
+#include "selection.h"
+#include "terminal.h"
+#include "text.h"
+#include "ticks.h"
+#include "verbs.h"
+
+namespace dapple::cli {
+
+namespace {
+
+using picture::Depth;
+using picture::What;
+
+constexpr std::size_t kFigureWidth = 900, kFigureHeight = 800;
+constexpr std::size_t kTextAround = 7;  // lines of a terminal that are not the picture's
+
+enum class When : std::uint8_t { automatic, always, never };
+
+constexpr std::pair<std::string_view, What> kWhatNames[] = {{"density", What::density},
+                                                            {"mean", What::mean},
+                                                            {"min", What::min},
+                                                            {"max", What::max},
+                                                            {"kind", What::kind}};
+constexpr std::pair<std::string_view, bool> kScales[] = {{"linear", false}, {"log", true}};
+constexpr std::pair<std::string_view, When> kWhens[] = {
+    {"auto", When::automatic}, {"always", When::always}, {"never", When::never}};
+
+struct ShowFlags {
+  std::optional<What> what;
+  bool from_stats = false;
+  picture::ScaleChoice scale;
+  When colour = When::automatic;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> size;
+  SelectionFlags window;
+  Destination destination;
+};
+
+double parse_value(std::string_view flag, std::string_view text) {
+  double value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) {
+    throw UsageError(fmt::format("'{}' in {} is not a number", printable(text), flag));
+  }
+  return value;
+}
+
+void take_value_range(std::string_view text, picture::ScaleChoice& scale) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    throw UsageError(fmt::format("--range takes LOW:HIGH, not '{}'", printable(text)));
+  }
+  const std::string_view low = text.substr(0, colon), high = text.substr(colon + 1);
+  if (!low.empty()) scale.low = parse_value("--range", low);
+  if (!high.empty()) scale.high = parse_value("--range", high);
+}
+
+void add_show_flags(Command& command, ShowFlags& flags) {
+  command.section("choosing what is drawn");
+  command.option(
+      "--what", "WHAT",
+      [&flags](const std::string& text) { flags.what = parse_choice("--what", text, kWhatNames); },
+      "density (non-zeros per cell), mean, min, max, or kind (of the blocks); without it, density "
+      "of what is mostly zeros, and the mean of anything else");
+  command.option(
+      "--rows", "A:B",
+      [&flags](const std::string& text) { flags.window.rows = parse_range("--rows", text); },
+      "rows A to B - 1; either side may be missing");
+  command.option(
+      "--cols", "A:B",
+      [&flags](const std::string& text) { flags.window.cols = parse_range("--cols", text); },
+      "columns A to B - 1; either side may be missing");
+  command.flag("--from-stats", flags.from_stats,
+               "take what the index knows of each block, and read no cell");
+  command.section("choosing how it looks");
+  command.option(
+      "--scale", "SCALE",
+      [&flags](const std::string& text) {
+        flags.scale.log = parse_choice("--scale", text, kScales);
+      },
+      "linear or log; without it, log for densities and counts that differ a lot");
+  command.option(
+      "--range", "LOW:HIGH",
+      [&flags](const std::string& text) { take_value_range(text, flags.scale); },
+      "the values that the first and the last colour stand for; either may be missing");
+  command.option(
+      "--color", "WHEN",
+      [&flags](const std::string& text) { flags.colour = parse_choice("--color", text, kWhens); },
+      "auto (on a terminal that has colours, unless NO_COLOR is set), always or never");
+  command.option(
+      "--size", "WxH",
+      [&flags](const std::string& text) {
+        flags.size = parse_pair("--size", text, 'x', "WxH");
+        if (std::min(flags.size->first, flags.size->second) < 1 ||
+            std::max(flags.size->first, flags.size->second) > 20000) {
+          throw UsageError("--size takes numbers of 1 to 20000");
+        }
+      },
+      "at most W x H characters, or pixels of a file; without it, what the terminal has, or "
+      "900x800 pixels");
+  command.section("writing a file");
+  command.option(
+      "-o,--output", "OUT",
+      [&flags](const std::string& text) { take_output(text, flags.destination); },
+      "write a picture file; its name ends in .png or .svg");
+  command.flag("--force", flags.destination.force, "replace OUT if it exists");
+}
+
+Depth depth_of(When when, const Output& out) {
+  if (when == When::never) return Depth::none;
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string_view(value == nullptr ? "" : value);
+  };
+  if (when == When::automatic) {
+    std::setlocale(LC_CTYPE, "");
+    const bool utf8 = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
+    if (!out.is_terminal() || !utf8 || !variable("NO_COLOR").empty() ||
+        variable("TERM") == "dumb") {
+      return Depth::none;
+    }
+  }
+  const std::string_view term = variable("COLORTERM");
+  return term == "truecolor" || term == "24bit" ? Depth::full : Depth::palette;
+}
+
+bool mostly_zeros(const std::variant<Matrix, Frame>& object) {
+  const BlockedObject& o = base(object);
+  const double cells = static_cast<double>(o.rows()) * static_cast<double>(o.cols());
+  return static_cast<double>(o.counts().stored) < cells / 2;
+}
+
+std::string type_text(const std::variant<Matrix, Frame>& object) {
+  const auto* matrix = std::get_if<Matrix>(&object);
+  return matrix != nullptr ? std::string(name(matrix->value_type())) : "frame";
+}
+
+bool holds_counts(const std::variant<Matrix, Frame>& object) {
+  const auto* matrix = std::get_if<Matrix>(&object);
+  return matrix != nullptr && !is_signed(matrix->value_type()) && !is_float(matrix->value_type());
+}
+
+/// What a picture was made of, and the sums of all that it shows.
+struct Drawn {
+  picture::Picture picture;
+  std::optional<picture::Pixel> total;  // unless only kinds were looked at
+};
+
+Drawn draw_picture(const std::variant<Matrix, Frame>& object, const Region& window,
+                   std::size_t width, std::size_t height, What what, bool from_stats,
+                   const std::string& file, const Console& console) {
+  const picture::BlocksIn blocks(base(object));
+  auto rows = picture::Axis::fit(window.rows, std::max<std::size_t>(height, 1));
+  auto cols = picture::Axis::fit(window.cols, std::max<std::size_t>(width, 1));
+  if (what == What::kind) {
+    return {picture::draw_kinds(blocks, std::move(rows), std::move(cols)), std::nullopt};
+  }
+  picture::Raster raster(std::move(rows), std::move(cols));
+  if (from_stats) {
+    picture::draw_counts(blocks, raster);
+    if (what != What::density && raster.total().known < raster.total().cells) {
+      throw Error(Errc::unsupported, file, std::nullopt,
+                  fmt::format("its index holds no statistics that tell the {}; leave out "
+                              "--from-stats to read the cells",
+                              picture::legend_text(what, {}, true)));
+    }
+  } else {
+    Progress progress(printable(file), console.quiet);
+    picture::ScanOptions options{console.threads, [&](std::uint64_t done, std::uint64_t total) {
+                                   progress.update(done, total);
+                                 }};
+    picture::draw_cells(object, blocks, raster, options);
+  }
+  return {picture::picture_of(raster, what), raster.total()};
+}
+
+std::string range_text(Range range) { return fmt::format("{}:{}", range.begin, range.end); }
+
+/// "100000 x 20000, f32", and the window if it is not everything.
+std::string shape_text(const std::variant<Matrix, Frame>& object, const Region& window) {
+  const BlockedObject& o = base(object);
+  std::string text = fmt::format("{} x {}, {}", o.rows(), o.cols(), type_text(object));
+  if (window.rows != Range{0, o.rows()}) text += ", rows " + range_text(window.rows);
+  if (window.cols != Range{0, o.cols()}) text += ", columns " + range_text(window.cols);
+  return text;
+}
+
+std::string blocks_text(const BlockedObject& object) {
+  const BlockCounts counts = object.counts();
+  if (counts.total == 0) return "no blocks";
+  const auto grid = object.grid();
+  const std::string kinds = kinds_text(counts);
+  if (counts.total == 1) return fmt::format("1 block ({})", kinds.substr(2));
+  return grid ? fmt::format("{} x {} tiles of {} x {} ({})", grid->rows, grid->cols,
+                            grid->tile.rows, grid->tile.cols, kinds)
+              : fmt::format("{} blocks ({})", counts.total, kinds);
+}
+
+/// What people ask first of the cells shown.
+std::string figures_text(const picture::Pixel& total, bool from_counts) {
+  if (total.cells <= 0) return "no cell is stored";
+  std::string text = fmt::format("{} {:.0f} ({:.4g} %)", from_counts ? "stored" : "non-zero",
+                                 total.nonzero, 100 * total.nonzero / total.cells);
+  if (total.known > total.nan) {
+    text += fmt::format(", mean {:.6g}, minimum {:.6g}, maximum {:.6g}",
+                        total.sum / (total.known - total.nan), total.minimum(), total.maximum());
+  }
+  if (total.nan > 0) text += fmt::format(", NaN {:.0f}", total.nan);
+  return text;
+}
+
+/// "each character: 1250 rows x 250 columns".
+std::string step_text(const picture::Picture& picture, bool halves) {
+  const auto size = [](const picture::Axis& axis) {
+    const double cells =
+        static_cast<double>(axis.cells().size()) / static_cast<double>(axis.pixels());
+    return fmt::format("{:.4g}", cells);
+  };
+  if (picture.dots.empty() || (picture.rows.pixels() == picture.rows.cells().size() &&
+                               picture.cols.pixels() == picture.cols.cells().size())) {
+    return {};
+  }
+  return fmt::format("each {}: {} rows x {} columns", halves ? "half block" : "character",
+                     size(picture.rows), size(picture.cols));
+}
+
+void show_as_text(const std::variant<Matrix, Frame>& object, const Region& window, What what,
+                  const ShowFlags& flags, const std::string& file, Console& console) {
+  Output& out = console.out;
+  picture::Terminal terminal{out.width(), out.height(), depth_of(flags.colour, out)};
+  if (flags.size) {
+    terminal.columns = flags.size->first;
+    terminal.lines = flags.size->second;
+  } else {
+    terminal.lines -= std::min(terminal.lines, kTextAround - 2);
+  }
+  const picture::TextLayout layout = picture::layout_for(terminal, window);
+  const Drawn drawn = draw_picture(object, window, layout.width, layout.height, what,
+                                   flags.from_stats, file, console);
+  const picture::Scale scale = picture::scale_for(drawn.picture, flags.scale, holds_counts(object));
+  out.print("{}: {}\n", printable(file), shape_text(object, window));
+  out.print("{}\n", blocks_text(base(object)));
+  if (window.empty()) {
+    out.write("no cells, so there is nothing to draw\n");
+    return;
+  }
+  out.write(picture::draw_text(drawn.picture, scale, terminal));
+  out.write(picture::legend_line(drawn.picture, scale, terminal,
+                                 picture::legend_text(what, scale, flags.from_stats)));
+  if (drawn.total) out.print("{}\n", figures_text(*drawn.total, flags.from_stats));
+  const std::string step = step_text(drawn.picture, terminal.depth != Depth::none);
+  if (!step.empty()) out.print("{}\n", step);
+}
+
+void show_as_file(const std::variant<Matrix, Frame>& object, const Region& window, What what,
+                  const ShowFlags& flags, const std::string& file, const Console& console) {
+  const auto size = flags.size.value_or(std::pair{kFigureWidth, kFigureHeight});
+  const picture::FigureLayout layout = picture::figure_layout(size.first, size.second, window);
+  const Drawn drawn = draw_picture(object, window, layout.across, layout.down, what,
+                                   flags.from_stats, file, console);
+  const picture::Scale scale = picture::scale_for(drawn.picture, flags.scale, holds_counts(object));
+  picture::FigureText text{printable(file) + ": " + shape_text(object, window),
+                           {},
+                           picture::legend_text(what, scale, flags.from_stats)};
+  text.subtitle =
+      drawn.total ? figures_text(*drawn.total, flags.from_stats) : blocks_text(base(object));
+  const bool svg = flags.destination.path.ends_with(".svg");
+  publish(flags.destination, svg ? picture::svg_figure(drawn.picture, scale, text, layout)
+                                 : picture::png_figure(drawn.picture, scale, text, layout));
+}
+
+int run_show(const Arguments& arguments, Console& console) {
+  Input input;
+  ShowFlags flags;
+  Command command(kShowVerb);
+  add_input(command, input);
+  add_show_flags(command, flags);
+  add_reading_flags(command, input.options);
+  add_shared_flags(command, console, "errors as JSON");
+  command.parse(arguments);
+
+  const std::string& path = flags.destination.path;
+  if (!path.empty()) {
+    if (!path.ends_with(".png") && !path.ends_with(".svg")) {
+      throw UsageError(
+          fmt::format("-o takes a name that ends in .png or .svg, not '{}'", printable(path)));
+    }
+    require_replaceable(flags.destination);
+  } else if (flags.destination.force) {
+    throw UsageError("--force is about a file: name it with -o OUT");
+  }
+  const auto object = open_input(input);
+  say_note(input, base(object), console);
+  const Region window = resolve_window(flags.window, base(object), input.name());
+  const What what = flags.what.value_or(mostly_zeros(object) ? What::density : What::mean);
+  if (path.empty()) {
+    show_as_text(object, window, what, flags, input.name(), console);
+  } else {
+    show_as_file(object, window, what, flags, input.name(), console);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+const Verb kShowVerb = {
+    "show",
+    "FILE",
+    "a picture, on the terminal or as a file",
+    "Every pixel or character sums up the cells that it stands for. Densities are drawn on\n"
+    "a logarithmic scale; NaN, and cells that no block covers, have a colour of their own.\n",
+    "  dapple show ratings.dbdf\n"
+    "  dapple show ratings.dbdf --what max --rows 0:1000\n"
+    "  dapple show ratings.dbdf --what kind\n"
+    "  dapple show ratings.dbdf --from-stats -o ratings.png --size 1200x900\n",
+    run_show};
+
+}  // namespace dapple::cli
