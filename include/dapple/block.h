@@ -13,6 +13,14 @@
 
 namespace dapple {
 
+namespace detail {
+template <class Col>
+class BandReader;
+}  // namespace detail
+
+template <Value T, class Col>
+class RowRange;
+
 /// How a block stores its cells; codes of the DAPHNE binary format, version 1 ("Block types").
 enum class BlockKind : std::uint8_t { empty = 0, dense = 1, csr = 2, coo = 3 };
 
@@ -81,6 +89,11 @@ class Block {
     return {s.data, static_cast<std::uint32_t>(s.nnz), s.rows, s.cols};
   }
 
+  /// The rows of the block as values of T, whatever it is stored as; include "dapple/rows.h".
+  /// Throws as `decode`.
+  template <Value T>
+  RowRange<T, std::uint32_t> rows() const;
+
   /// Copies all cells to `out`, row after row, `row_stride` values apart (0: no gap), whatever
   /// the block's kind and stored type. Throws type_mismatch when a value does not fit T exactly
   /// (rule R6), corrupt (R5), invalid_argument when `out` is too small. O(cells + bytes).
@@ -121,6 +134,7 @@ class Block {
   };
   DenseBytes dense_bytes(ValueType wanted) const;
   SparseBytes sparse_bytes(BlockKind wanted_kind, ValueType wanted) const;
+  detail::BandReader<std::uint32_t> row_bands(ValueType type) const;
   void decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const;
 
   const detail::Store* store_;

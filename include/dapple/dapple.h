@@ -14,6 +14,7 @@
 #include "dapple/open.h"            // any file
 #include "dapple/product.h"         // times vectors
 #include "dapple/region.h"          // where cells are
+#include "dapple/rows.h"            // rows, whatever they are stored as
 #include "dapple/sidecar.h"         // an index beside a file
 #include "dapple/tiles.h"           // its cells as the caller's type
 #include "dapple/stats.h"           // minimum, mean, variance

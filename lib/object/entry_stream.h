@@ -62,7 +62,7 @@ void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
     if (row >= rows.begin) take(row, p, count);
     p += std::size_t{count} * (4 + kSize);
   }
-  cursor = {last, static_cast<std::uint64_t>(p - s.data), s.entry.stored - left};
+  cursor = {last, s.entry.stored - left};
   if (last == s.entry.rows && left != 0) s.fail_sum(s.entry.stored - left);
 }
 

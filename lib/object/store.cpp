@@ -9,6 +9,7 @@
 #include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
 #include "lib/object/overlap.h"
+#include "lib/object/row_access.h"
 
 namespace dapple::detail {
 
@@ -299,6 +300,12 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
 std::vector<Detail> Store::details() const {
   if (state_ == nullptr) return {};
   return watched([&] { return state_->details(*this); });
+}
+
+RowAccess& Store::row_access() const {
+  const std::lock_guard lock(mutex_);
+  if (!row_access_) row_access_ = std::make_shared<RowAccess>(*this);
+  return *row_access_;
 }
 
 void Store::prefetch(const Region& region) const {

@@ -24,6 +24,7 @@
 
 namespace dapple::detail {
 
+class RowAccess;
 class Store;
 
 /// Where decoded cells go: cell (r, c) of the rectangle at data + r * row_step + c * col_step, as
@@ -108,8 +109,7 @@ struct CsrTarget {
 /// front. One that is new, or stands behind the rows that are asked for, is at row 0.
 struct RowCursor {
   std::uint64_t row = 0;
-  std::uint64_t byte = 0;     // from the first row
-  std::uint64_t entries = 0;  // of the rows in front
+  std::uint64_t entries = 0;  // of the rows above it
 };
 
 /// How the blocks of one format are decoded: a table of functions, one table per format.
@@ -257,6 +257,9 @@ class Store {
     }
   }
 
+  /// Where the rows of blocks are; made when it is first asked for.
+  RowAccess& row_access() const;
+
   void prefetch(const Region& region) const;
 
   /// Runs `f`, which reads the file. When the file is guarded and was cut or changed, throws io,
@@ -307,7 +310,8 @@ class Store {
   mutable Places places_;
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
-  mutable std::mutex mutex_;                 // guards the making of truth_
+  mutable std::shared_ptr<RowAccess> row_access_;
+  mutable std::mutex mutex_;  // guards the making of truth_
 };
 
 }  // namespace dapple::detail

@@ -120,11 +120,16 @@ void convert_row(const Store& store, const Entry& block, std::uint64_t r, const 
   }
 }
 
+RowWalk walk_from(const Store& store, const Entry& block, const RowCursor& cursor) {
+  const std::uint64_t passed = cursor.row * kCountBytes + cursor.entries * kEntryBytes;
+  return {store.file(), block.offset + passed, block.offset + block.bytes};
+}
+
 /// Rows in ascending order, as writers make them, take one pass.
 bool btable_arrays(const Store& store, const Entry& block, Range rows, RowCursor& cursor,
                    const CsrTarget& out) {
   if (cursor.row > rows.begin) cursor = {};
-  RowWalk walk(store.file(), block.offset + cursor.byte, block.offset + block.bytes);
+  RowWalk walk = walk_from(store, block, cursor);
   walk.skip(rows.begin - cursor.row);
   std::vector<std::uint32_t> order;
   std::uint64_t k = 0;
@@ -159,14 +164,13 @@ bool btable_arrays(const Store& store, const Entry& block, Range rows, RowCursor
     }
     out.row_ptr[r - rows.begin + 1] = k;
   }
-  cursor = {rows.end, walk.offset() - block.offset, 0};
+  cursor = {};  // how many entries the rows above hold was not counted
   return true;
 }
 
 void skip_rows(const Store& store, const Entry& block, std::uint64_t row, RowCursor& cursor) {
-  RowWalk walk(store.file(), block.offset + cursor.byte, block.offset + block.bytes);
+  RowWalk walk = walk_from(store, block, cursor);
   for (; cursor.row < row; ++cursor.row) cursor.entries += walk.next().size;
-  cursor.byte = walk.offset() - block.offset;
 }
 
 }  // namespace

@@ -1,0 +1,92 @@
+#include "dapple/rows.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "lib/base/parallel.h"
+#include "lib/compute/row_stream.h"
+
+namespace dapple {
+
+namespace detail {
+
+template <class Col>
+struct BandReader<Col>::Impl {
+  /// A band, decoded and in one piece.
+  struct Slot {
+    RowBand band;
+    Array<std::uint64_t> row_ptr;
+    Array<Col> cols;
+    Array<std::byte> values;
+  };
+
+  std::shared_ptr<const Store> store;
+  std::uint64_t rows;
+  unsigned threads;
+  RowStream stream;
+  std::vector<Slot> slots;  // one per thread
+  std::size_t filled = 0, taken = 0;
+
+  Impl(std::shared_ptr<const Store> s, const Region& region, ValueType type,
+       const ReadOptions& options)
+      : store(std::move(s)),
+        rows(region.rows.size()),
+        threads(options.threads),
+        stream(*store, region, type, options.absent),
+        slots(worker_limit(threads)) {}
+
+  void fill() {
+    filled = taken = 0;
+    while (filled < slots.size() && stream.next(slots[filled].band)) ++filled;
+    parallel_for(filled, threads, [&](std::uint64_t i) {
+      Slot& slot = slots[i];
+      stream.decode(slot.band);
+      slot.row_ptr.reset(slot.band.rows().size() + 1);
+      slot.row_ptr[0] = 0;
+      slot.cols.reset(slot.band.entries());
+      slot.values.reset(slot.band.entries() * stream.value_size());
+      slot.band.place(0, slot.row_ptr.data(), slot.cols.data(), slot.values.data());
+    });
+  }
+};
+
+template <class Col>
+BandReader<Col>::BandReader(std::shared_ptr<const Store> store, const Region& region,
+                            ValueType type, const ReadOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(store), region, type, options)) {}
+
+template <class Col>
+BandReader<Col>::~BandReader() = default;
+template <class Col>
+BandReader<Col>::BandReader(BandReader&&) noexcept = default;
+template <class Col>
+BandReader<Col>& BandReader<Col>::operator=(BandReader&&) noexcept = default;
+
+template <class Col>
+std::uint64_t BandReader<Col>::rows() const noexcept {
+  return impl_->rows;
+}
+
+template <class Col>
+bool BandReader<Col>::next(Band& band) {
+  if (impl_->taken == impl_->filled) impl_->fill();
+  if (impl_->filled == 0) return false;
+  const auto& slot = impl_->slots[impl_->taken++];
+  band = {slot.band.rows().begin, slot.band.rows().size(), slot.row_ptr.data(), slot.cols.data(),
+          slot.values.data()};
+  return true;
+}
+
+template class BandReader<std::uint32_t>;
+template class BandReader<std::uint64_t>;
+
+}  // namespace detail
+
+detail::BandReader<std::uint32_t> Block::row_bands(ValueType type) const {
+  // Borrowed, as the block is.
+  const std::shared_ptr<const detail::Store> borrowed(std::shared_ptr<void>(), &store());
+  return {borrowed, store().fetched_entry(number_).cells(), type, {}};
+}
+
+}  // namespace dapple
