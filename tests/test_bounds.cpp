@@ -130,8 +130,8 @@ TEST_CASE("bounds: where nothing is stored, a conversion passes over any number 
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(error.file() == (dir / "out.dbdf").string());
   CHECK(error.detail() ==
-        "expected at most 16777216 empty blocks to fill what was not put, got more; choose larger "
-        "tiles");
+        "more than 16777216 empty blocks for cells that were never put would be needed; choose "
+        "larger tiles");
 
   constexpr std::uint64_t kFew = std::uint64_t{1} << 40;
   const auto few = dir.write("few.dbdf", Image::matrix(kFew, 3, ValueType::f64, 2).bytes());
@@ -150,14 +150,14 @@ TEST_CASE("bounds: a file that would be of too many tiles is named") {
   CHECK(error->code() == Errc::invalid_argument);
   CHECK(error->file() == (dir / "m.dbdf").string());
   CHECK(error->detail() ==
-        "expected at most 16777216 strips of columns, got more; choose larger tiles");
+        "more than 16777216 strips of columns would be needed; choose larger tiles");
 }
 
 TEST_CASE("bounds: a listed block lies inside the object and the file, or its entry is blamed") {
   const test::TempDir dir;
   const auto sound = two_tiles(dir);
   const std::size_t entry = index_start(sound) + 64;
-  const std::string remedy = "; 'dapple repair' rebuilds the index";
+  const std::string remedy = "; repair the file to rebuild its index";
 
   const Error far = listing_error(dir, 64, std::uint64_t{1} << 63);  // rx of the second
   CHECK(far.code() == Errc::corrupt);
@@ -195,7 +195,7 @@ TEST_CASE("bounds: more stored values than the file has bytes are not believed")
   CHECK(error->offset() == start);
   CHECK(error->detail() == "expected an index of at most " + std::to_string(bytes.size()) +
                                " stored values in as many bytes of the file, got 1000000000000; "
-                               "'dapple repair' rebuilds the index");
+                               "repair the file to rebuild its index");
 }
 
 TEST_CASE("bounds: a file that is cut under a guard is io to whoever walks over its blocks") {

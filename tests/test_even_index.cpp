@@ -182,7 +182,7 @@ TEST_CASE("even index: one that says so of other tiles is found out, and shows n
     REQUIRE(report.findings.size() == 1);
     CHECK(std::string(report.findings[0].what()) ==
           (dir / "m").string() + ": corrupt at byte " + std::to_string(bytes.size() - kIndexLine) +
-              ": expected tiles that lie evenly, as the index has it, got others");
+              ": the tiles are not evenly spaced, though the index says so");
   }
 }
 

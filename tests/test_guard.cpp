@@ -362,3 +362,34 @@ TEST_CASE("guard: files that are verified, indexed or repaired tell as well") {
   told([&](const TakeProgress& tell) { repair(path, dir / "out", {}, guarded(), tell); });
   CHECK(dir.names() == std::vector<std::string>{"m.dbdf"});
 }
+
+TEST_CASE("guard: a thread that blocks SIGBUS is protected like any other") {
+  const TempDir dir;
+  for (const unsigned threads : {1U, 2U}) {
+    CAPTURE(threads);
+    fs::remove(dir / "m.dbdf");
+    const fs::path path = write_tiles(dir);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_BLOCK, &all, nullptr);
+      const Matrix m = Matrix::open(path, guarded());
+      m.prefetch(all_of(m));
+      pthread_sigmask(SIG_BLOCK, &all, nullptr);
+      const auto view = m.block({3 * kEdge, 3 * kEdge}).dense_view<double>();
+      cut(path, 4096);
+      if (view(kEdge - 1, 0) != 0) _exit(1);
+      pthread_sigmask(SIG_BLOCK, &all, nullptr);
+      ReadOptions options;
+      options.threads = threads;
+      const auto error = test::error_of([&] { m.read<double>(all_of(m), options); });
+      _exit(error && error->code() == Errc::io ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+}

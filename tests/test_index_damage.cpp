@@ -81,13 +81,14 @@ WriteOptions unsynced() {
 }
 
 constexpr std::string_view kUnusable =
-    "expected a sound index, whose hashes are to be checked, got a damaged one; 'dapple repair' "
-    "rebuilds it";
+    "the index is damaged, so the hashes that were to be checked are lost; repair the file to "
+    "rebuild it";
 constexpr std::string_view kBadTrailer =
-    "expected an index trailer whose fields fit its hash and the file, got one that does not; the "
-    "file reads without its index";
+    "the index trailer does not match its hash or the file, which is read without its index; "
+    "repair "
+    "the file to rebuild it";
 constexpr std::string_view kOtherBytes =
-    "expected block (0, 0) with the bytes that the index's hash was made of, got others";
+    "the bytes of block (0, 0) do not match their hash in the index";
 
 }  // namespace
 
@@ -218,7 +219,7 @@ TEST_CASE("index damage: a lost block that only an entry of a damaged index name
   damaged[damaged.size() - kLine] ^= std::byte{1};
   const auto path = dir.write("damaged.dbdf", damaged);
   const std::string loss = std::to_string(empty.offset - kPosition) +
-                           ": expected block (2, 0), which the index names, got other bytes";
+                           ": block (2, 0), which the index names, is not there";
   const RepairReport report = repair(path, dir / "out", unsynced());
   CHECK(lines(report.lost) == std::vector{loss});
   CHECK(report.blocks_lost == 1);
@@ -236,6 +237,5 @@ TEST_CASE("index damage: of blocks that share a cell, all that are dropped are c
   CHECK(report.blocks_kept == 0);
   CHECK(report.blocks_lost == 2);
   CHECK(lines(report.lost) ==
-        std::vector<std::string>{"63: expected blocks that share no cell (R3), got cell (0, 1) in "
-                                 "block (0, 0) and in block (0, 1)"});
+        std::vector<std::string>{"63: blocks (0, 0) and (0, 1) both hold cell (0, 1) (R3)"});
 }

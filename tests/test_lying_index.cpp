@@ -68,8 +68,8 @@ struct Forged {
 };
 
 std::string other_entry(const Forged& file, std::string_view block) {
-  return std::to_string(file.entries + kLine) + ": expected an entry for block " +
-         std::string(block) + " as its header has it, got one that differs";
+  return std::to_string(file.entries + kLine) + ": the index entry of block " + std::string(block) +
+         " does not match the block";
 }
 
 }  // namespace
@@ -100,8 +100,8 @@ TEST_CASE("lying index: a damaged block is named beside it, and no other one is 
     const auto path = dir.write("lie.dbdf", file.bytes);
     const auto found = lines(verify(path, Level::payload).findings);
     REQUIRE(found.size() == 2);
-    CHECK(found[1] == std::to_string(file.entries) +
-                          ": expected an index that names the blocks of the file, got others");
+    CHECK(found[1] ==
+          std::to_string(file.entries) + ": the index names other blocks than those of the file");
     CHECK(repair(path, dir / "out").blocks_kept == 2);
   }
   SUBCASE("in its header") {
@@ -109,8 +109,8 @@ TEST_CASE("lying index: a damaged block is named beside it, and no other one is 
     const auto path = dir.write("lie.dbdf", file.bytes);
     const RepairReport report = repair(path, dir / "out");
     CHECK(lines(report.lost) ==
-          std::vector{std::to_string(last - kPosition) + ": expected the header of block (2, 0) as "
-                                                         "the index has it, got another"});
+          std::vector{std::to_string(last - kPosition) + ": the block header is not that of block "
+                                                         "(2, 0), as the index has it"});
     CHECK(report.blocks_kept == 2);
   }
   const Matrix saved = Matrix::open(dir / "out");

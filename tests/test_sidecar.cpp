@@ -150,6 +150,88 @@ TEST_CASE("sidecar: any changed byte gives the truth, or an error") {
   }
 }
 
+TEST_CASE("sidecar: verify finds any changed byte of it, and blames it, not the file") {
+  Rng rng(53);
+  for (const bool gaps : {false, true}) {
+    const TempDir dir;
+    const test::Partition p = gaps ? test::scattered(rng, 6, 6, 6) : test::pinwheels(1);
+    const auto path = dir.write("m", test::random_matrix(rng, p, ValueType::i16).bytes());
+    const auto found_before = verify(path, Level::payload).findings.size();  // absent cells
+    write_sidecar(path);
+    CHECK(verify(path, Level::payload).findings.size() == found_before);
+    const fs::path sidecar = sidecar_path(path);
+    auto bytes = test::read_bytes(sidecar);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      CAPTURE(at);
+      bytes[at] ^= std::byte{4};
+      overwrite(sidecar, bytes);
+      for (const Level level : {Level::structure, Level::payload}) {
+        const auto findings = verify(path, level).findings;
+        REQUIRE(findings.size() > found_before);
+        CHECK(findings.back().file() == sidecar.string());
+      }
+      bytes[at] ^= std::byte{4};
+    }
+  }
+}
+
+TEST_CASE("sidecar: an entry that leads astray is an error that names the sidecar") {
+  const TempDir dir;
+  const auto path = dir.write("m", pinwheel_image().bytes());
+  write_sidecar(path);
+  const fs::path sidecar = sidecar_path(path);
+  const auto sound = test::read_bytes(sidecar);
+  const std::uint64_t entry = 2 * test::kLine;  // after the binding and the head
+  // Position, offset, bytes, stored values, rows, columns, block type, value type.
+  for (const std::uint64_t field : {0, 8, 16, 24, 32, 48, 52, 56, 57}) {
+    CAPTURE(field);
+    auto bytes = sound;
+    bytes[entry + field] ^= std::byte{1};
+    overwrite(sidecar, bytes);
+    const Matrix m = Matrix::open(path);
+    const auto error = test::error_of([&] { m.read<double>({{0, m.rows()}, {0, m.cols()}}); });
+    if (!error) continue;  // it was walked again
+    CHECK(error->code() == Errc::corrupt);
+    CHECK(error->file() == sidecar.string());
+  }
+}
+
+TEST_CASE("sidecar: a file that has an index of its own gets one only if that is asked for") {
+  const TempDir dir;
+  auto w = MatrixWriter::create(dir / "m", 2, 2, ValueType::u8);
+  w.finish();
+  CHECK(!write_sidecar(dir / "m"));
+  CHECK(dir.names() == std::vector<std::string>{"m"});
+  CHECK(write_sidecar(dir / "m", {}, {}, true));
+  CHECK(dir.names() == std::vector<std::string>{"m", "m.dpx"});
+  CHECK(origin(dir / "m") == IndexOrigin::embedded);
+  CHECK(verify(dir / "m", Level::payload).findings.empty());
+}
+
+TEST_CASE("sidecar: it goes with the file that is replaced, and only if it is one") {
+  const TempDir dir;
+  const auto rewrite = [&] {
+    WriteOptions options;
+    options.overwrite = true;
+    options.plain = true;
+    MatrixWriter::create(dir / "m", 2, 2, ValueType::u8, options).finish();
+  };
+  rewrite();
+  CHECK(write_sidecar(dir / "m"));
+  rewrite();
+  CHECK(dir.names() == std::vector<std::string>{"m"});
+  CHECK(verify(dir / "m", Level::payload).findings.empty());
+  CHECK(write_sidecar(dir / "m"));
+  ConvertOptions options;
+  options.write.overwrite = true;
+  options.to = "csv";
+  convert(open(dir / "m"), {}, dir / "m", options);
+  CHECK(dir.names() == std::vector<std::string>{"m"});
+  test::write_text(dir / "m.dpx", "what somebody else calls so");
+  rewrite();
+  CHECK(dir.names() == std::vector<std::string>{"m", "m.dpx"});
+}
+
 TEST_CASE("sidecar: files that need no index get none") {
   const TempDir dir;
   test::write_text(dir / "text", "no DAPHNE file");

@@ -219,7 +219,7 @@ TEST_CASE("writer: rows of the caller's that overlap are refused, and the writer
     writer.put<double>({0, 0}, {cells.data(), 3, 4, 3});
   }));
   CHECK(error.code() == Errc::invalid_argument);
-  CHECK(error.detail() == "expected rows of 4 values at least as far apart, got 3 values");
+  CHECK(error.detail() == "rows of 4 values overlap when they are 3 values apart");
   writer.put<double>({0, 0}, {cells.data(), 3, 4, 4});
   writer.finish();
   CHECK(Matrix::open(dir / "m.dbdf").read<double>({{2, 3}, {3, 4}}) == std::vector<double>{1});

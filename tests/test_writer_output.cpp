@@ -63,7 +63,7 @@ TEST_CASE("writer: blocks that share a cell are refused, and no file appears (R3
     CHECK(error->file() == (dir / "m").string());
     const auto again = test::error_of([&] { w.finish(); });
     REQUIRE(again);
-    CHECK(again->detail() == "expected to finish the file once, got a second time");
+    CHECK(again->detail() == "the file was finished before");
   }
   CHECK(dir.names().empty());
 }
@@ -225,4 +225,71 @@ TEST_CASE("writer: rows that lie apart are written as those side by side") {
     CHECK(write("apart", {apart.data(), rows, cols, step}) ==
           write("packed", {packed.data(), rows, cols}));
   }
+}
+
+TEST_CASE("writer: a cell that is given twice is refused, whatever the values are") {
+  const TempDir dir;
+  auto w = writer<double>(dir / "m", 1, 4);
+  const std::vector<std::uint64_t> row_ptr{0, 3};
+  for (const auto& values : {std::vector<double>{1, 2, 3}, {1, 0, 3}, {0, 1, 3}, {0, 0, 3}}) {
+    for (const auto& cols : {std::vector<std::uint32_t>{1, 1, 2}, {1, 2, 1}, {2, 1, 1}}) {
+      CAPTURE(cols);
+      const auto csr = test::error_of([&] {
+        w.put<double>({0, 0}, CsrRef<double>{1, 4, row_ptr, cols, values});
+      });
+      REQUIRE(csr);
+      CHECK(csr->code() == Errc::invalid_argument);
+      CHECK(csr->detail().find("given twice (R5)") != std::string::npos);
+      std::vector<Triplet<double>> entries;
+      for (std::size_t i = 0; i < 3; ++i) entries.push_back({0, cols[i], values[i]});
+      const auto coo = test::error_of([&] {
+        w.put<double>({0, 0}, {1, 4}, std::span<const Triplet<double>>(entries));
+      });
+      REQUIRE(coo);
+      CHECK(coo->code() == Errc::invalid_argument);
+    }
+  }
+}
+
+TEST_CASE("writer: a single row may have any stride, since no second one exists") {
+  const TempDir dir;
+  const std::vector<int> values{1, 2, 3, 4};
+  auto w = writer<int>(dir / "m", 1, 4);
+  w.put<int>({0, 0}, {values.data(), 1, 4, 1});
+  w.finish();
+  const Matrix m = Matrix::open(dir / "m");
+  std::vector<int> row(4);
+  m.read<int>({{0, 1}, {0, 4}}, std::span(row), 1);
+  CHECK(row == values);
+}
+
+TEST_CASE("writer: an alignment that would make a file of little but padding is refused") {
+  const TempDir dir;
+  WriteOptions options;
+  options.tile = TileShape{1, 1};
+  options.align = 2 << 20;
+  options.sync = false;
+  options.kind = KindChoice::dense;
+  auto w = MatrixWriter::create(dir / "m", 64, 64, ValueType::f64, options);
+  const double value = 0.1;
+  const auto error = test::error_of([&] {
+    for (std::uint64_t r = 0; r < 64; ++r) {
+      for (std::uint64_t c = 0; c < 64; ++c) w.put<double>({r, c}, {&value, 1, 1});
+    }
+  });
+  REQUIRE(error);
+  CHECK(error->code() == Errc::invalid_argument);
+  CHECK(error->detail().find("choose larger tiles or a smaller alignment") != std::string::npos);
+  CHECK(dir.names().empty());
+}
+
+TEST_CASE("writer: a user's own file that is named like a temporary one stays") {
+  const TempDir dir;
+  const std::vector<std::string> own{".m.dapple-0", ".m.dapple-1", ".m.dapple-0-0123456789abcdef"};
+  for (const std::string& name : own) test::write_text(dir / name, "mine");
+  writer<int>(dir / "m", 2, 2).finish();
+  WriteOptions options;
+  options.overwrite = true;
+  MatrixWriter::create(dir / "m", 2, 2, ValueType::u8, options).finish();
+  for (const std::string& name : own) CHECK(test::read_text(dir / name) == "mine");
 }

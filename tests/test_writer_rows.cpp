@@ -130,8 +130,7 @@ TEST_CASE("writer: values of another type become the matrix's, or are refused by
     w.put<double>({0, 0}, CsrRef<double>{2, 3, row_ptr, col_idx, not_fit});
   });
   REQUIRE(error);
-  CHECK(test::told(*error) ==
-        "type_mismatch: expected values that fit i16 (R6), got another in cell (1, 0)");
+  CHECK(test::told(*error) == "type_mismatch: the value in cell (1, 0) is not exact as i16 (R6)");
   w.put<double>({0, 0}, CsrRef<double>{2, 3, row_ptr, col_idx, fit});
   w.finish();
   CHECK(Matrix::open(dir / "m").read<int>({{0, 2}, {0, 3}}) == std::vector<int>{0, 0, 7, -3, 0, 0});
@@ -237,12 +236,11 @@ TEST_CASE("writer: rows that are refused at their end leave nothing in the file"
     auto error = test::error_of([&] { w.template put<double>({ManyRows::kRows, 0}, twice.ref()); });
     REQUIRE(error);
     CHECK(test::told(*error) ==
-          "invalid_argument: expected each cell once (R5), got cell (1999, 233) of the block at "
-          "(2000, 0) twice");
+          "invalid_argument: cell (1999, 233) of the block at (2000, 0) is given twice (R5)");
     error = test::error_of([&] { w.template put<double>({ManyRows::kRows, 0}, outside.ref()); });
     REQUIRE(error);
     CHECK(test::told(*error) ==
-          "out_of_range: expected entries inside the block of 2000 x 240 cells, got (1999, 240)");
+          "out_of_range: entry (1999, 240) is outside the block of 2000 x 240 cells");
   });
   CHECK(test::read_bytes(dir / "refused") == test::read_bytes(dir / "plain"));
 }

@@ -14,19 +14,27 @@ namespace {
 
 int run_index(const Arguments& arguments, Console& console) {
   Input input;
+  bool force = false, written = false;
   Command command(kIndexVerb);
   command.operand("FILE", input.file, "the file to index");
   add_from_flag(command, input.options);
+  command.flag("--force", force, "write FILE.dpx even when FILE has an index of its own");
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
 
   require_named_file(input, "index");
   {
     Progress progress(printable(input.file), console.quiet);
-    write_sidecar(input.file, input.options,
-                  [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
+    written = write_sidecar(
+        input.file, input.options,
+        [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); }, force);
   }
-  if (!console.quiet && !console.json) {
+  if (!written) {
+    if (!console.quiet && !console.json) {
+      say(fmt::format("{} has an index of its own; nothing was written (--force writes one)",
+                      printable(input.file)));
+    }
+  } else if (!console.quiet && !console.json) {
     const auto object = open_input(input);
     say(fmt::format("{}: {}", printable(sidecar_path(input.file).string()),
                     counted(base(object).counts().total, "block")));
@@ -41,7 +49,8 @@ const Verb kIndexVerb = {
     "FILE",
     "save the block index of a file beside it",
     "Writes FILE.dpx, so that opening FILE needs no walk through its blocks. FILE is not\n"
-    "touched; an index of an older state of it is replaced.\n",
+    "touched; an index of an older state of it is replaced. A file that dapple wrote has an\n"
+    "index already, and needs none beside it.\n",
     "  dapple index from-elsewhere.dbdf\n",
     run_index};
 

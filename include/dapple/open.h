@@ -59,8 +59,10 @@ struct OpenOptions {
   /// process with SIGBUS. Views cannot throw: `BlockedObject::require_intact` after their use
   /// tells. While an object that was opened so lives, the library handles SIGBUS: signals that are
   /// not about its files go to the handler that was there before, which is put back with the last
-  /// such object. A handler that is installed meanwhile must pass on what it does not know. Every
-  /// fetch and read costs one system call more.
+  /// such object. A handler that is installed meanwhile must pass on what it does not know. A
+  /// blocked SIGBUS would end the process whatever handler there is, so each thread that opens,
+  /// fetches or reads has it unblocked, and left so; a thread that only uses views which another
+  /// one fetched calls `require_intact` first. Every fetch and read costs two system calls more.
   bool guard = false;
   CsvOptions csv{};
   FutharkOptions futhark{};

@@ -10,10 +10,12 @@ namespace dapple {
 /// FILE.dpx beside FILE.
 std::filesystem::path sidecar_path(const std::filesystem::path& file);
 
-/// Walks `file` once and publishes its index beside it, atomically; replaces an older one.
-/// Throws what `open` throws; unsupported for formats whose opening needs no index; stale_index
-/// when the file changes meanwhile.
-void write_sidecar(const std::filesystem::path& file, const OpenOptions& options = {},
-                   const TakeProgress& progress = {});
+/// Walks `file` once and publishes its index beside it, atomically; replaces an older one. Returns
+/// false, and writes nothing, when the file has an index of its own, which a reader prefers; with
+/// `even_if_indexed` the sidecar is written all the same.
+/// Throws what `open` throws; unsupported for formats that need no index; stale_index when the file
+/// changes meanwhile. O(n log n) in blocks; reads headers only.
+bool write_sidecar(const std::filesystem::path& file, const OpenOptions& options = {},
+                   const TakeProgress& progress = {}, bool even_if_indexed = false);
 
 }  // namespace dapple

@@ -17,6 +17,8 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "lib/base/bus_signal.h"
+
 namespace dapple::detail {
 
 /// Most threads that a call with this `threads` option uses; 0 asks for one per processor. Never
@@ -45,13 +47,17 @@ inline void take_over(const void*) {}
 template <class Call>
 class Workers {
  public:
-  Workers(std::uint64_t n, const Call& call) : n_(n), call_(call) { hand_over(this); }
+  Workers(std::uint64_t n, const Call& call)
+      : n_(n), call_(call), takes_bus_signal_(takes_bus_signal()) {
+    hand_over(this);
+  }
   ~Workers() { take_over(this); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
   DAPPLE_WORK void operator()(unsigned worker) const {
     take_over(this);
+    if (takes_bus_signal_) unblock_bus_signal();  // a guarded map is read as the caller reads it
     try {
       for (std::uint64_t i = next_++; i < n_; i = next_++) call_(i, worker);
     } catch (...) {
@@ -68,6 +74,7 @@ class Workers {
  private:
   const std::uint64_t n_;
   const Call& call_;
+  const bool takes_bus_signal_;
   mutable std::atomic<std::uint64_t> next_{0};
   mutable std::atomic<bool> failed_{false};
 };

@@ -13,15 +13,20 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
   using namespace detail;
   const auto file = MappedFile::open(in, reading.guard);
   return watched(*file, [&] {
-    dbdf::require_repairable(*file);
-    // Files of the DAPHNE runtime start alike, but their bytes mean other cells.
-    if (const Format& format = format_to_read(*file, reading);
-        format.info.name != dbdf::kCodec.format) {
-      throw Error(
-          Errc::unsupported, file->name(), std::nullopt,
-          "only dbdf files can be repaired, and this one is " + std::string(format.info.name),
-          Remedy::name_format);
+    // Asked first: files of the DAPHNE runtime start alike, but their bytes mean other cells.
+    const Format* format = nullptr;
+    try {
+      format = &format_to_read(*file, reading);
+    } catch (const Error& e) {
+      if (e.code() != Errc::not_recognised) throw;
     }
+    if (format != nullptr && format->info.name != dbdf::kCodec.format) {
+      throw Error(Errc::unsupported, file->name(), std::nullopt,
+                  "only files of the format dbdf can be repaired, and this is " +
+                      std::string(format->info.name) + " without known damage",
+                  Remedy::name_format);
+    }
+    dbdf::require_repairable(*file);
     return dbdf::repair_dbdf(file, out, options, progress);
   });
 }

@@ -8,18 +8,19 @@
 
 namespace dapple {
 
-void write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
-                   const TakeProgress& progress) {
+bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
+                   const TakeProgress& progress, bool even_if_indexed) {
   using namespace detail;
   const auto file = MappedFile::open(path, options.guard);
-  watched(*file, [&] {
+  return watched(*file, [&] {
     const std::shared_ptr<const Store> store = open_store(file, options);
     if (store->codec().format != dbdf::kCodec.format) {
       throw Error(Errc::unsupported, path.string(), std::nullopt,
-                  "expected a DAPHNE binary file, got " + std::string(store->codec().format) +
-                      ", which needs no index");
+                  "a file of the format " + std::string(store->codec().format) + " needs no index");
     }
+    if (store->index().origin() == IndexOrigin::embedded && !even_if_indexed) return false;
     dbdf::write_sidecar_of(*file, path, progress);
+    return true;
   });
 }
 

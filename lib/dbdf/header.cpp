@@ -34,21 +34,20 @@ bool is_inside(const Item& item, std::uint64_t rows, std::uint64_t cols) noexcep
 
 std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols) {
   const Entry& e = item.entry;
-  return "expected a block inside " + std::to_string(rows) + " x " + std::to_string(cols) +
-         " cells (R2), got " + std::to_string(e.rows) + " x " + std::to_string(e.cols) + " at " +
-         text(e.pos);
+  return "block " + text(e.pos) + " of " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
+         " cells is not inside the " + std::to_string(rows) + " x " + std::to_string(cols) +
+         " object (R2)";
 }
 
 namespace {
 
-bool is_auxiliary(const Entry& e) noexcept {
-  return e.pos == kAuxiliaryPos && e.kind == BlockKind::dense && e.value_type == ValueType::u8;
-}
+enum class Flaw : std::uint8_t { none, cut, kind, type, size, outside };
 
-// Reads a header of which kLongestItemHeader bytes are there. False when a rule is broken: which
-// one is told by the function below, which takes three times as long.
-bool read_sound_header(const std::byte* p, std::uint64_t at, std::uint64_t rows, std::uint64_t cols,
-                       std::uint64_t remaining, Item& item) noexcept {
+// The first rule that a header breaks, as far as it has been read into `item`.
+Flaw parse(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t rows,
+           std::uint64_t cols, std::uint64_t remaining, Item& item) noexcept {
+  if (bytes.size() < kShortestItem) return Flaw::cut;
+  const std::byte* p = bytes.data();
   Entry& e = item.entry;
   e.pos = {load_le<std::uint64_t>(p), load_le<std::uint64_t>(p + 8)};
   e.offset = at + kPosition;
@@ -56,87 +55,66 @@ bool read_sound_header(const std::byte* p, std::uint64_t at, std::uint64_t rows,
   p += kPosition;
   e.rows = load_le<std::uint32_t>(p);
   e.cols = load_le<std::uint32_t>(p + 4);
-  const auto kind = static_cast<std::uint8_t>(p[8]), code = static_cast<std::uint8_t>(p[9]);
-  if (kind > 3) return false;
+  const auto kind = static_cast<std::uint8_t>(p[8]);
+  if (kind > 3) return Flaw::kind;
   e.kind = static_cast<BlockKind>(kind);
   e.value_type = ValueType::u8;
   e.stored = 0;
   if (e.kind != BlockKind::empty) {
-    const auto type = value_type_of_code(code);
-    if (!type) return false;
+    if (bytes.size() < kPosition + header_size(e.kind)) return Flaw::cut;
+    const auto type = value_type_of_code(static_cast<std::uint8_t>(p[kBlockStart]));
+    if (!type) return Flaw::type;
     e.value_type = *type;
     e.stored = e.kind == BlockKind::dense ? std::uint64_t{e.rows} * e.cols
                : e.kind == BlockKind::csr ? load_le<std::uint64_t>(p + kDenseHeader)
                                           : load_le<std::uint32_t>(p + kDenseHeader);
   }
-  item.auxiliary = is_auxiliary(e);
-  return block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, e.bytes) &&
-         e.bytes <= remaining - kPosition && is_inside(item, rows, cols);
+  item.auxiliary =
+      e.pos == kAuxiliaryPos && e.kind == BlockKind::dense && e.value_type == ValueType::u8;
+  e.bytes = 0;
+  if (!block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, e.bytes) ||
+      e.bytes > remaining - kPosition) {
+    return Flaw::size;
+  }
+  return is_inside(item, rows, cols) ? Flaw::none : Flaw::outside;
 }
 
-[[gnu::noinline]] Item read_header_with_care(ByteReader& reader, std::uint64_t rows,
-                                             std::uint64_t cols, std::uint64_t remaining) {
-  const std::uint64_t start = reader.offset();
-  Item item;
-  Entry& e = item.entry;
-  e.pos.rx = reader.le<std::uint64_t>("a block's rx");
-  e.pos.cx = reader.le<std::uint64_t>("a block's cx");
-  e.offset = reader.offset();
-  e.rows = reader.le<std::uint32_t>("a block's row count");
-  e.cols = reader.le<std::uint32_t>("a block's column count");
-  const std::uint64_t kind_at = reader.offset();
-  const auto kind = reader.le<std::uint8_t>("a block type");
-  if (kind > 3) {
-    reader.fail(kind_at, "expected a block type of 0 to 3 (R1), got " + std::to_string(kind));
+[[noreturn, gnu::noinline]] void fail(Flaw flaw, std::span<const std::byte> bytes, std::uint64_t at,
+                                      std::uint64_t rows, std::uint64_t cols,
+                                      std::uint64_t remaining, const std::string& file,
+                                      const Item& item) {
+  const auto code = [&](std::size_t i) {
+    return std::to_string(std::to_integer<unsigned>(bytes[kPosition + i]));
+  };
+  std::string detail = "the file ends inside the header of a block (R4)";
+  if (flaw == Flaw::kind) {
+    at += kPosition + kBlockStart - 1;
+    detail = "block type " + code(kBlockStart - 1) + " is unknown (R1)";
+  } else if (flaw == Flaw::type) {
+    at += kPosition + kBlockStart;
+    detail = "value type " + code(kBlockStart) + " is unknown (R1)";
+  } else if (flaw == Flaw::size) {
+    at += kPosition;
+    std::uint64_t size = 0;
+    const Entry& e = item.entry;
+    detail = "block " + text(e.pos) +
+             (block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, size)
+                  ? " ends " + std::to_string(size - (remaining - kPosition)) +
+                        " bytes after the file does (R4)"
+                  : " has more than 2^64 bytes (R4)");
+  } else if (flaw == Flaw::outside) {
+    detail = outside(item, rows, cols);
   }
-  e.kind = static_cast<BlockKind>(kind);
-  if (e.kind != BlockKind::empty) {
-    const std::uint64_t type_at = reader.offset();
-    const auto code = reader.le<std::uint8_t>("a block's value type");
-    const auto type = value_type_of_code(code);
-    if (!type) {
-      reader.fail(type_at, "expected a value type of 1 to 10 (R1), got " + std::to_string(code));
-    }
-    e.value_type = *type;
-  }
-  switch (e.kind) {
-    case BlockKind::empty:
-      break;
-    case BlockKind::dense:
-      e.stored = std::uint64_t{e.rows} * e.cols;
-      break;
-    case BlockKind::csr:
-      e.stored = reader.le<std::uint64_t>("a CSR block's entry count");
-      break;
-    case BlockKind::coo:
-      e.stored = reader.le<std::uint32_t>("a COO block's entry count");
-      break;
-  }
-  const std::uint64_t left = remaining - (e.offset - start);
-  const bool sized = block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, e.bytes);
-  if (!sized || e.bytes > left) {
-    reader.fail(e.offset, "expected " + (sized ? std::to_string(e.bytes) : "more than 2^64") +
-                              " bytes of block " + text(e.pos) + " (R4), got " +
-                              std::to_string(left));
-  }
-  item.auxiliary = is_auxiliary(e);
-  if (!is_inside(item, rows, cols)) reader.fail(start, outside(item, rows, cols));
-  return item;
+  throw Error(Errc::corrupt, file, at, std::move(detail));
 }
 
 }  // namespace
 
-// Into the caller's item: to copy one whose fields were just written waits for them (10^6 headers:
-// 27 ms).
 void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t rows,
                       std::uint64_t cols, std::uint64_t remaining, const std::string& file,
                       Item& item) {
-  if (bytes.size() >= kLongestItemHeader &&
-      read_sound_header(bytes.data(), at, rows, cols, remaining, item)) {
-    return;
-  }
-  ByteReader reader(bytes, at, file);
-  item = read_header_with_care(reader, rows, cols, remaining);
+  const Flaw flaw = parse(bytes, at, rows, cols, remaining, item);
+  if (flaw != Flaw::none) fail(flaw, bytes, at, rows, cols, remaining, file, item);
 }
 
 std::span<const std::byte> first_look(const MappedFile& file) {
@@ -147,39 +125,33 @@ std::span<const std::byte> first_look(const MappedFile& file) {
 
 namespace {
 
-// A byte of the header that is none of those that it may be.
-[[noreturn, gnu::noinline]] void fail_byte(ByteReader& reader, std::uint64_t at, const char* wanted,
-                                           std::uint8_t got) {
-  reader.fail(at,
-              std::string("expected ").append(wanted).append(" (R1), got ") + std::to_string(got));
-}
-
 ValueType read_type(ByteReader& reader) {
   const std::uint64_t at = reader.offset();
   const auto code = reader.le<std::uint8_t>("a value type");
   const auto type = value_type_of_code(code);
-  if (!type) fail_byte(reader, at, "a value type of 1 to 10", code);
+  if (!type) {
+    reader.fail(at, "value type " + std::to_string(code) + " is unknown (R1)");
+  }
   return *type;
 }
 
-// A frame's header from behind the column count; returns where it ends. `head` is its start.
-[[gnu::noinline]] std::uint64_t read_columns(const MappedFile& file,
-                                             std::span<const std::byte> head, Schema& schema) {
-  // Each column has a type of one byte and a label length of two: what the file cannot hold is
-  // refused before any memory is taken.
+// Reads a frame's header from after the column count and returns where it ends. `head` is its
+// start.
+std::uint64_t read_columns(const MappedFile& file, std::span<const std::byte> head,
+                           Schema& schema) {
+  // A column takes at least three bytes: a count that the file cannot hold allocates nothing.
   if (schema.cols > (file.size() - kHeaderStart) / 3) {
     ByteReader(head, 0, file.name())
-        .fail(kHeaderStart, "expected at least " + std::to_string(schema.cols) +
-                                " value types and label lengths (R4), got " +
-                                std::to_string(file.size() - kHeaderStart) + " bytes");
+        .fail(kHeaderStart, "the file is too short for the types and labels of " +
+                                std::to_string(schema.cols) + " columns (R4)");
   }
-  // Hops over the labels to find the header's end, looking at as little as that takes.
+  // Finds the end of the header, reading no more of the file than that takes.
   const auto look_to = [&](std::uint64_t end) {
     if (end <= head.size()) return;
     head = file.bytes(0, std::min(file.size(), std::max<std::uint64_t>(end, 2 * head.size())));
   };
   std::uint64_t end = kHeaderStart + schema.cols;
-  // All types are looked at before labels are passed over, and memory is taken for them.
+  // All types are checked before anything is allocated.
   look_to(end);
   ByteReader types(head, 0, file.name());
   types.take(kHeaderStart, "a header");
@@ -213,9 +185,13 @@ Schema read_header(const MappedFile& file, std::uint64_t& body) {
   ByteReader reader(head, 0, file.name());
   Schema schema;
   const auto version = reader.le<std::uint8_t>("a format version");
-  if (version != kVersion) fail_byte(reader, 0, "format version 1", version);
+  if (version != kVersion) {
+    reader.fail(0, "format version " + std::to_string(version) + " is unknown (R1)");
+  }
   const auto data_type = reader.le<std::uint8_t>("a data type");
-  if (data_type < 1 || data_type > 3) fail_byte(reader, 1, "a data type of 1 to 3", data_type);
+  if (data_type < 1 || data_type > 3) {
+    reader.fail(1, "data type " + std::to_string(data_type) + " is unknown (R1)");
+  }
   schema.rows = reader.le<std::uint64_t>("a row count");
   schema.cols = reader.le<std::uint64_t>("a column count");
   if (static_cast<DataType>(data_type) == DataType::frame) {

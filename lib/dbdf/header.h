@@ -1,5 +1,5 @@
-// The DAPHNE binary format, version 1: constants, sizes, headers; parse beside emit.
-// Every fact about these bytes stands here and in FORMAT.md, nowhere else.
+// The DAPHNE binary format, version 1: constants, sizes, headers; parse next to emit.
+// Every fact about these bytes is here and in FORMAT.md, nowhere else.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ inline constexpr std::uint8_t kVersion = 1;
 
 enum class DataType : std::uint8_t { dense_matrix = 1, csr_matrix = 2, frame = 3 };
 
-/// Version, data type, rows, columns: what every header starts with.
+/// Version, data type, rows, columns: the start of every header.
 inline constexpr std::size_t kHeaderStart = 1 + 1 + 8 + 8;
-/// rx and cx in front of a block.
+/// rx and cx before a block.
 inline constexpr std::size_t kPosition = 8 + 8;
 /// A block's rows, columns and block type.
 inline constexpr std::size_t kBlockStart = 4 + 4 + 1;
-/// The same with the value type: the payload of a dense block follows.
+/// With the value type; the payload of a dense block follows.
 inline constexpr std::size_t kDenseHeader = kBlockStart + 1;
 inline constexpr std::size_t kCsrHeader = kDenseHeader + 8;  // u64 nzb
 inline constexpr std::size_t kCooHeader = kDenseHeader + 4;  // u32 nzb
@@ -63,7 +63,7 @@ constexpr std::size_t entry_size(BlockKind kind, std::uint32_t cols, ValueType t
   return (kind == BlockKind::coo && cols != 1 ? 8u : 4u) + size_of(type);
 }
 
-/// Bytes of a block from its own header on; false when they do not fit 64 bits.
+/// Bytes of a block, its header included and its position not. False when they exceed 64 bits.
 bool block_size(BlockKind kind, std::uint32_t rows, std::uint32_t cols, ValueType type,
                 std::uint64_t stored, std::uint64_t& bytes) noexcept;
 
@@ -74,25 +74,23 @@ struct Item {
   bool holds_cells() const noexcept { return !auxiliary && entry.rows != 0 && entry.cols != 0; }
 };
 
-/// Rule R2: the block lies inside an object of rows x cols cells.
+/// Rule R2: the block is inside an object of rows x cols cells.
 bool is_inside(const Item& item, std::uint64_t rows, std::uint64_t cols) noexcept;
-/// What the rule has against a block that does not.
+/// The message for a block that breaks that rule.
 std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols);
 
 /// Reads position and block header into `item`. `bytes` starts with the position, at byte `at` of
-/// `file`, and holds at least the whole header unless the file ends there; `remaining` says how
-/// many bytes the file has from there. Checks R1, R4, and R2 against `rows` x `cols`. Throws
-/// corrupt.
+/// `file`, and holds the whole header unless the file ends before; `remaining` is the number of
+/// bytes of the file from `at` on. Checks R1, R4, and R2 against `rows` x `cols`. Throws corrupt.
 void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t rows,
                       std::uint64_t cols, std::uint64_t remaining, const std::string& file,
                       Item& item);
 
-/// The start of a file, as much of it as one request brings for all who look there while it is
-/// opened.
+/// The start of a file, always the same bytes, so that opening a file reads them once.
 std::span<const std::byte> first_look(const MappedFile& file);
 
-/// Reads the file header. `body` becomes the byte where the body starts. Throws corrupt (R1, R4),
-/// also when the first bytes are of no DAPHNE file.
+/// Reads the file header and stores in `body` the offset where the body starts. Throws corrupt (R1,
+/// R4).
 Schema read_header(const MappedFile& file, std::uint64_t& body);
 
 /// The bytes of a file header.

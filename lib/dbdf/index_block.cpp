@@ -18,7 +18,7 @@ constexpr std::uint32_t kOrdered = 1, kEven = 2;  // flags
 
 using Line = std::array<std::byte, kLine>;
 
-// Bytes of file order and cover tree, without what fills their last line. False on overflow.
+// Bytes of file order and cover tree, without the fill of their last line. False on overflow.
 bool middle_bytes(std::uint64_t count, bool ordered, std::uint64_t tree_words,
                   std::uint64_t& bytes) {
   return multiply(ordered ? count : 0, 8, bytes) && tree_words < (std::uint64_t{1} << 60) &&
@@ -39,8 +39,7 @@ Line make_head(const BlockCounts& counts, std::uint64_t header_hash) {
 }
 
 std::uint64_t trailer_hash(const std::byte* trailer, std::uint64_t file_size) {
-  static_assert(trailer_at::hash == kHashedOfLine);
-  return xxh3_line(trailer, file_size);
+  return xxh3({trailer, trailer_at::hash}, file_size);
 }
 
 Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_t table_hash) {
@@ -90,10 +89,9 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
 
 namespace {
 
-// REQUIRES that the file has one.
+// REQUIRES a file of at least one line.
 const std::byte* last_line(const MappedFile& file) {
-  // One request brings the whole index of a file of two blocks. More would be copied in vain from
-  // files of many (1 KiB here and 512 bytes of the header: 2 % of an opening after idling).
+  // One read brings the trailer and the last three entries, or all of a small index.
   constexpr std::uint64_t kLook = 256;
   const std::uint64_t look = std::min(kLook, file.size());
   return file.at(file.size() - look, look) + (look - kLine);
@@ -142,8 +140,8 @@ std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first)
 
 namespace {
 
-// What the last three entries tell of tiles that lie evenly, which were read with the trailer.
-// Nothing when they are no such tiles: then each entry is believed as it is stored.
+// The run of evenly spaced tiles that the last three entries show, which were read with the
+// trailer. Nothing when they show none: then each entry is used as it is stored.
 std::optional<TileRun> find_run(const MappedFile& file, const BlockIndex::Place& place) {
   constexpr std::uint64_t kLast = 3;
   const std::byte* const p =
@@ -159,6 +157,17 @@ std::optional<TileRun> find_run(const MappedFile& file, const BlockIndex::Place&
 }
 
 }  // namespace
+
+bool complete(BlockIndex::Place& place, std::uint64_t rows, std::uint64_t cols) {
+  place.object = {{0, rows}, {0, cols}};
+  if (!place.grid) return true;
+  if (rows == 0 || cols == 0) return false;
+  Grid& grid = *place.grid;
+  grid.rows = (rows - 1) / grid.tile.rows + 1;
+  grid.cols = (cols - 1) / grid.tile.cols + 1;
+  std::uint64_t tiles;
+  return multiply(grid.rows, grid.cols, tiles) && tiles == place.count;
+}
 
 BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
                     IndexOrigin origin) {
@@ -183,7 +192,7 @@ bool knows_header(const MappedFile& file, std::uint64_t body, const Trailer& tra
 
 Error header_error(const MappedFile& file) {
   return Error(Errc::corrupt, file.name(), 0,
-               "expected a file header that fits its hash in the index, got another");
+               "the file header does not match the hash that the index has of it");
 }
 
 }  // namespace dapple::detail::dbdf

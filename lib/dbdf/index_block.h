@@ -1,5 +1,5 @@
 // The block index as bytes: the payload of an index block, and of a sidecar (FORMAT.md,
-// "The index"). Built when a file is finished, found again from the end of the file.
+// "The index"). Written when a file is finished, and found from the end of the file.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace dapple::detail::dbdf {
 
-/// The payload is made of lines of 64 bytes: a head, one entry per line, file order and cover
-/// tree together, a trailer.
+/// The payload consists of lines of 64 bytes: a head, one line per entry, file order and cover tree
+/// together, a trailer.
 inline constexpr std::size_t kLine = 64;
 
-/// How a trailer ends, and where its fields stand.
+/// How a trailer ends, and the positions of its fields.
 inline constexpr char kTrailerTag[9] = "DPL-TAIL";
 namespace trailer_at {
 inline constexpr std::size_t table_hash = 0, bytes = 8, count = 16, tree_words = 24, tile_rows = 32,
@@ -28,8 +28,8 @@ inline constexpr std::size_t table_hash = 0, bytes = 8, count = 16, tree_words =
 /// Length of the payload that `emit_index` makes. A multiple of kLine.
 std::uint64_t index_bytes(const BlockIndex& index);
 
-/// Hands out the index payload in order, in pieces. It is meant to be the end of a file of
-/// `file_size` bytes, and knows the hash of the header of the file whose blocks it lists.
+/// Hands out the index payload in order, in pieces. It will be the end of a file of `file_size`
+/// bytes; `header_hash` is that of the header of the file whose blocks it lists.
 void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
                 const std::function<void(std::span<const std::byte>)>& put);
 
@@ -37,28 +37,32 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
 struct Trailer {
   std::uint64_t payload = 0;     // byte of the file where the index payload starts
   std::uint64_t table_hash = 0;  // of all payload bytes before the trailer
-  BlockIndex::Place place;       // without `origin` and `run`
+  BlockIndex::Place place;       // without `origin` and `run`; see `complete`
   bool even = false;             // the entries are the tiles of a run
 };
 
-/// True when the file ends as every trailer does. Reads its end only.
+/// True when the file ends as every trailer does. Reads the end of the file only.
 bool ends_in_tag(const MappedFile& file);
 
 /// The trailer that ends `file`; nothing when there is none, or a damaged one. `first` is the
 /// lowest byte where an index payload may start. Reads the end of the file only.
 std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first);
 
-/// The index that a trailer belongs to, used in place.
+/// Fills in what the object tells about the index. False when the tile shape does not fit the
+/// object and the number of blocks, so that the index is damaged.
+bool complete(BlockIndex::Place& place, std::uint64_t rows, std::uint64_t cols);
+
+/// The index of a trailer, used in place.
 BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
                     IndexOrigin origin);
 
 /// True when the hash of the index's bytes is what the trailer says. Reads all of the index.
 bool is_whole(const MappedFile& file, const Trailer& trailer);
 
-/// True when the file's header, the bytes in front of `body`, is the one whose hash the index at
-/// its end knows, or when it knows none.
+/// False when the index at the end of the file has a hash of the file's header, the bytes before
+/// `body`, and it is another one.
 bool knows_header(const MappedFile& file, std::uint64_t body, const Trailer& trailer);
-/// What is wrong with a header that is another one.
+/// The error for a header that the index does not know.
 Error header_error(const MappedFile& file);
 
 }  // namespace dapple::detail::dbdf

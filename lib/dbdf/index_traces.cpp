@@ -14,14 +14,14 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-// In front of the payload: the position, the number of lines, and these: 64 columns, dense, u8.
+// Before the payload: the position, the number of lines, and these: 64 columns, dense, u8.
 constexpr std::array<unsigned char, 6> kLineShape = {kLine, 0, 0, 0, 1, 1};
 constexpr std::uint64_t kInFront = kPosition + kDenseHeader;
 constexpr std::array<unsigned char, kPosition> kPositionBytes = {
     0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 
-// True when the bytes are those but for a few bits. The tags of padding and index are ten bits
-// apart, so that neither is taken for the other.
+// True when the bytes are equal but for a few bits. The tags of padding and index differ in ten
+// bits, so neither is taken for the other.
 bool is_like(const std::byte* p, std::span<const unsigned char> bytes, int most = 4) {
   int differ = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -57,14 +57,14 @@ class Traces {
     return load_le<std::uint64_t>(all_ + size_ - kLine + trailer_at::bytes);
   }
 
-  // Tries what lies `behind` bytes behind the start of each such run of bytes.
-  void each(std::span<const unsigned char> bytes, std::uint64_t behind) {
+  // Tries the place `distance` bytes after the start of each occurrence of `bytes`.
+  void each(std::span<const unsigned char> bytes, std::uint64_t distance) {
     const std::byte* const end = all_ + size_;
     for (const std::byte* p = all_ + from_; p < end; ++p) {
       p = static_cast<const std::byte*>(
           ::memmem(p, static_cast<std::size_t>(end - p), bytes.data(), bytes.size()));
       if (p == nullptr) return;
-      try_payload(static_cast<std::uint64_t>(p - all_) + behind);
+      try_payload(static_cast<std::uint64_t>(p - all_) + distance);
     }
   }
 

@@ -1,4 +1,4 @@
-// Where the index of a file stands, when its trailer does not tell any more.
+// Finds the index of a file whose trailer is damaged or cut off.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,13 @@
 
 namespace dapple::detail::dbdf {
 
-/// The byte where the payload of an index starts, or once did: it is told by the position in front
-/// of it, by shape and type, by its tag and by the trailer at the end of the file. Two of them are
-/// enough, if tag or trailer is among them, and each may lack a few bits. The likeliest place, of
-/// equals the last. The index block starts at byte `from` or behind it; what is in front is not
-/// looked at. O(bytes from there on).
+/// The offset of an index payload, or of what is left of it. Four traces lead to it: the position
+/// of the block, its shape and type, its tag, and the trailer at the end of the file. Two are
+/// enough if tag or trailer is among them, and a few bits of each may be wrong. Returns the place
+/// with most traces, the last of equals. Searches from byte `from` on; O(bytes).
 std::optional<std::uint64_t> find_damaged_index(const MappedFile& file, std::uint64_t from);
 
-/// True when the file ends as with a trailer, but for a few bits.
+/// True when the file ends in a trailer's tag, but for a few bits.
 bool ends_like_trailer(const MappedFile& file);
 
 }  // namespace dapple::detail::dbdf

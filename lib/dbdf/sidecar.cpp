@@ -18,8 +18,6 @@ namespace detail::dbdf {
 
 namespace {
 
-constexpr char kSidecarEnding[] = ".dpx";
-constexpr char kSidecarMagic[9] = "DPL-SIDE";
 constexpr std::uint64_t kSidecarVersion = 1;
 
 namespace binding_at {
@@ -27,7 +25,7 @@ constexpr std::size_t magic = 0, version = 8, size = 16, mtime = 24, ctime = 32,
                       body = 48, hash = 56;
 }
 
-// The line in front of the index payload: which file, in which state, the index belongs to.
+// The line before the index payload: the state of the file that the index belongs to.
 std::array<std::byte, kLine> make_binding(const MappedFile& data, std::uint64_t body) {
   std::array<std::byte, kLine> line{};
   std::byte* p = line.data();
@@ -42,8 +40,8 @@ std::array<std::byte, kLine> make_binding(const MappedFile& data, std::uint64_t 
   return line;
 }
 
-// File systems stamp files with a clock that ticks every few milliseconds. A change in the tick of
-// the last one would leave no trace: waits until that tick is over.
+// File systems take times from a clock that ticks every few milliseconds: a second change within
+// the same tick would go unnoticed. Waits until the tick of the last change is over.
 void wait_until_changes_show(const FileStamp& stamp) {
   using namespace std::chrono;
   constexpr nanoseconds tick = milliseconds(20);
@@ -57,10 +55,7 @@ void wait_until_changes_show(const FileStamp& stamp) {
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   Sidecar sidecar;
   if (!data.has_path()) return sidecar;
-  // A `path` would be cut into its parts each time, a tenth of what opening costs.
-  std::string name = data.name() + kSidecarEnding;
-  // One that this user may not read is as if it were not there.
-  std::shared_ptr<MappedFile> file = MappedFile::open_if_there(std::move(name), data.guarded());
+  auto file = MappedFile::open_if_there(data.name() + kSidecarEnding, data.guarded());
   if (file == nullptr) return sidecar;
   sidecar.state = SidecarState::stale;
   if (file->size() < kLine) return sidecar;
@@ -87,7 +82,7 @@ void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
   wait_until_changes_show(data.stamp());
   if (MappedFile::open(path)->stamp() != data.stamp()) {
     throw Error(Errc::stale_index, path.string(), std::nullopt,
-                "expected the file to stay as it is while it is indexed, got a change");
+                "the file changed while it was indexed; index it again");
   }
   out.publish();
 }
@@ -96,7 +91,7 @@ void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
 
 std::filesystem::path sidecar_path(const std::filesystem::path& file) {
   std::filesystem::path path = file;
-  path += detail::dbdf::kSidecarEnding;
+  path += detail::kSidecarEnding;
   return path;
 }
 

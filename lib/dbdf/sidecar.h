@@ -1,4 +1,5 @@
-// FILE.dpx: the index of a file that must not be touched, bound to one state of it (rule 2.7).
+// FILE.dpx: the index of a file that must not be touched, bound to one state of the file
+// (rule 2.7).
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@ enum class SidecarState : std::uint8_t { none, fresh, stale };
 
 struct Sidecar {
   SidecarState state = SidecarState::none;
-  std::shared_ptr<const MappedFile> file;  // when fresh, with
-  Trailer trailer;                         //   the end of its index
+  std::shared_ptr<const MappedFile> file;  // if fresh, with the
+  Trailer trailer;                         // end of its index
 };
 
-/// The sidecar of `data`, whose header takes `body` bytes. A damaged one counts as stale, one
-/// that cannot be opened as none. A few small reads.
+/// The sidecar of `data`, whose header has `body` bytes. A damaged one counts as stale, one that
+/// cannot be opened as none. A few small reads.
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body);
 
-/// Walks `data`, the file at `path`, and publishes its sidecar. Throws stale_index when somebody
-/// changes the file meanwhile.
+/// Walks `data`, the file at `path`, and publishes its sidecar. Throws stale_index when the file
+/// changes meanwhile.
 void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
                       const TakeProgress& progress);
 

@@ -1,5 +1,5 @@
-// Entries of sparse blocks, whose indices and value stand side by side, taken apart into arrays and
-// put together from them.
+// Splits the entries of sparse blocks, pairs of indices and value, into arrays, and joins them
+// again.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,7 @@
 
 namespace dapple::detail::dbdf {
 
-/// Copies the columns and values of `count` entries of a CSR block, and asks for those a page
-/// further on.
+/// Copies the columns and values of `count` entries of a CSR block, and prefetches a page ahead.
 template <std::size_t kSize>
 inline void split_csr_entries(const std::byte* entries, std::uint32_t count, std::uint32_t* cols,
                               std::byte* values) noexcept {
@@ -23,9 +22,8 @@ inline void split_csr_entries(const std::byte* entries, std::uint32_t count, std
   std::uint32_t i = 0;
 #if defined(__SSE2__)
   if constexpr (kSize == 8) {
-    // Four entries are three vectors: c0 v0 v0 c1, v1 v1 c2 v2, v2 c3 v3 v3. A third of the stores
-    // that they need one by one (10^7 entries into arrays: 29 ms, so 23; a memcpy of them takes 18;
-    // Xeon of family 6, model 167). Asked for in between, not a row at once: 21.
+    // Four entries are three vectors: c0 v0 v0 c1, v1 v1 c2 v2, v2 c3 v3 v3. A third of the stores,
+    // and a fifth faster.
     const auto load = [](const std::byte* p) {
       return _mm_castsi128_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
     };
@@ -51,48 +49,17 @@ inline void split_csr_entries(const std::byte* entries, std::uint32_t count, std
   }
 }
 
-/// The other way round: puts `count` entries of a CSR block together, and asks for what stands a
-/// page further on in both arrays.
+/// Joins columns and values into `count` entries of a CSR block.
 template <std::size_t kSize>
 inline void join_csr_entries(const std::uint32_t* cols, const std::byte* values,
                              std::uint32_t count, std::byte* entries) noexcept {
-  constexpr std::size_t stride = 4 + kSize;
-  std::uint32_t i = 0;
-#if defined(__SSE2__)
-  if constexpr (kSize == 8) {
-    // As above (a block of 2 * 10^6 entries to a file: 8.56 ms, so 8.18; AMD EPYC, family 25, model
-    // 17).
-    const auto load = [](const void* p) {
-      return _mm_castsi128_ps(_mm_loadu_si128(static_cast<const __m128i*>(p)));
-    };
-    const auto store = [](std::byte* p, __m128 four) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_castps_si128(four));
-    };
-    for (; count - i >= 4; i += 4) {
-      const std::byte* const value = values + i * kSize;
-      ask_ahead(reinterpret_cast<const std::byte*>(cols + i));
-      ask_ahead(value);
-      const __m128 c = load(cols + i), a = load(value), b = load(value + 16);
-      const __m128 first = _mm_shuffle_ps(c, a, _MM_SHUFFLE(1, 0, 1, 0));   // c0 c1 v0 v0
-      const __m128 second = _mm_shuffle_ps(c, b, _MM_SHUFFLE(1, 0, 2, 2));  // c2 c2 v2 v2
-      const __m128 third = _mm_shuffle_ps(b, c, _MM_SHUFFLE(3, 3, 1, 1));   // v2 v2 c3 c3
-      std::byte* const out = entries + i * stride;
-      store(out, _mm_shuffle_ps(first, first, _MM_SHUFFLE(1, 3, 2, 0)));
-      store(out + 16, _mm_shuffle_ps(a, second, _MM_SHUFFLE(2, 0, 3, 2)));
-      store(out + 32, _mm_shuffle_ps(third, b, _MM_SHUFFLE(3, 2, 2, 0)));
-    }
-  }
-#endif
-  for (; i < count; ++i) {
-    std::byte* const out = entries + i * stride;
-    __builtin_prefetch(cols + i + 256);
-    __builtin_prefetch(values + i * kSize + 2048);
-    std::memcpy(out, cols + i, 4);
-    std::memcpy(out + 4, values + i * kSize, kSize);
+  for (std::uint32_t i = 0; i < count; ++i, entries += 4 + kSize) {
+    std::memcpy(entries, cols + i, 4);
+    std::memcpy(entries + 4, values + i * kSize, kSize);
   }
 }
 
-/// The same of a COO block, whose columns are not stored when it has only one.
+/// The same for a COO block, which stores no columns if it has only one.
 template <std::size_t kSize, bool kWithCol>
 inline void split_coo_entries(const std::byte* entries, std::uint32_t count, std::uint32_t* rows,
                               std::uint32_t* cols, std::byte* values) noexcept {

@@ -1,4 +1,4 @@
-// The body of a file, item by item, when there is no index (rule 2.7). No payload is read.
+// The items of a file's body, for files without an index (rule 2.7). Payloads are not read.
 #pragma once
 
 #include <array>
@@ -13,18 +13,15 @@
 namespace dapple::detail::dbdf {
 
 /// `for (Item item; walk.next(item);) ...` in file order, auxiliary and zero-area items included.
-/// Throws corrupt (R1, R2, R4), io.
-///
-/// The headers of large blocks are read one by one: a page fault for each costs more than a small
-/// read (1.1 against 0.9 us, and 128 times the bytes when cold). Runs of small blocks are looked at
-/// in the map, where nothing is copied (10^6 blocks of 538 bytes: 60 ms, by large reads 118 ms).
+/// Throws corrupt (R1, R2, R4), io. The headers of large blocks are read one by one, since a page
+/// fault costs more than a small read; runs of small blocks are read in the map.
 class Walk {
  public:
   Walk(const MappedFile& file, std::uint64_t body, std::uint64_t rows, std::uint64_t cols);
 
-  /// False at the file's end.
+  /// False at the end of the file.
   bool next(Item& item);
-  /// Byte of the file where the next item starts.
+  /// Offset in the file of the next item.
   std::uint64_t offset() const noexcept { return at_; }
 
  private:

@@ -1,4 +1,4 @@
-// Where a writer that produces a file from front to back puts its bytes.
+// The output of a writer that produces a file from front to back.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace dapple::detail {
 
-/// Where a foreign writer's bytes go, in order.
+/// Receives the bytes of a file in order.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;

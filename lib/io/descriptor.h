@@ -1,4 +1,4 @@
-// Descriptors of open files, and system calls that signals may interrupt.
+// File descriptors, and system calls that signals may interrupt.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace dapple::detail {
 
-/// Calls `f` again as long as a signal interrupts it. `f` returns -1 and sets errno on failure.
+/// Repeats `f` while a signal interrupts it. `f` returns -1 and sets errno on failure.
 template <class F>
 auto uninterrupted(const F& f) {
   for (;;) {
@@ -17,7 +17,7 @@ auto uninterrupted(const F& f) {
   }
 }
 
-/// Owns a descriptor, or none (below 0).
+/// Owns a file descriptor, or none (negative).
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
@@ -34,7 +34,7 @@ class Descriptor {
   int get() const noexcept { return fd_; }
   bool is_open() const noexcept { return fd_ >= 0; }
   int release() noexcept { return std::exchange(fd_, -1); }
-  /// Keeps errno, so that a failure can still be told after it.
+  /// Keeps errno, so that an earlier failure can still be reported.
   void close() noexcept {
     const int reason = errno;
     if (is_open()) ::close(release());

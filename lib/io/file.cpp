@@ -22,8 +22,7 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 
-// Lets Boost map a descriptor that is already open: opening by name a second time could meet
-// another file.
+// Lets Boost map an open descriptor: opening the name a second time could find another file.
 class OpenFile {
  public:
   explicit OpenFile(int fd) noexcept : fd_(fd) {}
@@ -47,7 +46,7 @@ FileStamp stamp_of(const struct stat& s) noexcept {
   return {static_cast<std::uint64_t>(s.st_size), nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
 }
 
-// Advice on the pages that bytes of a map lie on.
+// Gives advice on the pages of a map that hold these bytes.
 void advise(const std::byte* base, std::uint64_t offset, std::uint64_t n, int advice) noexcept {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t begin = offset & ~(page - 1);
@@ -66,16 +65,16 @@ class MappedFile::Key {};
 
 struct MappedFile::Map {
   boost::interprocess::mapped_region region;
-  std::optional<GuardedMap> guard;  // goes before the region that it watches
+  std::optional<GuardedMap> guard;  // destroyed before the region that it watches
   std::optional<Residency> residency;
 };
 
 namespace {
 
 [[noreturn, gnu::noinline]] void fail_irregular(const std::string& name, bool folder) {
-  throw Error(Errc::io, name, std::nullopt,
-              std::string("expected a regular file, got ") +
-                  (folder ? "a folder" : "a pipe, socket or device"));
+  throw Error(
+      Errc::io, name, std::nullopt,
+      std::string("not a regular file, but ") + (folder ? "a folder" : "a pipe, socket or device"));
 }
 
 // O_NONBLOCK: opening a pipe without a writer must not hang; regular files ignore it.
@@ -101,7 +100,7 @@ std::shared_ptr<MappedFile> MappedFile::open_if_there(std::string name, bool gua
 
 std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name, bool guarded) {
   struct stat s;
-  if (::fstat(fd.get(), &s) != 0) throw_io(name, "read its size", errno);
+  if (::fstat(fd.get(), &s) != 0) throw_io(name, "read the size", errno);
   if (!S_ISREG(s.st_mode)) fail_irregular(name, S_ISDIR(s.st_mode));
   return std::make_shared<MappedFile>(Key(), std::move(fd), std::move(name), s, guarded);
 }
@@ -110,19 +109,15 @@ std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
   Descriptor fd = open_scratch(name);
   constexpr std::size_t kBuffer = 1 << 20;
   const auto buffer = std::make_unique<std::byte[]>(kBuffer);
-  for (;;) {
+  for (std::uint64_t size = 0;;) {
     const ssize_t got = uninterrupted([&] { return ::read(source, buffer.get(), kBuffer); });
     if (got < 0) throw_io(name, "read", errno);
     if (got == 0) break;
-    for (ssize_t done = 0; done < got;) {
-      const ssize_t put = uninterrupted([&] {
-        return ::write(fd.get(), buffer.get() + done, static_cast<std::size_t>(got - done));
-      });
-      if (put <= 0) {
-        throw_io(name, "store temporary data in " + temporary_folder(), put < 0 ? errno : ENOSPC);
-      }
-      done += put;
+    const auto count = static_cast<std::size_t>(got);
+    if (!write_all(fd.get(), size, {buffer.get(), count})) {
+      throw_io(name, "copy to a temporary file in " + temporary_folder(), errno);
     }
+    size += count;
   }
   auto file = adopt(std::move(fd), std::move(name));
   file->has_path_ = false;
@@ -142,7 +137,7 @@ const std::byte* MappedFile::map() const {
   if (const std::byte* base = this->base()) return base;
   const std::lock_guard lock(mutex_);
   if (map_ == nullptr) {
-    // A map of nothing is refused by the system; no byte of it will ever be asked for.
+    // The system maps no empty files; none of their bytes will ever be asked for.
     static constexpr std::byte kNothing{};
     auto map = std::make_unique<Map>();
     const std::byte* base = &kNothing;
@@ -156,7 +151,7 @@ const std::byte* MappedFile::map() const {
       }
       base = static_cast<const std::byte*>(map->region.get_address());
       if (guarded_) map->guard.emplace(base, map->region.get_size(), fd_.get());
-      // Of files that are not the caller's own the system says that all is in memory.
+      // For other users' files, the system always says that everything is in memory.
       if (owner_ == ::geteuid()) map->residency.emplace(base, size());
     }
     map_ = std::move(map);
@@ -171,7 +166,7 @@ namespace {
 [[noreturn, gnu::noinline]] void fail_shrunk(const std::string& name, std::uint64_t offset,
                                              std::uint64_t size) {
   throw Error(Errc::io, name, offset,
-              "expected a file of " + std::to_string(size) + " bytes, got one that shrank");
+              "the file had " + std::to_string(size) + " bytes and has been cut since");
 }
 
 }  // namespace
@@ -188,60 +183,36 @@ void MappedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   }
 }
 
-std::byte* MappedFile::early_bytes(std::uint32_t at) const noexcept {
-  std::byte* const first = at < kNearBytes ? near_.data() : far_.get();
-  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(first) % kLine;
-  return first + (kLine - beyond) + (at < kNearBytes ? at : at - kNearBytes);
-}
-
-// Where in private memory these bytes would go: on lines of their own, so that an index entry is
-// inside one, and aligned as in the file.
-std::optional<std::uint32_t> MappedFile::early_room(std::uint64_t offset,
-                                                    std::uint64_t n) const noexcept {
-  const unsigned count = early_count_.load(std::memory_order_acquire);
-  if (base() != nullptr || count == kEarlyRequests) return std::nullopt;
-  const auto beyond = static_cast<std::uint32_t>(offset % kLine);
-  std::uint32_t at = beyond;
-  if (count > 0) {
-    const Early& last = early_parts_[count - 1];
-    at += static_cast<std::uint32_t>(round_up(last.at + last.size, kLine));
-  }
-  if (at < kNearBytes && n > kNearBytes - at) at = kNearBytes + beyond;
-  constexpr std::uint32_t kAll = kNearBytes + kFarBytes;
-  if (at > kAll || n > kAll - at) return std::nullopt;
-  return at;
-}
-
-bool MappedFile::is_read_early(std::uint64_t offset, std::uint64_t n) const noexcept {
-  return early_room(offset, n).has_value();
+bool MappedFile::is_read_early(std::uint64_t, std::uint64_t n) const noexcept {
+  return base() == nullptr && early_count_.load(std::memory_order_acquire) < kEarlyRequests &&
+         n <= kEarlyBytes - early_size_.load(std::memory_order_relaxed);
 }
 
 const std::byte* MappedFile::find_early(std::uint64_t offset, std::uint64_t n) const noexcept {
-  // The last first: what was just read is looked at again.
   for (unsigned k = early_count_.load(std::memory_order_acquire); k-- > 0;) {
     const Early& part = early_parts_[k];
     if (offset >= part.offset && offset - part.offset <= part.size &&
         n <= part.size - (offset - part.offset)) {
-      return early_bytes(part.at) + (offset - part.offset);
+      return part.bytes + (offset - part.offset);
     }
   }
   return nullptr;
 }
 
 const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n) const {
-  // Most of an opening's looks are at what is there: 12 locks become 5.
   if (const std::byte* found = find_early(offset, n)) return found;
   {
     const std::lock_guard lock(mutex_);
     if (const std::byte* found = find_early(offset, n)) return found;
-    if (const auto at = early_room(offset, n)) {
-      if (*at >= kNearBytes && far_ == nullptr) {
-        far_ = std::make_unique_for_overwrite<std::byte[]>(kFarBytes + kLine);
-      }
-      std::byte* const bytes = early_bytes(*at);
+    if (is_read_early(offset, n)) {
+      auto memory =
+          std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n) + kLine);
+      const auto shift = offset - reinterpret_cast<std::uintptr_t>(memory.get());
+      std::byte* const bytes = memory.get() + shift % kLine;
       read_at(offset, {bytes, static_cast<std::size_t>(n)});
       const unsigned count = early_count_.load(std::memory_order_relaxed);
-      early_parts_[count] = {offset, static_cast<std::uint32_t>(n), *at};
+      early_parts_[count] = {offset, n, bytes, std::move(memory)};
+      early_size_ += n;
       early_count_.store(count + 1, std::memory_order_release);
       return bytes;
     }
@@ -249,15 +220,12 @@ const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n
   return map() + offset;
 }
 
-bool MappedFile::is_lost() const noexcept {
-  return base() != nullptr && map_->guard && map_->guard->lost();
-}
-
-// Bytes behind the end, in its last page, read as zero without a signal, and a file that was cut
-// may have grown again: its size and time are looked at, too. Its name and links may change.
+// Size and time are compared as well: bytes after the end of the file, in its last page, read as
+// zero without a signal, and a file that was cut may have grown again. Names and links may change.
 bool MappedFile::is_unchanged() const noexcept {
   struct stat s;
-  if (is_lost() || ::fstat(fd_.get(), &s) != 0) return false;
+  const bool lost = base() != nullptr && map_->guard && map_->guard->lost();
+  if (lost || ::fstat(fd_.get(), &s) != 0) return false;
   const FileStamp now = stamp_of(s);
   return now.size == stamp_.size && now.mtime_ns == stamp_.mtime_ns;
 }
@@ -265,17 +233,15 @@ bool MappedFile::is_unchanged() const noexcept {
 void MappedFile::fail_changed(const std::string& reading) const {
   struct stat s;
   const FileStamp now = ::fstat(fd_.get(), &s) == 0 ? stamp_of(s) : stamp_;
-  std::string got = "one that was changed in place";
+  std::string what = "the file was changed in place";
   std::optional<std::uint64_t> offset;
   if (now.size < stamp_.size) {
-    got = "one that was cut to " + std::to_string(now.size) + " bytes";
+    what = "the file was cut to " + std::to_string(now.size) + " bytes";
     offset = now.size;
   } else if (now.mtime_ns == stamp_.mtime_ns) {
-    got = "one that its storage could not read";
+    what = "the storage could not be read";
   }
-  throw Error(Errc::io, name_, offset,
-              "expected a file of " + std::to_string(stamp_.size) +
-                  " bytes that stays as it is while " + reading + " is read, got " + got);
+  throw Error(Errc::io, name_, offset, what + " while " + reading + " was read");
 }
 
 void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept {
@@ -286,7 +252,7 @@ void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) cons
 }
 
 void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
-  if (n == 0) return;  // to the system, a length of zero means everything
+  if (n == 0) return;  // the system takes zero for "to the end"
   if (const std::byte* base = this->base()) {
     if (!map_->residency || !map_->residency->holds(offset, n))
       advise(base, offset, n, MADV_WILLNEED);

@@ -13,8 +13,8 @@
 
 namespace dapple::detail {
 
-// What the handler knows of one map. Slots are reused but never freed, because the handler walks
-// over them without a lock; there are as many as maps were ever guarded at once.
+// What the handler knows about one map. Slots are reused but never freed, because the handler walks
+// the list without a lock; there are as many as there were ever guarded maps at one time.
 struct GuardSlot {
   std::atomic<std::uint64_t> version{0};  // odd while the next three change
   std::atomic<std::uintptr_t> begin{0}, end{0};
@@ -32,16 +32,16 @@ using Handler = void (*)(int);
 std::atomic<GuardSlot*> slots{nullptr};
 std::atomic<std::uintptr_t> page_size{0};
 
-// Where signals go that are not ours: at most one of the two is set.
+// The previous handler, which gets the signals that are not ours; at most one of the two is set.
 std::atomic<Action> next_action{nullptr};
 std::atomic<Handler> next_handler{SIG_DFL};
 
-std::mutex mutex;  // guards what follows, and the taking of slots
+std::mutex mutex;  // guards the following, and the allocation of slots
 std::uint64_t guarded_maps = 0;
-struct sigaction replaced;  // what stood there before our handler
-bool buried = false;        // another handler was put over ours, and leads to it
+struct sigaction replaced;  // the action before ours
+bool buried = false;        // another handler was installed over ours, and calls it
 
-// The slot whose map holds the address; its bounds and file in the other arguments.
+// The slot whose map holds the address, or nullptr. Stores the bounds and the file of the map.
 GuardSlot* find_slot(std::uintptr_t address, std::uintptr_t& end, std::uintptr_t& begin,
                      int& fd) noexcept {
   for (GuardSlot* slot = slots.load(std::memory_order_acquire); slot != nullptr;
@@ -51,15 +51,15 @@ GuardSlot* find_slot(std::uintptr_t address, std::uintptr_t& end, std::uintptr_t
     end = slot->end.load(std::memory_order_relaxed);
     fd = slot->fd.load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
-    // A slot that changes is not the one of a map that this thread is reading.
+    // A slot that is changing does not belong to a map that this thread is reading.
     if (before % 2 != 0 || slot->version.load(std::memory_order_relaxed) != before) continue;
     if (address >= begin && address < end) return slot;
   }
   return nullptr;
 }
 
-// Puts zeros where the page of `address` was: up to the end of the map when the file ends before
-// it, otherwise (the storage failed) just this page. Calls nothing that a handler must not call.
+// Maps zeros over the page of `address`: up to the end of the map if the file ends before it,
+// otherwise (the storage failed) just this page. Async-signal-safe.
 bool replace_page(std::uintptr_t address) noexcept {
   std::uintptr_t begin = 0, end = 0;
   int fd = -1;
@@ -72,7 +72,7 @@ bool replace_page(std::uintptr_t address) noexcept {
   const bool cut = ::fstat(fd, &now) == 0 &&
                    static_cast<std::uint64_t>(now.st_size) <= std::uint64_t{first - begin};
   const std::size_t size = cut ? end - first : page;
-  // The bare call: what stands for mmap in a sanitizer's library does more.
+  // Not mmap(), which sanitizers intercept.
   return ::syscall(SYS_mmap, first, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                    0) != -1;
 }
@@ -80,13 +80,13 @@ bool replace_page(std::uintptr_t address) noexcept {
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   if (const Action action = next_action.load()) return action(signal, info, context);
   const Handler handler = next_handler.load();
-  const bool sent = info->si_code <= 0;  // by a process; otherwise an instruction failed
+  const bool sent = info->si_code <= 0;  // by kill() and the like, not by a faulting instruction
   if (handler == SIG_IGN && sent) return;
   if (handler != SIG_IGN && handler != SIG_DFL) return handler(signal);
   struct sigaction fatal = {};
   fatal.sa_handler = SIG_DFL;
   ::sigaction(signal, &fatal, nullptr);
-  ::raise(signal);  // takes effect when this handler returns
+  ::raise(signal);  // delivered when this handler returns
 }
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
@@ -112,7 +112,7 @@ void install() noexcept {
   if (::sigaction(SIGBUS, nullptr, &now) != 0 || is_ours(now)) return;
   const bool same = (now.sa_flags & SA_SIGINFO) == (replaced.sa_flags & SA_SIGINFO) &&
                     now.sa_handler == replaced.sa_handler;
-  if (buried && is_function(now) && !same) return;  // it was put over ours, and leads to it
+  if (buried && is_function(now) && !same) return;  // it was installed over ours, and calls it
   replaced = now;
   const bool full = (now.sa_flags & SA_SIGINFO) != 0;
   next_action.store(full ? now.sa_sigaction : nullptr);
@@ -141,7 +141,7 @@ void set_slot(GuardSlot& slot, std::uintptr_t begin, std::uintptr_t end, int fd)
   slot.version.fetch_add(1);
 }
 
-// A slot that no map has. REQUIRES the mutex.
+// An unused slot. REQUIRES the mutex.
 GuardSlot* take_slot() {
   GuardSlot* slot = slots.load();
   while (slot != nullptr && slot->taken) slot = slot->next;

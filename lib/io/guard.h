@@ -1,7 +1,7 @@
-// Maps of files that others may cut short. Touching a page that is gone raises SIGBUS; while a
-// GuardedMap lives, such a page reads as zero instead and the loss is noted. The handler is the
-// library's only global state: it is installed with the first GuardedMap and taken back with the
-// last; signals that have nothing to do with one go to the handler that was there before.
+// Maps of files that others may truncate. Touching a page that is gone raises SIGBUS; while a
+// GuardedMap lives, such a page reads as zero instead, and the loss is recorded. The handler is the
+// library's only global state: the first GuardedMap installs it and the last one restores the
+// previous handler, which also gets all signals that are not about a GuardedMap.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace dapple::detail {
 
 struct GuardSlot;
 
-/// Watches bytes [begin, begin + size), a map of the whole file `fd`; both must outlive it.
+/// Guards bytes [begin, begin + size), a map of the whole file `fd`. Both must outlive it.
 class GuardedMap {
  public:
   /// Throws std::bad_alloc.
@@ -19,7 +19,7 @@ class GuardedMap {
   GuardedMap(const GuardedMap&) = delete;
   GuardedMap& operator=(const GuardedMap&) = delete;
 
-  /// True when a page was gone as somebody touched it: bytes of the map may have read as zero.
+  /// True when a page that was touched was gone, so that bytes of the map may have read as zero.
   bool lost() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// XXH3-64, which guards blocks and indexes (FORMAT.md).
+// XXH3-64, the hash of blocks and indexes (FORMAT.md).
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,7 @@ namespace dapple::detail {
 
 std::uint64_t xxh3(std::span<const std::byte> bytes, std::uint64_t seed = 0) noexcept;
 
-/// The same of the first kHashedOfLine bytes of a line of an index.
-std::uint64_t xxh3_line(const std::byte* line, std::uint64_t seed) noexcept;
-inline constexpr std::size_t kHashedOfLine = 48;
-
-/// XXH3-64 of bytes that come in pieces.
+/// The hash of bytes that come in pieces.
 class Xxh3 {
  public:
   /// Throws std::bad_alloc.

@@ -1,4 +1,4 @@
-// Outputs that appear whole or not at all (rule 2.10).
+// Files that appear complete or not at all (rule 2.10).
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "dapple/error.h"
@@ -29,9 +30,9 @@ std::string folder_of(const std::filesystem::path& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-// True for /dev/stdout and its like: links, by way of others, to what the system shows of an open
-// file. Whoever names them means that file, not the link.
-bool names_open_file(std::filesystem::path path) {
+// True for /dev/stdout and its like, which are links into /proc: whoever names one means the open
+// file that it leads to, not the link.
+bool is_in_proc(std::filesystem::path path) {
   constexpr int kMostLinks = 40;  // as many as the system follows
   for (int i = 0; i < kMostLinks; ++i) {
     struct statfs system;
@@ -45,25 +46,26 @@ bool names_open_file(std::filesystem::path path) {
   return false;
 }
 
-// Devices and pipes are not replaced by a file, even where that is allowed.
+// Folders, devices and pipes are never replaced by a file.
 void require_file_place(const std::filesystem::path& path, const std::string& name) {
   const auto fail = [&](const char* what) {
     throw Error(Errc::invalid_argument, name, std::nullopt,
-                std::string("expected a file to write, got ") + what);
+                std::string("cannot be written as a file: it is ") + what);
   };
-  struct stat behind_links;
-  if (::stat(path.c_str(), &behind_links) == 0) {
-    if (S_ISDIR(behind_links.st_mode)) fail("a folder");
-    if (!S_ISREG(behind_links.st_mode)) fail("a device, pipe or socket");
+  struct stat target;
+  if (::stat(path.c_str(), &target) == 0) {
+    if (S_ISDIR(target.st_mode)) fail("a folder");
+    if (!S_ISREG(target.st_mode)) fail("a device, pipe or socket");
   }
-  if (names_open_file(path)) fail("the name of one that is open");
+  if (is_in_proc(path)) fail("a path into /proc");
 }
 
-// A name can be given to a nameless file only by way of /proc.
+// An unnamed file can be given a name only through /proc.
 bool can_link_nameless() noexcept { return ::access("/proc/self/fd", X_OK) == 0; }
 
-// Gives `fd` the permissions of the file that it replaces, and its owner where that is allowed.
-// What the old group might do, another group may not. False, with errno, when that fails.
+// Gives `fd` the permissions of the file that it replaces, and its owner and group where that is
+// allowed. If the group cannot be kept, the new group gets no more than everybody. False, with
+// errno, on failure.
 bool keep_permissions(int fd, const struct stat& old) noexcept {
   struct stat now;
   if (::fstat(fd, &now) != 0) return false;
@@ -78,8 +80,7 @@ bool keep_permissions(int fd, const struct stat& old) noexcept {
   return (now.st_mode & 07777) == mode || ::fchmod(fd, mode) == 0;
 }
 
-// A name that is on storage: the folder is synced, or, where it may be written but not read, all
-// of its file system.
+// Syncs the folder, or, if that may be written but not read, its whole file system.
 bool sync_folder(const std::string& folder, int fd) noexcept {
   const Descriptor opened(
       uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
@@ -88,7 +89,7 @@ bool sync_folder(const std::string& folder, int fd) noexcept {
   return errno == EINVAL;  // a file system whose folders need no syncing
 }
 
-// Renames without replacing. File systems that cannot do that can mostly link, which refuses too.
+// Renames without replacing. Where the file system cannot do that, a hard link refuses as well.
 bool rename_new(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
@@ -97,7 +98,22 @@ bool rename_new(const std::filesystem::path& from, const std::filesystem::path& 
   return true;
 }
 
+// A sidecar index belongs to the state of a file that was just replaced. What is not a sidecar by
+// its content stays; so does one that cannot be removed, which no reader will believe.
+void remove_sidecar(const std::string& file) noexcept try {
+  const std::string name = file + kSidecarEnding;
+  const auto sidecar = MappedFile::open_if_there(name);
+  constexpr std::size_t kMagic = sizeof kSidecarMagic - 1;
+  if (sidecar == nullptr || sidecar->size() < kMagic) return;
+  if (std::memcmp(sidecar->at(0, kMagic), kSidecarMagic, kMagic) == 0) ::unlink(name.c_str());
+} catch (...) {
+}
+
 }  // namespace
+
+OutputFile::Hidden::~Hidden() {
+  if (!path.empty()) ::unlink(path.c_str());
+}
 
 OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
     : path_(std::move(path)), name_(path_.string()), overwrite_(overwrite) {
@@ -106,50 +122,18 @@ OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
   const bool exists = ::lstat(path_.c_str(), &old) == 0;
   if (exists && !overwrite_) throw_exists(name_);
   remove_abandoned(path_);
-  // Until it gets the permissions of the file that it replaces, no more than those.
+  // Never more than the permissions of the file that it replaces, which it gets when published.
   const mode_t mode = exists && S_ISREG(old.st_mode) ? (old.st_mode & 0666) | 0600 : 0666;
   if (can_link_nameless()) {
     fd_ = open_nameless(folder_of(path_), mode);
     if (fd_.is_open()) return;
     if (!lacks_nameless(errno)) throw_io(name_, "create", errno);
   }
-  fd_ = open_hidden(path_, mode, hidden_);
+  fd_ = open_hidden(path_, mode, hidden_.path);
   if (!fd_.is_open()) throw_io(name_, "create", errno);
 }
 
-OutputFile::~OutputFile() { discard(); }
-
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      name_(std::move(other.name_)),
-      hidden_(std::exchange(other.hidden_, {})),
-      fd_(std::move(other.fd_)),
-      overwrite_(other.overwrite_),
-      synced_(other.synced_),
-      appended_(other.appended_) {}
-
-OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
-  if (this != &other) {
-    discard();
-    path_ = std::move(other.path_);
-    name_ = std::move(other.name_);
-    hidden_ = std::exchange(other.hidden_, {});
-    fd_ = std::move(other.fd_);
-    overwrite_ = other.overwrite_;
-    synced_ = other.synced_;
-    appended_ = other.appended_;
-  }
-  return *this;
-}
-
-void OutputFile::discard() noexcept {
-  if (!hidden_.empty()) ::unlink(hidden_.c_str());
-  hidden_.clear();
-  fd_.close();
-}
-
-// ext4 otherwise claims storage for each page that is written on its own, a fifth of the time
-// (256 MiB in pieces of 512 KiB: 70 ms, with this 57, and syncing takes no longer).
+// ext4 otherwise allocates page by page, which takes a fifth of the time of large writes.
 void OutputFile::will_write(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   constexpr std::uint64_t kWorthIt = std::uint64_t{256} << 10;
   if (bytes <= kWorthIt) return;
@@ -159,14 +143,7 @@ void OutputFile::will_write(std::uint64_t offset, std::uint64_t bytes) const noe
 
 void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
   will_write(offset, bytes.size());
-  while (!bytes.empty()) {
-    const ssize_t put = uninterrupted([&] {
-      return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    });
-    if (put <= 0) throw_io(name_, "write", put < 0 ? errno : ENOSPC);
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-    offset += static_cast<std::uint64_t>(put);
-  }
+  if (!write_all(fd_.get(), offset, bytes)) throw_io(name_, "write", errno);
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
@@ -212,30 +189,32 @@ void OutputFile::sync() {
 void OutputFile::publish(bool sync) {
   struct stat old;
   if (overwrite_ && ::stat(path_.c_str(), &old) == 0 && !keep_permissions(fd_.get(), old)) {
-    throw_io(name_, "keep the permissions of the file it replaces", errno);
+    throw_io(name_, "take over the permissions of the old file", errno);
   }
   if (sync && !synced_) this->sync();
   give_name();
+  if (overwrite_) remove_sidecar(name_);
   if (sync && !sync_folder(folder_of(path_), fd_.get())) {
-    throw_io(name_, "sync its folder to storage", errno);
+    throw_io(name_, "sync the folder to storage", errno);
   }
   fd_.close();
 }
 
 void OutputFile::give_name() {
   bool named = false;
-  if (hidden_.empty() && !overwrite_) {
+  std::filesystem::path& hidden = hidden_.path;
+  if (hidden.empty() && !overwrite_) {
     named = ::linkat(AT_FDCWD, name_in_proc(fd_).c_str(), AT_FDCWD, path_.c_str(),
                      AT_SYMLINK_FOLLOW) == 0;
   } else {
-    // A link cannot replace a file, a rename can: the file needs a name of its own first.
-    if (hidden_.empty()) hidden_ = name_hidden(fd_, path_);
-    named = !hidden_.empty() && (overwrite_ ? ::rename(hidden_.c_str(), path_.c_str()) == 0
-                                            : rename_new(hidden_, path_));
+    // Linking cannot replace a file, renaming can: the file needs a name of its own first.
+    if (hidden.empty()) hidden = name_hidden(fd_, path_);
+    named = !hidden.empty() &&
+            (overwrite_ ? ::rename(hidden.c_str(), path_.c_str()) == 0 : rename_new(hidden, path_));
   }
   if (!named && errno == EEXIST && !overwrite_) throw_exists(name_);
-  if (!named) throw_io(name_, "move the finished file into place", errno);
-  hidden_.clear();
+  if (!named) throw_io(name_, "give the new file its name", errno);
+  hidden.clear();
 }
 
 }  // namespace dapple::detail

@@ -26,7 +26,7 @@ Scratch::Scratch(std::uint64_t size) : size_(size) {
   }
   fd_ = open_scratch("working space");
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) != 0) {
-    fail("reserve " + std::to_string(size) + " bytes", errno);
+    fail("enlarge to " + std::to_string(size) + " bytes", errno);
   }
   Descriptor reader(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
   if (!reader.is_open()) fail("open", errno);
@@ -40,14 +40,7 @@ void Scratch::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
     if (!bytes.empty()) std::memcpy(memory_.data() + offset, bytes.data(), bytes.size());
     return;
   }
-  while (!bytes.empty()) {
-    const ssize_t put = uninterrupted([&] {
-      return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    });
-    if (put <= 0) fail("write", put < 0 ? errno : ENOSPC);
-    bytes = bytes.subspan(static_cast<std::size_t>(put));
-    offset += static_cast<std::uint64_t>(put);
-  }
+  if (!write_all(fd_.get(), offset, bytes)) fail("write", errno);
 }
 
 void Scratch::read_at(std::uint64_t offset, std::span<std::byte> out) const {

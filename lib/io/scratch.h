@@ -11,9 +11,9 @@
 
 namespace dapple::detail {
 
-/// `size` bytes to write and then to read: memory when they are few, otherwise a file without a
-/// name in $TMPDIR (or /tmp) that takes its space as it is written and goes away with the object.
-/// Writing is for one thread; `at` for any number of them, once all is written.
+/// `size` bytes to write and then to read: in memory if they are few, otherwise in an unnamed file
+/// in $TMPDIR (or /tmp), which grows as it is written. One thread writes; afterwards any number of
+/// threads may call `at`.
 class Scratch {
  public:
   /// Throws io.
@@ -24,13 +24,13 @@ class Scratch {
 
   std::uint64_t size() const noexcept { return size_; }
 
-  /// REQUIRES that the bytes lie inside size(). Throws io.
+  /// REQUIRES that the bytes are inside size(). Throws io.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
-  /// REQUIRES as `at`. Throws io.
+  /// REQUIRES bytes inside size() that were written. Throws io.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// Bytes in place. REQUIRES that they lie inside size() and were written. Throws io. Valid for
-  /// the life of the object.
+  /// Bytes in place, valid as long as the object lives. REQUIRES bytes inside size() that were
+  /// written. Throws io.
   const std::byte* at(std::uint64_t offset, std::uint64_t n) const;
 
  private:

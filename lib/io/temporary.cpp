@@ -4,32 +4,45 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <span>
 
 #include "lib/io/file.h"
+#include "lib/io/hash.h"
 
 namespace dapple::detail {
 
 namespace {
 
-// As many writers of one file at once find a hidden name.
+// How many writers may write the same file at once.
 constexpr unsigned kMostNames = 1000;
-// So many free names behind each other, and no later one is looked for.
+// After this many unused names in a row, the search for abandoned files ends.
 constexpr unsigned kGap = 16;
 constexpr std::size_t kLongestName = 255;
 
 std::filesystem::path hidden_name(const std::filesystem::path& path, unsigned number) {
-  const std::string tail = ".dapple-" + std::to_string(number);
-  std::string name = path.filename().string();
-  if (name.size() + 1 > kLongestName - tail.size()) name.resize(kLongestName - tail.size() - 1);
-  name.insert(name.begin(), '.');
+  std::string name = "." + path.filename().string();
+  const std::string tail = ".dapple-" + std::to_string(number) + "-";
+  constexpr std::size_t kHashDigits = 16;
+  name.resize(std::min(name.size(), kLongestName - tail.size() - kHashDigits));
   name += tail;
+  std::array<char, kHashDigits> hash;
+  const auto end = std::to_chars(hash.data(), hash.data() + hash.size(),
+                                 xxh3(std::as_bytes(std::span(name))), 16);
+  name.append(hash.data(), end.ptr);
   return path.parent_path() / name;
 }
 
-bool is_same_file(int fd, const std::filesystem::path& path) noexcept {
+// True when the open file is this user's regular file of that name.
+bool is_ours(int fd, const std::filesystem::path& path) noexcept {
   struct stat open, named;
   return ::fstat(fd, &open) == 0 && ::lstat(path.c_str(), &named) == 0 && S_ISREG(named.st_mode) &&
-         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino && open.st_uid == ::geteuid();
 }
 
 bool lock(int fd) noexcept {
@@ -44,7 +57,7 @@ Descriptor open_nameless(const std::string& folder, mode_t mode) noexcept {
 }
 
 bool lacks_nameless(int errno_value) noexcept {
-  // The last two: kernels that do not know the flag see a folder opened for writing.
+  // The last two come from kernels that do not know the flag and see a folder opened for writing.
   return errno_value == EOPNOTSUPP || errno_value == EISDIR || errno_value == EINVAL;
 }
 
@@ -59,10 +72,10 @@ Descriptor open_hidden(const std::filesystem::path& path, mode_t mode,
       if (errno == EEXIST) continue;
       break;
     }
-    // Before it was locked, somebody may have taken it for abandoned. Where locks do not work at
-    // all, nobody can.
+    // Before it was locked, another writer may have taken it for abandoned; not so where the file
+    // system has no locks.
     const bool contested = !lock(fd.get()) && errno == EWOULDBLOCK;
-    if (!contested && is_same_file(fd.get(), hidden)) return fd;
+    if (!contested && is_ours(fd.get(), hidden)) return fd;
     errno = EEXIST;
   }
   hidden.clear();
@@ -74,7 +87,7 @@ std::string name_in_proc(const Descriptor& fd) {
 }
 
 std::filesystem::path name_hidden(const Descriptor& fd, const std::filesystem::path& path) {
-  lock(fd.get());  // before it has a name, so that it never looks abandoned
+  lock(fd.get());  // before it gets a name, so that it never looks abandoned
   const std::string self = name_in_proc(fd);
   for (unsigned number = 0; number < kMostNames; ++number) {
     std::filesystem::path hidden = hidden_name(path, number);
@@ -97,8 +110,20 @@ void remove_abandoned(const std::filesystem::path& path) {
       continue;
     }
     free = 0;
-    if (lock(fd.get()) && is_same_file(fd.get(), hidden)) ::unlink(hidden.c_str());
+    if (lock(fd.get()) && is_ours(fd.get(), hidden)) ::unlink(hidden.c_str());
   }
+}
+
+bool write_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t put = uninterrupted(
+        [&] { return ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    if (put == 0) errno = ENOSPC;
+    if (put <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset += static_cast<std::uint64_t>(put);
+  }
+  return true;
 }
 
 std::string temporary_folder() {
@@ -117,7 +142,7 @@ Descriptor open_scratch(const std::string& file) {
     fd = open_hidden(path, kPrivate, hidden);
     if (fd.is_open()) ::unlink(hidden.c_str());
   }
-  if (!fd.is_open()) throw_io(file, "store temporary data in " + folder, errno);
+  if (!fd.is_open()) throw_io(file, "create a temporary file in " + folder, errno);
   return fd;
 }
 

@@ -1,45 +1,52 @@
-// Files that are not published: without a name where the file system can do that, otherwise with
-// a hidden one that the next writer clears away when its owner died.
+// Files that are not yet published: unnamed where the file system supports that (O_TMPFILE),
+// otherwise with a hidden name in the folder of the destination.
 //
-// The hidden names of FILE are .FILE.dapple-0, -1, ... in its folder. The owner of one holds a lock
-// on the file (flock), which ends with its process: what is not locked is abandoned.
+// The hidden names of FILE are .FILE.dapple-N-HASH, where the hash is that of the rest of the name:
+// nobody else has such files. The writer holds a lock on it (flock), which ends with its process,
+// so a hidden file of the same user that is not locked was abandoned, and the next writer of FILE
+// removes it.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "lib/io/descriptor.h"
 
 namespace dapple::detail {
 
-/// A new file without a name in `folder`, for reading and writing. Not open, and errno says why,
-/// when there is none to be had.
+/// A new unnamed file in `folder`, for reading and writing. Not open, with errno, on failure.
 Descriptor open_nameless(const std::string& folder, mode_t mode) noexcept;
 
-/// True when the last `open_nameless` failed because the file system has no such files.
+/// True for the errno of an `open_nameless` that failed because the file system has no such files.
 bool lacks_nameless(int errno_value) noexcept;
 
-/// A new file with a hidden name beside `path`, for reading and writing; its name in `hidden`. Not
-/// open, and errno says why, when there is none to be had.
+/// A new file with a hidden name beside `path`, which it stores in `hidden`, for reading and
+/// writing. Not open, with errno, on failure.
 Descriptor open_hidden(const std::filesystem::path& path, mode_t mode,
                        std::filesystem::path& hidden);
 
-/// Gives a nameless file a hidden name beside `path`. Empty, and errno says why, when it cannot.
+/// Gives an unnamed file a hidden name beside `path`. Empty, with errno, on failure.
 std::filesystem::path name_hidden(const Descriptor& fd, const std::filesystem::path& path);
 
-/// Where the system shows an open file by a name that can be linked.
+/// The path in /proc through which an open file can be linked.
 std::string name_in_proc(const Descriptor& fd);
 
-/// Removes the hidden files beside `path` whose writers died. Failures are left to the next one.
+/// Removes the hidden files beside `path` whose writers died, as far as that is possible.
 void remove_abandoned(const std::filesystem::path& path);
+
+/// Writes all bytes at `offset`. False, with errno, on failure.
+bool write_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
 
 /// $TMPDIR, or /tmp.
 std::string temporary_folder();
 
-/// An empty file in the temporary folder that nobody else can open and that goes away with its
-/// descriptor. Throws io; `file` is what messages blame.
+/// An empty file in the temporary folder that nobody else can open, and that disappears with its
+/// descriptor. Throws io, blaming `file`.
 Descriptor open_scratch(const std::string& file);
 
 }  // namespace dapple::detail

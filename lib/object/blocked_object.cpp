@@ -155,7 +155,8 @@ Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType
   if (row_stride == 0) row_stride = cols;
   const bool fits =
       rows == 0 || cols == 0 ||
-      (row_stride >= cols && cols <= size && (rows - 1) <= (size - cols) / row_stride);
+      (cols <= size &&
+       (rows == 1 || (row_stride >= cols && (rows - 1) <= (size - cols) / row_stride)));
   if (!fits) {
     throw Error(Errc::invalid_argument,
                 "expected room for " + std::to_string(rows) + " rows of " + std::to_string(cols) +

@@ -240,8 +240,8 @@ void BlockIndex::fail_entry(std::uint64_t number, std::string detail) const {
 }
 
 std::string_view BlockIndex::remedy() const noexcept {
-  return place_.origin == IndexOrigin::sidecar ? "'dapple index' renews the sidecar"
-                                               : "'dapple repair' rebuilds the index";
+  return place_.origin == IndexOrigin::sidecar ? "index the file again to renew the sidecar"
+                                               : "repair the file to rebuild its index";
 }
 
 }  // namespace dapple::detail

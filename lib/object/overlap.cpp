@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -11,20 +12,23 @@
 
 namespace dapple::detail {
 
-EntryTable sorted_by_position(const EntryTable& entries) {
-  std::vector<Entry> list;
-  for (std::uint64_t i = 0; i < entries.size(); ++i) list.push_back(entries[i]);
-  std::sort(list.begin(), list.end(), [](const Entry& a, const Entry& b) {
+std::vector<std::uint64_t> order_by_position(const EntryTable& entries) {
+  const auto before = [&](std::uint64_t i, std::uint64_t j) {
+    const Entry a = entries[i], b = entries[j];
     return a.pos != b.pos ? a.pos < b.pos : a.offset < b.offset;
-  });
-  EntryTable table;
-  table.reserve(list.size());
-  for (const Entry& e : list) table.push_back(e);
-  return table;
+  };
+  std::uint64_t sorted = 1;
+  while (sorted < entries.size() && !before(sorted, sorted - 1)) ++sorted;
+  if (sorted >= entries.size()) return {};
+  std::vector<std::uint64_t> order(entries.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), before);
+  return order;
 }
 
 // A line sweeps over the rows and keeps the column ranges of the blocks that it crosses.
-std::vector<Overlap> find_overlaps(const EntryTable& entries) {
+std::vector<Overlap> find_overlaps(const EntryTable& entries,
+                                   std::span<const std::uint64_t> order) {
   struct Active {
     std::uint64_t col_end, number;
   };
@@ -32,7 +36,8 @@ std::vector<Overlap> find_overlaps(const EntryTable& entries) {
   using Leaving = std::pair<std::uint64_t, std::uint64_t>;  // row end, first column
   std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving;
   std::vector<Overlap> overlaps;
-  for (std::uint64_t i = 0; i < entries.size(); ++i) {
+  for (std::uint64_t k = 0; k < entries.size(); ++k) {
+    const std::uint64_t i = order.empty() ? k : order[k];
     const Entry e = entries[i];
     const Region cells = e.cells();
     while (!leaving.empty() && leaving.top().first <= cells.rows.begin) {
@@ -60,9 +65,8 @@ Error overlap_error(const EntryTable& entries, const Overlap& overlap, const std
   const Entry earlier = entries[overlap.earlier], later = entries[overlap.later];
   const Region both = intersect(earlier.cells(), later.cells());
   return Error(Errc::corrupt, file, later.offset,
-               "expected blocks that share no cell (R3), got cell " +
-                   text({both.rows.begin, both.cols.begin}) + " in block " + text(earlier.pos) +
-                   " and in block " + text(later.pos));
+               "blocks " + text(earlier.pos) + " and " + text(later.pos) + " both hold cell " +
+                   text({both.rows.begin, both.cols.begin}) + " (R3)");
 }
 
 }  // namespace dapple::detail

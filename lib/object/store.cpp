@@ -52,6 +52,7 @@ std::string Store::reading(const Entry* block) {
 }
 
 void Store::require_intact(const Entry* block) const {
+  file_->prepare_thread();
   if (!file_->is_intact()) file_->fail_changed(reading(block));
 }
 
@@ -69,9 +70,10 @@ void Store::require_whole_index() const {
 }
 
 void Store::fail_missing(const Entry& entry) const {
-  fail(Errc::corrupt, entry.offset,
-       "expected the index to lead to block " + text(entry.pos) + ", got none; " +
-           std::string(index_.remedy()));
+  const std::string detail =
+      "the index does not lead to block " + text(entry.pos) + "; " + std::string(index_.remedy());
+  if (index_.origin() == IndexOrigin::sidecar) index_.fail_entry(0, detail);
+  fail(Errc::corrupt, entry.offset, detail);
 }
 
 std::optional<std::uint64_t> Store::cover(std::uint64_t row, std::uint64_t col) const {

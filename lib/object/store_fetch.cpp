@@ -84,6 +84,7 @@ void Store::remember(std::uint64_t number, const Entry& entry) const {
 void Store::fetch(std::uint64_t number) const {
   const bool compared = places_.was_compared(number);
   if (compared && !file_->guarded()) return;
+  file_->prepare_thread();
   if (!compared) ask_for({&number, 1});
   const Entry entry = index_.entry(number);
   watched(
@@ -102,6 +103,7 @@ Block Store::tile(std::uint64_t i, std::uint64_t j) const {
 TileTable Store::tile_table() const {
   const auto& grid = index_.grid();
   if (!grid) fail_tile(*this, 0, 0);
+  file_->prepare_thread();
   file_->map();
   places_.make(index_.size(), [this] { return guess_even(); });
   TileTable table;
@@ -118,12 +120,14 @@ TileTable Store::tile_table() const {
 }
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
+  file_->prepare_thread();
   const Entry entry = index_.entry(number);
   watched([&] { confirm_entry(number, entry); }, &entry);
   return entry;
 }
 
 Entry Store::fetched_entry(std::uint64_t number) const {
+  file_->prepare_thread();
   const Entry entry = index_.entry(number);
   Entry to_blame = entry;
   if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {  // it was cut off

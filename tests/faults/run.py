@@ -35,10 +35,12 @@ CLEARS = {"unlink", "fstat64", "lstat64"}  # what tells whose a hidden file is: 
 FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 OLD = b"what stood here before\n"
 OLD_MODE = 0o640
+SIDECAR = b"DPL-SIDE" + bytes(56)
 
 
 class Scenario:
-    def __init__(self, name, arguments, out, stdin=None, replaces=True, without="", also=()):
+    def __init__(self, name, arguments, out, stdin=None, replaces=True, without="", also=(),
+                 sidecar=False):
         self.name = name
         self.arguments = arguments
         self.out = out
@@ -46,6 +48,7 @@ class Scenario:
         self.replaces = replaces
         self.without = without
         self.also = set(also)  # files written beside `out`
+        self.sidecar = f"{out}.dpx" if sidecar else None  # goes with the file that is replaced
 
 
 def scenarios():
@@ -59,6 +62,13 @@ def scenarios():
                  "out.dbdf", stdin=b"1,2\n3,4\n"),
         Scenario("large", ["convert", "large.csv", "out.dbdf", "--force"], "out.dbdf"),
         Scenario("index", ["index", "irregular.dbdf"], "irregular.dbdf.dpx"),
+        Scenario("new index", ["index", "irregular.dbdf"], "irregular.dbdf.dpx", replaces=False),
+        Scenario("dbdf with a sidecar", ["convert", "mixed.dbdf", "out.dbdf", "--force", "--plain"],
+                 "out.dbdf", sidecar=True),
+        Scenario("csv with a sidecar", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv",
+                 sidecar=True),
+        Scenario("repair with a sidecar", ["repair", "cut.dbdf", "-o", "out.dbdf", "--force"],
+                 "out.dbdf", sidecar=True),
         Scenario("repair", ["repair", "cut.dbdf", "-o", "out.dbdf", "--force"], "out.dbdf"),
         Scenario("get", ["get", "mixed.dbdf", "-o", "out.npy", "--force"], "out.npy"),
         Scenario("daphne", ["convert", "mixed.dbdf", "out.dbdf", "--to", "daphne", "--force"],
@@ -68,8 +78,9 @@ def scenarios():
     ]
     # Where the file system has no files without a name, or cannot rename without replacing.
     bare = [Scenario(f"{s.name}, hidden", s.arguments, s.out, s.stdin, s.replaces,
-                     "tmpfile,renameat2", s.also)
-            for s in plain if s.name in ("new dbdf", "csv", "from stdin")]
+                     "tmpfile,renameat2", s.also, s.sidecar is not None)
+            for s in plain
+            if s.name in ("new dbdf", "csv", "from stdin", "index", "dbdf with a sidecar")]
     return plain + bare
 
 
@@ -96,6 +107,11 @@ class Place:
             self.out.chmod(OLD_MODE)
             for name in self.scenario.also:
                 (self.work / name).write_bytes(OLD)
+        if self.scenario.sidecar:
+            (self.work / self.scenario.sidecar).write_bytes(SIDECAR)
+
+    def has_sidecar(self):
+        return self.scenario.sidecar and (self.work / self.scenario.sidecar).exists()
 
     def run(self, fault=None, log=None, **options):
         env = dict(os.environ, LC_ALL="C", TMPDIR=str(self.temporary), LD_PRELOAD=str(self.shim),
@@ -122,7 +138,7 @@ class Place:
         return not all((self.work / name).exists() for name in self.scenario.also)
 
     def strays(self):
-        known = self.before | {self.scenario.out} | self.scenario.also
+        known = self.before | {self.scenario.out, self.scenario.sidecar} | self.scenario.also
         return (set(os.listdir(self.work)) - known) | set(os.listdir(self.temporary))
 
 
@@ -148,6 +164,8 @@ def complaint(place, old, new, done, call, harmless):
         return f"the destination holds {content!r}"
     if content == OLD and call in WRITES | {"fsync"} and place.lacks_labels():
         return "what stood beside the old file is gone"
+    if place.scenario.sidecar and content == OLD and not place.has_sidecar():
+        return "the sidecar of the old file is gone"
     if place.is_mixed():
         return "files of different age stand side by side"
     if harmless and done.returncode not in (0, 1):
@@ -183,7 +201,8 @@ def try_scenario(program, shim, scenario, folder):
     log = folder / "calls"
     first = place.run(log=log)
     new = place.content()
-    if first.returncode not in (0, 1) or new in (old, None) or place.strays():
+    if (first.returncode not in (0, 1) or new in (old, None) or place.strays()
+            or place.has_sidecar()):
         return [f"{scenario.name}: {first}, left behind: {place.strays()}"], 1
     wrong, runs = [], 1
     for fault, call, harmless in faults(log.read_text().split()):
@@ -215,9 +234,25 @@ def check_file_size_limit(program, shim, folder):
     return wrong, 5
 
 
+def hidden_files(place):
+    """The hidden files that a command makes, as it leaves them when it dies before it renames or
+    removes them."""
+    log = place.work.parent / "names"
+    place.run(log=log)
+    calls = log.read_text().split()
+    log.unlink()
+    found = set()
+    for number, call in enumerate(calls, 1):
+        if call.startswith(("rename", "unlink")):
+            place.reset()
+            place.run(f"{number}:kill")
+            found |= {*place.work.glob(".*.dapple-*"), *place.temporary.glob(".*.dapple-*")}
+    return sorted(found)
+
+
 def check_planted_links(program, shim, folder):
     """Links at the destination and at its hidden names lead nobody to write elsewhere."""
-    wrong = []
+    wrong, planted = [], 0
     folder.mkdir()
     for number, scenario in enumerate(s for s in scenarios() if s.out.startswith("out.")):
         (folder / f"{number}").mkdir()
@@ -225,19 +260,21 @@ def check_planted_links(program, shim, folder):
         (folder / f"{number}" / "place").mkdir()
         place = Place(program, shim, scenario, folder / f"{number}" / "place")
         place.reset()
+        links = hidden_files(place)
+        planted += len(links)
+        place.reset()
         victim = place.temporary / "victim"
         victim.write_bytes(OLD)
-        names = [f".{scenario.out}.dapple-{k}" for k in range(3)]
         if scenario.replaces:
             place.out.unlink()
-            names.append(scenario.out)
-        for name in names:
-            os.symlink(victim, place.work / name)
-        os.symlink(victim, place.temporary / ".scratch.dapple-0")
+            links.append(place.out)
+        for link in links:
+            os.symlink(victim, link)
         done = place.run()
         if done.returncode not in (0, 1) or victim.read_bytes() != OLD or place.out.is_symlink():
             wrong.append(f"links: {scenario.name}: {done}, {victim.read_bytes()!r}")
-        place.before |= set(names)
+    if planted == 0:
+        wrong.append("links: no command used a hidden name")
     return wrong, number + 1
 
 
@@ -246,7 +283,9 @@ def check_live_writer(program, shim, folder):
     folder.mkdir()
     scenario = Scenario("live", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv")
     place = Place(program, shim, scenario, folder)
-    hidden = place.work / ".out.csv.dapple-0"
+    place.reset()
+    (hidden,) = hidden_files(place)
+    place.reset()
     wrong = []
     with open(hidden, "wb") as held:
         import fcntl

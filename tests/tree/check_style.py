@@ -13,7 +13,7 @@ import sys
 # Dependency -> the only files of the library that may include it.
 OWNERS = {
     "boost/": {"lib/io/file.cpp"},
-    "xxh": {"lib/io/hash.cpp", "lib/io/hash_line.cpp"},
+    "xxh": {"lib/io/hash.cpp"},
     "tbb/": {"lib/base/parallel.h"},
     "oneapi/": {"lib/base/parallel.h"},
 }

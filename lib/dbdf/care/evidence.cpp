@@ -16,7 +16,7 @@ bool same_block(const Entry& a, const Entry& b) noexcept {
 
 Evidence::Evidence(const MappedFile& file, std::uint64_t payload)
     : index_(file.map() + payload, file.size() - payload) {
-  // Lines of the cover tree and the trailer are no entries, but nor do they tell of any block.
+  // Lines of the cover tree and the trailer are no entries, but match no block either.
   for (std::uint64_t line = 1; line < index_.size() / kLine; ++line) {
     hashes_.push_back(load_le<std::uint64_t>(&index_[line * kLine + entry_at::hash]));
     lines_.push_back(line);
@@ -33,7 +33,7 @@ Evidence::Verdict Evidence::judge(const Entry& block, std::uint64_t hash) {
                              [&](std::uint64_t line, BlockPos pos) {
                                return load_entry(&index_[line * kLine]).pos < pos;
                              });
-  // A position stands in one entry, and perhaps by chance in damage: forged ones cost no time.
+  // A position occurs in one entry, and perhaps in damage by chance: forged ones cost no time.
   constexpr int kMostAlike = 4;
   for (int i = 0; i < kMostAlike && at != lines_.end(); ++i, ++at) {
     const Entry entry = load_entry(&index_[*at * kLine]);
@@ -44,7 +44,7 @@ Evidence::Verdict Evidence::judge(const Entry& block, std::uint64_t hash) {
   return Verdict::unknown;
 }
 
-// True when the index fits its own hash again with this hash in that entry.
+// True when the index matches its own hash again with this hash in that entry.
 bool Evidence::is_entry_damaged(std::uint64_t line, std::uint64_t hash) {
   if (index_.size() % kLine != 0 || tries_ == 0) return false;
   --tries_;

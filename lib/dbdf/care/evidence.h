@@ -1,5 +1,5 @@
-// What a damaged index still tells of blocks: an entry keeps its worth where the rest of the index,
-// or bytes in front of it, are gone.
+// What a damaged index still says about blocks: an entry keeps its value when the rest of the
+// index, or bytes before it, are gone.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace dapple::detail::dbdf {
 
-/// True when both tell of one block, wherever its bytes lie.
+/// True when both describe the same block, wherever its bytes are.
 bool same_block(const Entry& a, const Entry& b) noexcept;
 
 class Evidence {
  public:
   enum class Verdict : std::uint8_t {
-    unknown,  // no entry is left for such a block
-    whole,    // the block's bytes fit the hash of an entry
-    damaged,  // an entry tells of this block, and was made of other bytes
+    unknown,  // no entry for such a block is left
+    whole,    // the bytes of the block match the hash of an entry
+    damaged,  // an entry describes this block, and has the hash of other bytes
   };
 
-  /// What is left of the index whose payload starts at that byte. `file` must outlive this.
+  /// For what is left of the index whose payload starts at this byte. `file` must outlive this.
   Evidence(const MappedFile& file, std::uint64_t payload);
 
-  /// What is known of a block whose bytes have this hash. O(log n), but for the first few of which
-  /// entry and bytes disagree: there it may be the hash itself that was damaged, which takes O(n).
+  /// What the index says about a block whose bytes have this hash. O(log n); O(n) for the first few
+  /// whose entry and bytes disagree, since it may be the hash in the entry that was damaged.
   Verdict judge(const Entry& block, std::uint64_t hash);
 
  private:
@@ -35,7 +35,7 @@ class Evidence {
   std::span<const std::byte> index_;   // from its payload to the end of the file
   std::vector<std::uint64_t> hashes_;  // ascending
   std::vector<std::uint64_t> lines_;   // of entries, by position of their blocks
-  unsigned tries_ = 16;                // how often the whole index is still hashed
+  unsigned tries_ = 16;                // how often the whole index may still be hashed
 };
 
 }  // namespace dapple::detail::dbdf

@@ -25,120 +25,143 @@ namespace {
 
 constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
 
-// Takes blocks out that `keep` refuses; it may throw what is wrong with one.
+std::string wrong_hash(BlockPos pos) {
+  return "the bytes of block " + text(pos) + " do not match their hash in the index";
+}
+
+// Removes the blocks for which `keep` returns false, or throws what is wrong with them.
 template <class Keep>
 void filter(Inspection& out, Keep keep) {
-  EntryTable kept;
-  kept.reserve(out.sound.size());
+  std::uint64_t kept = 0;
   for (std::uint64_t i = 0; i < out.sound.size(); ++i) {
-    const Entry e = out.sound[i];
+    Entry e = out.sound[i];
     try {
-      if (keep(e)) kept.push_back(e);
+      if (keep(e)) out.sound.set(kept++, e);
     } catch (const Error& error) {
       if (error.code() == Errc::io) throw;
       out.findings.push_back(error);
     }
   }
-  out.sound = std::move(kept);
+  while (out.sound.size() > kept) out.sound.pop_back();
 }
 
+bool has_tag(const MappedFile& file, const Entry& e, const char* tag) {
+  return e.bytes >= kDenseHeader + kTag &&
+         std::memcmp(file.at(e.offset + kDenseHeader, kTag), tag, kTag) == 0;
+}
+
+// No hash covers padding, but it is zeros, and a writer of indexes writes no other auxiliary
+// blocks. What else it holds does no harm, but is a sign of damage.
+void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& findings) {
+  const std::uint64_t payload = e.offset + kDenseHeader;
+  std::uint64_t at = payload;
+  if (has_tag(file, e, kPaddingTag)) {
+    const auto zeros = file.bytes(payload + kTag, e.bytes - kDenseHeader - kTag);
+    const auto other =
+        std::find_if(zeros.begin(), zeros.end(), [](std::byte b) { return b != std::byte{0}; });
+    if (other == zeros.end()) return;
+    at += kTag + static_cast<std::uint64_t>(other - zeros.begin());
+  }
+  findings.emplace_back(Errc::corrupt, file.name(), at, "padding is not a tag and zeros");
+}
+
+// A walk over a body that is damaged, or that its index does not agree with.
 class Inspector {
  public:
-  Inspector(const std::shared_ptr<MappedFile>& file, std::uint64_t body, const Schema& schema,
-            Level level)
+  Inspector(const MappedFile& file, std::uint64_t body, const Schema& schema, Level level,
+            const KnownItems& known)
       : file_(file),
         body_(body),
         schema_(schema),
         level_(level),
-        known_(file, body, schema, PlainWalk(*file, body, schema)),
-        resync_(*file, schema) {}
+        known_(known),
+        resync_(file, schema) {}
 
-  // Collects every block whose header is sound (R1, R2, R4) in file order. `tell` hears now and
-  // then which byte the walk has come to.
-  template <class Tell>
-  void walk(Inspection& out, const Tell& tell) {
-    constexpr std::uint64_t kBetween = 1024;
-    std::uint64_t items = 0, at = body_;
-    while (at < file_->size()) {
-      Walk walk(*file_, at, kAnywhere, kAnywhere);
+  // Collects every block whose header is sound (R1, R2, R4) in file order.
+  void walk(Inspection& out) {
+    std::uint64_t at = body_;
+    while (at < file_.size()) {
+      Walk walk(file_, at, kAnywhere, kAnywhere);
       try {
         for (Item item; walk.next(item);) {
           take(item, at, walk.offset(), out);
           at = walk.offset();
-          if (++items % kBetween == 0) tell(at);
         }
       } catch (const Error& e) {
         if (e.code() != Errc::corrupt) throw;
         out.findings.push_back(e);
         faults_.push_back(at);
-        at = go_on_behind(at, out);
+        at = next_after(at, out);
       }
     }
-    walked_ = out.sound;
+    for (std::uint64_t i = 0; i < out.sound.size(); ++i) starts_.push_back(out.sound[i].offset);
+    if (known_.payload()) {
+      for (std::uint64_t i = 0; i < out.sound.size(); ++i) positions_.push_back(out.sound[i].pos);
+      std::sort(positions_.begin(), positions_.end());
+    }
     if (!known_.complete() && !known_.lies()) {
       if (level_ == Level::payload && known_.payload()) weigh(out, *known_.payload());
       if (!out.findings.empty() && !is_cut_) drop_doubtful(out);
     }
     out.had_index = had_index(out);
-    out.index_lies = known_.lies();
-    if (known_.other_header()) out.findings.push_back(header_error(*file_));
   }
 
-  // Counts the blocks that are lost, and names those that only the index tells of.
-  void count_lost(Inspection& out) const {
+  // How many blocks the walk found, sound or not.
+  std::uint64_t found() const { return starts_.size(); }
+
+  // How many blocks that the walk did not find are lost. Adds findings for those that only the
+  // index names.
+  std::uint64_t count_missing(Inspection& out) const {
     const EntryTable missing = find_missing(out.sound);
-    out.lost = walked_.size() - out.sound.size() + missing.size();
-    std::set<std::uint64_t> told;
-    for (const Error& error : out.findings) told.insert(error.offset().value_or(0));
+    std::uint64_t lost = missing.size();
+    std::set<std::uint64_t> reported;
+    for (const Error& error : out.findings) reported.insert(error.offset().value_or(0));
     std::map<std::uint64_t, std::uint64_t> ends;  // of missing blocks, by their starts
     for (std::uint64_t i = 0; i < missing.size(); ++i) {
       const Entry e = missing[i];
       const std::uint64_t start = e.offset - kPosition, end = e.offset + e.bytes;
       ends.emplace(start, end);
-      const auto first = told.lower_bound(start);
-      if (first != told.end() && *first < end) continue;
-      out.findings.emplace_back(
-          Errc::corrupt, file_->name(), start,
-          "expected block " + text(e.pos) + ", which the index names, got other bytes");
+      const auto first = reported.lower_bound(start);
+      if (first != reported.end() && *first < end) continue;
+      out.findings.emplace_back(Errc::corrupt, file_.name(), start,
+                                "block " + text(e.pos) + ", which the index names, is not there");
     }
-    if (known_.complete()) return;  // and knows of no other blocks
+    if (known_.complete()) return lost;  // and knows of no other blocks
     for (const std::uint64_t at : faults_) {
-      const auto behind = ends.upper_bound(at);
-      const bool counted = behind != ends.begin() && std::prev(behind)->second > at;
-      out.lost += !counted && !is_auxiliary(at);
+      const auto after = ends.upper_bound(at);
+      const bool counted = after != ends.begin() && std::prev(after)->second > at;
+      lost += !counted && !is_auxiliary(at);
     }
+    return lost;
   }
 
  private:
-  // What starts at a fault, or is all that a cut has left of it, is padding or the index.
+  // True when what starts at a fault, or what a cut has left of it, is padding or the index.
   bool is_auxiliary(std::uint64_t at) const {
     if (known_.payload() && at >= *known_.payload() - kDenseHeader - kPosition) return true;
-    const auto bytes = file_->bytes(at, std::min<std::uint64_t>(kPosition, file_->size() - at));
+    const auto bytes = file_.bytes(at, std::min<std::uint64_t>(kPosition, file_.size() - at));
     return std::all_of(bytes.begin(), bytes.end(),
                        [](std::byte b) { return b == std::byte{0xFF}; });
   }
 
-  // Blocks that the index names and the walk did not find, nor anything in their place.
+  // Blocks that the index names, and that the walk did not find, nor anything in their place.
   EntryTable find_missing(const EntryTable& sound) const {
-    std::set<std::uint64_t> starts;
-    std::set<std::pair<std::uint64_t, std::uint64_t>> positions;
-    for (std::uint64_t i = 0; i < walked_.size(); ++i) {
-      starts.insert(walked_[i].offset);
-      positions.emplace(walked_[i].pos.rx, walked_[i].pos.cx);
-    }
-    const EntryTable names = known_.named(body_, schema_);
-    EntryTable missing, both = sound;
-    for (std::uint64_t i = 0; i < names.size(); ++i) {
-      const Entry e = names[i];
-      if (starts.count(e.offset) != 0 || !positions.emplace(e.pos.rx, e.pos.cx).second) continue;
+    std::set<BlockPos> taken;
+    EntryTable missing;
+    known_.for_each_named(schema_, [&](const Entry& e) {
+      if (std::binary_search(starts_.begin(), starts_.end(), e.offset) ||
+          std::binary_search(positions_.begin(), positions_.end(), e.pos) ||
+          !taken.insert(e.pos).second) {
+        return;
+      }
       missing.push_back(e);
-      both.push_back(e);
-    }
+    });
     if (missing.size() == 0) return missing;
-    const EntryTable sorted = sorted_by_position(both);
+    EntryTable both = sound;
+    for (std::uint64_t i = 0; i < missing.size(); ++i) both.push_back(missing[i]);
     std::set<std::uint64_t> overlapping;
-    for (const Overlap& overlap : find_overlaps(sorted)) {
-      overlapping.insert({sorted[overlap.earlier].offset, sorted[overlap.later].offset});
+    for (const Overlap& overlap : find_overlaps(both, order_by_position(both))) {
+      overlapping.insert({both[overlap.earlier].offset, both[overlap.later].offset});
     }
     EntryTable lost;
     for (std::uint64_t i = 0; i < missing.size(); ++i) {
@@ -153,178 +176,147 @@ class Inspector {
     Entry e = item.entry;
     const auto known = known_.find(start);
     if (known && !(item.holds_cells() && same_block(*known, e)) &&
-        (!item.holds_cells() || xxh3(file_->bytes(start, end - start)) != known->hash)) {
+        (!item.holds_cells() || xxh3(file_.bytes(start, end - start)) != known->hash)) {
       const std::string detail =
-          "expected the header of block " + text(known->pos) + " as the index has it, got another";
+          "the block header is not that of block " + text(known->pos) + ", as the index has it";
       if (!known_.lies()) fail(start, detail);
-      out.findings.emplace_back(Errc::corrupt, file_->name(), start, detail);
+      out.findings.emplace_back(Errc::corrupt, file_.name(), start, detail);
       faults_.push_back(start);
       return;
     }
     if (const std::uint64_t next = known_.next(start); next < end) {
-      fail(start, "expected an item that ends before the next one at byte " + std::to_string(next) +
-                      ", got one that ends at " + std::to_string(end));
+      fail(start, "the item ends at byte " + std::to_string(end) + ", but the next one starts at " +
+                      std::to_string(next));
     }
-    behind_nothing_ = !item.holds_cells() && !item.auxiliary;
-    if (!behind_nothing_) behind_block_ = item.holds_cells();
+    after_no_cells_ = !item.holds_cells() && !item.auxiliary;
+    if (!after_no_cells_) after_block_ = item.holds_cells();
     const bool index = item.auxiliary && known_.payload() == e.offset + kDenseHeader;
-    if (item.auxiliary && !index) check_padding(e, out);
+    if (item.auxiliary && !index && level_ == Level::payload && known_.complete()) {
+      check_padding(file_, e, out.findings);
+    }
     if (!item.holds_cells()) return;
     if (!is_inside(item, schema_.rows, schema_.cols)) {
       fail(start, outside(item, schema_.rows, schema_.cols));
     }
-    // Without a trailer, bytes may have gone missing anywhere: even where the hash fits, the next
-    // item may start before the end of this one.
+    // Without a trailer, bytes may be missing anywhere: even if the hash matches, the next item may
+    // start before the end of this one.
     if (known && known_.has_trailer()) e.hash = known->hash;
     out.sound.push_back(e);
   }
 
-  // Where the file was cut inside its index, what the walk has found there tells enough.
+  // If the file was cut inside its index, the walk has a finding there already.
   bool had_index(const Inspection& out) const {
     if (!known_.payload()) return false;
     const std::uint64_t start = *known_.payload() - kDenseHeader - kPosition;
-    return ends_like_trailer(*file_) ||
+    return ends_like_trailer(file_) ||
            std::none_of(out.findings.begin(), out.findings.end(),
                         [&](const Error& e) { return e.offset().value_or(0) >= start; });
   }
 
-  bool has_tag(const Entry& e, const char* tag) const {
-    return e.bytes >= kDenseHeader + kTag &&
-           std::memcmp(file_->at(e.offset + kDenseHeader, kTag), tag, kTag) == 0;
-  }
-
-  // No hash covers padding, but it is zeros; and whoever writes an index knows no other tag. What
-  // it holds harms nobody, and yet it tells of damage.
-  void check_padding(const Entry& e, Inspection& out) const {
-    if (level_ != Level::payload || !known_.complete()) return;
-    const std::uint64_t payload = e.offset + kDenseHeader;
-    std::uint64_t at = payload;
-    if (has_tag(e, kPaddingTag)) {
-      const auto zeros = file_->bytes(payload + kTag, e.bytes - kDenseHeader - kTag);
-      const auto other =
-          std::find_if(zeros.begin(), zeros.end(), [](std::byte b) { return b != std::byte{0}; });
-      if (other == zeros.end()) return;
-      at += kTag + static_cast<std::uint64_t>(other - zeros.begin());
-    }
-    out.findings.emplace_back(Errc::corrupt, file_->name(), at,
-                              "expected padding, a tag and zeros, got other bytes");
-  }
-
   [[noreturn]] void fail(std::uint64_t at, std::string detail) const {
-    throw Error(Errc::corrupt, file_->name(), at, std::move(detail));
+    throw Error(Errc::corrupt, file_.name(), at, std::move(detail));
   }
 
-  // Where the walk goes on when no item can be read at `at`. Where no index tells, the block in
-  // front may be to blame, because its length may be damaged, and so may items without cells.
-  std::uint64_t go_on_behind(std::uint64_t at, const Inspection& out) {
-    const std::uint64_t known = std::min(known_.next(at), file_->size());
+  // Where the walk goes on when no item can be read at `at`. If no index tells, the length of the
+  // block before may be what is damaged, and so may be items without cells.
+  std::uint64_t next_after(std::uint64_t at, const Inspection& out) {
+    const std::uint64_t known = std::min(known_.next(at), file_.size());
     if (known_.complete()) return known;
     resync_.reject(at);
     if (out.sound.size() == 0) return std::min(known, resync_.next_item(body_, out.sound));
-    const Entry front = out.sound[out.sound.size() - 1];
-    const std::uint64_t start = front.offset - kPosition, end = front.offset + front.bytes;
-    if (front.hash != 0) return std::min(known, resync_.next_item(end, out.sound));
+    const Entry before = out.sound[out.sound.size() - 1];
+    const std::uint64_t start = before.offset - kPosition, end = before.offset + before.bytes;
+    if (before.hash != 0) return std::min(known, resync_.next_item(end, out.sound));
     const bool may_be_cut = resync_.may_be_cut(at, out.sound);
-    // Of a file that was cut, the walk comes to the last item without a fault: only a chain of
-    // items that leads to the very end tells that the block in front is too long.
-    const bool looks_cut = may_be_cut && out.findings.size() == 1 && !behind_nothing_;
+    // In a file that was cut, the last item is the only fault: that the block before it is too long
+    // is believed only if a chain of items leads to the very end of the file.
+    const bool looks_cut = may_be_cut && out.findings.size() == 1 && !after_no_cells_;
     std::uint64_t next = std::min(known, resync_.next_item(start + 1, out.sound, looks_cut));
     if (looks_cut && next >= end) {
       next = std::min(known, resync_.next_item(end, out.sound));
-      // Few bytes of values look like an empty block.
-      if (file_->size() - next == kShortestItem) next = file_->size();
+      // So few bytes of values may look like an empty block.
+      if (file_.size() - next == kShortestItem) next = file_.size();
     }
     if (next < end) {
       too_long_.push_back(start);
-    } else if (next == file_->size() && may_be_cut) {
+    } else if (next == file_.size() && may_be_cut) {
       is_cut_ = looks_cut;
-    } else if (behind_block_) {
-      in_front_of_damage_.push_back(start);
+    } else if (after_block_) {
+      before_damage_.push_back(start);
     }
     return next;
   }
 
-  // Asks what is left of a damaged index which blocks are whole.
+  // Asks what is left of a damaged index which blocks are intact.
   void weigh(Inspection& out, std::uint64_t payload) const {
-    Evidence evidence(*file_, payload);
-    EntryTable kept;
-    kept.reserve(out.sound.size());
-    for (std::uint64_t i = 0; i < out.sound.size(); ++i) {
-      Entry e = out.sound[i];
+    Evidence evidence(file_, payload);
+    filter(out, [&](Entry& e) {
       const std::uint64_t start = e.offset - kPosition;
-      const std::uint64_t hash = xxh3(file_->bytes(start, kPosition + e.bytes));
+      const std::uint64_t hash = xxh3(file_.bytes(start, kPosition + e.bytes));
       const auto verdict = e.hash != 0 ? Evidence::Verdict::unknown : evidence.judge(e, hash);
-      if (verdict == Evidence::Verdict::damaged) {
-        out.findings.emplace_back(Errc::corrupt, file_->name(), start,
-                                  "expected block " + text(e.pos) +
-                                      " with the bytes that the index's hash was made of, got "
-                                      "others");
-        continue;
-      }
+      if (verdict == Evidence::Verdict::damaged) fail(start, wrong_hash(e.pos));
       if (verdict == Evidence::Verdict::whole) e.hash = hash;
-      kept.push_back(e);
-    }
-    out.sound = std::move(kept);
+      return true;
+    });
   }
 
-  // Without hashes, a block next to damage may itself be what is damaged. Where blocks are tiles
-  // of one shape, those that are not are dropped; elsewhere those that the walk went wrong behind.
+  // Without hashes, a block next to damage may itself be damaged. If the blocks are tiles of one
+  // shape, others are dropped; otherwise those after which the walk went wrong.
   void drop_doubtful(Inspection& out) {
     const auto tile = common_tile(out.sound, schema_);
     if (!tile) {
-      too_long_.insert(too_long_.end(), in_front_of_damage_.begin(), in_front_of_damage_.end());
+      too_long_.insert(too_long_.end(), before_damage_.begin(), before_damage_.end());
     }
     std::sort(too_long_.begin(), too_long_.end());
     filter(out, [&](const Entry& e) {
       const std::uint64_t start = e.offset - kPosition;
       const bool doubtful = std::binary_search(too_long_.begin(), too_long_.end(), start);
       if (e.hash == 0 && (doubtful || (tile && !is_tile(e, *tile, schema_)))) {
-        fail(start, "expected a block whose extent fits those around it, got block " + text(e.pos) +
-                        " of " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
-                        " cells");
+        fail(start, "block " + text(e.pos) + " of " + std::to_string(e.rows) + " x " +
+                        std::to_string(e.cols) + " cells does not fit the blocks around it");
       }
       return true;
     });
   }
 
-  std::shared_ptr<MappedFile> file_;
+  const MappedFile& file_;
   std::uint64_t body_;
   const Schema& schema_;
   Level level_;
-  KnownItems known_;
+  const KnownItems& known_;
   Resync resync_;
-  bool behind_block_ = false;          // the last item was a block, but for items without cells
-  bool behind_nothing_ = false;        // the last item was one without cells
+  bool after_block_ = false;           // the last item was a block, but for items without cells
+  bool after_no_cells_ = false;        // the last item was one without cells
   bool is_cut_ = false;                // all that is wrong is that the last item lacks its end
-  EntryTable walked_;                  // the blocks that the walk found
-  std::vector<std::uint64_t> faults_;  // where it found none
-  std::vector<std::uint64_t> in_front_of_damage_, too_long_;  // where such blocks start
+  std::vector<std::uint64_t> starts_;  // offsets of the blocks that the walk found, ascending
+  std::vector<BlockPos> positions_;    // their positions, ascending, if there is an index
+  std::vector<std::uint64_t> faults_;  // where the walk found no item
+  std::vector<std::uint64_t> before_damage_, too_long_;  // where such blocks start
 };
 
-// Of two blocks that share a cell, the one goes that shares cells with more of them; when neither
-// does, the one without a hash that fits; both, when nothing tells which of them is wrong.
+// Of two blocks that share a cell, drops the one that shares cells with more blocks; if neither
+// does, the one without a matching hash; both, if nothing tells which of them is wrong.
 void drop_overlaps(Inspection& out, const std::string& file) {
-  const EntryTable table = sorted_by_position(out.sound);
-  const std::vector<Overlap> overlaps = find_overlaps(table);
+  out.order = order_by_position(out.sound);
+  const std::vector<Overlap> overlaps = find_overlaps(out.sound, out.order);
+  if (overlaps.empty()) return;
   std::map<std::uint64_t, std::uint64_t> shared;  // by entry number: in how many overlaps it is
   for (const Overlap& overlap : overlaps) {
     ++shared[overlap.earlier];
     ++shared[overlap.later];
   }
-  std::vector<std::uint64_t> dropped;  // by their byte
+  std::set<std::uint64_t> dropped;  // by offset
   const auto guilt = [&](std::uint64_t number) {
-    return std::pair(shared[number], table[number].hash == 0);
+    return std::pair(shared[number], out.sound[number].hash == 0);
   };
   for (const Overlap& overlap : overlaps) {
-    out.findings.push_back(overlap_error(table, overlap, file));
+    out.findings.push_back(overlap_error(out.sound, overlap, file));
     const auto earlier = guilt(overlap.earlier), later = guilt(overlap.later);
-    if (earlier >= later) dropped.push_back(table[overlap.earlier].offset);
-    if (later >= earlier) dropped.push_back(table[overlap.later].offset);
+    if (earlier >= later) dropped.insert(out.sound[overlap.earlier].offset);
+    if (later >= earlier) dropped.insert(out.sound[overlap.later].offset);
   }
-  std::sort(dropped.begin(), dropped.end());
-  filter(out, [&](const Entry& e) {
-    return !std::binary_search(dropped.begin(), dropped.end(), e.offset);
-  });
+  filter(out, [&](const Entry& e) { return dropped.count(e.offset) == 0; });
+  out.order = order_by_position(out.sound);
 }
 
 }  // namespace
@@ -340,7 +332,7 @@ void read_all(const Store& store, const Entry& e) {
   }
   constexpr std::uint64_t kBuffer = 1 << 20;
   for (std::uint64_t c = 0; c < e.cols;) {
-    // A run of columns of one declared type, a strip of rows at a time.
+    // Columns of one declared type, a strip of rows at a time.
     const ValueType type = store.schema().type_of(e.pos.cx + c);
     std::uint64_t end = c + 1;
     while (end < e.cols && store.schema().type_of(e.pos.cx + end) == type) ++end;
@@ -361,13 +353,36 @@ void read_all(const Store& store, const Entry& e) {
 Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress) {
   Inspection out;
-  const std::uint64_t passes = level == Level::payload ? 2 : 1;
+  const bool payload = level == Level::payload;
   const auto tell = [&](std::uint64_t pass, std::uint64_t byte) {
+    const std::uint64_t passes = payload ? 2 : 1;
     if (progress) progress(pass * file->size() + byte, passes * file->size());
   };
-  Inspector inspector(file, body, schema, level);
-  inspector.walk(out, [&](std::uint64_t byte) { tell(0, byte); });
-  if (level == Level::payload) {
+  KnownItems known(file, body);
+  constexpr std::uint64_t kBetweenTells = 1024;
+  std::uint64_t items = 0;
+  PlainWalk plain(*file, body, schema, [&](const Item& item, std::uint64_t end) {
+    if (++items % kBetweenTells == 0) tell(0, end);
+    if (payload && known.complete() && item.auxiliary &&
+        item.entry.offset + kDenseHeader != *known.payload()) {
+      check_padding(*file, item.entry, out.findings);
+    }
+  });
+  std::optional<Inspector> inspector;
+  if (known.agrees(plain, schema)) {
+    out.sound = std::move(plain.blocks);
+    out.blocks = out.sound.size();
+    out.had_index = known.has_trailer();
+  } else {
+    out.findings.clear();
+    plain.blocks = EntryTable();
+    inspector.emplace(*file, body, schema, level, known);
+    inspector->walk(out);
+  }
+  const std::uint64_t found = inspector ? inspector->found() : out.sound.size();
+  out.index_lies = known.lies();
+  if (known.other_header()) out.findings.push_back(header_error(*file));
+  if (payload) {
     const Store store(file, schema, {}, kCodec);
     file->map();
     filter(out, [&](const Entry& e) {
@@ -378,7 +393,7 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
     });
   }
   drop_overlaps(out, file->name());
-  inspector.count_lost(out);
+  out.lost = found - out.sound.size() + (inspector ? inspector->count_missing(out) : 0);
   std::stable_sort(out.findings.begin(), out.findings.end(), [](const Error& a, const Error& b) {
     return a.offset().value_or(0) < b.offset().value_or(0);
   });

@@ -21,11 +21,17 @@ constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-PlainWalk::PlainWalk(const MappedFile& file, std::uint64_t body, const Schema& schema) {
+PlainWalk::PlainWalk(const MappedFile& file, std::uint64_t body, const Schema& schema,
+                     const SeeItem& see) {
+  constexpr std::uint64_t kSample = 64;
   Walk walk(file, body, schema.rows, schema.cols);
   try {
     for (Item item; walk.next(item);) {
       if (item.holds_cells()) blocks.push_back(item.entry);
+      if (blocks.size() == kSample) {  // growing would copy a table of millions
+        blocks.reserve((file.size() - body) / ((walk.offset() - body) / kSample) + kSample);
+      }
+      see(item, walk.offset());
     }
     clean = true;
   } catch (const Error& e) {
@@ -72,53 +78,77 @@ bool PlainWalk::covers(const Schema& schema) const {
     covered += Area{blocks[i].rows} * blocks[i].cols;
   }
   return covered == Area{schema.rows} * schema.cols &&
-         find_overlaps(sorted_by_position(blocks)).empty();
+         find_overlaps(blocks, order_by_position(blocks)).empty();
 }
 
-KnownItems::KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                       const Schema& schema, const PlainWalk& walk)
-    : file_(file), to_hash_(2 * file->size()) {
+KnownItems::KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body)
+    : file_(file), body_(body), to_hash_(2 * file->size()) {
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-  has_trailer_ = trailer.has_value();
-  if (trailer) {
-    complete_ = is_whole(*file, *trailer);
-    other_header_ = complete_ && !knows_header(*file, body, *trailer);
-    payload_ = trailer->payload;
-    entries_ = trailer->place.entries;
-    count_ = trailer->place.count;
-  } else {
-    payload_ = find_damaged_index(*file, walk.end_of_blocks(body));
-    if (!payload_) return;
-    // Other lines than entries are no proof of anything.
-    entries_ = *payload_ + kLine;
-    count_ = file->size() < entries_ ? 0 : (file->size() - entries_) / kLine;
-  }
-  file->map();
+  if (!trailer) return;
+  has_trailer_ = true;
+  complete_ = is_whole(*file, *trailer);
+  other_header_ = complete_ && !knows_header(*file, body, *trailer);
+  ordered_ = trailer->place.ordered;
+  payload_ = trailer->payload;
+  entries_ = trailer->place.entries;
+  count_ = trailer->place.count;
+}
+
+const std::byte* KnownItems::line(std::uint64_t i) const {
+  return file_->at(entries_ + i * kLine, kLine);
+}
+
+bool KnownItems::lists_exactly(PlainWalk& walk) const {
+  if (!walk.clean || count_ != walk.blocks.size()) return false;
   for (std::uint64_t i = 0; i < count_; ++i) {
-    const std::uint64_t at = entries_ + i * kLine;
-    const Entry e = load_entry(file->at(at, kLine));
-    if (e.offset < body + kPosition || e.offset > file->size()) continue;
-    if (complete_ || is_proven(e)) items_.push_back({e.offset - kPosition, at});
+    std::uint64_t number = i;
+    if (ordered_) {
+      number = load_le<std::uint64_t>(file_->at(entries_ + count_ * kLine + 8 * i, 8));
+      if (number >= count_) return false;
+    }
+    const Entry said = load_entry(line(number));
+    Entry found = walk.blocks[i];
+    if (said.offset != found.offset || !same_block(said, found)) return false;
+    found.hash = said.hash;
+    walk.blocks.set(i, found);
   }
-  std::sort(items_.begin(), items_.end());
+  return true;
+}
+
+bool KnownItems::agrees(PlainWalk& walk, const Schema& schema) {
+  if (complete_ && lists_exactly(walk)) return true;
+  if (!has_trailer_) {
+    payload_ = find_damaged_index(*file_, walk.end_of_blocks(body_));
+    if (!payload_) return walk.clean;
+    // Lines that are no entries prove nothing.
+    entries_ = *payload_ + kLine;
+    count_ = file_->size() < entries_ ? 0 : (file_->size() - entries_) / kLine;
+  }
+  file_->map();
+  for (std::uint64_t i = 0; i < count_; ++i) {
+    const Entry e = load_entry(line(i));
+    if (e.offset < body_ + kPosition || e.offset > file_->size()) continue;
+    if (complete_ || is_proven(e)) starts_.push_back({e.offset - kPosition, entries_ + i * kLine});
+  }
   if (complete_ && walk.clean && contradicts(walk, schema)) {
     lies_ = true;
     complete_ = false;
-    std::erase_if(items_, [&](const Item& item) { return !walk.number_at(item.first); });
-  } else if (trailer) {
-    items_.push_back({trailer->payload - kDenseHeader - kPosition, kNone});
-    std::sort(items_.begin(), items_.end());
+    std::erase_if(starts_, [&](const Start& start) { return !walk.number_at(start.first); });
+  } else if (has_trailer_) {
+    starts_.push_back({*payload_ - kDenseHeader - kPosition, kNone});
   }
+  std::sort(starts_.begin(), starts_.end());
+  return false;
 }
 
-// Whether damage cannot be why the index names blocks where a clean walk finds none. Damage to one
-// block's header may hide another block, but then some block differs from its entry, or a part of
-// the object is left without one.
+// Whether damage cannot explain why the index names blocks where a clean walk finds none. A damaged
+// header may hide a block, but then some block differs from its entry, or some part of the object
+// is left without a block.
 bool KnownItems::contradicts(const PlainWalk& walk, const Schema& schema) const {
   std::vector<bool> listed(walk.blocks.size());
   bool differs = false, inside = false, unfound = false;
   EntryTable entries;
-  for (const auto& [start, at] : items_) {
+  for (const auto& [start, at] : starts_) {
     const Entry e = load_entry(file_->at(at, kLine));
     entries.push_back(e);
     if (const auto number = walk.number_at(start)) {
@@ -135,12 +165,12 @@ bool KnownItems::contradicts(const PlainWalk& walk, const Schema& schema) const 
   if (walk.covers(schema)) return true;
   if (differs) return false;
   return inside || std::find(listed.begin(), listed.end(), false) != listed.end() ||
-         !find_overlaps(sorted_by_position(entries)).empty();
+         !find_overlaps(entries, order_by_position(entries)).empty();
 }
 
 namespace {
 
-// An entry has few values that go together: no line of other things looks like one.
+// The values of an entry must fit each other, so that no other line looks like one.
 bool makes_sense(const Entry& e, const std::byte* line, const Schema& schema) {
   constexpr std::array<std::byte, kLine - entry_at::reserved> kReserved{};
   if (e.kind > BlockKind::coo ||
@@ -160,21 +190,16 @@ bool makes_sense(const Entry& e, const std::byte* line, const Schema& schema) {
 
 }  // namespace
 
-EntryTable KnownItems::named(std::uint64_t body, const Schema& schema) const {
-  EntryTable names;
-  if (lies_) return names;
-  for (std::uint64_t i = 0; i < count_; ++i) {
-    const std::byte* const line = file_->at(entries_ + i * kLine, kLine);
-    const Entry e = load_entry(line);
-    const bool between =
-        e.offset >= body + kPosition && e.offset < *payload_ && e.bytes <= *payload_ - e.offset;
-    if (between && makes_sense(e, line, schema)) names.push_back(e);
-  }
-  return names;
+std::optional<Entry> KnownItems::named(std::uint64_t i, const Schema& schema) const {
+  const Entry e = load_entry(line(i));
+  const bool before_index =
+      e.offset >= body_ + kPosition && e.offset < *payload_ && e.bytes <= *payload_ - e.offset;
+  if (!before_index || !makes_sense(e, line(i), schema)) return std::nullopt;
+  return e;
 }
 
-// An entry of a damaged index whose hash fits bytes of the file is not one of the damaged. Those of
-// sound blocks lie apart, and never take more to prove than the file has.
+// An entry of a damaged index is itself intact if its hash matches bytes of the file. Sound blocks
+// do not overlap, so proving them never takes more bytes than the file has.
 bool KnownItems::is_proven(const Entry& e) {
   if (e.hash == 0 || e.bytes > file_->size() - e.offset || e.bytes > to_hash_) return false;
   to_hash_ -= e.bytes;
@@ -182,14 +207,14 @@ bool KnownItems::is_proven(const Entry& e) {
 }
 
 std::optional<Entry> KnownItems::find(std::uint64_t start) const {
-  const auto at = std::lower_bound(items_.begin(), items_.end(), Item{start, 0});
-  if (at == items_.end() || at->first != start || at->second == kNone) return std::nullopt;
+  const auto at = std::lower_bound(starts_.begin(), starts_.end(), Start{start, 0});
+  if (at == starts_.end() || at->first != start || at->second == kNone) return std::nullopt;
   return load_entry(file_->at(at->second, kLine));
 }
 
 std::uint64_t KnownItems::next(std::uint64_t at) const {
-  const auto behind = std::upper_bound(items_.begin(), items_.end(), Item{at, kNone});
-  return behind == items_.end() ? kNone : behind->first;
+  const auto after = std::upper_bound(starts_.begin(), starts_.end(), Start{at, kNone});
+  return after == starts_.end() ? kNone : after->first;
 }
 
 }  // namespace dapple::detail::dbdf

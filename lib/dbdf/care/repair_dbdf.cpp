@@ -16,7 +16,7 @@ void require_repairable(const MappedFile& file) {
     if (e.code() == Errc::io) throw;
     throw Error(
         Errc::not_recognised, file.name(), e.offset(),
-        "expected the header of a DAPHNE binary file to repair, got damage there: " + e.detail());
+        "this is no DAPHNE binary file, or one whose header cannot be repaired: " + e.detail());
   }
 }
 
@@ -34,7 +34,8 @@ RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::fil
     const Entry e = found.sound[i];
     writer.put_bytes(e, file->bytes(e.offset - kPosition, kPosition + e.bytes));
   }
-  if (!file->is_intact()) file->fail_changed("it");  // before anything is published
+  if (!file->is_intact()) file->fail_changed("it");  // before the result is published
+  found = Inspection();                              // its memory goes to the index
   report.written = writer.finish();
   return report;
 }

@@ -1,4 +1,4 @@
-// Saving every sound block of a damaged DAPHNE binary file.
+// Saves every sound block of a damaged DAPHNE binary file.
 #pragma once
 
 #include <filesystem>

@@ -47,7 +47,7 @@ std::optional<TileShape> common_tile(const EntryTable& blocks, const Schema& sch
 
 namespace {
 
-// Most bytes start no item: a look at what is most telling costs less than an error.
+// Most bytes start no item: a look at the most telling fields costs less than an exception.
 bool may_be_item(const std::byte* p, const Schema& schema) noexcept {
   const BlockPos pos{load_le<std::uint64_t>(p), load_le<std::uint64_t>(p + 8)};
   const auto rows = load_le<std::uint32_t>(p + kPosition);
@@ -77,13 +77,12 @@ std::optional<Item> Resync::item_at(std::uint64_t at) const {
 
 namespace {
 
-// The fields of an item's header whose end is missing.
+// The fields of an item header whose end is missing.
 class CutFields {
  public:
   explicit CutFields(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // The next field of that many bytes; of a cut one the lowest value that it may have had, which is
-  // also that of one that is missing altogether.
+  // The next field of that many bytes; if it is cut or missing, the lowest value it can have had.
   std::uint64_t next(std::size_t size) {
     const std::size_t have = std::min(size, bytes_.size());
     std::uint64_t value = 0;
@@ -143,7 +142,7 @@ bool Resync::reaches_end(std::uint64_t at) {
   while (at < file_.size() && !leads_nowhere_[at]) {
     const auto item = item_at(at);
     passed.push_back(at);
-    // Zeros look like items without cells, one behind the other.
+    // Zeros look like a chain of items without cells.
     if (!item || !(item->holds_cells() || item->auxiliary)) break;
     at = item->entry.offset + item->entry.bytes;
   }

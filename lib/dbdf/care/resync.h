@@ -1,4 +1,4 @@
-// Where blocks go on behind a damaged header, in a file without an index, and which of the blocks
+// Where blocks go on after a damaged header in a file without an index, and which of the blocks
 // around it can be believed: a block must never be taken for another one.
 #pragma once
 
@@ -16,15 +16,15 @@
 
 namespace dapple::detail::dbdf {
 
-/// Of which shape most blocks are tiles, as more and more blocks are found.
+/// The shape of which most blocks are tiles, while blocks are being found.
 class TileCounts {
  public:
-  /// Counts those of `blocks` that are new. REQUIRES the table of the last call, to which blocks
-  /// may have been added.
+  /// Counts the new ones of `blocks`. REQUIRES the table of the last call, with or without more
+  /// blocks at its end.
   void count(const EntryTable& blocks, const Schema& schema);
   std::uint64_t counted() const noexcept { return counted_; }
-  /// The tile shape that most of them fit, cut off at the object's edges; nothing when that is
-  /// fewer than two, or fewer than two of three.
+  /// The tile shape, cut off at the object's edges, that most of them fit; nothing when fewer than
+  /// two do, or fewer than two thirds.
   std::optional<TileShape> common() const;
 
  private:
@@ -32,30 +32,30 @@ class TileCounts {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> fitting_;  // by rows and columns
 };
 
-/// The same of all these blocks.
+/// The same for all of these blocks.
 std::optional<TileShape> common_tile(const EntryTable& blocks, const Schema& schema);
 
-/// True when a block of this place and extent is a tile of that shape.
+/// True when the block is a tile of that shape.
 bool is_tile(const Entry& block, TileShape tile, const Schema& schema) noexcept;
 
-/// Every call is given the same table of blocks, to which some may have been added.
+/// Every call gets the same table of blocks, with or without more blocks at its end.
 class Resync {
  public:
   /// Both must outlive it.
   Resync(const MappedFile& file, const Schema& schema) : file_(file), schema_(schema) {}
 
-  /// The first byte from `at` on where an item starts that can be believed: a tile of the common
-  /// shape that is not among `blocks`, or an item from which others follow each other to the very
-  /// end of the file, none of them without cells; with `to_end` only the latter. The file's size
-  /// when there is none. O(bytes passed over).
+  /// The first byte from `at` on where a credible item starts: a tile of the common shape that is
+  /// not among `blocks`, or an item from which a chain of items, all with cells or auxiliary, leads
+  /// to the very end of the file; with `to_end` only the latter. The size of the file if there is
+  /// none. O(bytes).
   std::uint64_t next_item(std::uint64_t at, const EntryTable& blocks, bool to_end = false);
 
-  /// No item starts at `at`, whatever it looks like.
+  /// From now on no item starts at `at`, whatever it looks like.
   void reject(std::uint64_t at) { rejected_.insert(at); }
 
-  /// True when the bytes from `at` to the end of the file look like the beginning of an item of
-  /// which the rest was cut off: as far as they go, they are those of an auxiliary block, or of a
-  /// block inside the object that is none of `blocks`.
+  /// True when the bytes from `at` to the end of the file may be the beginning of an item whose
+  /// rest was cut off: of an auxiliary block, or of a block inside the object that is not in
+  /// `blocks`.
   bool may_be_cut(std::uint64_t at, const EntryTable& blocks);
 
  private:
@@ -68,7 +68,7 @@ class Resync {
   TileCounts tiles_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> taken_;  // positions of blocks
   std::set<std::uint64_t> rejected_;
-  std::vector<bool> leads_nowhere_;  // by byte: no items follow each other from here to the end
+  std::vector<bool> leads_nowhere_;  // by byte: no chain of items leads from here to the end
 };
 
 }  // namespace dapple::detail::dbdf

@@ -1,107 +1,129 @@
 #include "lib/dbdf/care/verify_dbdf.h"
 
-#include <optional>
 #include <string>
 
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/sidecar.h"
+#include "lib/object/entry_summary.h"
 
 namespace dapple::detail::dbdf {
 
 namespace {
 
-// Compares an index with the blocks that the walk found. One finding tells enough: the cure is
-// the same for all.
-void check_index(const BlockIndex& index, const BlockIndex& truth, const std::string& file,
-                 std::uint64_t at, std::vector<Error>& findings) {
-  const auto report = [&](std::uint64_t byte, const std::string& detail) {
-    findings.emplace_back(Errc::corrupt, file, byte, detail);
-  };
-  if (index.size() != truth.size()) {
-    report(at, "expected an index of " + std::to_string(truth.size()) + " blocks, got " +
-                   std::to_string(index.size()));
-    return;
-  }
-  for (std::uint64_t i = 0; i < truth.size(); ++i) {
-    const Entry said = index.entry(i), real = truth.entry(i);
-    const bool same_type = real.kind == BlockKind::empty || said.value_type == real.value_type;
-    BlockInfo said_info = said.info(), real_info = real.info();
-    said_info.value_type = real_info.value_type;
-    if (said_info != real_info || !same_type) {
-      report(at + i * Entry::kBytes, "expected an entry for block " + text(real.pos) +
-                                         " as its header has it, got one that differs");
-      return;
-    }
-    const auto found = index.find(real.pos);
-    if (!found || *found != i) {
-      report(at, "expected the index to find block " + text(real.pos) + ", got another or none");
-      return;
-    }
-    if (index.in_file_order(i) != truth.in_file_order(i)) {
-      report(at, "expected the index to list the blocks in file order, got another order");
-      return;
+// Checks an index, that of the file itself or of a sidecar, against the blocks that the walk found.
+class IndexCheck {
+ public:
+  IndexCheck(std::shared_ptr<const MappedFile> file, Trailer trailer, std::vector<Error>& findings)
+      : file_(std::move(file)), trailer_(std::move(trailer)), findings_(findings) {}
+
+  void hash() {
+    if (!is_whole(*file_, trailer_)) {
+      report(trailer_.payload, "the index does not match its hash");
     }
   }
-  const BlockCounts said = index.counts(), real = truth.counts();
-  if (said.empty != real.empty || said.dense != real.dense || said.csr != real.csr ||
-      said.coo != real.coo || said.stored != real.stored) {
-    report(at,
-           "expected the index's counts of blocks by kind to be those of the blocks, got "
-           "others");
+
+  // REQUIRES that all blocks of the file are sound. One finding is enough, since the remedy is
+  // always to make the index anew.
+  void entries(const Inspection& truth, const Schema& schema) try {
+    EntrySummary summary(schema.rows, schema.cols);
+    for (std::uint64_t i = 0; i < truth.sound.size(); ++i) summary.see(truth.by_position(i));
+    BlockIndex::Place& place = trailer_.place;
+    const auto grid = summary.grid();
+    if (place.grid && !(grid && grid->tile == place.grid->tile)) {
+      return report(file_->size() - kLine, "the blocks are not tiles of the shape in the index");
+    }
+    place.grid = place.grid ? grid : std::nullopt;
+    place.object = summary.object();
+    if (trailer_.even && !lies_evenly(truth, schema)) {
+      report(file_->size() - kLine, "the tiles are not evenly spaced, though the index says so");
+    }
+    compare(BlockIndex::in_place(file_, place), truth, summary.counts());
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    findings_.push_back(e);
   }
-}
+
+ private:
+  void report(std::uint64_t byte, std::string detail) {
+    findings_.emplace_back(Errc::corrupt, file_->name(), byte, std::move(detail));
+  }
+
+  static bool lies_evenly(const Inspection& truth, const Schema& schema) {
+    if (truth.sound.size() < 3 || !truth.order.empty()) return false;
+    TileRun run(schema.rows, schema.cols);
+    for (std::uint64_t i = 0; i < truth.sound.size(); ++i) {
+      if (!run.take(truth.sound[i])) return false;
+    }
+    return true;
+  }
+
+  void compare(const BlockIndex& index, const Inspection& truth, const BlockCounts& real_counts) {
+    const std::uint64_t at = trailer_.place.entries, n = truth.sound.size();
+    if (index.size() != n) {
+      return report(at, "the index has " + std::to_string(index.size()) + " blocks, the file " +
+                            std::to_string(n));
+    }
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const Entry said = index.entry(i), real = truth.by_position(i);
+      BlockInfo said_info = said.info();
+      if (real.kind == BlockKind::empty) said_info.value_type = real.value_type;
+      if (said_info != real.info()) {
+        return report(at + i * Entry::kBytes,
+                      "the index entry of block " + text(real.pos) + " does not match the block");
+      }
+      const auto found = index.find(real.pos);
+      if (!found || *found != i) {
+        return report(at, "the index does not find block " + text(real.pos));
+      }
+      const std::uint64_t place_in_file = truth.order.empty() ? i : truth.order[i];
+      if (index.in_file_order(place_in_file) != i) {
+        return report(at, "the index lists the blocks in another order than the file");
+      }
+    }
+    const BlockCounts said = index.counts();
+    if (said.empty != real_counts.empty || said.dense != real_counts.dense ||
+        said.csr != real_counts.csr || said.coo != real_counts.coo ||
+        said.stored != real_counts.stored) {
+      report(at, "the index counts other blocks by kind, or stored values, than there are");
+    }
+  }
+
+  std::shared_ptr<const MappedFile> file_;
+  Trailer trailer_;
+  std::vector<Error>& findings_;
+};
 
 void check_absent(const Inspection& found, const Schema& schema, const std::string& file,
                   std::vector<Error>& findings) {
   __extension__ using Area = unsigned __int128;
-  Area covered = 0;
+  Area missing = Area{schema.rows} * schema.cols;
   for (std::uint64_t i = 0; i < found.sound.size(); ++i) {
     const Entry e = found.sound[i];
-    covered += Area{e.rows} * e.cols;
+    missing -= Area{e.rows} * e.cols;
   }
-  const Area all = Area{schema.rows} * schema.cols;
-  if (covered >= all) return;
-  const Area missing = all - covered;
+  if (missing == 0) return;
   const bool few = missing <= ~std::uint64_t{0};
   findings.emplace_back(
       Errc::absent, file, std::nullopt,
-      "expected blocks that cover all " + std::to_string(schema.rows) + " x " +
-          std::to_string(schema.cols) + " cells (R7), got none for " +
-          (few ? std::to_string(static_cast<std::uint64_t>(missing)) : "more than 2^64") +
-          " of them");
+      (few ? std::to_string(static_cast<std::uint64_t>(missing)) : "more than 2^64") + " of the " +
+          std::to_string(schema.rows) + " x " + std::to_string(schema.cols) +
+          " cells are in no block (R7)");
 }
 
-// The trailer's own bytes are damaged, or the index is another one than it was made for.
-void check_trailer(const MappedFile& file, const std::optional<Trailer>& trailer, bool expected,
-                   std::vector<Error>& findings) {
-  if (trailer && !is_whole(file, *trailer)) {
-    findings.emplace_back(Errc::corrupt, file.name(), trailer->payload,
-                          "expected an index that fits its hash, got another");
-  } else if (!trailer && expected) {
-    findings.emplace_back(Errc::corrupt, file.name(), file.size() - kLine,
-                          "expected an index trailer whose fields fit its hash and the file, "
-                          "got one that does not; the file reads without its index");
+void check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& schema,
+                   const Inspection& found, bool all_sound, std::vector<Error>& findings) {
+  const Sidecar sidecar = find_sidecar(file, body);
+  if (sidecar.state == SidecarState::stale) {
+    findings.emplace_back(Errc::stale_index, sidecar_path(file.name()).string(), std::nullopt,
+                          "it is damaged or belongs to another state of " + file.name() +
+                              "; index that file again to renew it");
+  } else if (sidecar.state == SidecarState::fresh) {
+    IndexCheck check(sidecar.file, sidecar.trailer, findings);
+    check.hash();
+    if (all_sound) check.entries(found, schema);
   }
-}
-
-// What the trailer points to is damaged, or lies.
-void check_entries(const std::shared_ptr<MappedFile>& file, const Trailer& trailer,
-                   const BlockIndex& truth, std::vector<Error>& findings) {
-  BlockIndex::Place place = trailer.place;
-  if (place.grid && truth.grid() && place.grid->tile == truth.grid()->tile) {
-    place.grid = truth.grid();
-  } else if (place.grid) {
-    findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
-                          "expected the tile shape of the blocks in the index, got another");
-    return;
-  }
-  if (trailer.even && !truth.lies_evenly()) {
-    findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
-                          "expected tiles that lie evenly, as the index has it, got others");
-  }
-  check_index(BlockIndex::in_place(file, place), truth, file->name(), place.entries, findings);
 }
 
 }  // namespace
@@ -109,40 +131,36 @@ void check_entries(const std::shared_ptr<MappedFile>& file, const Trailer& trail
 VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
                          const TakeProgress& progress) {
   VerifyReport report;
+  std::vector<Error>& findings = report.findings;
   std::uint64_t body = 0;
   Schema schema;
   try {
     schema = read_header(*file, body);
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
-    report.findings.push_back(e);
+    findings.push_back(e);
     return report;
   }
   Inspection found = inspect(file, body, schema, level, progress);
   report.blocks = found.blocks;
-  report.findings = std::move(found.findings);
-  if (report.findings.empty()) check_absent(found, schema, file->name(), report.findings);
-  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-  check_trailer(*file, trailer, found.had_index, report.findings);
-  if (found.index_lies && found.blocks != found.sound.size()) {
-    report.findings.emplace_back(Errc::corrupt, file->name(), trailer->place.entries,
-                                 "expected an index that names the blocks of the file, got others");
-  } else if (trailer && found.blocks == found.sound.size() && found.lost == 0) {
-    const BlockIndex truth =
-        BlockIndex::from_entries(std::move(found.sound), schema.rows, schema.cols, file->name());
-    try {
-      check_entries(file, *trailer, truth, report.findings);
-    } catch (const Error& e) {
-      if (e.code() == Errc::io) throw;
-      report.findings.push_back(e);
+  findings = std::move(found.findings);
+  if (findings.empty()) check_absent(found, schema, file->name(), findings);
+  const bool all_sound = found.blocks == found.sound.size();
+  if (const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader)) {
+    IndexCheck check(file, *trailer, findings);
+    check.hash();
+    if (found.index_lies && !all_sound) {
+      findings.emplace_back(Errc::corrupt, file->name(), trailer->place.entries,
+                            "the index names other blocks than those of the file");
+    } else if (all_sound && found.lost == 0) {
+      check.entries(found, schema);
     }
+  } else if (found.had_index) {
+    findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
+                          "the index trailer does not match its hash or the file, which is read "
+                          "without its index; repair the file to rebuild it");
   }
-  if (find_sidecar(*file, body).state == SidecarState::stale) {
-    report.findings.emplace_back(Errc::stale_index, sidecar_path(file->name()).string(),
-                                 std::nullopt,
-                                 "expected the index of this state of " + file->name() +
-                                     ", got another's; 'dapple index' renews it");
-  }
+  check_sidecar(*file, body, schema, found, all_sound && found.lost == 0, findings);
   return report;
 }
 

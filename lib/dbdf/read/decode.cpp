@@ -16,43 +16,52 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-[[gnu::noinline]] std::string instead_of(const Store& store, const Entry& e,
-                                         const std::string& got) {
-  return "expected the block that the index describes, " + text(e.pos) + ", got " + got + "; " +
-         std::string(store.index().remedy());
+[[noreturn, gnu::noinline]] void fail_entry(const Store& store, std::uint64_t number,
+                                            const Entry& e, const std::string& what) {
+  store.index().fail_entry(number, "the index entry of block " + text(e.pos) + what + "; " +
+                                       std::string(store.index().remedy()));
 }
 
-[[noreturn, gnu::noinline]] void fail_unlike(const Store& store, const Entry& e,
-                                             const Entry& found) {
+[[noreturn, gnu::noinline]] void fail_unlike(const Store& store, std::uint64_t number,
+                                             const Entry& e) {
+  // The file is as it was when a sidecar was made, so that it is the sidecar that is wrong.
+  if (store.index().origin() == IndexOrigin::sidecar) {
+    fail_entry(store, number, e,
+               " does not match byte " + std::to_string(e.offset) + " of " + store.file().name());
+  }
   store.fail(Errc::corrupt, e.offset,
-             instead_of(store, e,
-                        "a block of " + std::to_string(found.rows) + " x " +
-                            std::to_string(found.cols) + " cells at " + text(found.pos)));
+             "the block does not match its index entry, block " + text(e.pos) + "; " +
+                 std::string(store.index().remedy()));
 }
 
-// Rule 2.6: an entry is used only when the block header that it points to says the same.
+// Rule 2.6: an entry is used only if the block header that it points to says the same.
 void confirm(const Store& store, std::uint64_t number, const Entry& e) {
   const MappedFile& file = store.file();
   if (e.offset < kPosition || e.offset > file.size() || e.bytes > file.size() - e.offset ||
       e.bytes < kBlockStart) {
-    store.index().fail_entry(number, instead_of(store, e, "bytes outside the file"));
+    fail_entry(store, number, e, " points outside the file");
   }
   const std::uint64_t start = e.offset - kPosition;
   std::uint64_t header = std::min<std::uint64_t>(kLongestItemHeader, file.size() - start);
   if (file.base() == nullptr) {
-    // Before the map exists, one read brings header and payload of a small block.
+    // Before the file is mapped, one read brings the header and the payload of a small block.
     constexpr std::uint64_t kSmall = 16 << 10;
     if (e.bytes <= kSmall) header = std::max(header, kPosition + e.bytes);
   }
   const Schema& schema = store.schema();
   Item item;
-  read_item_header(file.bytes(start, header), start, schema.rows, schema.cols, file.size() - start,
-                   file.name(), item);
+  try {
+    read_item_header(file.bytes(start, header), start, schema.rows, schema.cols,
+                     file.size() - start, file.name(), item);
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt || store.index().origin() != IndexOrigin::sidecar) throw;
+    fail_unlike(store, number, e);
+  }
   const Entry& found = item.entry;
   const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type;
   if (!item.holds_cells() || found.pos != e.pos || found.rows != e.rows || found.cols != e.cols ||
       found.kind != e.kind || !same_type || found.stored != e.stored || found.bytes != e.bytes) {
-    fail_unlike(store, e, found);
+    fail_unlike(store, number, e);
   }
 }
 
@@ -61,9 +70,7 @@ void check_hash(const Store& store, const Entry& e) {
   const std::uint64_t hash = xxh3(store.file().bytes(e.offset - kPosition, kPosition + e.bytes));
   if (hash != e.hash) {
     store.fail(Errc::corrupt, e.offset,
-               "expected block " + text(e.pos) +
-                   " with the bytes that the index's hash was made "
-                   "of, got others");
+               "the bytes of block " + text(e.pos) + " do not match their hash in the index");
   }
 }
 

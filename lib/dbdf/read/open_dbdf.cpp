@@ -9,23 +9,6 @@
 
 namespace dapple::detail::dbdf {
 
-namespace {
-
-// What the object tells about its index; false for one whose tile shape does not fit the object and
-// the number of blocks, which is damaged.
-bool complete(BlockIndex::Place& place, const Schema& schema) {
-  place.object = {{0, schema.rows}, {0, schema.cols}};
-  if (!place.grid) return true;
-  if (schema.rows == 0 || schema.cols == 0) return false;
-  Grid& grid = *place.grid;
-  grid.rows = (schema.rows - 1) / grid.tile.rows + 1;
-  grid.cols = (schema.cols - 1) / grid.tile.cols + 1;
-  std::uint64_t tiles;
-  return multiply(grid.rows, grid.cols, tiles) && tiles == place.count;
-}
-
-}  // namespace
-
 bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
   return head.size() >= 2 && head[0] == std::byte{kVersion} && head[1] >= std::byte{1} &&
          head[1] <= std::byte{3};
@@ -60,22 +43,24 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
 
 namespace {
 
-/// The index beside the file, or what a walk finds; `note` says why there is one that was not used.
+/// The sidecar index, or what a walk finds; `note` tells of a sidecar that could not be used.
 BlockIndex index_from_outside(const MappedFile& file, std::uint64_t body, const Schema& schema,
                               std::string& note) {
   Sidecar sidecar = find_sidecar(file, body);
-  if (sidecar.state == SidecarState::fresh && complete(sidecar.trailer.place, schema)) {
+  if (sidecar.state == SidecarState::fresh &&
+      complete(sidecar.trailer.place, schema.rows, schema.cols)) {
     return index_at(std::move(sidecar.file), sidecar.trailer, IndexOrigin::sidecar);
   }
   if (sidecar.state != SidecarState::none) {
     note = "the sidecar index " + sidecar_path(file.name()).string() +
-           " belongs to another state of the file and was not used; 'dapple index' renews it";
+           " is damaged or belongs to another state of the file, and was not used; index the file "
+           "again to renew it";
   }
   return scan(file, body, schema);
 }
 
-/// Throws corrupt when the file has an index of its own that could not be used: its hashes were to
-/// be checked, and what is found without them would go unchecked.
+/// Throws corrupt when the file has a damaged index of its own: the hashes that were to be checked
+/// are in it.
 void require_no_damaged_index(const MappedFile& file, std::uint64_t body, const BlockIndex& index) {
   std::uint64_t end = body;
   if (index.size() > 0) {
@@ -85,14 +70,13 @@ void require_no_damaged_index(const MappedFile& file, std::uint64_t body, const 
   }
   if (!find_damaged_index(file, end)) return;
   throw Error(Errc::corrupt, file.name(), file.size() - kLine,
-              "expected a sound index, whose hashes are to be checked, got a damaged one; "
-              "'dapple repair' rebuilds it");
+              "the index is damaged, so the hashes that were to be checked are lost; repair the "
+              "file to rebuild it");
 }
 
-// Apart, because a file that has its own index needs none of it.
-[[gnu::noinline]] std::shared_ptr<const Store> open_without_index(
-    std::shared_ptr<MappedFile>&& file, std::uint64_t body, Schema&& schema,
-    const OpenOptions& options) {
+std::shared_ptr<const Store> open_without_index(std::shared_ptr<MappedFile>&& file,
+                                                std::uint64_t body, Schema&& schema,
+                                                const OpenOptions& options) {
   std::string note;
   BlockIndex index = index_from_outside(*file, body, schema, note);
   if (options.check != Check::never) require_no_damaged_index(*file, body, index);
@@ -113,7 +97,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
   if (trailer && options.check != Check::never && !knows_header(*file, body, *trailer)) {
     throw header_error(*file);
   }
-  if (!trailer || !complete(trailer->place, schema)) {
+  if (!trailer || !complete(trailer->place, schema.rows, schema.cols)) {
     return open_without_index(std::move(file), body, std::move(schema), options);
   }
   if (options.check != Check::never) trailer->even = false;  // each entry has a hash

@@ -27,27 +27,27 @@ using dbdf::SparseCell;
 
 namespace {
 
-// Rows that are shorter, and lie apart, are put together before they are written.
+// Shorter rows that are not contiguous are gathered before they are written.
 constexpr std::size_t kShortRun = 4096;
 
 void check(const WriteOptions& options) {
   constexpr std::uint32_t kLargest = 2u << 20;
   if (!std::has_single_bit(options.align) || options.align > kLargest) {
-    throw Error(Errc::invalid_argument, "expected an alignment that is a power of two up to " +
-                                            std::to_string(kLargest) + ", got " +
-                                            std::to_string(options.align));
+    throw Error(Errc::invalid_argument, "the alignment must be a power of two up to " +
+                                            std::to_string(kLargest) + ", and " +
+                                            std::to_string(options.align) + " is not");
   }
   if (options.tile && (options.tile->rows == 0 || options.tile->cols == 0)) {
-    throw Error(Errc::invalid_argument, "expected tiles of at least 1 x 1 cells, got " +
-                                            std::to_string(options.tile->rows) + " x " +
-                                            std::to_string(options.tile->cols));
+    throw Error(Errc::invalid_argument, "tiles of " + std::to_string(options.tile->rows) + " x " +
+                                            std::to_string(options.tile->cols) +
+                                            " cells hold nothing");
   }
 }
 
 std::vector<std::byte> checked_header(const Schema& schema) {
   for (const Column& column : schema.columns) {
     if (column.label.size() > 65535) {
-      throw Error(Errc::invalid_argument, "expected a label of at most 65535 bytes, got " +
+      throw Error(Errc::invalid_argument, "a label has at most 65535 bytes, but one has " +
                                               std::to_string(column.label.size()));
     }
   }
@@ -66,21 +66,19 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
              : plan.kind == BlockKind::empty ? 0
                                              : nonzero;
   if (!dbdf::block_size(e.kind, rows, cols, e.value_type, e.stored, e.bytes)) {
-    throw Error(Errc::invalid_argument, "expected a block of less than 2^64 bytes, got " +
-                                            std::to_string(rows) + " x " + std::to_string(cols) +
-                                            " cells at " + text(pos));
+    throw Error(Errc::invalid_argument, "the block of " + std::to_string(rows) + " x " +
+                                            std::to_string(cols) + " cells at " + text(pos) +
+                                            " takes more than 2^64 bytes");
   }
   return e;
 }
 
 [[noreturn]] void fail_put(BlockPos pos, std::uint64_t row, std::uint64_t col, ValueType wanted) {
-  throw Error(Errc::type_mismatch, "expected values that fit " + std::string(name(wanted)) +
-                                       " (R6), got another in cell " +
-                                       text({pos.rx + row, pos.cx + col}));
+  throw Error(Errc::type_mismatch, "the value in cell " + text({pos.rx + row, pos.cx + col}) +
+                                       " is not exact as " + std::string(name(wanted)) + " (R6)");
 }
 
-/// Where rows from `begin` on end that have few enough entries to stay in the nearest cache: behind
-/// one row at least.
+/// The end of a run of rows, at least one, with few enough entries to stay in the nearest cache.
 std::uint32_t end_of_look(const CsrCells& cells, std::uint32_t begin) {
   constexpr std::uint64_t kEntries = 512;
   const std::uint64_t most = cells.row_ptr[begin] + kEntries;
@@ -89,7 +87,7 @@ std::uint32_t end_of_look(const CsrCells& cells, std::uint32_t begin) {
   return end;
 }
 
-/// What `f` returns; its errors are about the file that was to be.
+/// Calls `f`; its errors name the file that was to be written.
 template <class F>
 auto naming(const std::string& file, const F& f) {
   try {
@@ -118,28 +116,27 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
   if (finished_) {
     throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
-                "expected blocks before the file was finished, got one at " + text(pos));
+                "the block at " + text(pos) + " comes after the file was finished");
   }
   if (shape.rows == 0 || shape.cols == 0) {
-    throw Error(Errc::invalid_argument, "expected a block that holds cells, got " +
-                                            std::to_string(shape.rows) + " x " +
-                                            std::to_string(shape.cols));
+    throw Error(Errc::invalid_argument, "a block of " + std::to_string(shape.rows) + " x " +
+                                            std::to_string(shape.cols) + " cells holds nothing");
   }
   if (pos.rx >= schema_.rows || shape.rows > schema_.rows - pos.rx || pos.cx >= schema_.cols ||
       shape.cols > schema_.cols - pos.cx) {
-    throw Error(Errc::out_of_range, "expected a block inside " + std::to_string(schema_.rows) +
-                                        " x " + std::to_string(schema_.cols) + " cells, got " +
-                                        std::to_string(shape.rows) + " x " +
-                                        std::to_string(shape.cols) + " at " + text(pos));
+    throw Error(Errc::out_of_range, "the block of " + std::to_string(shape.rows) + " x " +
+                                        std::to_string(shape.cols) + " cells at " + text(pos) +
+                                        " is not inside the " + std::to_string(schema_.rows) +
+                                        " x " + std::to_string(schema_.cols) + " object");
   }
   const ValueType type = schema_.type_of(pos.cx);
   if (schema_.kind == ObjectKind::frame) {
     for (std::uint64_t c = pos.cx; c < pos.cx + shape.cols; ++c) {
       if (schema_.type_of(c) == type) continue;
       throw Error(Errc::invalid_argument,
-                  "expected a block over columns of one value type (R8), got " +
-                      std::string(name(type)) + " in column " + std::to_string(pos.cx) + " and " +
-                      std::string(name(schema_.type_of(c))) + " in column " + std::to_string(c));
+                  "a block has columns of one value type (R8), but column " +
+                      std::to_string(pos.cx) + " is " + std::string(name(type)) + " and column " +
+                      std::to_string(c) + " is " + std::string(name(schema_.type_of(c))));
     }
   }
   return type;
@@ -155,7 +152,7 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
     }
     return;
   }
-  // Another type: into the declared one first, so that one survey serves all.
+  // Values of another type are converted to the declared one first, so that one survey serves all.
   const std::size_t size = size_of(declared), row_bytes = cells.cols * size;
   std::vector<std::byte> scratch = take_scratch(cells.rows * row_bytes);
   for (std::uint32_t r = 0; r < cells.rows; ++r) {
@@ -171,12 +168,12 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
 void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<SparseCell> cells) {
   const ValueType declared = declared_type(pos, shape);
   bool ascending = true, zeros = false;
-  std::uint64_t next = 0;  // lowest key that keeps ascending order
+  std::uint64_t next = 0;  // the lowest key that keeps them ascending
   for (SparseCell& cell : cells) {
     if (cell.row >= shape.rows || cell.col >= shape.cols) {
-      throw Error(Errc::out_of_range,
-                  "expected entries inside the block of " + std::to_string(shape.rows) + " x " +
-                      std::to_string(shape.cols) + " cells, got " + text({cell.row, cell.col}));
+      throw Error(Errc::out_of_range, "entry " + text({cell.row, cell.col}) +
+                                          " is outside the block of " + std::to_string(shape.rows) +
+                                          " x " + std::to_string(shape.cols) + " cells");
     }
     if (type != declared && !convert_cell(type, cell.bits, declared, cell.bits)) {
       fail_put(pos, cell.row, cell.col, declared);
@@ -185,15 +182,15 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
     next = cell.key() + 1;
     zeros |= cell.bits == 0;
   }
+  if (const SparseCell* twice = ascending ? nullptr : sort_cells(cells)) {
+    throw Error(Errc::invalid_argument, "cell " + text({twice->row, twice->col}) +
+                                            " of the block at " + text(pos) +
+                                            " is given twice (R5)");
+  }
   if (zeros) {
     const auto end = std::remove_if(cells.begin(), cells.end(),
                                     [](const SparseCell& cell) { return cell.bits == 0; });
     cells = cells.first(static_cast<std::size_t>(end - cells.begin()));
-  }
-  if (const SparseCell* twice = ascending ? nullptr : sort_cells(cells)) {
-    throw Error(Errc::invalid_argument, "expected each cell once (R5), got cell " +
-                                            text({twice->row, twice->col}) + " of the block at " +
-                                            text(pos) + " twice");
   }
   dbdf::ListedRows rows;
   put(pos, rows.list(cells, declared, shape));
@@ -212,11 +209,10 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
     stored.values = converted.data();
     stored.type = declared;
   }
-  // Which smaller types would do is asked only where one may be used.
   const dbdf::Survey found = options_.narrow ? survey(stored) : dbdf::Survey{stored.stored(), 0};
   if (found.nonzero < stored.stored()) return false;
   if (!options_.plain) return write_rows(pos, stored, found, declared, Rows::unseen, nullptr);
-  // No padding may be left in a plain file.
+  // A block that is taken back leaves padding, which a plain file must not have.
   return are_clean(stored, 0, stored.row_count()) &&
          write_rows(pos, stored, found, declared, Rows::clean, nullptr);
 }
@@ -238,9 +234,8 @@ void BlockWriter::write_empty(BlockPos pos, TileShape shape) {
   file_.put(entry, std::span(item).first(dbdf::emit_item_header(item.data(), entry)));
 }
 
-// Rows that nobody has looked at are looked at a few at a time, just before they are put, so that
-// they come from memory once (2 * 10^6 entries to a file: 7.7 ms, so 6.6; AMD EPYC, family 25,
-// model 17). False when they are not clean, and nothing was put.
+// Unchecked rows are checked a few at a time, just before they are encoded, so that they come from
+// memory once. False when they are not clean; then nothing was put.
 bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,
                              ValueType declared, Rows rows, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
@@ -259,7 +254,7 @@ bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
   };
   bool written = false;
   if (kPosition + entry.bytes <= ItemFile::kSmall) {
-    // All of it is one piece, which gets its place when it is there.
+    // A small block is one piece, and is placed when it is complete.
     const TakePiece take = [&](std::uint64_t, std::span<const std::byte> item) {
       file_.put(entry, item, turn);
     };
@@ -281,16 +276,26 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
     write_in_place(pos, cells, declared, turn);
     return;
   }
+  if (plan.kind == BlockKind::csr || plan.kind == BlockKind::coo) {
+    dbdf::ListedRows rows = rows_.take();
+    write_rows(pos, rows.gather(cells, found.nonzero), found, declared, Rows::clean, turn);
+    rows_.give_back(std::move(rows));
+    return;
+  }
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
   std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
-  const std::size_t header = dbdf::emit_item_header(item.data(), entry);
-  encode(cells, plan, std::span(item).first(kPosition + entry.bytes).subspan(header));
+  std::byte* out = item.data() + dbdf::emit_item_header(item.data(), entry);
+  const std::size_t from = size_of(cells.type), to = size_of(plan.type);
+  for (std::uint32_t r = 0; plan.kind == BlockKind::dense && r < cells.rows; ++r) {
+    convert_cells(cells.type, cells.row(r), from, plan.type, out, to, cells.cols);
+    out += cells.cols * to;
+  }
   file_.put(entry, std::span(item).first(kPosition + entry.bytes), turn);
   scratch_.give_back(std::move(item));
 }
 
-// Dense cells as they are: hashed and written from where they lie, and not copied unless they are
-// few, or in short rows that lie apart.
+// Dense cells as they are: hashed and written in place, and copied only if they are few or in short
+// rows that are not contiguous.
 void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueType declared,
                                  Turn* turn) {
   const Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
@@ -317,8 +322,8 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
   file_.put(entry, parts, turn);
 }
 
-// Short rows that lie apart, put together in pieces: as parts of one write they would take 32 bytes
-// of memory each, and longer to write than their bytes.
+// Short rows that are not contiguous, gathered in pieces: as parts of one system call, they would
+// take longer than their bytes.
 void BlockWriter::write_gathered(const Entry& entry, std::span<const std::byte> header,
                                  const DenseCells& cells, Turn* turn) {
   PieceBuffer buffer = buffers_.take();
@@ -336,8 +341,7 @@ void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item)
 
 WriteSummary BlockWriter::finish() {
   if (finished_.exchange(true)) {
-    throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
-                "expected to finish the file once, got a second time");
+    throw Error(Errc::invalid_argument, file_.name(), std::nullopt, "the file was finished before");
   }
   if (gaps_ == Gaps::fill) {
     const auto missing = naming(file_.name(), [&] {

@@ -1,4 +1,5 @@
-// Blocks into a file, from any number of threads: checked, made as small as they can be, placed.
+// Writes blocks to a file, from any number of threads: checks them, picks the smallest
+// representation, and places them.
 #pragma once
 
 #include <atomic>
@@ -18,13 +19,13 @@
 
 namespace dapple::detail {
 
-/// What becomes of cells that nobody has put: empty blocks cover them (R7), or none does.
+/// Whether empty blocks are written for cells that were never put (R7).
 enum class Gaps : bool { fill, leave };
 
 class BlockWriter {
  public:
-  /// Writes the header. A writer that leaves gaps has no column strips, of which a shape from a
-  /// damaged header may ask for any number. Throws io, invalid_argument.
+  /// Writes the header. A writer that leaves gaps has no column strips, since the shape in a
+  /// damaged header may ask for any number of them. Throws io, invalid_argument.
   BlockWriter(const std::filesystem::path& path, Schema schema, const WriteOptions& options,
               Gaps gaps = Gaps::fill);
 
@@ -32,20 +33,20 @@ class BlockWriter {
   TileShape tile() const noexcept { return tile_; }
   const std::vector<Range>& column_strips() const noexcept { return strips_; }
 
-  /// Any thread. `cells` may have any value type that holds the same values as the object's. With
-  /// a turn, the block takes its place in the file in that turn.
+  /// Any thread. Cells of any value type; their values must be exact in the object's type. With a
+  /// turn, the block gets its place in the file in that turn.
   void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr);
-  /// Any thread. `cells` in any order and with zeros; the memory is used to sort them.
+  /// Any thread. `cells` in any order, zeros included; they are sorted in place.
   void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells);
-  /// Any thread. Rows as CsrCells says, and inside the block; otherwise false, and nothing is
-  /// written. Values may have any type that holds the same ones as the object's.
+  /// Any thread. False, with nothing written, unless the rows are as CsrCells demands and inside
+  /// the block, and their values, of any type, are exact in the object's type.
   bool put_if_clean(BlockPos pos, const dbdf::CsrCells& cells);
-  /// The same without a look at the cells. REQUIRES that they are as CsrCells says, inside the
-  /// block, and of the object's type there.
+  /// The same without checks. REQUIRES rows as CsrCells demands, inside the block, and of the
+  /// object's type there.
   void put(BlockPos pos, const dbdf::CsrCells& cells, Turn* turn = nullptr);
   void put_empty(BlockPos pos, TileShape shape);
 
-  /// A block as its bytes are, position included; `entry` describes them.
+  /// Writes the bytes of a block as they are, position included; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 
   /// One thread, once, after every put.
@@ -58,7 +59,7 @@ class BlockWriter {
   void write_empty(BlockPos pos, TileShape shape);
   void write_gathered(const Entry& entry, std::span<const std::byte> header,
                       const dbdf::DenseCells& cells, Turn* turn);
-  enum class Rows : bool { clean, unseen };  // as CsrCells says and inside the block, or who knows
+  enum class Rows : bool { clean, unseen };  // as CsrCells demands and inside the block, or unknown
   bool write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
                   ValueType declared, Rows rows, Turn* turn);
   std::vector<std::byte> take_scratch(std::size_t bytes);
@@ -72,6 +73,7 @@ class BlockWriter {
   std::atomic<bool> finished_{false};  // `finish` was called
   Pool<std::vector<std::byte>> scratch_;
   Pool<PieceBuffer> buffers_;
+  Pool<dbdf::ListedRows> rows_;
 };
 
 }  // namespace dapple::detail

@@ -1,10 +1,9 @@
-// Choosing the smallest representation of a block (design rule 3), and the bytes of dense cells;
-// encode_rows.h has those of sparse ones.
+// The cells that a writer gets, and the choice of the smallest representation of a block (design
+// rule 3).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "dapple/block.h"
 #include "dapple/writer.h"
@@ -24,37 +23,37 @@ struct DenseCells {
   std::size_t row_bytes() const noexcept { return cols * size_of(type); }
 };
 
-/// Rows in three arrays: columns ascend within a row, no value is positive zero. All rows are
-/// there, or those that are listed: a block may have far more rows than entries.
+/// Rows in three arrays: columns ascend within a row, no value is positive zero. Holds all rows of
+/// the block, or only those that are listed, since a block may have far more rows than entries.
 struct CsrCells {
-  const std::uint64_t* row_ptr = nullptr;  // one more than there are rows here, from 0
+  const std::uint64_t* row_ptr = nullptr;  // row_count() + 1, from 0
   const std::uint32_t* col_idx = nullptr;
   const std::byte* values = nullptr;
   ValueType type = ValueType::f64;
   std::uint32_t rows = 0;  // of the block
   std::uint32_t cols = 0;
-  const std::uint32_t* row_idx = nullptr;  // which rows are here, ascending; null: all
-  std::uint32_t listed = 0;                // how many row_idx lists
+  const std::uint32_t* row_idx = nullptr;  // the rows that are listed, ascending; null: all
+  std::uint32_t listed = 0;                // how many they are
 
-  /// Rows that are here, and which one of the block the i-th of them is.
+  /// How many rows are held, and which row of the block the i-th of them is.
   std::uint32_t row_count() const noexcept { return row_idx == nullptr ? rows : listed; }
   std::uint32_t row(std::uint32_t i) const noexcept { return row_idx == nullptr ? i : row_idx[i]; }
   std::uint64_t stored() const noexcept { return row_ptr[row_count()]; }
   const std::byte* value(std::uint64_t k) const noexcept { return values + k * size_of(type); }
 };
 
-/// What one pass over the cells of a block tells.
+/// The result of one pass over the cells of a block.
 struct Survey {
   std::uint64_t nonzero = 0;  // cells that are not positive zero (minus zero is not zero)
-  std::uint32_t fits = 0;     // bit c set: the value type of code c gives back every bit
+  std::uint32_t fits = 0;     // bit c: the value type of code c gives back every bit
   bool holds(ValueType type) const noexcept { return (fits >> static_cast<unsigned>(type)) & 1; }
 };
 
 Survey survey(const DenseCells& cells);
 Survey survey(const CsrCells& cells);
 
-/// True when these of the rows that are there, from `begin` to before `end`, are as CsrCells says,
-/// and inside the block.
+/// True when rows [begin, end) of those that are held are as CsrCells demands, and inside the
+/// block.
 bool are_clean(const CsrCells& cells, std::uint32_t begin, std::uint32_t end);
 
 /// How a block is to be stored.
@@ -64,13 +63,9 @@ struct Plan {
 };
 
 /// The fewest bytes within the options. Ties go to dense, then CSR, then COO; among value types
-/// of one size to `declared`, then to the lowest code. A kind that is asked for is used even for
-/// zeros alone. Throws invalid_argument when that kind cannot hold the block.
+/// of one size to `declared`, then to the lowest code. A kind that is asked for is used even if all
+/// cells are zero. Throws invalid_argument when that kind cannot hold the block.
 Plan make_plan(const Survey& survey, std::uint32_t rows, std::uint32_t cols, ValueType declared,
                const WriteOptions& options);
-
-/// Payload bytes (behind the block header) of the cells under a plan whose value type holds them.
-/// `out` has the size that `block_size` gives, less the header.
-void encode(const DenseCells& cells, const Plan& plan, std::span<std::byte> out);
 
 }  // namespace dapple::detail::dbdf

@@ -1,5 +1,5 @@
-// The bytes of a block of sparse rows, piece by piece: what is hashed and written while it is in a
-// core's cache is read from there, and a block of any size takes no memory of its own.
+// The bytes of a block of sparse rows, piece by piece, so that they are hashed and written while
+// they are in the cache, and that a block of any size needs no memory of its own.
 #pragma once
 
 #include <array>
@@ -11,22 +11,21 @@
 
 namespace dapple::detail::dbdf {
 
-/// Puts the bytes of rows under a plan whose value type holds them, behind what the buffer has.
+/// Appends the bytes of rows to a buffer, under a plan whose value type holds their values exactly.
 class RowEncoder {
  public:
-  /// Arguments must outlive this.
+  /// The arguments must outlive this.
   RowEncoder(const CsrCells& cells, const Plan& plan, PieceBuffer& out)
       : cells_(cells), plan_(plan), out_(out) {}
 
-  /// Puts those of the rows that are here, from `begin` to before `end`. REQUIRES that all before
-  /// them were put.
+  /// Puts rows [begin, end) of those that are held. REQUIRES that all rows before them were put.
   void put(std::uint32_t begin, std::uint32_t end);
-  /// Puts what stands behind the last of them.
+  /// Puts what follows the last of them.
   void finish();
 
  private:
-  /// Values that are converted at once, whatever rows they are of: a call for the few of one row
-  /// costs more than to convert them.
+  /// How many values are converted at once, across rows: a call for the few values of one row would
+  /// cost more than their conversion.
   static constexpr std::uint64_t kBatch = 1024;
 
   template <std::size_t kSize>
@@ -35,12 +34,11 @@ class RowEncoder {
   void put_coo(std::uint32_t i);
   template <std::size_t kSize>
   void put_dense(std::uint32_t i);
-  /// Rows without entries, up to before `row`.
+  /// Puts the rows without entries before `row`.
   void put_empty_rows(std::uint32_t row);
 
-  /// The values from `k` on as the plan's type, exact by the survey. `count` is how many are
-  /// wanted, and behind the call how many are there: at least one. REQUIRES that `k` ascends from
-  /// call to call.
+  /// The values from `k` on in the plan's type. `count` is how many are wanted, and is set to how
+  /// many there are, at least one. REQUIRES that `k` ascends from call to call.
   template <std::size_t kSize>
   const std::byte* values_at(std::uint64_t k, std::uint64_t& count);
 

@@ -28,7 +28,7 @@ void in_turn(Turn* turn, const F& f) {
   }
 }
 
-// Bytes of a padding block so that the dense payload of an item behind it is aligned.
+// Bytes of the padding block before an item at `item` so that its dense payload is aligned.
 std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align) {
   const std::uint64_t payload = item + kPaddingHeader;
   std::uint64_t gap = round_up(payload, align) - payload;
@@ -58,8 +58,7 @@ ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& option
   tail_.put(header);
 }
 
-// A caller may go on after an error, or when memory ran out: a file with a hole must never be
-// published.
+// A caller may go on after an error: a file with a hole must never be published.
 template <class F>
 void ItemFile::attempt(const F& f) {
   try {
@@ -86,9 +85,7 @@ void ItemFile::put(Entry entry, std::span<const iovec> parts, Turn* turn) {
     const Place place = reserve(entry, turn);
     std::vector<iovec> unwritten(parts.begin(), parts.end());
     file_.write_at(place.offset, std::span<iovec>(unwritten));
-    // Behind the write, which leaves the bytes in the core's cache (tiles of 512 KiB: 1.30 times as
-    // long as without a hash, so 1.25).
-    Xxh3 hash;
+    Xxh3 hash;  // after the write, which brings the bytes into the cache
     for (const iovec& part : parts) {
       hash.add({static_cast<const std::byte*>(part.iov_base), part.iov_len});
     }
@@ -118,7 +115,7 @@ bool ItemFile::put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer,
   return made;
 }
 
-// An item that is the last one leaves nothing. Behind any other a padding stands in its place.
+// Removes an item that is the last one; any other is replaced by padding.
 void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& buffer) {
   const std::uint64_t end = entry.offset + entry.bytes;
   {
@@ -133,7 +130,7 @@ void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& bu
   }
   buffer.start(place.offset, write_);
   while (buffer.offset() < end) {
-    // No rest is too short for a padding.
+    // Any item is long enough to be replaced by padding.
     const std::uint64_t left = end - buffer.offset();
     put_padding(left > kLongestPadding ? kLongestPadding / 2 : left, buffer);
   }
@@ -165,7 +162,7 @@ void ItemFile::set_entry(const Place& place, const Entry& entry) {
   entries_.set(place.number, entry);
 }
 
-// Puts a small item behind everything else, to be written together with others.
+// Appends a small item, to be written together with others.
 void ItemFile::append_small(Entry& entry, std::span<const std::byte> item) {
   const std::lock_guard lock(mutex_);
   if (entry.kind == BlockKind::dense) append_padding(align_);
@@ -174,7 +171,7 @@ void ItemFile::append_small(Entry& entry, std::span<const std::byte> item) {
   entries_.push_back(entry);
 }
 
-// Takes the place of an item behind everything else.
+// Reserves the place of an item after everything else.
 ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
   Place place{};
   in_turn(turn, [&] {
@@ -191,13 +188,24 @@ ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
   return place;
 }
 
-// Puts what is needed so that a dense payload behind it is aligned.
+// Appends the padding that aligns the next dense payload.
 void ItemFile::append_padding(std::uint64_t align) {
   const std::uint64_t bytes = padding_in_front_of(tail_.offset(), align);
-  if (bytes > 0) put_padding(bytes, tail_);
+  if (bytes == 0) return;
+  constexpr std::uint64_t kAllowed = std::uint64_t{64} << 20, kFactor = 4;
+  padding_ += bytes;
+  if (padding_ > kAllowed &&
+      (padding_ - kAllowed) / kFactor > tail_.offset() - (padding_ - bytes)) {
+    throw Error(Errc::invalid_argument, name(), std::nullopt,
+                "an alignment of " + std::to_string(align) +
+                    " would fill the file with padding: " + std::to_string(padding_ >> 20) +
+                    " MiB for " + std::to_string((tail_.offset() - (padding_ - bytes)) >> 10) +
+                    " KiB of blocks so far; choose larger tiles or a smaller alignment");
+  }
+  put_padding(bytes, tail_);
 }
 
-// The index is a dense u8 block of rows of 64 bytes, its payload aligned to them.
+// The index is a dense u8 block of rows of 64 bytes, with its payload aligned to 64.
 void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
   append_padding(kLine);
   const std::uint64_t bytes = index_bytes(index);
@@ -207,8 +215,8 @@ void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
   if (bytes / kLine > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(Errc::unsupported, name(), std::nullopt,
                 std::to_string(index.size()) +
-                    " blocks are more than an index can hold (2^32 - 3); write larger tiles, or a "
-                    "plain file");
+                    " blocks are too many for an index, which holds 2^32 - 3; choose larger tiles "
+                    "or the plain layout");
   }
   block.rows = static_cast<std::uint32_t>(bytes / kLine);
   block.cols = kLine;
@@ -220,7 +228,7 @@ void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
 void ItemFile::require_whole() const {
   if (!failed_) return;
   throw Error(Errc::io, name(), std::nullopt,
-              "expected every block to be written, got an error at one of them before");
+              "a block could not be written before, so the file is incomplete");
 }
 
 std::uint64_t ItemFile::publish(bool sync) {

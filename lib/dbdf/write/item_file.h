@@ -1,5 +1,5 @@
-// The items of a file that is being written: placed behind each other from any number of threads,
-// listed, and published with their index.
+// The items of a file that is being written: appended from any number of threads, listed, and
+// published with their index.
 #pragma once
 
 #include <sys/uio.h>
@@ -26,9 +26,9 @@ class Turn;
 
 namespace dbdf {
 
-/// Any thread may put items. With a turn, an item takes its place in the file in that turn. An
-/// entry says what the item is, and its bytes behind the position; offset and hash are filled in
-/// here. Dense payloads are aligned. All throw io, and bad_alloc.
+/// Any thread may put items. With a turn, an item gets its place in the file in that turn. An entry
+/// describes the item; offset and hash are filled in here. Dense payloads are aligned. All throw
+/// io, bad_alloc, and invalid_argument when the alignment would fill the file with padding.
 class ItemFile {
  public:
   /// Items up to this size are gathered and written together.
@@ -41,23 +41,23 @@ class ItemFile {
 
   /// An item, position included.
   void put(Entry entry, std::span<const std::byte> item, Turn* turn = nullptr);
-  /// A large item whose parts lie apart; the first is position and header.
+  /// A large item in several parts, the first of which is position and header.
   void put(Entry entry, std::span<const iovec> parts, Turn* turn);
-  /// A large item that is made piece by piece: make() puts its bytes to `buffer`, and throws
-  /// nothing of its own. When it returns false, so does this, and the item was not put.
+  /// A large item that is made piece by piece: make() puts its bytes into `buffer`. If it returns
+  /// false, so does this, and the item is not put.
   bool put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer, const std::function<bool()>& make);
 
-  /// What was put, in file order. REQUIRES, as what follows, that nobody puts. Throws bad_alloc.
+  /// What was put, in file order. This and the following REQUIRE that no thread is putting items.
   const EntryTable& entries();
   EntryTable take_entries();
   void put_index(const BlockIndex& index, std::uint64_t header_hash);
-  /// Gives the file its name; returns its size. Throws io also when an item was not put.
+  /// Publishes the file and returns its size. Throws io also when an item could not be put.
   std::uint64_t publish(bool sync);
-  /// Throws io when an item was not put: the file may have a hole.
+  /// Throws io when an item could not be put, so that the file may have a hole.
   void require_whole() const;
 
  private:
-  /// Where an item is, with the padding in front of it and without, and the number of its entry.
+  /// Where an item is, with and without the padding before it, and the number of its entry.
   struct Place {
     std::uint64_t begin, offset, number;
   };
@@ -72,14 +72,15 @@ class ItemFile {
 
   OutputFile file_;
   std::uint64_t align_;
-  std::atomic<bool> failed_{false};  // an item was not put
+  std::uint64_t padding_ = 0;        // bytes so far; guarded by mutex_
+  std::atomic<bool> failed_{false};  // an item could not be put
 
   TakePiece write_;  // to file_
 
-  std::mutex mutex_;                       // guards what follows
+  std::mutex mutex_;                       // guards the following
   EntryTable entries_;                     // in file order
-  std::vector<std::uint64_t> taken_back_;  // numbers of entries that stand for nothing
-  PieceBuffer tail_;  // to where the last bytes go that are taken, and small items
+  std::vector<std::uint64_t> taken_back_;  // numbers of entries that were taken back
+  PieceBuffer tail_;                       // the end of the file, with small items
 };
 
 }  // namespace dbdf

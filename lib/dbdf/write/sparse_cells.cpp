@@ -35,4 +35,27 @@ CsrCells ListedRows::list(std::span<const SparseCell> cells, ValueType type, Til
           shape.rows,      shape.cols,      row_idx_.data(), listed};
 }
 
+CsrCells ListedRows::gather(const DenseCells& cells, std::uint64_t nonzero) {
+  const std::size_t size = size_of(cells.type);
+  row_ptr_.reset(std::size_t{cells.rows} + 1);
+  col_idx_.reset(nonzero + 1);  // every cell is stored, and kept if it is not zero
+  values_.reset((nonzero + 1) * size);
+  visit_bits(cells.type, [&](auto tag) {
+    using Bits = decltype(tag);
+    std::uint64_t k = 0;
+    for (std::uint32_t r = 0; r < cells.rows; ++r) {
+      row_ptr_[r] = k;
+      const std::byte* p = cells.row(r);
+      for (std::uint32_t c = 0; c < cells.cols; ++c, p += sizeof(Bits)) {
+        const Bits bits = load_le<Bits>(p);
+        col_idx_[k] = c;
+        store_le(values_.data() + k * sizeof(Bits), bits);
+        k += bits != 0;
+      }
+    }
+    row_ptr_[cells.rows] = k;
+  });
+  return {row_ptr_.data(), col_idx_.data(), values_.data(), cells.type, cells.rows, cells.cols};
+}
+
 }  // namespace dapple::detail::dbdf

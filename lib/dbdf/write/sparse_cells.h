@@ -1,4 +1,4 @@
-// Sparse entries of a block one by one, on their way to rows.
+// Entries and dense cells as the rows that a sparse block is encoded from.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,20 @@ struct SparseCell {
   std::uint32_t row, col;
   std::uint64_t bits;
 
-  /// Ascends by row, then column.
+  /// Orders by row, then column.
   std::uint64_t key() const noexcept { return std::uint64_t{row} << 32 | col; }
 };
 
-/// Brings entries into ascending order. A cell that stands among them twice, or null. O(n log n).
+/// Sorts entries. Returns one whose cell occurs twice, or null. O(n log n).
 const SparseCell* sort_cells(std::span<SparseCell> cells);
 
-/// Memory for the rows that entries are in, and no others.
+/// Memory for rows. The results of both functions point into it.
 class ListedRows {
  public:
-  /// Entries in ascending order, none of them positive zero, as rows of a block of values of
-  /// `type`. The result points into this.
+  /// Lists the rows of sorted entries, none of them positive zero, of a block of values of `type`.
   CsrCells list(std::span<const SparseCell> cells, ValueType type, TileShape shape);
+  /// All rows of dense cells, of which `nonzero` are not positive zero.
+  CsrCells gather(const DenseCells& cells, std::uint64_t nonzero);
 
  private:
   Array<std::uint64_t> row_ptr_;

@@ -12,23 +12,23 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-// More empty blocks or strips than this are taken for a mistake, not for a wish.
+// More empty blocks or strips than this are taken for a mistake.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
-// Tilings of more tiles than this are not kept as a bit for each tile.
+// The largest tiling that is kept as one bit per tile.
 constexpr std::uint64_t kMostBits = std::uint64_t{1} << 28;
 
 [[noreturn]] void fail_many(const std::string& what) {
-  throw Error(Errc::invalid_argument, "expected at most " + std::to_string(kMost) + " " + what +
-                                          ", got more; choose larger tiles");
+  throw Error(Errc::invalid_argument, "more than " + std::to_string(kMost) + " " + what +
+                                          " would be needed; choose larger tiles");
 }
 
-// Which tiles of the tiling are taken, if every entry is one of them.
+// Which tiles of the tiling were put, if every entry is one of them.
 std::optional<std::vector<bool>> taken_tiles(const EntryTable& entries, const Schema& schema,
                                              TileShape tile, const std::vector<Range>& strips) {
   const std::uint64_t bands = schema.rows == 0 ? 0 : (schema.rows - 1) / tile.rows + 1;
   std::uint64_t tiles;
   if (!multiply(bands, strips.size(), tiles) || tiles > kMostBits) return std::nullopt;
-  // Where so many were not put, larger blocks fill the gaps.
+  // If too many are missing, larger blocks fill the gaps.
   if (tiles > entries.size() && tiles - entries.size() > kMost) return std::nullopt;
   std::vector<bool> taken(tiles);
   for (std::uint64_t i = 0; i < entries.size(); ++i) {
@@ -53,7 +53,7 @@ void add_gap(const Region& gap, std::vector<PlacedTile>& blocks) {
   const std::uint64_t bands = gap.rows.size() / kMax, strips = gap.cols.size() / kMax;
   std::uint64_t count;
   if (!multiply(bands + 1, strips + 1, count) || count > kMost - blocks.size()) {
-    fail_many("empty blocks to fill what was not put");
+    fail_many("empty blocks for cells that were never put");
   }
   for (std::uint64_t r = gap.rows.begin; r < gap.rows.end;) {
     const std::uint64_t rows = std::min(kMax, gap.rows.end - r);
@@ -67,8 +67,8 @@ void add_gap(const Region& gap, std::vector<PlacedTile>& blocks) {
   }
 }
 
-// Column ranges that `active` (first column -> end of the columns) leaves free, each inside one of
-// `runs`: a frame's columns of one type, side by side (rule R8).
+// The column ranges that `active` (first column -> end) leaves free, each inside one of `runs`, the
+// adjacent columns of one type of a frame (rule R8).
 std::vector<Range> free_columns(const std::multimap<std::uint64_t, std::uint64_t>& active,
                                 const std::vector<Range>& runs) {
   std::vector<Range> gaps;
@@ -89,7 +89,7 @@ std::vector<Range> free_columns(const std::multimap<std::uint64_t, std::uint64_t
   return gaps;
 }
 
-// Columns of one type, side by side. REQUIRES that there are columns.
+// Runs of adjacent columns of one type. REQUIRES that there are columns.
 std::vector<Range> type_runs(const Schema& schema) {
   std::vector<Range> runs;
   for (std::uint64_t begin = 0; begin < schema.cols;) {
@@ -104,8 +104,8 @@ std::vector<Range> type_runs(const Schema& schema) {
   return runs;
 }
 
-// The gaps between blocks of any shape: a line sweeps over the rows; where the free columns stay
-// the same from one row to the next, the gap grows. O(n log n) where few blocks stand side by side.
+// The gaps between blocks of any shape: a line sweeps over the rows, and gaps grow while the free
+// columns stay the same. O(n log n) if few blocks share a row.
 std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schema) {
   std::vector<std::uint64_t> cuts{0, schema.rows};
   std::multimap<std::uint64_t, Region> starting, ending;  // by row

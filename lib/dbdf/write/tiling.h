@@ -1,4 +1,4 @@
-// The tiling that a writer fills: which tiles there are, and which cells nobody has put.
+// The tiling that a writer fills: which tiles there are, and which cells were never put.
 #pragma once
 
 #include <utility>
@@ -10,16 +10,15 @@
 
 namespace dapple::detail::dbdf {
 
-/// Column ranges of the tiles: cut at every tile.cols columns, and in a frame also where the
-/// value type changes (R8); none where there are no rows. Throws invalid_argument when there would
-/// be absurdly many.
+/// The column ranges of the tiles: cut at every tile.cols columns, and in a frame also where the
+/// value type changes (R8); none if there are no rows. Throws invalid_argument for more than 2^24.
 std::vector<Range> column_strips(const Schema& schema, TileShape tile);
 
 using PlacedTile = std::pair<BlockPos, TileShape>;
 
-/// What must be added to `entries` so that every cell is covered (R7): the missing tiles where
-/// all entries are tiles of the tiling, otherwise rectangles that fill the gaps. In ascending
-/// order. Throws invalid_argument when that would take absurdly many blocks.
+/// The empty blocks that must be added to `entries` so that every cell is covered (R7): the missing
+/// tiles if all entries are tiles of the tiling, otherwise rectangles that fill the gaps. In
+/// ascending order. Throws invalid_argument for more than 2^24.
 std::vector<PlacedTile> uncovered_tiles(const EntryTable& entries, const Schema& schema,
                                         TileShape tile, const std::vector<Range>& strips);
 

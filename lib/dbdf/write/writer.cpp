@@ -15,8 +15,8 @@ using detail::dbdf::DenseCells;
 using detail::dbdf::SparseCell;
 
 TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept {
-  // 256 x 256 values of f64 are 512 KiB: large enough that a fetch costs no more than its bytes,
-  // small enough for a core's own cache. Narrow and flat objects keep the area.
+  // 256 x 256 values of f64 are 512 KiB: large enough that the cost of a fetch is that of its
+  // bytes, small enough for a core's own cache. Narrow and flat objects get tiles of the same area.
   constexpr std::uint64_t kEdge = 256, kArea = kEdge * kEdge;
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
   constexpr std::uint64_t kMostStrips = std::uint64_t{1} << 20;
@@ -25,7 +25,7 @@ TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept {
   std::uint64_t tile_cols = std::min(cols, kEdge);
   std::uint64_t tile_rows = std::min(rows, kArea / tile_cols);
   if (tile_rows < kEdge) tile_cols = std::min(cols, kArea / tile_rows);
-  // Huge shapes, which only sparse objects can have, get larger tiles instead of more.
+  // Huge shapes, which only sparse objects have, get larger tiles, not more.
   tile_rows = std::clamp(rows / kMostStrips, tile_rows, kMax);
   tile_cols = std::clamp(cols / kMostStrips, tile_cols, kMax);
   return {static_cast<std::uint32_t>(tile_rows), static_cast<std::uint32_t>(tile_cols)};
@@ -44,10 +44,10 @@ const std::vector<Range>& TileWriter::column_strips() const noexcept {
 template <Value T>
 void TileWriter::put(BlockPos pos, DenseRef<T> cells) {
   const std::size_t stride = cells.row_stride == 0 ? cells.cols : cells.row_stride;
-  if (stride < cells.cols) {
-    throw Error(Errc::invalid_argument, "expected rows of " + std::to_string(cells.cols) +
-                                            " values at least as far apart, got " +
-                                            std::to_string(stride) + " values");
+  if (stride < cells.cols && cells.rows > 1) {
+    throw Error(Errc::invalid_argument, "rows of " + std::to_string(cells.cols) +
+                                            " values overlap when they are " +
+                                            std::to_string(stride) + " values apart");
   }
   impl_->put(pos, DenseCells{reinterpret_cast<const std::byte*>(cells.data), value_type_of<T>(),
                              cells.rows, cells.cols, stride * sizeof(T)});
@@ -55,29 +55,29 @@ void TileWriter::put(BlockPos pos, DenseRef<T> cells) {
 
 namespace {
 
-/// Throws invalid_argument unless the row pointers ascend from 0 to the number of values, and every
-/// value has a column.
+/// Throws invalid_argument unless the row pointers ascend from 0 to the number of values, and there
+/// are as many columns.
 void require_consistent(std::span<const std::uint64_t> row_ptr, std::uint32_t rows,
                         std::size_t columns, std::size_t values) {
   const auto bad = [](const std::string& detail) { throw Error(Errc::invalid_argument, detail); };
   if (row_ptr.size() != std::size_t{rows} + 1 || columns != values) {
-    bad("expected " + std::to_string(rows + std::size_t{1}) +
-        " row pointers and as many columns as values, got " + std::to_string(row_ptr.size()) +
-        " row pointers, " + std::to_string(columns) + " columns, " + std::to_string(values) +
-        " values");
+    bad(std::to_string(rows) + " rows need " + std::to_string(rows + std::size_t{1}) +
+        " row pointers and as many columns as values, but there are " +
+        std::to_string(row_ptr.size()) + " row pointers, " + std::to_string(columns) +
+        " columns and " + std::to_string(values) + " values");
   }
   std::uint64_t next = 0;
   for (std::uint32_t r = 0; r < rows; ++r) {
     const std::uint64_t begin = row_ptr[r], end = row_ptr[r + 1];
     if (begin != next || end < begin || end > values) {
-      bad("expected row pointers that ascend from 0 to " + std::to_string(values) + ", got " +
-          std::to_string(begin) + " and " + std::to_string(end) + " in row " + std::to_string(r));
+      bad("row pointers must ascend from 0 to " + std::to_string(values) + ", but row " +
+          std::to_string(r) + " goes from " + std::to_string(begin) + " to " + std::to_string(end));
     }
     next = end;
   }
   if (next != values) {
-    bad("expected row pointers that end at " + std::to_string(values) + ", got " +
-        std::to_string(next));
+    bad("row pointers end at " + std::to_string(next) + ", but there are " +
+        std::to_string(values) + " values");
   }
 }
 
