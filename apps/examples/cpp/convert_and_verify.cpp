@@ -3,8 +3,8 @@
 //   convert_and_verify IN OUT.dbdf
 //
 // With a CSV file of three rows and two columns it prints
-//   wrote 1 block, 3 x 2 cells
-//   verified 1 block: 0 findings
+//   wrote 2 blocks, 3 x 2 cells
+//   verified 2 blocks: 0 findings
 #include <dapple/dapple.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     const auto written = dapple::convert(object, {}, argv[2], options);
     std::visit(
         [&](const auto& o) {
-          std::printf("wrote %llu block, %llu x %llu cells\n",
+          std::printf("wrote %llu blocks, %llu x %llu cells\n",
                       static_cast<unsigned long long>(written.counts.total),
                       static_cast<unsigned long long>(o.rows()),
                       static_cast<unsigned long long>(o.cols()));
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
         object);
 
     const auto report = dapple::verify(argv[2], dapple::Level::payload);
-    std::printf("verified %llu block: %zu findings\n",
+    std::printf("verified %llu blocks: %zu findings\n",
                 static_cast<unsigned long long>(report.blocks), report.findings.size());
     for (const dapple::Error& finding : report.findings) std::printf("%s\n", finding.what());
     return report.findings.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
