@@ -1,0 +1,189 @@
+"""The extension: what the modules of the package are built on. Use those, not this."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+Counts = dict[str, int]
+Summary = tuple[Counts, int]
+Tiling = tuple[tuple[int, int], tuple[int, int]]
+Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+class OpenOptions:
+    def __init__(
+        self,
+        *,
+        format: str | None = ...,
+        check: str = ...,
+        guard: bool = ...,
+        csv: dict[str, Any] | None = ...,
+        futhark: dict[str, Any] | None = ...,
+        idv: dict[str, Any] | None = ...,
+    ) -> None: ...
+
+class WriteOptions:
+    def __init__(
+        self,
+        *,
+        tile: tuple[int, int] | None = ...,
+        kind: str = ...,
+        narrow: bool = ...,
+        align: int = ...,
+        plain: bool = ...,
+        overwrite: bool = ...,
+        sync: bool = ...,
+    ) -> None: ...
+
+class Block:
+    """One stored rectangle of cells. It keeps its file mapped, and so do arrays that view it."""
+
+    @property
+    def pos(self) -> tuple[int, int]:
+        """Row and column of its first cell."""
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of its cells: that of the matrix, or of the frame's columns."""
+    @property
+    def stored_dtype(self) -> np.dtype[Any]:
+        """The dtype that the values are stored in, which may be narrower."""
+    @property
+    def kind(self) -> str:
+        """How it is stored: 'empty', 'dense', 'csr' or 'coo'."""
+    @property
+    def nnz(self) -> int:
+        """Stored values."""
+    @property
+    def offset(self) -> int:
+        """Byte of the file where the block's header starts."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the file that it takes, header included."""
+    def numpy(self, copy: bool | None = ..., *, aligned: bool = ...) -> NDArray[Any]:
+        """The cells as an array of `shape` and `dtype`.
+
+        Where the block is dense, aligned and stored as declared this is a read-only view of the
+        file, O(1); elsewhere a new array. copy=True always copies, copy=False raises ValueError
+        instead. aligned=False also views values that are not aligned, which NumPy takes but
+        compiled code may not.
+        """
+    def to_scipy(self) -> Any:
+        """The stored cells as a `scipy.sparse.csr_array`, always a copy."""
+    def _csr(self) -> Rows: ...
+    def __array__(self, dtype: DTypeLike | None = ..., copy: bool | None = ...) -> NDArray[Any]: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+class Object:
+    @property
+    def closed(self) -> bool:
+        """True after `close`."""
+    def close(self) -> None:
+        """Let go of the file. Arrays that view it keep it mapped."""
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+    @property
+    def format(self) -> str:
+        """Name of the file's format, one of `formats()`."""
+    @property
+    def file_bytes(self) -> int:
+        """Length of the file."""
+    @property
+    def note(self) -> str:
+        """What the format wants the user to see, or an empty string."""
+    @property
+    def index_origin(self) -> str:
+        """Where the block index came from: 'embedded', 'sidecar' or 'scanned'."""
+    def contents(self) -> list[str]:
+        """The objects in the file, for formats that hold several."""
+    def details(self) -> list[tuple[str, bytes]]:
+        """What the format has to say beside rows, columns and cells."""
+    def prefetch(self, row_begin: int, row_end: int, col_begin: int, col_end: int) -> None:
+        """Ask the system to fetch a region from storage; returns at once."""
+    def require_intact(self) -> None:
+        """Raise OSError when a file opened with guard=True has been cut or changed since."""
+    def _grid(self) -> Tiling | None: ...
+    def _counts(self) -> Counts: ...
+    def _block_count(self) -> int: ...
+    def _stored_block(self, k: int, /) -> Block: ...
+    def _block(self, rx: int, cx: int, /) -> Block: ...
+    def _tile(self, i: int, j: int, /) -> Block: ...
+    def _cover(self, row: int, col: int, /) -> Block | None: ...
+
+class Matrix(Object):
+    def __init__(self, other: Matrix, /) -> None: ...
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the cells, whatever the tiles are stored in."""
+    @property
+    def _storage(self) -> str: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def _read(
+        self, row_begin: int, row_end: int, col_begin: int, col_end: int, out: NDArray[Any],
+        absent_zero: bool, threads: int, /,
+    ) -> None: ...  # fmt: skip
+    def _read_csr(
+        self, row_begin: int, row_end: int, col_begin: int, col_end: int, absent_zero: bool,
+        threads: int, /,
+    ) -> Rows: ...  # fmt: skip
+    def _take(
+        self, rows: NDArray[np.int64], col_begin: int, col_end: int, out: NDArray[Any], /
+    ) -> None: ...
+    def _take_csr(self, rows: NDArray[np.int64], col_begin: int, col_end: int, /) -> Rows: ...
+
+class Frame(Object):
+    def __init__(self, other: Frame, /) -> None: ...
+    def _columns(self) -> list[tuple[str, np.dtype[Any]]]: ...
+    def _texts(self) -> list[tuple[str, str, int, bool]]: ...
+    def _read_columns(
+        self, begin: int, end: int, cols: list[int], arrays: list[NDArray[Any]],
+        absent_zero: bool, threads: int, /,
+    ) -> None: ...  # fmt: skip
+    def _read_text(self, column: int, begin: int, end: int, /) -> list[str]: ...
+
+class Writer:
+    @property
+    def open(self) -> bool: ...
+    def tile_rows(self) -> int: ...
+    def strips(self) -> list[tuple[int, int]]: ...
+    def put(self, row: int, col: int, cells: NDArray[Any], threads: int, /) -> None: ...
+    def put_csr(
+        self, row: int, col: int, cols: int, data: NDArray[Any], indices: NDArray[Any],
+        indptr: NDArray[Any], threads: int, /,
+    ) -> None: ...  # fmt: skip
+    def finish(self) -> Summary: ...
+    def abort(self) -> None: ...
+
+def open(path: str | os.PathLike[str], options: OpenOptions, /) -> Matrix | Frame: ...
+def convert(
+    handle: Object, out: str | os.PathLike[str], rows: tuple[int, int] | None,
+    cols: list[int] | None, to: str, dtype: Any, allow_loss: bool, absent_zero: bool,
+    threads: int, write: WriteOptions, drop_labels: bool, deflate: bool, progress: Any,
+) -> Summary: ...  # fmt: skip
+def verify(
+    path: str | os.PathLike[str], payload: bool, options: OpenOptions, progress: Any
+) -> tuple[list[Any], int]: ...
+def repair(
+    src: str | os.PathLike[str], dst: str | os.PathLike[str], write: WriteOptions,
+    options: OpenOptions, progress: Any,
+) -> tuple[list[Any], int, int, Summary]: ...  # fmt: skip
+def index(path: str | os.PathLike[str], options: OpenOptions, progress: Any) -> os.PathLike[str]: ...
+def formats() -> list[tuple[str, str, str, bool, bool, bool]]: ...
+def default_tile(rows: int, cols: int, /) -> tuple[int, int]: ...
+def checked_dtype(dtype: Any, /) -> np.dtype[Any]: ...
+def create_matrix(
+    path: str | os.PathLike[str], rows: int, cols: int, dtype: Any, options: WriteOptions,
+    sparse: bool, /,
+) -> Writer: ...  # fmt: skip
+def create_frame(
+    path: str | os.PathLike[str], rows: int, columns: list[tuple[bytes, Any]],
+    options: WriteOptions, /,
+) -> Writer: ...  # fmt: skip
+def arrow_stream(frame: Frame, /) -> Any: ...
+def read_arrow(capsule: Any, /) -> list[tuple[str, NDArray[Any]]]: ...

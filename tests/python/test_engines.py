@@ -1,0 +1,172 @@
+"""Dask, xarray, SciPy's solvers, scikit-learn and torch's protocol, on the file itself."""
+
+import pickle
+import time
+import tracemalloc
+
+import numpy as np
+import pydapple as dp
+import pytest
+import scipy.sparse as sp
+from conftest import cells
+
+da = pytest.importorskip("dask.array")
+
+
+@pytest.fixture
+def pair(make):
+    a = cells((200, 120), "f8", density=0.1)
+    return a, make(a, tile=(32, 16))
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_dask_arrays_compute_what_numpy_computes(pair, scheduler):
+    a, m = pair
+    for x in (da.from_array(m, chunks=m.chunks), m.to_dask(), m.to_dask((50, 60))):
+        assert x.dtype == a.dtype and x.shape == a.shape
+        assert np.array_equal(x.compute(scheduler=scheduler), a)
+        assert np.allclose((x.T @ x).compute(scheduler=scheduler), a.T @ a)
+        assert np.array_equal(x[5:90:3, ::-1].compute(scheduler=scheduler), a[5:90:3, ::-1])
+        assert np.array_equal(x[[4, 1]].compute(scheduler=scheduler), a[[4, 1]])
+
+
+def test_sparse_chunks_stay_sparse(pair):
+    a, m = pair
+    x = m.to_dask(m.chunks, sparse=True)
+    assert x.chunks[0][0] == 32 and x.chunks[1][0] == 16
+    part = x.blocks[1, 2].compute()
+    assert type(part) is sp.csr_array and np.array_equal(part.toarray(), a[32:64, 32:48])
+    sums = x.map_blocks(lambda c: np.atleast_2d(c.sum(axis=0)), chunks=((1,) * 7, x.chunks[1]))
+    assert np.allclose(sums.sum(axis=0).compute(scheduler="threads"), a.sum(axis=0))
+
+
+def test_dask_knows_what_sparse_chunks_take(pair):
+    from dask.sizeof import sizeof
+
+    a, m = pair
+    m.to_dask(sparse=True)
+    s = m.to_scipy()
+    wanted = s.data.nbytes + s.indices.nbytes + s.indptr.nbytes
+    for form in (s, s.tocsc()):
+        assert abs(sizeof(form) - wanted) < 0.1 * wanted + 500
+    assert abs(sizeof(s.tocoo()) - 16 * s.nnz) < 0.1 * 16 * s.nnz + 500
+
+
+def test_the_graph_of_a_huge_matrix_is_small(tmp_path):
+    path = tmp_path / "huge.dbdf"
+    with dp.writer(path, (1_600_000, 8192), "f8", tile=(4096, 1024), sync=False) as w:
+        w[:4096, :1024] = 1  # 100 GB of cells
+    m = dp.open(path)
+    tracemalloc.start()
+    begin = time.perf_counter()
+    x = m.to_dask(m.chunks)
+    graph = x.sum(axis=0).__dask_graph__()
+    seconds = time.perf_counter() - begin
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert x.npartitions == 391 * 8
+    assert seconds < 3 and peak < 50 << 20  # 1 s on a quiet machine
+    assert len(pickle.dumps(m)) < 1024
+    assert len(graph.layers) < 20
+
+
+def test_dask_writes_through_store(pair, tmp_path):
+    a, m = pair
+    x = m.to_dask(m.chunks) * 2
+    with dp.writer(tmp_path / "s.dbdf", x.shape, x.dtype, tile=m.chunks, sync=False) as w:
+        da.store(x, w, lock=False, scheduler="threads")
+    assert np.array_equal(dp.open(tmp_path / "s.dbdf")[:], 2 * a)
+
+
+def test_a_changed_file_has_another_token(pair):
+    from dask.base import tokenize
+
+    a, m = pair
+    same = dp.open(m.path)
+    assert tokenize(m) == tokenize(same) and tokenize(m.sparse) == tokenize(same.sparse)
+    assert tokenize(m) != tokenize(m.sparse)
+    dp.write(m.path, a + 1, overwrite=True, sync=False)
+    assert tokenize(dp.open(m.path)) != tokenize(m)
+
+
+def test_a_cluster_of_processes_shares_the_file(pair):
+    distributed = pytest.importorskip("distributed")
+    a, m = pair
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as one,
+        distributed.Client(one),
+    ):
+        assert np.allclose(m.to_dask(m.chunks).sum(axis=0).compute(), a.sum(axis=0))
+        part = m.to_dask(m.chunks, sparse=True).blocks[0, 0].compute()
+        assert np.array_equal(part.toarray(), a[:32, :16])
+
+
+def test_xarray_opens_matrices_and_frames(pair, tmp_path):
+    xr = pytest.importorskip("xarray")
+    a, m = pair
+    with xr.open_dataset(m.path, engine="pydapple") as ds:
+        data = ds["data"]
+        assert data.dims == ("row", "col") and data.dtype == a.dtype
+        assert np.array_equal(data.isel(row=slice(3, 90, 7), col=-1), a[3:90:7, -1])
+        assert np.array_equal(data.isel(row=[5, 1], col=[2, 9]), a[np.ix_([5, 1], [2, 9])])
+    with xr.open_dataset(m.path, chunks={}) as ds:  # by its extension
+        assert ds["data"].chunks[0][0] == 32
+        assert float(ds["data"].sum()) == a.sum()
+    dp.write(tmp_path / "f.dbdf", {"x": np.arange(5.0), "y": np.arange(5)}, sync=False)
+    with xr.open_dataset(tmp_path / "f.dbdf", engine="pydapple", drop_variables="y") as ds:
+        assert list(ds) == ["x"] and ds["x"][1:3].values.tolist() == [1, 2]
+
+
+def test_solvers_run_on_the_file(make):
+    from scipy.sparse.linalg import aslinearoperator, lsqr, svds
+
+    for density, dtype in ((0.1, "f8"), (1, "f4"), (0.1, "i4")):
+        a = cells((300, 80), dtype, density)
+        m = make(a, tile=(64, 32))
+        op = m.linear_operator()
+        x, y = np.linspace(0, 1, 80), np.linspace(1, 2, 300)
+        assert np.allclose(op @ x, a @ x) and np.allclose(op.T @ y, a.T @ y)
+        assert np.allclose(op @ np.eye(80)[:, :3], a[:, :3])
+        assert np.allclose(op.rmatmat(np.eye(300)[:, :3]), a[:3].T)
+        exact = np.linalg.svd(a.astype("f8"), compute_uv=False)[:4]
+        assert np.allclose(np.sort(svds(op, k=4)[1])[::-1], exact, rtol=1e-4)
+        b = a.astype("f8") @ x
+        if density < 1:
+            assert np.allclose(lsqr(op, b, atol=1e-12, btol=1e-12)[0], x, atol=1e-4)
+        assert aslinearoperator(op) is op
+
+
+def test_scikit_learn_learns_strip_by_strip(make):
+    linear = pytest.importorskip("sklearn.linear_model")
+    random = np.random.default_rng(0)
+    a = cells((4000, 50), "f8", density=0.2)
+    y = (a @ random.standard_normal(50) > 0).astype(int)
+    m = make(a, tile=(500, 50))
+    by_strips, at_once = (linear.SGDClassifier(random_state=0, shuffle=False) for _ in range(2))
+    for rows, part in m.strips(sparse=True):
+        by_strips.partial_fit(part, y[rows], classes=[0, 1])
+    at_once.partial_fit(a, y, classes=[0, 1])
+    assert by_strips.score(m.to_scipy(), y) > 0.7
+    if len(list(m.strips(sparse=True))) == 1:
+        assert np.allclose(by_strips.coef_, at_once.coef_)
+
+
+def test_a_torch_data_set_fetches_batches(pair):
+    from pydapple.batches import RowDataset, batches
+
+    a, m = pair
+    labels = np.arange(200)
+    data = pickle.loads(pickle.dumps(RowDataset(m, labels)))  # as a worker gets it
+    assert len(data) == 200
+    cells_of, label = data[7]
+    assert np.array_equal(cells_of, a[7]) and label == 7
+    batch = data.__getitems__([5, 199, 5])
+    assert [y for _, y in batch] == [5, 199, 5]
+    assert all(np.array_equal(x, a[y]) and x.flags.writeable for x, y in batch)
+    assert len(RowDataset(m).__getitems__([1, 2])) == 2
+    with pytest.raises(ValueError):
+        RowDataset(m, labels[:3])
+    parts = list(batches(200, 64, seed=1))
+    assert [len(p) for p in parts] == [64, 64, 64, 8]
+    assert sorted(np.concatenate(parts)) == list(range(200))
+    assert len(list(batches(200, 64, drop_last=True))) == 3

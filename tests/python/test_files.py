@@ -1,0 +1,155 @@
+"""Whole files: described, converted, checked, repaired, indexed; and what goes wrong with them."""
+
+import os
+import pickle
+
+import numpy as np
+import pydapple as dp
+import pytest
+from conftest import cells
+
+
+def test_info_tells_what_the_command_line_tells(make):
+    a = cells((50, 40), "f8")
+    path = make(a, tile=(16, 16)).path
+    assert dp.info(path) | {"blocks": 0, "stored": 0, "bytes": 0} == {
+        "format": "dbdf", "kind": "matrix", "storage": "dense", "rows": 50, "cols": 40,
+        "value_type": "f64", "blocks": 0, "stored": 0, "bytes": 0, "index": "embedded",
+        "grid": {"rows": 4, "cols": 3, "tile_rows": 16, "tile_cols": 16},
+    }  # fmt: skip
+    assert dp.info(path)["blocks"]["total"] == 12
+    assert dp.info(path)["bytes"] == os.path.getsize(path)
+
+
+def test_formats_lists_what_can_be_opened():
+    known = {one.name: one for one in dp.formats()}
+    assert known["dbdf"].reads and known["dbdf"].writes and ".dbdf" in known["dbdf"].extensions
+    assert {"npy", "csv", "mtx", "futhark", "idv", "btable", "daphne"} <= known.keys()
+
+
+def test_every_format_goes_there_and_back(make, tmp_path):
+    a = cells((60, 30), "f8")
+    m = make(a, tile=(16, 16))
+    for one in dp.formats():
+        if not one.writes or not one.reads:
+            continue
+        path = tmp_path / f"out{one.extensions[0] if one.extensions else '.' + one.name}"
+        dp.convert(m, path, to=one.name, sync=False)
+        options = {"csv": {"header": False}} if one.name == "csv" else {}
+        back = dp.open(path, format=one.name, **options)
+        if isinstance(back, dp.Frame):
+            got = np.stack(list(back.read().values()), axis=1)
+        else:
+            got = back[:]
+            assert back.format == one.name
+        assert np.array_equal(got, a), one.name
+
+
+def test_convert_takes_a_part(make, tmp_path):
+    a = cells((60, 30), "f8", density=1)
+    m = make(a)
+    dp.convert(m.path, tmp_path / "p.npy", rows=(10, 20), cols=slice(3, 9), dtype="f4")
+    got = np.load(tmp_path / "p.npy")
+    assert got.dtype == np.float32 and np.array_equal(got, a[10:20, 3:9])
+    dp.write(tmp_path / "f.dbdf", {"a": np.arange(5.0), "b": np.arange(5)}, sync=False)
+    dp.convert(tmp_path / "f.dbdf", tmp_path / "g.dbdf", columns=["b", "a"], sync=False)
+    assert dp.open(tmp_path / "g.dbdf").columns == ("b", "a")
+    half = make(np.full((3, 3), 0.5))
+    with pytest.raises(dp.TypeMismatchError):
+        dp.convert(half, tmp_path / "i.npy", dtype="i4")
+    with pytest.raises(ValueError):
+        dp.convert(half, tmp_path / "p.npy")
+    with pytest.raises(LookupError):
+        dp.convert(tmp_path / "f.dbdf", tmp_path / "h.dbdf", columns=["z"])
+
+
+def test_options_of_text_are_understood(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;2\n3;NA\n")
+    f = dp.open(path, csv={"delimiter": ";", "header": True, "missing_as_nan": True,
+                           "types": {"a": "u1"}})  # fmt: skip
+    assert f.dtypes["a"] == np.uint8 and np.isnan(f["b"][1])
+    with pytest.raises(TypeError, match="csv has no option 'delimeter'"):
+        dp.open(path, csv={"delimeter": ";"})
+    with pytest.raises(ValueError):
+        dp.open(path, csv={"delimiter": ";;"})
+    with pytest.raises(TypeError):
+        dp.open(path, csv=7)
+    with pytest.raises(ValueError, match="check"):
+        dp.open(path, check="sometimes")
+
+
+def test_verify_and_repair_report_what_is_wrong(make, tmp_path):
+    a = cells((60, 30), "f8", density=1)
+    m = make(a, tile=(16, 16), kind="dense", narrow=False)
+    assert dp.verify(m.path, payload=True) == dp.VerifyReport([], 8)
+    broken = tmp_path / "broken.dbdf"
+    whole = bytearray(open(m.path, "rb").read())
+    whole[m.blocks[2].offset + 40] ^= 1
+    broken.write_bytes(whole)
+    assert dp.verify(broken).findings == []
+    found = dp.verify(broken, payload=True).findings
+    assert len(found) == 1 and isinstance(found[0], dp.CorruptError)
+    assert found[0].file == str(broken) and found[0].offset is not None
+    with pytest.raises(dp.CorruptError):
+        dp.open(broken, check="always")[:]
+    report = dp.repair(broken, tmp_path / "sound.dbdf", sync=False)
+    assert report.blocks_lost == 1 and report.blocks_kept == 7 and len(report.lost) == 1
+    sound = dp.open(tmp_path / "sound.dbdf")
+    assert np.array_equal(sound[32:], a[32:])
+    with pytest.raises(dp.AbsentError):
+        sound[:]
+
+
+def test_index_writes_a_sidecar(make):
+    m = make(cells((60, 30), "f8"), tile=(8, 8), plain=True)
+    assert dp.info(m.path)["index"] == "scanned"
+    assert dp.index(m.path) == m.path + ".dpx"
+    assert dp.info(m.path)["index"] == "sidecar"
+
+
+def test_what_the_system_refuses_is_an_os_error(tmp_path):
+    missing = str(tmp_path / "none.dbdf")
+    with pytest.raises(FileNotFoundError) as caught:
+        dp.open(missing)
+    error = caught.value
+    assert isinstance(error, dp.Error) and (error.code, error.file) == ("io", missing)
+    assert error.filename == missing and error.errno == 2
+    with pytest.raises(OSError):
+        dp.open(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        dp.write(tmp_path / "no" / "a.dbdf", np.ones((2, 2)))
+    with pytest.raises(FileNotFoundError):
+        dp.verify(missing)
+
+
+def test_bad_bytes_are_a_value_error(tmp_path):
+    path = tmp_path / "noise"
+    path.write_bytes(b"\x07" * 100)
+    with pytest.raises(dp.NotRecognisedError) as caught:
+        dp.open(path)
+    assert isinstance(caught.value, ValueError)
+    dp.write(tmp_path / "a.dbdf", np.ones((9, 9)), plain=True, sync=False)
+    (tmp_path / "b.dbdf").write_bytes((tmp_path / "a.dbdf").read_bytes()[:-3])
+    with pytest.raises(dp.CorruptError) as caught:
+        dp.open(tmp_path / "b.dbdf")
+    assert "byte" in str(caught.value) and caught.value.offset is not None
+    for wrong in (7, None, 1.5, ["a"]):
+        with pytest.raises(TypeError):
+            dp.open(wrong)
+
+
+def test_errors_travel_between_processes(tmp_path):
+    made = []
+    for use in (lambda: dp.open(tmp_path / "none"), lambda: dp.open(tmp_path),
+                lambda: dp.verify(__file__)):  # fmt: skip
+        try:
+            use()
+        except dp.Error as error:
+            made.append(error)
+    made.append(dp.OutOfRangeError("row 7 is outside"))
+    for error in made:
+        other = pickle.loads(pickle.dumps(error))
+        assert type(other) is type(error) and str(other) == str(error)
+        assert (other.code, other.file, other.offset) == (error.code, error.file, error.offset)
+    assert len(made) >= 3

@@ -1,0 +1,191 @@
+"""Frames: columns as arrays, and as pandas, polars and Arrow have them."""
+
+import pathlib
+
+import numpy as np
+import pydapple as dp
+import pytest
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+N = 150_000  # more rows than a batch
+
+
+@pytest.fixture(scope="module")
+def columns():
+    random = np.random.default_rng(5)
+    return {
+        "a": random.random(N),
+        "b": random.integers(-9, 9, N).astype("i2"),
+        "c": random.integers(0, 2**63, N).astype("u8"),
+        "d": random.random(N).astype("f4"),
+        "e": random.random(N).astype("f4"),
+    }
+
+
+@pytest.fixture(scope="module")
+def frame(columns, tmp_path_factory):
+    path = tmp_path_factory.mktemp("frames") / "f.dbdf"
+    dp.write(path, columns, sync=False)
+    return dp.open(path)
+
+
+def test_columns_come_back_with_their_dtypes(frame, columns):
+    assert frame.columns == tuple("abcde") and frame.shape == (N, 5) and len(frame) == N
+    assert frame.dtypes == {label: array.dtype for label, array in columns.items()}
+    for label, array in columns.items():
+        got = frame[label]
+        assert got.dtype == array.dtype and np.array_equal(got, array) and got.flags.writeable
+    assert np.array_equal(frame["b", 5:90:7], columns["b"][5:90:7])
+    assert np.array_equal(frame["b", [9, 1, 9]], columns["b"][[9, 1, 9]])
+    assert np.array_equal(frame["b", ::-1], columns["b"][::-1])
+    assert frame["a", -1] == columns["a"][-1]
+
+
+def test_rows_are_structured(frame, columns):
+    rows = frame[3:7]
+    assert rows.dtype.names == tuple("abcde")
+    assert all(np.array_equal(rows[label], columns[label][3:7]) for label in columns)
+    assert frame[5]["c"] == columns["c"][5]
+    assert np.array_equal(frame[[70_000, 2]]["a"], columns["a"][[70_000, 2]])
+    assert frame[["d", "a"]].dtype.names == ("d", "a")
+    assert frame[0:0].shape == (0,)
+
+
+def test_read_gives_a_dict(frame, columns):
+    got = frame.read((10, 20), ["c", 0])
+    assert list(got) == ["c", "a"] and np.array_equal(got["c"], columns["c"][10:20])
+    assert list(frame.read()) == list(columns)
+    for wrong, error in [
+        (lambda: frame["z"], LookupError), (lambda: frame[N], IndexError),
+        (lambda: frame["a", N], IndexError), (lambda: frame["a", "b"], IndexError),
+        (lambda: frame[1, 2], IndexError), (lambda: frame.read((0, N + 1)), IndexError),
+        (lambda: frame.read(columns=[5]), IndexError), (lambda: frame[1.5], IndexError),
+    ]:  # fmt: skip
+        with pytest.raises(error):
+            wrong()
+
+
+def test_pandas_polars_and_arrow_get_the_same(frame, columns):
+    p = frame.to_pandas()
+    assert list(p.columns) == list(columns) and p["b"].dtype == np.int16
+    assert all(np.array_equal(p[label], columns[label]) for label in columns)
+    for table in (pl.DataFrame(frame), frame.to_polars()):
+        assert table.shape == (N, 5)
+        assert all(np.array_equal(table[label].to_numpy(), columns[label]) for label in columns)
+    t = pa.table(frame)
+    assert t.column_names == list(columns) and t.num_rows == N
+    assert max(len(b) for b in t.to_batches()) == 65536
+    assert all(np.array_equal(t[label].to_numpy(), columns[label]) for label in columns)
+    assert pa.table(frame).equals(t)  # every call a fresh stream
+
+
+def test_a_stream_outlives_its_frame(columns, tmp_path):
+    dp.write(tmp_path / "f.dbdf", columns, sync=False)
+    f = dp.open(tmp_path / "f.dbdf")
+    reader = pa.RecordBatchReader.from_stream(f)
+    f.close()
+    del f
+    assert reader.read_all().num_rows == N
+    unread = dp.open(tmp_path / "f.dbdf").__arrow_c_stream__()
+    del unread
+
+
+def test_tables_of_every_kind_are_written(columns, tmp_path):
+    small = {label: array[:1000] for label, array in columns.items()}
+    records = np.rec.fromarrays(list(small.values()), names=list(small))
+    tables = [
+        pd.DataFrame(small), pl.DataFrame(small), pa.table(small), records, pl.DataFrame(small)[100:],
+        pa.table(small).slice(17), pd.DataFrame(small)[::2],
+    ]  # fmt: skip
+    for k, table in enumerate(tables):
+        path = tmp_path / f"{k}.dbdf"
+        dp.write(path, table, sync=False)
+        f = dp.open(path)
+        assert f.columns == tuple(columns)
+        for label in columns:
+            wanted = np.asarray(table[label])
+            assert f[label].dtype == wanted.dtype and np.array_equal(f[label], wanted)
+    dp.write(tmp_path / "copy.dbdf", dp.open(tmp_path / "0.dbdf"), sync=False)
+    assert np.array_equal(dp.open(tmp_path / "copy.dbdf")["c"], small["c"])
+
+
+def test_missing_values_and_booleans(tmp_path):
+    path = tmp_path / "m.dbdf"
+    table = pa.table({"x": pa.array([1.5, None, 2.5]), "t": pa.array([True, False, True])})
+    for one in (table, table.to_pandas(), pl.from_arrow(table),
+                pd.DataFrame({"x": pd.array([1.5, None, 2.5], "Float64"), "t": [True, False, True]})):  # fmt: skip
+        dp.write(path, one, overwrite=True, sync=False)
+        f = dp.open(path)
+        assert np.array_equal(f["x"], [1.5, np.nan, 2.5], equal_nan=True)
+        assert f["t"].dtype == np.uint8 and f["t"].tolist() == [1, 0, 1]
+    for wrong in (pa.table({"n": pa.array([1, None])}), pd.DataFrame({"n": pd.array([1, None], "Int64")})):
+        with pytest.raises((TypeError, ValueError), match="'n' has missing values"):
+            dp.write(path, wrong, overwrite=True)
+
+
+def test_text_is_refused_by_name(tmp_path):
+    for table in (pd.DataFrame({"city": ["Oslo"]}), pa.table({"city": ["Oslo"]}),
+                  pl.DataFrame({"city": ["Oslo"]}), {"city": np.array(["Oslo"])}):  # fmt: skip
+        with pytest.raises(TypeError, match="'city'"):
+            dp.write(tmp_path / "t.dbdf", table)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_may_repeat_and_may_be_any_bytes(tmp_path):
+    path = tmp_path / "l.dbdf"
+    label = b"caf\xe9".decode("utf-8", "surrogateescape")
+    table = pd.DataFrame([[1.0, 2.0, 3.0, 4.0]], columns=["x", "x", "x.1", label])
+    dp.write(path, table, sync=False)
+    f = dp.open(path)
+    assert f.columns == ("x", "x", "x.1", label)
+    assert list(f.read()) == ["x", "x.2", "x.1", label]
+    assert f["x"].tolist() == [1.0] and f[label].tolist() == [4.0]
+    assert list(f.to_pandas().columns) == ["x", "x", "x.1", label]
+    assert pa.table(f).column_names[3] == "caf\ufffd"
+    assert f.to_polars().shape == (1, 4)
+
+
+def test_a_frame_writer_takes_columns_and_rows(tmp_path):
+    path = tmp_path / "w.dbdf"
+    a, b = np.arange(100.0), np.arange(100, dtype="i4")
+    with dp.frame_writer(path, 100, {"a": "f8", "b": "i4", "c": "i4"}, sync=False) as w:
+        w[0:50] = {"a": a[:50], "b": b[:50], "c": b[:50]}
+        w["a", 50:] = a[50:]
+        w["c", 50:100] = b[50:]
+        w["b", 50:] = b[50:]
+    f = dp.open(path)
+    assert np.array_equal(f["a"], a) and np.array_equal(f["b"], b) and np.array_equal(f["c"], b)
+    with pytest.raises(RuntimeError), dp.frame_writer(tmp_path / "x.dbdf", 4, {"a": "f8"}) as w:
+        raise RuntimeError
+    assert not (tmp_path / "x.dbdf").exists()
+    w = dp.frame_writer(tmp_path / "y.dbdf", 4, {"a": "u1"})
+    for key, value, error in [
+        ("z", 1, IndexError), (("a", slice(0, 2)), [1, 2, 3], ValueError),
+        (slice(0, 2), {"b": [1, 2]}, ValueError), ("a", 0.5, ValueError), ("a", 300, ValueError),
+    ]:  # fmt: skip
+        with pytest.raises(error):
+            w[key] = value
+    w.abort()
+
+
+def test_text_columns_are_read_as_str():
+    here = pathlib.Path(__file__).parents[1] / "fuzz/corpus/idv"
+    found = 0
+    for path in sorted(here.rglob("*.idv")):
+        try:
+            f = dp.open(path, idv={"drop_unsupported": True})
+        except dp.Error:
+            continue
+        if not isinstance(f, dp.Frame):
+            continue
+        for label, kind in f.dtypes.items():
+            if kind == object:
+                found += 1
+                assert len(f[label]) == len(f) and all(isinstance(x, str) for x in f[label])
+                assert pa.table(f)[label].to_pylist() == f[label].tolist()
+                assert f.to_pandas()[label].tolist() == f[label].tolist()
+    if not found:
+        pytest.skip("no ML.NET file with text among the fixtures")

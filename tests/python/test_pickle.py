@@ -1,0 +1,57 @@
+"""Handles travel as path and options; a file that changed is noticed."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pydapple as dp
+import pytest
+from conftest import cells
+
+
+def test_a_pickle_is_small_whatever_the_size(make):
+    a = cells((500, 400), "f8")
+    m = make(a, tile=(16, 16))
+    data = pickle.dumps(m)
+    assert len(data) < 1000
+    assert np.array_equal(pickle.loads(data)[:], a)
+
+
+def test_options_travel_too(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("1;2\n3;4\n")
+    m = dp.open(path, csv={"delimiter": ";", "header": False}, guard=True, check="first_touch")
+    again = pickle.loads(pickle.dumps(m))
+    assert again.shape == m.shape and again._options == m._options
+
+
+def test_a_changed_file_is_stale(make):
+    m = make(cells((50, 40), "f8"))
+    data = pickle.dumps(m)
+    dp.write(m.path, np.ones((2, 2)), overwrite=True, sync=False)
+    assert m.shape == (50, 40)  # what is open stays
+    with pytest.raises(dp.StaleError):
+        pickle.loads(data)
+    with pytest.raises(dp.StaleError):
+        pickle.dumps(m)
+    os.unlink(m.path)
+    with pytest.raises(FileNotFoundError):
+        pickle.loads(data)
+
+
+def test_another_process_opens_the_same_file(make, tmp_path):
+    a = cells((50, 40), "f8")
+    m = make(a)
+    (tmp_path / "p").write_bytes(pickle.dumps((m, m.path)))
+    code = "import pickle; m, _ = pickle.load(open('p', 'rb')); print(m[:].sum())"
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert float(run.stdout) == a.sum()
+
+
+def test_frames_travel(tmp_path):
+    dp.write(tmp_path / "f.dbdf", {"a": np.arange(9.0)}, sync=False)
+    f = pickle.loads(pickle.dumps(dp.open(tmp_path / "f.dbdf")))
+    assert f.columns == ("a",) and f["a", 8] == 8

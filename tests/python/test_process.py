@@ -1,0 +1,207 @@
+"""Signals, forks, threads and memory: what a long-lived process relies on."""
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pydapple as dp
+import pytest
+from conftest import cells
+
+
+def run(code, cwd, **options):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=cwd, capture_output=True, text=True,
+        timeout=120, **options,
+    )  # fmt: skip
+
+
+GUARD = """
+    import faulthandler, os, numpy as np
+    import pydapple as dp
+    dp.write("a.dbdf", np.random.default_rng(0).random((600, 600)), sync=False, overwrite=True)
+    if {first}: faulthandler.enable()
+    m = dp.open("a.dbdf", guard=True)
+    if not {first}: faulthandler.enable()
+    view = m.blocks[0].numpy(copy=False)
+    m[0, 0]
+    os.truncate("a.dbdf", 4096)
+    try:
+        m[:]
+    except OSError as error:
+        print("caught", isinstance(error, dp.Error))
+    try:
+        m.require_intact()
+    except OSError:
+        print("changed")
+"""
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_guarded_file_that_is_cut_raises_beside_faulthandler(tmp_path, first):
+    if not first:
+        # faulthandler takes SIGBUS over and ends the process: what was installed last wins.
+        code = GUARD.format(first=first).replace("faulthandler.enable()", "None")
+    else:
+        code = GUARD.format(first=first)
+    done = run(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["caught", "True", "changed"]
+
+
+CTRL_C = """
+    import os, signal, threading, time
+    import numpy as np, pydapple as dp
+    m = dp.open("a.dbdf")
+    seconds = []
+    def stop():
+        time.sleep(0.3)
+        seconds.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=stop).start()
+    try:
+        while True:
+            {work}
+    except KeyboardInterrupt:
+        print(time.monotonic() - seconds[0])
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "m.read()", "m.to_scipy()", "m.take(np.random.default_rng(0).integers(0, 3000, 10_000))",
+        "dp.convert(m, 'b.dbdf', kind='coo', overwrite=True, sync=False, threads=1)",
+        "dp.write('c.dbdf', np.ones((4000, 4000)), overwrite=True, sync=False)",
+        "dp.verify('a.dbdf', payload=True)",
+    ],
+)  # fmt: skip
+def test_ctrl_c_ends_long_work(tmp_path, work):
+    dp.write(tmp_path / "a.dbdf", cells((3000, 2000), "f8"), sync=False)
+    done = run(CTRL_C.format(work=work), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 3  # 1 s on a quiet machine
+    assert set(os.listdir(tmp_path)) <= {"a.dbdf", "b.dbdf", "c.dbdf"}
+
+
+def test_a_child_of_fork_reads_while_another_thread_did(make):
+    a = cells((300, 300), "f8")
+    m = make(a, tile=(32, 32))
+    stop = threading.Event()
+
+    def read():
+        while not stop.is_set():
+            m.read(threads=2)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    try:
+        for _ in range(3):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if np.array_equal(m.read(threads=1), a) else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_threads_read_at_once(make):
+    a = cells((400, 300), "f8")
+    m = make(a, tile=(32, 32))
+    wrong = []
+
+    def read(seed):
+        random = np.random.default_rng(seed)
+        for _ in range(200):
+            r, c = (int(x) for x in random.integers(0, 290, 2))
+            if not np.array_equal(m[r : r + 9, c : c + 9], a[r : r + 9, c : c + 9]):
+                wrong.append((r, c))
+            if m[r, c] != a[r, c]:
+                wrong.append((r, c))
+            rows = random.integers(0, 400, 20)
+            if not np.array_equal(m.sparse[rows].toarray(), a[rows]):
+                wrong.append(rows)
+
+    threads = [threading.Thread(target=read, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def memory():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def uses(m, f, path):
+    """Everything that may leak, once."""
+    m[3, 4], m[3], m[1:5, 2:9], m[[1, 2]], m.sparse[2:9], m.take([1])
+    block = m.blocks[0]
+    block.numpy(), np.asarray(block), memoryview(block), np.from_dlpack(block), block.to_scipy()
+    f["a"], f[0:3], f.__arrow_c_stream__()
+    for wrong in (lambda: m[999], lambda: m[None], lambda: m.block(1, 1), lambda: f["z"],
+                  lambda: dp.open("none"), lambda: memoryview(m.blocks[1])):  # fmt: skip
+        try:
+            wrong()
+        except (dp.Error, BufferError):
+            pass
+    dp.open(path).close()
+
+
+def test_nothing_leaks(make, tmp_path):
+    a = np.ones((64, 64))
+    a[32:] = 0
+    m = make(a, tile=(32, 64), kind="auto", narrow=False)
+    m.blocks[0].numpy()
+    dp.write(tmp_path / "f.dbdf", {"a": np.arange(9.0)}, sync=False)
+    f = dp.open(tmp_path / "f.dbdf")
+    for _ in range(200):
+        uses(m, f, m.path)
+    gc.collect()
+    before, references = memory(), sys.getrefcount(m.dtype)
+    files = len(os.listdir("/proc/self/fd"))
+    for _ in range(2000):
+        uses(m, f, m.path)
+    gc.collect()
+    assert memory() - before < 4 << 20
+    assert sys.getrefcount(m.dtype) <= references + 2
+    assert len(os.listdir("/proc/self/fd")) <= files
+
+
+def test_a_million_slices_and_views_leak_nothing(make):
+    m = make(np.ones((64, 64)), kind="dense", narrow=False)
+    block = m.blocks[0]
+    for count in (10_000, 300_000):
+        for _ in range(count):
+            m[3, 4]
+            m[1:5, 2:9]
+        for _ in range(count // 10):
+            block.numpy()
+        if count == 10_000:
+            before = memory()
+    assert memory() - before < 2 << 20
+    assert sys.getrefcount(block) < 4 and sys.getrefcount(m) < 6
+
+
+def test_importing_is_quick_and_needs_numpy_only(tmp_path):
+    code = """
+        import sys
+        for name in ("scipy", "pandas", "polars", "pyarrow", "dask", "xarray", "matplotlib", "tqdm"):
+            sys.modules[name] = None
+        import numpy as np, pydapple as dp
+        dp.write("a.dbdf", np.eye(4), sync=False)
+        m = dp.open("a.dbdf")
+        print(m[2, 2], m[:].sum(), m._repr_html_()[:4], next(m.strips()).cells.shape)
+        dp.write("f.dbdf", {"a": np.arange(3)}, sync=False, progress=True)
+        print(dp.open("f.dbdf")["a"].sum())
+    """
+    done = run(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:2] == ["1.0 4.0 <div (4, 4)", "3"]

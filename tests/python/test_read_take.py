@@ -1,0 +1,143 @@
+"""read, take, strips and sparse slices: what they copy, and what they refuse."""
+
+import numpy as np
+import pydapple as dp
+import pytest
+import scipy.sparse as sp
+from conftest import DTYPES, KINDS, cells
+
+
+@pytest.fixture(params=KINDS)
+def pair(request, make):
+    a = cells((100, 60), "f4")
+    return a, make(a, tile=(32, 16), kind=request.param)
+
+
+def test_read_copies_rectangles(pair):
+    a, m = pair
+    assert np.array_equal(m.read(), a)
+    assert np.array_equal(m.read(slice(3, 90), (2, 50)), a[3:90, 2:50])
+    assert np.array_equal(m.read(range(5, 6)), a[5:6])
+    assert np.array_equal(m.read(threads=2), a)
+    wide = m.read(dtype="f8")
+    assert wide.dtype == np.float64 and np.array_equal(wide, a)
+    assert m.read((7, 7)).shape == (0, 60)
+
+
+def test_read_fills_memory_that_is_there(pair):
+    a, m = pair
+    out = np.full((40, 80), -1.0)
+    m.read((10, 50), (0, 60), out=out[:, 10:70])
+    assert np.array_equal(out[:, 10:70], a[10:50])
+    assert (out[:, :10] == -1).all() and (out[:, 70:] == -1).all()
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.empty((100, 59), "f4"), np.empty((60, 100), "f4").T, np.empty(6000, "f4"),
+        np.empty((100, 120), "f4")[:, ::2], np.empty((100, 60), "f4")[::-1],
+        np.broadcast_to(np.float32(0), (100, 60)),
+    ],
+)  # fmt: skip
+def test_read_refuses_memory_of_another_layout(pair, out):
+    with pytest.raises(ValueError, match="out"):
+        pair[1].read(out=out)
+
+
+@pytest.mark.parametrize("kind", ["c8", "O", "U3", "f2", "M8[s]"])
+def test_cells_are_not_read_as_what_they_cannot_be(pair, kind):
+    with pytest.raises(TypeError):
+        pair[1].read(dtype=kind)
+    with pytest.raises((TypeError, ValueError)):
+        pair[1].read(out=np.empty((100, 60), kind))
+
+
+def test_read_does_not_clip_nor_round(pair, make):
+    m = pair[1]
+    for rows in (slice(0, 101), (-1, 5), range(99, 102)):
+        with pytest.raises(IndexError):
+            m.read(rows)
+    with pytest.raises(IndexError):
+        m.read(slice(0, 10, 2))
+    half = make(np.full((4, 4), 0.5))
+    with pytest.raises(dp.TypeMismatchError):
+        half.read(dtype="i4")
+    with pytest.raises(TypeError):
+        half.read(7)
+    with pytest.raises(ValueError, match="absent"):
+        half.read(absent="nan")
+
+
+def test_take_gathers_rows_in_any_order(pair):
+    a, m = pair
+    rows = np.random.default_rng(2).integers(-100, 100, 300)
+    assert np.array_equal(m.take(rows), a[rows])
+    assert np.array_equal(m.take(rows, slice(5, 50)), a[rows, 5:50])
+    assert np.array_equal(m.take(rows, [3, 3, 59, 0]), a[np.ix_(rows, [3, 3, 59, 0])])
+    assert np.array_equal(m.take([4, 2], [True] + [False] * 59), a[[4, 2]][:, :1])
+    assert np.array_equal(m.take(a[:, 0] > 0), a[a[:, 0] > 0])
+    assert m.take([]).shape == (0, 60)
+    out = np.empty((300, 60), "f4")
+    assert m.take(rows, out=out) is out
+    assert np.array_equal(out, a[rows])
+    with pytest.raises(ValueError, match="out"):
+        m.take(rows, out=np.empty((299, 60), "f4"))
+    with pytest.raises(IndexError):
+        m.take([100])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_strips_are_the_matrix_from_top_to_bottom(make, sparse):
+    a = cells((5000, 700), "f8", density=0.05)
+    for tile in ((1000, 100), (5000, 700), (3, 700)):
+        m = make(a, tile=tile)
+        next_row, parts = 0, []
+        for rows, part in m.strips(sparse=sparse):
+            assert rows.start == next_row and part.flags.writeable if not sparse else True
+            assert sp.issparse(part) == sparse
+            next_row = rows.stop
+            parts.append(part.toarray() if sparse else part)
+        assert next_row == 5000
+        assert np.array_equal(np.vstack(parts), a)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_sparse_slices_are_what_scipy_gives(make, kind, dtype):
+    a = cells((90, 70), dtype)
+    m, s = make(a, tile=(32, 16), kind=kind), sp.csr_array(a)
+    rows = np.random.default_rng(3).integers(0, 90, 50)
+    keys = [
+        np.s_[:], np.s_[10:40], np.s_[10:40, 5:60], np.s_[::-1], np.s_[::3, ::-2], rows,
+        np.s_[rows, 3:9], np.s_[:, [5, 1, 5]], a[:, 0] > 0, np.s_[0:0], np.s_[..., 4:9],
+    ]  # fmt: skip
+    for key in keys:
+        got, wanted = m.sparse[key], s[key]
+        assert type(got) is sp.csr_array and got.dtype == a.dtype
+        assert got.shape == wanted.shape and got.nnz == wanted.nnz
+        assert np.array_equal(got.toarray(), wanted.toarray())
+        assert got.indices.dtype == got.indptr.dtype == np.int32
+        assert got.has_canonical_format and got.data.flags.writeable
+        fresh = sp.csr_array((got.data, got.indices, got.indptr), got.shape)
+        assert fresh.has_canonical_format
+    assert m.sparse[3, 4] == s[3, 4]
+    assert np.array_equal(m.sparse[3].toarray(), s[3].toarray())
+    assert np.array_equal(m.to_scipy().toarray(), a)
+    assert m.to_scipy("csc").format == "csc" and m.to_scipy("coo").format == "coo"
+    assert m.sparse.shape == m.shape and m.sparse.dtype == m.dtype
+
+
+def test_absent_cells_are_an_error_or_zero(tmp_path):
+    a = np.ones((4, 4))
+    dp.write(tmp_path / "a.dbdf", a, tile=(2, 2), plain=True, kind="dense", sync=False)
+    whole = (tmp_path / "a.dbdf").read_bytes()
+    m = dp.open(tmp_path / "a.dbdf")
+    last = m.blocks[-1]
+    (tmp_path / "cut.dbdf").write_bytes(whole[: last.offset - 16])
+    m = dp.open(tmp_path / "cut.dbdf")
+    with pytest.raises(LookupError) as caught:
+        m[3, 3]
+    assert isinstance(caught.value, dp.AbsentError)
+    zeros = m.read(absent="zero")
+    assert zeros.sum() == 12 and zeros[2:, 2:].sum() == 0
