@@ -5,7 +5,7 @@
 set -u
 
 needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev libtbb-dev
-  libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev)
+  libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev libcpp-httplib-dev)
 useful=()  # without these, tests are skipped and peers of the benchmark left out
 if [ "${1:-}" = tests ]; then
   needed+=(doctest-dev python3)

@@ -19,8 +19,9 @@ namespace dapple::cli {
 
 namespace {
 
-constexpr const Verb* kVerbs[] = {&kInfoVerb,  &kBlocksVerb, &kGetVerb,    &kConvertVerb,
-                                  &kIndexVerb, &kVerifyVerb, &kRepairVerb, &kShowVerb};
+constexpr const Verb* kVerbs[] = {&kInfoVerb,    &kBlocksVerb, &kGetVerb,
+                                  &kConvertVerb, &kIndexVerb,  &kVerifyVerb,
+                                  &kRepairVerb,  &kShowVerb,   &kViewVerb};
 
 std::string usage() {
   std::string text =

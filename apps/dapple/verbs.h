@@ -6,6 +6,6 @@
 namespace dapple::cli {
 
 extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kIndexVerb, kVerifyVerb,
-    kRepairVerb, kShowVerb;
+    kRepairVerb, kShowVerb, kViewVerb;
 
 }  // namespace dapple::cli

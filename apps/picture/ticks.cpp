@@ -66,6 +66,15 @@ std::vector<Tick<double>> value_ticks(const Scale& scale, std::size_t most) {
     const double last = std::floor(std::log10(scale.high) + 1e-9);
     const double step = std::max(1.0, std::ceil((last - first + 1) / static_cast<double>(most)));
     for (double power = first; power <= last; power += step) add(std::pow(10, power));
+    if (ticks.size() < 4 && last - first < 3) {  // few powers: 2 and 5 times them as well
+      ticks.clear();
+      for (double power = first - 1; power <= last; ++power) {
+        for (const double factor : {1.0, 2.0, 5.0}) {
+          const double value = factor * std::pow(10, power);
+          if (value >= scale.low * (1 - 1e-9) && value <= scale.high * (1 + 1e-9)) add(value);
+        }
+      }
+    }
     if (ticks.size() < 2) {
       ticks.clear();
       add(scale.low);

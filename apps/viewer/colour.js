@@ -1,0 +1,81 @@
+// From values to colours, and numbers to text; as the program's own pictures do it.
+
+const VIRIDIS = [[0.27773, 0.00541, 0.3341], [0.10509, 1.40461, 1.38459],
+  [-0.33086, 0.21485, 0.0951], [-4.63423, -5.7991, -19.33244], [6.22827, 14.17993, 56.69055],
+  [4.77638, -13.74515, -65.35303], [-5.43546, 4.64585, 26.31244]];
+const KINDS = {empty: [240, 240, 240], dense: [0, 114, 178], csr: [86, 180, 233], coo: [230, 159, 0]};
+const KIND_NAMES = ["empty", "dense", "csr", "coo"];
+const OTHER = {nan: [213, 94, 0], absent: [208, 208, 208], unknown: [232, 232, 232]};
+const WHAT_TEXT = {density: "non-zeros per cell", mean: "mean", min: "minimum", max: "maximum",
+  kind: "kind of block"};
+
+function viridis(t) {
+  return [0, 1, 2].map((c) => {
+    let value = 0;
+    for (let k = 6; k >= 0; --k) value = value * t + VIRIDIS[k][c];
+    return Math.round(255 * Math.min(1, Math.max(0, value)));
+  });
+}
+const RAMP = Array.from({length: 256}, (_, i) => viridis(i / 255));
+
+/** The colour of a part 0 to 1 of the scale: the denser the darker, otherwise the more the brighter. */
+function rampColour(t, what) {
+  return RAMP[Math.round(255 * (what === "density" ? 1 - t : t))];
+}
+
+/** The scale for numbers of which these are the extremes. `log` is true, false, or null to choose. */
+function makeScale(what, extremes, log, counts) {
+  let {low, high, positive} = extremes;
+  if (what === "density") low = 0;
+  if (!(low <= high)) { low = 0; high = 1; }
+  const suits = what === "density" || (counts && low >= 0);
+  const scale = {what, low, high, log: log ?? (suits && high / positive >= 8)};
+  if (scale.log) {
+    if (scale.high <= 0) scale.high = 1;
+    if (scale.low <= 0) scale.low = Math.min(positive, scale.high);
+    if (scale.low >= scale.high) scale.low = scale.high / 10;
+  } else if (scale.low >= scale.high) {
+    const half = Math.max(0.5, Math.abs(scale.low) * 1e-3);
+    if (what === "density") scale.high = 1;
+    else { scale.high = scale.low + half; scale.low -= half; }
+  }
+  return scale;
+}
+
+/** 0 to 1, or null for what a logarithm cannot show. */
+function placeOn(scale, value) {
+  if (scale.log && value <= 0) return null;
+  const t = scale.log ? Math.log(value / scale.low) / Math.log(scale.high / scale.low)
+    : (value / 2 - scale.low / 2) / (scale.high / 2 - scale.low / 2);
+  return Number.isNaN(t) ? 0 : Math.min(1, Math.max(0, t));
+}
+
+function colourOf(code, value, scale) {
+  if (code === NAN) return OTHER.nan;
+  if (code === ABSENT) return OTHER.absent;
+  if (code === UNKNOWN) return OTHER.unknown;
+  if (scale.what === "kind") return KINDS[KIND_NAMES[value]] || OTHER.unknown;
+  if (scale.what === "density" && value <= 0) return [255, 255, 255];
+  const t = placeOn(scale, value);
+  return t === null ? [255, 255, 255] : rampColour(t, scale.what);
+}
+
+const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
+
+/** A value in few digits. */
+function brief(value, digits = 4) {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "inf" : "-inf";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e-4 && size < 1e7) return String(Number(value.toPrecision(digits)));
+  return value.toExponential(digits - 1).replace(/\.?0+e/, "e");
+}
+
+/** A whole number with thin spaces between thousands. */
+const grouped = (n) => Math.round(n).toLocaleString("en").replaceAll(",", "\u202f");
+
+function roundStep(step) {
+  const power = 10 ** Math.floor(Math.log10(step));
+  for (const factor of [1, 2, 5, 10]) if (factor * power >= step * 0.999) return factor * power;
+  return 10 * power;
+}

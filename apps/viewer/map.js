@@ -1,0 +1,160 @@
+// The picture: which part is seen, the tiles that it is made of, and their colours.
+
+const TILE = 256, MOST_X = 96, MOST_Y = 32;  // pixels of a cell, at most
+const LEFT = 66, TOP = 30;                   // room for the axes
+
+/** What is seen: the cell in the middle, and pixels for each cell. */
+class View {
+  constructor(meta) {
+    Object.assign(this, {meta, width: 1, height: 1, row: 0, col: 0, sx: 1, sy: 1});
+  }
+  resize(width, height) {
+    const first = this.width === 1;
+    this.width = Math.max(1, width - LEFT);
+    this.height = Math.max(1, height - TOP);
+    if (first) this.fit(); else this.settle();
+  }
+  /** Everything, in about its own shape. */
+  whole() {
+    const x = (this.width - 8) / Math.max(1, this.meta.cols), y = (this.height - 8) / Math.max(1, this.meta.rows);
+    const s = Math.min(x, y);
+    return {sx: Math.min(x, 3 * s, MOST_X), sy: Math.min(y, 3 * s, MOST_Y)};
+  }
+  fit() {
+    Object.assign(this, this.whole());
+    this.row = this.meta.rows / 2;
+    this.col = this.meta.cols / 2;
+  }
+  settle() {
+    const least = this.whole();
+    this.sx = Math.min(MOST_X, Math.max(least.sx, this.sx));
+    this.sy = Math.min(MOST_Y, Math.max(least.sy, this.sy));
+    this.row = Math.min(this.meta.rows, Math.max(0, this.row));
+    this.col = Math.min(this.meta.cols, Math.max(0, this.col));
+  }
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const [row, col] = this.cellAt(x, y);
+    this.sx *= factor;
+    this.sy *= factor;
+    this.settle();
+    this.row = row - (y - this.height / 2) / this.sy;
+    this.col = col - (x - this.width / 2) / this.sx;
+    this.settle();
+  }
+  pan(dx, dy) {
+    this.row += dy / this.sy;
+    this.col += dx / this.sx;
+    this.settle();
+  }
+  goTo(row, col) {
+    Object.assign(this, {row: row + 0.5, col: col + 0.5, sx: MOST_X, sy: MOST_Y});
+    this.settle();
+  }
+  cellAt(x, y) {
+    return [this.row + (y - this.height / 2) / this.sy, this.col + (x - this.width / 2) / this.sx];
+  }
+  x(col) { return (col - this.col) * this.sx + this.width / 2; }
+  y(row) { return (row - this.row) * this.sy + this.height / 2; }
+  /** The cells in view; ends are behind the last. */
+  cells() {
+    const [top, left] = this.cellAt(0, 0), [bottom, right] = this.cellAt(this.width, this.height);
+    const clip = (value, most) => Math.min(most, Math.max(0, value));
+    return {top: clip(Math.floor(top), this.meta.rows), bottom: clip(Math.ceil(bottom), this.meta.rows),
+      left: clip(Math.floor(left), this.meta.cols), right: clip(Math.ceil(right), this.meta.cols)};
+  }
+  showsValues() { return this.sx >= 44 && this.sy >= 15; }
+}
+
+class Pyramid {
+  constructor(meta, most) {
+    this.meta = meta;
+    this.deepest = Math.max(...meta.levels);
+    this.last = Math.min(this.deepest, most - 1);
+  }
+  rowStep(zoom) { return 2 ** Math.max(0, this.meta.levels[0] - zoom); }
+  colStep(zoom) { return 2 ** Math.max(0, this.meta.levels[1] - zoom); }
+  /** The zoom whose pixels are about as large as the screen's. */
+  zoomFor(view) {
+    const need = (levels, scale) => Math.min(levels, Math.max(0, Math.round(levels + Math.log2(Math.min(1, scale)))));
+    return Math.min(this.last, Math.max(need(this.meta.levels[0], view.sy), need(this.meta.levels[1], view.sx)));
+  }
+  /** Tiles with a cell in view. */
+  tiles(zoom, cells) {
+    const list = [], high = TILE * this.rowStep(zoom), wide = TILE * this.colStep(zoom);
+    for (let y = Math.floor(cells.top / high); y * high < cells.bottom; ++y) {
+      for (let x = Math.floor(cells.left / wide); x * wide < cells.right; ++x) {
+        list.push(this.tile(zoom, x, y));
+      }
+    }
+    return list;
+  }
+  tile(zoom, x, y) {
+    const high = TILE * this.rowStep(zoom), wide = TILE * this.colStep(zoom);
+    return {zoom, x, y, top: y * high, left: x * wide,
+      bottom: Math.min((y + 1) * high, this.meta.rows), right: Math.min((x + 1) * wide, this.meta.cols)};
+  }
+  above(tile) {
+    if (tile.zoom === 0) return null;
+    const zoom = tile.zoom - 1;
+    return this.tile(zoom, Math.floor(tile.left / (TILE * this.colStep(zoom))),
+      Math.floor(tile.top / (TILE * this.rowStep(zoom))));
+  }
+}
+
+const tileName = (what, tile) => `tile/${what}/${tile.zoom}.${tile.x}.${tile.y}`;
+
+/** Where pixel edges of a loaded tile are; those of samples are larger. */
+function pixelEdge(tile, data, k, rows, pyramid) {
+  const begin = rows ? tile.top : tile.left, end = rows ? tile.bottom : tile.right;
+  const n = rows ? data.height : data.width;
+  if (data.samples) return begin + (end - begin) * k / n;
+  const step = rows ? pyramid.rowStep(tile.zoom) : pyramid.colStep(tile.zoom);
+  return Math.min(end, begin + k * step);
+}
+
+/** The tile as an image in the colours of `scale`, made anew when they change. */
+function imageOf(data, scale) {
+  const key = JSON.stringify(scale);
+  if (data.key !== key) {
+    data.image = data.image || new OffscreenCanvas(data.width, data.height);
+    const context = data.image.getContext("2d"), image = context.createImageData(data.width, data.height);
+    for (let i = 0; i < data.codes.length; ++i) {
+      const [r, g, b] = colourOf(data.codes[i], data.values[i], scale);
+      image.data.set([r, g, b, 255], 4 * i);
+    }
+    context.putImageData(image, 0, 0);
+    data.key = key;
+  }
+  return data.image;
+}
+
+/** Draws the part of `tile` that `data`, of itself or of a coarser tile `from`, shows. */
+function drawTile(context, view, tile, from, data, scale, pyramid) {
+  const image = imageOf(data, scale);
+  const last = (rows) => pixelEdge(from, data, rows ? data.height : data.width, rows, pyramid);
+  const stepY = data.samples ? (from.bottom - from.top) / data.height : pyramid.rowStep(from.zoom);
+  const stepX = data.samples ? (from.right - from.left) / data.width : pyramid.colStep(from.zoom);
+  const bottom = Math.min(tile.bottom, last(true)), right = Math.min(tile.right, last(false));
+  const x0 = Math.round(view.x(tile.left)), x1 = Math.round(view.x(right));
+  const y0 = Math.round(view.y(tile.top)), y1 = Math.round(view.y(bottom));
+  context.drawImage(image, (tile.left - from.left) / stepX, (tile.top - from.top) / stepY,
+    (right - tile.left) / stepX, (bottom - tile.top) / stepY, x0, y0, Math.max(1, x1 - x0), Math.max(1, y1 - y0));
+}
+
+/** Calls take(value, code, cells) for every pixel of the loaded tiles that is in view. */
+function forEachPixel(tiles, cells, pyramid, dataOf, take) {
+  for (const tile of tiles) {
+    const data = dataOf(tile);
+    if (!data) continue;
+    for (let r = 0; r < data.height; ++r) {
+      const top = pixelEdge(tile, data, r, true, pyramid), bottom = pixelEdge(tile, data, r + 1, true, pyramid);
+      const high = Math.min(bottom, cells.bottom) - Math.max(top, cells.top);
+      if (high <= 0) continue;
+      for (let c = 0; c < data.width; ++c) {
+        const left = pixelEdge(tile, data, c, false, pyramid), right = pixelEdge(tile, data, c + 1, false, pyramid);
+        const wide = Math.min(right, cells.right) - Math.max(left, cells.left);
+        if (wide > 0) take(data.values[r * data.width + c], data.codes[r * data.width + c], high * wide);
+      }
+    }
+  }
+}

@@ -1,0 +1,324 @@
+// The page: what is shown, what the keys and fingers do, and when it is drawn.
+
+const $ = (id) => document.getElementById(id);
+const WHATS = ["density", "mean", "min", "max", "kind"];
+const STAT_WHATS = WHATS.slice(0, 4);
+const BINS = 48;
+
+function complain(error) {
+  $("message").textContent = error.message;
+  $("message").hidden = false;
+}
+
+function sizeText(bytes) {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  let unit = 0;
+  for (; bytes >= 1024 && unit + 1 < units.length; ++unit) bytes /= 1024;
+  return (unit ? bytes.toFixed(1) : bytes) + " " + units[unit];
+}
+
+function start(meta) {
+  const view = new View(meta), pyramid = new Pyramid(meta, given.zooms ?? 65);
+  const state = {what: meta.what, log: null, borders: true, pointer: null, scale: null};
+  const canvas = $("canvas"), context = canvas.getContext("2d");
+  let drawing = false;
+  const draw = () => {
+    if (!drawing) requestAnimationFrame(() => { drawing = false; paint(); });
+    drawing = true;
+  };
+  const tiles = new Store(async (name) => {
+    const bytes = await bytesOf(name);
+    return bytes && parseTile(bytes);
+  }, 200, draw, complain);
+  const texts = new Store(jsonOf, 200, draw, complain);
+  const hasCells = !given.pieces || given.cells;
+
+  const labelOf = (col) => {
+    if (!meta.labels) return null;
+    const piece = texts.get(`labels/${Math.floor(col / 256)}`);
+    return piece ? piece[col % 256] : null;
+  };
+  const dataOf = (tile, what = state.what) => tiles.peek(tileName(what, tile));
+
+  function extremesOf(shown, cells) {
+    const found = {low: Infinity, high: -Infinity, positive: Infinity, states: new Set()};
+    forEachPixel(shown, cells, pyramid, dataOf, (value, code) => {
+      if (Number.isNaN(value)) found.states.add(code);
+      if (!Number.isFinite(value)) return;
+      found.low = Math.min(found.low, value);
+      found.high = Math.max(found.high, value);
+      if (value > 0) found.positive = Math.min(found.positive, value);
+    });
+    return found;
+  }
+
+  function paintTiles(shown) {
+    context.save();
+    context.translate(LEFT, TOP);
+    context.beginPath();
+    context.rect(0, 0, view.width, view.height);
+    context.clip();
+    context.imageSmoothingEnabled = false;
+    let complete = true;
+    for (const tile of shown) {
+      let from = tile, data = tiles.get(tileName(state.what, tile));
+      if (data === undefined) complete = false;
+      while (!data && from) {  // meanwhile, what a coarser tile shows of it
+        from = pyramid.above(from);
+        data = from && dataOf(from);
+      }
+      if (data) drawTile(context, view, tile, from, data, state.scale, pyramid);
+    }
+    context.strokeStyle = cssVariable("--soft");
+    context.strokeRect(Math.round(view.x(0)) - 0.5, Math.round(view.y(0)) - 0.5,
+      Math.round(meta.cols * view.sx) + 1, Math.round(meta.rows * view.sy) + 1);
+    context.restore();
+    return complete;
+  }
+
+  function paint() {
+    const ratio = devicePixelRatio || 1, box = $("map").getBoundingClientRect();
+    if (canvas.width !== Math.round(box.width * ratio) || canvas.height !== Math.round(box.height * ratio)) {
+      canvas.width = Math.round(box.width * ratio);
+      canvas.height = Math.round(box.height * ratio);
+      view.resize(box.width, box.height);
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = cssVariable("--back");
+    context.fillRect(0, 0, box.width, box.height);
+    const cells = view.cells(), zoom = pyramid.zoomFor(view);
+    const shown = pyramid.tiles(zoom, cells);
+    tiles.forgetWaiting();
+    for (const tile of shown) tiles.get(tileName(state.what, tile));
+    const loaded = shown.every((tile) => dataOf(tile) !== undefined);
+    const extremes = extremesOf(shown, cells);
+    // Colours change when all is there, and not with each tile that comes.
+    if (loaded || !state.scale || state.scale.what !== state.what) {
+      state.scale = makeScale(state.what, extremes, state.log, meta.counts);
+    }
+    const complete = paintTiles(shown);
+    if (state.borders) {
+      const large = pyramid.tiles(meta.blocksZoom, cells);
+      const average = Math.sqrt(meta.rows * view.sy * meta.cols * view.sx / Math.max(1, meta.blocks.total));
+      if (average >= 7 && large.length <= 64) {
+        drawBlocks(context, view, large.map((tile) =>
+          texts.get(`blocks/${tile.zoom}.${tile.x}.${tile.y}`) || []));
+      }
+    }
+    if (view.showsValues() && hasCells) {
+      const onTile = (row, col) => {
+        const tile = shown.find((t) => row >= t.top && row < t.bottom && col >= t.left && col < t.right);
+        const data = tile && dataOf(tile);
+        if (!data || zoom !== pyramid.deepest) return null;
+        const i = (row - tile.top) * data.width + col - tile.left;
+        return colourOf(data.codes[i], data.values[i], state.scale);
+      };
+      drawValues(context, view, cells, (row, col) => cellText(texts, row, col, true), onTile);
+    }
+    drawAxes(context, view, cells, labelOf);
+    paintPanels(shown, cells, zoom, extremes, complete);
+    const pending = tiles.pending + texts.pending > 0;
+    document.body.dataset.state = pending ? "loading" : "ready";
+    if (!pending) remember();
+  }
+
+  function paintPanels(shown, cells, zoom, extremes, complete) {
+    const scale = state.scale, data = shown.map((tile) => dataOf(tile)).find((d) => d);
+    const counted = data && data.counts, sampled = data && data.samples;
+    const text = counted && scale.what === "density" ? "stored values per cell" : WHAT_TEXT[scale.what];
+    $("legend").textContent = text + (scale.log ? ", log" : "") + (sampled ? ", from samples" : counted ? ", from the index" : "");
+    $("log").setAttribute("aria-pressed", String(scale.log));
+    drawBar($("bar"), scale);
+    const keys = scale.what === "kind" ? KIND_NAMES.filter((kind) => meta.blocks[kind] > 0).map((kind) => [KINDS[kind], kind]) : [];
+    for (const [code, name] of [[NAN, "nan"], [ABSENT, "absent"], [UNKNOWN, "unknown"]]) {
+      if (extremes.states.has(code)) keys.push([OTHER[name], {nan: "NaN", absent: "absent", unknown: "not read"}[name]]);
+    }
+    fillKeys($("keys"), keys);
+    const bins = new Array(BINS).fill(0);
+    if (scale.what !== "kind") {
+      forEachPixel(shown, cells, pyramid, dataOf, (value, code, n) => {
+        const t = Number.isNaN(value) ? null : placeOn(scale, value);
+        if (t !== null && !(scale.what === "density" && value === 0)) bins[Math.min(BINS - 1, Math.floor(t * BINS))] += n;
+      });
+    }
+    drawHistogram($("histogram"), bins, scale);
+    paintStats(shown, cells, zoom, complete);
+    paintReadout(shown, zoom);
+  }
+
+  /** Sums up what the pixels in view say; exact where each is a cell. */
+  function paintStats(shown, cells, zoom, complete) {
+    const about = zoom === pyramid.deepest ? "" : "\u2248 ";
+    const sums = {};
+    for (const what of STAT_WHATS) {
+      // Asked for when the picture itself is there.
+      if (complete) for (const tile of shown) tiles.get(tileName(what, tile));
+      const sum = sums[what] = {n: 0, total: 0, low: Infinity, high: -Infinity};
+      if (!shown.every((tile) => dataOf(tile, what))) continue;
+      forEachPixel(shown, cells, pyramid, (tile) => dataOf(tile, what), (value, code, n) => {
+        if (Number.isNaN(value)) return;
+        sum.n += n;
+        sum.total += value * n;
+        sum.low = Math.min(sum.low, value);
+        sum.high = Math.max(sum.high, value);
+      });
+    }
+    const show = (sum, value) => sum.n > 0 ? about + brief(value) : "\u2013";
+    const {density, mean, min, max} = sums;
+    fillList($("stats"), [
+      ["rows", `${grouped(cells.top)} \u2013 ${grouped(Math.max(cells.top, cells.bottom - 1))}`],
+      ["columns", `${grouped(cells.left)} \u2013 ${grouped(Math.max(cells.left, cells.right - 1))}`],
+      ["non-zero", density.n > 0 ? `${about}${grouped(density.total)} (${brief(100 * density.total / density.n, 3)} %)` : "\u2013"],
+      ["mean", show(mean, mean.total / mean.n)],
+      ["minimum", show(min, min.low)],
+      ["maximum", show(max, max.high)],
+      ["one pixel", `${grouped(pyramid.rowStep(zoom))} \u00d7 ${grouped(pyramid.colStep(zoom))} cells`]]);
+  }
+
+  function paintReadout(shown, zoom) {
+    const [row, col] = (state.pointer || [Math.floor(view.row), Math.floor(view.col)]);
+    if (row < 0 || col < 0 || row >= meta.rows || col >= meta.cols) return;
+    const label = labelOf(col);
+    let text = `row ${row}, column ${col}` + (label === null ? "" : ` (${label})`);
+    const tile = shown.find((t) => row >= t.top && row < t.bottom && col >= t.left && col < t.right);
+    const data = tile && dataOf(tile);
+    const value = hasCells ? cellText(texts, row, col, view.showsValues()) : undefined;
+    if (value !== undefined) {
+      text += "\nvalue " + (value === null ? "absent" : value);
+    } else if (data) {
+      const high = (tile.bottom - tile.top) / data.height, wide = (tile.right - tile.left) / data.width;
+      const r = Math.floor((row - tile.top) / (data.samples ? high : pyramid.rowStep(zoom)));
+      const c = Math.floor((col - tile.left) / (data.samples ? wide : pyramid.colStep(zoom)));
+      const i = r * data.width + c, number = data.values[i];
+      const named = {[NAN]: "NaN", [ABSENT]: "absent", [UNKNOWN]: "not read"}[data.codes[i]];
+      text += `\n${WHAT_TEXT[state.what]} ` + (named ?? (state.what === "kind" ? KIND_NAMES[number] : brief(number)));
+    }
+    for (const list of pyramid.tiles(meta.blocksZoom, {top: row, bottom: row + 1, left: col, right: col + 1})) {
+      for (const [rx, cx, rows, cols, kind, type, stored] of texts.peek(`blocks/${list.zoom}.${list.x}.${list.y}`) || []) {
+        if (row < rx || row >= rx + rows || col < cx || col >= cx + cols) continue;
+        text += `\nblock (${rx}, ${cx}), ${rows} \u00d7 ${cols}, ${kind}` + (type ? ` ${type}, ${grouped(stored)} stored` : "");
+      }
+    }
+    if ($("readout").textContent !== text) $("readout").textContent = text;
+  }
+
+  /** Keeps the view in the address, so that it can be sent to somebody or loaded again. */
+  function remember() {
+    const numbers = [view.row, view.col, view.sy, view.sx].map((n) => Number(n.toPrecision(12)));
+    try {
+      history.replaceState(null, "", `#at=${numbers.join(",")}&what=${state.what}`);
+    } catch { /* some browsers limit how often */ }
+  }
+  function recall() {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const numbers = (asked.get("at") || "").split(",").map(Number);
+    if (WHATS.includes(asked.get("what"))) choose(asked.get("what"));
+    if (numbers.length === 4 && numbers.every(Number.isFinite)) {
+      [view.row, view.col, view.sy, view.sx] = numbers;
+      view.settle();
+    }
+  }
+
+  function choose(what) {
+    state.what = what;
+    state.log = null;
+    $("what").value = what;
+    draw();
+  }
+  function toggleLog() {
+    state.log = !(state.scale && state.scale.log);
+    draw();
+  }
+  function toggleBorders() {
+    state.borders = !state.borders;
+    $("borders").setAttribute("aria-pressed", String(state.borders));
+    draw();
+  }
+  function move(action) {
+    action();
+    state.pointer = null;
+    draw();
+  }
+  const keys = {
+    "+": () => move(() => view.zoom(2)), "=": () => move(() => view.zoom(2)),
+    "-": () => move(() => view.zoom(0.5)),
+    "0": () => move(() => view.fit()), Home: () => move(() => view.fit()),
+    ArrowLeft: () => move(() => view.pan(-80, 0)), ArrowRight: () => move(() => view.pan(80, 0)),
+    ArrowUp: () => move(() => view.pan(0, -80)), ArrowDown: () => move(() => view.pan(0, 80)),
+    PageUp: () => move(() => view.pan(0, -view.height * 0.9)),
+    PageDown: () => move(() => view.pan(0, view.height * 0.9)),
+    m: () => choose(WHATS[(WHATS.indexOf(state.what) + 1) % WHATS.length]),
+    l: toggleLog, b: toggleBorders, g: () => $("cell").focus(),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+    if (!Object.hasOwn(keys, event.key)) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  $("what").addEventListener("change", () => choose($("what").value));
+  $("log").addEventListener("click", toggleLog);
+  $("borders").addEventListener("click", toggleBorders);
+  $("in").addEventListener("click", keys["+"]);
+  $("out").addEventListener("click", keys["-"]);
+  $("fit").addEventListener("click", keys["0"]);
+  $("go").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const [row, col] = $("cell").value.split(/[\s,;]+/).map(Number);
+    const inside = Number.isInteger(row) && Number.isInteger(col) && row >= 0 && col >= 0 && row < meta.rows && col < meta.cols;
+    $("cell").setCustomValidity(inside ? "" : "a row below " + meta.rows + ", a comma, and a column below " + meta.cols);
+    if (!$("cell").reportValidity()) return;
+    move(() => view.goTo(row, col));
+    $("canvas").focus();
+  });
+  $("cell").addEventListener("input", () => $("cell").setCustomValidity(""));
+
+  const pointers = new Map();
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left - LEFT, event.clientY - box.top - TOP];
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    pointers.set(event.pointerId, place(event));
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const [x, y] = place(event), before = pointers.get(event.pointerId);
+    if (before) {
+      const others = [...pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+      if (others.length > 0) {
+        const [ox, oy] = others[0];
+        const apart = (px, py) => Math.max(1, Math.hypot(px - ox, py - oy));
+        view.zoom(apart(x, y) / apart(...before), (x + ox) / 2, (y + oy) / 2);
+      } else {
+        view.pan(before[0] - x, before[1] - y);
+      }
+      pointers.set(event.pointerId, [x, y]);
+    }
+    state.pointer = view.cellAt(x, y).map(Math.floor);
+    draw();
+  });
+  for (const name of ["pointerup", "pointercancel"]) {
+    canvas.addEventListener(name, (event) => pointers.delete(event.pointerId));
+  }
+  canvas.addEventListener("dblclick", (event) => move(() => view.zoom(4, ...place(event))));
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const size = event.deltaMode === 1 ? 33 : 1;
+    view.zoom(2 ** (-event.deltaY * size / 240), ...place(event));
+    draw();
+  }, {passive: false});
+  new ResizeObserver(draw).observe($("map"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+
+  $("shape").textContent = `${grouped(meta.rows)} \u00d7 ${grouped(meta.cols)}, ${meta.type}`;
+  $("what").value = state.what;
+  const kinds = KIND_NAMES.filter((kind) => meta.blocks[kind] > 0).map((kind) => `${grouped(meta.blocks[kind])} ${kind}`);
+  fillList($("file"), [["format", meta.format], ["size", sizeText(meta.bytes)], ["stored", grouped(meta.stored)],
+    ["blocks", kinds.join(", ") || "none"], ["tiles", meta.grid ? meta.grid.map(grouped).join(" \u00d7 ") : "not regular"]]);
+  paint();
+  recall();
+  draw();
+}
+
+jsonOf("meta").then(start, complain);

@@ -1,0 +1,43 @@
+// What a browser may ask for: names of resources, which a page's own script and nobody else makes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "raster.h"
+
+namespace dapple::viewer {
+
+/// A resource. The same names are used by a server and inside of a page that needs none.
+struct Resource {
+  enum class Kind : std::uint8_t {
+    meta,    // "meta": what the file holds
+    tile,    // "tile/WHAT/z.x.y": a picture of up to 256 x 256 pixels
+    cells,   // "cells/x.y": the values of 64 x 64 cells
+    labels,  // "labels/k": labels of 256 columns
+    blocks,  // "blocks/z.x.y": the blocks in a tile
+  };
+  Kind kind = Kind::meta;
+  picture::What what = picture::What::density;
+  unsigned zoom = 0;
+  std::uint64_t x = 0, y = 0;  // across and down; k
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+
+/// The resource of that name; nothing when it is not written exactly so.
+std::optional<Resource> parse_resource(std::string_view name) noexcept;
+std::string name_of(const Resource& resource);
+
+/// A request's target, which is "/TOKEN/", the page, or "/TOKEN/VERSION/RESOURCE".
+struct Target {
+  std::uint64_t version = 0;
+  std::optional<Resource> resource;  // none: the page
+};
+
+/// Nothing unless it starts with `token` and names something. The time it takes tells nothing about
+/// the token.
+std::optional<Target> parse_target(std::string_view target, std::string_view token) noexcept;
+
+}  // namespace dapple::viewer

@@ -1,0 +1,305 @@
+#include "resources.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "counts.h"
+
+namespace dapple::viewer {
+
+namespace {
+
+using nlohmann::json;
+using picture::Axis;
+using picture::Dot;
+using picture::Raster;
+using picture::What;
+
+constexpr std::size_t kRecent = 24;          // rasters of 4 MiB at most
+constexpr std::uint64_t kMostPixels = 1024;  // each way, of pictures that `read_all` keeps
+constexpr std::uint64_t kMostBlocks = 4096;  // listed at once
+constexpr std::uint64_t kSamples = 32;       // each way
+constexpr std::uint8_t kFromCounts = 1, kSampled = 2;
+
+/// Labels and file names may be any bytes.
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// The upper half of an f32, rounded; what is no number has a NaN of its own.
+std::uint16_t half(const Dot& dot) {
+  constexpr std::uint16_t kNan = 0x7FC0, kAbsent = 0x7FC1, kUnknown = 0x7FC2;
+  if (dot.state == Dot::State::nan) return kNan;
+  if (dot.state == Dot::State::absent) return kAbsent;
+  if (dot.state == Dot::State::unknown) return kUnknown;
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(dot.value));
+  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+/// Width and height, two bytes each, and one of flags; then the upper bytes of all values, and the
+/// lower ones, which compress better so.
+std::string tile_bytes(const picture::Picture& picture, std::uint8_t flags) {
+  std::string bytes;
+  for (const std::size_t number : {picture.width(), picture.height()}) {
+    bytes += static_cast<char>(number & 0xFF);
+    bytes += static_cast<char>(number >> 8);
+  }
+  bytes += static_cast<char>(flags);
+  std::string low;
+  for (const Dot& dot : picture.dots) {
+    const std::uint16_t value = half(dot);
+    bytes += static_cast<char>(value >> 8);
+    low += static_cast<char>(value & 0xFF);
+  }
+  return bytes + low;
+}
+
+template <Value T>
+std::string cell_text(T value) {
+  if (value != value) return "nan";
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+Raster all_of(const Pyramid& pyramid, unsigned zoom, const BlockedObject& object) {
+  return {Axis::steps({0, object.rows()}, pyramid.row_step(zoom)),
+          Axis::steps({0, object.cols()}, pyramid.col_step(zoom))};
+}
+
+}  // namespace
+
+Resources::Resources(picture::Object object, std::string name, ResourceOptions options)
+    : object_(std::move(object)),
+      name_(std::move(name)),
+      options_(options),
+      blocks_in_(this->object()),
+      pyramid_(this->object().rows(), this->object().cols()) {}
+
+unsigned Resources::zooms() const noexcept {
+  unsigned zooms = 0;
+  while (zooms <= pyramid_.deepest() &&
+         std::max(pyramid_.across(zooms), pyramid_.down(zooms)) <= kMostPixels / kTile) {
+    ++zooms;
+  }
+  return zooms;
+}
+
+void Resources::read_all(const TakeProgress& progress) {
+  const unsigned last = zooms() - 1;
+  std::vector<Raster> rasters;
+  rasters.push_back(all_of(pyramid_, last, object()));
+  picture::draw_cells(object_, blocks_in_, rasters.back(), {options_.threads, progress});
+  for (unsigned zoom = last; zoom-- > 0;) {
+    Raster coarse = all_of(pyramid_, zoom, object());
+    const Raster& fine = rasters.back();
+    for (std::size_t r = 0; r < fine.height(); ++r) {
+      const std::size_t row = coarse.rows.pixel_of(fine.rows.pixel(r).begin);
+      for (std::size_t c = 0; c < fine.width(); ++c) {
+        coarse.at(row, coarse.cols.pixel_of(fine.cols.pixel(c).begin)).add(fine.at(r, c));
+      }
+    }
+    rasters.push_back(std::move(coarse));
+  }
+  std::reverse(rasters.begin(), rasters.end());
+  exact_ = std::move(rasters);
+}
+
+std::optional<std::string> Resources::find(const Resource& resource) const {
+  switch (resource.kind) {
+    case Resource::Kind::meta:
+      return meta();
+    case Resource::Kind::tile:
+      return tile(resource);
+    case Resource::Kind::cells:
+      return cells(resource);
+    case Resource::Kind::labels:
+      return labels(resource);
+    case Resource::Kind::blocks:
+      break;
+  }
+  return blocks(resource);
+}
+
+unsigned Resources::blocks_zoom() const {
+  const double total = static_cast<double>(object().counts().total);
+  unsigned zoom = 0;
+  while (zoom < pyramid_.deepest() && total / static_cast<double>(pyramid_.across(zoom)) /
+                                              static_cast<double>(pyramid_.down(zoom)) >
+                                          256) {
+    ++zoom;
+  }
+  return zoom;
+}
+
+std::string Resources::meta() const {
+  const BlockedObject& o = object();
+  const BlockCounts counts = o.counts();
+  const auto* matrix = std::get_if<Matrix>(&object_);
+  json meta = {{"name", name_},
+               {"format", o.format()},
+               {"rows", o.rows()},
+               {"cols", o.cols()},
+               {"type", matrix ? std::string(dapple::name(matrix->value_type())) : "frame"},
+               {"labels", matrix == nullptr},
+               {"stored", counts.stored},
+               {"bytes", o.bytes()},
+               {"levels", {pyramid_.row_levels(), pyramid_.col_levels()}},
+               {"blocks",
+                {{"total", counts.total},
+                 {"empty", counts.empty},
+                 {"dense", counts.dense},
+                 {"csr", counts.csr},
+                 {"coo", counts.coo}}},
+               {"blocksZoom", blocks_zoom()},
+               {"grid", nullptr}};
+  if (const auto grid = o.grid()) meta["grid"] = {grid->tile.rows, grid->tile.cols};
+  const double cells = static_cast<double>(o.rows()) * static_cast<double>(o.cols());
+  meta["what"] = static_cast<double>(counts.stored) < cells / 2 ? "density" : "mean";
+  const bool unsigned_type =
+      matrix && !is_signed(matrix->value_type()) && !is_float(matrix->value_type());
+  meta["counts"] = unsigned_type;
+  return text_of(meta);
+}
+
+Raster Resources::cut(const Resource& resource, const Region& region) const {
+  Raster part(Axis::steps(region.rows, pyramid_.row_step(resource.zoom)),
+              Axis::steps(region.cols, pyramid_.col_step(resource.zoom)));
+  const Raster& all = exact_[resource.zoom];
+  for (std::size_t r = 0; r < part.height(); ++r) {
+    for (std::size_t c = 0; c < part.width(); ++c) {
+      part.at(r, c) = all.at(resource.y * kTile + r, resource.x * kTile + c);
+    }
+  }
+  return part;
+}
+
+Resources::Shown Resources::shown(const Resource& resource, const Region& region) const {
+  const bool needs_values = resource.what != What::density;
+  const Key place = std::to_string(resource.zoom) + '.' + std::to_string(resource.x) + '.' +
+                    std::to_string(resource.y);
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto at = recent_.begin(); at != recent_.end(); ++at) {
+      const bool suits =
+          at->first == place && (needs_values ? !at->second.counts : !at->second.samples);
+      if (!suits) continue;
+      recent_.splice(recent_.begin(), recent_, at);
+      return recent_.front().second;
+    }
+  }
+  Shown made;
+  auto raster =
+      std::make_shared<Raster>(Axis::steps(region.rows, pyramid_.row_step(resource.zoom)),
+                               Axis::steps(region.cols, pyramid_.col_step(resource.zoom)));
+  if (resource.zoom < exact_.size()) {
+    *raster = cut(resource, region);
+  } else if (picture::stored_in(blocks_in_, region) <= options_.most_read) {
+    picture::draw_cells(object_, blocks_in_, *raster, {options_.threads, {}});
+  } else if (needs_values) {
+    *raster = Raster(Axis::fit(region.rows, kSamples), Axis::fit(region.cols, kSamples));
+    picture::draw_samples(object_, blocks_in_, *raster);
+    made.samples = true;
+  } else {
+    picture::draw_counts(blocks_in_, *raster);
+    made.counts = true;
+  }
+  made.raster = std::move(raster);
+  const std::lock_guard lock(mutex_);
+  recent_.emplace_front(place, made);
+  if (recent_.size() > kRecent) recent_.pop_back();
+  return made;
+}
+
+std::optional<std::string> Resources::tile(const Resource& resource) const {
+  const auto region = pyramid_.tile(resource.zoom, resource.x, resource.y);
+  if (!region) return std::nullopt;
+  if (resource.what == What::kind) {
+    return tile_bytes(
+        picture::draw_kinds(blocks_in_, Axis::steps(region->rows, pyramid_.row_step(resource.zoom)),
+                            Axis::steps(region->cols, pyramid_.col_step(resource.zoom))),
+        0);
+  }
+  const Shown shown = this->shown(resource, *region);
+  const std::uint8_t flags = shown.samples ? kSampled : shown.counts ? kFromCounts : 0;
+  return tile_bytes(picture::picture_of(*shown.raster, resource.what), flags);
+}
+
+std::optional<std::string> Resources::cells(const Resource& resource) const {
+  const BlockedObject& o = object();
+  if (resource.x > o.cols() / kCells || resource.y > o.rows() / kCells) return std::nullopt;
+  const auto part = [](std::uint64_t number, std::uint64_t all) {
+    const std::uint64_t begin = number * kCells;
+    return Range{begin, begin + std::min(kCells, all - std::min(begin, all))};
+  };
+  const Region region{part(resource.y, o.rows()), part(resource.x, o.cols())};
+  if (region.empty()) return std::nullopt;
+  // Zeros are left out; null is a cell that no block covers.
+  json cells = json::object();
+  std::vector<bool> covered(kCells * kCells);
+  blocks_in_.for_each(region, [&](const BlockInfo& block) {
+    const Region inside = intersect(block.cells(), region);
+    const auto number = [&](std::uint64_t row, std::uint64_t col) {
+      return (row - region.rows.begin) * kCells + col - region.cols.begin;
+    };
+    for (std::uint64_t r = inside.rows.begin; r < inside.rows.end; ++r) {
+      for (std::uint64_t c = inside.cols.begin; c < inside.cols.end; ++c) {
+        covered[number(r, c)] = true;
+      }
+    }
+    if (block.kind == BlockKind::empty) return;
+    visit_type(block.value_type, [&](auto tag) {
+      using T = decltype(tag);
+      std::vector<T> values(inside.rows.size() * inside.cols.size());
+      std::visit([&](const auto& m) { m.read(inside, std::span(values)); }, object_);
+      const T* value = values.data();
+      for (std::uint64_t r = inside.rows.begin; r < inside.rows.end; ++r) {
+        for (std::uint64_t c = inside.cols.begin; c < inside.cols.end; ++c, ++value) {
+          const std::string text = cell_text(*value);
+          if (text != "0") cells[std::to_string(number(r, c))] = text;
+        }
+      }
+    });
+  });
+  for (std::uint64_t r = 0; r < region.rows.size(); ++r) {
+    for (std::uint64_t c = 0; c < region.cols.size(); ++c) {
+      if (!covered[r * kCells + c]) cells[std::to_string(r * kCells + c)] = nullptr;
+    }
+  }
+  o.require_intact();
+  return text_of(cells);
+}
+
+std::optional<std::string> Resources::labels(const Resource& resource) const {
+  const auto* frame = std::get_if<Frame>(&object_);
+  if (frame == nullptr || resource.x > frame->cols() / kLabels) return std::nullopt;
+  json labels = json::array();
+  const std::uint64_t first = resource.x * kLabels;
+  const std::uint64_t end = first + std::min(kLabels, frame->cols() - first);
+  constexpr std::size_t kLongest = 200;  // more is not shown
+  for (std::uint64_t c = first; c < end; ++c) labels.push_back(frame->label(c).substr(0, kLongest));
+  return text_of(labels);
+}
+
+std::optional<std::string> Resources::blocks(const Resource& resource) const {
+  const auto region = pyramid_.tile(resource.zoom, resource.x, resource.y);
+  if (!region) return std::nullopt;
+  struct TooMany {};
+  json list = json::array();
+  try {
+    blocks_in_.for_each(*region, [&](const BlockInfo& b) {
+      if (list.size() >= kMostBlocks) throw TooMany();
+      const bool typed = b.kind != BlockKind::empty;
+      list.push_back({b.pos.rx, b.pos.cx, b.rows, b.cols, dapple::name(b.kind),
+                      typed ? dapple::name(b.value_type) : "", b.stored});
+    });
+  } catch (const TooMany&) {
+    list = json::array();
+  }
+  return text_of(list);
+}
+
+}  // namespace dapple::viewer

@@ -1,0 +1,76 @@
+// What a page needs to draw a file, each piece by its name.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blocks_in.h"
+#include "pyramid.h"
+#include "request.h"
+#include "scan.h"
+
+namespace dapple::viewer {
+
+struct ResourceOptions {
+  unsigned threads = 0;  // 0: one per processor
+  /// Blocks of a tile that store more values than this are not read for it: their counts are
+  /// shown, and of dense ones some cells.
+  std::uint64_t most_read = std::uint64_t{4} << 20;
+};
+
+/// Any thread. Memory: the pictures asked for last.
+class Resources {
+ public:
+  Resources(picture::Object object, std::string name, ResourceOptions options);
+
+  const Pyramid& pyramid() const noexcept { return pyramid_; }
+  const BlockedObject& object() const noexcept { return picture::base(object_); }
+  const std::string& name() const noexcept { return name_; }
+
+  /// Reads every cell once, so that the pictures of `zooms()` zooms are exact from then on.
+  void read_all(const TakeProgress& progress);
+  /// Zooms of which `read_all` keeps the pictures: those with at most 1024 pixels each way.
+  unsigned zooms() const noexcept;
+
+  /// JSON, or the bytes of a tile; nothing where there is none. Throws what reading throws.
+  std::optional<std::string> find(const Resource& resource) const;
+
+  /// The zoom whose tiles hold a moderate number of blocks each.
+  unsigned blocks_zoom() const;
+
+  static constexpr std::uint64_t kCells = 64, kLabels = 256;  // of one resource, each way
+
+ private:
+  /// The pixels of a tile, and where they come from.
+  struct Shown {
+    std::shared_ptr<const picture::Raster> raster;
+    bool counts = false, samples = false;
+  };
+
+  std::string meta() const;
+  std::optional<std::string> tile(const Resource& resource) const;
+  std::optional<std::string> cells(const Resource& resource) const;
+  std::optional<std::string> labels(const Resource& resource) const;
+  std::optional<std::string> blocks(const Resource& resource) const;
+  Shown shown(const Resource& resource, const Region& region) const;
+  picture::Raster cut(const Resource& resource, const Region& region) const;
+
+  picture::Object object_;
+  std::string name_;
+  ResourceOptions options_;
+  picture::BlocksIn blocks_in_;
+  Pyramid pyramid_;
+  std::vector<picture::Raster> exact_;  // of each zoom, all tiles
+
+  using Key = std::string;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::list<std::pair<Key, Shown>> recent_;
+};
+
+}  // namespace dapple::viewer
