@@ -21,13 +21,6 @@
 
 namespace dapple {
 
-template <Value T, class Col>
-struct RowEntry {
-  Col col;
-  T value;
-  friend bool operator==(const RowEntry&, const RowEntry&) = default;
-};
-
 /// One row, borrowed: valid until its range goes on to the next one.
 template <Value T, class Col = std::uint64_t>
 class Row {
