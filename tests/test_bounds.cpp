@@ -163,21 +163,19 @@ TEST_CASE("bounds: a listed block lies inside the object and the file, or its en
   CHECK(far.code() == Errc::corrupt);
   CHECK(far.offset() == entry + 64);
   CHECK(far.detail() ==
-        "expected the index to place blocks inside 2 x 4 cells (R2), got 1 x 4 cells at "
-        "(9223372036854775808, 0)" +
+        "the index has a block of 1 x 4 cells at (9223372036854775808, 0), outside the 2 x 4 cells "
+        "(R2)" +
             remedy);
   const Error tall = listing_error(dir, 48, std::uint32_t{4'000'000'000});
   CHECK(tall.offset() == entry);
   CHECK(tall.detail() ==
-        "expected the index to place blocks inside 2 x 4 cells (R2), got 4000000000 x 4 cells at "
-        "(0, 0)" +
+        "the index has a block of 4000000000 x 4 cells at (0, 0), outside the 2 x 4 cells (R2)" +
             remedy);
   const Error out = listing_error(dir, 16, std::uint64_t{sound.size()});
   CHECK(out.offset() == entry);
-  CHECK(out.detail() == "expected the index to place blocks inside the " +
-                            std::to_string(sound.size()) + " bytes of the file (R4), got " +
-                            std::to_string(word(sound, entry + 24)) + " bytes at byte " +
-                            std::to_string(sound.size()) + remedy);
+  CHECK(out.detail() == "the index has a block of " + std::to_string(word(sound, entry + 24)) +
+                            " bytes at byte " + std::to_string(sound.size()) + " of a file of " +
+                            std::to_string(sound.size()) + " (R4)" + remedy);
   const Error long_one = listing_error(dir, 24, ~std::uint64_t{0});
   CHECK(long_one.offset() == entry);
 }
@@ -193,9 +191,9 @@ TEST_CASE("bounds: more stored values than the file has bytes are not believed")
   REQUIRE(error);
   CHECK(error->code() == Errc::corrupt);
   CHECK(error->offset() == start);
-  CHECK(error->detail() == "expected an index of at most " + std::to_string(bytes.size()) +
-                               " stored values in as many bytes of the file, got 1000000000000; "
-                               "repair the file to rebuild its index");
+  CHECK(error->detail() == "the index counts 1000000000000 stored values in a file of " +
+                               std::to_string(bytes.size()) +
+                               " bytes; repair the file to rebuild its index");
 }
 
 TEST_CASE("bounds: a file that is cut under a guard is io to whoever walks over its blocks") {

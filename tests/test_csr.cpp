@@ -120,12 +120,11 @@ TEST_CASE("csr: what breaks R5 or R6 is an error that names its byte") {
   CHECK(!error(rows({{{1, 5}}, {{0, -128}}})));
   const auto column = error(rows({{{1, 5}, {3, 5}}, {}}));
   REQUIRE(column);
-  CHECK(column->detail() == "expected a column below 3 (R5), got 3");
+  CHECK(column->detail() == "column 3 is outside a block of 3 columns (R5)");
   CHECK(column->offset() == 19 + 16 + 18 + 4 + 6);
   const auto twice = error(rows({{}, {{2, 1}, {1, 1}, {2, 4}}}));
   REQUIRE(twice);
-  CHECK(twice->detail() ==
-        "expected each cell once in block (0, 0) (R5), got cell (1, 2) of it twice");
+  CHECK(twice->detail() == "block (0, 0) stores its cell (1, 2) twice (R5)");
   const auto wide = error(rows({{{0, 1}, {1, 128}}, {}}));
   REQUIRE(wide);
   CHECK(wide->code() == Errc::type_mismatch);

@@ -132,24 +132,26 @@ TEST_CASE("format: R5 names the entry that leaves its block, and counts that do 
     return complaint(four_by_four().csr<std::int16_t>({0, 0}, 4, rows).patch(kBody + 26, stored));
   };
   CHECK(csr({{{3, 1}, {0, 2}}, {}, {{1, 1}}, {}}, 3) == "");
-  CHECK(csr({{{4, 1}}, {}, {}, {}}, 1) == "corrupt at 57: expected a column below 4 (R5), got 4");
+  CHECK(csr({{{4, 1}}, {}, {}, {}}, 1) ==
+        "corrupt at 57: column 4 is outside a block of 4 columns (R5)");
   CHECK(csr({{{2, 1}, {1, 1}, {2, 3}}, {}, {}, {}}, 3) ==
-        "corrupt at 57: expected each cell once in block (0, 0) (R5), got cell (0, 2) of it twice");
+        "corrupt at 57: block (0, 0) stores its cell (0, 2) twice (R5)");
   Image counts = four_by_four().csr<std::int16_t>({0, 0}, 4, {{{0, 1}}, {}, {}, {{1, 2}}});
   CHECK(complaint(Image(counts).patch(53, std::uint32_t{3})) ==
-        "corrupt at 53: expected row counts that sum to 2 (R5), got 3 in row 0 where 2 are left");
+        "corrupt at 53: row 0 counts 3 entries where only 2 of the block's 2 are left (R5)");
   Image fewer = four_by_four().csr<std::int16_t>({0, 0}, 4, {{}, {}, {}, {}});
   fewer.patch(kBody + 26, std::uint64_t{1}).zeros(6);
-  CHECK(complaint(fewer) == "corrupt at 45: expected row counts that sum to 1 (R5), got 0");
+  CHECK(complaint(fewer) ==
+        "corrupt at 45: the row counts add up to 0, not to the block's 1 entries (R5)");
 
   const auto coo = [](const std::vector<Triplet<std::int16_t>>& entries) {
     return complaint(four_by_four().coo<std::int16_t>({0, 0}, 4, 4, entries));
   };
   CHECK(coo({{3, 3, 1}, {0, 0, 1}}) == "");
-  CHECK(coo({{4, 0, 1}}) == "corrupt at 49: expected a row below 4 (R5), got 4");
-  CHECK(coo({{0, 7, 1}}) == "corrupt at 53: expected a column below 4 (R5), got 7");
+  CHECK(coo({{4, 0, 1}}) == "corrupt at 49: row 4 is outside a block of 4 rows (R5)");
+  CHECK(coo({{0, 7, 1}}) == "corrupt at 53: column 7 is outside a block of 4 columns (R5)");
   CHECK(coo({{1, 2, 1}, {0, 0, 1}, {1, 2, 1}}) ==
-        "corrupt at 49: expected each cell once in block (0, 0) (R5), got cell (1, 2) of it twice");
+        "corrupt at 49: block (0, 0) stores its cell (1, 2) twice (R5)");
 }
 
 TEST_CASE("format: R6 names the value that is none of its column's type") {

@@ -182,7 +182,7 @@ TEST_CASE("row stream: errors are those of a read, and that of the first band is
     });
     return std::string(error ? error->what() : "no error");
   };
-  CHECK(error_in(*twice, ValueType::i16).find("got cell (1, 0) of it twice") != std::string::npos);
+  CHECK(error_in(*twice, ValueType::i16).find("stores its cell (1, 0) twice") != std::string::npos);
 
   Image wide = Image::matrix(2, 3, ValueType::i16, 2);
   wide.csr<std::int16_t>({0, 0}, 3, {{{1, 500}}, {}});

@@ -277,3 +277,33 @@ TEST_CASE("threads: a file that is cut under many readers is an error in each th
   CHECK(told == kThreads);
   CHECK(wrong == 0);
 }
+
+TEST_CASE("threads: many that share an accessor of tiles see the same cells") {
+  constexpr std::uint64_t kSide = 64;
+  const test::TempDir dir;
+  WriteOptions options;
+  options.tile = {8, 8};
+  options.narrow = false;
+  options.kind = KindChoice::dense;
+  auto w = test::writer<std::int32_t>(dir / "m.dbdf", kSide, kSide, options);
+  std::vector<std::int32_t> cells(kSide * kSide);
+  for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = static_cast<std::int32_t>(k);
+  w.put<std::int32_t>({0, 0}, {cells.data(), kSide, kSide});
+  w.finish();
+  const Matrix m = Matrix::open(dir / "m.dbdf");
+  const auto tiles = m.tiles<std::int32_t>();
+  std::array<std::uint64_t, 4> wrong{};
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t& count : wrong) {
+      threads.emplace_back([&] {
+        for (std::uint64_t k = 0; k < 2 * cells.size(); ++k) {
+          const std::uint64_t r = k * 37 % kSide, c = k * 11 % kSide;
+          const auto tile = tiles(r / 8, c / 8);
+          count += tile(r % 8, c % 8) != cells[r * kSide + c] || !tile.is_view();
+        }
+      });
+    }
+  }
+  CHECK(wrong == std::array<std::uint64_t, 4>{});
+}

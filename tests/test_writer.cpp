@@ -281,6 +281,9 @@ TEST_CASE("writer: frames keep labels, types and cells, and blocks stay inside o
   CHECK(f.column("last") == 3);
   CHECK(!f.find_column("LAST"));
   CHECK(test::error_of([&] { f.column("LAST"); })->code() == Errc::absent);
+  CHECK(test::error_of([&] { f.column("LAST"); })->detail() ==
+        "no column \"LAST\"; did you mean \"last\"?");
+  CHECK(test::error_of([&] { f.column("another"); })->detail() == "no column \"another\"");
   CHECK(f.read_column<int>(1, {1, 3}) == std::vector<int>{4, 6});
   CHECK(f.read_column<float>(2, {0, 3}) == std::vector<float>{0, 0, 0});
 

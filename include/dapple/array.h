@@ -13,8 +13,8 @@ namespace dapple {
 
 namespace detail {
 
-/// Memory that is not initialised, from the start of a cache line, in large pages where the system
-/// has them for the asking. Throws bad_alloc.
+/// Memory that is not initialised, aligned to a cache line, in huge pages when it is large. Throws
+/// bad_alloc.
 void* allocate_array(std::size_t bytes);
 struct FreeArray {
   void operator()(void* p) const noexcept;
@@ -22,9 +22,9 @@ struct FreeArray {
 
 }  // namespace detail
 
-/// Values one behind the other, as in a std::vector, but not initialised: what decoding into fresh
-/// memory costs is the first touch of its pages, so each is touched once, and large arrays ask for
-/// large pages (10^7 CSR entries of f64: 21 ms, with ordinary pages 74 ms).
+/// Contiguous values as in a std::vector, but not initialised. The first touch of fresh memory
+/// costs more than decoding into it, so pages are touched only once, and large arrays ask for huge
+/// pages.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 class Array {
@@ -42,7 +42,7 @@ class Array {
   }
   ~Array() = default;
 
-  /// Makes it `n` values that are not initialised, in the memory it has when that is enough.
+  /// Resizes to `n` values that are not initialised, in the memory it has when that is enough.
   /// Throws bad_alloc.
   void reset(std::size_t n) {
     if (n > capacity_) {
@@ -54,7 +54,7 @@ class Array {
     }
     size_ = n;
   }
-  /// Leaves the first `n` values. REQUIRES n <= size().
+  /// Keeps the first `n` values. REQUIRES n <= size().
   void shorten(std::size_t n) noexcept { size_ = n; }
   void swap(Array& other) noexcept {
     std::swap(data_, other.data_);

@@ -55,7 +55,7 @@ struct ConvertOptions {
 
 /// Publishes `part` of `in` as the file `out`, whole or not at all. Throws what reading throws;
 /// unsupported when the target cannot hold a label, type or value; io; invalid_argument, also when
-/// a CSV file would stand beside a FILE.meta of DAPHNE's, which with `overwrite` is removed.
+/// a CSV file would be next to a FILE.meta of DAPHNE's, which `overwrite` removes.
 WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
                      const std::filesystem::path& out, const ConvertOptions& options = {});
 

@@ -16,8 +16,8 @@
 #include "dapple/region.h"          // where cells are
 #include "dapple/rows.h"            // rows, whatever they are stored as
 #include "dapple/sidecar.h"         // an index beside a file
-#include "dapple/tiles.h"           // its cells as the caller's type
 #include "dapple/stats.h"           // minimum, mean, variance
+#include "dapple/tiles.h"           // its cells as the caller's type
 #include "dapple/value_type.h"      // what a cell can be
 #include "dapple/verify.h"          // trust, and repair
 #include "dapple/view.h"            // stored values, in place

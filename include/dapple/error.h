@@ -15,7 +15,7 @@ enum class Errc {
   unsupported,       // a known format, but a part of it that dapple does not read or write
   corrupt,           // the bytes break a rule of their format
   out_of_range,      // a block, cell, column or index outside the object
-  absent,            // no block covers the cell, or no block stands at the position
+  absent,            // no block covers the cell, or none is stored at the position
   type_mismatch,     // a value, block or column does not fit the type that was asked for
   invalid_argument,  // the call itself cannot be carried out
   stale_index,       // a sidecar index that does not belong to the file beside it

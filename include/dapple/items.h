@@ -1,4 +1,4 @@
-// Everything that a file's body is made of, in file order: its blocks, and what holds no cells.
+// Everything that a file's body is made of, in file order: blocks of cells, padding, indexes.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace dapple {
 
-/// What an item of a body is there for.
+/// What an item of the body is for.
 enum class ItemRole : std::uint8_t {
   cells,      // a block that holds cells
   no_cells,   // a block of zero area
-  padding,    // auxiliary: aligns the block behind it
+  padding,    // auxiliary: aligns the block after it
   index,      // auxiliary: the block index
   auxiliary,  // auxiliary, with a tag that dapple does not know
 };

@@ -69,7 +69,7 @@ struct OpenOptions {
   IdvOptions idv{};
 };
 
-/// Is told how far long work is, from time to time and by one thread at a time. May be empty.
+/// Progress callback of long work, called now and then, by one thread at a time. May be empty.
 using TakeProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// Opens `path`. An embedded or sidecar index makes this a few small reads, whatever the file's
@@ -77,9 +77,9 @@ using TakeProgress = std::function<void(std::uint64_t done, std::uint64_t total)
 /// Throws io, not_recognised, unsupported, corrupt (R1 to R4).
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options = {});
 
-/// Opens what is left to read of the descriptor `fd`, for example a pipe: it is copied to a file
-/// without a name first. `name` stands for the file in messages. Does not close `fd`.
-/// Throws as above.
+/// Opens what is left to read of the descriptor `fd`, for example a pipe, which is copied to an
+/// unnamed temporary file first. Messages call the file `name`. Does not close `fd`. Throws as
+/// above.
 std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options = {});
 
 }  // namespace dapple

@@ -29,15 +29,15 @@ VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOp
                     const TakeProgress& progress = {});
 
 struct RepairReport {
-  std::vector<Error> lost;  // what is wrong, and so could not be kept
+  std::vector<Error> lost;  // what is wrong with blocks that could not be kept
   std::uint64_t blocks_kept = 0;
   std::uint64_t blocks_lost = 0;  // known to have been there, and not kept
   WriteSummary written;
 };
 
-/// Writes every block of a DAPHNE file whose bytes are whole into a sound file at `out`; cells of
-/// lost blocks become absent, never invented. Throws io, not_recognised when not even the header
-/// can be read, unsupported for other formats.
+/// Writes every intact block of a DAPHNE file into a sound file at `out`; cells of lost blocks
+/// become absent, never invented. Throws io, not_recognised when not even the header can be read,
+/// unsupported for other formats.
 RepairReport repair(const std::filesystem::path& in, const std::filesystem::path& out,
                     const WriteOptions& options = {}, const OpenOptions& reading = {},
                     const TakeProgress& progress = {});

@@ -28,12 +28,11 @@ enum class KindChoice : std::uint8_t { automatic, dense, csr, coo };
 struct WriteOptions {
   std::optional<TileShape> tile;            // unset: `default_tile`
   KindChoice kind = KindChoice::automatic;  // automatic: the fewest bytes (design rule 3)
-  bool narrow = true;  // store a block in a smaller value type where every bit comes back
-  std::uint32_t align =
-      64;                  // dense payloads start at a multiple of this: a power of two up to 2 MiB
-  bool plain = false;      // no index, no padding: nothing but the published format
-  bool overwrite = false;  // replace an existing file
-  bool sync = true;        // fsync before publishing; false only for throw-away files
+  bool narrow = true;        // store a block in a smaller value type where every bit comes back
+  std::uint32_t align = 64;  // dense payloads start at a multiple of this power of two, <= 2 MiB
+  bool plain = false;        // no index, no padding: nothing but the published format
+  bool overwrite = false;    // replace an existing file
+  bool sync = true;          // fsync before publishing; false only for throw-away files
 };
 
 /// The tile that `create` uses when none is given: about 512 KiB of f64, never larger than the
@@ -66,7 +65,7 @@ struct Column {
   friend bool operator==(const Column&, const Column&) = default;
 };
 
-/// What a published file came to.
+/// What a published file contains.
 struct WriteSummary {
   BlockCounts counts;
   std::uint64_t bytes = 0;
@@ -85,8 +84,8 @@ class TileWriter {
 
   /// Writes one block whose first cell is `pos`. Values must fit the object's type there exactly
   /// (T may be any type). Throws out_of_range outside the object, invalid_argument when the block
-  /// spans columns of different types or its rows overlap in memory, type_mismatch, io. That blocks
-  /// share no cell is found out by `finish`.
+  /// spans columns of different types or its rows overlap in memory, type_mismatch, io. `finish`
+  /// checks that blocks share no cell.
   template <Value T>
   void put(BlockPos pos, DenseRef<T> cells);
   template <Value T>
@@ -96,8 +95,8 @@ class TileWriter {
   void put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> entries);
   void put_empty(BlockPos pos, TileShape shape);
 
-  /// Row and column cuts of the tiling that `create` chose: tiles(i, j) = rows x cols of cells.
-  /// A frame's column strips end where the type changes; without rows there are none.
+  /// The tiling that `create` chose. A frame's column strips end where the type changes; without
+  /// rows there are none.
   TileShape tile() const noexcept;
   const std::vector<Range>& column_strips() const noexcept;
 

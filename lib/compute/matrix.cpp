@@ -1,6 +1,11 @@
 #include "dapple/matrix.h"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "dapple/frame.h"
+#include "lib/base/closest.h"
 #include "lib/compute/csr.h"
 #include "lib/object/store.h"
 
@@ -57,9 +62,13 @@ std::optional<std::uint64_t> Frame::find_column(std::string_view label) const no
 
 std::uint64_t Frame::column(std::string_view label) const {
   if (const auto found = find_column(label)) return *found;
-  throw Error(Errc::absent, store_->file().name(), std::nullopt,
-              "expected a column labelled \"" + std::string(label) +
-                  "\", got none; 'dapple info' lists the labels");
+  constexpr std::uint64_t kMost = 10000;  // labels are compared
+  const auto meant =
+      detail::closest(label, std::min(cols(), kMost),
+                      [this](std::uint64_t k) -> std::string_view { return this->label(k); });
+  std::string detail = "no column \"" + std::string(label) + "\"";
+  if (meant) detail += "; did you mean \"" + this->label(*meant) + "\"?";
+  throw Error(Errc::absent, store_->file().name(), std::nullopt, std::move(detail));
 }
 
 template <Value T>

@@ -69,6 +69,23 @@ void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, Value
 
 namespace detail {
 
+namespace {
+
+std::unique_ptr<std::byte, FreeArray> array_for(const Store& store, const Entry& e,
+                                                ValueType type) {
+  try {
+    std::uint64_t size = 0;
+    if (!multiply(std::uint64_t{e.rows} * e.cols, size_of(type), size)) throw std::bad_alloc();
+    return std::unique_ptr<std::byte, FreeArray>(static_cast<std::byte*>(allocate_array(size)));
+  } catch (const std::bad_alloc&) {
+    store.fail(Errc::invalid_argument, e.offset,
+               "the " + std::to_string(e.rows) + " x " + std::to_string(e.cols) +
+                   " cells of block " + text(e.pos) + " do not fit in memory");
+  }
+}
+
+}  // namespace
+
 std::optional<FetchedCells> Store::cells_in_place(std::uint64_t number, ValueType type) const {
   const auto& grid = index_.grid();
   if (const std::byte* values = places_.values(number, type)) {
@@ -83,18 +100,6 @@ std::optional<FetchedCells> Store::cells_in_place(std::uint64_t number, ValueTyp
   return FetchedCells{place->data, e.rows, e.cols, place->row_step};
 }
 
-std::unique_ptr<std::byte, FreeArray> Store::array_for(const Entry& e, ValueType type) const {
-  try {
-    std::uint64_t size = 0;
-    if (!multiply(std::uint64_t{e.rows} * e.cols, size_of(type), size)) throw std::bad_alloc();
-    return std::unique_ptr<std::byte, FreeArray>(static_cast<std::byte*>(allocate_array(size)));
-  } catch (const std::bad_alloc&) {
-    fail(Errc::invalid_argument, e.offset,
-         "the " + std::to_string(e.rows) + " x " + std::to_string(e.cols) + " cells of block " +
-             text(e.pos) + " do not fit in memory");
-  }
-}
-
 FetchedCells Store::cells(std::uint64_t number, ValueType type, Copy copy) const {
   if (const auto cells = cells_in_place(number, type)) return *cells;
   const Entry e = fetched_entry(number);
@@ -103,7 +108,7 @@ FetchedCells Store::cells(std::uint64_t number, ValueType type, Copy copy) const
          "block " + text(e.pos) + " is stored as " + stored_as(e) + ": reading it as " +
              std::string(name(type)) + " takes a copy, which was forbidden");
   }
-  auto memory = array_for(e, type);
+  auto memory = array_for(*this, e, type);
   const std::size_t row_bytes = e.cols * size_of(type);
   Target target =
       Target{memory.get(), type, row_bytes, size_of(type)}.streamed_if_large(e.rows, e.cols);

@@ -22,8 +22,8 @@ std::string_view name(IndexOrigin origin) noexcept {
 
 namespace {
 
-/// Throws corrupt, blaming the entry, for a block that cannot be: it is listed, and not compared
-/// with the header that it points to.
+/// Throws corrupt, blaming the index entry, for a block that cannot exist: blocks that are only
+/// listed are not compared with their headers.
 void require_possible(const Store& store, std::uint64_t number, const Entry& entry) {
   const detail::Schema& schema = store.schema();
   const std::uint64_t size = store.file().size();
@@ -35,12 +35,12 @@ void require_possible(const Store& store, std::uint64_t number, const Entry& ent
   const auto shape = [](std::uint64_t rows, std::uint64_t cols) {
     return std::to_string(rows) + " x " + std::to_string(cols) + " cells";
   };
-  std::string detail =
-      inside ? "expected the index to place blocks inside the " + std::to_string(size) +
-                   " bytes of the file (R4), got " + std::to_string(entry.bytes) +
-                   " bytes at byte " + std::to_string(entry.offset)
-             : "expected the index to place blocks inside " + shape(schema.rows, schema.cols) +
-                   " (R2), got " + shape(entry.rows, entry.cols) + " at " + detail::text(entry.pos);
+  std::string detail = inside ? "the index has a block of " + std::to_string(entry.bytes) +
+                                    " bytes at byte " + std::to_string(entry.offset) +
+                                    " of a file of " + std::to_string(size) + " (R4)"
+                              : "the index has a block of " + shape(entry.rows, entry.cols) +
+                                    " at " + detail::text(entry.pos) + ", outside the " +
+                                    shape(schema.rows, schema.cols) + " (R2)";
   store.index().fail_entry(number, detail.append("; ").append(store.index().remedy()));
 }
 
@@ -52,13 +52,13 @@ BlockInfo BlockRange::iterator::operator*() const {
     number = store_->index().in_file_order(i_);
     return store_->index().entry(number);
   });
-  // An index that lies can have a hash that is right, and bytes that name no kind and no type.
+  // A forged index may have the right hash, and still name a kind or type that does not exist.
   if (entry.kind > BlockKind::coo ||
       !value_type_of_code(static_cast<std::uint8_t>(entry.value_type))) {
     store_->index().fail_entry(
-        number, std::string("expected the index to name a block type of 0 to 3 and a value type of "
-                            "1 to 10 (R1), got others; ")
-                    .append(store_->index().remedy()));
+        number,
+        std::string("the index names a block type or a value type that does not exist (R1); ")
+            .append(store_->index().remedy()));
   }
   if (store_->index().is_in_place()) require_possible(*store_, number, entry);
   return entry.info();
@@ -82,7 +82,7 @@ const std::vector<std::string>& BlockedObject::contents() const noexcept {
 std::uint64_t BlockedObject::bytes() const noexcept { return store_->file().size(); }
 IndexOrigin BlockedObject::index_origin() const noexcept { return store_->index().origin(); }
 BlockCounts BlockedObject::counts() const {
-  // A stored value takes a byte at least.
+  // A stored value takes at least a byte.
   return store_->watched([&] { return store_->index().counts(bytes()); });
 }
 
@@ -98,7 +98,7 @@ ValueType BlockedObject::column_type(std::uint64_t col) const {
   if (col >= cols()) {
     throw Error(
         Errc::out_of_range, store_->file().name(), std::nullopt,
-        "expected a column below " + std::to_string(cols()) + ", got " + std::to_string(col));
+        "column " + std::to_string(col) + " is outside the " + std::to_string(cols()) + " columns");
   }
   return store_->schema().type_of(col);
 }
@@ -111,9 +111,8 @@ std::optional<Block> BlockedObject::find_block(BlockPos pos) const& {
 
 Block BlockedObject::block(BlockPos pos) const& {
   if (const auto found = find_block(pos)) return *found;
-  throw Error(
-      Errc::absent, store_->file().name(), std::nullopt,
-      "no block is stored at " + detail::text(pos) + "; 'dapple blocks' lists the positions");
+  throw Error(Errc::absent, store_->file().name(), std::nullopt,
+              "no block is stored at " + detail::text(pos));
 }
 
 std::optional<Block> BlockedObject::find_cover(std::uint64_t row, std::uint64_t col) const& {
@@ -158,10 +157,10 @@ Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType
       (cols <= size &&
        (rows == 1 || (row_stride >= cols && (rows - 1) <= (size - cols) / row_stride)));
   if (!fits) {
-    throw Error(Errc::invalid_argument,
-                "expected room for " + std::to_string(rows) + " rows of " + std::to_string(cols) +
-                    " values, " + std::to_string(row_stride) + " values apart, got room for " +
-                    std::to_string(size) + " values");
+    throw Error(Errc::invalid_argument, "memory for " + std::to_string(size) +
+                                            " values cannot take " + std::to_string(rows) +
+                                            " rows of " + std::to_string(cols) + " values, " +
+                                            std::to_string(row_stride) + " values apart");
   }
   const std::size_t value = size_of(type);
   return {static_cast<std::byte*>(out), type, row_stride * value, value};

@@ -4,8 +4,8 @@
 // and again: a node lists such bands, and a lookup is one binary search per level. Where no
 // balanced set of bands exists (spirals, pinwheels), a node "pins" the blocks that cross its
 // middle row; those are disjoint in columns, so one binary search finds the only candidate, and
-// the rest lies wholly above or below. Either way a level takes at least a quarter of the blocks
-// away: O(log n) levels, O(log^2 n) steps at worst, O(n) words.
+// the rest is wholly above or below. Either way a level rules out at least a quarter of the blocks:
+// O(log n) levels, O(log^2 n) steps at worst, O(n) words.
 //
 // The tree is a list of u64 words, the same in memory and in the file:
 //   word 0           ref of the root
@@ -13,7 +13,7 @@
 //   bands of rows    4 m + 0, then m first rows, then m refs
 //   bands of columns 4 m + 1, then m first columns, then m refs
 //   pin              4 m + 2, row, ref above, ref below, m first columns, m block numbers
-// A node's children stand behind it, which is what bounds a walk over a damaged tree.
+// A node's children follow it, which bounds a walk over a damaged tree.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Index entries that are made when they are first asked for, for formats whose files have tables
-// of their own: opening such a file costs the same however many blocks it has.
+// Index entries that are made when they are first asked for, for formats whose files have tables of
+// their own: opening such a file costs the same however many blocks it has.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,12 @@
 #include <mutex>
 #include <vector>
 
-#include "lib/object/index.h"
+#include "dapple/blocked_object.h"
+#include "lib/object/entry.h"
 
 namespace dapple::detail {
 
-/// What a format knows of its blocks. Any thread.
+/// Makes the entries of a format's blocks. Any thread.
 class EntryMaker {
  public:
   virtual ~EntryMaker() = default;
@@ -35,10 +36,11 @@ class EntryPages {
   /// throws. REQUIRES number < count.
   const std::byte* at(std::uint64_t number);
 
+  std::uint64_t size() const noexcept { return count_; }
   BlockCounts counts() const { return maker_->counts(); }
 
-  /// Number of the i-th block in the order of their bytes in the file. Makes no entries stay;
-  /// the first call costs O(n log n).
+  /// Number of the i-th block in the order of their bytes in the file. Keeps no entries; the first
+  /// call costs O(n log n).
   std::uint64_t in_file_order(std::uint64_t i);
 
  private:

@@ -9,8 +9,7 @@ namespace {
 
 [[noreturn]] void fail_twice(const Stream& s, const std::byte* at, std::uint32_t row,
                              std::uint32_t col) {
-  s.fail(at, "expected each cell once in block " + text(s.entry.pos) + " (R5), got cell " +
-                 text({row, col}) + " of it twice");
+  s.fail(at, "block " + text(s.entry.pos) + " stores its cell " + text({row, col}) + " twice (R5)");
 }
 
 }  // namespace
@@ -22,25 +21,25 @@ void Stream::fail(const std::byte* at, const std::string& detail) const {
 }
 
 void Stream::fail_row(const std::byte* at, std::uint32_t row) const {
-  fail(at,
-       "expected a row below " + std::to_string(entry.rows) + " (R5), got " + std::to_string(row));
+  fail(at, "row " + std::to_string(row) + " is outside a block of " + std::to_string(entry.rows) +
+               " rows (R5)");
 }
 
 void Stream::fail_col(const std::byte* at, std::uint32_t col) const {
-  fail(at, "expected a column below " + std::to_string(entry.cols) + " (R5), got " +
-               std::to_string(col));
+  fail(at, "column " + std::to_string(col) + " is outside a block of " +
+               std::to_string(entry.cols) + " columns (R5)");
 }
 
 void Stream::fail_count(const std::byte* at, std::uint32_t row, std::uint32_t count,
                         std::uint64_t left) const {
-  fail(at, "expected row counts that sum to " + std::to_string(entry.stored) + " (R5), got " +
-               std::to_string(count) + " in row " + std::to_string(row) + " where " +
-               std::to_string(left) + " are left");
+  fail(at, "row " + std::to_string(row) + " counts " + std::to_string(count) +
+               " entries where only " + std::to_string(left) + " of the block's " +
+               std::to_string(entry.stored) + " are left (R5)");
 }
 
 void Stream::fail_sum(std::uint64_t sum) const {
-  fail(data - 8, "expected row counts that sum to " + std::to_string(entry.stored) + " (R5), got " +
-                     std::to_string(sum));
+  fail(data - 8, "the row counts add up to " + std::to_string(sum) + ", not to the block's " +
+                     std::to_string(entry.stored) + " entries (R5)");
 }
 
 void Stream::require_distinct_columns(const std::byte* entries, std::uint32_t count,

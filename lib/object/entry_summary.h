@@ -1,4 +1,4 @@
-// What an index has to know of all its entries together, gathered while they are found.
+// What an index needs to know of all its entries together, gathered while they are found.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace dapple::detail {
 
-/// Entries are shown to it one by one in file order. A pass of its own over the table of 10^6
-/// entries would take as long as finding them does.
+/// Sees the entries one by one in file order: a second pass over a table of 10^6 entries would take
+/// as long as finding them.
 class EntrySummary {
  public:
   /// Of blocks of an object of rows x cols cells.
@@ -36,9 +36,9 @@ class EntrySummary {
   Region object() const noexcept { return {{0, rows_}, {0, cols_}}; }
   /// True when they came in ascending order of their positions.
   bool sorted() const noexcept { return sorted_; }
-  /// True when each was the next tile of one tiling, as far as they came.
+  /// True when each one so far was the next tile of one tiling.
   bool is_even() const noexcept { return even_; }
-  /// The tiling that they form, if they form one and came in ascending order.
+  /// The tiling that they form, if they form one, in ascending order.
   std::optional<Grid> grid() const noexcept {
     if (counts_.total == 0 || !even_ || next_ != BlockPos{rows_, 0}) return std::nullopt;
     return Grid{(rows_ - 1) / tile_.rows + 1, (cols_ - 1) / tile_.cols + 1, tile_};

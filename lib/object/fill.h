@@ -1,4 +1,4 @@
-// Zeros for cells that nothing stores.
+// Zeros for cells that are not stored.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What becomes an index when a file's blocks are found one after the other.
+// Collects the blocks that a walk over a file finds, and makes an index of them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace dapple::detail {
 
-/// Blocks in file order: a run as long as they are one, else entries in a table (10^6 blocks of 538
-/// bytes: 64 ms, so 56, and 64 MB less).
+/// Blocks in file order: kept as a run as long as they are one, which saves 64 bytes a block, and
+/// as entries in a table otherwise.
 class FoundBlocks {
  public:
   /// None yet, of an object of rows x cols cells.
@@ -27,9 +27,8 @@ class FoundBlocks {
 
   std::uint64_t size() const noexcept { return summary_.counts().total; }
 
-  /// There may be about `n` of them: growing a table of millions by copying costs more than it
-  /// takes to find them. Room that is not used is never touched; where the system has not so much,
-  /// the table grows.
+  /// Reserves room for about `n` blocks: growing a table of millions costs more than finding them.
+  /// Unused room is never touched; without so much memory the table grows.
   void expect(std::uint64_t n) noexcept {
     expected_ = n;
     if (table_.size() != 0) make_room();

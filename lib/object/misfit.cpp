@@ -35,7 +35,7 @@ bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted) {
 
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
                  ValueType wanted) {
-  // Early reads are private copies of the block, not the map.
+  // Before the file is mapped, blocks are private copies.
   const std::byte* block = store.file().at(entry.offset, entry.bytes);
   const bool inside = value >= block && value < block + entry.bytes;
   const std::uint64_t at =

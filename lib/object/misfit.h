@@ -15,8 +15,8 @@ struct CellInBlock {
 [[noreturn]] void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell,
                               const std::byte* value, ValueType wanted);
 
-/// The same for a value that stands at byte `at` in another byte order; `value` is a copy in the
-/// machine's.
+/// The same for a value at byte `at` of the file that is stored in another byte order; `value` is a
+/// copy in the machine's.
 [[noreturn]] void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry,
                                  CellInBlock cell, const std::byte* value, ValueType wanted);
 

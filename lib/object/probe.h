@@ -1,4 +1,4 @@
-// What a format sees of a file to tell whether it is its own.
+// What a format looks at to tell whether a file is its own.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct Probe {
                                     // begins like dapple's own format
 };
 
-/// How sure a format is that a file is its own; the surest wins. A dialect that is told from the
-/// format it comes from by the sizes of everything in the file answers `by_size`.
+/// How sure a format is that a file is its own; the surest wins. A dialect that only the sizes of
+/// everything in the file tell from its parent format answers `by_size`.
 enum class Match : std::uint8_t { no, by_name, by_content, by_size };
 
 }  // namespace dapple::detail

@@ -9,22 +9,22 @@
 
 namespace dapple::detail {
 
-/// Dense tiles of one value type, without hashes, that stand in the file in row-major order with
-/// the same number of bytes between any two. A million of them are told by these few words, where
-/// entries take 64 MB.
+/// Dense tiles of one value type, without hashes, in row-major order in the file with the same
+/// number of bytes between any two. A few words describe a million of them, where entries would
+/// take 64 MB.
 class TileRun {
  public:
   /// No tiles yet, of an object of rows x cols cells.
   TileRun(std::uint64_t rows, std::uint64_t cols) noexcept : rows_(rows), cols_(cols) {}
-  /// The run of all tiles of a grid of an object whose last two are these; nothing when they are no
-  /// such tiles. Whatever they say, the result can be asked for any tile. REQUIRES a grid that has
-  /// cells, and at least two tiles.
+  /// The run of all tiles of a grid whose last two are these; nothing when they cannot be. Whatever
+  /// they say, the result gives an entry for any tile. REQUIRES a grid of at least two tiles that
+  /// have cells.
   static std::optional<TileRun> ending(const Region& object, const Grid& grid, const Entry& before,
                                        const Entry& last) noexcept;
 
-  /// Adds an entry if it goes on as the run began; false otherwise. REQUIRES that the entry is of
-  /// the tiling's next tile, with the cells and bytes that a dense block of its shape has, and
-  /// stands behind those added before.
+  /// Adds an entry if it continues the run; false otherwise. REQUIRES that the entry is of the
+  /// tiling's next tile, with the cells and bytes that a dense block of its shape has, and follows
+  /// the others in the file.
   bool take(const Entry& e) noexcept {
     if (size_ == 0) {
       begin(e);

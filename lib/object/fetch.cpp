@@ -1,5 +1,5 @@
-// What happens before a block is used: its index entry is compared with what it points to, its hash
-// with its bytes where that is asked for, and its place is remembered.
+// What happens before a block is used: its index entry is compared with the header that it points
+// to (rule 2.6), its hash with its bytes where that is wanted, and its place is remembered.
 
 #include <algorithm>
 #include <string>
@@ -9,15 +9,14 @@
 namespace dapple::detail {
 
 namespace {
-// A block's position stands in front of it, now and then on a page of its own.
-constexpr std::uint64_t kInFront = 16;
+
 [[noreturn, gnu::noinline]] void fail_tile_entry(const BlockIndex& index, std::uint64_t number,
                                                  BlockPos wanted, const Entry& entry) {
   const std::uint64_t cols = index.grid()->cols;
-  index.fail_entry(number, "expected the index to place tile (" + std::to_string(number / cols) +
-                               ", " + std::to_string(number % cols) + ") at " + text(wanted) +
-                               ", got an entry of " + std::to_string(entry.rows) + " x " +
-                               std::to_string(entry.cols) + " cells at " + text(entry.pos));
+  index.fail_entry(number, "the index entry of tile " + text({number / cols, number % cols}) +
+                               ", which starts at " + text(wanted) + ", is of " +
+                               std::to_string(entry.rows) + " x " + std::to_string(entry.cols) +
+                               " cells at " + text(entry.pos));
 }
 
 [[noreturn, gnu::noinline]] void fail_tile(const Store& store, std::uint64_t i, std::uint64_t j) {
@@ -33,7 +32,7 @@ constexpr std::uint64_t kInFront = 16;
 
 }  // namespace
 
-// Judges by the first two tiles, and the room for all, whether tiles lie at even distances.
+// Judges by the first two tiles and the size of the file whether tiles lie at even distances.
 Places::Even Store::guess_even() const {
   const auto& grid = index_.grid();
   if (!grid || index_.size() < 2 || codec_->dense_header < 0 ||
@@ -50,7 +49,7 @@ Places::Even Store::guess_even() const {
   return {file_->base() + first.offset + codec_->dense_header, second.offset - first.offset};
 }
 
-// Compares an entry with the tile that it is of, and with the bytes that it points to.
+// Compares an entry with the tile that it belongs to, and with the bytes that it points to.
 void Store::compare(std::uint64_t number, const Entry& entry) const {
   if (const auto& grid = index_.grid()) {
     const std::uint64_t i = number / grid->cols, j = number % grid->cols;
@@ -62,12 +61,6 @@ void Store::compare(std::uint64_t number, const Entry& entry) const {
     }
   }
   if (codec_->confirm != nullptr) codec_->confirm(*this, number, entry);
-}
-
-void Store::confirm(std::uint64_t number, const Entry& entry) const {
-  compare(number, entry);
-  if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() != nullptr && check_ != Check::always) remember(number, entry);
 }
 
 void Store::remember(std::uint64_t number, const Entry& entry) const {
@@ -89,7 +82,7 @@ void Store::fetch(std::uint64_t number) const {
   const Entry entry = index_.entry(number);
   watched(
       [&] {
-        if (!compared) confirm(number, entry);
+        if (!compared) confirm_entry(number, entry);
       },
       &entry);
 }
@@ -109,7 +102,7 @@ TileTable Store::tile_table() const {
   TileTable table;
   table.store = this;
   table.tags = places_.even_tags();
-  // Of a guarded file each fetch looks whether it is intact.
+  // In a guarded file each fetch checks that the file is intact.
   if (table.tags == nullptr || file_->guarded()) return table;
   table.values = places_.even().values;
   table.step = places_.even().step;
@@ -135,53 +128,31 @@ Entry Store::fetched_entry(std::uint64_t number) const {
   }
   watched(
       [&] {
-        // What was read into private memory is as it was when it was compared.
+        // Before the file is mapped, entries are private copies that were compared already.
         if (index_.is_in_place() && file_->base() != nullptr) compare(number, entry);
       },
       &to_blame);
   return entry;
 }
 
-// An entry in place is read anew for each use, and somebody may have written to the file since it
-// was first compared: it is this copy that is going to be used, so this one is compared.
+// An entry in place is read again for each use, and the file may have been changed since it was
+// first compared: it is this copy that will be used, so it is this copy that is compared.
 void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
-  if (!places_.was_compared(number)) {
-    confirm(number, entry);
-  } else if (index_.is_in_place()) {
-    compare(number, entry);
-  }
+  const bool compared = places_.was_compared(number);
+  if (!compared || index_.is_in_place()) compare(number, entry);
+  if (compared) return;
+  if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
+  if (file_->base() != nullptr && check_ != Check::always) remember(number, entry);
 }
 
 // What the block shares with a region that the index says it touches.
 Part Store::confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const {
   confirm_entry(number, entry);
   if (intersect(entry.cells(), region).empty()) {
-    index_.fail_entry(number, "expected an index that stays as it is while it is read, got block " +
-                                  detail::text(entry.pos) + " in place of another one");
+    index_.fail_entry(number, "the index was changed while it was read: block " + text(entry.pos) +
+                                  " is in place of another one");
   }
   return shared_part(entry, region);
-}
-
-// Touching an unread page makes the system read ahead megabytes; asked in advance for exactly the
-// bytes of the blocks, it reads those alone (200 cold tiles of 512 KiB: 105 MB instead of 1119 MB,
-// 0.10 s instead of 0.96 s). Neighbours in the file are asked for together.
-void Store::ask_for(std::span<const std::uint64_t> numbers) const {
-  constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
-  Range wanted{0, 0};
-  for (const std::uint64_t number : numbers) {
-    if (places_.was_compared(number)) continue;
-    const Entry e = index_.entry(number);
-    if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
-    if (file_->is_read_early(e.offset, e.bytes)) continue;
-    const Range bytes{e.offset - std::min(e.offset, kInFront), e.offset + e.bytes};
-    if (bytes.begin >= wanted.begin && bytes.begin <= wanted.end + kNear) {
-      wanted.end = std::max(wanted.end, bytes.end);
-    } else {
-      file_->will_need(wanted.begin, wanted.size());
-      wanted = bytes;
-    }
-  }
-  file_->will_need(wanted.begin, wanted.size());
 }
 
 }  // namespace dapple::detail

@@ -1,0 +1,50 @@
+// The name that somebody probably meant.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace dapple::detail {
+
+/// How many letters have to be added, removed or changed to turn `a` into `b`; upper and lower case
+/// of ASCII count as equal. O(a x b).
+inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The number of the name, name(i) with i < n, that is spelled most like `wanted`; nothing when
+/// none is close. Long names are not compared.
+template <class Name>
+std::optional<std::uint64_t> closest(std::string_view wanted, std::uint64_t n, const Name& name) {
+  constexpr std::size_t kLongest = 64;
+  std::size_t best = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  std::optional<std::uint64_t> found;
+  if (wanted.size() > kLongest) return found;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const std::string_view other = name(i);
+    if (other.empty() || other.size() > kLongest) continue;
+    if (const std::size_t distance = edit_distance(wanted, other); distance < best) {
+      best = distance;
+      found = i;
+    }
+  }
+  return found;
+}
+
+}  // namespace dapple::detail

@@ -1,0 +1,161 @@
+// What a format gives: how one of its blocks is decoded.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dapple/blocked_object.h"
+#include "dapple/frame.h"
+#include "lib/object/entry.h"
+#include "lib/object/index.h"
+
+namespace dapple::detail {
+
+class Store;
+
+/// Memory for decoded cells: cell (r, c) goes to data + r * row_step + c * col_step as a value of
+/// `type`. Steps are in bytes.
+struct Target {
+  std::byte* data = nullptr;
+  ValueType type = ValueType::f64;
+  std::size_t row_step = 0;
+  std::size_t col_step = 0;
+  bool streamed = false;  // too large for the caches: written past them (stream_copy.h)
+
+  std::byte* cell(std::uint64_t row, std::uint64_t col) const noexcept {
+    return data + row * row_step + col * col_step;
+  }
+  /// The same, streamed if rows x cols cells are too many for the caches.
+  Target streamed_if_large(std::uint64_t rows, std::uint64_t cols) const noexcept;
+};
+
+/// A rectangle inside one block; rows and columns count from the block's first cell.
+struct Part {
+  Range rows;
+  Range cols;
+};
+
+/// What a block and a region that touches it share.
+inline Part shared_part(const Entry& entry, const Region& region) noexcept {
+  const Region both = intersect(entry.cells(), region);
+  return {{both.rows.begin - entry.pos.rx, both.rows.end - entry.pos.rx},
+          {both.cols.begin - entry.pos.cx, both.cols.end - entry.pos.cx}};
+}
+
+/// Values that can be used in place.
+struct DensePlace {
+  const std::byte* data = nullptr;
+  std::size_t row_step = 0;  // bytes; the values of a row follow each other
+};
+
+/// One stored entry, as `Codec::entries` hands it out: absolute row and column, and the value as
+/// the object's declared type of that column, in the low bytes of `bits`.
+struct StoredCell {
+  std::uint64_t row, col;
+  std::uint64_t bits;
+};
+
+/// Passes stored cells on in runs, because one call for each costs more than decoding it. Drops
+/// positive zeros.
+class CellRun {
+ public:
+  using Take = std::function<void(std::span<const StoredCell>)>;
+  static constexpr std::size_t kMost = 256;
+
+  explicit CellRun(const Take& take) : take_(take) {}
+
+  void operator()(const StoredCell& cell) {
+    cells_[size_] = cell;
+    size_ += cell.bits != 0 ? 1 : 0;
+    if (size_ == kMost) flush();
+  }
+  /// Passes on what is left. Call it after the last cell.
+  void flush() {
+    if (size_ > 0) take_(std::span<const StoredCell>(cells_.data(), size_));
+    size_ = 0;
+  }
+
+ private:
+  const Take& take_;
+  std::size_t size_ = 0;
+  std::array<StoredCell, kMost> cells_;
+};
+
+/// Three arrays for rows of one sparse block, of which all values are of one type: row pointers,
+/// one more than rows, and `room` columns (from the block's first) and values.
+struct CsrTarget {
+  std::uint64_t* row_ptr;
+  std::uint32_t* col_idx;
+  std::byte* values;
+  ValueType type;
+  std::uint64_t room;
+};
+
+/// How far the rows of a block were read, so that the next reader need not skip over them again. A
+/// cursor past the rows asked for starts again at row 0.
+struct RowCursor {
+  std::uint64_t row = 0;
+  std::uint64_t entries = 0;  // of the rows before
+};
+
+/// How the blocks of one format are decoded: a table of functions, one table per format.
+/// All may be called from any thread, check what they read, and throw corrupt or type_mismatch.
+struct Codec {
+  std::string_view format;
+  /// CSR and COO payloads are those of the DAPHNE binary format, so that views work on them.
+  bool sparse_in_place = false;
+  /// Bytes from `entry.offset` to the values of a dense block that can be used in place, always;
+  /// -1: `in_place` decides.
+  int dense_header = -1;
+  /// Bytes of a block's own header, at `entry.offset`. May be null: none.
+  std::uint64_t (*header_size)(const Entry&) = nullptr;
+  /// Compares entry `number` with the bytes that it points to (rule 2.6). Called before a block is
+  /// first used. May be null: nothing to compare.
+  void (*confirm)(const Store&, std::uint64_t number, const Entry&) = nullptr;
+  /// Compares the entry's hash with the block's bytes. Throws corrupt. May be null: no hashes.
+  void (*check_hash)(const Store&, const Entry&) = nullptr;
+  /// The index that a walk over the file finds, whatever index it contains: an index that leaves
+  /// cells uncovered is checked against it. May be null: the index is the truth.
+  BlockIndex (*walk_again)(const Store&) = nullptr;
+  /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
+  void (*read)(const Store&, const Entry&, const Part&, const Target& out) = nullptr;
+  /// The values in place, or nothing. May be null: never in place.
+  std::optional<DensePlace> (*in_place)(const Store&, const Entry&) = nullptr;
+  /// Calls `take` for every stored entry of `part`, in any order. May be null: all cells of the
+  /// block are decoded with `read`, and those that are not positive zero are taken.
+  void (*entries)(const Store&, const Entry&, const Part&, CellRun& take) = nullptr;
+  /// Decodes rows of a CSR or COO block into arrays, each row's columns in ascending order, and
+  /// returns true; false when there is no room for them. The cursor must be of this block. May be
+  /// null: they are made of `entries`.
+  bool (*csr_arrays)(const Store&, const Entry&, Range rows, RowCursor& cursor,
+                     const CsrTarget& out) = nullptr;
+  /// Moves the cursor of a CSR block down to `row`, and counts the entries of the rows that it
+  /// passes. May be null: then `csr_arrays` is used for whole blocks only.
+  void (*skip_rows)(const Store&, const Entry&, std::uint64_t row, RowCursor& cursor) = nullptr;
+  /// True when the file has to be parsed from the front, so that reading it tile by tile would
+  /// parse it again and again: converters read strips of whole rows once and cut them up.
+  bool sequential = false;
+  /// Decodes rows of several columns of a frame in one pass, each into memory of its own layout
+  /// and type, as `Frame::read_rows`. May be null: run by run of columns with `read`.
+  void (*read_rows)(const Store&, Range rows, std::span<const ColumnBuffer> columns,
+                    const ReadOptions&) = nullptr;
+};
+
+/// What a format's codec needs beyond schema and index (strides, row positions, scratch files).
+struct CodecState {
+  virtual ~CodecState() = default;
+  /// Columns that are shown only (`BlockedObject::text_columns`).
+  virtual std::span<const TextColumn> text_columns() const noexcept { return {}; }
+  /// Calls `take` for rows of text column `k`. REQUIRES a readable one, rows of the object.
+  virtual void read_text(const Store&, std::size_t, Range, const TakeText&) const {}
+  /// As `BlockedObject::details`.
+  virtual std::vector<Detail> details(const Store&) const { return {}; }
+};
+
+}  // namespace dapple::detail

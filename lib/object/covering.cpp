@@ -1,0 +1,91 @@
+// Which blocks a region touches, and whether they cover it (rules R3 and R7).
+
+#include <string>
+
+#include "lib/object/overlap.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail {
+
+namespace {
+
+__extension__ using Area = unsigned __int128;  // of regions, which can exceed 64 bits
+
+Area area(const Region& region) { return Area{region.rows.size()} * region.cols.size(); }
+
+// An index in place is not compared entry with entry when it is opened, as a walk does.
+void require_disjoint(const Store& store, std::span<const std::uint64_t> numbers) {
+  if (!store.index().is_in_place() || numbers.size() < 2) return;
+  EntryTable entries;
+  entries.reserve(numbers.size());
+  for (const std::uint64_t number : numbers) entries.push_back(store.index().entry(number));
+  const auto overlaps = find_overlaps(entries);
+  if (overlaps.empty()) return;
+  // If one of the two entries lies, it is to blame itself.
+  for (const std::uint64_t i : {overlaps.front().earlier, overlaps.front().later}) {
+    store.confirm_entry(numbers[i], entries[i]);
+  }
+  throw overlap_error(entries, overlaps.front(), store.file().name());
+}
+
+// True when these blocks, which share no cell, cover the region: their areas add up.
+bool cover_all(const BlockIndex& index, std::span<const std::uint64_t> numbers,
+               const Region& region) {
+  Area covered = 0;
+  for (const std::uint64_t number : numbers) {
+    covered += area(intersect(index.entry(number).cells(), region));
+  }
+  return covered == area(region);
+}
+
+// Halves the region towards its first row, then column, that is not covered: at most 128 looks.
+[[noreturn]] void fail_absent(const Store& store, Region region) {
+  for (Range Region::*side : {&Region::rows, &Region::cols}) {
+    while ((region.*side).size() > 1) {
+      const std::uint64_t middle = (region.*side).begin + (region.*side).size() / 2;
+      Region first = region;
+      (first.*side).end = middle;
+      if (cover_all(store.index(), store.index().touching(first), first)) {
+        (region.*side).begin = middle;
+      } else {
+        region = first;
+      }
+    }
+  }
+  throw Error(Errc::absent, store.file().name(), std::nullopt,
+              "no block covers cell " + text({region.rows.begin, region.cols.begin}) + " (R7)",
+              Remedy::absent_as_zero);
+}
+
+// Throws when the blocks that the file has in `region` are not those of the index.
+void require_touching(const Store& store, const Region& region,
+                      std::span<const std::uint64_t> numbers) {
+  const BlockIndex* truth = store.truth();
+  if (truth == nullptr) return;
+  auto known = numbers.begin();  // both ascend by position
+  for (const std::uint64_t number : truth->touching(region)) {
+    const Entry entry = truth->entry(number);
+    if (known == numbers.end() || store.index().entry(*known++).pos != entry.pos) {
+      store.fail_missing(entry);
+    }
+  }
+}
+
+}  // namespace
+
+Store::Covering Store::covering(const Region& region, Absent absent) const {
+  require_inside(region);
+  return watched([&] {
+    Covering covering{index_.touching(region)};
+    if (index_.grid() || region.empty()) return covering;
+    require_disjoint(*this, covering.numbers);
+    covering.whole = cover_all(index_, covering.numbers, region);
+    if (!covering.whole) {
+      require_touching(*this, region, covering.numbers);
+      if (absent == Absent::error) fail_absent(*this, region);
+    }
+    return covering;
+  });
+}
+
+}  // namespace dapple::detail

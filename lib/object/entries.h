@@ -1,0 +1,112 @@
+// Where the entries of a block index live: in the mapped file, in a table in memory, nowhere
+// because they follow from their numbers, or nowhere until they are asked for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "dapple/array.h"
+#include "dapple/region.h"
+#include "lib/io/file.h"
+#include "lib/object/entry.h"
+#include "lib/object/tile_run.h"
+
+namespace dapple::detail {
+
+class EntryPages;
+
+/// Entries in memory, 64 bytes each, aligned to 64, in huge pages when there are many.
+class EntryTable {
+ public:
+  EntryTable() = default;
+  EntryTable(const EntryTable&) = default;
+  EntryTable(EntryTable&& other) noexcept { swap(other); }
+  EntryTable& operator=(EntryTable other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~EntryTable() = default;
+
+  void reserve(std::uint64_t n);
+  void push_back(const Entry& entry) {
+    if (size_ == lines_.size()) grow();
+    store_entry(lines_[size_++].bytes, entry);
+  }
+  std::uint64_t size() const noexcept { return size_; }
+  const std::byte* data() const noexcept {
+    return reinterpret_cast<const std::byte*>(lines_.data());
+  }
+  Entry operator[](std::uint64_t i) const noexcept {
+    return load_entry(data() + i * Entry::kBytes);
+  }
+  void set(std::uint64_t i, const Entry& entry) noexcept { store_entry(lines_[i].bytes, entry); }
+  void pop_back() noexcept { --size_; }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  static_assert(sizeof(Line) == Entry::kBytes);
+  void swap(EntryTable& other) noexcept {
+    lines_.swap(other.lines_);
+    std::swap(size_, other.size_);
+  }
+  void grow();
+
+  Array<Line> lines_;  // the first size_ are in use
+  std::uint64_t size_ = 0;
+};
+
+class Entries {
+ public:
+  /// None.
+  Entries() = default;
+  explicit Entries(EntryTable table)
+      : size_(table.size()), table_(std::move(table)), memory_(table_.data()) {}
+  /// The tiles of a run.
+  explicit Entries(const TileRun& run) : size_(run.size()), run_(run) {}
+  /// `n` entries in a mapped file, from byte `first` on. With a run they follow from it, too.
+  Entries(std::shared_ptr<const MappedFile> file, std::uint64_t first, std::uint64_t n,
+          const std::optional<TileRun>& run)
+      : size_(n), run_(run), file_(std::move(file)), first_(first) {}
+  explicit Entries(std::shared_ptr<EntryPages> pages);
+
+  std::uint64_t size() const noexcept { return size_; }
+  /// The file whose bytes the entries are; nullptr for others. Two looks at one may then differ.
+  const std::shared_ptr<const MappedFile>& file() const noexcept { return file_; }
+  /// Those that are made on demand, or nullptr.
+  EntryPages* pages() const noexcept { return pages_.get(); }
+  /// Where entry `number` is in the file.
+  std::uint64_t byte_of(std::uint64_t number) const noexcept {
+    return first_ + number * Entry::kBytes;
+  }
+
+  /// REQUIRES number < size(). One that follows from a run has no hash. Throws what making it
+  /// throws for entries on demand.
+  Entry operator[](std::uint64_t number) const {
+    if (run_) return (*run_)[number];
+    const std::byte* p = memory_ != nullptr ? memory_ + number * Entry::kBytes : nullptr;
+    if (file_ != nullptr) p = file_->at(byte_of(number), Entry::kBytes);
+    return p != nullptr ? load_entry(p) : made(number);
+  }
+  /// The bytes of entries `numbers`: where they are if they are kept in memory, otherwise written
+  /// to `scratch`. REQUIRES 64 bytes of `scratch` for each, and entries that are not in a file.
+  std::span<const std::byte> bytes(Range numbers, std::span<std::byte> scratch) const;
+
+ private:
+  Entry made(std::uint64_t number) const;
+
+  std::uint64_t size_ = 0;
+  EntryTable table_;
+  const std::byte* memory_ = nullptr;  // of the table
+  std::optional<TileRun> run_;
+  std::shared_ptr<const MappedFile> file_;
+  std::uint64_t first_ = 0;
+  std::shared_ptr<EntryPages> pages_;
+};
+
+}  // namespace dapple::detail
