@@ -18,6 +18,7 @@
 #include "dapple/block.h"
 #include "dapple/blocked_object.h"
 #include "dapple/detail.h"
+#include "dapple/view.h"
 
 namespace dapple {
 
