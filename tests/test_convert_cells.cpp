@@ -77,7 +77,9 @@ Answer nearest_oracle(ValueType from, std::uint64_t bits, ValueType to) {
       from, [&](auto tag) { return static_cast<long double>(value_of<decltype(tag)>(bits)); });
   if (is_float(to)) {
     if (std::isnan(value)) return {true, 0};  // any NaN will do
-    return to == ValueType::f32 ? Answer{true, bits_of(static_cast<float>(value))}
+    const auto single = static_cast<float>(value);
+    if (to == ValueType::f32 && std::isinf(single) && !std::isinf(value)) return {};
+    return to == ValueType::f32 ? Answer{true, bits_of(single)}
                                 : Answer{true, bits_of(static_cast<double>(value))};
   }
   if (std::isnan(value)) return {};

@@ -98,12 +98,15 @@ bool convert_careful(From value, To& result) noexcept {
   }
 }
 
-/// Converts to the nearest value. False: outside the range of an integer type, or NaN there.
+/// Converts to the nearest value. False: out of range, so that a finite value stays finite, or NaN
+/// to an integer type.
 template <class To, class From>
 bool convert_nearest(From value, To& result) noexcept {
   if (convert_careful(value, result)) return true;
   if constexpr (std::is_floating_point_v<To>) {
-    return true;  // the careful conversion left the nearest float in `result`
+    // The careful conversion left the nearest float in `result`.
+    if constexpr (std::is_floating_point_v<From>) return !std::isinf(result) || std::isinf(value);
+    return true;
   } else if constexpr (std::is_floating_point_v<From>) {
     const From rounded = std::nearbyint(value);
     if (!in_range<To>(rounded)) return false;

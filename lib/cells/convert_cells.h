@@ -26,9 +26,9 @@ std::size_t convert_cells_lossy(ValueType from, const std::byte* source, std::si
 /// Converts one value, held in the low bytes of a word. False when it does not fit exactly.
 bool convert_cell(ValueType from, std::uint64_t bits, ValueType to, std::uint64_t& result) noexcept;
 
-/// The same, rounding to the nearest value of `to`, ties to even; what exceeds the largest float
-/// becomes infinity. False only when the rounded number is outside the range of an integer type, or
-/// is NaN.
+/// The same, rounding to the nearest value of `to`, ties to even. False when the rounded number is
+/// outside the range of `to` (a finite value never becomes infinity), or a NaN has to become an
+/// integer.
 bool convert_cell_lossy(ValueType from, std::uint64_t bits, ValueType to,
                         std::uint64_t& result) noexcept;
 
