@@ -79,53 +79,80 @@ TEST_CASE("daphne meta: what DAPHNE cannot hold is refused") {
   REQUIRE(type);
   CHECK(type->code() == Errc::unsupported);
   CHECK(type->detail() ==
-        "expected a value type that DAPHNE has (f64 f32 i64 i32 i8 u64 u32 u8), got u16");
+        "DAPHNE has no value type u16, only f64, f32, i64, i32, i8, u64, u32 and u8");
   schema.kind = ObjectKind::frame;
   schema.columns = {{"\xff", ValueType::f64}};
   const auto label = test::error_of([&] { daphne_meta_text(schema); });
   REQUIRE(label);
-  CHECK(label->detail() == "expected labels in UTF-8 for a .meta file, got '\\xff'");
+  CHECK(label->detail() == "the label '\\xff' is not UTF-8, as labels in a .meta file must be");
 }
 
 TEST_CASE("daphne meta: every fault is named with its byte") {
   CHECK(meta_error("") ==
-        "x.meta: corrupt at byte 0: expected JSON with a '{', got the end of the file");
-  CHECK(meta_error("4,3,1,f64") == "x.meta: corrupt at byte 0: expected JSON with a '{', got '4'");
+        "x.meta: corrupt at byte 0: not valid JSON: syntax error while parsing value - unexpected "
+        "end of input; expected '[', '{', or a literal");
+  CHECK(meta_error("4,3,1,f64") == "x.meta: corrupt at byte 0: not a JSON object");
+  CHECK(meta_error("[]") == "x.meta: corrupt at byte 0: not a JSON object");
   CHECK(meta_error(R"({"numCols":1})") ==
-        "x.meta: corrupt at byte 12: expected a member 'numRows', got none");
+        "x.meta: corrupt at byte 12: there is no member 'numRows'");
   CHECK(meta_error(R"({"numRows":1})") ==
-        "x.meta: corrupt at byte 12: expected a member 'numCols', got none");
+        "x.meta: corrupt at byte 12: there is no member 'numCols'");
   CHECK(meta_error(R"({"numRows":1,"numCols":1})") ==
-        "x.meta: corrupt at byte 24: expected a member 'valueType' or 'schema', got none");
+        "x.meta: corrupt at byte 24: there is neither a member 'valueType' nor a 'schema'");
   CHECK(meta_error(R"({"numRows":1.5})") ==
-        "x.meta: corrupt at byte 11: expected a whole number of 64 bits, got '1'");
-  CHECK(meta_error(R"({"numRows":-5})") == "x.meta: corrupt at byte 11: expected a count, got -5");
+        "x.meta: corrupt at byte 11: the member 'numRows' must be a whole number, not a number "
+        "that is not a whole one of 64 bits");
+  CHECK(meta_error(R"({"numRows":-5})") ==
+        "x.meta: corrupt at byte 11: the member 'numRows' is -5, but a count is never negative");
+  CHECK(meta_error(R"({"numRows": 9223372036854775808})") ==
+        "x.meta: corrupt at byte 12: the member 'numRows' is 9223372036854775808, which is too "
+        "large");
+  CHECK(meta_error(R"({"numRows" : "5"})") ==
+        "x.meta: corrupt at byte 13: the member 'numRows' must be a whole number, not a string");
+  CHECK(meta_error(R"({"numNonZeros":[]})") ==
+        "x.meta: corrupt at byte 15: the member 'numNonZeros' must be a whole number, not an "
+        "array");
+  CHECK(meta_error(R"({"valueType":true})") ==
+        "x.meta: corrupt at byte 13: the member 'valueType' must be a string, not a truth value");
+  CHECK(meta_error(R"({"schema":{}})") ==
+        "x.meta: corrupt at byte 10: the member 'schema' must be an array, not an object");
+  CHECK(meta_error(R"({"schema":[ 5]})") ==
+        "x.meta: corrupt at byte 12: a column of the schema must be an object");
+  CHECK(meta_error(R"({"schema":[{"label":null}]})") ==
+        "x.meta: corrupt at byte 20: the member 'label' must be a string, not null");
   CHECK(meta_error(R"({"numRows":01})") ==
-        "x.meta: corrupt at byte 12: expected a comma or a '}', got '1'");
-  CHECK(meta_error(R"({"numRows":1,"numRows":1})") ==
-        "x.meta: corrupt at byte 13: expected one member 'numRows', got another");
-  CHECK(meta_error(R"({"numRows":1,})") ==
-        "x.meta: corrupt at byte 13: expected a string, got '}'");
-  CHECK(meta_error(R"({"numRows" 1})") == "x.meta: corrupt at byte 11: expected a colon, got '1'");
+        "x.meta: corrupt at byte 12: not valid JSON: syntax error while parsing object - "
+        "unexpected number literal; expected '}'");
+  CHECK(meta_error(R"({"numRows":1, "numRows":1})") ==
+        "x.meta: corrupt at byte 14: the member 'numRows' is there twice");
+  CHECK(meta_error(R"({"schema":[{"label":"a","label":"b"}]})") ==
+        "x.meta: corrupt at byte 24: the member 'label' is there twice");
+  CHECK(
+      meta_error(R"({"numRows":1,})")
+          .starts_with(
+              "x.meta: corrupt at byte 13: not valid JSON: syntax error while parsing object key"));
   CHECK(meta_error(R"({"numRows":1,"numCols":1,"valueType":"str"})") ==
-        "x.meta: at byte 37: expected a value type f64, f32, si64, si32, si8, ui64, ui32 "
-        "or ui8, got 'str'");
+        "x.meta: at byte 37: the value type 'str' is none of f64, f32, si64, si32, si8, "
+        "ui64, ui32 and ui8");
   CHECK(meta_error(R"({"numRows":1,"numCols":2,"schema":[{"label":"a","valueType":"f64"}]})") ==
-        "x.meta: corrupt at byte 67: expected a schema of 2 columns, got 1");
+        "x.meta: corrupt at byte 67: 'numCols' is 2, but the schema has 1 columns");
   CHECK(meta_error(R"({"numRows":1,"numCols":1,"schema":[{"label":"a"}]})") ==
-        "x.meta: corrupt at byte 49: expected a value type for column 0, got none");
-  CHECK(meta_error(R"({"a":"\x"})") ==
-        "x.meta: corrupt at byte 7: expected an escape sequence, got 'x'");
-  CHECK(meta_error(R"({"a":"\ud800"})") ==
-        "x.meta: corrupt at byte 6: expected a pair of surrogates, got '\\'");
-  CHECK(meta_error("{\"a\":\"\xff\"}") == "x.meta: corrupt at byte 6: expected UTF-8, got '\\xff'");
-  CHECK(meta_error("{\"a\":\"\n\"}") ==
-        "x.meta: corrupt at byte 6: expected no control character in a string, got '\\x0a'");
-  CHECK(meta_error("{\"a\":\"") ==
-        "x.meta: corrupt at byte 6: expected the end of a string, got the end of the file");
-  CHECK(meta_error(R"({"numRows":1,"numCols":1,"valueType":"f64"}x)") ==
-        "x.meta: corrupt at byte 43: expected the end of the JSON text, got 'x'");
-  CHECK(meta_error(R"({"a":nul})") == "x.meta: corrupt at byte 5: expected a JSON value, got 'n'");
+        "x.meta: corrupt at byte 49: column 0 has no value type");
+  CHECK(meta_error(R"({"a":"\x"})").starts_with("x.meta: corrupt at byte 7: not valid JSON: "));
+  CHECK(
+      meta_error(R"({"a":"\ud800"})").starts_with("x.meta: corrupt at byte 12: not valid JSON: "));
+  CHECK(meta_error("{\"a\":\"\xff\"}").starts_with("x.meta: corrupt at byte 6: not valid JSON: "));
+  CHECK(meta_error("{\"a\":\"\n\"}").starts_with("x.meta: corrupt at byte 6: not valid JSON: "));
+  CHECK(meta_error("{\"a\":\"").starts_with("x.meta: corrupt at byte 6: not valid JSON: "));
+  CHECK(meta_error(R"({"numRows":1,"numCols":1,"valueType":"f64"}x)")
+            .starts_with("x.meta: corrupt at byte 43: not valid JSON: "));
+  CHECK(meta_error(std::string(R"({"numRows":1,"numCols":1,"valueType":"f64"})") + '\0' + "x") ==
+        "x.meta: corrupt at byte 43: the JSON object ends here, but the file goes on");
+  CHECK(meta_error(R"({"a":nul})").starts_with("x.meta: corrupt at byte 8: not valid JSON: "));
+}
+
+TEST_CASE("daphne meta: a byte order mark is passed over") {
+  CHECK(parse("\xef\xbb\xbf {\"numRows\":1,\"numCols\":2,\"valueType\":\"f64\"}\n").cols == 2);
 }
 
 TEST_CASE("daphne meta: depth costs nothing but bytes") {

@@ -16,6 +16,7 @@ OWNERS = {
     "xxh": {"lib/io/hash.cpp"},
     "tbb/": {"lib/base/parallel.h"},
     "oneapi/": {"lib/base/parallel.h"},
+    "nlohmann/": {"lib/foreign/meta/daphne_meta.cpp"},
 }
 APPS_ONLY = ("fmt/", "CLI/", "doctest/")
 

@@ -24,7 +24,7 @@ struct DaphneMeta {
   std::optional<std::uint64_t> stored;    // values that are not zero, where the file says
 };
 
-/// What stands in `text`, the content of `file`. Keys other than DAPHNE's are skipped. Throws
+/// What `text`, the content of `file`, says. Keys other than DAPHNE's are skipped. Throws
 /// corrupt when it is no such JSON, unsupported for a value type without cells (str).
 DaphneMeta parse_daphne_meta(std::string_view text, const std::string& file);
 
