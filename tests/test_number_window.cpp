@@ -82,6 +82,19 @@ void check_value(const char* p, const PlainNumber& number) {
   CHECK(std::memcmp(&value, &expected, sizeof value) == 0);
 }
 
+/// `read_at` against the reader that looks at one character after the other.
+template <class T>
+void check_read_at(NumberWindow& window, const char* p, const char* end) {
+  T value{}, expected{};
+  const detail::NumberText text = detail::read_number(p, end, expected);
+  const detail::NumberText got = window.read_at(p, value);
+  CHECK(got.end == text.end);
+  CHECK(got.error == text.error);
+  if (text.error == detail::NumberError::none) {
+    CHECK(std::memcmp(&value, &expected, sizeof value) == 0);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("number window: any place of any text, visited in any order, is as a naive look says") {
@@ -95,6 +108,10 @@ TEST_CASE("number window: any place of any text, visited in any order, is as a n
       CAPTURE(text.substr(at, 80));
       const PlainNumber expected = naive(std::string_view(text).substr(at));
       const PlainNumber found = window.at(text.data() + at);
+      check_read_at<double>(window, text.data() + at, end);
+      check_read_at<float>(window, text.data() + at, end);
+      check_read_at<std::int64_t>(window, text.data() + at, end);
+      check_read_at<std::uint16_t>(window, text.data() + at, end);
       if (found.length > 0) {
         CHECK(found.length == expected.length);
         CHECK(found.point == expected.point);

@@ -53,29 +53,65 @@ class NumberWindow {
     return one_point && digits ? number : PlainNumber{};
   }
 
-  /// Reads the number's value; false when it has too many digits for the fast path, or a point or a
-  /// sign that T cannot hold. `number` is what `at(p)` returned.
+  /// Reads the number's value; false when it has too many digits for T, or a point or a sign that T
+  /// cannot hold. `number` is what `at(p)` returned.
   template <Value T>
   static bool read(const char* p, const PlainNumber& number, T& value) noexcept {
     const std::uint64_t whole = number.whole_digits(), places = number.places();
-    if (whole > 8 || places > 8) return false;
-    const std::uint64_t front = read_eight(p + number.minus, whole);
     const bool negative = number.minus != 0;
     if constexpr (std::is_floating_point_v<T>) {
-      const std::uint64_t behind = read_eight(p + number.point + 1, places);
-      return exact_float(front * kPowersOfTen[places] + behind,
-                         -static_cast<std::ptrdiff_t>(places), negative, value);
+      if (whole <= kSwar && places <= 2 * kSwar && whole + places <= 19) {
+        const std::uint64_t front = read_eight(p + number.minus, whole);
+        const std::uint64_t behind = read_sixteen(p + number.point + 1, places);
+        if (exact_float(front * kPowersOfTen[places] + behind, -static_cast<std::ptrdiff_t>(places),
+                        negative, value)) {
+          return true;
+        }
+      }
+      return std::from_chars(p, p + number.length, value).ec == std::errc();
     } else {
-      return !number.has_point() && exact_integer(front, negative, value);
+      return whole <= 2 * kSwar && !number.has_point() &&
+             exact_integer(read_sixteen(p + number.minus, whole), negative, value);
     }
+  }
+
+  /// As `read_number`, for the number at `p`. REQUIRES p <= end.
+  template <Value T>
+  NumberText read_at(const char* p, T& value) noexcept {
+    const PlainNumber plain = at(p);
+    if (plain.length > 0) {
+      const char* const stop = p + plain.length;
+      if ((*stop | 0x20) != 'e' && read(p, plain, value)) return {stop, NumberError::none};
+      // So many digits rarely make an exact product: the general algorithm reads them anew.
+      if constexpr (std::is_floating_point_v<T>) {
+        if (plain.length > 17) return read_float_slowly(p, end_, value);
+      }
+    }
+    return read_number(p, end_, value);
   }
 
  private:
   static constexpr std::ptrdiff_t kWidth = 64;
   /// `read` may load this many bytes past the end of a number.
   static constexpr std::ptrdiff_t kSlack = 16;
-  static constexpr std::uint64_t kPowersOfTen[] = {1,      10,      100,      1000,     10000,
-                                                   100000, 1000000, 10000000, 100000000};
+  static constexpr std::uint64_t kSwar = 8;  // digits that are combined at once
+  static constexpr std::uint64_t kPowersOfTen[] = {1,
+                                                   10,
+                                                   100,
+                                                   1000,
+                                                   10000,
+                                                   100000,
+                                                   1000000,
+                                                   10000000,
+                                                   100000000,
+                                                   1000000000,
+                                                   10000000000,
+                                                   100000000000,
+                                                   1000000000000,
+                                                   10000000000000,
+                                                   100000000000000,
+                                                   1000000000000000,
+                                                   10000000000000000};
 
   /// The lowest set bit. REQUIRES bits != 0.
   static std::uint64_t lowest(std::uint64_t bits) noexcept {
@@ -118,16 +154,20 @@ class NumberWindow {
 #endif
   }
 
-  /// The value of `n` <= 8 digits, combined pairwise (SWAR).
+  /// The value of `n` <= 8 digits.
   static std::uint64_t read_eight(const char* p, std::uint64_t n) noexcept {
     auto digits = load_le<std::uint64_t>(reinterpret_cast<const std::byte*>(p));
     // Shift the other characters out, and zeros in. In two halves, since a shift by 64 is
     // undefined.
     const std::uint64_t half = 4 * (8 - n);
-    digits = digits << half << half & 0x0F0F0F0F0F0F0F0FU;
-    digits = digits * (1 + (10 << 8)) >> 8 & 0x00FF00FF00FF00FFU;
-    digits = digits * (1 + (100 << 16)) >> 16 & 0x0000FFFF0000FFFFU;
-    return digits * (1 + (std::uint64_t{10000} << 32)) >> 32;
+    return combine_eight(digits << half << half & 0x0F0F0F0F0F0F0F0FU);
+  }
+
+  /// The same of `n` <= 16 digits.
+  static std::uint64_t read_sixteen(const char* p, std::uint64_t n) noexcept {
+    if (n <= kSwar) return read_eight(p, n);
+    const std::uint64_t front = n - kSwar;
+    return read_eight(p, front) * kPowersOfTen[kSwar] + read_eight(p + front, kSwar);
   }
 
   const char* end_;
