@@ -54,6 +54,8 @@ std::string_view advice(Remedy remedy) noexcept {
       return "--drop-labels leaves them out";
     case Remedy::other_columns:
       return "--column chooses others, --drop-unsupported leaves these out";
+    case Remedy::gunzip:
+      return "try zcat FILE | dapple convert - OUT --from csv";
   }
   return "";
 }

@@ -36,6 +36,7 @@ enum class Remedy : std::uint8_t {
   allow_loss,      // ConvertOptions::allow_loss
   drop_labels,     // ConvertOptions::drop_labels
   other_columns,   // IdvOptions::drop_unsupported, or ::columns
+  gunzip,          // read what gzip -d gives
 };
 
 /// The code's name as printed in messages and in JSON, for example "not_recognised".

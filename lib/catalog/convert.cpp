@@ -72,8 +72,8 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
   return source;
 }
 
-/// Throws absent at once, where a writer might find it only behind rows without number. Only files
-/// whose blocks lie anywhere can have absent cells. O(blocks).
+/// Throws absent at once, where a writer might find that out only after any number of rows. Only
+/// files whose blocks may be anywhere can have absent cells. O(blocks).
 void require_covered(const Source& source, const Selection& part, const ConvertOptions& options) {
   const Store& store = source.store();
   const BlockIndex& index = store.index();
@@ -111,7 +111,7 @@ void require_no_meta(const Source& source, const std::filesystem::path& out, boo
               Remedy::overwrite);
 }
 
-/// Gives `file` its name, where no .meta file stands beside it. REQUIRES `require_no_meta`.
+/// Gives `file` its name, without a .meta file beside it. REQUIRES `require_no_meta`.
 void publish_without_meta(OutputFile& file, const std::filesystem::path& out, bool sync) {
   const std::filesystem::path meta = daphne_meta_path(out);
   std::error_code reason;

@@ -23,7 +23,7 @@ namespace detail {
 namespace {
 
 // name, title, extensions, reads, writes, streams; recognise, open, write, write_file, holds_text,
-// holds_labels, reads_meta
+// holds_labels, reads_meta, check_values
 constexpr std::array kTable = {
     Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
@@ -61,7 +61,11 @@ constexpr std::array kTable = {
            idv::recognise_idv,
            idv::open_idv,
            nullptr,
-           idv::write_idv},
+           idv::write_idv,
+           false,
+           true,
+           false,
+           idv::check_values},
     Format{{"mtx", "Matrix Market", ".mtx", true, true, true},
            mtx::recognise_mtx,
            mtx::open_mtx,
@@ -122,6 +126,26 @@ std::string list_formats(F choose, std::string_view FormatInfo::*word) {
 bool reads(const FormatInfo& info) { return info.reads; }
 bool writes(const FormatInfo& info) { return info.writes; }
 
+/// Throws not_recognised for archives and compressed files, which hold no format of their own.
+void require_uncompressed(const Probe& probe) {
+  struct Kind {
+    std::string_view magic, what;
+    Remedy remedy = Remedy::none;
+  };
+  constexpr Kind kKinds[] = {
+      {"\x1f\x8b", "compressed with gzip; decompress it first", Remedy::gunzip},
+      {"\x28\xb5\x2f\xfd", "compressed with zstd; decompress it first"},
+      {"\xfd\x37zXZ", "compressed with xz; decompress it first"},
+      {"BZh", "compressed with bzip2; decompress it first"},
+      {"PK\x03\x04", "a ZIP archive, as .npz files are; unpack it first"}};
+  const std::string_view head(reinterpret_cast<const char*>(probe.head.data()), probe.head.size());
+  for (const Kind& kind : kKinds) {
+    if (!head.starts_with(kind.magic)) continue;
+    throw Error(Errc::not_recognised, probe.file.name(), std::nullopt, std::string(kind.what),
+                kind.remedy);
+  }
+}
+
 [[gnu::noinline]] const Format& best_match(const MappedFile& file) {
   constexpr std::uint64_t kHead = 4096;
   Probe probe{file, dbdf::first_look(file), {}};
@@ -140,6 +164,8 @@ bool writes(const FormatInfo& info) { return info.writes; }
       best = &format;
     }
   }
+  if (best != nullptr && surest != Match::by_name) return *best;
+  require_uncompressed(probe);
   if (best != nullptr) return *best;
   throw Error(
       Errc::not_recognised, file.name(), std::nullopt,

@@ -38,6 +38,9 @@ struct Format {
   /// FILE.meta, where there is one beside a FILE, says what is in it (daphne_meta.h), though
   /// `write` makes none.
   bool reads_meta = false;
+  /// Throws corrupt for values of a block that can be read, but that the format does not allow.
+  /// Null: there are none.
+  void (*check_values)(const Store&, const Entry&) = nullptr;
 };
 
 /// One row per format. Formats are asked in this order: files of the DAPHNE runtime start like

@@ -11,13 +11,14 @@ namespace dapple {
 
 namespace {
 
-VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Level level,
-                            OpenOptions options, const TakeProgress& progress) {
+VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
+                            const detail::Format& format, Level level, OpenOptions options,
+                            const TakeProgress& progress) {
   options.futhark.first = true;  // opening passes over all values
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
   try {
-    store = detail::open_store(file, options);
+    store = format.open(file, options);
   } catch (const Error& e) {
     if (e.code() != Errc::corrupt && e.code() != Errc::unsupported) throw;
     report.findings.push_back(e);
@@ -36,13 +37,21 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file, Lev
   for (std::uint64_t i = 0; i < store->index().size(); ++i) {
     collect([&] {
       const detail::Entry entry = store->confirmed_entry(i);
-      if (payload) detail::dbdf::read_all(*store, entry);
+      if (payload) {
+        detail::dbdf::read_all(*store, entry);
+        if (format.check_values != nullptr) format.check_values(*store, entry);
+      }
     });
     if (progress) progress(i + 1, store->index().size());
   }
   const auto texts = store->text_columns();
-  for (std::size_t k = 0; k < texts.size() && payload; ++k) {
-    if (!texts[k].readable) continue;
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    if (!texts[k].readable) {
+      report.findings.push_back(
+          Error(Errc::unsupported, file->name(), std::nullopt,
+                "column \"" + texts[k].label + "\" cannot be read: " + texts[k].type));
+    }
+    if (!texts[k].readable || !payload) continue;
     collect([&] {
       store->read_text(k, {0, store->schema().rows}, [](std::uint64_t, std::string_view) {});
     });
@@ -61,7 +70,7 @@ VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOp
     if (format.info.name == detail::dbdf::kCodec.format) {
       return detail::dbdf::verify_dbdf(file, level, progress);
     }
-    return verify_foreign(file, level, options, progress);
+    return verify_foreign(file, format, level, options, progress);
   });
 }
 

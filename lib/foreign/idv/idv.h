@@ -1,4 +1,4 @@
-// ML.NET's binary data view (.idv): columns of compressed blocks behind lookup tables.
+// ML.NET's binary data view (.idv): columns of compressed blocks that lookup tables point to.
 // FORMAT.md gives every byte, and says which columns of an object a column of the file makes.
 #pragma once
 
@@ -26,5 +26,9 @@ std::shared_ptr<const Store> open_idv(std::shared_ptr<MappedFile> file, const Op
 /// without columns or with more than 2^31 - 1.
 WriteSummary write_idv(const Source& source, const std::filesystem::path& path,
                        const ConvertOptions& options);
+
+/// Throws corrupt for values of a block that can be read, but that ML.NET refuses: dates out of
+/// range. REQUIRES an opened .idv file.
+void check_values(const Store& store, const Entry& entry);
 
 }  // namespace dapple::detail::idv

@@ -31,7 +31,7 @@ constexpr std::array kItems = {
     ItemType{"TextSpan", "Text", Layout::text},
 };
 
-/// Where a definition stands; what it may be depends on it.
+/// Where a definition is found, which decides what it may be.
 enum class Level : std::uint8_t { column, in_vector, in_key };
 
 const ItemType* find_item(std::string_view load_name) noexcept {
@@ -49,8 +49,8 @@ void read_key(ByteReader& in, bool old_form, ValueCodec& codec) {
   if (!codec.known()) return;
   const ItemType& item = *codec.item;
   if (item.layout != Layout::number || is_signed(item.value_type)) {
-    in.fail(start, "expected a key of Byte, UInt16, UInt32 or UInt64, got one of " +
-                       std::string(item.load_name));
+    in.fail(start,
+            "a key is a Byte, UInt16, UInt32 or UInt64, not a " + std::string(item.load_name));
   }
   const std::uint64_t most =
       std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_of(item.value_type));
@@ -92,7 +92,7 @@ void read_vector(ByteReader& in, ValueCodec& codec) {
     codec.dims.push_back(static_cast<std::uint32_t>(dim));
     codec.size *= codec.dims.back();  // both below 2^31
     if (codec.size > kMaxInt) {
-      in.fail(at, "expected dimensions with a product of at most 2147483647, got a larger one");
+      in.fail(at, "the product of the dimensions is above 2147483647");
     }
   }
 }
@@ -100,7 +100,7 @@ void read_vector(ByteReader& in, ValueCodec& codec) {
 ValueCodec read_definition(ByteReader& in, Level level) {
   const std::uint64_t start = in.offset();
   const std::string load_name = read_string(in, "a codec's load name");
-  if (load_name.empty()) in.fail(start, "expected a codec's load name, got an empty one");
+  if (load_name.empty()) in.fail(start, "the codec's load name is empty");
   const std::uint64_t length = read_leb128(in, "the length of a codec's parameters");
   const std::uint64_t params_at = in.offset();
   const auto params = in.take(length, "a codec's parameters");
@@ -111,9 +111,8 @@ ValueCodec read_definition(ByteReader& in, Level level) {
   const bool vector = load_name == "VBuffer";
   if (codec.item == nullptr && !key && !vector) return codec;
   if ((vector && level != Level::column) || (key && level == Level::in_key)) {
-    in.fail(start, "expected the codec of " +
-                       std::string(level == Level::in_key ? "a key's" : "a vector's") +
-                       " items, got " + load_name);
+    in.fail(start, std::string(level == Level::in_key ? "a key" : "a vector") +
+                       " cannot have items of codec " + load_name);
   }
   ByteReader inside(params, params_at, in.file());
   if (key) read_key(inside, old_key, codec);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "lib/foreign/idv/idv_items.h"
@@ -44,6 +45,7 @@ class Collector {
       add_strip(number, part, 0, static_cast<std::uint32_t>(slots));
       for (std::uint64_t slot = 0; slot < slots; ++slot) {
         const auto named = names.find(slot);
+        if (named != names.end()) slots_named_.push_back({columns_.schema.columns.size(), number});
         std::string label = named != names.end() ? named->second : column.name;
         if (vector && named == names.end()) label += '.' + std::to_string(slot);
         label += parts[part].suffix;
@@ -88,9 +90,27 @@ class Collector {
     }
   }
 
-  Columns take() { return std::move(columns_); }
+  /// Labels of slots that other columns have too are told apart by their column's name in front.
+  Columns take() {
+    auto& columns = columns_.schema.columns;
+    std::unordered_map<std::string, std::uint32_t> seen;
+    if (!slots_named_.empty()) {
+      for (const Column& column : columns) ++seen[column.label];
+    }
+    for (const NamedSlot& slot : slots_named_) {
+      std::string& label = columns[slot.col].label;
+      if (seen.at(label) > 1) label = toc_[slot.column].name + '.' + label;
+    }
+    return std::move(columns_);
+  }
 
  private:
+  /// A column of the object with the name of its slot for a label.
+  struct NamedSlot {
+    std::uint64_t col;
+    std::uint32_t column;  // of the file
+  };
+
   void add_strip(std::uint32_t column, std::uint32_t part, std::uint64_t first_slot,
                  std::uint32_t width) {
     columns_.strips.push_back({column, part, first_slot, columns_.schema.cols, width});
@@ -102,6 +122,7 @@ class Collector {
   const std::vector<TocColumn>& toc_;
   Columns columns_;
   MetadataRoom room_;
+  std::vector<NamedSlot> slots_named_;
   std::set<std::uint32_t> read_;   // columns whose metadata took of it
   std::uint64_t slots_ = 0;        // of vectors
   std::uint64_t label_bytes_ = 0;  // and of their labels
@@ -113,9 +134,10 @@ bool is_matrix(const TocColumn& column) {
          parts_of(*column.codec.item).size() == 1;
 }
 
+/// The last column of that name: in ML.NET, it hides those before it.
 std::optional<std::uint32_t> find_named(const std::vector<TocColumn>& toc,
                                         const std::string& name) {
-  for (std::uint32_t i = 0; i < toc.size(); ++i) {
+  for (auto i = static_cast<std::uint32_t>(toc.size()); i-- > 0;) {
     if (toc[i].name == name) return i;
   }
   return std::nullopt;
@@ -144,8 +166,8 @@ std::optional<std::vector<std::uint32_t>> named_columns(const std::vector<TocCol
 
 [[noreturn]] void fail_dead(const MappedFile& file, const TocColumn& column) {
   throw Error(Errc::unsupported, file.name(), std::nullopt,
-              "expected a column that can be read, got \"" + column.name + "\", of " +
-                  (column.codec.known() ? "an unknown compression" : type_text(column.codec)));
+              "column \"" + column.name + "\" cannot be read: " +
+                  (column.codec.known() ? "unknown compression" : type_text(column.codec)));
 }
 
 /// A frame of names that are, in part, labels of single columns of the frame of the whole file.
@@ -161,13 +183,12 @@ Columns columns_by_label(const MappedFile& file, const Header& header,
       chosen.add(*number);
       continue;
     }
-    const auto found = std::find_if(all.schema.columns.begin(), all.schema.columns.end(),
-                                    [&](const Column& c) { return c.label == name; });
-    if (found == all.schema.columns.end()) {
-      throw Error(Errc::absent, file.name(), std::nullopt,
-                  "expected a column \"" + name + "\", got none of that name");
+    std::uint64_t col = all.schema.columns.size();
+    while (col > 0 && all.schema.columns[col - 1].label != name) --col;
+    if (col == 0) {
+      throw Error(Errc::absent, file.name(), std::nullopt, "no column \"" + name + '"');
     }
-    chosen.add_column(all, static_cast<std::uint64_t>(found - all.schema.columns.begin()));
+    chosen.add_column(all, col - 1);
   }
   return chosen.take();
 }

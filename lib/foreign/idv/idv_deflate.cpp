@@ -32,8 +32,8 @@ libdeflate_result run(Compression compression, std::span<const std::byte> in,
 }  // namespace
 
 std::string bad_data(Compression compression) {
-  return std::string("expected ") + (compression == Compression::zlib ? "zlib" : "DEFLATE") +
-         " data, got bytes that are none";
+  return std::string("the bytes are no ") +
+         (compression == Compression::zlib ? "zlib" : "DEFLATE") + " data";
 }
 
 std::string inflate(Compression compression, std::span<const std::byte> in,
@@ -42,11 +42,11 @@ std::string inflate(Compression compression, std::span<const std::byte> in,
   switch (run(compression, in, out, produced)) {
     case LIBDEFLATE_SUCCESS:
       if (produced == out.size()) return {};
-      return "expected " + std::to_string(out.size()) + " bytes after inflating, got " +
-             std::to_string(produced);
+      return "the data inflates to " + std::to_string(produced) + " bytes instead of " +
+             std::to_string(out.size());
     case LIBDEFLATE_SHORT_OUTPUT:
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-      return "expected " + std::to_string(out.size()) + " bytes after inflating, got more";
+      return "the data inflates to more than " + std::to_string(out.size()) + " bytes";
     case LIBDEFLATE_BAD_DATA:
       break;
   }

@@ -14,13 +14,13 @@ struct libdeflate_compressor;
 
 namespace dapple::detail::idv {
 
-/// Inflates all of `in` to exactly `out`. Bytes of `in` behind the end of the compressed data are
-/// ignored, as ML.NET does. Returns "" or what was wrong: "expected ..., got ...".
+/// Inflates all of `in` to exactly `out`. Bytes of `in` after the end of the compressed data are
+/// ignored, as ML.NET does. Returns "" or what was wrong.
 /// REQUIRES compression other than none.
 std::string inflate(Compression compression, std::span<const std::byte> in,
                     std::span<std::byte> out);
 
-/// "expected DEFLATE data, got bytes that are none".
+/// "the bytes are no DEFLATE data".
 std::string bad_data(Compression compression);
 
 enum class Inflated : std::uint8_t { all, too_much, bad };

@@ -76,7 +76,7 @@ std::uint64_t ItemRun::packed_bits(std::uint64_t i) const {
   if (item_->layout == Layout::bits) return (byte(i / 8) >> (i % 8)) & 1;
   const unsigned value = (byte(i / 4) >> (i % 4 * 2)) & 3;
   if (value == 3) {
-    block_->fail(at_ + i / 4, "expected a Boolean of 0, 1 or 2, got 3");
+    block_->fail(at_ + i / 4, "3 is no Boolean, which is 0, 1 or 2");
   }
   return value;
 }

@@ -66,7 +66,7 @@ SlotNames names_of_table(const MappedFile& file, const TocColumn& column, Metada
     std::string name = read_string(in, "a slot name");
     if (name.empty()) continue;
     if (!names.emplace(slot, std::move(name)).second) {
-      in.fail(at, "expected one name of slot " + std::to_string(slot) + ", got another");
+      in.fail(at, "slot " + std::to_string(slot) + " is named twice");
     }
   }
   return names;

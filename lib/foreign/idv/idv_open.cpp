@@ -89,7 +89,7 @@ std::string note_on(const std::vector<TextColumn>& texts) {
   std::string note;
   for (const TextColumn& column : texts) {
     if (column.readable) continue;
-    note += note.empty() ? "skipped, as ML.NET does: " : ", ";
+    note += note.empty() ? "left out, as nobody can read them: " : ", ";
     note += "column \"" + column.label + "\" of " + column.type;
   }
   return note;

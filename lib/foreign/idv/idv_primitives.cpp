@@ -15,7 +15,7 @@ std::string read_string(ByteReader& in, std::string_view what) {
   const auto bytes = in.take(length, what);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!is_utf8(text)) {
-    in.fail(text_start, "expected " + std::string(what) + " in UTF-8, got other bytes");
+    in.fail(text_start, std::string(what) + " is not UTF-8");
   }
   return std::string(text);
 }

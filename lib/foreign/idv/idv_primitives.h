@@ -1,4 +1,5 @@
-// The two variable-length primitives of the format: LEB128 numbers, and UTF-8 strings behind one.
+// The two variable-length primitives of the format: LEB128 numbers, and UTF-8 strings that start
+// with one.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,7 @@ std::uint64_t read_leb128(Reader& in, std::string_view what) {
   for (unsigned shift = 0;; shift += 7) {
     const auto byte = in.template le<std::uint8_t>(what);
     if (shift == 63 && byte > 1) {
-      in.fail(start, "expected " + std::string(what) +
-                         " as a LEB128 number of at most 64 bits, got a longer one");
+      in.fail(start, std::string(what) + " is no LEB128 number of at most 64 bits");
     }
     value |= std::uint64_t{byte & 0x7fu} << shift;
     if (byte < 0x80) return value;

@@ -12,8 +12,8 @@
 
 namespace dapple::detail::idv {
 
-/// Calls `take(row, text)` for each of `rows` of a block of `n` values. Texts stand as they are,
-/// missing ones as nothing; FORMAT.md says how other values look. Throws corrupt.
+/// Calls `take(row, text)` for each of `rows` of a block of `n` values. Texts are passed as they
+/// are, missing ones as nothing; FORMAT.md says how other values look. Throws corrupt.
 void render_block(const BlockBytes& block, const ValueCodec& codec, std::uint64_t n, Range rows,
                   const std::function<void(std::uint64_t row, std::string_view text)>& take);
 

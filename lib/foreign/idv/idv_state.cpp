@@ -1,7 +1,12 @@
 #include "lib/foreign/idv/idv_state.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
 
+#include "lib/foreign/idv/idv.h"
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_metadata.h"
 #include "lib/foreign/idv/idv_render.h"
@@ -36,6 +41,31 @@ std::string shortened(const std::string& text) {
   std::size_t end = kMost;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "... (" + std::to_string(text.size()) + " bytes)";
+}
+
+/// Ticks of 9999-12-31T23:59:59.9999999, the last that .NET's DateTime holds, and the minutes that
+/// a time zone may be ahead or behind.
+constexpr std::int64_t kMostTicks = 3'155'378'975'999'999'999;
+constexpr std::int64_t kMostMinutes = 14 * 60;
+
+/// What part `part` of a date of this item may be.
+struct DateRange {
+  std::int64_t least, most;
+  bool may_be_missing;  // as the smallest number of its type
+
+  bool holds(std::int64_t value, ValueType type) const noexcept {
+    const std::int64_t missing = type == ValueType::i64 ? std::numeric_limits<std::int64_t>::min()
+                                                        : std::numeric_limits<std::int16_t>::min();
+    return (value >= least && value <= most) || (may_be_missing && value == missing);
+  }
+};
+
+std::optional<DateRange> date_range(const ItemType& item, std::uint32_t part) noexcept {
+  const bool zoned = item.title == "DateTimeOffset";
+  if (!zoned && item.title != "DateTime") return std::nullopt;
+  const bool old = item.load_name.starts_with("Dv");
+  const bool minutes = zoned && parts_of(item)[part].value_type == ValueType::i16;
+  return minutes ? DateRange{-kMostMinutes, kMostMinutes, old} : DateRange{0, kMostTicks, old};
 }
 
 }  // namespace
@@ -106,6 +136,14 @@ std::vector<Detail> State::details(const Store& store) const {
                                       compression_text(column.compression) + ", " +
                                       std::to_string(column.block_rows) + " rows per block"});
   }
+  std::set<std::string_view> later;
+  std::vector<Detail> hidden;
+  for (std::size_t i = toc.size(); i-- > 0;) {
+    if (later.insert(toc[i].name).second) continue;
+    hidden.push_back({"hidden", '"' + toc[i].name + "\", column " + std::to_string(i) +
+                                    " of the file: a later one has its name"});
+  }
+  details.insert(details.end(), hidden.rbegin(), hidden.rend());
   MetadataRoom room(header);
   for (const TocColumn& column : toc) {
     for (const MetadataEntry& entry : read_metadata_table(store.file(), header, column, room)) {
@@ -118,6 +156,32 @@ std::vector<Detail> State::details(const Store& store) const {
     }
   }
   return details;
+}
+
+void check_values(const Store& store, const Entry& entry) {
+  const Contents& contents = store.state<State>().contents();
+  const Strip& strip = strip_of(contents, entry.pos.cx);
+  const TocColumn& column = contents.toc[strip.column];
+  const auto range = date_range(*column.codec.item, strip.part);
+  if (!range) return;
+  constexpr std::uint64_t kAtOnce = std::uint64_t{64} << 10;
+  const std::uint64_t band = std::max<std::uint64_t>(1, kAtOnce / entry.cols);
+  std::vector<std::int64_t> values;
+  for (std::uint64_t row = 0; row < entry.rows; row += band) {
+    const Range rows{row, std::min<std::uint64_t>(entry.rows, row + band)};
+    values.resize(rows.size() * entry.cols);
+    store.read_block(entry, {rows, {0, entry.cols}},
+                     {reinterpret_cast<std::byte*>(values.data()), ValueType::i64,
+                      entry.cols * sizeof values[0], sizeof values[0]});
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (range->holds(values[i], entry.value_type)) continue;
+      store.fail(Errc::corrupt, entry.offset,
+                 "column \"" + column.name + "\", row " +
+                     std::to_string(entry.pos.rx + row + i / entry.cols) + ": " +
+                     std::to_string(values[i]) + " is not a " +
+                     std::string(column.codec.item->title));
+    }
+  }
 }
 
 }  // namespace dapple::detail::idv

@@ -51,7 +51,7 @@ void TextRun::place_ends(const BlockReader& in, std::uint64_t text_at) {
   std::uint32_t units = 0;
   for (std::uint32_t byte = 0; byte < text_.size();) {
     const auto character = next_utf8(text_.substr(byte));
-    if (!character) in.fail(text_at + byte, "expected UTF-8, got other bytes");
+    if (!character) in.fail(text_at + byte, "the text is not UTF-8");
     const std::uint32_t width = character->value > 0xffff ? 2 : 1;  // a surrogate pair
     for (; next < ends_.size() && ends_[next].units < units + width; ++next) {
       ends_[next].byte = byte;

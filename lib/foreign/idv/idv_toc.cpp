@@ -33,8 +33,8 @@ void read_lookup_offset(ByteReader& in, const Header& header, TocColumn& column,
   if (header.rows == 0) return;
   const std::uint64_t blocks = block_count(header.rows, column.block_rows);
   if (blocks > room / kLookupBytes) {
-    in.fail(at, "expected lookup tables that fit between header and tail, got one of " +
-                    std::to_string(blocks) + " entries and room for " +
+    in.fail(at, "the lookup table has " + std::to_string(blocks) +
+                    " entries, but between header and tail there is room for " +
                     std::to_string(room / kLookupBytes));
   }
   room -= blocks * kLookupBytes;
@@ -114,9 +114,8 @@ void put_toc_column(std::vector<std::byte>& out, const TocColumn& column) {
 void MetadataRoom::take(const MappedFile& file, std::uint64_t offset, std::uint64_t bytes) {
   if (bytes > stored_) {
     throw Error(Errc::corrupt, file.name(), offset,
-                "expected metadata that no columns share, got " + std::to_string(bytes) +
-                    " bytes and room for " + std::to_string(stored_) +
-                    " that are not of other metadata");
+                std::to_string(bytes) + " bytes of metadata overlap other metadata: only " +
+                    std::to_string(stored_) + " bytes are left");
   }
   stored_ -= bytes;
 }
@@ -138,9 +137,9 @@ std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Hea
     const std::uint64_t at = in.offset();
     MetadataEntry entry;
     entry.kind = read_string(in, "a metadata kind");
-    if (entry.kind.empty()) in.fail(at, "expected a metadata kind, got an empty string");
+    if (entry.kind.empty()) in.fail(at, "the metadata kind is empty");
     if (!kinds.insert(entry.kind).second) {
-      in.fail(at, "expected each metadata kind once, got \"" + entry.kind + "\" again");
+      in.fail(at, "the metadata kind \"" + entry.kind + "\" is there twice");
     }
     entry.codec = read_codec(in);
     entry.compression = static_cast<Compression>(in.le<std::uint8_t>("a compression"));

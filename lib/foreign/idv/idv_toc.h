@@ -1,5 +1,5 @@
 // The table of contents: what the columns are, and where their lookup tables, metadata and slot
-// names stand. The version in the file's header decides which fields an entry has.
+// names are. The version in the file's header decides which fields an entry has.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ void VectorRun::count_items(std::uint64_t lengths_at, std::uint64_t counts_at) {
   for (std::uint64_t row = 0; row < n_; ++row) {
     const std::uint64_t slots = length(row);
     if (slots > kMaxInt) {
-      in_.fail(lengths_at + row * 4, "expected a vector length of at least 0, got a negative one");
+      in_.fail(lengths_at + row * 4, "the vector length is negative");
     }
     const std::int32_t stored = count(row);
     if (stored < -1 || (stored >= 0 && static_cast<std::uint64_t>(stored) >= slots)) {

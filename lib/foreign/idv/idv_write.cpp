@@ -31,8 +31,8 @@ std::vector<TocColumn> columns_of(const Source& source, const ConvertOptions& op
   };
   if (schema.kind == ObjectKind::matrix) {
     if (schema.cols < 1 || schema.cols > kMaxInt) {
-      fail("expected 1 to 2147483647 columns for a vector column of ML.NET, got " +
-           std::to_string(schema.cols));
+      fail("a matrix of " + std::to_string(schema.cols) +
+           " columns makes no vector of ML.NET, which has 1 to 2147483647 slots");
     }
     column.name = kMatrixColumn;
     column.codec.item = &number_item(schema.value_type);
@@ -43,18 +43,18 @@ std::vector<TocColumn> columns_of(const Source& source, const ConvertOptions& op
   }
   for (const Column& c : schema.columns) {
     if (c.label.empty()) {  // the format could hold it; ML.NET refuses the file
-      fail("expected a label for every column of an ML.NET file, got none for column " +
-           std::to_string(toc.size()));
+      fail("column " + std::to_string(toc.size()) +
+           " has no label, which ML.NET needs for every column");
     }
     if (!is_utf8(c.label)) {
-      fail("expected labels in UTF-8 for an ML.NET file, got one that is not in column " +
-           std::to_string(toc.size()));
+      fail("the label of column " + std::to_string(toc.size()) +
+           " is not UTF-8, as labels in an ML.NET file must be");
     }
     column.name = c.label;
     column.codec.item = &number_item(c.value_type);
     toc.push_back(column);
   }
-  if (toc.size() > kMaxInt) fail("expected at most 2147483647 columns, got more");
+  if (toc.size() > kMaxInt) fail("an ML.NET file has at most 2147483647 columns");
   return toc;
 }
 
@@ -67,7 +67,7 @@ struct Block {
 
 /// Cells of some bands of rows, as the blocks want them.
 struct Cells {
-  std::vector<std::byte> dense;        // a matrix row by row, or columns behind each other
+  std::vector<std::byte> dense;        // a matrix row by row, or column by column
   std::vector<std::size_t> column_at;  // of a frame: where each column starts
   std::vector<StoredCell> stored;      // of a sparse matrix, ascending
 };
@@ -229,7 +229,7 @@ void Writer::write(const Block& block, std::size_t column) {
   const std::span<const std::byte> bytes = deflate_ ? std::span(block.deflated) : block.raw;
   if (block.raw.size() > kMaxInt || bytes.size() > kMaxInt) {
     throw Error(Errc::unsupported, source_.store().file().name(), std::nullopt,
-                "expected rows of at most 2147483647 bytes for an ML.NET file, got a larger one");
+                "a row is larger than 2147483647 bytes, the most that an ML.NET file holds");
   }
   places_[column].push_back({out_.appended(), bytes.size(), block.raw.size()});
   out_.append(bytes);
