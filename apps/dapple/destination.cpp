@@ -97,6 +97,12 @@ void add_destination_flags(Command& command, Destination& destination) {
                "replace OUT if it exists; with daphne and csv, OUT.meta as well");
   command.flag("--drop-labels", destination.drop_labels,
                "leave out the labels of a frame if the format has no place for them");
+  command.flag("--short-floats", destination.short_floats,
+               "csv and mtx: f32 in the fewest digits that read back as f32; without it, in those "
+               "that read back to the same value as f64");
+  command.flag(
+      "--no-sync", [&destination] { destination.sync = false; },
+      "do not wait until OUT is on disk: faster, but a power cut may leave it damaged");
 }
 
 const FormatInfo& format_to_write(const Destination& destination) {
@@ -104,6 +110,9 @@ const FormatInfo& format_to_write(const Destination& destination) {
   if (destination.is_stdout() && !format.streams) {
     throw UsageError(fmt::format(
         "{} cannot be written to standard output; use -o OUT or name a file", format.name));
+  }
+  if (destination.short_floats && format.name != "csv" && format.name != "mtx") {
+    throw UsageError(fmt::format("--short-floats is for csv and mtx, not for {}", format.name));
   }
   return format;
 }
@@ -135,7 +144,9 @@ std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const
   options.to = format_to_write(destination).name;
   options.threads = console.threads;
   options.write.overwrite = destination.force;
+  options.write.sync = destination.sync;
   options.drop_labels = destination.drop_labels;
+  options.short_floats = destination.short_floats;
   options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
   if (!destination.is_stdout()) return convert(in, part, destination.path, options);
   convert(in, part, StdoutSink(console.out), options);

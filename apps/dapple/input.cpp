@@ -46,10 +46,18 @@ void add_reading_flags(Command& command, OpenOptions& options) {
 }
 
 std::variant<Matrix, Frame> open_input(const Input& input) {
-  auto object = input.file == "-" ? open_stream(STDIN_FILENO, input.name(), input.options)
-                                  : open(input.file, input.options);
-  require_flags_of(base(object).format(), input.options);
-  return object;
+  try {
+    auto object = input.file == "-" ? open_stream(STDIN_FILENO, input.name(), input.options)
+                                    : open(input.file, input.options);
+    require_flags_of(base(object).format(), input.options);
+    return object;
+  } catch (const Error& error) {
+    // Whoever asks to leave columns out, and is told that one cannot be read, must hear as well that
+    // the flag has no effect on such a file.
+    const bool csv = input.options.format == "csv" || input.file.ends_with(".csv");
+    if (csv && error.code() == Errc::unsupported) require_flags_of("csv", input.options);
+    throw;
+  }
 }
 
 void say_note(const Input& input, const BlockedObject& object, const Console& console) {

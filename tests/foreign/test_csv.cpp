@@ -176,7 +176,7 @@ TEST_CASE("csv: columns and rows are read in any order, type and layout") {
   CHECK(again == std::vector<std::int16_t>{6, 9});
   CHECK(error_of([&] {
           frame.read_column<std::int64_t>(1, {0, 1});
-        })->detail() == "expected a value of type i64 in line 2, column 2 ('b'), got '2.5'");
+        })->detail() == "line 2, column 2 ('b'): '2.5' does not fit i64");
 }
 
 TEST_CASE("csv: a large table is strips of equal numbers of rows, read by any number of threads") {
@@ -252,4 +252,27 @@ TEST_CASE("csv: tables in other programs' dialects") {
   CHECK(housing.rows() == 506);
   CHECK(housing.cols() == 14);
   CHECK(housing.column_type(housing.column("CharlesRiver")) == ValueType::i64);
+}
+
+TEST_CASE("csv: a .txt file of tabs is delimited text, other .txt files are not") {
+  const test::TempDir dir;
+  test::write_text(dir / "t.txt", "a\tb\n1\t2.5\n");
+  const auto object = open(dir / "t.txt");
+  CHECK(test::types_of(object) == "frame i64 f64");
+  test::write_text(dir / "t.txt", "Dear reader,\nthis is no table.\n");
+  CHECK(test::error_of([&] { open(dir / "t.txt"); })->code() == Errc::not_recognised);
+  test::write_text(dir / "t.txt", std::string_view("\0\t\n", 3));
+  CHECK(test::error_of([&] { open(dir / "t.txt"); })->code() == Errc::not_recognised);
+}
+
+TEST_CASE("csv: what is compressed says so, whatever its name") {
+  const test::TempDir dir;
+  const auto detail = [&](const char* name, std::string_view bytes) {
+    test::write_text(dir / name, bytes);
+    return test::error_of([&] { open(dir / name); }).value().detail();
+  };
+  CHECK(detail("t.csv.gz", "\x1f\x8b\x08rest") == "compressed with gzip; decompress it first");
+  CHECK(detail("t.csv", "\x1f\x8b\x08rest") == "compressed with gzip; decompress it first");
+  CHECK(detail("t.zst", "\x28\xb5\x2f\xfdrest") == "compressed with zstd; decompress it first");
+  CHECK(detail("t.npz", "PK\x03\x04rest") == "a ZIP archive, as .npz files are; unpack it first");
 }

@@ -37,42 +37,42 @@ std::string csv_error(std::string_view text, const CsvOptions& csv = {}) {
 
 }  // namespace
 
-TEST_CASE("csv errors: rows of another length name line, expected and got") {
+TEST_CASE("csv errors: rows of another length name the line and both lengths") {
   CHECK(csv_error("a,b,c\n1,2,3\n4,5\n") ==
-        "corrupt at byte 15: expected 3 fields in line 3, got 2");
-  CHECK(csv_error("1,2\n1,2,3,4\n") == "corrupt at byte 7: expected 2 fields in line 2, got 4");
-  CHECK(csv_error("a\n1,2\n") == "corrupt at byte 3: expected 1 field in line 2, got 2");
-  CHECK(csv_error("a,b\r\n1,2\r\n3") == "corrupt at byte 11: expected 2 fields in line 3, got 1");
+        "corrupt at byte 15: line 3 has 2 fields where the others have 3");
+  CHECK(csv_error("1,2\n1,2,3,4\n") ==
+        "corrupt at byte 7: line 2 has 4 fields where the others have 2");
+  CHECK(csv_error("a\n1,2\n") == "corrupt at byte 3: line 2 has 2 fields where the others have 1");
+  CHECK(csv_error("a,b\r\n1,2\r\n3") ==
+        "corrupt at byte 11: line 3 has 1 field where the others have 2");
   CHECK(csv_error("\"two\nlines\",b\n1\n") ==
-        "corrupt at byte 15: expected 2 fields in line 3, got 1");
+        "corrupt at byte 15: line 3 has 1 field where the others have 2");
 }
 
 TEST_CASE("csv errors: a lone carriage return ends no line, and is no part of a bare label") {
-  const std::string line =
-      "corrupt at byte 3: expected lines that end in \\n or \\r\\n, got a lone \\r";
+  const std::string line = "corrupt at byte 3: lines must end in \\n or \\r\\n, not in \\r alone";
   CHECK(csv_error("a,b\r1,2\r3,4\r") == line);
   CHECK(csv_error("1,2\r3,4\r5,6\r") == line);
   CHECK(csv_error("\"a\rb\",c\r\n1,2\r\n") == "no error");
 }
 
 TEST_CASE("csv errors: blank lines between rows") {
-  CHECK(csv_error("1,2\n\n3,4\n") ==
-        "corrupt at byte 4: expected 2 fields in line 2, got a blank line");
+  CHECK(csv_error("1,2\n\n3,4\n") == "corrupt at byte 4: line 2 is blank where the others have 2");
   CHECK(csv_error("1\n2\n\r\n\n3\n") ==
-        "corrupt at byte 4: expected 1 field in line 3, got a blank line");
+        "corrupt at byte 4: line 3 is blank where the others have 1");
   CHECK(csv_error("\n1,2\n3,4\n") ==
-        "corrupt at byte 0: expected labels or values in line 1, got a blank line");
+        "corrupt at byte 0: line 1 is blank: it has neither labels nor values");
   CHECK(csv_error("\n1\n", {.header = true}) ==
-        "corrupt at byte 0: expected labels or values in line 1, got a blank line");
+        "corrupt at byte 0: line 1 is blank: it has neither labels nor values");
 }
 
-TEST_CASE("csv errors: delimiters that stand in values are refused") {
+TEST_CASE("csv errors: delimiters that may be part of values are refused") {
   for (const char delimiter : std::string("\"\n\r+-./?059aezAEZ")) {
     CAPTURE(delimiter);
     const std::string line = csv_error("1\n", {.delimiter = delimiter});
-    CHECK(line.starts_with(
-        "invalid_argument: expected a delimiter that stands in no value, neither a letter nor a "
-        "digit nor one of \" + - . / ?, got '"));
+    CHECK(
+        line.find(" cannot be a delimiter: values are made of letters, digits and \" + - . / ?") !=
+        line.npos);
   }
   for (const char delimiter : std::string("\t ,;:|!#@[`{~\x80\xff")) {
     CAPTURE(delimiter);
@@ -82,7 +82,7 @@ TEST_CASE("csv errors: delimiters that stand in values are refused") {
 
 TEST_CASE("csv errors: an empty file") {
   const std::string expected =
-      "corrupt at byte 0: expected a line of labels or values, got an empty file";
+      "corrupt at byte 0: the file is empty: there is neither a label nor a value";
   CHECK(csv_error("") == expected);
   CHECK(csv_error("\xef\xbb\xbf") == expected);
   CHECK(csv_error("\n\r\n\n") == expected);
@@ -90,28 +90,27 @@ TEST_CASE("csv errors: an empty file") {
 
 TEST_CASE("csv errors: text that is no number") {
   CHECK(csv_error("a,pH\n1,2\n3,x1\n") ==
-        "unsupported at byte 11: expected a number in line 3, column 2 ('pH'), got 'x1'");
+        "unsupported at byte 11: line 3, column 2 ('pH'): 'x1' is not a number");
   CHECK(csv_error("1,2\n3,2020-01-31\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2, got '2020-01-31'");
+        "unsupported at byte 6: line 2, column 2: '2020-01-31' is not a number");
   CHECK(csv_error("1,2\n1.2.3,4\n") ==
-        "unsupported at byte 4: expected a number in line 2, column 1, got '1.2.3'");
+        "unsupported at byte 4: line 2, column 1: '1.2.3' is not a number");
   CHECK(csv_error("1;2\n3;4,5\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2, got '4,5'");
+        "unsupported at byte 6: line 2, column 2: '4,5' is not a number");
   CHECK(csv_error("1,2\n3,\"4,5\"\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2, got '4,5'");
+        "unsupported at byte 6: line 2, column 2: '4,5' is not a number");
   CHECK(csv_error("1,2\n3,\"4\n\"\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2, got '4\\x0a'");
+        "unsupported at byte 6: line 2, column 2: '4\\x0a' is not a number");
   CHECK(csv_error("1,2\n3,0x10\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2, got '0x10'");
-  CHECK(csv_error("1,2\n3,-\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2, got '-'");
+        "unsupported at byte 6: line 2, column 2: '0x10' is not a number");
+  CHECK(csv_error("1,2\n3,-\n") == "unsupported at byte 6: line 2, column 2: '-' is not a number");
   CHECK(csv_error("1,2\n3,1e\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2, got '1e'");
+        "unsupported at byte 6: line 2, column 2: '1e' is not a number");
   CHECK(csv_error("1,2\n3,4\r5\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2, got '4\\x0d5'");
+        "unsupported at byte 6: line 2, column 2: '4\\x0d5' is not a number");
   CHECK(csv_error("a\n" + std::string(100, 'z') + "\n") ==
-        "unsupported at byte 2: expected a number in line 2, column 1 ('a'), got '" +
-            std::string(40, 'z') + "...'");
+        "unsupported at byte 2: line 2, column 1 ('a'): '" + std::string(40, 'z') +
+            "...' is not a number");
 }
 
 TEST_CASE("csv errors: missing values, and how to read them") {
@@ -123,50 +122,44 @@ TEST_CASE("csv errors: missing values, and how to read them") {
   CHECK(remedy("a,b\n1,\n") == Remedy::missing_as_nan);
   CHECK(remedy("a,b\n1,x1\n") == Remedy::none);
   CHECK(csv_error("a,b\n1,\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2 ('b'), got an empty field");
-  CHECK(csv_error("1,2\n,3\n") ==
-        "unsupported at byte 4: expected a number in line 2, column 1, got an empty field");
+        "unsupported at byte 6: line 2, column 2 ('b'): the field is empty");
+  CHECK(csv_error("1,2\n,3\n") == "unsupported at byte 4: line 2, column 1: the field is empty");
   for (const char* missing : {"NA", "N/A", "?"}) {
     CAPTURE(missing);
     CHECK(csv_error("a,b\n1," + std::string(missing) + "\n") ==
-          "unsupported at byte 6: expected a number in line 2, column 2 ('b'), got '" +
-              std::string(missing) + "'");
+          "unsupported at byte 6: line 2, column 2 ('b'): '" + std::string(missing) +
+              "' is no value");
   }
   CHECK(csv_error("a,b\n1, \"\"\n") ==
-        "unsupported at byte 6: expected a number in line 2, column 2 ('b'), got ' \"\"'");
+        "unsupported at byte 6: line 2, column 2 ('b'): ' \"\"' is not a number");
   // An integer has no NaN.
   CHECK(csv_error("a\n?\n", {.missing_as_nan = true, .types = {{"a", ValueType::i32}}}) ==
-        "unsupported at byte 2: expected a value of type i32 in line 2, column 1 ('a'), got '?'");
+        "unsupported at byte 2: line 2, column 1 ('a'): '?' is no value, and i32 has no NaN");
 }
 
 TEST_CASE("csv errors: numbers that a type does not hold") {
   const auto given = [](ValueType type) { return CsvOptions{.types = {{"0", type}}}; };
   CHECK(csv_error("1\n300\n", given(ValueType::u8)) ==
-        "type_mismatch at byte 2: expected a value of type u8 in line 2, column 1, got '300'");
+        "type_mismatch at byte 2: line 2, column 1: '300' does not fit u8");
   CHECK(csv_error("1\n-1\n", given(ValueType::u64)) ==
-        "type_mismatch at byte 2: expected a value of type u64 in line 2, column 1, got '-1'");
+        "type_mismatch at byte 2: line 2, column 1: '-1' does not fit u64");
   CHECK(csv_error("1\n1.0\n", given(ValueType::i64)) ==
-        "type_mismatch at byte 2: expected a value of type i64 in line 2, column 1, got '1.0'");
+        "type_mismatch at byte 2: line 2, column 1: '1.0' does not fit i64");
   CHECK(csv_error("1\n9223372036854775808\n", given(ValueType::i64)) ==
-        "type_mismatch at byte 2: expected a value of type i64 in line 2, column 1, got "
-        "'9223372036854775808'");
+        "type_mismatch at byte 2: line 2, column 1: '9223372036854775808' does not fit i64");
   CHECK(csv_error("a,b\n1,2\n3,1e400\n") ==
-        "type_mismatch at byte 10: expected a value of type f64 in line 3, column 2 ('b'), got "
-        "'1e400'");
+        "type_mismatch at byte 10: line 3, column 2 ('b'): '1e400' is out of range for f64");
   CHECK(csv_error("1\n1e40\n", given(ValueType::f32)) ==
-        "type_mismatch at byte 2: expected a value of type f32 in line 2, column 1, got '1e40'");
+        "type_mismatch at byte 2: line 2, column 1: '1e40' is out of range for f32");
 }
 
 TEST_CASE("csv errors: quotes that do not close") {
   CHECK(csv_error("1,2\n3,\"4\n") ==
-        "corrupt at byte 6: expected a closing quote at the end of the field in line 2, column 2, "
-        "got '\"4\\x0a'");
+        "corrupt at byte 6: line 2, column 2: no quote closes the field '\"4\\x0a'");
   CHECK(csv_error("\"a\"b,c\n1,2\n") ==
-        "corrupt at byte 0: expected a closing quote at the end of the field in line 1, column 1, "
-        "got '\"a\"b,c\\x0a1,2\\x0a'");
+        "corrupt at byte 0: line 1, column 1: no quote closes the field '\"a\"b,c\\x0a1,2\\x0a'");
   CHECK(csv_error("a,\"b\n1,2\n") ==
-        "corrupt at byte 2: expected a closing quote at the end of the field in line 1, column 2, "
-        "got '\"b\\x0a1,2\\x0a'");
+        "corrupt at byte 2: line 1, column 2: no quote closes the field '\"b\\x0a1,2\\x0a'");
 }
 
 TEST_CASE("csv errors: a .meta file that tells of another table") {
@@ -179,15 +172,14 @@ TEST_CASE("csv errors: a .meta file that tells of another table") {
   };
   const auto rows = error(R"({"numRows":3,"numCols":2,"valueType":"f64"})", "1,2\n3,4\n");
   CHECK(rows.code() == Errc::corrupt);
-  CHECK(rows.detail() == "expected 3 rows as the .meta file says, got 2");
+  CHECK(rows.detail() == "there are 2 rows, but the .meta file says 3");
   const auto cols =
       error(R"({"numRows":2,"numCols":1152921504606846976,"valueType":"f64"})", "1,2\n3,4\n");
-  CHECK(cols.detail() ==
-        "expected 1152921504606846976 fields in line 1 as the .meta file says, got 2");
+  CHECK(cols.detail() == "line 1 has 2 fields, but the .meta file says 1152921504606846976");
   CHECK(error(R"({"numRows":2,"numCols":2,"valueType":"f64"})", "").detail() ==
-        "expected 2 rows as the .meta file says, got 0");
+        "there are 0 rows, but the .meta file says 2");
   const auto header = error(R"({"numRows":1,"numCols":2,"valueType":"f64"})", "a,b\n1,2\n");
-  CHECK(header.detail() == "expected a number in line 1, column 1, got 'a'");
+  CHECK(header.detail() == "line 1, column 1: 'a' is not a number");
   const auto broken = error("{", "1,2\n");
   CHECK(broken.file() == path.string() + ".meta");
   CHECK(broken.code() == Errc::corrupt);
@@ -195,8 +187,8 @@ TEST_CASE("csv errors: a .meta file that tells of another table") {
 
 TEST_CASE("csv errors: a cut or changed file gives an answer or an Error") {
   const std::string whole =
-      "\xef\xbb\xbf\"a\"\"x\",b,\"c\nd\"\r\n1,-2.5e3,nan\r\n\"4\", 5 ,-0\r\n18446744073709551615,"
-      "6.,NA\r\n";
+      "\xef\xbb\xbf\"a\"\"x\",b,\"c\nd\"\r\n1,-2.5e3,nan\r\n\"4\", 5 "
+      ",-0\r\n18446744073709551615,6.,NA\r\n";
   fuzz::MemoryFile file;
   const auto try_it = [&](const std::string& text) {
     file.set(std::as_bytes(std::span(text)));

@@ -59,9 +59,10 @@ TEST_CASE("csv: an integer that f64 cannot hold is not rounded for its neighbour
   REQUIRE(error);
   CHECK(error->code() == Errc::type_mismatch);
   CHECK(error->offset() == 0);
-  CHECK(error->detail() ==
-        "expected an integer that f64, the type of the other columns, holds in line 1, column 1, "
-        "got '9007199254740993' (a header line makes it a frame, the type '0=f64' rounds it)");
+  CHECK(
+      error->detail() ==
+      "line 1, column 1: '9007199254740993' is not exact as f64, the type of the other columns; a "
+      "header line makes it a frame, the type '0=f64' rounds it");
   CHECK(error_of([&] { csv.open("-1,18446744073709551615\n"); })->code() == Errc::type_mismatch);
   // Of those beyond 2^53 f64 holds some, and writers of f64 print them so.
   CHECK(test::types_of(csv.open("1152921504606846976,0.5\n")) == "matrix f64 f64");
@@ -81,9 +82,10 @@ TEST_CASE("csv: integers of more than 64 bits are not rounded unasked") {
   REQUIRE(error);
   CHECK(error->code() == Errc::type_mismatch);
   CHECK(error->offset() == 11);
-  CHECK(error->detail() ==
-        "expected integers that one of i64, u64 and f64 holds in line 3, column 2 ('b'), got "
-        "'100000000000000000000000' (the type 'b=f64' rounds it)");
+  CHECK(
+      error->detail() ==
+      "line 3, column 2 ('b'): '100000000000000000000000' is not exact as f64, and neither i64 nor "
+      "u64 holds all of the column; the type 'b=f64' rounds it");
   const std::map<std::string, ValueType> rounded = {{"b", ValueType::f64}};
   CHECK(test::cells_of(csv.open("b\n100000000000000000000000\n", {.types = rounded})) ==
         Cells{1e23});
@@ -131,12 +133,12 @@ TEST_CASE("csv: types can be given by label and by number") {
   const auto beyond = error_of([&] { test::cells_of(narrow); });
   REQUIRE(beyond);
   CHECK(beyond->code() == Errc::type_mismatch);
-  CHECK(beyond->detail() == "expected a value of type u8 in line 2, column 1, got '300'");
+  CHECK(beyond->detail() == "line 2, column 1: '300' does not fit u8");
   const auto error = error_of([&] { csv.open("a\n1\n", {.types = {{"b", ValueType::i8}}}); });
   REQUIRE(error);
   CHECK(error->code() == Errc::invalid_argument);
   CHECK(error->detail() ==
-        "expected a column's label or its number below 1 to give a type to, got 'b'");
+        "a type is given for 'b', which is neither a label nor the number of one of the 1 columns");
 }
 
 TEST_CASE("csv: f32 is read from the text, not by way of f64") {

@@ -19,7 +19,7 @@ namespace {
 
 /// The text of a table, by way of a DAPHNE file.
 std::string csv_of(const Table& table, const test::TempDir& dir, const Selection& part = {},
-                   unsigned threads = 1) {
+                   unsigned threads = 1, bool short_floats = false) {
   WriteOptions write;
   write.overwrite = true;
   write.sync = false;
@@ -27,6 +27,7 @@ std::string csv_of(const Table& table, const test::TempDir& dir, const Selection
   ConvertOptions to_csv;
   to_csv.to = "csv";
   to_csv.threads = threads;
+  to_csv.short_floats = short_floats;
   std::string text;
   convert(
       open(dir / "t.dbdf"), part,
@@ -120,7 +121,7 @@ TEST_CASE("csv write: objects without rows, and without columns") {
     const auto error = test::error_of([&] { csv_of(table, dir); });
     REQUIRE(error);
     CHECK(error->code() == Errc::unsupported);
-    CHECK(error->detail() == "expected at least one column to write as csv, got none");
+    CHECK(error->detail() == "csv cannot hold an object without columns");
   }
 }
 
@@ -187,5 +188,42 @@ TEST_CASE("csv write: any dialect of random numbers is read as a naive program r
     const Matrix m = Matrix::open(dir / "t.csv",
                                   {.format = "", .csv = {.header = false, .delimiter = delimiter}});
     CHECK(m.read<double>({{0, rows}, {0, cols}}) == expected);
+  }
+}
+
+TEST_CASE("csv write: f32 in digits that mean the same as f64, in the fewest only when asked") {
+  const test::TempDir dir;
+  Table table = frame({{"a", ValueType::f32}, {"b", ValueType::f64}}, 1);
+  table.set(0, 0, 0.1f);
+  table.set(0, 1, 0.1);
+  CHECK(csv_of(table, dir) == "a,b\n0.10000000149011612,0.1\n");
+  table.set(0, 0, 9007199254740992.0f);
+  CHECK(csv_of(table, dir) == "a,b\n9007199254740992,0.1\n");
+  table.set(0, 0, 0.1f);
+  CHECK(csv_of(table, dir, {}, 1, true) == "a,b\n0.1,0.1\n");
+}
+
+TEST_CASE("csv write: any f32 reads back as f64 to the value that it has") {
+  test::Rng rng(31);
+  const test::TempDir dir;
+  Table table{ObjectKind::matrix, 300, std::vector<Column>(3, {"", ValueType::f32})};
+  for (std::uint64_t r = 0; r < table.rows; ++r) {
+    for (std::uint64_t c = 0; c < 3; ++c) {
+      const auto bits = static_cast<std::uint32_t>(rng.bits());
+      float value = 0;
+      std::memcpy(&value, &bits, sizeof value);
+      table.set(r, c, std::isfinite(value) ? value : -0.0f);
+    }
+  }
+  const std::string text = csv_of(table, dir);
+  const char* p = text.c_str();
+  for (std::uint64_t r = 0; r < table.rows; ++r) {
+    for (std::uint64_t c = 0; c < 3; ++c, ++p) {
+      float value = 0;
+      std::memcpy(&value, &table.at(r, c), sizeof value);
+      char* end = nullptr;
+      CHECK(std::strtod(p, &end) == static_cast<double>(value));
+      p = end;
+    }
   }
 }

@@ -12,7 +12,7 @@
 
 namespace dapple::detail::csv {
 
-/// By name only: `.csv` and `.tsv`.
+/// By name only: `.csv`, `.tsv`, and `.txt` if its first line has tabs.
 Match recognise_csv(const Probe& probe);
 
 /// One pass over the text finds the rows, and the type of each column; cells are parsed when they

@@ -13,15 +13,15 @@ constexpr std::size_t kBytes = std::size_t{64} << 10;  // at most this far
 /// What a delimiter makes of the first lines.
 struct Guess {
   std::size_t lines = 0;   // whole ones
-  std::size_t first = 0;   // how often it stands in the first,
+  std::size_t first = 0;   // how often it is in the first,
   std::size_t second = 0;  //   and in the second
-  bool steady = true;      // as often in all
+  bool steady = true;      // equally often in all
 };
 
 /// A quote in a field counts as that only where the field begins with it, as in `find_field`.
 Guess try_delimiter(const char* p, const char* end, bool cut, char delimiter) noexcept {
   Guess guess;
-  // Behind the last row there may be blank lines.
+  // There may be blank lines after the last row.
   while (guess.lines < kLines && (guess.lines == 0 || !at_line_end(p, end))) {
     std::size_t count = 0;
     std::optional<Field> field = find_field(p, end, delimiter);
@@ -30,7 +30,7 @@ Guess try_delimiter(const char* p, const char* end, bool cut, char delimiter) no
     }
     const bool whole = field && (field->end != end || !cut);
     if (guess.lines == 0) guess.first = count;
-    if (!whole) {  // it goes on behind what is looked at, or a quote is not closed
+    if (!whole) {  // it goes on after what is looked at, or a quote is not closed
       guess.steady = guess.steady && cut;
       break;
     }
@@ -53,9 +53,9 @@ char guess_delimiter(std::string_view text) noexcept {
     guesses[i] = try_delimiter(text.data(), text.data() + text.size(), cut, kDelimiters[i]);
     several = several || guesses[i].lines > 1;
   }
-  // Of one line, any delimiter stands equally often in all.
+  // In a single line, any delimiter is equally often in all.
   const auto often = [several](const Guess& guess) { return several ? guess.second : guess.first; };
-  // Of those that stand as often in one line the first, of rows the comma.
+  // Among equals: the first of the list in a single line, the comma in several.
   std::size_t best = several ? kDelimiters.size() - 1 : 0;
   for (std::size_t i = 0; i < guesses.size(); ++i) {
     if (several && guesses[i].first > 0 && guesses[i].steady) return kDelimiters[i];

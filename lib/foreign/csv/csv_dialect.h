@@ -8,9 +8,9 @@
 
 namespace dapple::detail::csv {
 
-/// Tab, semicolon or comma: the first of them that stands in every one of the first lines equally
-/// often, else the one that stands most often in the second line, or in the first where no second
-/// one is seen. Quoted fields are passed over.
+/// Tab, semicolon or comma: the first of them that every one of the first lines has equally
+/// often, else the one that the second line has most often, or the first line where there is no
+/// second. Quoted fields are skipped.
 char guess_delimiter(std::string_view text) noexcept;
 
 /// True when the first line must be labels: a field that is neither a number nor missing, or one

@@ -75,33 +75,32 @@ class Opener {
 
   /// A file of nothing but line ends: without rows, as its .meta file must say.
   std::shared_ptr<const Store> open_empty() {
-    if (!meta_) fail(base_, "a line of labels or values", "an empty file");
+    if (!meta_) fail(base_, "the file is empty: there is neither a label nor a value");
     if (meta_->rows != 0) fail_meta_rows(file_->size(), 0);
     schema_.cols = meta_->cols;
     return make_store(BlockIndex::from_entries({}, 0, schema_.cols, file_->name()));
   }
 
-  [[noreturn]] void fail(const char* p, const std::string& expected, const std::string& got) const {
-    throw Error(Errc::corrupt, file_->name(), static_cast<std::uint64_t>(p - base_),
-                "expected " + expected + ", got " + got);
+  [[noreturn]] void fail(const char* p, const std::string& what) const {
+    throw Error(Errc::corrupt, file_->name(), static_cast<std::uint64_t>(p - base_), what);
   }
 
   [[noreturn]] void fail_meta_rows(std::uint64_t offset, std::uint64_t rows) const {
-    fail(base_ + offset, std::to_string(meta_->rows) + " rows as the .meta file says",
-         std::to_string(rows));
+    fail(base_ + offset, "there are " + std::to_string(rows) + " rows, but the .meta file says " +
+                             std::to_string(meta_->rows));
   }
 
   /// Tells the columns; `text_` is the first row afterwards.
   void read_first_line() {
-    if (at_line_end(text_, end_)) fail(text_, "labels or values in line 1", "a blank line");
+    if (at_line_end(text_, end_)) fail(text_, "line 1 is blank: it has neither labels nor values");
     const char* next = for_each_field([&](const Field&) { ++schema_.cols; });
     if (meta_ && meta_->cols != schema_.cols) {
-      fail(text_, fields_text(meta_->cols) + " in line 1 as the .meta file says",
-           std::to_string(schema_.cols));
+      fail(text_, "line 1 has " + fields_text(schema_.cols) + ", but the .meta file says " +
+                      std::to_string(meta_->cols));
     }
     if (schema_.cols > std::numeric_limits<std::uint32_t>::max()) {
       throw Error(Errc::unsupported, file_->name(), 0,
-                  "expected at most 4294967295 columns, got " + std::to_string(schema_.cols));
+                  std::to_string(schema_.cols) + " columns are more than 4294967295");
     }
     const bool blank_below = next == end_ || at_line_end(next, end_);
     if (!options_.header.value_or(
@@ -114,7 +113,7 @@ class Opener {
       for_each_field([&](const Field& field) {
         const std::size_t at = field.quoted ? std::string_view::npos : field.text.find('\r');
         if (at != std::string_view::npos) {
-          fail(field.text.data() + at, "lines that end in \\n or \\r\\n", "a lone \\r");
+          fail(field.text.data() + at, "lines must end in \\n or \\r\\n, not in \\r alone");
         }
         schema_.columns.push_back({unquoted(field), ValueType::f64});
       });
@@ -151,8 +150,9 @@ class Opener {
         const auto [stop, error] = std::from_chars(key.data(), end, col);
         if (error != std::errc() || stop != end || col >= schema_.cols) {
           throw Error(Errc::invalid_argument, file_->name(), std::nullopt,
-                      "expected a column's label or its number below " +
-                          std::to_string(schema_.cols) + " to give a type to, got " + shown(key));
+                      "a type is given for " + shown(key) +
+                          ", which is neither a label nor the number of one of the " +
+                          std::to_string(schema_.cols) + " columns");
         }
       }
       given_[col] = type;
@@ -210,8 +210,25 @@ class Opener {
 
 }  // namespace
 
+namespace {
+
+/// True when the first line of a file has tabs, and nothing else that text has not.
+bool starts_with_tabbed_line(std::span<const std::byte> head) noexcept {
+  bool tab = false;
+  for (const std::byte b : head) {
+    if (b == std::byte{'\n'}) break;
+    tab = tab || b == std::byte{'\t'};
+    if (b < std::byte{' '} && b != std::byte{'\t'} && b != std::byte{'\r'}) return false;
+  }
+  return tab;
+}
+
+}  // namespace
+
 Match recognise_csv(const Probe& probe) {
-  return probe.extension == ".csv" || probe.extension == ".tsv" ? Match::by_name : Match::no;
+  const bool by_name = probe.extension == ".csv" || probe.extension == ".tsv" ||
+                       (probe.extension == ".txt" && starts_with_tabbed_line(probe.head));
+  return by_name ? Match::by_name : Match::no;
 }
 
 std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file,

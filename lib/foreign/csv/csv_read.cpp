@@ -1,7 +1,7 @@
-// Reading: text to cells. Opening has seen to it that every row has its fields, that none holds a
-// line end, and whether one holds a delimiter in its quotes, so rows and mostly columns that nobody
-// asked for are passed over with memchr. What a file that changed since then holds is still never
-// read beyond its block.
+// Reading: text to cells. Opening has checked that every row has all its fields and that none holds
+// a line end, and found out whether one holds a delimiter in its quotes, so rows, and mostly
+// columns too, that nobody asked for are skipped with memchr. Even if the file has changed since
+// then, nothing outside the block is read.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -87,7 +87,7 @@ class Reader {
     for (row_ = rows.begin; row_ < rows.end; ++row_) {
       line_start_ = line;
       const char* p = line;
-      std::uint64_t col = 0;  // of the field at `p`, or behind `p` once one has been read
+      std::uint64_t col = 0;  // of the field at `p`, or the next one once that has been read
       for (const Run& run : runs) {
         if (run.col < col) {
           p = line;
@@ -159,13 +159,7 @@ class Reader {
 
   template <Value T>
   const char* read_field(const char* p, std::uint64_t col, T& value) {
-    if (const PlainNumber plain = window_.at(p); plain.length > 0) {
-      const char* const end = p + plain.length;
-      if (at_field_end(end, end_, state_.delimiter) && NumberWindow::read(p, plain, value)) {
-        return end;
-      }
-    }
-    const NumberText number = read_number(p, end_, value);
+    const NumberText number = window_.read_at(p, value);
     if (number.error == NumberError::none && at_field_end(number.end, end_, state_.delimiter)) {
       return number.end;
     }
@@ -202,9 +196,7 @@ class Reader {
   }
 
   [[noreturn]] void fail_count(const char* p, std::uint64_t fields) const {
-    store_.fail(Errc::corrupt, offset(p),
-                "expected " + fields_text(store_.schema().cols) + " in line " +
-                    std::to_string(line()) + ", got " + std::to_string(fields));
+    store_.fail(Errc::corrupt, offset(p), count_text(line(), fields, store_.schema().cols));
   }
 
   const Store& store_;

@@ -91,13 +91,11 @@ class Scanner {
   void require_only_blank_lines(const char* p) const {
     const char* q = p;
     while (q != end_ && at_line_end(q, end_)) q = past_line_end(q, end_);
-    if (q != end_) fail_fields(p, "a blank line");
+    if (q != end_) fail_fields(p, 0);
   }
 
-  [[noreturn]] void fail_fields(const char* p, const std::string& got) const {
-    throw Error(
-        Errc::corrupt, in_.file, offset(p),
-        "expected " + fields_text(cols_) + " in line " + std::to_string(line()) + ", got " + got);
+  [[noreturn]] void fail_fields(const char* p, std::uint64_t count) const {
+    throw Error(Errc::corrupt, in_.file, offset(p), count_text(line(), count, cols_));
   }
 
   /// Scans a row; returns the start of the next.
@@ -105,7 +103,7 @@ class Scanner {
     const char* p = start;
     for (std::size_t c = 0; c < cols_; ++c) {
       if (c > 0) {
-        if (p == end_ || *p != delimiter_) fail_fields(p, std::to_string(c));
+        if (p == end_ || *p != delimiter_) fail_fields(p, c);
         ++p;
       }
       p = field(p, c);
@@ -117,7 +115,7 @@ class Scanner {
         if (!more) break;
         q = more->end;
       }
-      fail_fields(p, std::to_string(count));
+      fail_fields(p, count);
     }
     return past_line_end(p, end_);
   }

@@ -26,7 +26,7 @@ struct Strip {
   std::uint64_t offset;
 };
 
-/// Where the first integer of a column stands that f64 would round.
+/// Where the first integer of a column is that f64 would round.
 struct RoundedAt {
   std::uint64_t offset = 0;
   std::uint64_t line = 0;
@@ -35,7 +35,7 @@ struct RoundedAt {
 
 struct Rows {
   std::uint64_t rows = 0;
-  std::uint64_t end = 0;  // byte behind the last row
+  std::uint64_t end = 0;  // byte after the last row
   std::vector<Strip> strips;
   std::vector<std::uint8_t> seen;  // Flags of each column
   std::map<std::size_t, RoundedAt> rounded;

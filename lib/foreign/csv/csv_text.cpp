@@ -14,9 +14,8 @@ void require_delimiter(char delimiter, const std::string& file) {
     return;
   }
   throw Error(Errc::invalid_argument, file, std::nullopt,
-              "expected a delimiter that stands in no value, neither a letter nor a digit nor one "
-              "of \" + - . / ?, got " +
-                  shown({&delimiter, 1}));
+              shown({&delimiter, 1}) +
+                  " cannot be a delimiter: values are made of letters, digits and \" + - . / ?");
 }
 
 std::optional<Field> find_field(const char* p, const char* end, char delimiter) noexcept {
@@ -63,35 +62,44 @@ bool is_number(std::string_view trimmed_text) noexcept {
   return number.end == end && number.error != NumberError::no_number;
 }
 
+std::string count_text(std::uint64_t line, std::uint64_t count, std::uint64_t wanted) {
+  const std::string found = count == 0 ? " is blank" : " has " + fields_text(count);
+  return "line " + std::to_string(line) + found + " where the others have " +
+         std::to_string(wanted);
+}
+
 std::string fields_text(std::uint64_t n) {
   return std::to_string(n) + (n == 1 ? " field" : " fields");
 }
 
-void fail_at(Errc code, const Place& place, const std::string& expected, const std::string& got,
-             Remedy remedy) {
-  std::string detail = "expected " + expected + " in line " + std::to_string(place.line) +
-                       ", column " + std::to_string(place.col + 1);
+void fail_at(Errc code, const Place& place, const std::string& what, Remedy remedy) {
+  std::string detail =
+      "line " + std::to_string(place.line) + ", column " + std::to_string(place.col + 1);
   if (!place.label.empty()) detail += " (" + shown(place.label) + ")";
-  throw Error(code, place.file, place.offset, detail + ", got " + got, remedy);
+  throw Error(code, place.file, place.offset, detail + ": " + what, remedy);
 }
 
 void fail_field(const Place& place, const char* field, const char* end, char delimiter,
                 ValueType type) {
   const bool whole = !is_float(type);
-  const std::string wanted = whole ? "a value of type " + std::string(name(type)) : "a number";
   const std::optional<Field> found = find_field(field, end, delimiter);
   if (!found) {
-    fail_at(Errc::corrupt, place, "a closing quote at the end of the field",
+    fail_at(
+        Errc::corrupt, place,
+        "no quote closes the field " +
             shown({field, static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - field, 64))}));
   }
   const std::string_view text = trimmed(found->text);
   if (is_missing(text)) {
-    const std::string got = text.empty() ? "an empty field" : shown(text);
-    fail_at(Errc::unsupported, place, wanted, got, whole ? Remedy::none : Remedy::missing_as_nan);
+    const std::string missing = text.empty() ? "the field is empty" : shown(text) + " is no value";
+    const std::string none = whole ? ", and " + std::string(name(type)) + " has no NaN" : "";
+    fail_at(Errc::unsupported, place, missing + none,
+            whole ? Remedy::none : Remedy::missing_as_nan);
   }
-  if (!is_number(text)) fail_at(Errc::unsupported, place, wanted, shown(found->text));
-  fail_at(Errc::type_mismatch, place, "a value of type " + std::string(name(type)),
-          shown(found->text));
+  if (!is_number(text)) fail_at(Errc::unsupported, place, shown(found->text) + " is not a number");
+  fail_at(Errc::type_mismatch, place,
+          shown(found->text) + (whole ? " does not fit " : " is out of range for ") +
+              std::string(name(type)));
 }
 
 }  // namespace dapple::detail::csv

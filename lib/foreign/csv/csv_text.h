@@ -1,5 +1,5 @@
-// The words of delimited text that opening and reading share: where fields end, what stands for
-// a missing value, and how an error names the place.
+// The words of delimited text that opening and reading share: where fields end, what marks a
+// missing value, and how an error names the place.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace dapple::detail::csv {
 
-/// Throws invalid_argument for what may stand in a value itself: fields would be read in two ways.
+/// Throws invalid_argument for what may be part of a value: fields could be read in two ways.
 void require_delimiter(char delimiter, const std::string& file);
 
 /// True at a line end ("\n" or "\r\n") and at the end of the text.
@@ -35,10 +35,10 @@ inline const char* past_line_end(const char* p, const char* end) noexcept {
   return p;
 }
 
-/// One field as it stands in the text.
+/// One field as the text has it.
 struct Field {
   std::string_view text;  // without the quotes around it; doubled quotes still doubled
-  const char* end;        // the delimiter or line end behind it
+  const char* end;        // the delimiter or line end after it
   bool quoted = false;
 };
 
@@ -52,29 +52,32 @@ std::string unquoted(const Field& field);
 /// `text` without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// True for what stands where a value is missing: nothing, NA, N/A, ?.
+/// True for what marks a missing value: nothing, NA, N/A, ?.
 bool is_missing(std::string_view trimmed_text) noexcept;
 
 /// True when a float can be read from all of the text (of any magnitude).
 bool is_number(std::string_view trimmed_text) noexcept;
 
+/// "line 3 has 2 fields where the others have 5", or "line 3 is blank where ...".
+std::string count_text(std::uint64_t line, std::uint64_t count, std::uint64_t wanted);
+
 /// "1 field", "2 fields", ...
 std::string fields_text(std::uint64_t n);
 
-/// Where a field stands, for people: lines and columns count from 1 there.
+/// Where a field is.
 struct Place {
   const std::string& file;
   std::uint64_t offset;  // byte of the field
   std::uint64_t line;    // from 1
-  std::uint64_t col;     // from 0, as everywhere but in text
+  std::uint64_t col;     // from 0; messages count from 1
   std::string_view label;
 };
 
-/// Throws: "expected <expected> in line 3, column 2 ('pH'), got <got>".
-[[noreturn]] void fail_at(Errc code, const Place& place, const std::string& expected,
-                          const std::string& got, Remedy remedy = Remedy::none);
+/// Throws: "line 3, column 2 ('pH'): <what>".
+[[noreturn]] void fail_at(Errc code, const Place& place, const std::string& what,
+                          Remedy remedy = Remedy::none);
 
-/// Throws what is wrong with a field that was expected to hold a `type`.
+/// Throws what keeps a field from being read as a `type`.
 [[noreturn]] void fail_field(const Place& place, const char* field, const char* end, char delimiter,
                              ValueType type);
 

@@ -53,9 +53,10 @@ void require_exact_integers(std::optional<ValueType> given, const Rows& rows, st
   }
   const std::string_view label = columns.empty() ? std::string_view() : columns[col].label;
   fail_at(Errc::type_mismatch, {file, at.offset, at.line, col, label},
-          alone ? "integers that one of i64, u64 and f64 holds"
-                : "an integer that f64, the type of the other columns, holds",
-          shown(at.text) + (ways_out.empty() ? "" : " (" + ways_out + ")"),
+          shown(at.text) +
+              (alone ? " is not exact as f64, and neither i64 nor u64 holds all of the column"
+                     : " is not exact as f64, the type of the other columns") +
+              (ways_out.empty() ? "" : "; " + ways_out),
           rounds ? Remedy::column_type : Remedy::none);
 }
 

@@ -19,7 +19,7 @@ ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::siz
 ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const Rows& rows,
                       const std::string& file);
 
-/// The type by which a block of frame columns goes: the widest of them, or f64.
+/// The type that a block of frame columns is listed with: the widest of them, or f64.
 ValueType widest_type(const std::vector<Column>& columns) noexcept;
 
 }  // namespace dapple::detail::csv

@@ -7,6 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/csv/csv_text.h"
+#include "lib/foreign/text/write_cells.h"
 
 namespace dapple::detail::csv {
 
@@ -62,27 +63,22 @@ std::vector<TypeRun> type_runs(const Schema& schema, Range cols) {
   return runs;
 }
 
-/// Appends `n` values of type T, a comma behind each.
+/// Appends `n` values of type T, each followed by a comma.
 template <Value T>
-void append_values(const std::byte* cells, std::uint64_t n, T value, std::string& out) {
-  for (std::uint64_t i = 0; i < n;) {
-    const std::uint64_t end = std::min(n, i + kCellsAtOnce);
-    const std::size_t size = out.size();
-    out.resize(size + (end - i) * (kNumberRoom + 1));
-    char* to = out.data() + size;
-    for (; i < end; ++i) {
-      std::memcpy(&value, cells + i * sizeof value, sizeof value);
-      to = write_number(to, value);
-      *to++ = ',';
-    }
-    out.resize(static_cast<std::size_t>(to - out.data()));
-  }
+void append_values(const std::byte* cells, std::uint64_t n, T value, bool short_floats,
+                   std::string& out) {
+  append_items(n, kNumberRoom + 1, out, [&](char* to, std::uint64_t i) {
+    std::memcpy(&value, cells + i * sizeof value, sizeof value);
+    to = write_cell(to, value, short_floats);
+    *to++ = ',';
+    return to;
+  });
 }
 
 /// Writes the cells of a region, packed row after row in `cells`, in text of about kCellsAtOnce
 /// cells per thread.
 void write_cells(const Source& source, const Region& region, const std::byte* cells,
-                 ByteSink& sink) {
+                 bool short_floats, ByteSink& sink) {
   const std::vector<TypeRun> runs = type_runs(source.schema(), region.cols);
   const std::uint64_t row_bytes = source.packed_row(region.cols);
   const bool line_ends = region.cols.end == source.cols();
@@ -97,7 +93,8 @@ void write_cells(const Source& source, const Region& region, const std::byte* ce
       const std::byte* p = cells + first * row_bytes;
       for (std::uint64_t r = first; r < end; ++r) {
         for (const TypeRun& run : runs) {
-          visit_type(run.type, [&](auto value) { append_values(p, run.cols, value, text); });
+          visit_type(run.type,
+                     [&](auto value) { append_values(p, run.cols, value, short_floats, text); });
           p += run.cols * size_of(run.type);
         }
         if (line_ends) text.back() = '\n';
@@ -113,7 +110,8 @@ constexpr std::uint64_t kTextRows = 4096;
 /// One row of numbers and texts in the order of the file. `texts[i]` is the row's text of column
 /// source.text_columns()[i].
 void append_mixed_row(const Source& source, const std::byte* cells,
-                      std::span<const std::string* const> texts, std::string& line) {
+                      std::span<const std::string* const> texts, bool short_floats,
+                      std::string& line) {
   const auto columns = source.store().text_columns();
   std::size_t next = 0;
   for (std::uint64_t col = 0; col <= source.cols(); ++col) {
@@ -122,14 +120,14 @@ void append_mixed_row(const Source& source, const std::byte* cells,
     }
     if (col == source.cols()) break;
     const ValueType type = source.schema().type_of(col);
-    visit_type(type, [&](auto value) { append_values(cells, 1, value, line); });
+    visit_type(type, [&](auto value) { append_values(cells, 1, value, short_floats, line); });
     cells += size_of(type);
   }
   line.back() = '\n';
 }
 
 /// A frame that has text columns, too.
-void write_mixed(const Source& source, ByteSink& sink) {
+void write_mixed(const Source& source, bool short_floats, ByteSink& sink) {
   const auto columns = source.store().text_columns();
   const std::size_t n = source.text_columns().size();
   std::vector<Column> labels = source.schema().columns;
@@ -154,7 +152,7 @@ void write_mixed(const Source& source, ByteSink& sink) {
     lines.clear();
     for (std::uint64_t r = 0; r < rows.size(); ++r) {
       for (std::size_t i = 0; i < n; ++i) row_texts[i] = &texts[i][r];
-      append_mixed_row(source, cells.data() + r * row_bytes, row_texts, lines);
+      append_mixed_row(source, cells.data() + r * row_bytes, row_texts, short_floats, lines);
     }
     sink.write(lines);
     source.progress(rows.end);
@@ -163,18 +161,18 @@ void write_mixed(const Source& source, ByteSink& sink) {
 
 }  // namespace
 
-void write_csv(const Source& source, ByteSink& sink, const ConvertOptions&) {
-  if (!source.text_columns().empty()) return write_mixed(source, sink);
+void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& options) {
+  if (!source.text_columns().empty()) return write_mixed(source, options.short_floats, sink);
   const bool frame = source.kind() == ObjectKind::frame;
   if (source.cols() == 0 && (frame || source.rows() > 0)) {
-    throw Error(Errc::unsupported, "expected at least one column to write as csv, got none");
+    throw Error(Errc::unsupported, "csv cannot hold an object without columns");
   }
   if (frame) sink.write(header_line(source.schema().columns));
   std::vector<std::byte> cells;
   source.for_each_piece([&](const Region& region) {
     cells.resize(region.rows.size() * source.packed_row(region.cols));
     source.read_packed(region, cells.data(), source.threads());
-    write_cells(source, region, cells.data(), sink);
+    write_cells(source, region, cells.data(), options.short_floats, sink);
   });
 }
 
