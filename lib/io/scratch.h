@@ -34,7 +34,7 @@ class Scratch {
   const std::byte* at(std::uint64_t offset, std::uint64_t n) const;
 
  private:
-  static constexpr std::uint64_t kInMemory = std::uint64_t{32} << 20;
+  static constexpr std::uint64_t kInMemory = std::uint64_t{256} << 20;
 
   bool in_memory() const noexcept { return size_ <= kInMemory; }
 

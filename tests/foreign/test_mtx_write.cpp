@@ -188,3 +188,18 @@ TEST_CASE("mtx write: an array larger than working memory, and a row larger than
     CHECK(same_bits(back.read<std::int64_t>({{0, rows}, {0, cols}}), cells));
   }
 }
+
+TEST_CASE("mtx write: f32 in digits that mean the same as f64, in the fewest only when asked") {
+  const test::TempDir dir;
+  const std::vector<float> cells = {0.1f, 9007199254740992.0f};
+  const auto text = [&](Storage storage, bool short_floats) {
+    ConvertOptions options;
+    options.short_floats = short_floats;
+    const std::string whole = mtx_of(file_of<float>(dir, 2, 1, cells, storage), options);
+    return whole.substr(whole.find('\n') + 1);
+  };
+  CHECK(text(Storage::dense, false) == "2 1\n0.10000000149011612\n9007199254740992\n");
+  CHECK(text(Storage::csr, false) == "2 1 2\n1 1 0.10000000149011612\n2 1 9007199254740992\n");
+  CHECK(text(Storage::dense, true) == "2 1\n0.1\n9.007199e+15\n");
+  CHECK(text(Storage::csr, true) == "2 1 2\n1 1 0.1\n2 1 9.007199e+15\n");
+}

@@ -187,8 +187,16 @@ def load_mtx(request):
     return run
 
 
+def load_coordinates(request):
+    import scipy.io
+
+    def run():
+        return float(scipy.io.mmread(request["file"]).data.sum())
+    return run
+
+
 WORK = {f.__name__: f for f in (touch, sum_tiles, copy_regions, make_zarr, save_npz, load_npz,
-                                load_npy, save_npy, load_csv, load_mtx)}
+                                load_npy, save_npy, load_csv, load_mtx, load_coordinates)}
 
 
 @functools.lru_cache(maxsize=16)

@@ -1,5 +1,6 @@
 // W14: other formats, in and out. Binary ones against a copy of the file, text in bytes per second,
-// ML.NET's against the compression library alone.
+// ML.NET's against the compression library alone. Matrix Market's coordinate files are in
+// coordinates.cpp.
 #include <fmt/format.h>
 #include <libdeflate.h>
 
@@ -14,6 +15,7 @@
 #include "harness/raw_file.h"
 #include "peers/python_peers.h"
 #include "workloads/cells_file.h"
+#include "workloads/coordinates.h"
 #include "workloads/workloads.h"
 
 namespace dapple::bench {
@@ -253,6 +255,7 @@ void run_w14(Session& session) {
   measure_format(session, source, {"csv", "text", text, "pandas", "load_csv"});
   measure_format(session, source, {"mtx", "text", text, "scipy", "load_mtx"});
   measure_idv(session, source);
+  measure_coordinates(session);
 }
 
 }  // namespace dapple::bench

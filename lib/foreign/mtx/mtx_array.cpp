@@ -14,11 +14,10 @@ namespace dapple::detail::mtx {
 
 namespace {
 
-// The values of a column go to as many lines of the caller's memory, which the next seven columns
-// share: those of so many stay in the second cache meanwhile (4.2 million values in 16 columns:
-// 167 ms by 64 Ki cells, 132 by 16, 117 by 4; Xeon of family 6, model 167).
+// Each value of a column goes to its own cache line of the caller's row-major memory, which the
+// next seven columns share. That many lines stay in the L2 cache until they do.
 constexpr std::uint64_t kBlockCells = std::uint64_t{4} << 10;
-// Half of a symmetric block stands in other columns, some values in each: the wider, the more.
+// Half of a symmetric block comes from other columns, a few values from each: the wider, the more.
 constexpr std::uint64_t kSymmetricBlockCells = std::uint64_t{64} << 10;
 
 struct ArrayState : CodecState {
@@ -38,7 +37,7 @@ struct ArrayState : CodecState {
     return col * (header.rows - below_diagonal()) - above + (row - col - below_diagonal());
   }
 
-  /// The number of the first value of a column, or the count of all values behind the last.
+  /// The number of the first value of a column, or the count of all values after the last.
   std::uint64_t first_of(std::uint64_t col) const noexcept {
     return number_of(header.symmetry == Symmetry::general ? 0 : col + below_diagonal(), col);
   }
@@ -136,8 +135,9 @@ std::uint64_t count_of(const Text& text, const Header& header) {
   const std::uint64_t n = header.rows;
   std::uint64_t count = 0;
   if (!multiply(n, header.cols, count)) {
-    text.fail(Errc::corrupt, text.base + header.data, "a matrix that fits in a file",
-              std::to_string(n) + " x " + std::to_string(header.cols) + " values");
+    throw Error(Errc::corrupt, text.file, header.data,
+                "no file holds the " + std::to_string(n) + " x " + std::to_string(header.cols) +
+                    " values that the header announces");
   }
   if (header.symmetry == Symmetry::symmetric) return n + (count - n) / 2;
   return header.symmetry == Symmetry::skew ? (count - n) / 2 : count;
@@ -159,7 +159,7 @@ EntryTable make_entries(const Text& text, const ArrayState& state) {
       entry.pos = {r, c};
       entry.rows = static_cast<std::uint32_t>(std::min(tile_rows, header.rows - r));
       entry.cols = static_cast<std::uint32_t>(std::min(tile_cols, header.cols - c));
-      // A symmetric block's own columns; its cells above the diagonal stand elsewhere.
+      // A symmetric block's own columns; its cells above the diagonal are elsewhere.
       values.seek(general ? state.number_of(r, c) : state.first_of(c));
       entry.offset = text.offset(values.at());
       entry.stored = std::uint64_t{entry.rows} * entry.cols;

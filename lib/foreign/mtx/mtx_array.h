@@ -8,7 +8,7 @@
 
 namespace dapple::detail::mtx {
 
-/// Counts the values and notes where every 256th stands; REQUIRES an array header. Throws as
+/// Counts the values and notes where every 256th is; REQUIRES an array header. Throws as
 /// `open_mtx`.
 std::shared_ptr<const Store> open_array(std::shared_ptr<MappedFile> file, const Header& header);
 

@@ -31,6 +31,9 @@ class Records {
     return record;
   }
 
+  std::uint64_t size() const noexcept { return size_; }
+  Records from(std::uint64_t i) const noexcept { return {data_ + i * sizeof(Record), size_ - i}; }
+
   /// Number of the first record in row `row` or below it.
   std::uint64_t find_row(std::uint64_t row) const noexcept {
     std::uint64_t first = 0;
@@ -51,16 +54,20 @@ class Records {
   std::uint64_t size_;
 };
 
-/// Calls `f` with every record of a block inside `part`, in ascending order.
-template <class F>
-void for_each_record(const Store& store, const Entry& entry, const Part& part, const F& f) {
+/// The records of a block. The first call parses and sorts those of the whole file.
+Records records_of(const Store& store, const Entry& entry) {
   const auto& state = store.state<CoordinateState>();
   std::call_once(state.sorted, [&] {
     state.records = sort_entries(Text(store.file()), state.header, state.strips);
   });
   const std::uint64_t first = state.strips.first[entry.pos.rx >> state.strips.shift];
-  const Records records(state.records->at(first * sizeof(Record), entry.stored * sizeof(Record)),
-                        entry.stored);
+  return {state.records->at(first * sizeof(Record), entry.stored * sizeof(Record)), entry.stored};
+}
+
+/// Calls `f` with every record of a block inside `part`, in ascending order.
+template <class F>
+void for_each_record(const Store& store, const Entry& entry, const Part& part, const F& f) {
+  const Records records = records_of(store, entry);
   const std::uint64_t end = records.find_row(part.rows.end);
   for (std::uint64_t i = records.find_row(part.rows.begin); i < end; ++i) {
     const Record record = records[i];
@@ -68,19 +75,24 @@ void for_each_record(const Store& store, const Entry& entry, const Part& part, c
   }
 }
 
+/// The value of a record as `type`. Throws type_mismatch when that does not hold it.
+std::uint64_t value_of(const Store& store, const Entry& entry, const Record& r, ValueType type) {
+  std::uint64_t bits = r.bits;
+  const ValueType stored = store.schema().value_type;
+  if (type != stored && !convert_cell(stored, r.bits, type, bits)) {
+    throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+                "the value in row " + std::to_string(entry.pos.rx + r.row + 1) + ", column " +
+                    std::to_string(r.col + 1) + " is not exact as " + std::string(name(type)));
+  }
+  return bits;
+}
+
 void read_strip(const Store& store, const Entry& entry, const Part& part, const Target& out) {
   fill_zero(out, part.rows.size(), part.cols.size());
   if (entry.kind == BlockKind::empty) return;
-  const ValueType type = store.schema().value_type;
   for_each_record(store, entry, part, [&](const Record& r) {
-    std::uint64_t bits = r.bits;
-    if (type != out.type && !convert_cell(type, r.bits, out.type, bits)) {
-      throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
-                  "expected values that fit " + std::string(name(out.type)) +
-                      ", got another in row " + std::to_string(entry.pos.rx + r.row + 1) +
-                      ", column " + std::to_string(r.col + 1));
-    }
-    store_bits(out.type, out.cell(r.row - part.rows.begin, r.col - part.cols.begin), bits);
+    store_bits(out.type, out.cell(r.row - part.rows.begin, r.col - part.cols.begin),
+               value_of(store, entry, r, out.type));
   });
 }
 
@@ -90,7 +102,42 @@ void strip_entries(const Store& store, const Entry& entry, const Part& part, Cel
   });
 }
 
-const Codec kCoordinateCodec = {.format = "mtx", .read = read_strip, .entries = strip_entries};
+bool strip_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
+                  const CsrTarget& out) {
+  const Records records = records_of(store, entry);
+  const std::uint64_t begin =
+      cursor.row == rows.begin ? cursor.entries : records.find_row(rows.begin);
+  const std::uint64_t end =
+      rows.end == entry.rows ? records.size() : begin + records.from(begin).find_row(rows.end);
+  if (end - begin > out.room) return false;
+  std::uint64_t k = 0;
+  for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
+    out.row_ptr[row - rows.begin] = k;
+    for (; k < end - begin && records[begin + k].row == row; ++k) {
+      out.col_idx[k] = records[begin + k].col;
+    }
+  }
+  out.row_ptr[rows.size()] = k;
+  visit_bits(out.type, [&](auto tag) {
+    using Bits = decltype(tag);
+    for (std::uint64_t i = 0; i < k; ++i) {
+      store_le(out.values + i * sizeof(Bits),
+               static_cast<Bits>(value_of(store, entry, records[begin + i], out.type)));
+    }
+  });
+  cursor = {rows.end, 0, end};
+  return true;
+}
+
+void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor) {
+  cursor = {row, 0, records_of(store, entry).find_row(row)};
+}
+
+const Codec kCoordinateCodec = {.format = "mtx",
+                                .read = read_strip,
+                                .entries = strip_entries,
+                                .csr_arrays = strip_arrays,
+                                .skip_rows = skip_rows};
 
 }  // namespace
 
@@ -112,7 +159,7 @@ std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file,
     entry.rows = static_cast<std::uint32_t>(
         std::min(std::uint64_t{1} << state->strips.shift, header.rows - entry.pos.rx));
     entry.cols = static_cast<std::uint32_t>(header.cols);
-    entry.offset = header.data;  // its entries may stand anywhere behind it
+    entry.offset = header.data;  // its entries may be anywhere after it
     entry.stored = state->strips.first[strip + 1] - state->strips.first[strip];
     entry.kind = entry.stored > 0 ? BlockKind::csr : BlockKind::empty;
     entry.value_type = header.value_type;

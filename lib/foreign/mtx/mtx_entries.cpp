@@ -5,14 +5,15 @@
 #include <limits>
 #include <utility>
 
+#include "dapple/array.h"
 #include "lib/foreign/mtx/mtx_lines.h"
 
 namespace dapple::detail::mtx {
 
 namespace {
 
-constexpr std::uint64_t kStripEntries = std::uint64_t{64} << 10;  // on average, while there are
-constexpr std::uint64_t kMostStrips = 4096;                       // no more strips than this
+constexpr std::uint64_t kStripEntries = std::uint64_t{64} << 10;  // on average, unless that
+constexpr std::uint64_t kMostStrips = 4096;                       // takes more strips than this
 constexpr std::size_t kBuffered = 1024;                           // records, for each strip
 
 constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
@@ -21,24 +22,32 @@ std::uint64_t sort_key(const Record& r) noexcept { return std::uint64_t{r.row} <
 
 bool before(const Record& a, const Record& b) noexcept { return sort_key(a) < sort_key(b); }
 
-/// Sorts the records of a strip. Most files are sorted by column or by row, and then putting the
-/// rows together in the order of the text is all it takes.
-void sort_strip(std::vector<Record>& records, std::vector<Record>& spare, std::uint64_t rows) {
-  if (std::is_sorted(records.begin(), records.end(), before)) return;
+/// The first record that does not come before the next one: a cell that is there twice once the
+/// records are sorted.
+template <class Records>
+auto find_not_ascending(const Records& records) {
+  return std::adjacent_find(records.begin(), records.end(),
+                            [](const Record& a, const Record& b) { return !before(a, b); });
+}
+
+/// Puts the records of a strip of `rows` rows into `sorted`, sorted. Most files are sorted by
+/// column, if not by row, and then dealing the records out to their rows is all it takes.
+void sort_strip(std::span<const Record> records, std::uint64_t rows, std::vector<Record>& sorted) {
   if (rows > 4 * records.size()) {
-    std::sort(records.begin(), records.end(), before);
+    sorted.assign(records.begin(), records.end());
+    std::sort(sorted.begin(), sorted.end(), before);
     return;
   }
   std::vector<std::uint64_t> next(rows + 1, 0);
   for (const Record& r : records) ++next[r.row + 1];
   for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
-  spare.resize(records.size());
-  for (const Record& r : records) spare[next[r.row]++] = r;
-  records.swap(spare);
-  for (auto first = records.begin(); first != records.end();) {
+  sorted.resize(records.size());
+  for (const Record& r : records) sorted[next[r.row]++] = r;
+  if (find_not_ascending(sorted) == sorted.end()) return;
+  for (auto first = sorted.begin(); first != sorted.end();) {
     auto end = first;
-    while (end != records.end() && end->row == first->row) ++end;
-    if (!std::is_sorted(first, end, before)) std::sort(first, end, before);
+    while (end != sorted.end() && end->row == first->row) ++end;
+    std::sort(first, end, before);
     first = end;
   }
 }
@@ -51,12 +60,12 @@ void sort_strip(std::vector<Record>& records, std::vector<Record>& spare, std::u
   for (Lines lines(text, header); lines.next(); lines.skip_value()) {
     if (lines.row() != row || lines.col() != col) continue;
     if (std::exchange(seen, true)) {
-      text.fail(
-          Errc::corrupt, lines.line(), "every cell once (R5)",
-          "row " + std::to_string(row + 1) + ", column " + std::to_string(col + 1) + " again");
+      text.fail(Errc::corrupt, lines.line(),
+                "the cell in row " + std::to_string(row + 1) + ", column " +
+                    std::to_string(col + 1) + " is there twice (R5)");
     }
   }
-  throw Error(Errc::io, text.file, std::nullopt, "expected the file that was opened, got another");
+  throw Error(Errc::io, text.file, std::nullopt, "the file changed since it was opened");
 }
 
 /// Distributes records over the strips, a full buffer at a time.
@@ -66,21 +75,20 @@ class Scatter {
       : text_(text),
         strips_(strips),
         out_(std::make_unique<Scratch>(strips.first.back() * sizeof(Record))),
-        buffers_(strips.count()),
+        buffers_(strips.count() * kBuffered),
+        held_(strips.count()),
         next_(strips.first) {}
 
   void put(std::uint64_t row, std::uint64_t col, std::uint64_t bits) {
     const std::uint64_t strip = row >> strips_.shift;
-    std::vector<Record>& buffer = buffers_[strip];
-    if (buffer.capacity() == 0) buffer.reserve(kBuffered);
     const std::uint64_t first = strip << strips_.shift;
-    buffer.push_back(
-        {static_cast<std::uint32_t>(row - first), static_cast<std::uint32_t>(col), bits});
-    if (buffer.size() == kBuffered) flush(strip);
+    buffers_[strip * kBuffered + held_[strip]] = {static_cast<std::uint32_t>(row - first),
+                                                  static_cast<std::uint32_t>(col), bits};
+    if (++held_[strip] == kBuffered) flush(strip);
   }
 
   std::unique_ptr<Scratch> finish() {
-    for (std::uint64_t strip = 0; strip < buffers_.size(); ++strip) {
+    for (std::uint64_t strip = 0; strip < strips_.count(); ++strip) {
       flush(strip);
       if (next_[strip] != strips_.first[strip + 1]) fail_changed();
     }
@@ -89,22 +97,22 @@ class Scatter {
 
  private:
   void flush(std::uint64_t strip) {
-    std::vector<Record>& buffer = buffers_[strip];
-    if (buffer.size() > strips_.first[strip + 1] - next_[strip]) fail_changed();
-    out_->write_at(next_[strip] * sizeof(Record), std::as_bytes(std::span(buffer)));
-    next_[strip] += buffer.size();
-    buffer.clear();
+    const std::span held(&buffers_[strip * kBuffered], std::exchange(held_[strip], 0));
+    if (held.size() > strips_.first[strip + 1] - next_[strip]) fail_changed();
+    out_->write_at(next_[strip] * sizeof(Record), std::as_bytes(held));
+    next_[strip] += held.size();
   }
 
   [[noreturn]] void fail_changed() const {
     throw Error(Errc::io, text_.file, std::nullopt,
-                "expected the entries that were counted when the file was opened, got others");
+                "the file changed since it was opened: it has other entries now");
   }
 
   const Text& text_;
   const Strips& strips_;
   std::unique_ptr<Scratch> out_;
-  std::vector<std::vector<Record>> buffers_;
+  Array<Record> buffers_;            // kBuffered for each strip,
+  std::vector<std::uint32_t> held_;  // and how many of them are in use
   std::vector<std::uint64_t> next_;  // record to write next, of each strip
 };
 
@@ -114,8 +122,8 @@ Strips count_entries(const Text& text, const Header& header) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (header.rows > kMost || header.cols > kMost) {
     throw Error(Errc::unsupported, text.file, std::nullopt,
-                "expected at most 4294967295 rows and columns, got " + std::to_string(header.rows) +
-                    " x " + std::to_string(header.cols));
+                "a matrix of " + std::to_string(header.rows) + " x " + std::to_string(header.cols) +
+                    " is too large: at most 4294967295 rows and columns");
   }
   Strips strips;
   const std::uint64_t wanted =
@@ -142,22 +150,21 @@ std::unique_ptr<Scratch> sort_entries(const Text& text, const Header& header,
     const bool skew = header.symmetry == Symmetry::skew;
     scatter.put(lines.col(), lines.row(), skew ? negated(header.value_type, bits) : bits);
   }
-  std::unique_ptr<Scratch> sorted = scatter.finish();
-  std::vector<Record> records, spare;
+  std::unique_ptr<Scratch> out = scatter.finish();
+  std::vector<Record> records, sorted;
   for (std::uint64_t strip = 0; strip < strips.count(); ++strip) {
     const std::uint64_t first_row = strip << strips.shift;
     const std::uint64_t rows = std::min(std::uint64_t{1} << strips.shift, header.rows - first_row);
     const std::uint64_t at = strips.first[strip] * sizeof(Record);
     records.resize(strips.first[strip + 1] - strips.first[strip]);
-    sorted->read_at(at, std::as_writable_bytes(std::span(records)));
-    sort_strip(records, spare, rows);
-    const auto twice = std::adjacent_find(
-        records.begin(), records.end(),
-        [](const Record& a, const Record& b) { return sort_key(a) == sort_key(b); });
-    if (twice != records.end()) fail_twice(text, header, first_row + twice->row, twice->col);
-    sorted->write_at(at, std::as_bytes(std::span(records)));
+    out->read_at(at, std::as_writable_bytes(std::span(records)));
+    if (find_not_ascending(records) == records.end()) continue;
+    sort_strip(records, rows, sorted);
+    const auto twice = find_not_ascending(sorted);
+    if (twice != sorted.end()) fail_twice(text, header, first_row + twice->row, twice->col);
+    out->write_at(at, std::as_bytes(std::span(sorted)));
   }
-  return sorted;
+  return out;
 }
 
 }  // namespace dapple::detail::mtx

@@ -30,7 +30,7 @@ struct Strips {
 Strips count_entries(const Text& text, const Header& header);
 
 /// Goes through the text once more and gives the records of all strips, each sorted by row and
-/// column. Throws as `open_mtx`, and corrupt when a cell stands there twice.
+/// column. Throws as `open_mtx`, and corrupt when a cell is there twice.
 std::unique_ptr<Scratch> sort_entries(const Text& text, const Header& header, const Strips& strips);
 
 }  // namespace dapple::detail::mtx

@@ -7,7 +7,35 @@
 
 namespace dapple::detail::mtx {
 
+/// Reads the indices of a line as programs write it: up to eight digits each, no blanks but one
+/// between the numbers. False, and nothing was read, for any other line and for one with a fault.
+bool Lines::usual_indices() noexcept {
+  constexpr std::ptrdiff_t kReach = 2 * 9 + 2;  // two numbers, what follows each, and one more
+  if (text_.end - p_ < kReach) return false;
+  const FewDigits row = read_few_digits(p_);
+  if (row.count == 0 || !is_blank(p_[row.count])) return false;
+  const char* const second = p_ + row.count + 1;
+  const FewDigits col = read_few_digits(second);
+  if (col.count == 0) return false;
+  const char* next = second + col.count;
+  if (header_.pattern ? *next != '\n' : !is_blank(*next++) || is_blank(*next) || *next == '\n') {
+    return false;
+  }
+  // Wraps to a large number where an index is 0.
+  if (row.value - 1 >= header_.rows || col.value - 1 >= header_.cols) return false;
+  if (header_.symmetry != Symmetry::general && col.value > row.value) return false;
+  line_ = p_;
+  row_ = row.value - 1;
+  col_ = col.value - 1;
+  p_ = next;
+  return true;
+}
+
 bool Lines::next() {
+  if (seen_ < header_.entries && usual_indices()) {
+    ++seen_;
+    return true;
+  }
   for (;;) {
     line_ = p_ = skip_blanks(p_, text_.end);
     if (p_ == text_.end || is_digit(*p_)) break;
@@ -16,20 +44,24 @@ bool Lines::next() {
   }
   if (p_ == text_.end) {
     if (seen_ == header_.entries) return false;
-    text_.fail(Errc::corrupt, p_, std::to_string(header_.entries) + " entries before the end",
-               std::to_string(seen_));
+    throw Error(Errc::corrupt, text_.file, text_.offset(p_),
+                "the file ends after " + std::to_string(seen_) + " of " +
+                    std::to_string(header_.entries) + " entries");
   }
   if (seen_ == header_.entries) {
-    text_.fail_at(Errc::corrupt, p_,
-                  "the end of the file behind " + std::to_string(header_.entries) + " entries");
+    text_.fail(Errc::corrupt, p_,
+               "the file goes on after the " + std::to_string(header_.entries) +
+                   " entries that its header counts");
   }
   ++seen_;
   row_ = index(header_.rows, "a row");
   p_ = skip_blanks(p_, text_.end);
   col_ = index(header_.cols, "a column");
   if (header_.symmetry != Symmetry::general && col_ > row_) {
-    text_.fail(Errc::corrupt, line_, "an entry on or below the diagonal",
-               "row " + std::to_string(row_ + 1) + ", column " + std::to_string(col_ + 1));
+    text_.fail(Errc::corrupt, line_,
+               "the entry in row " + std::to_string(row_ + 1) + ", column " +
+                   std::to_string(col_ + 1) +
+                   " is above the diagonal, where a symmetric matrix has none");
   }
   p_ = skip_blanks(p_, text_.end);
   const bool more = p_ != text_.end && *p_ != '\n';
@@ -53,7 +85,7 @@ std::uint64_t Lines::index(std::uint64_t limit, const char* what) {
 template <class T>
 std::uint64_t Lines::number() {
   T value{};
-  const NumberText text = read_number(p_, text_.end, value);
+  const NumberText text = window_.read_at(p_, value);
   const bool fits = text.error != NumberError::out_of_range &&
                     (header_.symmetry != Symmetry::skew || std::is_floating_point_v<T> ||
                      value != std::numeric_limits<T>::min());
@@ -61,19 +93,23 @@ std::uint64_t Lines::number() {
     text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
   }
   if (!fits) {
-    text_.fail_at(Errc::type_mismatch, p_,
-                  "a value in the range of " + std::string(name(value_type_of<T>())));
+    text_.fail(Errc::type_mismatch, p_,
+               shown(token_at(p_, text_.end)) + " is out of range for " +
+                   std::string(name(value_type_of<T>())));
   }
   if (header_.symmetry == Symmetry::skew && row_ == col_ && value != T{}) {
-    text_.fail_at(Errc::corrupt, p_, "zero on the diagonal of a skew-symmetric matrix");
+    text_.fail_at(Errc::corrupt, p_, "the zero of a skew-symmetric matrix's diagonal");
   }
   p_ = skip_blanks(text.end, text_.end);
-  if (p_ != text_.end && *p_ != '\n') text_.fail_at(Errc::corrupt, p_, "the end of the line");
+  if (p_ != text_.end && *p_++ != '\n') text_.fail_at(Errc::corrupt, p_ - 1, "the end of the line");
   return std::bit_cast<std::uint64_t>(value);
 }
 
 std::uint64_t Lines::value() {
-  if (header_.pattern) return 1;
+  if (header_.pattern) {
+    skip_value();
+    return 1;
+  }
   if (header_.value_type == ValueType::f64) return number<double>();
   return header_.value_type == ValueType::i64 ? number<std::int64_t>() : number<std::uint64_t>();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "lib/base/number_window.h"
 #include "lib/foreign/mtx/mtx_text.h"
 
 namespace dapple::detail::mtx {
@@ -12,12 +13,12 @@ namespace dapple::detail::mtx {
 class Lines {
  public:
   Lines(const Text& text, const Header& header)
-      : text_(text), header_(header), p_(text.base + header.data) {}
+      : text_(text), header_(header), p_(text.base + header.data), window_(text.end) {}
 
-  /// Moves to the next entry; false behind the last. Throws corrupt.
+  /// Moves to the next entry; false after the last. Throws corrupt.
   bool next();
 
-  /// Of the entry as it stands in the file, from 0.
+  /// Of the entry as the file has it, counted from 0.
   std::uint64_t row() const noexcept { return row_; }
   std::uint64_t col() const noexcept { return col_; }
   /// True when the entry stands for its mirror image, too.
@@ -29,17 +30,17 @@ class Lines {
 
   /// First byte of the entry's line.
   const char* line() const noexcept { return line_; }
-  /// Byte that is read next.
-  const char* at() const noexcept { return p_; }
 
  private:
+  bool usual_indices() noexcept;
   std::uint64_t index(std::uint64_t limit, const char* what);
   template <class T>
   std::uint64_t number();
 
   const Text& text_;
   const Header& header_;
-  const char* p_;
+  const char* p_;  // read next
+  NumberWindow window_;
   const char* line_ = nullptr;
   std::uint64_t seen_ = 0;
   std::uint64_t row_ = 0, col_ = 0;

@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::string_view kBanner = "%%MatrixMarket";
 
-std::string_view token_at(const char* p, const char* end) noexcept {
-  const char* stop = p;
-  while (!at_token_end(stop, end)) ++stop;
-  return {p, static_cast<std::size_t>(stop - p)};
-}
-
 std::string lower(std::string_view word) {
   std::string out(word);
   for (char& c : out) {
@@ -32,13 +26,14 @@ class HeaderReader {
   Header read() {
     banner();
     skip_comments();
-    size(header_.rows, "a number of rows");
-    size(header_.cols, "a number of columns");
-    if (header_.coordinate) size(header_.entries, "a number of entries");
+    size(header_.rows, "the number of rows");
+    size(header_.cols, "the number of columns");
+    if (header_.coordinate) size(header_.entries, "the number of entries");
     end_of_line();
     if (header_.symmetry != Symmetry::general && header_.rows != header_.cols) {
-      text_.fail(Errc::corrupt, sizes_, "as many rows as columns of a symmetric matrix",
-                 std::to_string(header_.rows) + " x " + std::to_string(header_.cols));
+      text_.fail(Errc::corrupt, sizes_,
+                 "a symmetric matrix is square, this one is " + std::to_string(header_.rows) +
+                     " x " + std::to_string(header_.cols));
     }
     header_.data = text_.offset(p_);
     return header_;
@@ -51,7 +46,7 @@ class HeaderReader {
     }
     p_ += kBanner.size();
     if (word("the word 'matrix'") != "matrix") {
-      text_.fail_at(Errc::unsupported, word_, "a matrix");
+      text_.fail_at(Errc::unsupported, word_, "the word 'matrix'");
     }
     format();
     field();
@@ -60,16 +55,16 @@ class HeaderReader {
   }
 
   void format() {
-    const std::string format = word("array or coordinate");
+    const std::string format = word("'array' or 'coordinate'");
     header_.coordinate = format == "coordinate";
     if (!header_.coordinate && format != "array") {
-      text_.fail_at(Errc::corrupt, word_, "array or coordinate");
+      text_.fail_at(Errc::corrupt, word_, "'array' or 'coordinate'");
     }
   }
 
   void field() {
-    constexpr std::string_view kFields = "real, integer, unsigned-integer or pattern";
-    const std::string field = word(std::string(kFields));
+    const std::string fields = "'real', 'integer', 'unsigned-integer' or 'pattern'";
+    const std::string field = word(fields);
     header_.pattern = field == "pattern";
     if (header_.pattern) {
       header_.value_type = ValueType::u8;
@@ -78,36 +73,37 @@ class HeaderReader {
     } else if (field == "unsigned-integer") {
       header_.value_type = ValueType::u64;
     } else if (field != "real") {
-      text_.fail_at(field == "complex" ? Errc::unsupported : Errc::corrupt, word_,
-                    std::string(kFields) + " values");
+      if (field == "complex") text_.fail(Errc::unsupported, word_, "complex values");
+      text_.fail_at(Errc::corrupt, word_, fields);
     }
     if (header_.pattern && !header_.coordinate) {
-      text_.fail_at(Errc::corrupt, word_, "real, integer or unsigned-integer values of an array");
+      text_.fail(Errc::corrupt, word_, "an array has values, so it is no pattern");
     }
   }
 
   void symmetry() {
-    constexpr std::string_view kSymmetries = "general, symmetric or skew-symmetric";
-    const std::string symmetry = word(std::string(kSymmetries));
+    const std::string symmetries = "'general', 'symmetric' or 'skew-symmetric'";
+    const std::string symmetry = word(symmetries);
     if (symmetry == "symmetric") {
       header_.symmetry = Symmetry::symmetric;
     } else if (symmetry == "skew-symmetric") {
       header_.symmetry = Symmetry::skew;
       if (!is_signed(header_.value_type)) {
-        text_.fail_at(Errc::corrupt, word_, "general or symmetric for values without a sign");
+        text_.fail(Errc::corrupt, word_,
+                   "values without a sign cannot be those of a skew-symmetric matrix");
       }
     } else if (symmetry != "general") {
-      text_.fail_at(symmetry == "hermitian" ? Errc::unsupported : Errc::corrupt, word_,
-                    std::string(kSymmetries));
+      if (symmetry == "hermitian") text_.fail(Errc::unsupported, word_, "a Hermitian matrix");
+      text_.fail_at(Errc::corrupt, word_, symmetries);
     }
   }
 
-  /// The next word of the banner, in small letters.
-  std::string word(const std::string& expected) {
+  /// The next word of the banner, in lower case.
+  std::string word(const std::string& wanted) {
     if (!at_token_end(p_, text_.end)) text_.fail_at(Errc::corrupt, p_, "a blank");
     word_ = p_ = skip_blanks(p_, text_.end);
     const std::string_view token = token_at(p_, text_.end);
-    if (token.empty()) text_.fail_at(Errc::corrupt, p_, expected);
+    if (token.empty()) text_.fail_at(Errc::corrupt, p_, wanted);
     p_ += token.size();
     return lower(token);
   }
@@ -122,11 +118,11 @@ class HeaderReader {
     p_ = sizes_;
   }
 
-  void size(std::uint64_t& value, const std::string& expected) {
+  void size(std::uint64_t& value, const std::string& wanted) {
     p_ = skip_blanks(p_, text_.end);
     const NumberText number = read_number(p_, text_.end, value);
     if (number.error != NumberError::none || !at_token_end(number.end, text_.end)) {
-      text_.fail_at(Errc::corrupt, p_, expected);
+      text_.fail_at(Errc::corrupt, p_, wanted);
     }
     p_ = number.end;
   }
@@ -146,22 +142,31 @@ class HeaderReader {
 
 }  // namespace
 
-void Text::fail(Errc code, const char* p, const std::string& expected,
-                const std::string& got) const {
-  const auto line = 1 + std::count(base, p, '\n');
-  throw Error(code, file, offset(p),
-              "expected " + expected + " in line " + std::to_string(line) + ", got " + got);
+std::string Text::line(const char* p) const {
+  return std::to_string(1 + std::count(base, p, '\n'));
 }
 
-void Text::fail_at(Errc code, const char* p, const std::string& expected) const {
+void Text::fail(Errc code, const char* p, const std::string& what) const {
+  throw Error(code, file, offset(p), "line " + line(p) + ": " + what);
+}
+
+void Text::fail_at(Errc code, const char* p, const std::string& wanted) const {
   const std::string_view token = token_at(p, end);
-  const std::string nothing = p == end ? "the end of the file" : "the end of the line";
-  fail(code, p, expected, token.empty() ? nothing : shown(token));
+  const std::string found = p == end        ? "the file ends"
+                            : token.empty() ? "line " + line(p) + " ends"
+                                            : "line " + line(p) + " has " + shown(token);
+  throw Error(code, file, offset(p), found + " where " + wanted + " should be");
 }
 
 const char* next_line(const char* p, const char* end) noexcept {
   const void* const stop = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
   return stop != nullptr ? static_cast<const char*>(stop) + 1 : end;
+}
+
+std::string_view token_at(const char* p, const char* end) noexcept {
+  const char* stop = p;
+  while (!at_token_end(stop, end)) ++stop;
+  return {p, static_cast<std::size_t>(stop - p)};
 }
 
 Header read_header(const Text& text) { return HeaderReader(text).read(); }

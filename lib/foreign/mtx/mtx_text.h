@@ -37,12 +37,13 @@ struct Text {
 
   std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - base); }
 
-  /// Throws: "expected <expected> in line <of p>, got <got>", for the byte at `p`. O(bytes before
-  /// p), to count the lines.
-  [[noreturn]] void fail(Errc code, const char* p, const std::string& expected,
-                         const std::string& got) const;
-  /// The same; got is the token at `p`, or the end of the line or file.
-  [[noreturn]] void fail_at(Errc code, const char* p, const std::string& expected) const;
+  /// The number of the line that `p` is in, from 1.
+  std::string line(const char* p) const;
+
+  /// Throws: "line <of p>: <what>", for the byte at `p`. O(bytes before p), to count the lines.
+  [[noreturn]] void fail(Errc code, const char* p, const std::string& what) const;
+  /// Throws that there is no `wanted` at `p`: "line 3 has 'x' where a number should be".
+  [[noreturn]] void fail_at(Errc code, const char* p, const std::string& wanted) const;
 };
 
 inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r'; }
@@ -52,10 +53,13 @@ inline const char* skip_blanks(const char* p, const char* end) noexcept {
   return p;
 }
 
-/// True behind the last character of a token.
+/// True after the last character of a token.
 inline bool at_token_end(const char* p, const char* end) noexcept {
   return p == end || is_blank(*p) || *p == '\n';
 }
+
+/// The token that starts at `p`; empty at a blank, a line end and the end.
+std::string_view token_at(const char* p, const char* end) noexcept;
 
 /// The start of the next line, or the end.
 const char* next_line(const char* p, const char* end) noexcept;

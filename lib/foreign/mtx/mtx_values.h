@@ -10,11 +10,11 @@
 
 namespace dapple::detail::mtx {
 
-/// Where values stand in the text.
+/// Where values are in the text.
 struct Positions {
   static constexpr std::uint64_t kStep = 256;
   std::vector<std::uint64_t> bytes;  // of values 0, kStep, 2 * kStep, ...
-  bool comments = false;             // lines of comment stand between the values
+  bool comments = false;             // there are comments between the values
 };
 
 /// Goes through the text once. Throws corrupt when there are not exactly `count` values. Memory:
@@ -40,10 +40,6 @@ class ValueReader {
   [[noreturn]] void fail_type(ValueType wanted) const;
 
  private:
-  /// The end of a value in digits, minus and point alone, which many are; otherwise null.
-  template <class T>
-  const char* plain_value(T& value) noexcept;
-
   const Text& text_;
   const Positions& positions_;
   std::uint64_t number_ = 0;  // of the value at p_, once there is one
@@ -55,34 +51,22 @@ class ValueReader {
 /// Everything up to the blank separates values; other control characters fail when they are read.
 inline bool is_space(char c) noexcept { return static_cast<unsigned char>(c) <= ' '; }
 
-/// The value that starts at or behind `p`.
+/// The value that starts at `p` or after it.
 const char* find_value(const char* p, const char* end, bool comments) noexcept;
 
 template <class T>
 T ValueReader::read() {
   T value{};
   last_ = p_;
-  const char* stop = plain_value(value);
-  if (stop == nullptr) {
-    const NumberText text = read_number(p_, text_.end, value);
-    const bool whole = text.end == text_.end || is_space(*text.end);
-    if (text.error == NumberError::no_number || !whole) {
-      text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
-    }
-    if (text.error == NumberError::out_of_range) fail_type(value_type_of<T>());
-    stop = text.end;
+  const NumberText text = window_.read_at(p_, value);
+  const bool whole = text.end == text_.end || is_space(*text.end);
+  if (text.error == NumberError::no_number || !whole) {
+    text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
   }
-  p_ = find_value(stop, text_.end, positions_.comments);
+  if (text.error == NumberError::out_of_range) fail_type(value_type_of<T>());
+  p_ = find_value(text.end, text_.end, positions_.comments);
   ++number_;
   return value;
-}
-
-template <class T>
-const char* ValueReader::plain_value(T& value) noexcept {
-  const PlainNumber plain = window_.at(p_);
-  const char* const stop = p_ + plain.length;
-  const bool read = plain.length > 0 && is_space(*stop) && NumberWindow::read(p_, plain, value);
-  return read ? stop : nullptr;
 }
 
 }  // namespace dapple::detail::mtx

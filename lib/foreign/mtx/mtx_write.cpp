@@ -1,5 +1,6 @@
 // Writing: sparse matrices as coordinate, all others as array.
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/mtx/mtx.h"
+#include "lib/foreign/text/write_cells.h"
 #include "lib/io/scratch.h"
 
 namespace dapple::detail::mtx {
@@ -38,27 +40,11 @@ ValueType type_to_write(const Schema& schema) {
   return type;
 }
 
-/// Appends the text of `n` items of at most `room` characters each; `write(to, i)` writes item i
-/// and returns its end. Room is made for a few at a time, which stays in the nearest cache, since a
-/// string clears it first (for all at once, a twentieth of the time of writing an array).
-template <class F>
-void append_items(std::uint64_t n, std::size_t room, std::string& out, const F& write) {
-  constexpr std::uint64_t kFew = 256;
-  for (std::uint64_t i = 0; i < n;) {
-    const std::uint64_t end = std::min(n, i + kFew);
-    const std::size_t size = out.size();
-    out.resize(size + (end - i) * room);
-    char* to = out.data() + size;
-    for (; i < end; ++i) to = write(to, i);
-    out.resize(static_cast<std::size_t>(to - out.data()));
-  }
-}
-
 /// Banner and sizes. `wide`: some values are larger than i64 holds.
 std::string header(const Source& source, bool coordinate, ValueType type, bool wide) {
   std::string text = "%%MatrixMarket matrix ";
   text += coordinate ? "coordinate " : "array ";
-  // SciPy and this library read the second; other readers know only the first.
+  // SciPy and this library read unsigned-integer; other readers know only integer.
   text += is_float(type) ? "real" : wide ? "unsigned-integer" : "integer";
   text += " general\n" + std::to_string(source.rows()) + ' ' + std::to_string(source.cols());
   return text;
@@ -88,22 +74,27 @@ class Texts {
   std::vector<std::string> texts_;
 };
 
-void append_entries(std::span<const StoredCell> cells, ValueType type, std::string& out) {
+void append_entries(std::span<const StoredCell> cells, ValueType type, bool short_floats,
+                    std::string& out) {
   constexpr std::size_t kIndexRoom = 21;  // 20 digits and a blank
-  append_items(cells.size(), 2 * kIndexRoom + kNumberRoom + 1, out, [&](char* to, std::uint64_t i) {
-    const StoredCell& cell = cells[i];
-    to = write_number(to, cell.row + 1);
-    *to++ = ' ';
-    to = write_number(to, cell.col + 1);
-    *to++ = ' ';
-    to = write_number(to, type, reinterpret_cast<const std::byte*>(&cell.bits));
-    *to++ = '\n';
-    return to;
+  visit_type(type, [&](auto value) {
+    const std::size_t room = 2 * kIndexRoom + kNumberRoom + 1;
+    append_items(cells.size(), room, out, [&](char* to, std::uint64_t i) {
+      const StoredCell& cell = cells[i];
+      to = write_number(to, cell.row + 1);
+      *to++ = ' ';
+      to = write_number(to, cell.col + 1);
+      *to++ = ' ';
+      std::memcpy(&value, &cell.bits, sizeof value);
+      to = write_cell(to, value, short_floats);
+      *to++ = '\n';
+      return to;
+    });
   });
 }
 
-/// Goes through the entries twice: their number stands in front of them.
-void write_coordinate(const Source& source, ValueType type, ByteSink& sink) {
+/// Goes through the entries twice: the header tells their number.
+void write_coordinate(const Source& source, ValueType type, bool short_floats, ByteSink& sink) {
   const Region all{{0, source.rows()}, {0, source.cols()}};
   std::uint64_t count = 0;
   bool wide = false;
@@ -121,7 +112,8 @@ void write_coordinate(const Source& source, ValueType type, ByteSink& sink) {
     const std::uint64_t parts = (cells.size() + kValuesAtOnce - 1) / kValuesAtOnce;
     texts.write(parts, [&](std::uint64_t i, std::string& text) {
       const std::span<const StoredCell> rest = std::span(cells).subspan(i * kValuesAtOnce);
-      append_entries(rest.first(std::min<std::size_t>(rest.size(), kValuesAtOnce)), type, text);
+      append_entries(rest.first(std::min<std::size_t>(rest.size(), kValuesAtOnce)), type,
+                     short_floats, text);
     });
     if (!cells.empty()) source.progress(cells.back().row);
     cells.clear();
@@ -134,8 +126,7 @@ void write_coordinate(const Source& source, ValueType type, ByteSink& sink) {
   source.progress(source.rows());
 }
 
-/// The cells of a source column after column: band after band of rows, each with its columns one
-/// behind the other.
+/// The cells of a source in columns: bands of rows, each stored column by column.
 class Columns {
  public:
   Columns(const Source& source, ValueType type, std::uint64_t bytes)
@@ -162,14 +153,14 @@ class Columns {
   /// Parts of columns, in the order of the file.
   std::uint64_t parts() const noexcept { return cols_ * bands_.size(); }
 
-  void append_part(std::uint64_t number, std::string& out) const {
+  void append_part(std::uint64_t number, bool short_floats, std::string& out) const {
     const std::uint64_t col = number / bands_.size();
     const Range rows = bands_[number % bands_.size()];
     const std::uint64_t first = rows.begin * cols_ + col * rows.size();
     visit_type(type_, [&](auto value) {
       const std::byte* p = cells_.at(first * sizeof value, rows.size() * sizeof value);
       append_items(rows.size(), kNumberRoom + 1, out, [&](char* to, std::uint64_t i) {
-        to = write_number(to, load_le<decltype(value)>(p + i * sizeof value));
+        to = write_cell(to, load_le<decltype(value)>(p + i * sizeof value), short_floats);
         *to++ = '\n';
         return to;
       });
@@ -195,13 +186,13 @@ class Columns {
   bool wide_ = false;
 };
 
-/// The file is in columns, sources are best read in rows: the cells pass through working space.
-void write_array(const Source& source, ValueType type, ByteSink& sink) {
+/// The file is column-major, sources are best read in rows: the cells pass through working space.
+void write_array(const Source& source, ValueType type, bool short_floats, ByteSink& sink) {
   std::uint64_t bytes = 0;
   if (!multiply(source.rows(), source.cols(), bytes) || !multiply(bytes, size_of(type), bytes)) {
-    throw Error(Errc::unsupported, "expected a matrix that fits in a file, got " +
-                                       std::to_string(source.rows()) + " x " +
-                                       std::to_string(source.cols()) + " values");
+    throw Error(Errc::unsupported, std::to_string(source.rows()) + " x " +
+                                       std::to_string(source.cols()) +
+                                       " values do not fit in a file");
   }
   const Columns columns(source, type, bytes);
   sink.write(header(source, false, type, columns.wide()) + '\n');
@@ -216,7 +207,9 @@ void write_array(const Source& source, ValueType type, ByteSink& sink) {
     texts.write(n, [&](std::uint64_t i, std::string& text) {
       const std::uint64_t begin = first + i * parts_at_once;
       const std::uint64_t end = std::min(columns.parts(), begin + parts_at_once);
-      for (std::uint64_t part = begin; part < end; ++part) columns.append_part(part, text);
+      for (std::uint64_t part = begin; part < end; ++part) {
+        columns.append_part(part, short_floats, text);
+      }
     });
     first += n * parts_at_once;
   }
@@ -224,13 +217,13 @@ void write_array(const Source& source, ValueType type, ByteSink& sink) {
 
 }  // namespace
 
-void write_mtx(const Source& source, ByteSink& sink, const ConvertOptions&) {
+void write_mtx(const Source& source, ByteSink& sink, const ConvertOptions& options) {
   const Schema& schema = source.schema();
   const ValueType type = type_to_write(schema);
   if (schema.kind == ObjectKind::matrix && schema.storage == Storage::csr) {
-    write_coordinate(source, type, sink);
+    write_coordinate(source, type, options.short_floats, sink);
   } else {
-    write_array(source, type, sink);
+    write_array(source, type, options.short_floats, sink);
   }
 }
 
