@@ -287,20 +287,18 @@ TEST_CASE("btable: what the format cannot hold is refused, and nothing is left b
     return error.detail();
   };
   CHECK(refusal(frame_of<double>(dir, {"a", "b\x1Fz"}, {1, 2})) ==
-        "expected no U+001F, which separates the labels of a BTable, got one in the label of "
-        "column 1");
+        "a BTable cannot hold the label of column 1: it has U+001F, which separates labels");
   CHECK(refusal(frame_of<double>(dir, {"\xC3\x28"}, {1})) ==
-        "expected UTF-8, got byte 195 in the label of column 0");
+        "a BTable cannot hold the label of column 0: it is not UTF-8");
   CHECK(refusal(frame_of<double>(dir, {"\xED\xA0\x80"}, {1})) ==
-        "expected UTF-8, got byte 237 in the label of column 0");
-  CHECK(refusal(frame_of<double>(dir, {}, {})) ==
-        "expected at least one column for a BTable, got none");
+        "a BTable cannot hold the label of column 0: it is not UTF-8");
+  CHECK(refusal(frame_of<double>(dir, {}, {})) == "a BTable cannot hold an object without columns");
   CHECK(refusal(frame_of<std::int64_t>(dir, {"a", "b"}, {1, (std::int64_t{1} << 53) + 1})) ==
-        "expected values that f64, the only type of a BTable, holds exactly, got "
-        "9007199254740993 in row 0, column 1");
+        "the value 9007199254740993 in row 0, column 1 is not exact as f64, the only type of a "
+        "BTable");
   CHECK(refusal(frame_of<std::int64_t>(dir, {"a"}, {-(std::int64_t{1} << 53) - 1})) ==
-        "expected values that f64, the only type of a BTable, holds exactly, got "
-        "-9007199254740993 in row 0, column 0");
+        "the value -9007199254740993 in row 0, column 0 is not exact as f64, the only type of a "
+        "BTable");
   to_file(frame_of<std::uint64_t>(dir, {"a"}, {std::uint64_t{1} << 63}), dir / "yes.btable");
   CHECK(row_of(open_table(dir / "yes.btable"), 0) == std::vector{0x1p63});
 }

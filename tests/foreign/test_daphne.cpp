@@ -107,10 +107,10 @@ TEST_CASE("daphne: labels come from the .meta file, which must be of the same fr
     return error->detail();
   };
   CHECK(message(R"({"numCols":2,"numRows":2,"schema":)" + columns + "}") ==
-        "expected the shape 1 x 2 of the frame it belongs to, got 2 x 2");
+        "says the shape is 2 x 2, but the frame has 1 x 2");
   CHECK(message(R"({"numCols":2,"numRows":1,"schema":[{"label":"a","valueType":"si64"},)"
                 R"({"label":"b","valueType":"f64"}]})") ==
-        "expected the value type f32 for column 1 of the frame it belongs to, got f64");
+        "says column 1 is f64, but the frame has f32");
   CHECK_FALSE(message("{").empty());
 }
 

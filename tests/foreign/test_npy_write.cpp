@@ -122,8 +122,8 @@ TEST_CASE("npy: labels that NumPy cannot hold are unsupported") {
         std::string::npos);
   const std::string label(60'000, 'x');
   CHECK(error_of_writing(frame_of({label, label}), folder).detail() ==
-        "expected labels that NumPy can hold, got column 1 with a label that is used twice: '" +
-            std::string(40, 'x') + "'...");
+        "NumPy cannot hold the label of column 1, which is used twice: '" + std::string(40, 'x') +
+            "'...");
   const Error error = error_of_writing(frame_of({"\xff"}), folder);
   CHECK(error.code() == Errc::unsupported);
   CHECK(error.detail().find("not UTF-8") != std::string::npos);

@@ -178,10 +178,35 @@ def check_matrix_market(folder):
     assert "unsupported" in failed.stderr and "complex" in failed.stderr, failed.stderr
 
 
+def check_single_precision(folder):
+    """Readers take numbers of text as f64: an f32 must have the same value there."""
+    bits = np.random.default_rng(31).integers(0, 2**32, (60, 5), dtype=np.uint32)
+    array = bits.view(np.float32)
+    array = np.where(np.isfinite(array), array, np.float32(0.1))
+    array[0, :3] = 0.1, 9007199254740992, -0.0
+    np.save(folder / "in.npy", array)
+    wide = array.astype(np.float64)
+    convert(folder / "in.npy", folder / "out.csv")
+    assert same(np.loadtxt(folder / "out.csv", delimiter=","), wide)
+    assert same(read_csv(folder / "out.csv", header=None).to_numpy(), wide)
+    assert same(scipy.io.mmread(convert(folder / "in.npy", folder / "out.mtx")), wide)
+    piped = dapple("get", folder / "in.npy").stdout
+    assert piped == (folder / "out.csv").read_text()
+
+    convert(folder / "in.npy", folder / "short.csv", "--short-floats")
+    assert same(np.loadtxt(folder / "short.csv", delimiter=",").astype(np.float32), array)
+    assert (folder / "short.csv").read_text().startswith("0.1,")
+
+    np.savez(folder / "in.npz", array)
+    failed = dapple("info", folder / "in.npz", status=1)
+    assert "unpack it first" in failed.stderr, failed.stderr
+
+
 def main():
     warnings.simplefilter("ignore", RuntimeWarning)
     passed, failed = 0, 0
-    checks = [check_frames, check_labels_like_numbers, check_matrices, check_matrix_market]
+    checks = [check_frames, check_labels_like_numbers, check_matrices, check_matrix_market,
+              check_single_precision]
     for check in checks:
         with tempfile.TemporaryDirectory() as folder:
             try:

@@ -20,8 +20,8 @@ constexpr std::uint64_t kLabelsAt = 8;
 /// decoded in far more time than it takes to find, and a row in it is reached in microseconds.
 constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;
 
-/// How far ahead of the row that is read its successors are fetched. Rows are found one after the
-/// other, each behind a cache miss that the hardware does not foresee.
+/// How far ahead rows are prefetched. Each row is found from the one before it, at the cost of a
+/// cache miss that the hardware prefetcher does not foresee.
 constexpr std::size_t kPrefetchBytes = 2048;
 constexpr std::size_t kCacheLine = 64;
 
@@ -41,7 +41,7 @@ std::vector<Column> split_labels(std::span<const std::byte> units, const std::st
     Column column{{}, ValueType::f64};
     if (const auto bad = append_utf16be_as_utf8(units.subspan(begin, at - begin), column.label)) {
       throw Error(Errc::corrupt, file, kLabelsAt + begin + *bad,
-                  "expected labels in UTF-16, got a surrogate without its partner");
+                  "the labels are not UTF-16: a surrogate without its partner");
     }
     columns.push_back(std::move(column));
     begin = at + 2;

@@ -12,7 +12,7 @@ namespace dapple::detail::btable {
 
 namespace {
 
-/// Entries [i, count), behind one of column `last`, or -1.
+/// Entries [i, count), after one of column `last`, or -1.
 bool split_one_by_one(const std::byte* entries, std::uint32_t i, std::uint32_t count,
                       std::int32_t last, std::uint32_t* cols, std::byte* values) noexcept {
   bool ascending = true;
@@ -42,10 +42,9 @@ __m128i pick(__m128i from, __m128i then) noexcept {
                                          _MM_SHUFFLE(kFourth, kThird, kSecond, kFirst)));
 }
 
-/// Four entries are three vectors of words: c0 v0 v0 c1, v1 v1 c2 v2, v2 c3 v3 v3. Bytes are turned
-/// around when columns stand beside columns, and values beside values. Blocks of 21,000 entries in
-/// rows of 33: one by one 37 us, by four 30, asked for a page ahead 20 (AMD EPYC, family 25, model
-/// 17).
+/// Four entries are three vectors of words: c0 v0 v0 c1, v1 v1 c2 v2, v2 c3 v3 v3. Bytes are
+/// swapped once columns are beside columns, and values beside values. With the prefetch, nearly
+/// twice as fast as one by one.
 __attribute__((target("ssse3"))) bool split_by_four(const std::byte* entries, std::uint32_t count,
                                                     std::uint32_t* cols,
                                                     std::byte* values) noexcept {

@@ -1,4 +1,4 @@
-// The entries of a row, whose column and value stand side by side, big-endian, taken apart.
+// The entries of a row, pairs of column and value, big-endian, as an array of each.
 #pragma once
 
 #include <cstddef>

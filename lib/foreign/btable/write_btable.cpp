@@ -37,7 +37,8 @@ class LabelText {
 };
 
 [[noreturn]] void refuse_label(std::uint64_t col, const std::string& detail) {
-  throw Error(Errc::unsupported, detail + " in the label of column " + std::to_string(col));
+  throw Error(Errc::unsupported,
+              "a BTable cannot hold the label of column " + std::to_string(col) + ": " + detail);
 }
 
 /// UTF-16 code units of one label. Throws unsupported.
@@ -46,11 +47,10 @@ std::uint64_t code_units(std::string_view label, std::uint64_t col) {
   for (std::size_t at = 0; at < label.size();) {
     const auto c = next_utf8(label.substr(at));
     if (!c) {
-      refuse_label(
-          col, "expected UTF-8, got byte " + std::to_string(static_cast<unsigned char>(label[at])));
+      refuse_label(col, "it is not UTF-8");
     }
     if (c->value == kSeparator) {
-      refuse_label(col, "expected no U+001F, which separates the labels of a BTable, got one");
+      refuse_label(col, "it has U+001F, which separates labels");
     }
     units += c->value < 0x10000 ? 1 : 2;
     at += c->size;
@@ -61,7 +61,7 @@ std::uint64_t code_units(std::string_view label, std::uint64_t col) {
 /// Length of all labels joined. Throws unsupported.
 std::uint64_t joined_units(const Schema& schema) {
   if (schema.cols == 0) {
-    throw Error(Errc::unsupported, "expected at least one column for a BTable, got none");
+    throw Error(Errc::unsupported, "a BTable cannot hold an object without columns");
   }
   LabelText text;
   std::uint64_t units = schema.cols - 1;
@@ -69,9 +69,8 @@ std::uint64_t joined_units(const Schema& schema) {
     units += code_units(text.of(schema, col), col);
   }
   if (units > kLargest) {
-    throw Error(Errc::unsupported,
-                "expected labels of at most 2147483647 UTF-16 code units for a BTable, got more (" +
-                    std::to_string(schema.cols) + " columns)");
+    throw Error(Errc::unsupported, "the labels of " + std::to_string(schema.cols) +
+                                       " columns are longer than a BTable can hold");
   }
   return units;
 }
@@ -99,10 +98,11 @@ std::uint64_t as_f64(const Schema& schema, const StoredCell& cell) {
   if (!convert_cell(type, cell.bits, ValueType::f64, bits)) {
     const bool negative = is_signed(type) && static_cast<std::int64_t>(cell.bits) < 0;
     throw Error(Errc::unsupported,
-                "expected values that f64, the only type of a BTable, holds exactly, got " +
+                "the value " +
                     (negative ? std::to_string(static_cast<std::int64_t>(cell.bits))
                               : std::to_string(cell.bits)) +
-                    " in row " + std::to_string(cell.row) + ", column " + std::to_string(cell.col));
+                    " in row " + std::to_string(cell.row) + ", column " + std::to_string(cell.col) +
+                    " is not exact as f64, the only type of a BTable");
   }
   return bits;
 }

@@ -12,21 +12,22 @@ namespace dapple::detail::daphne {
 void take_labels_beside(const MappedFile& file, Schema& schema) {
   auto meta = find_daphne_meta(file);
   if (!meta || meta->kind != ObjectKind::frame) return;
-  const auto fail = [&](const std::string& expected, const std::string& got) {
+  const auto fail = [&](const std::string& says, const std::string& has) {
     throw Error(Errc::corrupt, file.name() + ".meta", std::nullopt,
-                "expected " + expected + " of the frame it belongs to, got " + got);
+                "says " + says + ", but the frame has " + has);
   };
   const auto shape = [](std::uint64_t rows, std::uint64_t cols) {
     return std::to_string(rows) + " x " + std::to_string(cols);
   };
   if (meta->rows != schema.rows || meta->cols != schema.cols) {
-    fail("the shape " + shape(schema.rows, schema.cols), shape(meta->rows, meta->cols));
+    fail("the shape is " + shape(meta->rows, meta->cols), shape(schema.rows, schema.cols));
   }
   for (std::uint64_t col = 0; col < schema.cols; ++col) {
     const ValueType type = schema.columns[col].value_type;
     if (meta->columns[col].value_type != type) {
-      fail("the value type " + std::string(name(type)) + " for column " + std::to_string(col),
-           std::string(name(meta->columns[col].value_type)));
+      fail("column " + std::to_string(col) + " is " +
+               std::string(name(meta->columns[col].value_type)),
+           std::string(name(type)));
     }
   }
   schema.columns = std::move(meta->columns);

@@ -170,7 +170,7 @@ CsrArrays read_csr_layout(const MappedFile& file, HeaderReader& header, const Sc
   }
   const std::uint64_t offsets = (schema.rows + 1) * kIndexBytes;
   const std::uint64_t entry = kIndexBytes + size_of(schema.value_type);
-  // What a matrix has allocated beyond its values may have been written behind them.
+  // Memory that a matrix had allocated beyond its values may have been written after them.
   if (arrays.nnz > (left - offsets) / entry || (left - offsets) % entry != 0) {
     header.fail(at::csr_row_offsets + offsets,
                 "expected " + std::to_string(arrays.nnz) + " column indices and values of " +

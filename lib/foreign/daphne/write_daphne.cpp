@@ -14,7 +14,7 @@ namespace dapple::detail::daphne {
 
 namespace {
 
-/// Writes numbers one behind the other from some byte of the file on.
+/// Writes numbers one after the other, starting at some byte of the file.
 class Cursor {
  public:
   Cursor(const OutputFile& file, std::uint64_t offset)
@@ -30,7 +30,7 @@ class Cursor {
     store_le(buffer_.claim(sizeof value), value);
   }
 
-  /// Byte of the file behind the last number.
+  /// Byte of the file after the last number.
   std::uint64_t offset() const noexcept { return buffer_.offset(); }
 
   /// REQUIRED before the cursor ends.
@@ -64,8 +64,7 @@ std::uint8_t code_of(const Schema& schema, std::uint64_t col) {
   if (!code) {
     const bool frame = schema.kind == ObjectKind::frame;
     throw Error(Errc::unsupported,
-                "expected a value type that the DAPHNE runtime has, got " +
-                    std::string(name(type)) +
+                "the DAPHNE runtime has no value type " + std::string(name(type)) +
                     (frame ? " in column " + std::to_string(col) : std::string()) + advice(schema));
   }
   return *code;
@@ -167,11 +166,11 @@ bool wants_csr(const Schema& schema, const ConvertOptions& options) {
       break;
   }
   throw Error(Errc::unsupported,
-              "expected a kind that the DAPHNE runtime has, dense or csr, got coo");
+              "the DAPHNE runtime has no matrices of kind coo, only dense and csr");
 }
 
-/// Both files, of which no two ever stand beside each other that are of different age: cells would
-/// be shown under labels of others.
+/// Publishes both files so that a new one is never beside an old one, whose labels would be shown
+/// over other cells.
 void publish(OutputFile& file, const std::filesystem::path& path, OutputFile& meta,
              const WriteOptions& options) {
   // What takes long and may fail comes before either has its name.

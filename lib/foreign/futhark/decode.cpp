@@ -23,8 +23,8 @@ void visit_cell_type(ElementType type, const F& f) {
 
 [[noreturn]] void fail_no_element(const Store& store, std::uint64_t offset, ElementType type) {
   store.fail(Errc::corrupt, offset,
-             "expected an element of type " + std::string(info(type).name) +
-                 " where one stood when the file was opened, got something else");
+             "the file changed since it was opened: there is no longer an element of type " +
+                 std::string(info(type).name) + " here");
 }
 
 /// Puts one value to a cell; `fail` is called when it does not fit.

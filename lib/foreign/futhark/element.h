@@ -31,7 +31,7 @@ enum class ElementType : std::uint8_t {
 };
 
 struct ElementInfo {
-  std::string_view name;  // in types and behind numbers
+  std::string_view name;  // in types and after numbers
   std::string_view code;  // in the header of a binary value
   std::uint8_t size;      // bytes of a binary element
   ValueType cell;         // what it is read as

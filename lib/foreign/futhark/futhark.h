@@ -21,7 +21,7 @@ Match recognise_futhark(const Probe& probe);
 std::shared_ptr<const Store> open_futhark(std::shared_ptr<MappedFile> file,
                                           const OpenOptions& options);
 
-/// Write a matrix as an array of rank 2, a frame as one vector per column; a newline behind each
+/// Write a matrix as an array of rank 2, a frame as one vector per column; a newline after each
 /// value, as compiled programs write it. Labels have no place in the format.
 void write_futhark(const Source& source, ByteSink& sink, const ConvertOptions& options);
 void write_futhark_text(const Source& source, ByteSink& sink, const ConvertOptions& options);

@@ -170,7 +170,7 @@ Token::Token(std::string_view text, ElementType type) noexcept
 
 namespace {
 
-// As scanf's %i, and %u for u64: decimal, 0x hexadecimal, or octal behind a leading zero.
+// As scanf's %i, and %u for u64: decimal, 0x hexadecimal, or octal after a leading zero.
 bool typed_integer(const char* p, const char* end, Numeral& n) noexcept {
   n.form = Form::integer;
   n.saturates = true;

@@ -23,7 +23,7 @@ struct Numeral {
   std::uint8_t base = 10;
   bool saturates = false;     // integers beyond 64 bits stop there; otherwise they wrap
   std::string_view digits;    // integer: of `base`; real: with point and exponent; underscores stay
-  const char* end = nullptr;  // behind the element
+  const char* end = nullptr;  // after the element
 };
 
 /// The untyped element at `p`, whose type follows from its text: the first of its row.
@@ -35,7 +35,7 @@ std::optional<Numeral> lex_untyped(const char* p, const char* end, ElementType t
 std::optional<Numeral> lex_untyped_integer(const char* p, const char* end) noexcept;
 
 /// What counts of a typed token: not more than kTokenLimit characters, and no underscores, which
-/// may stand anywhere in numbers.
+/// may be anywhere in numbers.
 class Token {
  public:
   Token(std::string_view text, ElementType type) noexcept;

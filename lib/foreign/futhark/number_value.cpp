@@ -44,7 +44,7 @@ std::uint64_t integer_value(const Numeral& n) noexcept {
   return wrapped;
 }
 
-// A fraction of `bits` bits, followed by ones somewhere behind it if `sticky`, times 2^exponent,
+// A fraction of `bits` bits, followed by ones somewhere after it if `sticky`, times 2^exponent,
 // rounded to the nearest F, ties to even.
 template <class F>
 F round_binary(std::uint64_t fraction, bool sticky, std::int64_t exponent) noexcept {

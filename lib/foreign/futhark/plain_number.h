@@ -41,7 +41,7 @@ class PlainNumbers {
   /// and then white space, a comma or a bracket. nullptr otherwise.
   const char* end_behind_digits(const char* p, const char* q, const char* end) const noexcept {
     if (q != end && !ends_element(*q)) {
-      std::uint32_t word = 0;  // four characters: the suffix, and at least one behind it
+      std::uint32_t word = 0;  // four characters: the suffix, and at least one after it
       if (end - q < static_cast<std::ptrdiff_t>(sizeof word)) return nullptr;
       std::memcpy(&word, q, sizeof word);
       if ((word & mask_) != suffix_) return nullptr;

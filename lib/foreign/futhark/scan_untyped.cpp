@@ -46,8 +46,7 @@ class UntypedScanner {
       if (*p == 'e') return empty(p);
       if (*p != '[') return scalar(p);
       if (shape_.full()) {
-        in_.fail_as(Errc::unsupported, p,
-                    "expected at most 127 brackets inside each other, got 128");
+        in_.fail_as(Errc::unsupported, p, "more than 127 brackets are inside each other");
       }
       shape_.open();
       p = skip_blank<Dialect::untyped>(p + 1, end_);
@@ -55,7 +54,7 @@ class UntypedScanner {
     }
   }
 
-  // From behind a part to the start of the next, or to the end of the value.
+  // From the end of a part to the start of the next, or to the end of the value.
   const char* close_brackets(const char* p) {
     while (shape_.depth() > 0) {
       shape_.count();
@@ -153,7 +152,7 @@ class UntypedScanner {
   const char* string(const char* p) {
     const char* const quote = p++;
     if (shape_.full()) {
-      in_.fail_as(Errc::unsupported, quote, "expected at most 127 dimensions, got 128");
+      in_.fail_as(Errc::unsupported, quote, "the array has more than 127 dimensions");
     }
     shape_.open();
     require(quote, ElementType::u8, shape_.depth());
@@ -188,7 +187,7 @@ class UntypedScanner {
       const std::uint64_t dim = dimension(*numeral, p + 1);
       p = numeral->end;
       if (rank == kMaxRank) {
-        in_.fail_as(Errc::unsupported, p, "expected at most 127 dimensions, got 128");
+        in_.fail_as(Errc::unsupported, p, "the array has more than 127 dimensions");
       }
       zero |= dim == 0;
       if (!shape_.fix(rank++, dim)) {

@@ -16,7 +16,7 @@ constexpr std::uint64_t kMostElements = std::numeric_limits<std::int64_t>::max()
 
 bool has_columns(std::span<const std::uint64_t> dims) noexcept { return dims.size() >= 2; }
 
-// What stands at `at`, for people: a whole token, or one character.
+// What is at `at`, for messages: a whole token, or one character.
 std::string found_at(const char* at, const char* end) {
   if (at == end) return "the end of the file";
   const char* stop = at + 1;
@@ -42,7 +42,7 @@ std::uint64_t StreamValue::tile_rows() const noexcept {
 std::uint64_t StreamValue::tile_cols() const noexcept { return std::min(kTileElements, cols()); }
 
 std::optional<std::uint64_t> count_elements(std::span<const std::uint64_t> dims) noexcept {
-  // A zero makes a product zero, whatever stands before or behind it.
+  // A zero makes a product zero, whatever comes before or after it.
   const auto product = [](std::span<const std::uint64_t> part) -> std::optional<std::uint64_t> {
     if (std::find(part.begin(), part.end(), 0U) != part.end()) return 0;
     std::uint64_t n = 1;

@@ -56,7 +56,7 @@ struct StreamBytes {
   std::uint64_t offset(const char* at) const noexcept {
     return static_cast<std::uint64_t>(at - begin);
   }
-  /// Throws corrupt: "expected WANTED, got what stands at `at`, in line N".
+  /// Throws corrupt: "expected WANTED, got what is at `at`, in line N".
   [[noreturn]] void fail(const char* at, std::string_view wanted) const;
   [[noreturn]] void fail_as(Errc code, const char* at, const std::string& detail) const;
 };
@@ -69,7 +69,7 @@ class StreamReader {
   /// `file` must outlive the reader.
   StreamReader(const MappedFile& file, std::vector<Type> types);
 
-  /// Finds the next value; false behind the last. Throws corrupt, type_mismatch when a value is
+  /// Finds the next value; false after the last. Throws corrupt, type_mismatch when a value is
   /// not of the type given for it, io. Looks at every byte of a text value, and at the header of
   /// a binary one.
   bool next(StreamValue& value);

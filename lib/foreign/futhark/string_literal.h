@@ -17,7 +17,7 @@ struct Utf8 {
 /// A character is looked for in this many bytes, so a number has nine digits at most.
 inline constexpr std::ptrdiff_t kLongestCharacter = 10;
 
-/// The character at `p`, which is then moved behind it. REQUIRES that p stands inside the quotes,
+/// The character at `p`, which is then moved past it. REQUIRES that p is inside the quotes,
 /// on none of them. A byte of the file above 127 is a character of its own (Latin-1), as the
 /// reader of `futhark dataset` has it.
 Utf8 next_character(const char*& p, const char* end) noexcept;

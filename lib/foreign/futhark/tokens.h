@@ -27,7 +27,7 @@ const char* skip_spaces(const char* p, const char* end) noexcept {
   return p;
 }
 
-/// `p` stands on the first dash.
+/// `p` is at the first dash.
 inline const char* skip_comment(const char* p, const char* end) noexcept {
   const void* const newline = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
   return newline != nullptr ? static_cast<const char*>(newline) + 1 : end;
@@ -57,7 +57,7 @@ inline bool is_constituent(char c) noexcept {
 inline constexpr std::ptrdiff_t kTokenRead = 100;
 inline constexpr std::size_t kTokenLimit = kTokenRead - 1;
 
-/// The token behind the blank at `p`: a run of constituents, or any other character by itself.
+/// The token after the blank at `p`: a run of constituents, or any other character by itself.
 /// Empty only at the end.
 inline std::string_view next_token(const char* p, const char* end) noexcept {
   p = skip_blank<Dialect::typed>(p, end);

@@ -156,8 +156,8 @@ void require_countable(const Array& array) {
   const auto count = count_elements(array.dims);
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   if (!count || !multiply(*count, size_of(array.type), bytes) || bytes > kMost) {
-    throw Error(Errc::unsupported, "expected an array of less than 2^63 bytes, got " +
-                                       text(element_of(array.type), array.dims));
+    throw Error(Errc::unsupported, text(element_of(array.type), array.dims) +
+                                       " takes 2^63 bytes or more, too many for Futhark");
   }
 }
 
@@ -194,7 +194,7 @@ template <class Output>
 void write_frame(const Source& source, Output& output) {
   const std::uint64_t rows = source.rows(), cols = source.cols();
   if (cols == 0) {
-    throw Error(Errc::unsupported, "expected a frame with at least one column, got none");
+    throw Error(Errc::unsupported, "Futhark cannot hold a frame without columns");
   }
   std::vector<Array> arrays;
   for (const Column& column : source.schema().columns) {

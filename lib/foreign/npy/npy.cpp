@@ -165,7 +165,7 @@ Schema schema_of(const Header& header, const std::string& file) {
   schema.rows = 1;
   for (std::size_t i = 0; i < row_dims; ++i) {
     if (!multiply(schema.rows, header.shape[i], schema.rows)) {
-      throw Error(Errc::corrupt, file, header.data, "expected less than 2^64 rows, got more");
+      throw Error(Errc::corrupt, file, header.data, "the array has 2^64 rows or more");
     }
   }
   if (header.records) {
@@ -187,8 +187,8 @@ std::uint64_t array_bytes(const Header& header, const Schema& schema, const Mapp
                        multiply(bytes, header.item_size, bytes);
   if (!counted || bytes > left) {
     throw Error(Errc::corrupt, file.name(), header.data,
-                "expected " + (counted ? std::to_string(bytes) : "more than 2^64") +
-                    " bytes of array, got " + std::to_string(left));
+                "the array takes " + (counted ? std::to_string(bytes) : "more than 2^64") +
+                    " bytes, and the file has " + std::to_string(left) + " for it");
   }
   return bytes;
 }

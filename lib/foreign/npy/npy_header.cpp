@@ -130,14 +130,14 @@ class HeaderParser {
     } else {
       if (!labels.insert(label).second) {
         throw Error(Errc::corrupt, file_, at,
-                    "expected each field once, got " + shortened_repr(label) + " again");
+                    "the field " + shortened_repr(label) + " is there twice");
       }
       header_.fields.push_back(field_of(std::move(label), dtype, at));
       header_.fields.back().offset = header_.item_size;
       size = size_of(header_.fields.back().type);
     }
     if (size > std::numeric_limits<std::uint64_t>::max() - header_.item_size) {
-      throw Error(Errc::corrupt, file_, at, "expected records of less than 2^64 bytes, got more");
+      throw Error(Errc::corrupt, file_, at, "the records have 2^64 bytes or more");
     }
     header_.item_size += size;
   }
@@ -167,9 +167,7 @@ class HeaderParser {
 
   [[noreturn]] void fail_unsupported(std::uint64_t at, const std::string& got) const {
     throw Error(Errc::unsupported, file_, at,
-                "expected items of a type that dapple holds (b1, i1 to i8, u1 to u8, f4, f8, or "
-                "records of these), got " +
-                    got);
+                "items may be b1, i1 to i8, u1 to u8, f4, f8 or records of these, not " + got);
   }
 
   LiteralReader& in_;
@@ -193,8 +191,8 @@ std::string descr_of(const Schema& schema) {
     const Column& column = schema.columns[col];
     const bool utf8 = is_utf8(column.label);
     if (column.label.empty() || !utf8 || !labels.insert(column.label).second) {
-      throw Error(Errc::unsupported, "expected labels that NumPy can hold, got column " +
-                                         std::to_string(col) + " with a label that is " +
+      throw Error(Errc::unsupported, "NumPy cannot hold the label of column " +
+                                         std::to_string(col) + ", which is " +
                                          (column.label.empty() ? "empty"
                                           : !utf8              ? "not UTF-8"
                                                   : "used twice: " + shortened_repr(column.label)));
@@ -218,9 +216,9 @@ void require_countable(const Schema& schema) {
     for (const Column& column : schema.columns) item += size_of(column.value_type);
   }
   if (!fits || !multiply(items, item, bytes) || bytes > most) {
-    throw Error(Errc::unsupported, "expected an array of less than 2^63 bytes, got " +
-                                       std::to_string(schema.rows) + " x " +
-                                       std::to_string(schema.cols) + " cells");
+    throw Error(Errc::unsupported, std::to_string(schema.rows) + " x " +
+                                       std::to_string(schema.cols) +
+                                       " cells are more than NumPy can hold: 2^63 bytes");
   }
 }
 
@@ -242,14 +240,14 @@ Header parse_header(const MappedFile& file) {
   ByteReader head(file.bytes(0, std::min<std::uint64_t>(file.size(), 12)), 0, file.name());
   const auto magic = head.take(kMagic.size(), "the magic of an npy file");
   if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0) {
-    throw Error(Errc::corrupt, file.name(), 0, "expected the magic \\x93NUMPY, got other bytes");
+    throw Error(Errc::corrupt, file.name(), 0, "the file does not start with \\x93NUMPY");
   }
   const auto major = head.le<std::uint8_t>("the version");
   const auto minor = head.le<std::uint8_t>("the version");
   if (major < 1 || major > 3 || minor != 0) {
     throw Error(Errc::unsupported, file.name(), kMagic.size(),
-                "expected npy version 1.0, 2.0 or 3.0, got " + std::to_string(major) + "." +
-                    std::to_string(minor));
+                "npy version " + std::to_string(major) + "." + std::to_string(minor) +
+                    " is not known, only 1.0, 2.0 and 3.0");
   }
   const std::uint64_t length = major == 1 ? head.le<std::uint16_t>("the header's length")
                                           : head.le<std::uint32_t>("the header's length");
@@ -286,7 +284,8 @@ std::string emit_header(const Schema& schema) {
   } else {
     length = padded_to(12);
     if (length > std::numeric_limits<std::uint32_t>::max()) {
-      throw Error(Errc::unsupported, "expected labels of less than 2^32 bytes in all, got more");
+      throw Error(Errc::unsupported,
+                  "the labels take 2^32 bytes or more, which no .npy header holds");
     }
     head += {narrow ? '\2' : '\3', '\0'};
     for (int shift = 0; shift < 32; shift += 8) head += static_cast<char>(length >> shift & 0xff);

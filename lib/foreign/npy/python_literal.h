@@ -10,7 +10,7 @@
 namespace dapple::detail::npy {
 
 /// Reads literals front to back. All functions skip white space first, and throw corrupt with the
-/// byte, what was expected and what stands there.
+/// byte, what was expected and what is there.
 class LiteralReader {
  public:
   /// `text` starts at byte `offset` of `file`, and is UTF-8 or Latin-1. It and `file` must outlive
@@ -34,7 +34,7 @@ class LiteralReader {
 
   /// A string in single or double quotes, with Python's escapes, as UTF-8.
   std::string string();
-  /// A decimal integer that is not negative, with an L behind it where Python 2 wrote one.
+  /// A decimal integer that is not negative, with an L after it where Python 2 wrote one.
   std::uint64_t integer();
   /// True or False.
   bool boolean();
