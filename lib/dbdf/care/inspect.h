@@ -20,6 +20,7 @@ struct Inspection {
   bool index_lies = false;           // it names other blocks than a body that is sound without it
   bool had_index = false;            // the file ends in an index, damaged or not
 
+  bool all_sound() const { return blocks == sound.size() && lost == 0; }
   Entry by_position(std::uint64_t i) const { return sound[order.empty() ? i : order[i]]; }
 };
 

@@ -18,14 +18,17 @@ class IndexCheck {
   IndexCheck(std::shared_ptr<const MappedFile> file, Trailer trailer, std::vector<Error>& findings)
       : file_(std::move(file)), trailer_(std::move(trailer)), findings_(findings) {}
 
-  void hash() {
-    if (!is_whole(*file_, trailer_)) {
+  // Reports an entry that does not match its block, or else a hash that does not match: one finding
+  // tells enough, since the remedy is to make the index anew.
+  void run(const Inspection& found, const Schema& schema) {
+    const std::size_t before = findings_.size();
+    if (found.all_sound()) entries(found, schema);
+    if (findings_.size() == before && !is_whole(*file_, trailer_)) {
       report(trailer_.payload, "the index does not match its hash");
     }
   }
 
-  // REQUIRES that all blocks of the file are sound. One finding is enough, since the remedy is
-  // always to make the index anew.
+ private:
   void entries(const Inspection& truth, const Schema& schema) try {
     EntrySummary summary(schema.rows, schema.cols);
     for (std::uint64_t i = 0; i < truth.sound.size(); ++i) summary.see(truth.by_position(i));
@@ -45,7 +48,6 @@ class IndexCheck {
     findings_.push_back(e);
   }
 
- private:
   void report(std::uint64_t byte, std::string detail) {
     findings_.emplace_back(Errc::corrupt, file_->name(), byte, std::move(detail));
   }
@@ -113,16 +115,14 @@ void check_absent(const Inspection& found, const Schema& schema, const std::stri
 }
 
 void check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& schema,
-                   const Inspection& found, bool all_sound, std::vector<Error>& findings) {
+                   const Inspection& found, std::vector<Error>& findings) {
   const Sidecar sidecar = find_sidecar(file, body);
   if (sidecar.state == SidecarState::stale) {
     findings.emplace_back(Errc::stale_index, sidecar_path(file.name()).string(), std::nullopt,
                           "it is damaged or belongs to another state of " + file.name() +
                               "; index that file again to renew it");
   } else if (sidecar.state == SidecarState::fresh) {
-    IndexCheck check(sidecar.file, sidecar.trailer, findings);
-    check.hash();
-    if (all_sound) check.entries(found, schema);
+    IndexCheck(sidecar.file, sidecar.trailer, findings).run(found, schema);
   }
 }
 
@@ -145,22 +145,19 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   report.blocks = found.blocks;
   findings = std::move(found.findings);
   if (findings.empty()) check_absent(found, schema, file->name(), findings);
-  const bool all_sound = found.blocks == found.sound.size();
   if (const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader)) {
-    IndexCheck check(file, *trailer, findings);
-    check.hash();
-    if (found.index_lies && !all_sound) {
+    if (found.index_lies && !found.all_sound()) {
       findings.emplace_back(Errc::corrupt, file->name(), trailer->place.entries,
                             "the index names other blocks than those of the file");
-    } else if (all_sound && found.lost == 0) {
-      check.entries(found, schema);
+    } else {
+      IndexCheck(file, *trailer, findings).run(found, schema);
     }
   } else if (found.had_index) {
     findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
                           "the index trailer does not match its hash or the file, which is read "
                           "without its index; repair the file to rebuild it");
   }
-  check_sidecar(*file, body, schema, found, all_sound && found.lost == 0, findings);
+  check_sidecar(*file, body, schema, found, findings);
   return report;
 }
 
