@@ -16,28 +16,24 @@ def run(*command, **options):
     return subprocess.run([str(part) for part in command], text=True, capture_output=True, **options)
 
 
-def fences(text):
-    """(language, contents) of every fenced block, in order."""
-    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-
-
 def check_program(root, build, text):
-    blocks = fences(text)
-    at = next((k for k, (language, _) in enumerate(blocks) if language == "cpp"), None)
-    if at is None:
+    program = re.search(r"^```cpp\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    if program is None:
         return ["has no C++ program"]
     library = build / "lib"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        (folder / "program.cpp").write_text(blocks[at][1])
+        (folder / "program.cpp").write_text(program.group(1))
         built = run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "program.cpp", "-o", "program",
                     f"-I{root / 'include'}", f"-L{library}", "-ldapple", cwd=folder)
         if built.returncode != 0:
             return [f"its program does not compile:\n{built.stderr}"]
         ran = run("./program", cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=str(library)))
-    if ran.returncode != 0 or ran.stdout != blocks[at + 1][1]:
+    promised = re.search(r"^It prints (.*)\.$", text, re.MULTILINE).group(1)
+    expected = "".join(line + "\n" for line in re.findall(r"`(.*?)`", promised))
+    if ran.returncode != 0 or ran.stdout != expected:
         return [f"its program prints {ran.stdout!r} {ran.stderr!r}, status {ran.returncode}, "
-                f"where the README says {blocks[at + 1][1]!r}"]
+                f"where the README says {expected!r}"]
     return []
 
 
