@@ -103,11 +103,13 @@ class RowRange {
     }
     void operator++(int) { ++*this; }
     friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept {
-      return it.range_->number_ == it.range_->bands_.rows();
+      return it.at_end();
     }
 
    private:
     friend class RowRange;
+    // A friend of a nested class has no access to the class around it, a member has.
+    bool at_end() const noexcept { return range_->number_ == range_->bands_.rows(); }
     explicit iterator(RowRange* range) noexcept : range_(range) {}
     RowRange* range_ = nullptr;
   };
