@@ -97,11 +97,11 @@ class Reader {
   void read(const Unit& unit) {
     const Block block = base(object_).block(unit.block.pos);
     if (unit.block.kind == BlockKind::dense) {
-      with_view([&] { read_view(block.dense<T>(), unit); }, [&] { read_copy(unit); });
+      with_view([&] { read_view(block.dense_view<T>(), unit); }, [&] { read_copy(unit); });
     } else if (unit.block.kind == BlockKind::csr) {
-      with_view([&] { read_rows(block.csr<T>(), unit); }, [&] { read_arrays(block, unit); });
+      with_view([&] { read_rows(block.csr_view<T>(), unit); }, [&] { read_arrays(block, unit); });
     } else if (unit.block.kind == BlockKind::coo) {
-      with_view([&] { read_entries(block.coo<T>(), unit); }, [&] { read_arrays(block, unit); });
+      with_view([&] { read_entries(block.coo_view<T>(), unit); }, [&] { read_arrays(block, unit); });
     }
   }
 
