@@ -1,8 +1,9 @@
 """What the tests share. A test names what it relies on as a sentence."""
 
 import numpy as np
-import pydapple as dp
 import pytest
+
+import pydapple as dp
 
 DTYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"]
 KINDS = ["auto", "dense", "csr", "coo"]

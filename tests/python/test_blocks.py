@@ -3,9 +3,10 @@
 import gc
 
 import numpy as np
-import pydapple as dp
 import pytest
 from conftest import cells
+
+import pydapple as dp
 
 
 @pytest.fixture

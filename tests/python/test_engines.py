@@ -5,10 +5,11 @@ import time
 import tracemalloc
 
 import numpy as np
-import pydapple as dp
 import pytest
 import scipy.sparse as sp
 from conftest import cells
+
+import pydapple as dp
 
 da = pytest.importorskip("dask.array")
 

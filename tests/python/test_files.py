@@ -4,9 +4,10 @@ import os
 import pickle
 
 import numpy as np
-import pydapple as dp
 import pytest
 from conftest import cells
+
+import pydapple as dp
 
 
 def test_info_tells_what_the_command_line_tells(make):

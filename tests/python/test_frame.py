@@ -3,8 +3,9 @@
 import pathlib
 
 import numpy as np
-import pydapple as dp
 import pytest
+
+import pydapple as dp
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

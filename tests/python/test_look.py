@@ -3,9 +3,10 @@
 import xml.dom.minidom
 
 import numpy as np
-import pydapple as dp
 import pytest
 from conftest import cells
+
+import pydapple as dp
 
 
 def test_repr_is_one_line(make, tmp_path):

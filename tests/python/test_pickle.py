@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 import numpy as np
-import pydapple as dp
 import pytest
 from conftest import cells
+
+import pydapple as dp
 
 
 def test_a_pickle_is_small_whatever_the_size(make):

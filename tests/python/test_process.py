@@ -8,9 +8,10 @@ import textwrap
 import threading
 
 import numpy as np
-import pydapple as dp
 import pytest
 from conftest import cells
+
+import pydapple as dp
 
 
 def run(code, cwd, **options):

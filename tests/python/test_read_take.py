@@ -1,10 +1,11 @@
 """read, take, strips and sparse slices: what they copy, and what they refuse."""
 
 import numpy as np
-import pydapple as dp
 import pytest
 import scipy.sparse as sp
 from conftest import DTYPES, KINDS, cells
+
+import pydapple as dp
 
 
 @pytest.fixture(params=KINDS)

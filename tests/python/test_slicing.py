@@ -1,9 +1,10 @@
 """Slicing is NumPy's, whatever the tiles are stored as."""
 
 import numpy as np
-import pydapple as dp
 import pytest
 from conftest import DTYPES, KINDS, cells
+
+import pydapple as dp
 
 SHAPE = (23, 17)
 KEYS = {

@@ -4,10 +4,11 @@ import os
 import threading
 
 import numpy as np
-import pydapple as dp
 import pytest
 import scipy.sparse as sp
 from conftest import DTYPES, cells
+
+import pydapple as dp
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -136,7 +137,7 @@ def test_an_exception_leaves_no_file(tmp_path):
     path = tmp_path / "bad.dbdf"
     with pytest.raises(ZeroDivisionError), dp.writer(path, (4, 4), "f8", tile=(2, 2)) as w:
         w[0:2, 0:2] = np.ones((2, 2))
-        1 / 0  # noqa: B018
+        1 / 0
 
     def fail(done, total):
         raise KeyError(done, total)

@@ -37,7 +37,7 @@ from .files import (
     verify,
 )
 from .frame import Frame
-from .matrix import Matrix, SparseView, Strip
+from .matrix import Matrix, SparseView, Stats, Strip
 from .write import FrameWriter, MatrixWriter, frame_writer, write, writer
 
 __version__ = "0.2.0"
@@ -59,6 +59,7 @@ __all__ = [
     "RepairReport",
     "SparseView",
     "StaleError",
+    "Stats",
     "Strip",
     "SystemRefusedError",
     "TypeMismatchError",

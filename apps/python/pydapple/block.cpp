@@ -94,8 +94,8 @@ struct BufferShape {
 };
 
 char* buffer_format(ValueType type) {
-  static std::array<char[2], 11> formats = {{"", "B", "H", "I", "Q", "b", "h", "i", "q", "f", "d"}};
-  return formats[static_cast<std::size_t>(type)];
+  constexpr const char* formats[] = {"", "B", "H", "I", "Q", "b", "h", "i", "q", "f", "d"};
+  return const_cast<char*>(formats[static_cast<std::size_t>(type)]);  // the API lacks a const
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
@@ -168,7 +168,7 @@ std::optional<BlockView> BlockHandle::view() const {
   return dapple::visit_type(declared, [&](auto tag) -> std::optional<BlockView> {
     using T = decltype(tag);
     try {
-      const dapple::DenseView<T> values = block.dense<T>();
+      const dapple::DenseView<T> values = block.dense_view<T>();
       const std::byte* const data = values.row_bytes(0);
       const std::size_t misfit =
           reinterpret_cast<std::uintptr_t>(data) % alignof(T) + values.row_stride() % alignof(T);

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "dapple/dapple.h"
 
@@ -47,9 +49,8 @@ class Handle {
 
 class MatrixHandle : public Handle {
  public:
-  explicit MatrixHandle(dapple::Matrix matrix)
-      : Handle(std::make_shared<dapple::Matrix>(std::move(matrix))),
-        type_(this->matrix().value_type()) {}
+  explicit MatrixHandle(dapple::Matrix matrix);
+  MatrixHandle(const MatrixHandle& other) : MatrixHandle(other.matrix()) {}
 
   const dapple::Matrix& matrix() const { return static_cast<const dapple::Matrix&>(object()); }
   std::shared_ptr<const dapple::Matrix> share_matrix() const {
@@ -57,8 +58,28 @@ class MatrixHandle : public Handle {
   }
   dapple::ValueType value_type() const noexcept { return type_; }
 
+  /// The tiles as the matrix's own type T, as long as every one that was asked for could be viewed;
+  /// then null.
+  template <dapple::Value T>
+  const dapple::Tiles<T>* views() const noexcept {
+    return std::get_if<dapple::Tiles<T>>(&views_);
+  }
+  void give_up_views() const noexcept { views_ = std::monostate(); }
+
+  /// True when a few cells are read so fast that waiting for the GIL afterwards would take longer:
+  /// where no block is sparse, compressed or text.
+  bool is_quick() const;
+
  private:
   dapple::ValueType type_;
+  // Written with the GIL held only.
+  mutable std::variant<std::monostate, dapple::Tiles<std::uint8_t>, dapple::Tiles<std::uint16_t>,
+                       dapple::Tiles<std::uint32_t>, dapple::Tiles<std::uint64_t>,
+                       dapple::Tiles<std::int8_t>, dapple::Tiles<std::int16_t>,
+                       dapple::Tiles<std::int32_t>, dapple::Tiles<std::int64_t>,
+                       dapple::Tiles<float>, dapple::Tiles<double>>
+      views_;
+  mutable std::optional<bool> quick_;
 };
 
 class FrameHandle : public Handle {
@@ -82,7 +103,7 @@ inline void check_signals() {
 void read_cells(const dapple::Matrix& matrix, const dapple::Region& region, void* out,
                 std::size_t row_stride, dapple::ValueType type,
                 const dapple::ReadOptions& options);
-/// The same; unless it is small, without the GIL, and in pieces between which Ctrl-C is seen.
+/// The same without the GIL, and in pieces between which Ctrl-C is seen.
 void read_region(const dapple::Matrix& matrix, const dapple::Region& region, void* out,
                  std::size_t row_stride, dapple::ValueType type,
                  const dapple::ReadOptions& options);
@@ -106,6 +127,7 @@ void bind_errors(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_frame(nb::module_& m);
 void bind_matrix(nb::module_& m);
+void bind_products(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_writer(nb::module_& m);
 

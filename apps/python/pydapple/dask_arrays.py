@@ -49,10 +49,11 @@ def register_sizes() -> None:
     from dask.sizeof import sizeof
     from scipy.sparse import coo_array, csc_array, csr_array
 
-    @sizeof.register((csr_array, csc_array))
     def _compressed(part: Any) -> int:
         return int(part.data.nbytes + part.indices.nbytes + part.indptr.nbytes)
 
-    @sizeof.register(coo_array)
     def _coordinates(part: Any) -> int:
         return int(part.data.nbytes + sum(index.nbytes for index in part.coords))
+
+    sizeof.register((csr_array, csc_array), _compressed)
+    sizeof.register(coo_array, _coordinates)

@@ -30,11 +30,41 @@ nb::object decode(const std::string& text) {
                                                     static_cast<Py_ssize_t>(text.size())));
 }
 
+/// What the caller may do about it, in the words of this module.
+std::string advice(dapple::Remedy remedy) {
+  using dapple::Remedy;
+  switch (remedy) {
+    case Remedy::none:
+      return {};
+    case Remedy::name_format:
+      return "; format= says what it is";
+    case Remedy::missing_as_nan:
+      return "; csv={'missing_as_nan': True} makes it NaN";
+    case Remedy::column_type:
+      return "; csv={'types': {...}} gives columns other types";
+    case Remedy::one_value:
+      return "; futhark={'value': N} opens one of them, futhark={'frame': True} all";
+    case Remedy::absent_as_zero:
+      return "; absent='zero' makes it zero";
+    case Remedy::overwrite:
+      return "; overwrite=True replaces it";
+    case Remedy::value_type:
+      return "; dtype= converts all cells";
+    case Remedy::allow_loss:
+      return "; allow_loss=True rounds";
+    case Remedy::drop_labels:
+      return "; drop_labels=True leaves them out";
+    case Remedy::other_columns:
+      return "; idv={'drop_unsupported': True} or idv={'columns': [...]} leaves it out";
+  }
+  return {};
+}
+
 nb::object exception_of(const dapple::Error& error) {
   const std::string_view code = name(error.code());
   const auto offset = error.offset();
   return nb::module_::import_("pydapple.errors")
-      .attr("from_code")(nb::str(code.data(), code.size()), decode(error.detail()),
+      .attr("from_code")(nb::str(code.data(), code.size()), decode(error.detail() + advice(error.remedy())),
                          decode(error.file()), offset ? nb::object(nb::int_(*offset)) : nb::none(),
                          errno_of(error));
 }

@@ -28,10 +28,10 @@ class Error(Exception):
             self.detail = str(args[0])
 
     def __str__(self) -> str:
-        where = f"{self.file}: " if self.file else ""
-        what = self.code.replace("_", " ")
-        at = "" if self.offset is None else f" at byte {self.offset}"
-        return f"{where}{what}{at}: {self.detail}"
+        file = f"{self.file}: " if self.file else ""
+        corrupt = "corrupt " if self.code == "corrupt" else ""
+        byte = "" if self.offset is None else f"{corrupt}at byte {self.offset}: "
+        return f"{file}{byte}{self.detail}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if isinstance(self, OSError):  # its class may have no name that pickle could find

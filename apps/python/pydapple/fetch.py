@@ -103,9 +103,7 @@ def csr_of(arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> csr_array:
 
 
 def _sparse_rows(matrix: _core.Matrix, rows: Positions, cols: range) -> csr_array:
-    return csr_of(
-        matrix._take_csr(rows, cols.start, cols.stop), (len(rows), len(cols))
-    )
+    return csr_of(matrix._take_csr(rows, cols.start, cols.stop), (len(rows), len(cols)))
 
 
 def block_to_csr(block: _core.Block) -> csr_array:

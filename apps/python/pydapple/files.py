@@ -84,7 +84,7 @@ def open(
     csv: Mapping[str, Any] | None = None,
     futhark: Mapping[str, Any] | None = None,
     idv: Mapping[str, Any] | None = None,
-) -> Any:
+) -> Matrix | Frame:
     """Open a file of any format that dapple reads.
 
     A file with an index opens in microseconds, whatever its size; without one, the headers of its
@@ -121,9 +121,7 @@ def open(
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = os.fsdecode(path)
     handle = _core.open(name, open_options(options))
-    made: Matrix | Frame = (
-        Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
-    )
+    made: Matrix | Frame = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
     made.path, made._options, made._stamp = name, options, stamp_of(name)
     return made
 

@@ -130,7 +130,9 @@ class Frame(Opened, _core.Frame):
             part.start, part.stop, list(arrays), list(arrays.values()), is_zero(absent), threads
         )
         return {
-            name: arrays[where].copy() if numbers.count(where) > 1 else arrays[where]
+            name: arrays[where].copy()
+            if numbers.count(where) > 1
+            else arrays[where]
             if where >= 0
             else self._cells(where, part)
             for name, where in wanted
@@ -216,9 +218,7 @@ class Frame(Opened, _core.Frame):
         named = self._named() if labels is None else _unique([self._place(x) for x in labels])
         cells = np.empty(len(rows), [(name, self._dtype(where)) for name, where in named])
         numbers = {where: cells[name] for name, where in named if where >= 0}
-        self._read_columns(
-            rows.start, rows.stop, list(numbers), list(numbers.values()), False, 1
-        )
+        self._read_columns(rows.start, rows.stop, list(numbers), list(numbers.values()), False, 1)
         for name, where in named:
             if where < 0:
                 cells[name] = self._cells(where, rows)

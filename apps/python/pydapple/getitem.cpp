@@ -4,6 +4,7 @@
 // goes to the method `_subscript`. Small pieces of dense tiles are copied with the GIL held, since to
 // give it up and wait for it again costs more.
 #include <cstddef>
+#include <cstring>
 #include <new>
 
 #include "core.h"
@@ -61,11 +62,57 @@ PyObject* scalar(T value) noexcept {
   }
 }
 
+// Cells copied with the GIL held.
+constexpr std::uint64_t kSmall = 1024;
+
+/// Rows of a region out of tiles that can be viewed. Throws type_mismatch where one cannot.
+template <class T>
+void copy_views(const dapple::Tiles<T>& tiles, const Region& region, T* out) {
+  const dapple::TileShape shape = tiles.grid().tile;
+  const std::size_t stride = region.cols.size();
+  for (std::uint64_t i = region.rows.begin / shape.rows; i * shape.rows < region.rows.end; ++i) {
+    const std::uint64_t top = i * shape.rows;
+    for (std::uint64_t j = region.cols.begin / shape.cols; j * shape.cols < region.cols.end; ++j) {
+      const std::uint64_t left = j * shape.cols;
+      const dapple::Tile<T> tile = tiles(i, j);
+      const Range rows = intersect(region.rows, {top, top + tile.rows()});
+      const Range cols = intersect(region.cols, {left, left + tile.cols()});
+      T* to = out + (rows.begin - region.rows.begin) * stride + (cols.begin - region.cols.begin);
+      for (std::uint64_t row = rows.begin; row < rows.end; ++row, to += stride) {
+        const std::byte* const from =
+            tile.view().row_bytes(row - top) + (cols.begin - left) * sizeof(T);
+        std::memcpy(to, from, cols.size() * sizeof(T));
+      }
+    }
+  }
+}
+
+/// The cells of a region that is not empty. Small ones without a detour where that is quick.
+template <class T>
+void read(const MatrixHandle& handle, const Region& region, T* out) {
+  if (region.rows.size() <= kSmall && region.cols.size() <= kSmall / region.rows.size()) {
+    if (const dapple::Tiles<T>* const tiles = handle.views<T>()) {
+      try {
+        copy_views(*tiles, region, out);
+        return;
+      } catch (const dapple::Error& error) {
+        if (error.code() != dapple::Errc::type_mismatch) throw;
+        handle.give_up_views();
+      }
+    }
+    if (handle.is_quick()) {
+      read_cells(handle.matrix(), region, out, 0, handle.value_type(), {});
+      return;
+    }
+  }
+  read_region(*handle.share_matrix(), region, out, 0, handle.value_type(), {});
+}
+
 PyObject* cell(const MatrixHandle& handle, const Region& region) {
   return dapple::visit_type(handle.value_type(), [&](auto tag) {
     using T = decltype(tag);
     T value;
-    read_region(handle.matrix(), region, &value, 0, handle.value_type(), {});
+    read(handle, region, &value);
     return scalar(value);
   });
 }
@@ -86,7 +133,10 @@ PyObject* piece(const MatrixHandle& handle, const Axis& rows, const Axis& cols) 
       PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, nullptr, nullptr, 0, nullptr);
   if (array == nullptr || region.empty()) return array;
   nb::object keep = nb::steal(array);
-  read_region(handle.matrix(), region, data_of(keep), 0, handle.value_type(), {});
+  dapple::visit_type(handle.value_type(), [&](auto tag) {
+    using T = decltype(tag);
+    read(handle, region, static_cast<T*>(data_of(keep)));
+  });
   return keep.release().ptr();
 }
 

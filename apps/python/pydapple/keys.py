@@ -148,11 +148,11 @@ def span(part: Any, extent: int, axis: str) -> range:
         raise OutOfRangeError(
             f"{axis}s {part.start} to {part.stop} are not all inside the {extent}"
         )
-    return part if len(part) else range(part.start, part.start)
+    return part if part else range(part.start, part.start)
 
 
 def runs(index: Positions, gap: int) -> Iterator[tuple[int, int]]:
-    """Pairs [begin, end) that cover the ascending `index`, split where more than `gap` lies between."""
+    """Pairs [begin, end) that cover the ascending `index`, split at gaps of more than `gap`."""
     if not len(index):
         return
     cuts = np.flatnonzero(np.diff(index) > gap)

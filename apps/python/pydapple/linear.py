@@ -8,36 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from . import _core
+
 if TYPE_CHECKING:
     from .matrix import Matrix
 
 
 class FileOperator(LinearOperator):  # type: ignore[misc]
-    """``A @ x`` and ``A.T @ y`` strip by strip, without the matrix in memory."""
+    """``A @ x`` and ``A.T @ y`` in float64, where the cells are, without the matrix in memory."""
 
-    def __init__(self, matrix: Matrix) -> None:
-        kind = np.result_type(matrix.dtype, np.float32)
-        super().__init__(np.dtype(kind), matrix.shape)
+    def __init__(self, matrix: Matrix, threads: int = 1) -> None:
+        super().__init__(np.dtype(np.float64), matrix.shape)
         self.matrix = matrix
-        counts = matrix._counts()
-        self._sparse = counts["csr"] + counts["coo"] + counts["empty"] > counts["dense"]
+        self.threads = threads
+
+    def _multiply(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
+        if np.iscomplexobj(x):
+            real, imaginary = (self._multiply(part, transposed) for part in (x.real, x.imag))
+            return real + 1j * imaginary
+        return _core.multiply(self.matrix, np.asarray(x, np.float64), transposed, self.threads)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        out = np.empty((self.shape[0], x.shape[1]), np.result_type(self.dtype, x.dtype))
-        for rows, cells in self.matrix.strips(self._sparse):
-            out[rows] = cells @ x
-        return out
+        return self._multiply(x, False)
 
     def _rmatmat(self, y: NDArray[Any]) -> NDArray[Any]:
-        out = np.zeros((self.shape[1], y.shape[1]), np.result_type(self.dtype, y.dtype))
-        for rows, cells in self.matrix.strips(self._sparse):
-            out += cells.T @ y[rows]
-        return out
+        return self._multiply(y, True)
 
-    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        made: NDArray[Any] = self._matmat(x.reshape(-1, 1))[:, 0]
-        return made
-
-    def _rmatvec(self, y: NDArray[Any]) -> NDArray[Any]:
-        made: NDArray[Any] = self._rmatmat(y.reshape(-1, 1))[:, 0]
-        return made
+    _matvec, _rmatvec = _matmat, _rmatmat

@@ -16,8 +16,6 @@ namespace {
 using dapple::Region;
 using dapple::ValueType;
 
-// Values copied with the GIL held.
-constexpr std::uint64_t kSmall = 1024;
 // Bytes of result after which signals are looked at: some tens of milliseconds.
 constexpr std::uint64_t kPiece = std::uint64_t{64} << 20;
 // However large the result, so many pieces at most: each may have to find its first row.
@@ -119,6 +117,25 @@ void prefetch(const Handle& handle, std::uint64_t row_begin, std::uint64_t row_e
 
 }  // namespace
 
+MatrixHandle::MatrixHandle(dapple::Matrix matrix)
+    : Handle(std::make_shared<dapple::Matrix>(std::move(matrix))),
+      type_(this->matrix().value_type()) {
+  if (!this->matrix().grid()) return;
+  dapple::visit_type(type_, [&](auto tag) {
+    views_ = this->matrix().tiles<decltype(tag)>(dapple::Copy::forbidden);
+  });
+}
+
+bool MatrixHandle::is_quick() const {
+  if (!quick_) {
+    const std::string_view format = matrix().format();
+    const auto counts = matrix().counts();
+    quick_ = counts.csr == 0 && counts.coo == 0 && format != "csv" && format != "mtx" &&
+             format != "idv" && format != "futhark";
+  }
+  return *quick_;
+}
+
 void read_cells(const dapple::Matrix& matrix, const Region& region, void* out,
                 std::size_t row_stride, ValueType type, const dapple::ReadOptions& options) {
   const std::size_t stride = row_stride != 0 ? row_stride : region.cols.size();
@@ -133,10 +150,6 @@ void read_region(const dapple::Matrix& matrix, const Region& region, void* out,
                  std::size_t row_stride, ValueType type, const dapple::ReadOptions& options) {
   auto* to = static_cast<std::byte*>(out);
   const std::uint64_t cols = region.cols.size();
-  if (region.rows.size() * cols <= kSmall && cols <= kSmall) {
-    read_cells(matrix, region, to, row_stride, type, options);
-    return;
-  }
   const std::size_t stride = row_stride != 0 ? row_stride : cols;
   const std::uint64_t step = rows_of_piece(matrix, region, cols * dapple::size_of(type));
   for (std::uint64_t row = region.rows.begin; row < region.rows.end;) {

@@ -29,6 +29,20 @@ class Strip(NamedTuple):
     cells: Any
 
 
+class Stats(NamedTuple):
+    """What `Matrix.stats` gives: scalars, or arrays with one entry a column or row."""
+
+    count: Any  # cells, NaNs included
+    nnz: Any  # cells that are neither zero nor NaN
+    nans: Any
+    min: Any
+    max: Any
+    sum: Any
+    sum_squares: Any
+    mean: Any
+    var: Any
+
+
 class Matrix(Opened, _core.Matrix):
     """A matrix in a file, as `pydapple.open` gives it.
 
@@ -125,9 +139,7 @@ class Matrix(Opened, _core.Matrix):
             out = np.empty((len(down), len(across)), kind)
         elif dtype is not None and np.dtype(dtype) != out.dtype:
             raise InvalidArgumentError(f"out is of {out.dtype}, and dtype says {np.dtype(dtype)}")
-        self._read(
-            down.start, down.stop, across.start, across.stop, out, is_zero(absent), threads
-        )
+        self._read(down.start, down.stop, across.start, across.stop, out, is_zero(absent), threads)
         return out
 
     def read_sparse(
@@ -226,11 +238,36 @@ class Matrix(Opened, _core.Matrix):
 
         return from_matrix(self, chunks, sparse)
 
-    def linear_operator(self) -> LinearOperator:
-        """A `scipy.sparse.linalg.LinearOperator`, for `svds`, `lsqr` and so on, on the file itself."""
+    def linear_operator(self, *, threads: int = 1) -> LinearOperator:
+        """A `scipy.sparse.linalg.LinearOperator`, for `svds`, `lsqr` and so on, on the file itself.
+
+        It computes in float64, with so many threads (0: one for each processor).
+        """
         from .linear import FileOperator
 
-        return FileOperator(self)
+        return FileOperator(self, threads)
+
+    def stats(
+        self, axis: int | None = None, *, absent: Absent = "error", threads: int = 1,
+        stored: bool = True,
+    ) -> Stats:  # fmt: skip
+        """Statistics of all cells, of each column (axis 0) or of each row (axis 1).
+
+        Zeros that are not stored count; NaNs are counted and left out of everything else. The
+        variance is the mean squared distance from the mean (ddof 0).
+
+        Args:
+            axis: None gives scalars, 0 and 1 arrays.
+            absent: whether cells that no block covers are an error, or zero.
+            threads: 0: one for each processor.
+            stored: take what the file's index says of whole blocks instead of reading their cells.
+        """
+        if axis not in (None, 0, 1, -1, -2):
+            raise InvalidArgumentError(f"axis is None, 0 or 1, not {axis!r}")
+        parts = _core.stats(
+            self, -1 if axis is None else axis % 2, is_zero(absent), threads, stored
+        )
+        return Stats(*(part[0] if axis is None else part for part in parts))
 
     def spy(self, ax: Any = None) -> Any:
         """Draw which tiles hold how much, with matplotlib; gives the axes."""
@@ -246,7 +283,7 @@ class Matrix(Opened, _core.Matrix):
                 if dtype is None or np.dtype(dtype) == view.dtype:
                     return view
             raise ValueError(
-                "an array without a copy needs a matrix of one dense tile that is stored as declared"
+                "an array without a copy needs a matrix of one dense tile, stored as declared"
             )
         cells = self.read()
         return cells if dtype is None else cells.astype(dtype, copy=False)
@@ -323,4 +360,4 @@ def is_zero(absent: Absent) -> bool:
     return absent == "zero"
 
 
-__all__ = ["Matrix", "SparseView", "Strip"]
+__all__ = ["Matrix", "SparseView", "Stats", "Strip"]

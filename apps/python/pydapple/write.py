@@ -14,25 +14,13 @@ from .errors import InvalidArgumentError, InvalidIndexError
 from .files import Path, Progress, WriteSummary, reporting
 from .frame import Frame
 from .matrix import Matrix
+from .tables import as_cells, as_column, columns_of
 
 _BAND = 1 << 25  # bytes of what is converted at once
 
 
-def _cells(array: NDArray[Any]) -> NDArray[Any]:
-    """The same values in a dtype that cells can have."""
-    kind = array.dtype
-    if kind == np.bool_:
-        return array.view(np.uint8)
-    if kind == np.float16:
-        return array.astype(np.float32)
-    if not kind.isnative:
-        array = array.astype(kind.newbyteorder("="))
-    _core.checked_dtype(array.dtype)
-    return array
-
-
 def _cell_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    return _cells(np.empty(0, dtype)).dtype
+    return as_cells(np.empty(0, dtype)).dtype
 
 
 def _is_sparse(data: Any) -> bool:
@@ -126,7 +114,7 @@ class MatrixWriter(_TileWriter):
         top = 0
         while top < len(array):
             end = min(len(array), top + (first if top == 0 else step))
-            band = np.ascontiguousarray(_cells(array[top:end]))
+            band = np.ascontiguousarray(as_cells(array[top:end]))
             self._writer.put(row + top, col, band, self._threads)
             top = end
 
@@ -141,7 +129,13 @@ class MatrixWriter(_TileWriter):
         if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
             indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
         self._writer.put_csr(
-            row, col, cols, np.ascontiguousarray(_cells(rows.data)), indices, indptr, self._threads
+            row,
+            col,
+            cols,
+            np.ascontiguousarray(as_cells(rows.data)),
+            indices,
+            indptr,
+            self._threads,
         )
 
 
@@ -168,13 +162,15 @@ class FrameWriter(_TileWriter):
             if key[0] not in self.columns:
                 raise InvalidIndexError(f"no column is called {key[0]!r}")
             rows = self._rows(key[1])
-            self._put(rows, self._labels.index(key[0]), [_broadcast(np.asarray(data), (len(rows),))])
+            self._put(
+                rows, self._labels.index(key[0]), [_broadcast(np.asarray(data), (len(rows),))]
+            )
             return
         rows = self._rows(key)
         names = data.dtype.names if isinstance(data, np.ndarray) else list(data)
         if list(names or []) != self._labels:
             raise InvalidArgumentError(f"the columns are {self._labels}, not {list(names or [])}")
-        arrays = [_column(data[label], label) for label in self._labels]
+        arrays = [as_column(data[label], label) for label in self._labels]
         for array in arrays:
             _require_shape(array.shape, (len(rows),))
         self._put(rows, 0, arrays)
@@ -197,13 +193,11 @@ class FrameWriter(_TileWriter):
             step = max(1, _BAND // ((high - low) * kinds[low].itemsize) // tile) * tile
             for top in range(0, len(rows), step):
                 cells = [_exact(array[top : top + step], kinds[low]) for array in part]
-                self._writer.put(
-                    rows.start + top, low, np.stack(cells, axis=1), self._threads
-                )
+                self._writer.put(rows.start + top, low, np.stack(cells, axis=1), self._threads)
 
 
 def _exact(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
-    cells = _cells(array)
+    cells = as_cells(array)
     if cells.dtype == kind:
         return cells
     with np.errstate(invalid="ignore"):
@@ -224,36 +218,6 @@ def _broadcast(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     except ValueError:
         _require_shape(array.shape, shape)
         raise
-
-
-def _column(values: Any, label: str) -> NDArray[Any]:
-    """A column of a table as an array of numbers."""
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.dtype.kind == "O" and hasattr(values, "dtype"):
-        # pandas gives objects for columns that may have missing values.
-        array = _nullable(values, array, label)
-    if array.ndim != 1:
-        raise InvalidArgumentError(f"column {label!r} has {array.ndim} dimensions")
-    try:
-        return _cells(array)
-    except TypeError as error:
-        raise TypeError(
-            f"column {label!r} is of {array.dtype} and holds no numbers; drop it, or make it a "
-            "number or a Boolean first"
-        ) from error
-
-
-def _nullable(values: Any, array: NDArray[Any], label: str) -> NDArray[Any]:
-    kind = getattr(values.dtype, "numpy_dtype", None)
-    if kind is None or kind.kind not in "biuf":
-        return array
-    if kind.kind == "f":
-        return np.asarray(values.to_numpy(dtype=kind, na_value=np.nan))
-    if values.isna().any():
-        raise InvalidArgumentError(
-            f"column {label!r} has missing values, which integers cannot hold; make it a float first"
-        )
-    return np.asarray(values.to_numpy(dtype=kind))
 
 
 def writer(
@@ -349,15 +313,13 @@ def write(
         TypeError: the data, or a column of it, holds no numbers.
         FileExistsError, InvalidArgumentError: the file exists and `overwrite` is False.
     """
-    options = {
+    options: dict[str, Any] = {
         "tile": tile, "kind": kind, "narrow": narrow, "align": align, "plain": plain,
         "overwrite": overwrite, "sync": sync,
     }  # fmt: skip
     if isinstance(data, (Matrix, Frame)):
-        return files.convert(
-            data, path, to="dbdf", threads=threads, progress=progress, **options
-        )
-    table = _table(data)
+        return files.convert(data, path, to="dbdf", threads=threads, progress=progress, **options)
+    table = columns_of(data)
     with reporting(progress, "write") as report:
         if table is not None:
             return _write_table(path, table, threads, options, report)
@@ -384,25 +346,6 @@ def _put_bands(made: MatrixWriter, data: NDArray[Any], report: Any) -> None:
         made[top : top + step] = data[top : top + step]
         if report is not None:
             report(min(top + step, len(data)), len(data))
-
-
-def _table(data: Any) -> list[tuple[str, NDArray[Any]]] | None:
-    """Columns of what is a table; None where it is a matrix."""
-    if isinstance(data, np.ndarray):
-        if data.dtype.names is None:
-            return None
-        flat = data.reshape(-1) if data.ndim != 1 else data
-        return [(label, _column(flat[label], label)) for label in data.dtype.names]
-    if isinstance(data, Mapping):
-        return [(str(label), _column(values, str(label))) for label, values in data.items()]
-    if hasattr(data, "iloc") and hasattr(data, "columns"):
-        return [
-            (str(label), _column(data.iloc[:, k], str(label)))
-            for k, label in enumerate(data.columns)
-        ]
-    if hasattr(data, "__arrow_c_stream__"):
-        return [(label, _cells(array)) for label, array in _core.read_arrow(data.__arrow_c_stream__())]
-    return None
 
 
 def _write_table(

@@ -75,9 +75,7 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
             cells = indexing.LazilyIndexedArray(MatrixArray(opened))
             chunks = dict(zip(("row", "col"), opened.chunks, strict=True))
             variables = {
-                "data": xr.Variable(
-                    ("row", "col"), cells, encoding={"preferred_chunks": chunks}
-                )
+                "data": xr.Variable(("row", "col"), cells, encoding={"preferred_chunks": chunks})
             }
         else:
             variables = {

@@ -1,0 +1,79 @@
+// Products with vectors, and statistics: computed where the cells are.
+#include <vector>
+
+#include "core.h"
+#include "numpy_api.h"
+
+namespace pydapple {
+
+namespace {
+
+using dapple::Stats;
+using dapple::ValueType;
+
+/// A x, or A^T x, for a C-contiguous f64 array x of one or two dimensions.
+nb::object multiply(const MatrixHandle& handle, nb::handle x, bool transposed, unsigned threads) {
+  const auto matrix = handle.share_matrix();
+  const int ndim = PyArray_NDIM(as_array(x));
+  const nb::object kept = contiguous(x, ValueType::f64, ndim);
+  const std::uint64_t inner = transposed ? matrix->rows() : matrix->cols();
+  const std::uint64_t outer = transposed ? matrix->cols() : matrix->rows();
+  if (ndim < 1 || ndim > 2 || PyArray_DIM(as_array(kept), 0) != static_cast<npy_intp>(inner)) {
+    throw nb::value_error(("the factor must have " + std::to_string(inner) + " rows").c_str());
+  }
+  const auto k = ndim == 2 ? static_cast<std::size_t>(PyArray_DIM(as_array(kept), 1)) : 1;
+  nb::object out = ndim == 2 ? new_array(outer, k, ValueType::f64) : new_array(outer, ValueType::f64);
+  const std::span<const double> from(static_cast<const double*>(data_of(kept)), inner * k);
+  const std::span<double> to(static_cast<double*>(data_of(out)), outer * k);
+  if (k == 0) return out;
+  nb::gil_scoped_release release;
+  const auto product = transposed ? dapple::multiply_transposed : dapple::multiply;
+  product(*matrix, from, to, k, {dapple::Absent::error, threads});
+  return out;
+}
+
+/// (count, nnz, nans, min, max, sum, sum of squares, mean, variance), each an array.
+nb::object to_arrays(const std::vector<Stats>& all) {
+  const auto whole = [&](auto member) {
+    nb::object array = new_array(all.size(), ValueType::i64);
+    auto* to = static_cast<std::int64_t*>(data_of(array));
+    for (const Stats& one : all) *to++ = static_cast<std::int64_t>(one.*member);
+    return array;
+  };
+  const auto real = [&](const auto& value) {
+    nb::object array = new_array(all.size(), ValueType::f64);
+    auto* to = static_cast<double*>(data_of(array));
+    for (const Stats& one : all) *to++ = value(one);
+    return array;
+  };
+  return nb::make_tuple(whole(&Stats::count), whole(&Stats::nnz), whole(&Stats::nans),
+                        real([](const Stats& s) { return s.min; }),
+                        real([](const Stats& s) { return s.max; }),
+                        real([](const Stats& s) { return s.sum; }),
+                        real([](const Stats& s) { return s.sum_squares; }),
+                        real([](const Stats& s) { return s.mean(); }),
+                        real([](const Stats& s) { return s.variance(); }));
+}
+
+/// Of the whole object (axis -1, arrays of one), of each column (0), or of each row (1).
+nb::object stats(const Handle& handle, int axis, bool absent_zero, unsigned threads, bool stored) {
+  const auto object = handle.share();
+  const dapple::StatsOptions options{absent_zero ? dapple::Absent::zero : dapple::Absent::error,
+                                     threads, stored};
+  const auto all = [&] {
+    nb::gil_scoped_release release;
+    return axis < 0    ? std::vector<Stats>{dapple::matrix_stats(*object, options)}
+           : axis == 0 ? dapple::column_stats(*object, options)
+                       : dapple::row_stats(*object, options);
+  }();
+  return to_arrays(all);
+}
+
+}  // namespace
+
+void bind_products(nb::module_& m) {
+  m.def("multiply", &multiply);
+  m.def("stats", &stats);
+}
+
+}  // namespace pydapple
