@@ -12,7 +12,18 @@
 #include <utility>
 #include <variant>
 
-#include "dapple/dapple.h"
+#include "dapple/block.h"
+#include "dapple/convert.h"
+#include "dapple/error.h"
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
+#include "dapple/open.h"
+#include "dapple/product.h"
+#include "dapple/sidecar.h"
+#include "dapple/stats.h"
+#include "dapple/tiles.h"
+#include "dapple/verify.h"
+#include "dapple/writer.h"
 
 namespace pydapple {
 
