@@ -146,7 +146,7 @@ def test_scikit_learn_learns_strip_by_strip(make):
     by_strips, at_once = (linear.SGDClassifier(random_state=0, shuffle=False) for _ in range(2))
     for rows, part in m.strips(sparse=True):
         by_strips.partial_fit(part, y[rows], classes=[0, 1])
-    at_once.partial_fit(a, y, classes=[0, 1])
+    at_once.partial_fit(sp.csr_array(a), y, classes=[0, 1])
     assert by_strips.score(m.to_scipy(), y) > 0.7
     if len(list(m.strips(sparse=True))) == 1:
         assert np.allclose(by_strips.coef_, at_once.coef_)

@@ -107,6 +107,7 @@ def test_index_writes_a_sidecar(make):
     assert dp.info(m.path)["index"] == "scanned"
     assert dp.index(m.path) == m.path + ".dpx"
     assert dp.info(m.path)["index"] == "sidecar"
+    assert dp.index(make(cells((9, 9), "f8")).path) is None
 
 
 def test_what_the_system_refuses_is_an_os_error(tmp_path):

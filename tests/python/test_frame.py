@@ -138,7 +138,8 @@ def test_text_is_refused_by_name(tmp_path):
 def test_labels_may_repeat_and_may_be_any_bytes(tmp_path):
     path = tmp_path / "l.dbdf"
     label = b"caf\xe9".decode("utf-8", "surrogateescape")
-    table = pd.DataFrame([[1.0, 2.0, 3.0, 4.0]], columns=["x", "x", "x.1", label])
+    names = pd.Index(["x", "x", "x.1", label], dtype=object)
+    table = pd.DataFrame([[1.0, 2.0, 3.0, 4.0]], columns=names)
     dp.write(path, table, sync=False)
     f = dp.open(path)
     assert f.columns == ("x", "x", "x.1", label)

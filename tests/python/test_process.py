@@ -56,7 +56,7 @@ def test_a_guarded_file_that_is_cut_raises_beside_faulthandler(tmp_path, first):
 
 CTRL_C = """
     import os, signal, threading, time
-    import numpy as np, pydapple as dp
+    import numpy as np, scipy.sparse, pydapple as dp
     m = dp.open("a.dbdf")
     seconds = []
     def stop():

@@ -90,7 +90,7 @@ def test_a_slice_is_the_readers_own(make):
     "key",
     [
         23, -24, np.s_[0, 17], np.s_[0, -18], np.s_[1, 2, 3], np.s_[..., 1, ...], [23], [-24],
-        np.s_[:, [17]], None, np.s_[None, 1], "a", b"a", 1.5, np.float64(1), np.s_[1.5:3], True,
+        np.s_[:, [17]], None, np.s_[None, 1], "a", b"a", 1.5, np.float64(1), True,
         np.s_[[1, 2], [1, 2]], np.ones(22, bool), np.ones(SHAPE, bool), [[1, 2]], [1.5], 2**70,
         np.array([2**63], np.uint64),
     ],
@@ -100,6 +100,13 @@ def test_what_is_no_index_raises_index_error(make, key):
     m = make(cells(SHAPE, "f8"))
     with pytest.raises(IndexError):
         m[key]
+
+
+def test_a_slice_of_floats_is_a_type_error_as_in_numpy(make):
+    m = make(cells(SHAPE, "f8"))
+    for key in (np.s_[1.5:3], np.s_[::0.5], np.s_["a":]):
+        with pytest.raises(TypeError):
+            m[key]
 
 
 def test_an_index_error_is_dapples_own_and_says_what_is_wrong(make):

@@ -93,11 +93,11 @@ nb::object repair_file(const fs::path& in, const fs::path& out,
                         to_tuple(made.written));
 }
 
-fs::path write_index(const fs::path& path, const dapple::OpenOptions& options,
-                     nb::object progress) {
+std::optional<fs::path> write_index(const fs::path& path, const dapple::OpenOptions& options,
+                                    nb::object progress) {
   const Progress report(std::move(progress));
   nb::gil_scoped_release release;
-  dapple::write_sidecar(path, options, as_callback(report));
+  if (!dapple::write_sidecar(path, options, as_callback(report))) return std::nullopt;
   return dapple::sidecar_path(path);
 }
 

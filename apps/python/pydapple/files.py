@@ -285,14 +285,16 @@ def repair(
     return RepairReport(lost, kept, gone, _summary(written))
 
 
-def index(path: Path, *, progress: Progress = None, **options: Any) -> str:
+def index(path: Path, *, progress: Progress = None, **options: Any) -> str | None:
     """Write an index beside a file that has none of its own and must not be touched.
 
     Returns:
-        The path of the index, ``FILE.dpx``.
+        The path of the index, ``FILE.dpx``; None, and nothing is written, where the file has an
+        index of its own.
     """
     with reporting(progress, "index") as report:
-        return os.fspath(_core.index(os.fsdecode(path), open_options(options), report))
+        made = _core.index(os.fsdecode(path), open_options(options), report)
+    return None if made is None else os.fspath(made)
 
 
 def formats() -> list[FormatInfo]:

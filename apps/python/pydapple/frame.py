@@ -142,15 +142,18 @@ class Frame(Opened, _core.Frame):
         """All of it as a pandas DataFrame."""
         import pandas as pd
 
-        made = pd.DataFrame(self.read(), copy=False)
-        made.columns = pd.Index(self.columns)
+        made = pd.DataFrame(dict(enumerate(self.read().values())), copy=False)
+        try:
+            made.columns = pd.Index(self.columns)
+        except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
+            made.columns = pd.Index(self.columns, dtype=object)
         return made
 
     def to_polars(self) -> pl.DataFrame:
-        """All of it as a polars DataFrame."""
+        """All of it as a polars DataFrame; labels that repeat are called as `read` does."""
         import polars as pl
 
-        return pl.DataFrame(self.read())
+        return pl.DataFrame({_utf8(name): cells for name, cells in self.read().items()})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return _core.arrow_stream(self)
@@ -250,3 +253,8 @@ def _unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:
         seen.add(name)
         out.append((name, where))
     return out
+
+
+def _utf8(label: str) -> str:
+    """The label with U+FFFD for bytes that are not UTF-8."""
+    return label.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -111,7 +111,7 @@ ArrayTarget::ArrayTarget(nb::handle out, std::uint64_t rows, std::uint64_t cols)
   }
   const npy_intp* const strides = PyArray_STRIDES(array);
   const auto row_bytes = item * static_cast<npy_intp>(cols);
-  const bool packed = cols < 2 || strides[1] == item;
+  const bool packed = rows == 0 || cols < 2 || strides[1] == item;
   const bool apart = rows < 2 || (strides[0] >= row_bytes && strides[0] % item == 0);
   if (!packed || !apart) throw nb::value_error("the values of each row of out must be contiguous");
   data = static_cast<std::byte*>(PyArray_DATA(array));

@@ -85,10 +85,7 @@ def pick(key: Any, extent: int, axis: str) -> Pick:
     if key is None:
         raise InvalidIndexError("np.newaxis makes no part of a file: index the array you get")
     if isinstance(key, slice):
-        try:
-            return Pick(range(extent)[key])
-        except TypeError as error:
-            raise InvalidIndexError(f"a slice of {axis}s takes integers: {key}") from error
+        return Pick(range(extent)[key])
     index = _integer(key)
     if index is not None:
         if not -extent <= index < extent:
@@ -104,6 +101,8 @@ def pick(key: Any, extent: int, axis: str) -> Pick:
 
 def picks(key: Any, shape: tuple[int, int]) -> tuple[Pick, Pick]:
     """Both axes of ``m[key]``. Raises IndexError for what NumPy would not take either."""
+    if max(shape) > np.iinfo(np.int64).max:
+        raise OverflowError("more than 2^63 - 1 rows or columns cannot be indexed")
     parts = list(key) if isinstance(key, tuple) else [key]
     dots = [k for k, part in enumerate(parts) if part is Ellipsis]
     if len(dots) > 1:

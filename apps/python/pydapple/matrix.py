@@ -100,7 +100,10 @@ class Matrix(Opened, _core.Matrix):
 
     def _subscript(self, key: Any) -> Any:
         rows, cols = keys.picks(key, self.shape)
-        return fetch.dense(self, rows, cols)
+        cells = fetch.dense(self, rows, cols)
+        if rows.drop and cols.drop:  # an ellipsis was there, for which NumPy gives no scalar
+            return np.asarray(cells)
+        return cells
 
     def read(
         self,

@@ -48,10 +48,12 @@ def columns_of(data: Any) -> list[tuple[str, NDArray[Any]]] | None:
 
 def as_column(values: Any, label: str) -> NDArray[Any]:
     """A column of a table as an array of numbers."""
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.dtype.kind == "O" and hasattr(values, "dtype"):
-        # pandas gives objects for columns that may have missing values.
-        array = _nullable(values, array, label)
+    # pandas' columns that may have missing values know what NumPy calls the rest.
+    kind = getattr(getattr(values, "dtype", None), "numpy_dtype", None)
+    if kind is not None and kind.kind in "biuf":
+        array = _nullable(values, kind, label)
+    else:
+        array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if array.ndim != 1:
         raise InvalidArgumentError(f"column {label!r} has {array.ndim} dimensions")
     try:
@@ -63,10 +65,7 @@ def as_column(values: Any, label: str) -> NDArray[Any]:
         ) from error
 
 
-def _nullable(values: Any, array: NDArray[Any], label: str) -> NDArray[Any]:
-    kind = getattr(values.dtype, "numpy_dtype", None)
-    if kind is None or kind.kind not in "biuf":
-        return array
+def _nullable(values: Any, kind: np.dtype[Any], label: str) -> NDArray[Any]:
     if kind.kind == "f":
         return np.asarray(values.to_numpy(dtype=kind, na_value=np.nan))
     if values.isna().any():
