@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "dapple/value_type.h"
+#include "lib/base/ask_ahead.h"
 #include "lib/base/bytes.h"
 #include "lib/object/entry_stream.h"
 #include "lib/object/store.h"
@@ -40,29 +41,32 @@ struct SparseRow {
   /// register that `f` gets (R5). Throws corrupt.
   template <class F>
   [[gnu::always_inline]] void each(const F& f) const {
-    const std::uint32_t width = stream.entry.cols;
+    const std::int64_t width = stream.entry.cols;
     const auto column = [&](std::uint32_t k) {
       return load_le<std::uint32_t>(entries + k * kStride);
     };
     const auto value = [&](std::uint32_t k) { return load_le<T>(entries + k * kStride + 4); };
-    std::uint32_t k = 0, least = 0;  // the lowest column that keeps ascending order
+    std::uint32_t k = 0;
+    std::int64_t last = -1;  // column
     for (; count - k >= 4; k += 4) {
-      const std::uint32_t a = column(k), b = column(k + 1), c = column(k + 2), d = column(k + 3);
-      const bool bad = (a < least) | (b <= a) | (c <= b) | (d <= c) | (d >= width);
-      if (bad) [[unlikely]]
+      const std::int64_t a = column(k), b = column(k + 1), c = column(k + 2), d = column(k + 3);
+      // Negative when columns ascend and are inside: one branch for all.
+      const std::int64_t rising = (last - a) & (a - b) & (b - c) & (c - d) & (d - width);
+      if (rising >= 0) [[unlikely]]
         break;
-      f(0, a, value(k));
-      f(1, b, value(k + 1));
-      f(2, c, value(k + 2));
-      f(3, d, value(k + 3));
-      least = d + 1;  // at most `width`
+      ask_ahead(entries + k * kStride);
+      f(0, static_cast<std::uint32_t>(a), value(k));
+      f(1, static_cast<std::uint32_t>(b), value(k + 1));
+      f(2, static_cast<std::uint32_t>(c), value(k + 2));
+      f(3, static_cast<std::uint32_t>(d), value(k + 3));
+      last = d;
     }
     for (; k < count; ++k) {
-      const std::uint32_t a = column(k);
-      if (a - least >= width - least) [[unlikely]]
+      const std::int64_t a = column(k);
+      if (((last - a) & (a - width)) >= 0) [[unlikely]]
         break;
-      f(0, a, value(k));
-      least = a + 1;
+      f(0, static_cast<std::uint32_t>(a), value(k));
+      last = a;
     }
     if (k == count) [[likely]]
       return;
