@@ -189,7 +189,7 @@ TEST_CASE("source: another value type is exact, or rounded when that is allowed"
   const Target target{reinterpret_cast<std::byte*>(out), ValueType::i8, 2, 1};
   CHECK_THROWS_WITH_AS(
       source.read({{0, 3}, {0, 2}}, target),
-      doctest::Contains("expected a value in the range of i8 in row 0, column 0, got 1000"), Error);
+      doctest::Contains("the value 1000 in row 0, column 0 is out of range for i8"), Error);
 }
 
 TEST_CASE("source: columns are read into memory of any layout") {

@@ -148,12 +148,14 @@ void Source::fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
     return static_cast<std::size_t>(end - digits.data());
   });
-  const std::string wanted(name(*options_.value_type));
+  std::uint64_t ignored;
+  const bool rounds = convert_cell_lossy(type, bits, *options_.value_type, ignored);
   throw Error(Errc::type_mismatch, store_->file().name(), std::nullopt,
-              "expected a value " +
-                  (options_.allow_loss ? "in the range of " + wanted : "that fits " + wanted) +
-                  " in row " + std::to_string(row) + ", column " + std::to_string(col) + ", got " +
-                  std::string(digits.data(), length));
+              "the value " + std::string(digits.data(), length) + " in row " + std::to_string(row) +
+                  ", column " + std::to_string(col) +
+                  (rounds ? " is not exact as " : " is out of range for ") +
+                  std::string(name(*options_.value_type)),
+              rounds ? Remedy::allow_loss : Remedy::none);
 }
 
 std::uint64_t Source::packed_row(Range cols) const noexcept {

@@ -50,14 +50,14 @@ TEST_CASE("mtx errors: the banner") {
   CHECK(mtx_error("%%MatrixMarket matrix sparse real general\n") ==
         "corrupt at byte 22: line 1 has 'sparse' where 'array' or 'coordinate' should be");
   CHECK(mtx_error("%%MatrixMarket matrix array complex general\n") ==
-        "unsupported at byte 28: line 1: complex values");
+        "unsupported at byte 28: line 1: complex values are not supported");
   CHECK(mtx_error("%%MatrixMarket matrix array quaternion general\n") ==
         "corrupt at byte 28: line 1 has 'quaternion' where 'real', 'integer', 'unsigned-integer' "
         "or 'pattern' should be");
   CHECK(mtx_error("%%MatrixMarket matrix array pattern general\n") ==
         "corrupt at byte 28: line 1: an array has values, so it is no pattern");
   CHECK(mtx_error("%%MatrixMarket matrix coordinate real hermitian\n") ==
-        "unsupported at byte 38: line 1: a Hermitian matrix");
+        "unsupported at byte 38: line 1: Hermitian matrices are not supported");
   CHECK(
       mtx_error("%%MatrixMarket matrix coordinate real\n") ==
       "corrupt at byte 37: line 1 ends where 'general', 'symmetric' or 'skew-symmetric' should be");

@@ -125,12 +125,12 @@ bool strip_arrays(const Store& store, const Entry& entry, Range rows, RowCursor&
                static_cast<Bits>(value_of(store, entry, records[begin + i], out.type)));
     }
   });
-  cursor = {rows.end, 0, end};
+  cursor = {rows.end, end};
   return true;
 }
 
 void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor) {
-  cursor = {row, 0, records_of(store, entry).find_row(row)};
+  cursor = {row, records_of(store, entry).find_row(row)};
 }
 
 const Codec kCoordinateCodec = {.format = "mtx",

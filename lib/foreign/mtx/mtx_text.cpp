@@ -73,7 +73,8 @@ class HeaderReader {
     } else if (field == "unsigned-integer") {
       header_.value_type = ValueType::u64;
     } else if (field != "real") {
-      if (field == "complex") text_.fail(Errc::unsupported, word_, "complex values");
+      if (field == "complex")
+        text_.fail(Errc::unsupported, word_, "complex values are not supported");
       text_.fail_at(Errc::corrupt, word_, fields);
     }
     if (header_.pattern && !header_.coordinate) {
@@ -93,7 +94,8 @@ class HeaderReader {
                    "values without a sign cannot be those of a skew-symmetric matrix");
       }
     } else if (symmetry != "general") {
-      if (symmetry == "hermitian") text_.fail(Errc::unsupported, word_, "a Hermitian matrix");
+      if (symmetry == "hermitian")
+        text_.fail(Errc::unsupported, word_, "Hermitian matrices are not supported");
       text_.fail_at(Errc::corrupt, word_, symmetries);
     }
   }
