@@ -18,7 +18,7 @@ def details(headers):
     """Names in dapple::detail that the headers declare."""
     for header in headers:
         for block in BLOCK.findall(pathlib.Path(header).read_text()):
-            code, replaced = re.sub(r"//.*|^#.*", "", block, flags=re.MULTILINE), 1
+            code, replaced = re.sub(r"//.*|^#.*|template <[^>]*>", "", block, flags=re.MULTILINE), 1
             while replaced:  # bodies, from the inside out
                 code, replaced = re.subn(r"\{[^{}]*\}", "@", code)
             yield from (function or kind for function, kind in DECLARED.findall(code))
