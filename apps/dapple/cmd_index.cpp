@@ -1,4 +1,4 @@
-// dapple index: the block index of a file, saved beside it.
+// dapple index: the index of a file, saved beside it.
 #include <fmt/format.h>
 
 #include "dapple/sidecar.h"
@@ -17,7 +17,7 @@ int run_index(const Arguments& arguments, Console& console) {
   bool force = false, written = false;
   Command command(kIndexVerb);
   command.operand("FILE", input.file, "the file to index");
-  add_from_flag(command, input.options);
+  add_reading_flags(command, input.options);
   command.flag("--force", force, "write FILE.dpx even when FILE has an index of its own");
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
@@ -47,11 +47,13 @@ int run_index(const Arguments& arguments, Console& console) {
 const Verb kIndexVerb = {
     "index",
     "FILE",
-    "save the block index of a file beside it",
-    "Writes FILE.dpx, so that opening FILE needs no walk through its blocks. FILE is not\n"
-    "touched; an index of an older state of it is replaced. A file that dapple wrote has an\n"
-    "index already, and needs none beside it.\n",
-    "  dapple index from-elsewhere.dbdf\n",
+    "save the index of a file beside it",
+    "Writes FILE.dpx, so that opening FILE needs no walk through its blocks, and no pass over\n"
+    "its text if it is CSV. FILE is not touched; an index of an older state of it is\n"
+    "replaced. A file that dapple wrote has an index already, and needs none beside it. The\n"
+    "index of a CSV file is used when FILE is read with the same flags.\n",
+    "  dapple index from-elsewhere.dbdf\n"
+    "  dapple index large.csv --missing nan\n",
     run_index};
 
 }  // namespace dapple::cli

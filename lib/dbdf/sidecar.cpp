@@ -69,6 +69,14 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   return sidecar;
 }
 
+void require_unchanged(const MappedFile& data, const std::filesystem::path& path) {
+  wait_until_changes_show(data.stamp());
+  if (MappedFile::open(path)->stamp() != data.stamp()) {
+    throw Error(Errc::stale_index, path.string(), std::nullopt,
+                "the file changed while it was indexed; index it again");
+  }
+}
+
 void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
                       const TakeProgress& progress) {
   std::uint64_t body = 0;
@@ -79,11 +87,7 @@ void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
   const auto put = [&](std::span<const std::byte> bytes) { out.append(bytes); };
   put(make_binding(data, body));
   emit_index(index, xxh3(data.bytes(0, body)), kLine + index_bytes(index), put);
-  wait_until_changes_show(data.stamp());
-  if (MappedFile::open(path)->stamp() != data.stamp()) {
-    throw Error(Errc::stale_index, path.string(), std::nullopt,
-                "the file changed while it was indexed; index it again");
-  }
+  require_unchanged(data, path);
   out.publish();
 }
 

@@ -24,6 +24,10 @@ struct Sidecar {
 /// cannot be opened as none. A few small reads.
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body);
 
+/// Throws stale_index unless the file at `path` is still in the state in which `data` was opened.
+/// Waits some milliseconds if a change could not be seen otherwise.
+void require_unchanged(const MappedFile& data, const std::filesystem::path& path);
+
 /// Walks `data`, the file at `path`, and publishes its sidecar. Throws stale_index when the file
 /// changes meanwhile.
 void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,

@@ -25,10 +25,12 @@ BlockIndex BlockIndex::in_memory(Entries entries, const EntrySummary& summary) {
 }
 
 BlockIndex BlockIndex::from_entries(EntryTable entries, std::uint64_t rows, std::uint64_t cols,
-                                    const std::string& file) {
+                                    const std::string& file, IndexOrigin origin) {
   EntrySummary summary(rows, cols);
   for (std::uint64_t i = 0; i < entries.size(); ++i) summary.see(entries[i]);
-  return from_entries(std::move(entries), summary, file);
+  BlockIndex index = from_entries(std::move(entries), summary, file);
+  index.origin_ = origin;
+  return index;
 }
 
 BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summary,

@@ -40,7 +40,8 @@ class BlockIndex {
   /// or builds the cover tree. Throws corrupt when two share a cell (rule R3); `file` is named
   /// then. O(n) for a regular tiling in order, O(n log n) otherwise.
   static BlockIndex from_entries(EntryTable entries, std::uint64_t rows, std::uint64_t cols,
-                                 const std::string& file);
+                                 const std::string& file,
+                                 IndexOrigin origin = IndexOrigin::scanned);
   /// The same for entries that were all shown to `summary` (entry_summary.h).
   static BlockIndex from_entries(EntryTable entries, const EntrySummary& summary,
                                  const std::string& file);

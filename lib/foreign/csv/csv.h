@@ -2,6 +2,7 @@
 // accepted, what is written and which types come out.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include "dapple/convert.h"
@@ -15,12 +16,16 @@ namespace dapple::detail::csv {
 /// By name only: `.csv`, `.tsv`, and `.txt` if its first line has tabs.
 Match recognise_csv(const Probe& probe);
 
-/// One pass over the text finds the rows, and the type of each column; cells are parsed when they
-/// are read. Memory: 64 bytes for every 64 to 512 KiB of text; for each column its label and 48
-/// bytes, 4 in a matrix.
-/// Throws corrupt, unsupported and type_mismatch naming line, column and byte; invalid_argument
-/// for options that fit no column.
+/// One pass over the text (or a fresh sidecar) finds the rows, and the type of each column; cells
+/// are parsed when they are read. Memory: 64 bytes for every 64 to 512 KiB of text; for each column
+/// its label and 48 bytes, 4 in a matrix. Throws corrupt, unsupported and type_mismatch naming
+/// line, column and byte; invalid_argument for options that fit no column.
 std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+
+/// Scans `file`, which is at `path`, and publishes what it found as its sidecar, which `open_csv`
+/// then uses in place of the scan. Throws as `open_csv`; stale_index if the file changes meanwhile.
+void write_csv_sidecar(std::shared_ptr<MappedFile> file, const std::filesystem::path& path,
+                       const OpenOptions& options);
 
 /// Writes rows as text; a header line for a frame only. Throws unsupported for an object without
 /// columns, and what reading throws.

@@ -6,6 +6,7 @@
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/csv/csv_dialect.h"
 #include "lib/foreign/csv/csv_scan.h"
+#include "lib/foreign/csv/csv_sidecar.h"
 #include "lib/foreign/csv/csv_state.h"
 #include "lib/foreign/csv/csv_types.h"
 #include "lib/foreign/meta/daphne_meta.h"
@@ -46,7 +47,7 @@ class Opener {
     take_types();
     const ScanInput input{file_->name(),           base_,  end_,           delimiter_,
                           options_.missing_as_nan, given_, schema_.columns};
-    const Rows rows = scan_rows(input, text_, first_line_);
+    const Rows rows = find_rows(input);
     quoted_delimiters_ = rows.quoted_delimiters;
     if (meta_ && meta_->rows != rows.rows) fail_meta_rows(rows.end, rows.rows);
     schema_.rows = rows.rows;
@@ -61,7 +62,26 @@ class Opener {
     return make_store(make_index(rows));
   }
 
+  /// Scans the text, and publishes what that finds as the sidecar of the file at `path`.
+  void save(const std::filesystem::path& path) {
+    save_to_ = path;
+    open();
+  }
+
  private:
+  Rows find_rows(const ScanInput& input) {
+    const ScanStart start{static_cast<std::uint64_t>(text_ - base_), first_line_};
+    if (!save_to_) {
+      if (std::optional<Rows> saved = find_saved_rows(*file_, input, start)) {
+        origin_ = IndexOrigin::sidecar;
+        return std::move(*saved);
+      }
+    }
+    Rows rows = scan_rows(input, text_, first_line_);
+    if (save_to_) save_rows(*file_, *save_to_, input, start, rows);
+    return rows;
+  }
+
   std::shared_ptr<const Store> make_store(BlockIndex index) {
     auto state = std::make_unique<State>();
     state->delimiter = delimiter_;
@@ -191,7 +211,8 @@ class Opener {
       entry.value_type = type;
       entries.push_back(entry);
     }
-    return BlockIndex::from_entries(std::move(entries), rows.rows, schema_.cols, file_->name());
+    return BlockIndex::from_entries(std::move(entries), rows.rows, schema_.cols, file_->name(),
+                                    origin_);
   }
 
   std::shared_ptr<MappedFile> file_;
@@ -206,6 +227,8 @@ class Opener {
   char delimiter_ = ',';
   bool quoted_delimiters_ = false;
   std::uint64_t first_line_ = 1;
+  IndexOrigin origin_ = IndexOrigin::scanned;
+  std::optional<std::filesystem::path> save_to_;
 };
 
 }  // namespace
@@ -234,6 +257,11 @@ Match recognise_csv(const Probe& probe) {
 std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file,
                                       const OpenOptions& options) {
   return Opener(std::move(file), options.csv).open();
+}
+
+void write_csv_sidecar(std::shared_ptr<MappedFile> file, const std::filesystem::path& path,
+                       const OpenOptions& options) {
+  Opener(std::move(file), options.csv).save(path);
 }
 
 }  // namespace dapple::detail::csv

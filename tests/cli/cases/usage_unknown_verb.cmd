@@ -1,1 +1,1 @@
-dapple show mixed.dbdf
+dapple frobnicate mixed.dbdf

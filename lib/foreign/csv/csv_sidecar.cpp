@@ -1,0 +1,167 @@
+#include "lib/foreign/csv/csv_sidecar.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "dapple/sidecar.h"
+#include "lib/base/bytes.h"
+#include "lib/dbdf/sidecar.h"
+#include "lib/io/hash.h"
+
+namespace dapple::detail::csv {
+
+namespace {
+
+// The sidecar of a dbdf file has version 1 after the same magic.
+constexpr std::uint64_t kTextVersion = 2;
+constexpr std::uint64_t kHead = 64 << 10;  // of the text, which is hashed
+constexpr std::size_t kHashBytes = 8;
+
+class Bytes {
+ public:
+  template <Number T>
+  void put(T value) {
+    bytes_.resize(bytes_.size() + sizeof value);
+    store_le(bytes_.data() + bytes_.size() - sizeof value, value);
+  }
+  void put(std::string_view text) {
+    put(std::uint64_t{text.size()});
+    const auto* p = reinterpret_cast<const std::byte*>(text.data());
+    bytes_.insert(bytes_.end(), p, p + text.size());
+  }
+  const std::vector<std::byte>& all() const noexcept { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Everything that decides what a scan finds: which text, in which state, and how it is read.
+Bytes make_binding(const MappedFile& data, const ScanInput& input, ScanStart start) {
+  Bytes line;
+  for (const char c : std::string_view(kSidecarMagic)) line.put(static_cast<std::uint8_t>(c));
+  line.put(kTextVersion);
+  line.put(data.size());
+  line.put(data.stamp().mtime_ns);
+  line.put(data.stamp().ctime_ns);
+  line.put(xxh3(data.bytes(0, std::min(data.size(), kHead))));
+  line.put(start.offset);
+  line.put(start.line);
+  line.put(static_cast<std::uint8_t>(input.delimiter));
+  line.put(static_cast<std::uint8_t>(input.missing_as_nan));
+  line.put(std::uint64_t{input.given.size()});
+  for (const std::optional<ValueType>& type : input.given) {
+    line.put(type ? static_cast<std::uint8_t>(*type) : std::uint8_t{0});
+  }
+  return line;
+}
+
+void put_rows(Bytes& bytes, const Rows& rows) {
+  bytes.put(rows.rows);
+  bytes.put(rows.end);
+  bytes.put(static_cast<std::uint8_t>(rows.quoted_delimiters));
+  for (const std::uint8_t seen : rows.seen) bytes.put(seen);
+  bytes.put(std::uint64_t{rows.rounded.size()});
+  for (const auto& [col, at] : rows.rounded) {
+    bytes.put(std::uint64_t{col});
+    bytes.put(at.offset);
+    bytes.put(at.line);
+    bytes.put(at.text);
+  }
+  bytes.put(std::uint64_t{rows.strips.size()});
+  for (const Strip& strip : rows.strips) {
+    bytes.put(strip.row);
+    bytes.put(strip.offset);
+  }
+}
+
+Rows read_rows(ByteReader& bytes, std::size_t cols) {
+  Rows rows;
+  rows.rows = bytes.le<std::uint64_t>("rows");
+  rows.end = bytes.le<std::uint64_t>("end of the rows");
+  rows.quoted_delimiters = bytes.le<std::uint8_t>("quoted delimiters") != 0;
+  const auto seen = bytes.take(cols, "columns");
+  for (const std::byte flags : seen) rows.seen.push_back(std::to_integer<std::uint8_t>(flags));
+  for (auto n = bytes.le<std::uint64_t>("rounded integers"); n > 0; --n) {
+    const auto col = bytes.le<std::uint64_t>("column");
+    RoundedAt at;
+    at.offset = bytes.le<std::uint64_t>("offset");
+    at.line = bytes.le<std::uint64_t>("line");
+    const auto text = bytes.take(bytes.le<std::uint64_t>("length"), "integer");
+    at.text.assign(reinterpret_cast<const char*>(text.data()), text.size());
+    rows.rounded.emplace(col, std::move(at));
+  }
+  const auto strips = bytes.le<std::uint64_t>("strips");
+  if (strips > bytes.remaining() / sizeof(Strip)) bytes.fail(bytes.offset(), "too many strips");
+  rows.strips.reserve(strips);
+  for (std::uint64_t i = 0; i < strips; ++i) {
+    const auto row = bytes.le<std::uint64_t>("row");
+    rows.strips.push_back({row, bytes.le<std::uint64_t>("offset")});
+  }
+  return rows;
+}
+
+/// Whether the rows are such as a scan could find: whatever else a forged sidecar says, blocks lie
+/// inside the file, in order, and hold all rows.
+bool plausible(const Rows& rows, const MappedFile& data, ScanStart start) {
+  if (rows.end > data.size() || rows.end < start.offset) return false;
+  if (rows.strips.empty() || rows.seen.empty()) return rows.rows == 0;
+  if (rows.strips.front().row != 0 || rows.strips.front().offset != start.offset) return false;
+  for (std::size_t i = 0; i < rows.strips.size(); ++i) {
+    const bool last = i + 1 == rows.strips.size();
+    const Strip here = rows.strips[i];
+    const Strip next = last ? Strip{rows.rows, rows.end} : rows.strips[i + 1];
+    if (next.row <= here.row || next.row - here.row > std::numeric_limits<std::uint32_t>::max() ||
+        next.offset <= here.offset ||
+        // A row takes a byte per field at least, except for the end of the last line.
+        next.row - here.row > (next.offset - here.offset + 1) / rows.seen.size()) {
+      return false;
+    }
+  }
+  const auto whole = [&](const auto& rounded) {
+    return rounded.first < rows.seen.size() && rounded.second.offset < rows.end;
+  };
+  const auto marked = [&](std::size_t c) { return (rows.seen[c] & flag::rounded) != 0; };
+  std::size_t wanted = 0;
+  for (std::size_t c = 0; c < rows.seen.size(); ++c) wanted += marked(c) ? 1 : 0;
+  return wanted == rows.rounded.size() &&
+         std::all_of(rows.rounded.begin(), rows.rounded.end(),
+                     [&](const auto& r) { return whole(r) && marked(r.first); });
+}
+
+}  // namespace
+
+std::optional<Rows> find_saved_rows(const MappedFile& data, const ScanInput& input,
+                                    ScanStart start) {
+  if (!data.has_path()) return std::nullopt;
+  const auto file = MappedFile::open_if_there(data.name() + kSidecarEnding, data.guarded());
+  const Bytes binding = make_binding(data, input, start);
+  const std::size_t bound = binding.all().size();
+  if (file == nullptr || file->size() < bound + kHashBytes) return std::nullopt;
+  const std::byte* const bytes = file->at(0, file->size());
+  if (std::memcmp(bytes, binding.all().data(), bound) != 0) return std::nullopt;
+  const std::size_t hashed = static_cast<std::size_t>(file->size()) - kHashBytes;
+  if (load_le<std::uint64_t>(bytes + hashed) != xxh3({bytes, hashed})) return std::nullopt;
+  try {
+    ByteReader reader({bytes + bound, hashed - bound}, bound, file->name());
+    Rows rows = read_rows(reader, input.given.size());
+    if (reader.remaining() == 0 && plausible(rows, data, start)) return rows;
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt) throw;
+  }
+  return std::nullopt;
+}
+
+void save_rows(const MappedFile& data, const std::filesystem::path& path, const ScanInput& input,
+               ScanStart start, const Rows& rows) {
+  Bytes bytes = make_binding(data, input, start);
+  put_rows(bytes, rows);
+  bytes.put(xxh3(bytes.all()));
+  OutputFile out(sidecar_path(path), true);
+  out.append(bytes.all());
+  dbdf::require_unchanged(data, path);
+  out.publish();
+}
+
+}  // namespace dapple::detail::csv

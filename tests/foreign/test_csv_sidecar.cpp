@@ -1,0 +1,144 @@
+// FILE.csv.dpx: what was found in a text file is kept, and never believed of another state of it.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "lib/base/bytes.h"
+#include "lib/io/hash.h"
+#include "tests/foreign/csv_text.h"
+#include "tests/support.h"
+
+using namespace dapple;
+
+namespace {
+
+std::variant<Matrix, Frame> open_csv(const std::filesystem::path& path, const CsvOptions& csv) {
+  return open(path, {.format = "", .check = Check::never, .csv = csv});
+}
+
+bool uses_sidecar(const std::variant<Matrix, Frame>& object) {
+  return std::visit([](const auto& o) { return o.index_origin() == IndexOrigin::sidecar; }, object);
+}
+
+struct Seen {
+  std::string types;
+  std::string cells;  // as CSV, so that every type and NaN can be compared
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+Seen seen(const std::variant<Matrix, Frame>& object) {
+  Seen result{test::types_of(object), ""};
+  ConvertOptions to_text;
+  to_text.to = "csv";
+  convert(
+      object, {},
+      [&](std::span<const std::byte> bytes) {
+        result.cells.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      },
+      to_text);
+  return result;
+}
+
+std::string many_rows() {
+  std::string text = "id,value\n";
+  for (int row = 0; row < 100000; ++row) {
+    text += std::to_string(row) + "," + std::to_string(row % 7) + ".5\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("csv sidecar: a file opens with it as it does without") {
+  const std::string texts[] = {many_rows(),
+                               "1,2\n-3,4",
+                               "a;b\r\n1;NA\r\n2;3\r\n",
+                               "a,b\n\"1\",\"2\"\n\n\n",
+                               "x\n",
+                               "a,b\n18446744073709551615,9007199254740993\n"};
+  const CsvOptions options[] = {{}, {.missing_as_nan = true}, {.types = {{"0", ValueType::f32}}}};
+  const test::TempDir dir;
+  for (const std::string& text : texts) {
+    for (const CsvOptions& csv : options) {
+      CAPTURE(text.substr(0, 40));
+      test::write_text(dir / "t.csv", text);
+      std::filesystem::remove(dir / "t.csv.dpx");
+      std::optional<std::variant<Matrix, Frame>> without;
+      const auto refused = test::error_of([&] { without = open_csv(dir / "t.csv", csv); });
+      OpenOptions opening;
+      opening.csv = csv;
+      const auto also_refused = test::error_of([&] { write_sidecar(dir / "t.csv", opening); });
+      REQUIRE(refused.has_value() == also_refused.has_value());
+      if (refused) {
+        CHECK(also_refused->detail() == refused->detail());
+        continue;
+      }
+      CHECK(!uses_sidecar(*without));
+      const auto with = open_csv(dir / "t.csv", csv);
+      CHECK(uses_sidecar(with));
+      CHECK(seen(with) == seen(*without));
+    }
+  }
+}
+
+TEST_CASE("csv sidecar: one of another state, or for other options, is not used") {
+  const test::TempDir dir;
+  test::write_text(dir / "t.csv", "a,b\n1,2\n3,4\n");
+  write_sidecar(dir / "t.csv");
+  CHECK(uses_sidecar(open_csv(dir / "t.csv", {})));
+  const auto typed = open_csv(dir / "t.csv", {.types = {{"a", ValueType::f32}}});
+  CHECK(!uses_sidecar(typed));
+  CHECK(test::types_of(typed) == "frame f32 i64");
+  CHECK(!uses_sidecar(open_csv(dir / "t.csv", {.missing_as_nan = true})));
+
+  test::write_text(dir / "t.csv", "a,b\n1,2\n5,6\n");
+  const auto changed = open_csv(dir / "t.csv", {});
+  CHECK(!uses_sidecar(changed));
+  CHECK(test::cells_of(changed) == std::vector<double>{1, 2, 5, 6});
+  write_sidecar(dir / "t.csv");
+  CHECK(uses_sidecar(open_csv(dir / "t.csv", {})));
+}
+
+TEST_CASE("csv sidecar: damage to any byte costs a scan, and no cell") {
+  const test::TempDir dir;
+  test::write_text(dir / "t.csv", "a,b\n1,2\n3,4.5\n");
+  write_sidecar(dir / "t.csv");
+  const Seen truth = seen(open_csv(dir / "t.csv", {}));
+  const std::vector<std::byte> sound = test::read_bytes(dir / "t.csv.dpx");
+  for (std::size_t at = 0; at < sound.size(); ++at) {
+    std::vector<std::byte> damaged = sound;
+    damaged[at] ^= std::byte{0x10};
+    test::write_bytes(dir / "t.csv.dpx", damaged);
+    const auto object = open_csv(dir / "t.csv", {});
+    CAPTURE(at);
+    CHECK(!uses_sidecar(object));
+    CHECK(seen(object) == truth);
+    test::write_bytes(dir / "t.csv.dpx", std::span(sound).first(at));
+    CHECK(seen(open_csv(dir / "t.csv", {})) == truth);
+  }
+}
+
+TEST_CASE("csv sidecar: one that lies under a right hash reads nothing outside of the file") {
+  const test::TempDir dir;
+  test::write_text(dir / "t.csv", "a,b\n1,2\n3,4.5\n");
+  write_sidecar(dir / "t.csv");
+  const std::vector<std::byte> sound = test::read_bytes(dir / "t.csv.dpx");
+  const std::size_t hashed = sound.size() - 8;
+  for (std::size_t at = 0; at < hashed; ++at) {
+    for (const unsigned lie : {0x00u, 0x01u, 0x02u, 0x7fu, 0xffu}) {
+      std::vector<std::byte> forged = sound;
+      forged[at] = static_cast<std::byte>(lie);
+      detail::store_le(forged.data() + hashed, detail::xxh3(std::span(forged).first(hashed)));
+      test::write_bytes(dir / "t.csv.dpx", forged);
+      // An answer or an Error; the sanitizers' runs see what this does not.
+      test::error_of([&] { test::cells_of(open_csv(dir / "t.csv", {})); });
+    }
+  }
+}
