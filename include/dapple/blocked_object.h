@@ -99,6 +99,11 @@ class BlockRange {
   iterator begin() const;
   iterator end() const noexcept { return {store_, size_}; }
 
+  /// Copies the blocks from `first` on in file order. Throws out_of_range when there are not as
+  /// many; corrupt and, guarded, io as an iterator. With the guard, one system call for all of
+  /// them.
+  void copy(std::uint64_t first, std::span<BlockInfo> out) const;
+
  private:
   friend class BlockedObject;
   BlockRange(const detail::Store* store, std::uint64_t size) noexcept

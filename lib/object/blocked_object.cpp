@@ -46,22 +46,44 @@ void require_possible(const Store& store, std::uint64_t number, const Entry& ent
 
 }  // namespace
 
+namespace {
+
+/// What an entry of the index says, unless it cannot be.
+BlockInfo info_of(const Store& store, std::uint64_t number, const Entry& entry) {
+  // A forged index may have the right hash, and still name a kind or type that does not exist.
+  if (entry.kind > BlockKind::coo ||
+      !value_type_of_code(static_cast<std::uint8_t>(entry.value_type))) {
+    store.index().fail_entry(
+        number,
+        std::string("the index names a block type or a value type that does not exist (R1); ")
+            .append(store.index().remedy()));
+  }
+  if (store.index().is_in_place()) require_possible(store, number, entry);
+  return entry.info();
+}
+
+}  // namespace
+
 BlockInfo BlockRange::iterator::operator*() const {
   std::uint64_t number = 0;
   const Entry entry = store_->watched([&] {
     number = store_->index().in_file_order(i_);
     return store_->index().entry(number);
   });
-  // A forged index may have the right hash, and still name a kind or type that does not exist.
-  if (entry.kind > BlockKind::coo ||
-      !value_type_of_code(static_cast<std::uint8_t>(entry.value_type))) {
-    store_->index().fail_entry(
-        number,
-        std::string("the index names a block type or a value type that does not exist (R1); ")
-            .append(store_->index().remedy()));
+  return info_of(*store_, number, entry);
+}
+
+void BlockRange::copy(std::uint64_t first, std::span<BlockInfo> out) const {
+  if (first > size_ || out.size() > size_ - first) {
+    throw Error(Errc::out_of_range, "there are only " + std::to_string(size_) + " blocks");
   }
-  if (store_->index().is_in_place()) require_possible(*store_, number, entry);
-  return entry.info();
+  store_->require_whole_index();
+  store_->watched([&] {
+    for (BlockInfo& info : out) {
+      const std::uint64_t number = store_->index().in_file_order(first++);
+      info = info_of(*store_, number, store_->index().entry(number));
+    }
+  });
 }
 
 BlockRange::iterator BlockRange::begin() const {
