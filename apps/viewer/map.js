@@ -112,16 +112,31 @@ function pixelEdge(tile, data, k, rows, pyramid) {
   return Math.min(end, begin + k * step);
 }
 
+/** The colour of every 16-bit code, as the bytes of one pixel; made anew when the scale changes. */
+const colours = {key: "", table: new Uint32Array(65536)};
+function colourTable(scale) {
+  const key = JSON.stringify(scale);
+  if (colours.key !== key) {
+    const codes = Uint16Array.from(colours.table, (_, code) => code);
+    const values = new Float32Array(Uint32Array.from(codes, (code) => code << 16).buffer);
+    const bytes = new Uint8Array(colours.table.buffer);
+    for (let code = 0; code < codes.length; ++code) {
+      bytes.set(colourOf(code, values[code], scale), 4 * code);
+      bytes[4 * code + 3] = 255;
+    }
+    colours.key = key;
+  }
+  return colours;
+}
+
 /** The tile as an image in the colours of `scale`, made anew when they change. */
 function imageOf(data, scale) {
-  const key = JSON.stringify(scale);
+  const {key, table} = colourTable(scale);
   if (data.key !== key) {
     data.image = data.image || new OffscreenCanvas(data.width, data.height);
     const context = data.image.getContext("2d"), image = context.createImageData(data.width, data.height);
-    for (let i = 0; i < data.codes.length; ++i) {
-      const [r, g, b] = colourOf(data.codes[i], data.values[i], scale);
-      image.data.set([r, g, b, 255], 4 * i);
-    }
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < pixels.length; ++i) pixels[i] = table[data.codes[i]];
     context.putImageData(image, 0, 0);
     data.key = key;
   }
@@ -141,19 +156,23 @@ function drawTile(context, view, tile, from, data, scale, pyramid) {
     (right - tile.left) / stepX, (bottom - tile.top) / stepY, x0, y0, Math.max(1, x1 - x0), Math.max(1, y1 - y0));
 }
 
+/** Rows or columns of each pixel of a tile that are in view. */
+function sizesInView(tile, data, rows, cells, pyramid) {
+  const from = rows ? cells.top : cells.left, to = rows ? cells.bottom : cells.right;
+  const edge = (k) => Math.min(to, Math.max(from, pixelEdge(tile, data, k, rows, pyramid)));
+  return Float64Array.from({length: rows ? data.height : data.width}, (_, k) => edge(k + 1) - edge(k));
+}
+
 /** Calls take(value, code, cells) for every pixel of the loaded tiles that is in view. */
 function forEachPixel(tiles, cells, pyramid, dataOf, take) {
   for (const tile of tiles) {
     const data = dataOf(tile);
     if (!data) continue;
-    for (let r = 0; r < data.height; ++r) {
-      const top = pixelEdge(tile, data, r, true, pyramid), bottom = pixelEdge(tile, data, r + 1, true, pyramid);
-      const high = Math.min(bottom, cells.bottom) - Math.max(top, cells.top);
-      if (high <= 0) continue;
-      for (let c = 0; c < data.width; ++c) {
-        const left = pixelEdge(tile, data, c, false, pyramid), right = pixelEdge(tile, data, c + 1, false, pyramid);
-        const wide = Math.min(right, cells.right) - Math.max(left, cells.left);
-        if (wide > 0) take(data.values[r * data.width + c], data.codes[r * data.width + c], high * wide);
+    const high = sizesInView(tile, data, true, cells, pyramid);
+    const wide = sizesInView(tile, data, false, cells, pyramid);
+    for (let r = 0, i = 0; r < data.height; ++r) {
+      for (let c = 0; c < data.width; ++c, ++i) {
+        if (high[r] > 0 && wide[c] > 0) take(data.values[i], data.codes[i], high[r] * wide[c]);
       }
     }
   }

@@ -63,10 +63,11 @@ function drawBlocks(context, view, lists) {
   for (const [rx, cx, rows, cols, kind, type, stored] of lists.flat()) {
     const x = LEFT + view.x(cx), y = TOP + view.y(rx), wide = cols * view.sx, high = rows * view.sy;
     if (x > LEFT + view.width || y > TOP + view.height || x + wide < LEFT || y + high < TOP) continue;
-    if (Math.min(wide, high) < 7) continue;
-    context.strokeStyle = "rgba(60,66,74,.55)";
+    const small = Math.min(wide, high);
+    if (small < 10) continue;
+    context.strokeStyle = `rgba(60,66,74,${Math.min(0.6, small / 160)})`;
     context.strokeRect(Math.round(x) + 0.5, Math.round(y) + 0.5, Math.round(wide), Math.round(high));
-    if (wide < 84 || high < 40) continue;
+    if (wide < 84 || high < 40 || view.showsValues()) continue;
     const text = type ? `${kind} ${type}, ${grouped(stored)}` : kind;
     const left = Math.max(x, LEFT) + 4, top = Math.max(y, TOP) + 4;
     const shown = fitted(context, text, Math.min(wide, view.width) - 10);

@@ -91,16 +91,19 @@ function start(meta) {
     tiles.forgetWaiting();
     for (const tile of shown) tiles.get(tileName(state.what, tile));
     const loaded = shown.every((tile) => dataOf(tile) !== undefined);
-    const extremes = extremesOf(shown, cells);
-    // Colours change when all is there, and not with each tile that comes.
-    if (loaded || !state.scale || state.scale.what !== state.what) {
-      state.scale = makeScale(state.what, extremes, state.log, meta.counts);
+    // Colours and figures change when all is there, and not with each tile that comes.
+    const seen = JSON.stringify([cells, zoom, state.what, state.log]);
+    if ((loaded && state.seen !== seen) || !state.scale || state.scale.what !== state.what) {
+      state.extremes = extremesOf(shown, cells);
+      state.scale = makeScale(state.what, state.extremes, state.log, meta.counts);
+      state.seen = loaded ? seen : null;
+      state.counted = null;
     }
     const complete = paintTiles(shown);
     if (state.borders) {
       const large = pyramid.tiles(meta.blocksZoom, cells);
       const average = Math.sqrt(meta.rows * view.sy * meta.cols * view.sx / Math.max(1, meta.blocks.total));
-      if (average >= 7 && large.length <= 64) {
+      if (average >= 10 && large.length <= 64) {
         drawBlocks(context, view, large.map((tile) =>
           texts.get(`blocks/${tile.zoom}.${tile.x}.${tile.y}`) || []));
       }
@@ -116,13 +119,19 @@ function start(meta) {
       drawValues(context, view, cells, (row, col) => cellText(texts, row, col, true), onTile);
     }
     drawAxes(context, view, cells, labelOf);
-    paintPanels(shown, cells, zoom, extremes, complete);
+    paintReadout(shown, zoom);
+    // The other figures are asked for when the picture itself is there.
+    if (complete) for (const tile of shown) for (const what of STAT_WHATS) tiles.get(tileName(what, tile));
+    if (complete && tiles.pending === 0 && state.counted !== seen) {
+      state.counted = seen;
+      paintPanels(shown, cells, zoom, state.extremes);
+    }
     const pending = tiles.pending + texts.pending > 0;
     document.body.dataset.state = pending ? "loading" : "ready";
     if (!pending) remember();
   }
 
-  function paintPanels(shown, cells, zoom, extremes, complete) {
+  function paintPanels(shown, cells, zoom, extremes) {
     const scale = state.scale, data = shown.map((tile) => dataOf(tile)).find((d) => d);
     const counted = data && data.counts, sampled = data && data.samples;
     const text = counted && scale.what === "density" ? "stored values per cell" : WHAT_TEXT[scale.what];
@@ -142,17 +151,14 @@ function start(meta) {
       });
     }
     drawHistogram($("histogram"), bins, scale);
-    paintStats(shown, cells, zoom, complete);
-    paintReadout(shown, zoom);
+    paintStats(shown, cells, zoom);
   }
 
   /** Sums up what the pixels in view say; exact where each is a cell. */
-  function paintStats(shown, cells, zoom, complete) {
+  function paintStats(shown, cells, zoom) {
     const about = zoom === pyramid.deepest ? "" : "\u2248 ";
     const sums = {};
     for (const what of STAT_WHATS) {
-      // Asked for when the picture itself is there.
-      if (complete) for (const tile of shown) tiles.get(tileName(what, tile));
       const sum = sums[what] = {n: 0, total: 0, low: Infinity, high: -Infinity};
       if (!shown.every((tile) => dataOf(tile, what))) continue;
       forEachPixel(shown, cells, pyramid, (tile) => dataOf(tile, what), (value, code, n) => {

@@ -181,15 +181,12 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
   const bool needs_values = resource.what != What::density;
   const Key place = std::to_string(resource.zoom) + '.' + std::to_string(resource.x) + '.' +
                     std::to_string(resource.y);
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto at = recent_.begin(); at != recent_.end(); ++at) {
-      const bool suits =
-          at->first == place && (needs_values ? !at->second.counts : !at->second.samples);
-      if (!suits) continue;
-      recent_.splice(recent_.begin(), recent_, at);
-      return recent_.front().second;
-    }
+  const std::lock_guard lock(mutex_);
+  for (auto at = recent_.begin(); at != recent_.end(); ++at) {
+    const Shown& kept = at->second;
+    if (at->first != place || (needs_values ? kept.counts : kept.samples)) continue;
+    recent_.splice(recent_.begin(), recent_, at);
+    return recent_.front().second;
   }
   Shown made;
   auto raster =
@@ -208,7 +205,6 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
     made.counts = true;
   }
   made.raster = std::move(raster);
-  const std::lock_guard lock(mutex_);
   recent_.emplace_front(place, made);
   if (recent_.size() > kRecent) recent_.pop_back();
   return made;

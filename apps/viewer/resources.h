@@ -69,7 +69,8 @@ class Resources {
   std::vector<picture::Raster> exact_;  // of each zoom, all tiles
 
   using Key = std::string;
-  mutable std::mutex mutex_;  // guards what follows
+  // Held while a picture is made: who waits mostly wants the same one, and each uses all threads.
+  mutable std::mutex mutex_;
   mutable std::list<std::pair<Key, Shown>> recent_;
 };
 
