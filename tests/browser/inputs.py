@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Files for the browser to show.
+
+usage: inputs.py FOLDER"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+
+import inputs  # noqa: E402
+
+TYPES = list(inputs.CODES)
+
+
+def every_type():
+    """20 x 40: each value type as a dense, a CSR and a COO block, and an empty one."""
+    data = inputs.matrix_header(20, 40, "f64")
+    for k, t in enumerate(TYPES):
+        row = 2 * k
+        data += inputs.dense(row, 0, 2, 10, t, [10 * k + i % 10 for i in range(20)])
+        data += inputs.csr(row, 10, 2, 10, t, [[(1, k + 1)], [(2, k + 2)]])
+        data += inputs.coo(row, 20, 2, 10, t, [(0, 3, k + 3), (1, 9, k + 4)])
+        data += inputs.empty(row, 30, 2, 10)
+    return data
+
+
+def main(folder):
+    folder = pathlib.Path(folder)
+    nan = float("nan")
+    n = 10**7
+    entries = [(i * 9973 % n, i + 1) for i in range(1000)]
+    files = {
+        "types": every_type(),
+        "mixed": inputs.mixed(),
+        "none": inputs.matrix_header(0, 0, "f64"),
+        "nan": inputs.matrix_header(30, 30, "f32") + inputs.dense(0, 0, 30, 30, "f32", [nan] * 900),
+        "wide": inputs.matrix_header(1, n, "u16")
+        + inputs.csr(0, 0, 1, n, "u16", [sorted(entries)]),
+        "tall": inputs.matrix_header(n, 1, "u16")
+        + inputs.coo(0, 0, n, 1, "u16", [(r, 0, v) for r, v in sorted(entries)]),
+        "markup": inputs.frame_header(2, [(b"<img src=x onerror=window.hurt=1>", "u8"),
+                                          (b"</script><script>window.hurt=1</script>", "u8")])
+        + inputs.dense(0, 0, 2, 2, "u8", [1, 2, 3, 4]),
+    }
+    for name, data in files.items():
+        (folder / f"{name}.dbdf").write_bytes(data)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

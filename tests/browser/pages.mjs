@@ -1,0 +1,187 @@
+// Opens both kinds of page on each file, goes to a known cell and reads it; then asks the server
+// what no page would. usage: pages.mjs DAPPLE FOLDER (see run.sh)
+import { spawn, execFileSync } from "node:child_process";
+import { copyFileSync, truncateSync } from "node:fs";
+import net from "node:net";
+const { chromium } = await import(process.env.PLAYWRIGHT);
+const [, , dapple, folder] = process.argv;
+
+const FILES = {  // name: row, column, what the page says of it
+  types: [[0, 5, "5"], [18, 11, "10"], [4, 23, "5"], [7, 35, "0"]],
+  mixed: [[0, 0, "1.5"], [1, 1, "nan"], [2, 1, "-inf"], [1, 0, "-0"], [4, 3, "-300"]],
+  none: [],
+  nan: [[29, 29, "nan"]],
+  wide: [[0, 9973, "2"], [0, 9999999, "0"]],
+  tall: [[9973, 0, "2"], [5, 0, "0"]],
+  markup: [[1, 1, "4"]],
+};
+let passed = 0, failed = 0;
+async function test(name, run) {
+  try {
+    await run();
+    ++passed;
+  } catch (error) {
+    ++failed;
+    console.log(`${name}: failed\n${error.stack}`);
+  }
+}
+function same(got, wanted, what) {
+  if (got !== wanted) throw new Error(`${what}: ${JSON.stringify(wanted)} is wanted, not ${JSON.stringify(got)}`);
+}
+
+function serve(file, ...flags) {
+  const child = spawn(dapple, ["view", file, "-q", ...flags], {stdio: ["ignore", "pipe", "inherit"]});
+  return new Promise((resolve, reject) => {
+    child.on("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+    child.stdout.once("data", (text) => resolve({child, address: String(text).trim()}));
+  });
+}
+const ended = (child, signal) => new Promise((resolve) => {
+  child.removeAllListeners("exit");
+  child.on("exit", resolve);
+  child.kill(signal);
+});
+
+/** Sends bytes as they are, and gives the status line of the answer. */
+function raw(address, text) {
+  const {hostname, port} = new URL(address);
+  return new Promise((resolve) => {
+    const socket = net.connect(Number(port), hostname, () => socket.write(text));
+    let answer = "";
+    socket.setTimeout(8000, () => socket.destroy());
+    socket.on("data", (data) => { answer += data; socket.end(); });
+    socket.on("close", () => resolve(answer.split("\r\n")[0]));
+    socket.on("error", () => resolve(answer.split("\r\n")[0]));
+  });
+}
+
+const browser = await chromium.launch({executablePath: process.env.BROWSER, args: ["--no-sandbox"]});
+const ready = (page) => page.waitForFunction(() => document.body.dataset.state === "ready", null, {timeout: 15000});
+
+async function look(address, cells, served) {
+  const page = await browser.newPage({viewport: {width: 1000, height: 700}});
+  const complaints = [], asked = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.stack));
+  page.on("request", (request) => asked.push(request.url()));
+  await page.goto(address);
+  await ready(page);
+  for (const [row, col, value] of cells) {
+    await page.fill("#cell", `${row}, ${col}`);
+    await page.press("#cell", "Enter");
+    await page.waitForFunction(([r, c]) => document.getElementById("readout").textContent.startsWith(`row ${r}, column ${c}`)
+      && document.getElementById("readout").textContent.includes("value"), [row, col], {timeout: 10000});
+    const text = await page.textContent("#readout");
+    same(text.split("\n")[1], `value ${value}`, `cell (${row}, ${col})`);
+  }
+  same(await page.evaluate(() => window.hurt), undefined, "script of a label");
+  same(complaints.join("\n"), "", "console");
+  const foreign = asked.filter((url) => !url.startsWith(address.split("#")[0]));
+  same(foreign.join("\n"), "", "requests elsewhere");
+  if (!served) same(asked.length, 1, "requests of a page by itself");
+  return page;
+}
+
+for (const [name, cells] of Object.entries(FILES)) {
+  const file = `${folder}/${name}.dbdf`;
+  await test(`${name}: a page by itself`, async () => {
+    execFileSync(dapple, ["view", file, "-o", `${folder}/${name}.html`, "-q"]);
+    await (await look(`file://${folder}/${name}.html`, cells, false)).close();
+  });
+  await test(`${name}: a page with its server`, async () => {
+    const {child, address} = await serve(file);
+    try {
+      await (await look(address, cells, true)).close();
+    } finally {
+      same(await ended(child, "SIGINT"), 0, "status");
+    }
+  });
+}
+
+await test("colours: a known cell has the colour of its value", async () => {
+  const page = await look(`file://${folder}/mixed.html`, [], false);
+  await page.selectOption("#what", "kind");
+  await page.keyboard.press("b");
+  await page.waitForTimeout(200);
+  await ready(page);
+  // Of the four tiles of 3 x 2 cells, in the middle of the first cell's upper left corner.
+  const colours = await page.evaluate(() => {
+    const canvas = document.getElementById("canvas"), context = canvas.getContext("2d");
+    const x = (canvas.width - 66) / 2 + 66, y = (canvas.height - 30) / 2 + 30;
+    return [[-180, -75], [180, -75], [-180, 60], [180, 60]].map(([dx, dy]) =>
+      [...context.getImageData(x + dx, y + dy, 1, 1).data].slice(0, 3).join(","));
+  });
+  same(colours.join(" "), "0,114,178 240,240,240 86,180,233 230,159,0", "kinds");
+  await page.close();
+});
+
+await test("phone: everything can be reached at its width", async () => {
+  const page = await browser.newPage({viewport: {width: 360, height: 740}});
+  await page.goto(`file://${folder}/types.html`);
+  await ready(page);
+  same(await page.evaluate(() => document.documentElement.scrollWidth <= 360), true, "no sideways scrolling");
+  same(await page.isVisible("#what") && await page.isVisible("#readout"), true, "tools");
+  await page.close();
+});
+
+await test("keys: m, l, b, plus, 0 do what the help says", async () => {
+  const page = await look(`file://${folder}/types.html`, [], false);
+  const before = await page.inputValue("#what");
+  await page.keyboard.press("m");
+  same(await page.inputValue("#what") !== before, true, "what is shown");
+  await page.keyboard.press("b");
+  same(await page.getAttribute("#borders", "aria-pressed"), "false", "borders");
+  await page.keyboard.press("0");
+  await page.close();
+});
+
+await test("server: what no page asks for is refused", async () => {
+  const {child, address} = await serve(`${folder}/types.dbdf`);
+  try {
+    const {host, pathname} = new URL(address), line = (target, method = "GET") =>
+      raw(address, `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    same(await line(pathname), "HTTP/1.1 200 OK", "the page");
+    same(await line(pathname + "0/tile/mean/0.0.0"), "HTTP/1.1 200 OK", "a tile");
+    for (const target of ["/", "/wrong/", pathname + "../../etc/passwd", pathname + "%2e%2e/", pathname + "0/tile/mean/0.-1.0",
+      pathname + "0/tile/mean/64.9.9", pathname + "0/tile/mean/0.18446744073709551615.18446744073709551615",
+      pathname + "0/cells/18446744073709551615.0", pathname + "0/tile/mean/0.0.0/..", pathname + "x".repeat(5000)]) {
+      same(/ (404|414) /.test(await line(target)), true, target.slice(0, 60));
+    }
+    for (const method of ["POST", "PUT", "DELETE", "HEAD", "OPTIONS"]) {
+      same((await line(pathname, method)).includes("405"), true, method);
+    }
+    same((await line(pathname + "9/meta")).includes("410"), true, "another version");
+    const foreign = await raw(address, `GET ${pathname} HTTP/1.1\r\nHost: evil.example\r\n\r\n`);
+    same(foreign.includes("403"), true, "another host");
+    for (const noise of ["\r\n\r\n", "GET\r\n\r\n", "\0\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "A".repeat(20000) + "\r\n\r\n"]) {
+      same((await raw(address, noise)).includes("200"), false, "noise");
+    }
+    const many = await Promise.all(Array.from({length: 60}, (_, i) => line(`${pathname}0/tile/mean/0.0.${i % 2}`)));
+    same(many.filter((status) => status.includes("200")).length, 30, "many clients");
+  } finally {
+    same(await ended(child, "SIGTERM"), 0, "status");
+  }
+});
+
+await test("server: a file that is replaced is shown anew, one that is cut is an error", async () => {
+  const file = `${folder}/changing.dbdf`;
+  copyFileSync(`${folder}/types.dbdf`, file);
+  const {child, address} = await serve(file);
+  try {
+    same((await (await fetch(address + "0/meta")).json()).rows, 20, "rows");
+    copyFileSync(`${folder}/nan.dbdf`, `${file}.new`);
+    execFileSync("mv", [`${file}.new`, file]);
+    same((await (await fetch(address + "0/meta")).json()).rows, 20, "rows as long as the page is there");
+    await (await fetch(address)).text();
+    same((await fetch(address + "0/meta")).status, 410, "the old version");
+    same((await (await fetch(address + "1/meta")).json()).rows, 30, "rows after loading it again");
+    truncateSync(file, 10);
+    same((await fetch(address + "1/cells/0.0")).status, 500, "a file cut short");
+  } finally {
+    same(await ended(child, "SIGTERM"), 0, "status");
+  }
+});
+
+await browser.close();
+console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+process.exit(failed ? 1 : 0);
