@@ -86,7 +86,9 @@ for (const [name, cells] of Object.entries(FILES)) {
   const file = `${folder}/${name}.dbdf`;
   await test(`${name}: a page by itself`, async () => {
     execFileSync(dapple, ["view", file, "-o", `${folder}/${name}.html`, "-q"]);
-    await (await look(`file://${folder}/${name}.html`, cells, false)).close();
+    // Cells of so long a matrix are not put into a page.
+    const inside = ["wide", "tall"].includes(name) ? [] : cells;
+    await (await look(`file://${folder}/${name}.html`, inside, false)).close();
   });
   await test(`${name}: a page with its server`, async () => {
     const {child, address} = await serve(file);
