@@ -63,6 +63,8 @@ class Array {
   }
 
   std::size_t size() const noexcept { return size_; }
+  /// Values that `reset` can make without new memory.
+  std::size_t capacity() const noexcept { return capacity_; }
   bool empty() const noexcept { return size_ == 0; }
   T* data() noexcept { return data_.get(); }
   const T* data() const noexcept { return data_.get(); }

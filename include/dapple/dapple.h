@@ -9,6 +9,7 @@
 #include "dapple/convert.h"         // other formats
 #include "dapple/error.h"           // what goes wrong
 #include "dapple/frame.h"           // reading frames
+#include "dapple/gather.h"          // rows and cells at random
 #include "dapple/items.h"           // everything in a file, padding included
 #include "dapple/matrix.h"          // reading matrices
 #include "dapple/open.h"            // any file

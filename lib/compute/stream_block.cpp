@@ -71,25 +71,6 @@ DAPPLE_VECTORS std::uint64_t take_row(const std::byte* row, std::uint32_t width,
   return k;
 }
 
-/// Removes entries outside the columns `wanted`, and positive zeros; counts columns from the first
-/// wanted one.
-template <class Bits>
-void clean(RowArrays& arrays, std::uint64_t rows, Range wanted) {
-  std::uint64_t kept = 0, k = 0;
-  std::byte* const values = arrays.values.data();
-  for (std::uint64_t row = 0; row < rows; ++row) {
-    const std::uint64_t end = arrays.row_ptr[row + 1];
-    for (; k < end; ++k) {
-      const std::uint32_t col = arrays.col_idx[k];
-      const auto bits = load_le<Bits>(values + k * sizeof(Bits));
-      arrays.col_idx[kept] = static_cast<std::uint32_t>(col - wanted.begin);
-      store_le(values + kept * sizeof(Bits), bits);
-      kept += wanted.contains(col) && bits != 0 ? 1 : 0;
-    }
-    arrays.row_ptr[row + 1] = kept;
-  }
-}
-
 /// True when the columns of a part of a block declare one type.
 bool is_uniform(const Schema& schema, std::uint64_t first, Range cols) {
   if (schema.kind == ObjectKind::matrix) return true;
@@ -105,6 +86,35 @@ bool before(const StoredCell& a, const StoredCell& b) noexcept {
 }
 
 }  // namespace
+
+void keep_wanted(const CsrTarget& rows, std::uint64_t count, Range wanted) {
+  visit_bits(rows.type, [&](auto tag) {
+    using Bits = decltype(tag);
+    std::uint64_t kept = 0, k = 0;
+    for (std::uint64_t row = 0; row < count; ++row) {
+      const std::uint64_t end = rows.row_ptr[row + 1];
+      for (; k < end; ++k) {
+        const std::uint32_t col = rows.col_idx[k];
+        const auto bits = load_le<Bits>(rows.values + k * sizeof(Bits));
+        rows.col_idx[kept] = static_cast<std::uint32_t>(col - wanted.begin);
+        store_le(rows.values + kept * sizeof(Bits), bits);
+        kept += wanted.contains(col) && bits != 0 ? 1 : 0;
+      }
+      rows.row_ptr[row + 1] = kept;
+    }
+  });
+}
+
+std::uint64_t append_row(const std::byte* row, std::uint32_t width, const CsrTarget& rows,
+                         std::uint64_t k) {
+  return visit_bits(rows.type,
+                    [&](auto bits) { return take_row<decltype(bits)>(row, width, rows, k); });
+}
+
+bool fits_arrays(const Entry& block, Range cols, ValueType declared, ValueType type) noexcept {
+  return (cols.size() == block.cols || holds_all(type, block.value_type)) &&
+         (type == declared || holds_all(declared, block.value_type));
+}
 
 StreamBlock::StreamBlock(const Store& store, const Entry& entry, Range rows,
                          const ColumnRun& columns, std::optional<ValueType> type)
@@ -131,12 +141,9 @@ StreamBlock::Way StreamBlock::choose_way(bool uniform) const {
   if (entry_.kind == BlockKind::dense) return Way::scan;
   const Codec& codec = store_.codec();
   const ValueType declared = store_.schema().type_of(entry_.pos.cx + part_.cols.begin);
-  // The codec's arrays are made of whole rows: a value that does not fit must be no error when it
-  // is outside of the region, and that values fit the declared type must not be asked band by band.
-  const bool whole_cols = part_.cols.size() == entry_.cols;
-  const bool fits = (whole_cols || holds_all(type_, entry_.value_type)) &&
-                    (type_ == declared || holds_all(declared, entry_.value_type));
-  if (codec.csr_arrays == nullptr || !fits || rare_) return Way::kept_cells;
+  if (codec.csr_arrays == nullptr || rare_ || !fits_arrays(entry_, part_.cols, declared, type_)) {
+    return Way::kept_cells;
+  }
   return entry_.kind == BlockKind::csr && codec.skip_rows != nullptr ? Way::arrays
                                                                      : Way::kept_arrays;
 }
@@ -186,7 +193,7 @@ void StreamBlock::decode_arrays(Range rows, RowCursor start, std::uint64_t room,
   if (!complete) store_.file().fail_changed("block " + text(entry_.pos));
   const bool whole_cols = part_.cols.size() == entry_.cols;
   if (!whole_cols || has_zeros(type_, out.values, out.row_ptr[rows.size()])) {
-    visit_bits(type_, [&](auto bits) { clean<decltype(bits)>(arrays, rows.size(), part_.cols); });
+    keep_wanted(out, rows.size(), part_.cols);
   }
 }
 
@@ -203,12 +210,10 @@ void StreamBlock::scan(Range band, RowArrays& arrays) const {
   out.row_ptr[0] = 0;
   const auto take = [&](const std::byte* first, std::size_t step, std::uint64_t row,
                         std::uint64_t count) {
-    visit_bits(type_, [&](auto bits) {
-      for (std::uint64_t r = 0; r < count; ++r) {
-        k = take_row<decltype(bits)>(first + r * step, width, out, k);
-        out.row_ptr[row + r + 1] = k;
-      }
-    });
+    for (std::uint64_t r = 0; r < count; ++r) {
+      k = append_row(first + r * step, width, out, k);
+      out.row_ptr[row + r + 1] = k;
+    }
   };
   store_.watched(
       [&] {

@@ -41,6 +41,20 @@ struct RowArrays {
   }
 };
 
+/// Removes entries outside the columns `wanted`, and positive zeros, from rows whose row_ptr is
+/// set; counts columns from the first wanted one.
+void keep_wanted(const CsrTarget& rows, std::uint64_t count, Range wanted);
+
+/// Appends the cells of a dense row of `rows.type` that are not positive zero, after entry `k`;
+/// returns how many entries there are then. REQUIRES room for the whole row.
+std::uint64_t append_row(const std::byte* row, std::uint32_t width, const CsrTarget& rows,
+                         std::uint64_t k);
+
+/// True when the codec's arrays of a CSR or COO block can be used for values of `type`: they are
+/// made of whole rows, so a value that does not fit must not be outside of the columns `cols`, and
+/// whether it fits the declared type is not asked row by row.
+bool fits_arrays(const Entry& block, Range cols, ValueType declared, ValueType type) noexcept;
+
 /// The part of a block that a run of columns shares. The const functions may be called from any
 /// thread.
 class StreamBlock {

@@ -7,10 +7,7 @@ namespace dapple::detail {
 
 namespace {
 
-std::size_t size_of_rows(const BlockRows& rows) {
-  constexpr std::size_t kNode = 64;  // of the map, about
-  return sizeof rows + rows.directory.bytes() + kNode;
-}
+std::size_t size_of_rows(const BlockRows& rows) { return sizeof rows + rows.directory.bytes(); }
 
 }  // namespace
 
@@ -62,42 +59,57 @@ std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
   return rows;
 }
 
+RowAccess::RowAccess(const Store& store, std::size_t budget)
+    : store_(store), budget_(budget), pages_(store.index().size() / std::tuple_size_v<Page> + 1) {}
+
 void RowAccess::make(std::span<const std::uint64_t> numbers) {
   for (const std::uint64_t number : numbers) {
-    {
-      const std::shared_lock lock(mutex_);
-      if (blocks_.contains(number)) continue;
-    }
+    if (Reader(*this).find(number) != nullptr) continue;
     auto rows = load(number);
-    rows->used.store(++clock_, std::memory_order_relaxed);
-    const std::unique_lock lock(mutex_);
+    rows->used = ++clock_;
     const std::size_t size = size_of_rows(*rows);
-    if (bytes_ + size > budget_) forget_least_used();
-    if (blocks_.try_emplace(number, std::move(rows)).second) bytes_ += size;
+    const std::unique_lock lock(mutex_);
+    if (bytes_ > 0 && bytes_ + size > budget_) forget_least_used();
+    auto& page = pages_[number / std::tuple_size_v<Page>];
+    if (page == nullptr) page = std::make_unique<Page>();
+    auto& place = *slot(number);
+    if (place == nullptr) {
+      place = std::move(rows);
+      bytes_ += size;
+    }
   }
 }
 
 /// Forgets about half of them. REQUIRES the lock.
 void RowAccess::forget_least_used() {
   std::vector<std::uint64_t> times;
-  times.reserve(blocks_.size());
-  for (const auto& [number, rows] : blocks_) times.push_back(rows->used);
-  if (times.empty()) return;
+  const auto each = [&](const auto& f) {
+    for (auto& page : pages_) {
+      if (page == nullptr) continue;
+      for (auto& rows : *page) {
+        if (rows != nullptr) f(rows);
+      }
+    }
+  };
+  each([&](const auto& rows) { times.push_back(rows->used); });
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
-  std::erase_if(blocks_, [&](const auto& item) {
-    if (item.second->used > *middle) return false;
-    bytes_ -= size_of_rows(*item.second);
-    return true;
+  each([&](auto& rows) {
+    if (rows->used > *middle) return;
+    bytes_ -= size_of_rows(*rows);
+    rows.reset();
   });
 }
 
 const BlockRows* RowAccess::Reader::find(std::uint64_t number) const noexcept {
-  const auto found = access_.blocks_.find(number);
-  if (found == access_.blocks_.end()) return nullptr;
-  found->second->used.store(access_.clock_.load(std::memory_order_relaxed),
-                            std::memory_order_relaxed);
-  return found->second.get();
+  const auto* const place = access_.slot(number);
+  const BlockRows* const rows = place == nullptr ? nullptr : place->get();
+  if (rows == nullptr) return nullptr;
+  const std::uint64_t now = access_.clock_.load(std::memory_order_relaxed);
+  if (rows->used.load(std::memory_order_relaxed) != now) {
+    rows->used.store(now, std::memory_order_relaxed);
+  }
+  return rows;
 }
 
 std::size_t RowAccess::bytes() const {

@@ -1,6 +1,7 @@
 // Where single rows of blocks are, so that rows at random cost no walk from their block's start.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <span>
-#include <unordered_map>
+#include <tuple>
 #include <vector>
 
 #include "dapple/array.h"
@@ -48,19 +49,18 @@ class RowDirectory {
 
 /// A block whose rows are asked for.
 struct BlockRows {
-  Entry entry;                      // confirmed; a copy, so that it stays
-  const std::byte* data = nullptr;  // dense values in place, or the entries of a CSR block
+  const std::byte* data = nullptr;  // dense values in place, or rows as they are in a CSR block
   std::size_t row_step = 0;         // of dense values in place
   bool by_row = false;              // a CSR block whose codec finds rows by a cursor
-  RowDirectory directory;           // of it
+  Entry entry;                      // confirmed; a copy, so that it stays
+  RowDirectory directory;
   mutable std::atomic<std::uint64_t> used{0};
 };
 
 /// The blocks whose rows were asked for lately, in bounded memory. Any thread.
 class RowAccess {
  public:
-  explicit RowAccess(const Store& store, std::size_t budget = std::size_t{64} << 20)
-      : store_(store), budget_(budget) {}
+  explicit RowAccess(const Store& store, std::size_t budget = std::size_t{64} << 20);
 
   /// Makes those of these blocks that are not there, and may forget others. Throws corrupt, io.
   void make(std::span<const std::uint64_t> numbers);
@@ -77,18 +77,26 @@ class RowAccess {
     std::shared_lock<std::shared_mutex> lock_;
   };
 
-  /// Bytes that it takes.
+  /// One that is not kept.
+  std::unique_ptr<BlockRows> load(std::uint64_t number) const;
+
+  /// Bytes that are kept.
   std::size_t bytes() const;
 
  private:
-  std::unique_ptr<BlockRows> load(std::uint64_t number) const;
+  using Page = std::array<std::unique_ptr<BlockRows>, 512>;
+
+  std::unique_ptr<BlockRows>* slot(std::uint64_t number) const noexcept {
+    Page* const page = pages_[number / std::tuple_size_v<Page>].get();
+    return page == nullptr ? nullptr : &(*page)[number % std::tuple_size_v<Page>];
+  }
   void forget_least_used();
 
   const Store& store_;
   const std::size_t budget_;
   mutable std::atomic<std::uint64_t> clock_{0};
-  mutable std::shared_mutex mutex_;  // guards what follows
-  std::unordered_map<std::uint64_t, std::unique_ptr<BlockRows>> blocks_;
+  mutable std::shared_mutex mutex_;           // guards what follows
+  std::vector<std::unique_ptr<Page>> pages_;  // of blocks by number, made as they are needed
   std::size_t bytes_ = 0;
 };
 

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <ranges>
+#include <shared_mutex>
 
 #include "dapple/dapple.h"
 #include "lib/precompiled/standard.h"
