@@ -19,7 +19,7 @@ using test::Rng;
 using test::TempDir;
 
 static_assert(std::ranges::input_range<RowRange<float>>);
-static_assert(std::ranges::random_access_range<Row<float>>);
+static_assert(std::ranges::random_access_range<RowView<float>>);
 
 namespace {
 

@@ -24,10 +24,10 @@ namespace dapple {
 
 /// One row, borrowed: valid until its range goes on to the next one.
 template <Value T, class Col = std::uint64_t>
-class Row {
+class RowView {
  public:
-  Row() = default;
-  Row(std::uint64_t number, const Col* cols, const T* values, std::size_t size) noexcept
+  RowView() = default;
+  RowView(std::uint64_t number, const Col* cols, const T* values, std::size_t size) noexcept
       : number_(number), cols_(cols), values_(values), size_(size) {}
 
   /// Counted from the first row of the region or block.
@@ -41,7 +41,7 @@ class Row {
   /// REQUIRES i < size().
   RowEntry<T, Col> operator[](std::size_t i) const noexcept { return {cols_[i], values_[i]}; }
 
-  using iterator = detail::IndexIterator<Row>;
+  using iterator = detail::IndexIterator<RowView>;
   iterator begin() const noexcept { return {*this, 0}; }
   iterator end() const noexcept { return {*this, static_cast<std::ptrdiff_t>(size_)}; }
 
@@ -91,7 +91,7 @@ class RowRange {
 
   class iterator {
    public:
-    using value_type = Row<T, Col>;
+    using value_type = RowView<T, Col>;
     using difference_type = std::ptrdiff_t;
     using iterator_concept = std::input_iterator_tag;
 
@@ -122,7 +122,7 @@ class RowRange {
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
-  Row<T, Col> row() const noexcept {
+  RowView<T, Col> row() const noexcept {
     if (number_ < band_.first || number_ >= band_.first + band_.rows) {
       return {number_, nullptr, nullptr, 0};
     }
