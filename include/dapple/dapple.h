@@ -22,4 +22,5 @@
 #include "dapple/value_type.h"      // what a cell can be
 #include "dapple/verify.h"          // trust, and repair
 #include "dapple/view.h"            // stored values, in place
+#include "dapple/where.h"           // cells that meet a condition
 #include "dapple/writer.h"          // writing both

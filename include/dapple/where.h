@@ -1,0 +1,138 @@
+// Cells whose values meet a condition: as a stream, as a number, as a mask of rows.
+//
+//   dapple::where<float>(m, dapple::Condition::above(0.5), [](auto hits) {
+//     for (const auto& hit : hits) use(hit.row, hit.col, hit.value);
+//   });
+//
+// Zeros that no block stores are cells like any other: a condition that holds for zero finds them
+// all, unless WhereOptions::nonzero says otherwise. NaN meets no condition but `nan()`. Blocks
+// whose kind or value type rules out every match are not read.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "dapple/matrix.h"
+
+namespace dapple {
+
+namespace detail {
+class Interval;
+}
+
+/// What is asked of a value. Bounds are compared exactly, whatever the types: 2^63 + 1 as a u64 is
+/// above 2^63 as a double. A bound that is NaN is met by nothing.
+class Condition {
+ public:
+  template <Value T>
+  static Condition above(T bound) {
+    return {Bound::of(bound, true), {}};
+  }
+  template <Value T>
+  static Condition at_least(T bound) {
+    return {Bound::of(bound, false), {}};
+  }
+  template <Value T>
+  static Condition below(T bound) {
+    return {{}, Bound::of(bound, true)};
+  }
+  template <Value T>
+  static Condition at_most(T bound) {
+    return {{}, Bound::of(bound, false)};
+  }
+  template <Value T>
+  static Condition equal(T value) {
+    return {Bound::of(value, false), Bound::of(value, false)};
+  }
+  /// Both bounds included.
+  template <Value T>
+  static Condition between(T low, T high) {
+    return {Bound::of(low, false), Bound::of(high, false)};
+  }
+  static Condition nan() {
+    Condition c({}, {});
+    c.nan_ = true;
+    return c;
+  }
+
+ private:
+  friend class detail::Interval;
+  struct Bound {
+    bool given = false, strict = false;
+    ValueType type = ValueType::f64;  // u64, i64 or f64
+    std::uint64_t bits = 0;
+
+    template <Value T>
+    static Bound of(T value, bool strict) {
+      if constexpr (std::is_floating_point_v<T>) {
+        const auto wide = static_cast<double>(value);
+        Bound bound{true, strict, ValueType::f64};
+        std::memcpy(&bound.bits, &wide, sizeof wide);
+        return bound;
+      } else if constexpr (std::is_signed_v<T>) {
+        return {true, strict, ValueType::i64, static_cast<std::uint64_t>(std::int64_t{value})};
+      } else {
+        return {true, strict, ValueType::u64, value};
+      }
+    }
+  };
+  Condition(Bound low, Bound high) : low_(low), high_(high) {}
+
+  Bound low_, high_;
+  bool nan_ = false;
+};
+
+struct WhereOptions {
+  Absent absent = Absent::error;
+  unsigned threads = 1;  // of `count_where` and `rows_where`; 0: one per processor
+  bool nonzero = false;  // only cells that are not zero, of either sign
+};
+
+template <Value T>
+struct Hit {
+  std::uint64_t row = 0, col = 0;
+  T value{};
+};
+
+/// Takes some of the cells that were found; they are valid during the call.
+template <Value T>
+using TakeHits = std::function<void(std::span<const Hit<T>>)>;
+
+/// Calls `take` in this thread with every cell that meets the condition: block after block in
+/// ascending order of positions, row by row in each; row by row of the whole matrix where the
+/// condition holds for zeros. Throws absent (R7), corrupt, io; type_mismatch when a value that was
+/// found does not fit T exactly. O(stored values), and O(cells) where zeros are found.
+template <Value T>
+void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& take,
+           const WhereOptions& options = {});
+
+/// How many cells meet it. O(stored values). Errors as `where`.
+std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
+                          const WhereOptions& options = {});
+
+/// For each row 1 if a cell of it meets the condition, else 0. Time and errors as `where`.
+std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& condition,
+                                     const WhereOptions& options = {});
+
+/// Why no cell of a block can meet a condition.
+enum class Skipped : std::uint8_t {
+  no,          // one may: the block is read
+  empty,       // it holds zeros only
+  value_type,  // its type holds no such value
+};
+
+struct BlockVerdict {
+  BlockPos pos;
+  Skipped skipped = Skipped::no;
+};
+
+/// What a search does with each block, in ascending order of positions. No payload is read. Throws
+/// corrupt, absent.
+std::vector<BlockVerdict> explain_where(const Matrix& matrix, const Condition& condition,
+                                        const WhereOptions& options = {});
+
+}  // namespace dapple

@@ -1,0 +1,128 @@
+// A condition as the values of one type that meet it.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "dapple/where.h"
+#include "lib/cells/tally.h"
+
+namespace dapple::detail {
+
+/// The values of a type from `low` to `high`, both included; none when `low` is above `high`. Or
+/// NaNs.
+template <Value T>
+struct Matching {
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+  Wide low{}, high{};
+  bool nan = false;
+  bool nonzero = false;  // zeros do not match
+
+  bool operator()(T value) const noexcept {
+    const auto v = static_cast<Wide>(value);
+    if (nan) return v != v;
+    return (v >= low) & (v <= high) & !(nonzero & (v == 0));
+  }
+  bool none() const noexcept { return nan ? !std::is_floating_point_v<T> : !(low <= high); }
+};
+
+class Interval {
+ public:
+  Interval(const Condition& condition, bool nonzero) : condition_(condition), nonzero_(nonzero) {
+    std::apply([&](auto&... match) { (make(match), ...); }, matching_);
+  }
+
+  template <Value T>
+  const Matching<T>& of() const noexcept {
+    return std::get<Matching<T>>(matching_);
+  }
+  bool holds_for_zero() const noexcept { return of<double>()(0.0); }
+
+ private:
+  template <Value T>
+  void make(Matching<T>& found) const {
+    using Wide = typename Matching<T>::Wide;
+    using Limits = std::numeric_limits<Wide>;
+    found = {Limits::lowest(), Limits::max(), condition_.nan_, nonzero_};
+    if constexpr (std::is_floating_point_v<T>) {
+      found.low = low_double(condition_.low_);
+      found.high = -low_double(negated(condition_.high_));
+    } else {
+      const Int128 low = low_integer(condition_.low_);
+      const Int128 high = -low_integer(negated(condition_.high_));
+      if (low > Limits::max() || high < Limits::min() || low > high) {
+        found.low = Limits::max();
+        found.high = Limits::min();
+      } else {
+        found.low = low < Limits::min() ? Limits::min() : static_cast<T>(low);
+        found.high = high > Limits::max() ? Limits::max() : static_cast<T>(high);
+      }
+    }
+  }
+
+  using Bound = Condition::Bound;
+  static constexpr Int128 kBeyond = Int128{1} << 100;  // of every integer type
+
+  // A bound as a number: an integer, or a double that is none.
+  struct Number {
+    bool given, strict, integer;
+    Int128 whole;
+    double real;
+  };
+  static Number number(const Bound& bound) {
+    Number n{bound.given, bound.strict, true, 0, 0};
+    if (bound.type == ValueType::u64) {
+      n.whole = bound.bits;
+    } else if (bound.type == ValueType::i64) {
+      n.whole = static_cast<std::int64_t>(bound.bits);
+    } else {
+      n.integer = false;
+      std::memcpy(&n.real, &bound.bits, sizeof n.real);
+    }
+    return n;
+  }
+  static Number negated(const Bound& bound) {
+    Number n = number(bound);
+    n.whole = -n.whole;
+    n.real = -n.real;
+    return n;
+  }
+
+  /// The lowest integer that is not below the bound (above it, when it is strict).
+  static Int128 low_integer(const Bound& bound) { return low_integer(number(bound)); }
+  static Int128 low_integer(const Number& n) {
+    if (!n.given) return -kBeyond;
+    if (n.integer) return n.whole + (n.strict ? 1 : 0);
+    if (std::isnan(n.real) || n.real > 0x1p90) return kBeyond;
+    if (n.real < -0x1p90) return -kBeyond;
+    const double up = std::ceil(n.real);
+    return static_cast<Int128>(up) + (n.strict && up == n.real ? 1 : 0);
+  }
+  /// The lowest double likewise; NaN when there is none.
+  static double low_double(const Bound& bound) { return low_double(number(bound)); }
+  static double low_double(const Number& n) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    if (!n.given) return -infinity;
+    double low = n.real;
+    bool exact = true;
+    if (n.integer) {
+      low = static_cast<double>(n.whole);
+      const auto back = static_cast<Int128>(low);
+      if (back < n.whole) low = std::nextafter(low, infinity);
+      exact = back == n.whole;
+    }
+    if (!n.strict || !exact) return low;
+    return low == infinity ? none : std::nextafter(low, infinity);
+  }
+
+  const Condition& condition_;
+  bool nonzero_;
+  std::tuple<Matching<std::uint8_t>, Matching<std::uint16_t>, Matching<std::uint32_t>,
+             Matching<std::uint64_t>, Matching<std::int8_t>, Matching<std::int16_t>,
+             Matching<std::int32_t>, Matching<std::int64_t>, Matching<float>, Matching<double>>
+      matching_;
+};
+
+}  // namespace dapple::detail

@@ -1,0 +1,261 @@
+#include "dapple/where.h"
+
+#include <atomic>
+#include <numeric>
+
+#include "lib/base/parallel.h"
+#include "lib/base/vectors.h"
+#include "lib/compute/block_cells.h"
+#include "lib/compute/interval.h"
+
+namespace dapple {
+
+namespace detail {
+
+namespace {
+
+template <Value T>
+DAPPLE_VECTORS std::uint64_t count_run(const std::byte* values, std::size_t n,
+                                       const Matching<T>& match) {
+  const Matching<T> m = match;
+  std::uint64_t found = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    found += m(load_le<T>(values + i * sizeof(T))) ? 1U : 0U;
+  }
+  return found;
+}
+
+/// Cells of a row are looked at in runs: first whether any matches, which vectorises.
+constexpr std::size_t kRun = 256;
+
+/// Calls take(row, col, value) for the cells that match.
+template <class Take>
+struct Finder {
+  const Interval& interval;
+  const Take& take;
+
+  template <Value T>
+  void dense(const DenseRows<T>& cells) const {
+    const Matching<T> match = interval.of<T>();
+    for (std::uint64_t r = 0; r < cells.rows; ++r) {
+      const std::byte* const row = cells.data + r * cells.row_step;
+      for (std::uint64_t c = 0; c < cells.cols; c += kRun) {
+        const std::size_t n = std::min<std::uint64_t>(kRun, cells.cols - c);
+        if (count_run<T>(row + c * sizeof(T), n, match) == 0) continue;
+        for (std::size_t i = 0; i < n; ++i) {
+          const T value = load_le<T>(row + (c + i) * sizeof(T));
+          if (match(value)) take(cells.row + r, cells.col + c + i, value);
+        }
+      }
+    }
+  }
+  template <Value T>
+  void row(const SparseRow<T>& row) const {
+    const Matching<T> match = interval.of<T>();
+    row.each([&](int, std::uint32_t col, T value) {
+      if (match(value)) take(row.row, row.col + col, value);
+    });
+  }
+  template <Value T>
+  void cell(std::uint64_t row, std::uint64_t col, T value) const {
+    if (interval.of<T>()(value)) take(row, col, value);
+  }
+};
+
+/// Counts the cells that match, and how many were looked at.
+struct Counter {
+  const Interval& interval;
+  std::uint64_t found = 0, seen = 0;
+
+  template <Value T>
+  void dense(const DenseRows<T>& cells) {
+    const Matching<T> match = interval.of<T>();
+    for (std::uint64_t r = 0; r < cells.rows; ++r) {
+      found += count_run<T>(cells.data + r * cells.row_step, cells.cols, match);
+    }
+    seen += cells.rows * cells.cols;
+  }
+  template <Value T>
+  void row(const SparseRow<T>& row) {
+    const Matching<T> match = interval.of<T>();
+    std::uint64_t here = 0;
+    row.each([&](int, std::uint32_t, T value) { here += match(value) ? 1U : 0U; });
+    found += here;
+    seen += row.count;
+  }
+  template <Value T>
+  void cell(std::uint64_t, std::uint64_t, T value) {
+    found += interval.of<T>()(value) ? 1U : 0U;
+    ++seen;
+  }
+};
+
+/// Why the stored values of a block need no look. Zeros that it does not store are another matter.
+Skipped verdict(const Interval& interval, const Entry& entry) {
+  if (entry.kind == BlockKind::empty) return Skipped::empty;
+  const bool none =
+      visit_type(entry.value_type, [&](auto tag) { return interval.of<decltype(tag)>().none(); });
+  return none ? Skipped::value_type : Skipped::no;
+}
+
+/// Hands the stored values of blocks that may match to the kernel.
+template <class Kernel>
+void search(const Store& store, const Region& region, const Interval& interval, Absent absent,
+            Kernel& kernel) {
+  if (region.empty()) return;
+  Band band;
+  store.for_each_block(region, {absent}, [&](std::uint64_t, const Entry& e, const Part& part) {
+    if (verdict(interval, e) == Skipped::no) visit_cells(store, e, part, band, kernel);
+  });
+}
+
+/// Hands all cells of these rows to the kernel, zeros that no block stores included.
+template <class Kernel>
+void scan(const Store& store, Range rows, Absent absent, Kernel& kernel) {
+  constexpr std::uint64_t kBytes = 1U << 20;
+  const ValueType type = store.schema().value_type;
+  const std::size_t size = size_of(type);
+  const std::uint64_t width = std::min<std::uint64_t>(store.schema().cols, kBytes / size);
+  if (width == 0) return;
+  const std::uint64_t height = std::max<std::uint64_t>(1, kBytes / size / width);
+  Band band;
+  for (std::uint64_t r = rows.begin; r < rows.end; r += height) {
+    for (std::uint64_t c = 0; c < store.schema().cols; c += width) {
+      const Region piece{{r, std::min(r + height, rows.end)},
+                         {c, std::min(c + width, store.schema().cols)}};
+      const std::size_t step = piece.cols.size() * size;
+      std::byte* const cells = band.room(piece.rows.size() * step);
+      store.read(piece, {cells, type, step, size}, {absent});
+      visit_type(type, [&](auto tag) {
+        kernel.dense(
+            DenseRows<decltype(tag)>{r, c, piece.rows.size(), piece.cols.size(), cells, step});
+      });
+    }
+  }
+}
+
+/// Calls take(row, col, value) for the cells of these rows that match.
+template <class Take>
+void find(const Store& store, Range rows, const Interval& interval, Absent absent,
+          const Take& take) {
+  Finder<Take> finder{interval, take};
+  if (interval.holds_for_zero()) {
+    scan(store, rows, absent, finder);
+  } else {
+    search(store, {rows, {0, store.schema().cols}}, interval, absent, finder);
+  }
+}
+
+[[noreturn]] void fail_fit(const Store& store, std::uint64_t row, std::uint64_t col,
+                           ValueType type) {
+  throw Error(
+      Errc::type_mismatch, store.file().name(), std::nullopt,
+      "the value of cell " + text({row, col}) + " is not exact as " + std::string(name(type)));
+}
+
+std::vector<Range> strips_of(const Store& store, unsigned threads) {
+  const unsigned workers = worker_limit(threads);
+  return row_strips(store, workers == 1 ? 1 : std::uint64_t{workers} * 8);
+}
+
+}  // namespace
+
+}  // namespace detail
+
+template <Value T>
+void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& take,
+           const WhereOptions& options) {
+  constexpr std::size_t kMost = 1024;
+  const detail::Store& store = matrix.store();
+  const detail::Interval interval(condition, options.nonzero);
+  std::vector<Hit<T>> hits;
+  hits.reserve(kMost);
+  detail::find(
+      store, {0, matrix.rows()}, interval, options.absent,
+      [&](std::uint64_t row, std::uint64_t col, auto value) {
+        using From = decltype(value);
+        Hit<T> hit{row, col};
+        if constexpr (holds_all(value_type_of<T>(), value_type_of<From>())) {
+          hit.value = static_cast<T>(value);
+        } else {
+          std::uint64_t bits = 0, result = 0;
+          std::memcpy(&bits, &value, sizeof value);
+          if (!detail::convert_cell(value_type_of<From>(), bits, value_type_of<T>(), result)) {
+            detail::fail_fit(store, row, col, value_type_of<T>());
+          }
+          std::memcpy(&hit.value, &result, sizeof hit.value);
+        }
+        hits.push_back(hit);
+        if (hits.size() == kMost) {
+          take(hits);
+          hits.clear();
+        }
+      });
+  if (!hits.empty()) take(hits);
+}
+
+std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
+                          const WhereOptions& options) {
+  const detail::Store& store = matrix.store();
+  const detail::Interval interval(condition, options.nonzero);
+  const auto strips = detail::strips_of(store, options.threads);
+  std::vector<std::uint64_t> found(strips.size());
+  detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
+    // The stored values of blocks that cannot match are no zeros either, but for explicit ones.
+    detail::Counter counter{interval};
+    const Region region{strips[i], {0, matrix.cols()}};
+    if (interval.holds_for_zero()) {
+      detail::Band band;
+      detail::visit_region(store, region, {options.absent}, band, counter);
+      counter.found += region.rows.size() * region.cols.size() - counter.seen;
+    } else {
+      detail::search(store, region, interval, options.absent, counter);
+    }
+    found[i] = counter.found;
+  });
+  return std::accumulate(found.begin(), found.end(), std::uint64_t{0});
+}
+
+std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& condition,
+                                     const WhereOptions& options) {
+  const detail::Store& store = matrix.store();
+  const detail::Interval interval(condition, options.nonzero);
+  const auto strips = detail::strips_of(store, options.threads);
+  std::vector<std::uint8_t> mask(matrix.rows());
+  detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
+    detail::find(store, strips[i], interval, options.absent,
+                 [&](std::uint64_t row, std::uint64_t, auto) { mask[row] = 1; });
+  });
+  return mask;
+}
+
+std::vector<BlockVerdict> explain_where(const Matrix& matrix, const Condition& condition,
+                                        const WhereOptions& options) {
+  const detail::Store& store = matrix.store();
+  const detail::Interval interval(condition, options.nonzero);
+  const bool zeros = interval.holds_for_zero();
+  std::vector<BlockVerdict> verdicts;
+  const Region all{{0, matrix.rows()}, {0, matrix.cols()}};
+  if (all.empty()) return verdicts;
+  store.for_each_block(
+      all, {options.absent}, [&](std::uint64_t, const detail::Entry& e, const detail::Part&) {
+        verdicts.push_back({e.pos, zeros ? Skipped::no : detail::verdict(interval, e)});
+      });
+  return verdicts;
+}
+
+#define DAPPLE_INSTANTIATE(T) \
+  template void where<T>(const Matrix&, const Condition&, const TakeHits<T>&, const WhereOptions&);
+DAPPLE_INSTANTIATE(std::uint8_t)
+DAPPLE_INSTANTIATE(std::uint16_t)
+DAPPLE_INSTANTIATE(std::uint32_t)
+DAPPLE_INSTANTIATE(std::uint64_t)
+DAPPLE_INSTANTIATE(std::int8_t)
+DAPPLE_INSTANTIATE(std::int16_t)
+DAPPLE_INSTANTIATE(std::int32_t)
+DAPPLE_INSTANTIATE(std::int64_t)
+DAPPLE_INSTANTIATE(float)
+DAPPLE_INSTANTIATE(double)
+#undef DAPPLE_INSTANTIATE
+
+}  // namespace dapple
