@@ -112,7 +112,8 @@ TEST_CASE("csr: the caller's arrays are used again when they are large enough") 
 TEST_CASE("csr: what breaks R5 or R6 is an error that names its byte") {
   const test::TempDir dir;
   const auto error = [&](const Image& image) {
-    return error_of([&] { matrix_of(dir, image).block({0, 0}).to_csr<std::int8_t>(); });
+    const Matrix matrix = matrix_of(dir, image);
+    return error_of([&] { matrix.block({0, 0}).to_csr<std::int8_t>(); });
   };
   const auto rows = [](const std::vector<std::vector<std::pair<std::uint32_t, std::int16_t>>>& r) {
     return Image::matrix(2, 3, ValueType::i16).csr<std::int16_t>({0, 0}, 3, r);

@@ -101,7 +101,8 @@ class Reader {
     } else if (unit.block.kind == BlockKind::csr) {
       with_view([&] { read_rows(block.csr_view<T>(), unit); }, [&] { read_arrays(block, unit); });
     } else if (unit.block.kind == BlockKind::coo) {
-      with_view([&] { read_entries(block.coo_view<T>(), unit); }, [&] { read_arrays(block, unit); });
+      with_view([&] { read_entries(block.coo_view<T>(), unit); },
+                [&] { read_arrays(block, unit); });
     }
   }
 

@@ -21,7 +21,7 @@ using picture::What;
 
 constexpr std::size_t kRecent = 24;          // rasters of 4 MiB at most
 constexpr std::uint64_t kMostPixels = 1024;  // each way, of pictures that `read_all` keeps
-constexpr std::uint64_t kMostBlocks = 4096;  // listed at once
+constexpr std::uint64_t kBlocksListed = 4096;  // listed at once
 constexpr std::uint64_t kSamples = 32;       // each way
 constexpr std::uint8_t kFromCounts = 1, kSampled = 2;
 
@@ -287,7 +287,7 @@ std::optional<std::string> Resources::blocks(const Resource& resource) const {
   json list = json::array();
   try {
     blocks_in_.for_each(*region, [&](const BlockInfo& b) {
-      if (list.size() >= kMostBlocks) throw TooMany();
+      if (list.size() >= kBlocksListed) throw TooMany();
       const bool typed = b.kind != BlockKind::empty;
       list.push_back({b.pos.rx, b.pos.cx, b.rows, b.cols, dapple::name(b.kind),
                       typed ? dapple::name(b.value_type) : "", b.stored});

@@ -22,7 +22,7 @@ constexpr std::uint64_t kRowsPerEntry = 8;
 
 /// Cells that are decoded at once where they cannot be looked at in place. A format that is parsed
 /// in order passes over all rows of a block above those that it is asked for.
-constexpr std::uint64_t kCellsAtOnce = std::uint64_t{32} << 10;
+constexpr std::uint64_t kScanCells = std::uint64_t{32} << 10;
 constexpr std::uint64_t kParsedAtOnce = std::uint64_t{1} << 20;
 
 /// Which of 64 cells are not zero.
@@ -225,7 +225,7 @@ void StreamBlock::scan(Range band, RowArrays& arrays) const {
           }
         }
         const std::uint64_t at_once =
-            std::max<std::uint64_t>(1, (codec.sequential ? kParsedAtOnce : kCellsAtOnce) / width);
+            std::max<std::uint64_t>(1, (codec.sequential ? kParsedAtOnce : kScanCells) / width);
         Array<std::byte> cells(std::min(at_once, rows.size()) * row_bytes);
         for (std::uint64_t row = 0; row < rows.size(); row += at_once) {
           const std::uint64_t begin = rows.begin + row;

@@ -30,7 +30,10 @@ bool continues(unsigned char c) noexcept { return (c & 0xC0) == 0x80; }
 std::size_t character(const unsigned char* p, std::size_t left) noexcept {
   const unsigned char c = p[0];
   if (c < 0x80) return 1;
-  const std::size_t size = c >= 0xC2 && c < 0xE0 ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+  const std::size_t size = c >= 0xC2 && c < 0xE0   ? 2
+                           : (c & 0xF0) == 0xE0    ? 3
+                           : c >= 0xF0 && c < 0xF5 ? 4
+                                                   : 0;
   if (size == 0 || size > left) return 0;
   for (std::size_t k = 1; k < size; ++k) {
     if (!continues(p[k])) return 0;
@@ -41,7 +44,8 @@ std::size_t character(const unsigned char* p, std::size_t left) noexcept {
   return too_long || surrogate || too_large ? 0 : size;
 }
 
-/// Appends `text`, with U+FFFD for each byte that is not UTF-8: Arrow's strings have no place for it.
+/// Appends `text`, with U+FFFD for each byte that is not UTF-8: Arrow's strings have no place for
+/// it.
 void append_utf8(std::string& out, std::string_view text) {
   const auto* p = reinterpret_cast<const unsigned char*>(text.data());
   for (std::size_t left = text.size(); left > 0;) {

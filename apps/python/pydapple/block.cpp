@@ -110,7 +110,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   }
   const auto item = static_cast<Py_ssize_t>(dapple::size_of(h.declared));
   const Py_ssize_t rows = h.info.rows, cols = h.info.cols;
-  const bool packed = bytes && (rows < 2 || bytes->row_bytes == static_cast<std::size_t>(cols * item));
+  const bool packed =
+      bytes && (rows < 2 || bytes->row_bytes == static_cast<std::size_t>(cols * item));
   const bool wants_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   const bool wants_fortran = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
   if (!bytes || !bytes->aligned || (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE ||
@@ -120,8 +121,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
                     "only read; Block.numpy() copies others");
     return -1;
   }
-  auto* const shape =
-      new (std::nothrow) BufferShape{{rows, cols}, {static_cast<Py_ssize_t>(bytes->row_bytes), item}};
+  auto* const shape = new (std::nothrow)
+      BufferShape{{rows, cols}, {static_cast<Py_ssize_t>(bytes->row_bytes), item}};
   if (shape == nullptr) {
     PyErr_NoMemory();
     return -1;
@@ -198,17 +199,23 @@ void bind_block(nb::module_& m) {
           "Row and column of its first cell.")
       .def_prop_ro("shape",
                    [](const BlockHandle& h) { return nb::make_tuple(h.info.rows, h.info.cols); })
-      .def_prop_ro("dtype", [](const BlockHandle& h) { return dtype_of(h.declared); },
-                   "The dtype of its cells: that of the matrix, or of the frame's columns.")
-      .def_prop_ro("stored_dtype", [](const BlockHandle& h) { return dtype_of(h.info.value_type); },
-                   "The dtype that the values are stored in, which may be narrower.")
-      .def_prop_ro("kind", [](const BlockHandle& h) { return name(h.info.kind); },
-                   "How it is stored: 'empty', 'dense', 'csr' or 'coo'.")
-      .def_prop_ro("nnz", [](const BlockHandle& h) { return h.info.stored; }, "Stored values.")
-      .def_prop_ro("offset", [](const BlockHandle& h) { return h.info.offset; },
-                   "Byte of the file where the block's header starts.")
-      .def_prop_ro("nbytes", [](const BlockHandle& h) { return h.info.bytes; },
-                   "Bytes of the file that it takes, header included.")
+      .def_prop_ro(
+          "dtype", [](const BlockHandle& h) { return dtype_of(h.declared); },
+          "The dtype of its cells: that of the matrix, or of the frame's columns.")
+      .def_prop_ro(
+          "stored_dtype", [](const BlockHandle& h) { return dtype_of(h.info.value_type); },
+          "The dtype that the values are stored in, which may be narrower.")
+      .def_prop_ro(
+          "kind", [](const BlockHandle& h) { return name(h.info.kind); },
+          "How it is stored: 'empty', 'dense', 'csr' or 'coo'.")
+      .def_prop_ro(
+          "nnz", [](const BlockHandle& h) { return h.info.stored; }, "Stored values.")
+      .def_prop_ro(
+          "offset", [](const BlockHandle& h) { return h.info.offset; },
+          "Byte of the file where the block's header starts.")
+      .def_prop_ro(
+          "nbytes", [](const BlockHandle& h) { return h.info.bytes; },
+          "Bytes of the file that it takes, header included.")
       .def("numpy", &numpy_of, nb::arg("copy") = nb::none(), nb::kw_only(),
            nb::arg("aligned") = true,
            "The cells as an array of `shape` and `dtype`.\n\n"
@@ -217,11 +224,12 @@ void bind_block(nb::module_& m) {
            "ValueError instead. aligned=False also views values that are not aligned, which NumPy\n"
            "takes but compiled code may not.")
       .def("_csr", &csr_of)
-      .def("to_scipy",
-           [](nb::handle self) {
-             return nb::module_::import_("pydapple.fetch").attr("block_to_csr")(self);
-           },
-           "The stored cells as a `scipy.sparse.csr_array`, always a copy.")
+      .def(
+          "to_scipy",
+          [](nb::handle self) {
+            return nb::module_::import_("pydapple.fetch").attr("block_to_csr")(self);
+          },
+          "The stored cells as a `scipy.sparse.csr_array`, always a copy.")
       .def("__array__", &array_of, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__", &dlpack_of)
       .def("__dlpack_device__", [](const BlockHandle&) { return nb::make_tuple(1, 0); })
@@ -234,17 +242,14 @@ void bind_block(nb::module_& m) {
 }
 
 void bind_block_lookup(nb::class_<Handle>& object) {
-  object
-      .def("_block_count", [](const Handle& h) { return h.object().blocks().size(); })
+  object.def("_block_count", [](const Handle& h) { return h.object().blocks().size(); })
       .def("_stored_block", &stored_block)
       .def("_block",
            [](const Handle& h, std::uint64_t rx, std::uint64_t cx) {
              return to_python(h.share(), h.object().block({rx, cx}));
            })
-      .def("_tile",
-           [](const Handle& h, std::uint64_t i, std::uint64_t j) {
-             return to_python(h.share(), h.object().tile(i, j));
-           })
+      .def("_tile", [](const Handle& h, std::uint64_t i,
+                       std::uint64_t j) { return to_python(h.share(), h.object().tile(i, j)); })
       .def("_cover", &cover);
 }
 

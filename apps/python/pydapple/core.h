@@ -1,7 +1,7 @@
 // What the parts of the extension share: its objects, and how they are bound.
 //
-// A handle owns a copy of a Matrix or Frame, which keeps the file mapped; so do blocks and the arrays
-// that view them. Everything is called with the GIL held unless it says otherwise.
+// A handle owns a copy of a Matrix or Frame, which keeps the file mapped; so do blocks and the
+// arrays that view them. Everything is called with the GIL held unless it says otherwise.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -112,8 +112,7 @@ inline void check_signals() {
 /// Copies `region`, which is not empty, row after row to `out`, `row_stride` values apart (0: no
 /// gap). With the GIL or without.
 void read_cells(const dapple::Matrix& matrix, const dapple::Region& region, void* out,
-                std::size_t row_stride, dapple::ValueType type,
-                const dapple::ReadOptions& options);
+                std::size_t row_stride, dapple::ValueType type, const dapple::ReadOptions& options);
 /// The same without the GIL, and in pieces between which Ctrl-C is seen.
 void read_region(const dapple::Matrix& matrix, const dapple::Region& region, void* out,
                  std::size_t row_stride, dapple::ValueType type,

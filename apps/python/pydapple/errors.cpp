@@ -17,8 +17,7 @@ int errno_of(const dapple::Error& error) {
   const std::string_view detail = error.detail();
   for (int number = 1; number <= most; ++number) {
     const std::string words = std::generic_category().message(number);
-    if (detail.size() >= words.size() &&
-        detail.substr(detail.size() - words.size()) == words) {
+    if (detail.size() >= words.size() && detail.substr(detail.size() - words.size()) == words) {
       return number;
     }
   }
@@ -26,8 +25,8 @@ int errno_of(const dapple::Error& error) {
 }
 
 nb::object decode(const std::string& text) {
-  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(text.data(),
-                                                    static_cast<Py_ssize_t>(text.size())));
+  return nb::steal(
+      PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
 /// What the caller may do about it, in the words of this module.
@@ -64,9 +63,9 @@ nb::object exception_of(const dapple::Error& error) {
   const std::string_view code = name(error.code());
   const auto offset = error.offset();
   return nb::module_::import_("pydapple.errors")
-      .attr("from_code")(nb::str(code.data(), code.size()), decode(error.detail() + advice(error.remedy())),
-                         decode(error.file()), offset ? nb::object(nb::int_(*offset)) : nb::none(),
-                         errno_of(error));
+      .attr("from_code")(nb::str(code.data(), code.size()),
+                         decode(error.detail() + advice(error.remedy())), decode(error.file()),
+                         offset ? nb::object(nb::int_(*offset)) : nb::none(), errno_of(error));
 }
 
 }  // namespace
@@ -83,10 +82,10 @@ void raise(const dapple::Error& error) noexcept {
 void raise_index(const char* axis, PyObject* index, std::uint64_t rows,
                  std::uint64_t cols) noexcept {
   try {
-    raise(dapple::Error(dapple::Errc::out_of_range,
-                        std::string(axis) + " " + nb::str(nb::handle(index)).c_str() +
-                            " is outside the " + std::to_string(rows) + " x " +
-                            std::to_string(cols) + " matrix"));
+    raise(dapple::Error(dapple::Errc::out_of_range, std::string(axis) + " " +
+                                                        nb::str(nb::handle(index)).c_str() +
+                                                        " is outside the " + std::to_string(rows) +
+                                                        " x " + std::to_string(cols) + " matrix"));
   } catch (nb::python_error& e) {
     e.restore();
   }

@@ -81,9 +81,8 @@ nb::object verify_file(const fs::path& path, bool payload, const dapple::OpenOpt
   return nb::make_tuple(to_exceptions(found.findings), found.blocks);
 }
 
-nb::object repair_file(const fs::path& in, const fs::path& out,
-                       const dapple::WriteOptions& options, const dapple::OpenOptions& reading,
-                       nb::object progress) {
+nb::object repair_file(const fs::path& in, const fs::path& out, const dapple::WriteOptions& options,
+                       const dapple::OpenOptions& reading, nb::object progress) {
   const Progress report(std::move(progress));
   const auto made = [&] {
     nb::gil_scoped_release release;

@@ -18,8 +18,8 @@ using dapple::Range;
 constexpr std::uint64_t kRowsAtOnce = std::uint64_t{1} << 20;
 
 nb::object to_str(std::string_view text) {
-  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
-                                        "surrogateescape"));
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
 }
 
 nb::list columns_of(const FrameHandle& handle) {
@@ -55,8 +55,8 @@ void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t 
     buffers.push_back({cols[k], *type, static_cast<std::byte*>(PyArray_DATA(array)),
                        static_cast<std::size_t>(PyArray_STRIDE(array, 0))});
   }
-  const dapple::ReadOptions options{
-      absent_zero ? dapple::Absent::zero : dapple::Absent::error, threads};
+  const dapple::ReadOptions options{absent_zero ? dapple::Absent::zero : dapple::Absent::error,
+                                    threads};
   for (std::uint64_t row = begin; row < end;) {
     const std::uint64_t rows = std::min(end - row, kRowsAtOnce);
     {

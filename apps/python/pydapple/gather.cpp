@@ -21,8 +21,8 @@ using dapple::ValueType;
 constexpr std::size_t kRowsAtOnce = 4096;
 constexpr double kEntriesAtOnce = 1 << 24;
 
-/// Calls take(rows, first) for the longest runs of rows that follow each other; `first` is the place
-/// of a run in `rows`.
+/// Calls take(rows, first) for the longest runs of rows that follow each other; `first` is the
+/// place of a run in `rows`.
 template <class F>
 void for_each_run(std::span<const std::int64_t> rows, const F& take) {
   for (std::size_t i = 0; i < rows.size();) {

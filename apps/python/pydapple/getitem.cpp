@@ -1,8 +1,9 @@
-// m[i, j], m[i, a:b], m[a:b, c:d] and so on: what a loop does a million times, straight in the slot.
+// m[i, j], m[i, a:b], m[a:b, c:d] and so on: what a loop does a million times, straight in the
+// slot.
 //
 // Keys of integers and of slices without a step are served here; everything else that NumPy takes
-// goes to the method `_subscript`. Small pieces of dense tiles are copied with the GIL held, since to
-// give it up and wait for it again costs more.
+// goes to the method `_subscript`. Small pieces of dense tiles are copied with the GIL held, since
+// to give it up and wait for it again costs more.
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -146,8 +147,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   const bool pair = PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) == 2;
   constexpr auto most = static_cast<std::uint64_t>(NPY_MAX_INTP);
   if (matrix.rows() <= most && matrix.cols() <= most) {
-    const Axis rows =
-        axis_of("row", pair ? PyTuple_GET_ITEM(key, 0) : key, matrix.rows(), matrix);
+    const Axis rows = axis_of("row", pair ? PyTuple_GET_ITEM(key, 0) : key, matrix.rows(), matrix);
     if (rows.kind == Axis::Kind::failed) return nullptr;
     if (rows.kind != Axis::Kind::other) {
       const Axis cols = pair ? axis_of("column", PyTuple_GET_ITEM(key, 1), matrix.cols(), matrix)

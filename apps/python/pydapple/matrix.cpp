@@ -174,17 +174,17 @@ void bind_matrix(nb::module_& m) {
       .def_prop_ro("format", [](const Handle& h) { return h.object().format(); })
       .def_prop_ro("file_bytes", [](const Handle& h) { return h.object().bytes(); })
       .def_prop_ro("note", [](const Handle& h) { return h.object().note(); })
-      .def_prop_ro("index_origin",
-                   [](const Handle& h) { return name(h.object().index_origin()); })
+      .def_prop_ro("index_origin", [](const Handle& h) { return name(h.object().index_origin()); })
       .def("contents", &contents_of)
       .def("details", &details_of)
       .def("_grid", &grid_of)
       .def("_counts", &counts_of)
       .def("prefetch", &prefetch, nb::arg("row_begin"), nb::arg("row_end"), nb::arg("col_begin"),
            nb::arg("col_end"))
-      .def("require_intact", [](const Handle& h) { h.object().require_intact(); },
-           "Raises OSError when the file was opened with guard=True and has been cut or changed "
-           "since.");
+      .def(
+          "require_intact", [](const Handle& h) { h.object().require_intact(); },
+          "Raises OSError when the file was opened with guard=True and has been cut or changed "
+          "since.");
 
   PyType_Slot slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(&matrix_subscript)},
                          {0, nullptr}};

@@ -13,7 +13,7 @@ using dapple::ValueType;
 std::array<PyArray_Descr*, 11> descriptors{};
 
 int number_of(ValueType type) noexcept {
-  constexpr std::array<int, 11> numbers = {0,        NPY_UINT8, NPY_UINT16, NPY_UINT32,
+  constexpr std::array<int, 11> numbers = {0,          NPY_UINT8, NPY_UINT16, NPY_UINT32,
                                            NPY_UINT64, NPY_INT8,  NPY_INT16,  NPY_INT32,
                                            NPY_INT64,  NPY_FLOAT, NPY_DOUBLE};
   return numbers[static_cast<std::size_t>(type)];
@@ -69,8 +69,7 @@ ValueType value_type_of(nb::handle dtype) {
   const nb::object keep = nb::steal(reinterpret_cast<PyObject*>(descr));
   const auto type = find_value_type(descr);
   if (!type) {
-    const std::string message = std::string("cells cannot be of dtype ") +
-                                nb::str(keep).c_str() +
+    const std::string message = std::string("cells cannot be of dtype ") + nb::str(keep).c_str() +
                                 ": they are integers of 8 to 64 bits, float32 or float64";
     throw nb::type_error(message.c_str());
   }
@@ -87,14 +86,13 @@ nb::object new_array(std::uint64_t size, ValueType type) {
   return empty(1, shape, type);
 }
 
-nb::object borrow_array(const void* data, int ndim, const npy_intp* shape,
-                        const npy_intp* strides, ValueType type, nb::object owner,
-                        bool writeable) {
+nb::object borrow_array(const void* data, int ndim, const npy_intp* shape, const npy_intp* strides,
+                        ValueType type, nb::object owner, bool writeable) {
   PyArray_Descr* const descr = descr_of(type);
   Py_INCREF(descr);
-  nb::object array = steal_array(PyArray_NewFromDescr(
-      &PyArray_Type, descr, ndim, shape, strides, const_cast<void*>(data),
-      writeable ? NPY_ARRAY_WRITEABLE : 0, nullptr));
+  nb::object array = steal_array(
+      PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, const_cast<void*>(data),
+                           writeable ? NPY_ARRAY_WRITEABLE : 0, nullptr));
   PyArray_UpdateFlags(as_array(array),
                       NPY_ARRAY_ALIGNED | NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
   if (PyArray_SetBaseObject(as_array(array), owner.release().ptr()) != 0) throw nb::python_error();
@@ -104,8 +102,7 @@ nb::object borrow_array(const void* data, int ndim, const npy_intp* shape,
 nb::object contiguous(nb::handle array, ValueType type, int ndim) {
   PyArray_Descr* const descr = descr_of(type);
   Py_INCREF(descr);
-  return steal_array(
-      PyArray_FromAny(array.ptr(), descr, ndim, ndim, NPY_ARRAY_CARRAY_RO, nullptr));
+  return steal_array(PyArray_FromAny(array.ptr(), descr, ndim, ndim, NPY_ARRAY_CARRAY_RO, nullptr));
 }
 
 }  // namespace pydapple

@@ -47,9 +47,8 @@ inline PyArrayObject* as_array(nb::handle array) noexcept {
 inline void* data_of(nb::handle array) noexcept { return PyArray_DATA(as_array(array)); }
 
 /// An array in memory that `owner` keeps; read-only unless `writeable`.
-nb::object borrow_array(const void* data, int ndim, const npy_intp* shape,
-                        const npy_intp* strides, dapple::ValueType type, nb::object owner,
-                        bool writeable);
+nb::object borrow_array(const void* data, int ndim, const npy_intp* shape, const npy_intp* strides,
+                        dapple::ValueType type, nb::object owner, bool writeable);
 
 /// An array that owns these values.
 template <class T>
@@ -57,8 +56,8 @@ nb::object adopt_array(dapple::Array<T>&& values) {
   auto* kept = new dapple::Array<T>(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<dapple::Array<T>*>(p); });
   const npy_intp size = static_cast<npy_intp>(kept->size());
-  return borrow_array(kept->data(), 1, &size, nullptr, dapple::value_type_of<T>(),
-                      std::move(owner), true);
+  return borrow_array(kept->data(), 1, &size, nullptr, dapple::value_type_of<T>(), std::move(owner),
+                      true);
 }
 
 /// `array` as C-contiguous values of `type`, itself if it is that. Throws ValueError unless it has

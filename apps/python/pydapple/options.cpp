@@ -33,8 +33,7 @@ Choice choose(const char* what, const std::string& given,
 }
 
 [[noreturn]] void fail_option(const char* group, const std::string& key) {
-  const std::string message =
-      std::string(group) + " has no option '" + key + "'";
+  const std::string message = std::string(group) + " has no option '" + key + "'";
   throw nb::type_error(message.c_str());
 }
 

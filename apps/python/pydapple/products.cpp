@@ -22,7 +22,8 @@ nb::object multiply(const MatrixHandle& handle, nb::handle x, bool transposed, u
     throw nb::value_error(("the factor must have " + std::to_string(inner) + " rows").c_str());
   }
   const auto k = ndim == 2 ? static_cast<std::size_t>(PyArray_DIM(as_array(kept), 1)) : 1;
-  nb::object out = ndim == 2 ? new_array(outer, k, ValueType::f64) : new_array(outer, ValueType::f64);
+  nb::object out =
+      ndim == 2 ? new_array(outer, k, ValueType::f64) : new_array(outer, ValueType::f64);
   const std::span<const double> from(static_cast<const double*>(data_of(kept)), inner * k);
   const std::span<double> to(static_cast<double*>(data_of(out)), outer * k);
   if (k == 0) return out;

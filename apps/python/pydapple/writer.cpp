@@ -112,8 +112,8 @@ class Writer {
                nb::handle indices, nb::handle indptr, unsigned threads) const {
     const auto type =
         value_type_of(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(data)))));
-    const bool narrow = PyArray_ITEMSIZE(as_array(indices)) == 4 &&
-                        PyArray_ITEMSIZE(as_array(indptr)) == 4;
+    const bool narrow =
+        PyArray_ITEMSIZE(as_array(indices)) == 4 && PyArray_ITEMSIZE(as_array(indptr)) == 4;
     dapple::visit_type(type, [&](auto tag) {
       using T = decltype(tag);
       if (narrow) {
@@ -191,9 +191,8 @@ class Writer {
     const std::vector<Range> bands = cut_rows(row, csr.row_ptr.size() - 1);
     const std::vector<Range> strips = cut_cols(col, cols);
     const auto writer = writer_;
-    work(bands.size(), threads, [&](std::size_t k) {
-      put_band<T, Index>(*writer, csr, bands[k], row, col, strips);
-    });
+    work(bands.size(), threads,
+         [&](std::size_t k) { put_band<T, Index>(*writer, csr, bands[k], row, col, strips); });
   }
 
   /// One band of tiles: entries of a row are dealt out to the strips of columns from left to right.
