@@ -30,28 +30,28 @@ std::string random_token() {
   return token;
 }
 
-/// Tells one file from another that was put in its place, and from itself after a change.
-struct Identity {
-  explicit Identity(const std::string& path) {
-    struct stat status {};
-    if (path.empty() || ::stat(path.c_str(), &status) != 0) return;
-    device = status.st_dev;
-    inode = status.st_ino;
-    size = status.st_size;
-    seconds = status.st_mtim.tv_sec;
-    nanoseconds = status.st_mtim.tv_nsec;
-  }
-  dev_t device = 0;
-  ino_t inode = 0;
-  off_t size = 0;
-  time_t seconds = 0;
-  long nanoseconds = 0;
-  friend bool operator==(const Identity&, const Identity&) = default;
-};
-
 }  // namespace
 
 class Server::Impl {
+  /// Tells one file from another that was put in its place, and from itself after a change.
+  struct Identity {
+    explicit Identity(const std::string& path) {
+      struct stat status {};
+      if (path.empty() || ::stat(path.c_str(), &status) != 0) return;
+      device = status.st_dev;
+      inode = status.st_ino;
+      size = status.st_size;
+      seconds = status.st_mtim.tv_sec;
+      nanoseconds = status.st_mtim.tv_nsec;
+    }
+    dev_t device = 0;
+    ino_t inode = 0;
+    off_t size = 0;
+    time_t seconds = 0;
+    long nanoseconds = 0;
+    friend bool operator==(const Identity&, const Identity&) = default;
+  };
+
  public:
   Impl(Open open, std::string path)
       : open_(std::move(open)), path_(std::move(path)), identity_(path_), current_(open_()) {
