@@ -288,7 +288,11 @@ TEST_CASE("threads: many that share an accessor of tiles see the same cells") {
   auto w = test::writer<std::int32_t>(dir / "m.dbdf", kSide, kSide, options);
   std::vector<std::int32_t> cells(kSide * kSide);
   for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = static_cast<std::int32_t>(k);
-  w.put<std::int32_t>({0, 0}, {cells.data(), kSide, kSide});
+  for (std::uint64_t r = 0; r < kSide; r += 8) {
+    for (std::uint64_t c = 0; c < kSide; c += 8) {
+      w.put<std::int32_t>({r, c}, {&cells[r * kSide + c], 8, 8, kSide});
+    }
+  }
   w.finish();
   const Matrix m = Matrix::open(dir / "m.dbdf");
   const auto tiles = m.tiles<std::int32_t>();

@@ -19,10 +19,10 @@ using picture::Dot;
 using picture::Raster;
 using picture::What;
 
-constexpr std::size_t kRecent = 24;          // rasters of 4 MiB at most
-constexpr std::uint64_t kMostPixels = 1024;  // each way, of pictures that `read_all` keeps
+constexpr std::size_t kRecent = 24;            // rasters of 4 MiB at most
+constexpr std::uint64_t kMostPixels = 1024;    // each way, of pictures that `read_all` keeps
 constexpr std::uint64_t kBlocksListed = 4096;  // listed at once
-constexpr std::uint64_t kSamples = 32;       // each way
+constexpr std::uint64_t kSamples = 32;         // each way
 constexpr std::uint8_t kFromCounts = 1, kSampled = 2;
 
 /// Labels and file names may be any bytes.

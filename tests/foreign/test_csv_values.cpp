@@ -94,11 +94,12 @@ TEST_CASE("csv: integers of more than 64 bits are not rounded unasked") {
     const auto found = error_of([&] { csv.open(labels + "\n1,100000000000000000000000\n"); });
     REQUIRE(found);
     const std::string detail = found->detail();
-    return detail.substr(detail.find("got '100000000000000000000000'") + 30);
+    const std::size_t at = detail.find("; the type");
+    return at == std::string::npos ? "" : detail.substr(at + 2);
   };
-  CHECK(hint("a,gr\xc3\xb6\xc3\x9f") == " (the type '1=f64' rounds it)");
-  CHECK(hint("a,a") == " (the type '1=f64' rounds it)");
-  CHECK(hint("a," + std::string(33, 'b')) == " (the type '1=f64' rounds it)");
+  CHECK(hint("a,gr\xc3\xb6\xc3\x9f") == "the type '1=f64' rounds it");
+  CHECK(hint("a,a") == "the type '1=f64' rounds it");
+  CHECK(hint("a," + std::string(33, 'b')) == "the type '1=f64' rounds it");
   CHECK(hint("\"1\",") == "");
   CHECK(error_of([&] { csv.open("a\n1" + std::string(400, '0') + "1\n"); })
             ->detail()

@@ -80,7 +80,7 @@ TEST_CASE("csv write: a matrix has no header, a frame has one") {
   table.set(0, 0, std::int8_t{-128});
   table.set(0, 1, 0.1f);
   table.set(0, 2, ~std::uint64_t{0});
-  CHECK(csv_of(table, dir) == "a,b,c\n-128,0.1,18446744073709551615\n");
+  CHECK(csv_of(table, dir) == "a,b,c\n-128,0.10000000149011612,18446744073709551615\n");
   CHECK(csv_of(table, dir, {.rows = Range{0, 1}, .cols = std::vector<std::uint64_t>{2, 0}}) ==
         "c,a\n18446744073709551615,-128\n");
 }

@@ -121,7 +121,7 @@ TEST_CASE("idv: vector slots of a real file are labelled by their names") {
   const auto folder = test::fixtures_or_skip("idv");
   if (!folder) return;
   const Frame frame = std::get<Frame>(open(*folder / "optional-columns-schema.idv"));
-  CHECK(frame.label(0) == "1");
+  CHECK(frame.label(0) == "NumericalFeatures.1");
   CHECK(frame.label(3) == "Label");
   CHECK(frame.text_columns()[0].type == "Vector<Text,5>");
 }

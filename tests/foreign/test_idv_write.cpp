@@ -154,12 +154,12 @@ TEST_CASE("idv: what the format or ML.NET cannot hold is refused, and leaves no 
     return error ? std::string(name(error->code())) + ": " + error->detail() : "";
   };
   CHECK(refused(Table(ObjectKind::frame, 1, {{"a", ValueType::u8}, {"", ValueType::u8}})) ==
-        "unsupported: expected a label for every column of an ML.NET file, got none for column 1");
-  CHECK(
-      refused(Table(ObjectKind::frame, 1, {{"\xff", ValueType::u8}})) ==
-      "unsupported: expected labels in UTF-8 for an ML.NET file, got one that is not in column 0");
+        "unsupported: column 1 has no label, which ML.NET needs for every column");
+  CHECK(refused(Table(ObjectKind::frame, 1, {{"\xff", ValueType::u8}})) ==
+        "unsupported: the label of column 0 is not UTF-8, as labels in an ML.NET file must be");
   CHECK(refused(matrix_of(2, 0, ValueType::u8)) ==
-        "unsupported: expected 1 to 2147483647 columns for a vector column of ML.NET, got 0");
+        "unsupported: a matrix of 0 columns makes no vector of ML.NET, which has 1 to 2147483647 "
+        "slots");
 }
 
 TEST_CASE("idv: any readable format becomes an ML.NET file, and that any writable one") {
