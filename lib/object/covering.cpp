@@ -75,17 +75,15 @@ void require_touching(const Store& store, const Region& region,
 
 Store::Covering Store::covering(const Region& region, Absent absent) const {
   require_inside(region);
-  return watched([&] {
-    Covering covering{index_.touching(region)};
-    if (index_.grid() || region.empty()) return covering;
-    require_disjoint(*this, covering.numbers);
-    covering.whole = cover_all(index_, covering.numbers, region);
-    if (!covering.whole) {
-      require_touching(*this, region, covering.numbers);
-      if (absent == Absent::error) fail_absent(*this, region);
-    }
-    return covering;
-  });
+  Covering covering{index_.touching(region)};
+  if (index_.grid() || region.empty()) return covering;
+  require_disjoint(*this, covering.numbers);
+  covering.whole = cover_all(index_, covering.numbers, region);
+  if (!covering.whole) {
+    require_touching(*this, region, covering.numbers);
+    if (absent == Absent::error) fail_absent(*this, region);
+  }
+  return covering;
 }
 
 }  // namespace dapple::detail

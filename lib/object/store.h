@@ -116,7 +116,8 @@ class Store {
   /// cells as in `options`.
   template <class F>
   void for_each_block(const Region& region, const ReadOptions& options, const F& f) const {
-    for (const std::uint64_t number : covering(region, options.absent).numbers) {
+    const auto blocks = watched([&] { return covering(region, options.absent); });
+    for (const std::uint64_t number : blocks.numbers) {
       const Entry entry = index_.entry(number);
       watched([&] { f(number, entry, confirmed_part(number, entry, region)); }, &entry);
     }
@@ -136,7 +137,9 @@ class Store {
   void require_intact(const Entry* block = nullptr) const;
   /// Throws absent when a cell of `region` is in no block (R7), out_of_range, corrupt (R3). Reads
   /// no block.
-  void require_covered(const Region& region) const { covering(region, Absent::error); }
+  void require_covered(const Region& region) const {
+    watched([&] { covering(region, Absent::error); });
+  }
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;
 
