@@ -149,6 +149,7 @@ bool gather_tiled_rows(const Store& store, std::span<const std::uint64_t> rows, 
                           unsigned worker) {
     RowFinder& finder = finders[worker];
     return store.watched([&] {
+      const RowFinder::Hold hold(finder);
       if (!finder.find(chunk)) return false;
       const auto found = finder.found();
       for (std::size_t i = 0; i < std::min(kAhead, found.size()); ++i) finder.prefetch(found[i]);
@@ -215,6 +216,7 @@ bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, R
     RowFinder& finder = finders[worker];
     ChunkRows& band = memory[worker];
     store.watched([&] {
+      const RowFinder::Hold hold(finder);
       if (!finder.find(chunk)) throw CannotFind();
       const auto found = finder.found();
       std::uint64_t room = 0;
@@ -310,6 +312,7 @@ bool gather_tiled_cells(const Store& store, std::span<const CellPos> cells, std:
   const auto gather = [&](std::span<const CellPos> chunk, std::size_t first, unsigned worker) {
     RowFinder& finder = finders[worker];
     return store.watched([&] {
+      const RowFinder::Hold hold(finder);
       if (!finder.find(chunk)) return false;
       const auto found = finder.found();
       for (const FoundRow& cell : found) finder.prefetch(cell);

@@ -27,6 +27,18 @@ struct FoundRow {
 /// For one worker.
 class RowFinder {
  public:
+  /// What was found is let go at the end of this: others may wait to change what is remembered.
+  class Hold {
+   public:
+    explicit Hold(RowFinder& finder) noexcept : finder_(finder) {}
+    ~Hold() { finder_.reader_.reset(); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    RowFinder& finder_;
+  };
+
   /// For columns [cols.begin, cols.end) of rows of a matrix. REQUIRES `possible`.
   RowFinder(const Store& store, Range cols, ValueType type);
 
@@ -36,7 +48,7 @@ class RowFinder {
   std::uint64_t tiles_per_row() const noexcept { return tiles_.size(); }
 
   /// Finds these rows: `tiles_per_row()` results for each, in ascending order of columns, valid
-  /// until the next call. Nothing when a block of another kind is among them, or one whose values
+  /// while a Hold lasts. Nothing when a block of another kind is among them, or one whose values
   /// have to be looked at one by one.
   bool find(std::span<const std::uint64_t> rows);
   /// The same for single cells: one result each, whose `cols` is the cell.
