@@ -337,23 +337,59 @@ std::optional<DaphneMeta> find_daphne_meta(const MappedFile& data) {
   return parse_daphne_meta({text, size}, file->name());
 }
 
-std::string daphne_meta_text(const Schema& schema, std::optional<std::uint64_t> stored) {
-  Json json = {{"numCols", schema.cols}, {"numRows", schema.rows}};
-  if (stored) json["numNonZeros"] = *stored;
-  if (schema.kind == ObjectKind::matrix) {
-    json["valueType"] = type_name_or_fail(schema.value_type);
-    return json.dump();
+namespace {
+
+/// A JSON string. By hand, because nlohmann's values allocate while they are destroyed, and a
+/// system without memory would end the process there.
+std::string json_string(std::string_view text) {
+  constexpr std::string_view kPlain = "\"\\\b\f\n\r\t", kNames = "\"\\bfnrt";
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    if (const auto i = kPlain.find(c); i != std::string_view::npos) {
+      out += '\\';
+      out += kNames[i];
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += "\\u00";
+      out += kHex[static_cast<unsigned char>(c) >> 4];
+      out += kHex[static_cast<unsigned char>(c) & 15];
+    } else {
+      out += c;
+    }
   }
-  Json& columns = json["schema"] = Json::array();
+  return out + '"';
+}
+
+/// Appends "name":value.
+void append_member(std::string& text, std::string_view name, std::string_view value) {
+  if (text.back() != '{') text += ',';
+  text.append(json_string(name)).append(":").append(value);
+}
+
+}  // namespace
+
+std::string daphne_meta_text(const Schema& schema, std::optional<std::uint64_t> stored) {
+  std::string text = "{";
+  append_member(text, "numCols", std::to_string(schema.cols));
+  if (stored) append_member(text, "numNonZeros", std::to_string(*stored));
+  append_member(text, "numRows", std::to_string(schema.rows));
+  if (schema.kind == ObjectKind::matrix) {
+    append_member(text, "valueType", json_string(type_name_or_fail(schema.value_type)));
+    return text += '}';
+  }
+  append_member(text, "schema", "[");
   for (const Column& column : schema.columns) {
     if (!is_utf8(column.label)) {
       throw Error(Errc::unsupported, "the label " + shown(column.label) +
                                          " is not UTF-8, as labels in a .meta file must be");
     }
-    columns.push_back(
-        {{"label", column.label}, {"valueType", type_name_or_fail(column.value_type)}});
+    if (text.back() == '}') text += ',';
+    text += '{';
+    append_member(text, "label", json_string(column.label));
+    append_member(text, "valueType", json_string(type_name_or_fail(column.value_type)));
+    text += '}';
   }
-  return json.dump();
+  return text += "]}";
 }
 
 }  // namespace dapple::detail
