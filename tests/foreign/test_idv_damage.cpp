@@ -292,7 +292,7 @@ TEST_CASE("idv: metadata and slot names are checked when they are used") {
     return at == std::string::npos ? error : error.substr(at + 2);
   };
   const Bytes text_codec = vector_codec(codec("TextSpan"), {2});
-  CHECK(with({{"SlotNames", text_codec, names}}) == "");
+  CHECK(with({{"SlotNames", text_codec, names}}) == "none");
   CHECK(with({{"", text_codec, names}}) == "the metadata kind is empty");
   CHECK(with({{"A", text_codec, names}, {"A", text_codec, names}}) ==
         "the metadata kind \"A\" is there twice");
