@@ -6,6 +6,6 @@
 namespace dapple::cli {
 
 extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kIndexVerb, kVerifyVerb,
-    kRepairVerb, kShowVerb, kViewVerb;
+    kRepairVerb, kShowVerb, kStatsVerb, kViewVerb, kWhereVerb;
 
 }  // namespace dapple::cli

@@ -37,9 +37,6 @@ struct Stats {
 struct StatsOptions {
   Absent absent = Absent::error;
   unsigned threads = 1;  // 0: one per processor
-  /// Take what the file's index says of whole blocks instead of reading their cells, where it says
-  /// so: `matrix_stats` then reads no cell. False: read the cells.
-  bool stored = true;
 };
 
 /// Of all cells. Throws absent (R7), corrupt, type_mismatch, io. One pass over the blocks.

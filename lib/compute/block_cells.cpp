@@ -39,6 +39,12 @@ std::vector<Range> strips(std::uint64_t n, std::uint64_t tiles, std::uint64_t ti
 
 }  // namespace
 
+void require_covered(const Store& store, Absent absent) {
+  if (absent == Absent::error) {
+    store.require_covered({{0, store.schema().rows}, {0, store.schema().cols}});
+  }
+}
+
 std::vector<Range> row_strips(const Store& store, std::uint64_t most) {
   const auto& grid = store.index().grid();
   return strips(store.schema().rows, grid ? grid->rows : 0, grid ? grid->tile.rows : 1, most);

@@ -219,6 +219,10 @@ void visit_region(const Store& store, const Region& region, const ReadOptions& o
   });
 }
 
+/// Throws absent unless blocks cover the whole object, or zeros are asked for. Threads that each
+/// look at a part of it would name any of the cells; this names the first.
+void require_covered(const Store& store, Absent absent);
+
 /// Cuts rows (or columns) into at most `most` strips for threads, at the edges of tiles where there
 /// is a grid of enough of them. The cuts depend on nothing else.
 std::vector<Range> row_strips(const Store& store, std::uint64_t most);

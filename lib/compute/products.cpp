@@ -340,6 +340,7 @@ void product(const Store& store, std::span<const double> x, std::span<double> y,
       first(y.data()) < first(x.data() + in)) {
     throw Error(Errc::invalid_argument, "x and y share memory; give y memory of its own");
   }
+  require_covered(store, options.absent);
   std::fill_n(y.data(), out, 0.0);
   const bool finite = all_finite(x.data(), in);
   const std::size_t rest = k == 1 ? 0 : k % kFewColumns, whole = k - rest;

@@ -109,6 +109,7 @@ using detail::Store;
 
 Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
+  detail::require_covered(store, options.absent);
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   std::vector<detail::Totals> parts(strips.size());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
@@ -126,6 +127,7 @@ Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
 
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
+  detail::require_covered(store, options.absent);
   std::vector<Stats> out(object.rows());
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
@@ -141,6 +143,7 @@ std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& op
 
 std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
+  detail::require_covered(store, options.absent);
   std::vector<Stats> out(object.cols());
   const auto put = [&](Range cols, const detail::TallyTable& tallies) {
     for (std::uint64_t c = 0; c < cols.size(); ++c) {

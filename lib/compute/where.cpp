@@ -197,6 +197,7 @@ void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& 
 std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
                           const WhereOptions& options) {
   const detail::Store& store = matrix.store();
+  detail::require_covered(store, options.absent);
   const detail::Interval interval(condition, options.nonzero);
   const auto strips = detail::strips_of(store, options.threads);
   std::vector<std::uint64_t> found(strips.size());
@@ -219,6 +220,7 @@ std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
 std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& condition,
                                      const WhereOptions& options) {
   const detail::Store& store = matrix.store();
+  detail::require_covered(store, options.absent);
   const detail::Interval interval(condition, options.nonzero);
   const auto strips = detail::strips_of(store, options.threads);
   std::vector<std::uint8_t> mask(matrix.rows());

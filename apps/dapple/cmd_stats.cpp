@@ -1,0 +1,143 @@
+// dapple stats: minimum, maximum, mean and variance of all cells, of each row, of each column.
+#include "dapple/stats.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "input.h"
+#include "report.h"
+#include "table.h"
+#include "text.h"
+#include "verbs.h"
+
+namespace dapple::cli {
+
+namespace {
+
+enum class By : unsigned char { whole, row, column };
+
+constexpr std::pair<std::string_view, By> kBy[] = {{"row", By::row}, {"column", By::column}};
+
+/// JSON has no NaN and no infinities.
+std::string json_number(double value) { return std::isfinite(value) ? cell_text(value) : "null"; }
+
+/// The keys that all statistics have, without braces.
+std::string keys(const Stats& s) {
+  return fmt::format(
+      R"("count":{},"nnz":{},"nans":{},"min":{},"max":{},"sum":{},"mean":{},"variance":{})",
+      s.count, s.nnz, s.nans, json_number(s.min), json_number(s.max), json_number(s.sum),
+      json_number(s.mean()), json_number(s.variance()));
+}
+
+/// The frame's label of a column; its number in a matrix, and for rows.
+std::string name_of(const std::variant<Matrix, Frame>& object, By by, std::uint64_t i) {
+  const auto* frame = std::get_if<Frame>(&object);
+  return frame != nullptr && by == By::column ? frame->label(i) : std::to_string(i);
+}
+
+void print_whole(const Stats& s, Output& out) {
+  const auto line = [&](std::string_view key, std::string_view value) {
+    out.print("{:<12}{}\n", key, value);
+  };
+  line("cells", std::to_string(s.count));
+  line("non-zero", std::to_string(s.nnz));
+  line("NaN", std::to_string(s.nans));
+  line("minimum", cell_text(s.min));
+  line("maximum", cell_text(s.max));
+  line("sum", cell_text(s.sum));
+  line("mean", cell_text(s.mean()));
+  line("variance", cell_text(s.variance()));
+}
+
+void print_each(const std::variant<Matrix, Frame>& object, By by, const std::vector<Stats>& all,
+                Console& console) {
+  if (console.json) {
+    const std::string_view key = by == By::row ? "row" : "column";
+    for (std::uint64_t i = 0; i < all.size(); ++i) {
+      const bool labelled = by == By::column && std::holds_alternative<Frame>(object);
+      console.out.print("{{\"{}\":{},", key, i);
+      if (labelled) console.out.print("\"label\":{},", json_string(name_of(object, by, i)));
+      console.out.print("{}}}\n", keys(all[i]));
+    }
+    return;
+  }
+  constexpr std::size_t kNumber = 12, kLabel = 24;
+  const bool frame = by == By::column && std::holds_alternative<Frame>(object);
+  const Table table(
+      {{by == By::row ? "row" : "column", frame ? kLabel : 8, frame ? Align::left : Align::right},
+       {"non-zero", 10},
+       {"NaN", 6},
+       {"minimum", kNumber},
+       {"maximum", kNumber},
+       {"mean", 22},
+       {"variance", 22}});
+  table.head(console.out);
+  for (std::uint64_t i = 0; i < all.size(); ++i) {
+    const Stats& s = all[i];
+    const std::string label =
+        frame ? label_text(name_of(object, by, i), kLabel) : std::to_string(i);
+    const std::array<std::string, 6> cells = {std::to_string(s.nnz), std::to_string(s.nans),
+                                              cell_text(s.min),      cell_text(s.max),
+                                              cell_text(s.mean()),   cell_text(s.variance())};
+    const std::array<std::string_view, 7> row = {label,    cells[0], cells[1], cells[2],
+                                                 cells[3], cells[4], cells[5]};
+    table.row(console.out, row);
+  }
+}
+
+int run_stats(const Arguments& arguments, Console& console) {
+  Input input;
+  By by = By::whole;
+  StatsOptions options;
+  Command command(kStatsVerb);
+  add_input(command, input);
+  command.option(
+      "--by", "row|column", [&](const std::string& text) { by = parse_choice("--by", text, kBy); },
+      "one line for each row or each column");
+  command.option(
+      "--absent", "zero",
+      [&](const std::string& text) {
+        constexpr std::pair<std::string_view, Absent> kAbsent[] = {{"zero", Absent::zero}};
+        options.absent = parse_choice("--absent", text, kAbsent);
+      },
+      "count cells that no block covers as zeros");
+  add_reading_flags(command, input.options);
+  add_shared_flags(command, console, "one JSON object, or one a line with --by");
+  command.parse(arguments);
+
+  options.threads = console.threads;
+  const auto object = open_input(input);
+  say_note(input, base(object), console);
+  if (by == By::whole) {
+    const Stats s = matrix_stats(base(object), options);
+    if (console.json) {
+      console.out.print("{{{}}}\n", keys(s));
+    } else {
+      print_whole(s, console.out);
+    }
+  } else {
+    print_each(
+        object, by,
+        by == By::row ? row_stats(base(object), options) : column_stats(base(object), options),
+        console);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+const Verb kStatsVerb = {
+    "stats",
+    "FILE",
+    "minimum, maximum, mean and variance",
+    "Cells that a sparse block does not store count as zeros. NaNs are counted and left out of\n"
+    "everything else. The variance is that of the cells themselves: divided by their number.\n",
+    "  dapple stats m.dbdf\n"
+    "  dapple stats m.dbdf --by column --json\n",
+    run_stats};
+
+}  // namespace dapple::cli

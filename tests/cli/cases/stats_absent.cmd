@@ -1,0 +1,1 @@
+dapple stats gap.dbdf

@@ -1,0 +1,1 @@
+dapple stats gap.dbdf --absent zero --by row --json

@@ -1,0 +1,1 @@
+dapple stats frame.dbdf --by column

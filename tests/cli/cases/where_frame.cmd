@@ -1,0 +1,1 @@
+dapple where frame.dbdf '> 5'

@@ -1,0 +1,1 @@
+dapple where gap.dbdf nan --absent zero --count --json
