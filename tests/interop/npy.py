@@ -136,8 +136,8 @@ def check_refusals(folder):
                   np.zeros(2, "M8[s]"), np.zeros(2, [("a", "f8", (2,))]),
                   np.zeros(2, [("a", [("b", "f8")])])]:
         (folder / "in.npy").write_bytes(saved(array))
-        stderr = dapple("convert", folder / "in.npy", folder / "refused.dbdf", status=1)
-        assert "unsupported" in stderr, stderr
+        stderr = dapple("convert", "--json", folder / "in.npy", folder / "refused.dbdf", status=1)
+        assert '"code":"unsupported"' in stderr, stderr
     np.save(folder / "in.npy", np.array([None, {}]), allow_pickle=True)
     stderr = dapple("convert", folder / "in.npy", folder / "refused.dbdf", status=1)
     assert "'|O'" in stderr, stderr
