@@ -69,7 +69,8 @@ struct Lanes {
         squares[lane] += static_cast<double>(v) * static_cast<double>(v);
       } else if constexpr (sizeof(T) == 4) {
         const auto wide = static_cast<std::int64_t>(v);
-        const auto square = static_cast<std::uint64_t>(wide * wide);
+        const auto bits = static_cast<std::uint64_t>(wide);
+        const std::uint64_t square = bits * bits;  // modulo 2^64, which it is below
         sum[lane] += wide;
         squares[lane] += square & 0xffffffffU;
         squares_high[lane] += square >> 32;

@@ -30,6 +30,7 @@ template <class Col>
 void RowBand::copy(const RowPiece& piece, Range entries, Col* cols, std::byte* values) const {
   const std::uint32_t* const from = piece.col_idx + entries.begin;
   const std::uint64_t count = entries.size();
+  if (count == 0) return;  // there may be no memory to copy from or to
   for (std::uint64_t k = 0; k < count; ++k) cols[k] = static_cast<Col>(from[k] + piece.first_col);
   const std::size_t size = size_of(piece.type);
   const std::byte* const value = piece.values + entries.begin * size;

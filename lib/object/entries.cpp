@@ -8,7 +8,9 @@
 namespace dapple::detail {
 
 std::string text(BlockPos pos) {
-  return "(" + std::to_string(pos.rx) + ", " + std::to_string(pos.cx) + ")";
+  std::string s = std::to_string(pos.rx);
+  s.insert(s.begin(), '(');
+  return s.append(", ").append(std::to_string(pos.cx)).append(")");
 }
 
 void store_entry(std::byte* p, const Entry& e) noexcept {

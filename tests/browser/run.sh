@@ -3,10 +3,10 @@
 # Debian's chromium, node, and playwright-core of npm; skips without them. The last line counts:
 # "N passed, N failed, N skipped".
 #
-# usage: run.sh DAPPLE
+# usage: run.sh [BUILD-FOLDER]      default: build
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-dapple=$(realpath "${1:-$here/../../build/apps/dapple/dapple}")
+dapple=$(realpath "${1:-$here/../../build}/apps/dapple/dapple")
 
 skip() { echo "skipped: $*"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }
 browser=$(command -v chromium) || skip "no chromium (apt install chromium)"

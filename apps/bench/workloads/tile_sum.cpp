@@ -106,9 +106,9 @@ void sum_tiles(Session& session, const TileFiles& files, double least_of_limit) 
         of.contender("dapple", Role::dapple, "tiles = matrix.tiles<double>(), summed in place",
                      [&](Touches some) {
                        double sum = 0;
-                       const auto tiles = matrix.tiles<double>();
+                       const auto typed = matrix.tiles<double>();
                        for (const Touch& t : some) {
-                         const auto tile = tiles(t.i, t.j);
+                         const auto tile = typed(t.i, t.j);
                          sum += sum_doubles(tile.row(0).bytes().data(), tile.rows() * tile.cols());
                        }
                        return sum;

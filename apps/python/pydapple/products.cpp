@@ -57,10 +57,10 @@ nb::object to_arrays(const std::vector<Stats>& all) {
 }
 
 /// Of the whole object (axis -1, arrays of one), of each column (0), or of each row (1).
-nb::object stats(const Handle& handle, int axis, bool absent_zero, unsigned threads, bool stored) {
+nb::object stats(const Handle& handle, int axis, bool absent_zero, unsigned threads) {
   const auto object = handle.share();
   const dapple::StatsOptions options{absent_zero ? dapple::Absent::zero : dapple::Absent::error,
-                                     threads, stored};
+                                     threads};
   const auto all = [&] {
     nb::gil_scoped_release release;
     return axis < 0    ? std::vector<Stats>{dapple::matrix_stats(*object, options)}
