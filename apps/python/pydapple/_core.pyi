@@ -193,5 +193,5 @@ def multiply(
     matrix: Matrix, x: NDArray[np.float64], transposed: bool, threads: int, /
 ) -> NDArray[np.float64]: ...
 def stats(
-    object: Object, axis: int, absent_zero: bool, threads: int, stored: bool, /
+    object: Object, axis: int, absent_zero: bool, threads: int, /
 ) -> tuple[NDArray[Any], ...]: ...

@@ -252,7 +252,6 @@ class Matrix(Opened, _core.Matrix):
 
     def stats(
         self, axis: int | None = None, *, absent: Absent = "error", threads: int = 1,
-        stored: bool = True,
     ) -> Stats:  # fmt: skip
         """Statistics of all cells, of each column (axis 0) or of each row (axis 1).
 
@@ -263,13 +262,10 @@ class Matrix(Opened, _core.Matrix):
             axis: None gives scalars, 0 and 1 arrays.
             absent: whether cells that no block covers are an error, or zero.
             threads: 0: one for each processor.
-            stored: take what the file's index says of whole blocks instead of reading their cells.
         """
         if axis not in (None, 0, 1, -1, -2):
             raise InvalidArgumentError(f"axis is None, 0 or 1, not {axis!r}")
-        parts = _core.stats(
-            self, -1 if axis is None else axis % 2, is_zero(absent), threads, stored
-        )
+        parts = _core.stats(self, -1 if axis is None else axis % 2, is_zero(absent), threads)
         return Stats(*(part[0] if axis is None else part for part in parts))
 
     def spy(self, ax: Any = None) -> Any:
