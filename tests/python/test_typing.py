@@ -41,6 +41,7 @@ def test_the_stub_tells_what_the_extension_has(tmp_path):
     # nanobind gives every class a constructor, and functions no signatures that could be compared.
     allowed.write_text("pydapple\\._core\\..*\\.__init__\npydapple\\._core\\..*\\.__new__\n")
     done = run(
-        "mypy.stubtest", "pydapple._core", "--allowlist", str(allowed), "--ignore-unused-allowlist"
-    )
+        "mypy.stubtest", "pydapple._core", "--allowlist", str(allowed), "--ignore-unused-allowlist",
+        "--mypy-config-file", "pyproject.toml",
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:]

@@ -39,11 +39,10 @@ def pca(matrix, components):
     """(components, explained variance) of the centred matrix."""
     mean = matrix.stats(axis=0).mean
     plain = matrix.linear_operator()
-    ones = np.ones(matrix.shape[0])
     centred = LinearOperator(
         matrix.shape,
-        matvec=lambda x: plain.matvec(x) - ones * (mean @ x),
-        rmatvec=lambda y: plain.rmatvec(y) - mean * y.sum(),
+        matvec=lambda x: plain.matvec(x.ravel()) - mean @ x.ravel(),
+        rmatvec=lambda y: plain.rmatvec(y.ravel()) - mean * y.sum(),
         dtype=float,
     )
     _, singular, axes = svds(centred, k=components, rng=0)
