@@ -52,7 +52,7 @@ run_fixed=
 setarch -R true 2>/dev/null && run_fixed="setarch -R"
 
 will_log build/meson-logs/testlog.json
-build build "" -Dtests=true -Dbench=true "${together[@]}" &&
+build build "" -Dtests=true -Dbench=true -Dpython=disabled "${together[@]}" &&
   run build "unit threads cli interop fuzz tree faults neighbours"
 
 # The programs of the ordinary build run again with libraries that the address and undefined-behaviour
