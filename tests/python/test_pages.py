@@ -6,7 +6,8 @@ import pages
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-PAGES = [HERE / "acceptance.md", HERE.parents[1] / "apps/python/README.md"]
+PAGES = [HERE / "acceptance.md", HERE.parents[1] / "apps/python/README.md",
+         HERE.parents[1] / "README.md"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.parent.name)
