@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dapple/block.h"
+#include "dapple/column.h"
 #include "dapple/matrix.h"
 
 namespace dapple {
@@ -57,12 +58,6 @@ struct CsrRef {
   std::span<const std::uint64_t> row_ptr;  // rows + 1 positions
   std::span<const std::uint32_t> col_idx;
   std::span<const T> values;
-};
-
-struct Column {
-  std::string label;  // at most 65535 bytes
-  ValueType value_type = ValueType::f64;
-  friend bool operator==(const Column&, const Column&) = default;
 };
 
 /// What a published file contains.

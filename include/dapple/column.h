@@ -1,0 +1,89 @@
+// What the columns of a frame mean: numbers, or numbers that stand for words, times or truth
+// values.
+//
+// A frame stores numbers only. A column whose cells are not numbers stores codes or ticks, and its
+// Meaning says how to read them. Programs that know nothing of meanings still see a sound numeric
+// frame. lib/dbdf/FORMAT.md, "Columns", gives the bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "dapple/value_type.h"
+
+namespace dapple {
+
+/// What the numbers of a column stand for.
+enum class MeaningKind : std::uint8_t {
+  number,     // themselves
+  boolean,    // 0 false, 1 true
+  timestamp,  // ticks of `unit` since 1970-01-01T00:00:00, in UTC when there is a zone
+  duration,   // ticks of `unit`
+  category,   // k is word k - 1 of the dictionary, 0 is missing; values repeat
+  text,       // the same, but most words appear once
+};
+
+/// "number", "boolean", "timestamp", "duration", "category" or "text".
+std::string_view name(MeaningKind kind) noexcept;
+
+/// One tick of a timestamp or a duration.
+enum class TimeUnit : std::uint8_t { day, second, millisecond, microsecond, nanosecond };
+
+/// "D", "s", "ms", "us" or "ns", as NumPy writes them.
+std::string_view name(TimeUnit unit) noexcept;
+
+/// An immutable list of UTF-8 strings. Any thread. The strings stay valid as long as the
+/// dictionary.
+class Dictionary {
+ public:
+  virtual ~Dictionary() = default;
+  virtual std::uint64_t size() const noexcept = 0;
+  /// Word `i`, counted from 0. Throws out_of_range; corrupt when the words in the file are damaged
+  /// (found by their hash when the first one is asked for: O(bytes) once, O(1) afterwards).
+  virtual std::string_view operator[](std::uint64_t i) const = 0;
+};
+
+/// How the cells of a column are to be read.
+struct Meaning {
+  MeaningKind kind = MeaningKind::number;
+  TimeUnit unit = TimeUnit::second;  // of timestamps and durations
+  bool ordered = false;              // the order of a category's words is an order of its values
+  std::string zone{};                // of timestamps: "" local time, "UTC", or an IANA name
+  /// The stored value of a missing cell, as its bits in the column's value type. A NaN of other
+  /// bits is a value.
+  std::optional<std::uint64_t> missing{};
+  std::shared_ptr<const Dictionary> words{};  // of categories and text
+
+  bool has_words() const noexcept {
+    return kind == MeaningKind::category || kind == MeaningKind::text;
+  }
+  bool has_time() const noexcept {
+    return kind == MeaningKind::timestamp || kind == MeaningKind::duration;
+  }
+};
+
+/// The bits that mark a missing float: a quiet NaN with the payload 1954 that R uses for NA.
+inline constexpr std::uint64_t kMissingF64 = 0x7ff80000000007a2U;
+/// The tick that marks a missing time, as in NumPy (NaT).
+inline constexpr std::uint64_t kMissingTick = 0x8000000000000000U;
+/// The value that marks a missing truth value.
+inline constexpr std::uint64_t kMissingBoolean = 2;
+/// The code that marks a missing word.
+inline constexpr std::uint64_t kMissingCode = 0;
+
+/// A column of a frame.
+struct Column {
+  std::string label{};  // at most 65535 bytes
+  ValueType value_type = ValueType::f64;
+  Meaning meaning{};
+};
+
+/// True when label, type and meaning agree, dictionaries word by word. O(words).
+bool operator==(const Column& a, const Column& b);
+
+}  // namespace dapple

@@ -1,0 +1,254 @@
+#include "lib/base/timestamp.h"
+
+#include <charconv>
+#include <chrono>
+#include <cstring>
+
+namespace dapple::detail {
+
+namespace {
+
+constexpr std::int64_t kDaySeconds = 86400;
+constexpr std::uint32_t kNanos = 1'000'000'000;
+
+/// Reads text from front to back; every step returns false when the text does not go on like that.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) noexcept : text_(text) {}
+
+  bool at_end() const noexcept { return text_.empty(); }
+  char peek() const noexcept { return text_.empty() ? '\0' : text_.front(); }
+  bool take(char c) noexcept {
+    if (peek() != c) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  /// Exactly `digits` digits, of a number below `limit`.
+  bool number(int digits, unsigned limit, unsigned& value) noexcept {
+    if (text_.size() < static_cast<std::size_t>(digits)) return false;
+    value = 0;
+    for (int i = 0; i < digits; ++i) {
+      const auto digit = static_cast<unsigned char>(text_[static_cast<std::size_t>(i)] - '0');
+      if (digit > 9) return false;
+      value = value * 10 + digit;
+    }
+    text_.remove_prefix(static_cast<std::size_t>(digits));
+    return value < limit;
+  }
+  /// One to nine digits of a fraction, as nanoseconds.
+  bool fraction(std::uint32_t& nanoseconds, std::uint8_t& places) noexcept {
+    nanoseconds = 0;
+    places = 0;
+    std::uint32_t unit = kNanos / 10;
+    while (static_cast<unsigned char>(peek() - '0') <= 9) {
+      if (places == 9) return false;
+      nanoseconds += static_cast<std::uint32_t>(peek() - '0') * unit;
+      unit /= 10;
+      ++places;
+      text_.remove_prefix(1);
+    }
+    return places > 0;
+  }
+  /// Digits of any number.
+  bool integer(std::int64_t& value) noexcept {
+    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    if (error != std::errc() || value < 0 || peek() == '-') return false;
+    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+    return true;
+  }
+  std::string_view rest() const noexcept { return text_; }
+
+ private:
+  std::string_view text_;
+};
+
+bool read_zone(Cursor& in, std::int64_t& offset) noexcept {
+  offset = 0;
+  if (in.take('Z')) return true;
+  const bool east = in.take('+');
+  if (!east && !in.take('-')) return false;
+  unsigned hours = 0, minutes = 0;
+  if (!in.number(2, 24, hours)) return false;
+  in.take(':');
+  if (!in.number(2, 60, minutes)) return false;
+  offset = (hours * 60 + minutes) * 60 * (east ? 1 : -1);
+  return true;
+}
+
+bool read_clock(Cursor& in, TimePoint& time) noexcept {
+  unsigned hours = 0, minutes = 0, seconds = 0;
+  if (!in.number(2, 24, hours) || !in.take(':') || !in.number(2, 60, minutes)) return false;
+  if (in.take(':')) {
+    if (!in.number(2, 60, seconds)) return false;
+    if (in.take('.') && !in.fraction(time.nanoseconds, time.places)) return false;
+  }
+  time.seconds += (hours * 60 + minutes) * 60 + seconds;
+  time.has_time = true;
+  return true;
+}
+
+char* write_padded(char* to, std::uint64_t value, int digits) noexcept {
+  char text[20];
+  const auto size = std::to_chars(text, text + sizeof text, value).ptr - text;
+  for (auto i = size; i < digits; ++i) *to++ = '0';
+  std::memcpy(to, text, static_cast<std::size_t>(size));
+  return to + size;
+}
+
+int places_of(TimeUnit unit) noexcept {
+  return unit == TimeUnit::nanosecond    ? 9
+         : unit == TimeUnit::microsecond ? 6
+         : unit == TimeUnit::millisecond ? 3
+                                         : 0;
+}
+
+char* write_fraction(char* to, std::uint64_t ticks, TimeUnit unit) noexcept {
+  if (places_of(unit) == 0) return to;
+  *to++ = '.';
+  return write_padded(to, ticks, places_of(unit));
+}
+
+/// Quotient and remainder, the remainder never negative.
+struct Split {
+  std::int64_t whole, rest;
+};
+Split split(std::int64_t ticks, std::int64_t by) noexcept {
+  Split s{ticks / by, ticks % by};
+  if (s.rest < 0) s = {s.whole - 1, s.rest + by};
+  return s;
+}
+
+}  // namespace
+
+std::int64_t ticks_per_second(TimeUnit unit) noexcept {
+  constexpr std::int64_t ticks[] = {0, 1, 1000, 1'000'000, 1'000'000'000};
+  return ticks[static_cast<std::size_t>(unit)];
+}
+
+std::optional<TimePoint> read_time(std::string_view text) noexcept {
+  using namespace std::chrono;
+  Cursor in(text);
+  unsigned y = 0, m = 0, d = 0;
+  if (!in.number(4, 10000, y) || !in.take('-') || !in.number(2, 13, m) || !in.take('-') ||
+      !in.number(2, 32, d)) {
+    return std::nullopt;
+  }
+  const year_month_day date{year(static_cast<int>(y)), month(m), day(d)};
+  if (!date.ok()) return std::nullopt;
+  TimePoint time;
+  time.seconds = sys_days(date).time_since_epoch().count() * kDaySeconds;
+  if (in.at_end()) return time;
+  if (!in.take('T') && !in.take(' ')) return std::nullopt;
+  if (!read_clock(in, time)) return std::nullopt;
+  if (in.at_end()) return time;
+  std::int64_t offset = 0;
+  if (!read_zone(in, offset) || !in.at_end()) return std::nullopt;
+  time.seconds -= offset;
+  time.has_zone = true;
+  return time;
+}
+
+TimeUnit unit_of(const TimePoint& time) noexcept {
+  if (time.places > 6) return TimeUnit::nanosecond;
+  if (time.places > 3) return TimeUnit::microsecond;
+  if (time.places > 0) return TimeUnit::millisecond;
+  return time.has_time ? TimeUnit::second : TimeUnit::day;
+}
+
+std::optional<std::int64_t> ticks_of(const TimePoint& time, TimeUnit unit) noexcept {
+  if (unit == TimeUnit::day) {
+    const Split day = split(time.seconds, kDaySeconds);
+    return day.rest == 0 && time.nanoseconds == 0 ? std::optional(day.whole) : std::nullopt;
+  }
+  const std::int64_t per_second = ticks_per_second(unit);
+  const std::int64_t tick = kNanos / per_second;
+  if (time.nanoseconds % tick != 0) return std::nullopt;
+  std::int64_t ticks = 0;
+  if (__builtin_mul_overflow(time.seconds, per_second, &ticks) ||
+      __builtin_add_overflow(ticks, time.nanoseconds / tick, &ticks)) {
+    return std::nullopt;
+  }
+  return ticks;
+}
+
+char* write_time(char* to, std::int64_t ticks, TimeUnit unit, bool utc) noexcept {
+  using namespace std::chrono;
+  const std::int64_t per_day = unit == TimeUnit::day ? 1 : kDaySeconds * ticks_per_second(unit);
+  const Split in_days = split(ticks, per_day);
+  // std::chrono::year holds 16 bits: shift by whole cycles of 400 years and add them back.
+  constexpr std::int64_t kCycleDays = 146097;
+  const Split cycles = split(in_days.whole, kCycleDays);
+  const year_month_day date{sys_days(days(cycles.rest))};
+  const std::int64_t y = static_cast<int>(date.year()) + cycles.whole * 400;
+  if (y < 0 || y > 9999) *to++ = y < 0 ? '-' : '+';
+  to = write_padded(to, static_cast<std::uint64_t>(y < 0 ? -y : y), 4);
+  *to++ = '-';
+  to = write_padded(to, static_cast<unsigned>(date.month()), 2);
+  *to++ = '-';
+  to = write_padded(to, static_cast<unsigned>(date.day()), 2);
+  if (unit == TimeUnit::day) return to;
+  const Split second = split(in_days.rest, ticks_per_second(unit));
+  *to++ = 'T';
+  to = write_padded(to, static_cast<std::uint64_t>(second.whole / 3600), 2);
+  *to++ = ':';
+  to = write_padded(to, static_cast<std::uint64_t>(second.whole / 60 % 60), 2);
+  *to++ = ':';
+  to = write_padded(to, static_cast<std::uint64_t>(second.whole % 60), 2);
+  to = write_fraction(to, static_cast<std::uint64_t>(second.rest), unit);
+  if (utc) *to++ = 'Z';
+  return to;
+}
+
+char* write_duration(char* to, std::int64_t ticks, TimeUnit unit) noexcept {
+  const bool negative = ticks < 0;
+  const std::uint64_t size = negative ? std::uint64_t{0} - static_cast<std::uint64_t>(ticks)
+                                      : static_cast<std::uint64_t>(ticks);
+  if (negative) *to++ = '-';
+  if (unit == TimeUnit::day) {
+    to = write_padded(to, size, 1);
+    std::memcpy(to, " days", 5);
+    return to + 5;
+  }
+  const auto per_second = static_cast<std::uint64_t>(ticks_per_second(unit));
+  const std::uint64_t seconds = size / per_second;
+  to = write_padded(to, seconds / 3600, 2);
+  *to++ = ':';
+  to = write_padded(to, seconds / 60 % 60, 2);
+  *to++ = ':';
+  to = write_padded(to, seconds % 60, 2);
+  return write_fraction(to, size % per_second, unit);
+}
+
+std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) noexcept {
+  Cursor in(text);
+  const bool negative = in.take('-');
+  std::int64_t first = 0;
+  if (!in.integer(first)) return std::nullopt;
+  std::int64_t ticks = 0;
+  if (unit == TimeUnit::day) {
+    if (in.rest() != " days") return std::nullopt;
+    ticks = first;
+  } else {
+    unsigned minutes = 0, seconds = 0;
+    std::uint32_t nanoseconds = 0;
+    std::uint8_t places = 0;
+    if (!in.take(':') || !in.number(2, 60, minutes) || !in.take(':') ||
+        !in.number(2, 60, seconds)) {
+      return std::nullopt;
+    }
+    if (in.take('.') && !in.fraction(nanoseconds, places)) return std::nullopt;
+    const std::int64_t per_second = ticks_per_second(unit);
+    const std::int64_t tick = kNanos / per_second;
+    if (!in.at_end() || nanoseconds % tick != 0) return std::nullopt;
+    std::int64_t whole = 0;
+    if (__builtin_mul_overflow(first, std::int64_t{3600}, &whole) ||
+        __builtin_add_overflow(whole, std::int64_t{minutes * 60 + seconds}, &whole) ||
+        __builtin_mul_overflow(whole, per_second, &ticks) ||
+        __builtin_add_overflow(ticks, nanoseconds / tick, &ticks)) {
+      return std::nullopt;
+    }
+  }
+  return negative ? -ticks : ticks;
+}
+
+}  // namespace dapple::detail

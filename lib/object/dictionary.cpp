@@ -1,0 +1,169 @@
+#include "lib/object/dictionary.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include "dapple/error.h"
+#include "lib/base/bytes.h"
+#include "lib/io/hash.h"
+
+namespace dapple {
+
+std::string_view name(MeaningKind kind) noexcept {
+  constexpr std::string_view names[] = {"number",   "boolean",  "timestamp",
+                                        "duration", "category", "text"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(TimeUnit unit) noexcept {
+  constexpr std::string_view names[] = {"D", "s", "ms", "us", "ns"};
+  return names[static_cast<std::size_t>(unit)];
+}
+
+namespace {
+
+bool same_words(const Dictionary* a, const Dictionary* b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr || a->size() != b->size()) return false;
+  for (std::uint64_t i = 0; i < a->size(); ++i) {
+    if ((*a)[i] != (*b)[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool operator==(const Column& a, const Column& b) {
+  const Meaning &m = a.meaning, &n = b.meaning;
+  if (a.label != b.label || a.value_type != b.value_type) return false;
+  if (m.kind != n.kind || m.missing != n.missing) return false;
+  if (m.has_time() && (m.unit != n.unit || m.zone != n.zone)) return false;
+  return !m.has_words() || (m.ordered == n.ordered && same_words(m.words.get(), n.words.get()));
+}
+
+namespace detail {
+
+namespace {
+
+std::uint64_t hash_of(std::string_view word) noexcept {
+  return xxh3(std::as_bytes(std::span(word.data(), word.size())));
+}
+
+[[noreturn]] void fail_code(std::uint64_t i, std::uint64_t size) {
+  throw Error(Errc::out_of_range,
+              "word " + std::to_string(i) + " of a dictionary of " + std::to_string(size));
+}
+
+class StoredDictionary final : public Dictionary {
+ public:
+  StoredDictionary(std::shared_ptr<const void> owner, std::span<const std::byte> offsets,
+                   std::span<const std::byte> bytes, std::uint64_t hash, std::string file,
+                   std::uint64_t at)
+      : owner_(std::move(owner)),
+        offsets_(offsets),
+        bytes_(bytes),
+        hash_(hash),
+        file_(std::move(file)),
+        at_(at) {}
+
+  std::uint64_t size() const noexcept override { return offsets_.size() / 8 - 1; }
+
+  std::string_view operator[](std::uint64_t i) const override {
+    if (!checked_.load(std::memory_order_relaxed)) check();
+    if (i >= size()) fail_code(i, size());
+    const auto begin = load_le<std::uint64_t>(offsets_.data() + 8 * i);
+    const auto end = load_le<std::uint64_t>(offsets_.data() + 8 * i + 8);
+    // The hash can be right of offsets that were never sound.
+    if (begin > end || end > bytes_.size()) fail("holds a word outside its bytes");
+    return {reinterpret_cast<const char*>(bytes_.data()) + begin, end - begin};
+  }
+
+ private:
+  void check() const {
+    if (dictionary_hash(offsets_, bytes_) != hash_) fail("does not match its hash");
+    checked_.store(true, std::memory_order_relaxed);
+  }
+  [[noreturn]] void fail(const char* what) const {
+    throw Error(Errc::corrupt, file_, at_, std::string("the dictionary of a column ") + what);
+  }
+
+  std::shared_ptr<const void> owner_;
+  std::span<const std::byte> offsets_, bytes_;
+  std::uint64_t hash_;
+  std::string file_;
+  std::uint64_t at_;  // byte of the file where the offsets start
+  mutable std::atomic<bool> checked_{false};
+};
+
+}  // namespace
+
+std::string_view WordTable::word(std::uint32_t code) const noexcept {
+  const std::uint64_t begin = code == 1 ? 0 : ends_[code - 2];
+  return std::string_view(bytes_).substr(begin, ends_[code - 1] - begin);
+}
+
+std::string_view WordTable::operator[](std::uint64_t i) const {
+  if (i >= size()) fail_code(i, size());
+  return word(static_cast<std::uint32_t>(i + 1));
+}
+
+/// The slot that holds the word, or the free one where it belongs.
+std::size_t WordTable::slot_of(std::string_view wanted, std::uint64_t hash) const noexcept {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash & mask;
+  while (slots_[slot] != kFree && word(slots_[slot]) != wanted) slot = (slot + 1) & mask;
+  return slot;
+}
+
+void WordTable::grow() {
+  std::vector<std::uint32_t> old(std::max<std::size_t>(64, 2 * slots_.size()), kFree);
+  old.swap(slots_);
+  for (const std::uint32_t code : old) {
+    if (code != kFree) slots_[slot_of(word(code), hash_of(word(code)))] = code;
+  }
+}
+
+std::uint32_t WordTable::add(std::string_view word) {
+  if (slots_.size() < 2 * (ends_.size() + 1)) grow();
+  std::uint32_t& code = slots_[slot_of(word, hash_of(word))];
+  if (code == kFree) {
+    if (ends_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
+      throw Error(Errc::invalid_argument, "a column has more than 4294967294 different words");
+    }
+    bytes_ += word;
+    ends_.push_back(bytes_.size());
+    code = static_cast<std::uint32_t>(ends_.size());
+  }
+  return code;
+}
+
+std::optional<std::uint32_t> WordTable::find(std::string_view word) const noexcept {
+  if (slots_.empty()) return std::nullopt;
+  const std::uint32_t code = slots_[slot_of(word, hash_of(word))];
+  return code == kFree ? std::nullopt : std::optional(code);
+}
+
+std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> owner,
+                                                    std::span<const std::byte> offsets,
+                                                    std::span<const std::byte> bytes,
+                                                    std::uint64_t hash, std::string file,
+                                                    std::uint64_t at) {
+  return std::make_shared<StoredDictionary>(std::move(owner), offsets, bytes, hash, std::move(file),
+                                            at);
+}
+
+std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
+                              std::span<const std::byte> bytes) noexcept {
+  return xxh3(offsets) ^ (xxh3(bytes) * 0x9e3779b97f4a7c15U);
+}
+
+ValueType code_type(std::uint64_t words) noexcept {
+  if (words <= 0xff) return ValueType::u8;
+  return words <= 0xffff ? ValueType::u16 : ValueType::u32;
+}
+
+}  // namespace detail
+
+}  // namespace dapple

@@ -1,0 +1,131 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "dapple/column.h"
+#include "dapple/error.h"
+#include "lib/dbdf/columns.h"
+#include "lib/io/file.h"
+#include "lib/object/dictionary.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::detail;
+using namespace dapple::test;
+
+namespace {
+
+std::shared_ptr<const Dictionary> words(const std::vector<std::string>& list) {
+  auto table = std::make_shared<WordTable>();
+  for (const std::string& word : list) table->add(word);
+  return table;
+}
+
+std::vector<Column> sample_columns() {
+  std::vector<Column> columns = {{"x", ValueType::f32}, {"name", ValueType::u8}};
+  columns[1].meaning.kind = MeaningKind::category;
+  columns[1].meaning.missing = kMissingCode;
+  columns[1].meaning.words = words({"Ann", "", "B\xc3\xb6rge", "a,\"b\"\n"});
+  columns.push_back({"when", ValueType::i64});
+  columns[2].meaning.kind = MeaningKind::timestamp;
+  columns[2].meaning.unit = TimeUnit::microsecond;
+  columns[2].meaning.zone = "Europe/Berlin";
+  columns[2].meaning.missing = kMissingTick;
+  columns.push_back({"ok", ValueType::u8});
+  columns[3].meaning.kind = MeaningKind::boolean;
+  columns.push_back({"y", ValueType::f64});
+  columns[4].meaning.missing = kMissingF64;
+  columns.push_back({"none", ValueType::u16});
+  columns[5].meaning.kind = MeaningKind::text;
+  columns[5].meaning.words = words({});
+  return columns;
+}
+
+std::vector<Column> without_meanings(std::vector<Column> columns) {
+  for (Column& column : columns) column.meaning = {};
+  return columns;
+}
+
+/// Reads a payload back from a file where it starts at byte `at`.
+std::vector<Column> read_back(const TempDir& folder, const std::vector<std::byte>& payload,
+                              std::vector<Column> columns, std::uint64_t at = 24) {
+  std::vector<std::byte> bytes(at);
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  write_bytes(folder / "columns", bytes);
+  const auto file = MappedFile::open((folder / "columns").string());
+  dbdf::read_columns(file, at, payload.size(), columns);
+  return columns;
+}
+
+}  // namespace
+
+TEST_CASE("columns: meanings come back as they were, and plain numbers need none") {
+  const TempDir folder;
+  const std::vector<Column> columns = sample_columns();
+  CHECK(dbdf::emit_columns(without_meanings(columns)).empty());
+  const auto payload = dbdf::emit_columns(columns);
+  CHECK(payload.size() % 8 == 0);
+  CHECK(read_back(folder, payload, without_meanings(columns)) == columns);
+}
+
+TEST_CASE("columns: every changed byte is an error, or changes no meaning and no word") {
+  const TempDir folder;
+  const std::vector<Column> columns = sample_columns();
+  const auto payload = dbdf::emit_columns(columns);
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < payload.size(); ++i) {
+    auto changed = payload;
+    changed[i] ^= std::byte{0x10};
+    try {
+      const bool same = read_back(folder, changed, without_meanings(columns)) == columns;
+      CHECK(same);
+    } catch (const Error& e) {
+      CHECK(e.code() == Errc::corrupt);
+      ++refused;
+    }
+  }
+  CHECK(refused > payload.size() * 3 / 4);
+}
+
+TEST_CASE("columns: a payload that is cut off anywhere is refused") {
+  const TempDir folder;
+  const std::vector<Column> columns = sample_columns();
+  const auto payload = dbdf::emit_columns(columns);
+  for (std::size_t size = 0; size + 8 < payload.size(); size += 8) {
+    const std::vector<std::byte> cut(payload.begin(),
+                                     payload.begin() + static_cast<std::ptrdiff_t>(size));
+    CAPTURE(size);
+    CHECK_THROWS_AS(read_back(folder, cut, without_meanings(columns)), const Error&);
+  }
+}
+
+TEST_CASE("columns: a meaning must fit the value type that stores it") {
+  std::vector<Column> columns = {{"ok", ValueType::f64}};
+  columns[0].meaning.kind = MeaningKind::boolean;
+  CHECK_THROWS_AS(dbdf::emit_columns(columns), const Error&);
+  columns[0].meaning.kind = MeaningKind::category;
+  columns[0].value_type = ValueType::u8;
+  CHECK_THROWS_AS(dbdf::emit_columns(columns), const Error&);  // no words
+  std::vector<std::string> many(300);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = std::to_string(i);
+  columns[0].meaning.words = words(many);
+  CHECK_THROWS_AS(dbdf::emit_columns(columns), const Error&);  // codes beyond u8
+  columns[0].value_type = ValueType::u16;
+  CHECK_NOTHROW(dbdf::emit_columns(columns));
+}
+
+TEST_CASE("dictionary: a word has one code, whatever else is added") {
+  WordTable table;
+  std::vector<std::string> list;
+  for (int i = 0; i < 20000; ++i) list.push_back("w" + std::to_string(i * 7919 % 20011));
+  for (std::size_t i = 0; i < list.size(); ++i) CHECK(table.add(list[i]) == i + 1);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    REQUIRE(table.add(list[i]) == i + 1);
+    REQUIRE(table.find(list[i]) == i + 1);
+    REQUIRE(table[i] == list[i]);
+  }
+  CHECK_FALSE(table.find("none"));
+  CHECK_FALSE(WordTable().find(""));
+  CHECK_THROWS_AS(table[table.size()], const Error&);
+}

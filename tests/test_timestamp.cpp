@@ -1,0 +1,91 @@
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <limits>
+#include <string>
+
+#include "lib/base/timestamp.h"
+
+using namespace dapple;
+using namespace dapple::detail;
+
+namespace {
+
+std::string time_text(std::int64_t ticks, TimeUnit unit, bool utc = false) {
+  char text[kTimeRoom];
+  return {text, write_time(text, ticks, unit, utc)};
+}
+
+std::string duration_text(std::int64_t ticks, TimeUnit unit) {
+  char text[kTimeRoom];
+  return {text, write_duration(text, ticks, unit)};
+}
+
+}  // namespace
+
+TEST_CASE("timestamp: every day of 800 years is written and read as std::chrono has it") {
+  using namespace std::chrono;
+  const sys_days first = year(1601) / January / 1;
+  for (sys_days day = first; day < sys_days(year(2401) / January / 1); day += days(1)) {
+    const year_month_day date(day);
+    char expected[16];
+    std::snprintf(expected, sizeof expected, "%04d-%02u-%02u", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+    const std::int64_t ticks = day.time_since_epoch().count();
+    REQUIRE(time_text(ticks, TimeUnit::day) == expected);
+    const auto time = read_time(expected);
+    REQUIRE(time);
+    REQUIRE(ticks_of(*time, TimeUnit::day) == ticks);
+  }
+}
+
+TEST_CASE("timestamp: times of day, fractions and zones") {
+  const auto time = read_time("2024-02-29T23:59:58.123456+02:00");
+  REQUIRE(time);
+  CHECK(time->has_zone);
+  CHECK(unit_of(*time) == TimeUnit::microsecond);
+  const auto ticks = ticks_of(*time, TimeUnit::microsecond);
+  REQUIRE(ticks);
+  CHECK(time_text(*ticks, TimeUnit::microsecond, true) == "2024-02-29T21:59:58.123456Z");
+  CHECK_FALSE(ticks_of(*time, TimeUnit::millisecond));
+  CHECK(read_time("1969-12-31 23:59:59.5")->seconds == -1);
+  CHECK(time_text(-500, TimeUnit::millisecond) == "1969-12-31T23:59:59.500");
+  CHECK(unit_of(*read_time("2000-01-01")) == TimeUnit::day);
+  CHECK(unit_of(*read_time("2000-01-01 00:00")) == TimeUnit::second);
+  CHECK(unit_of(*read_time("2000-01-01 00:00:00.0000001Z")) == TimeUnit::nanosecond);
+}
+
+TEST_CASE("timestamp: what is no time, or does not exist, is not read as one") {
+  for (const char* text :
+       {"", "2024", "2024-1-01", "2023-02-29", "2024-13-01", "2024-00-10", "2024-01-32",
+        "2024-01-01T", "2024-01-01T24:00", "2024-01-01T10:60", "2024-01-01T10:00:60",
+        "2024-01-01T10:00:00.", "2024-01-01T10:00:00.1234567890", "2024-01-01x",
+        "2024-01-01T10:00Zx", "2024-01-01T10:00+25:00", "2024-01-01Z", " 2024-01-01"}) {
+    CAPTURE(text);
+    CHECK_FALSE(read_time(text));
+  }
+}
+
+TEST_CASE("timestamp: the largest and smallest ticks can be written") {
+  using Limits = std::numeric_limits<std::int64_t>;
+  CHECK(time_text(Limits::max(), TimeUnit::nanosecond) == "2262-04-11T23:47:16.854775807");
+  CHECK(time_text(Limits::min(), TimeUnit::nanosecond) == "1677-09-21T00:12:43.145224192");
+  CHECK(time_text(Limits::max(), TimeUnit::second).starts_with("+292277026596-12-04T15:30:07"));
+  CHECK(time_text(Limits::min(), TimeUnit::day).starts_with('-'));
+  CHECK(duration_text(Limits::min(), TimeUnit::second).starts_with("-2562047788015215:30:08"));
+}
+
+TEST_CASE("timestamp: durations are read back as they are written") {
+  for (const TimeUnit unit : {TimeUnit::day, TimeUnit::second, TimeUnit::millisecond,
+                              TimeUnit::microsecond, TimeUnit::nanosecond}) {
+    for (const std::int64_t ticks : {0L, 1L, -1L, 59L, 86399L, -86400123456789L, 1L << 62}) {
+      const std::string text = duration_text(ticks, unit);
+      CAPTURE(text);
+      CHECK(read_duration(text, unit) == ticks);
+    }
+  }
+  CHECK(duration_text(90061, TimeUnit::second) == "25:01:01");
+  CHECK_FALSE(read_duration("1:00", TimeUnit::second));
+  CHECK_FALSE(read_duration("01:00:00.5", TimeUnit::second));
+  CHECK_FALSE(read_duration("--1 days", TimeUnit::day));
+}
