@@ -86,4 +86,19 @@ struct Column {
 /// True when label, type and meaning agree, dictionaries word by word. O(words).
 bool operator==(const Column& a, const Column& b);
 
+/// True when the column's cells are numbers, none of them missing.
+inline bool is_plain(const Column& column) noexcept {
+  return column.meaning.kind == MeaningKind::number && !column.meaning.missing;
+}
+
+/// True when `bits`, a stored value of the column, marks a missing cell.
+constexpr bool is_missing(const Meaning& meaning, std::uint64_t bits) noexcept {
+  return meaning.missing && *meaning.missing == bits;
+}
+
+/// Appends a cell as people read it: a word, `true`, an ISO 8601 time, a number; nothing for a
+/// missing cell. `bits` is the stored value, in the low bytes. Throws corrupt for a code without a
+/// word and for a damaged dictionary.
+void append_text(const Column& column, std::uint64_t bits, std::string& out);
+
 }  // namespace dapple

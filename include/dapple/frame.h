@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dapple/blocked_object.h"
+#include "dapple/column.h"
 #include "dapple/open.h"
 
 namespace dapple {
@@ -33,6 +34,8 @@ class Frame : public BlockedObject {
   /// Bytes of the label as stored: UTF-8 by custom, though a file may hold any bytes. Throws
   /// out_of_range.
   const std::string& label(std::uint64_t col) const;
+  /// Label, value type and meaning of a column; valid as long as the frame. Throws out_of_range.
+  const Column& column_info(std::uint64_t col) const;
 
   /// The first column of that label. `column` throws absent, and suggests a label that is spelled
   /// much the same. O(cols).

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "dapple/column.h"
 #include "dapple/value_type.h"
 
 namespace dapple {
@@ -32,6 +33,8 @@ struct CsvOptions {
   std::optional<char> delimiter{};           // unset: guessed from comma, semicolon, tab
   bool missing_as_nan = false;               // an empty field, NA or ? is NaN; otherwise an error
   std::map<std::string, ValueType> types{};  // by label, or by column number written in decimal
+  /// What columns hold, by the same keys; otherwise it is guessed from their fields.
+  std::map<std::string, MeaningKind> meanings{};
 };
 
 /// How a Futhark file, a list of values, is understood. Ignored by other formats.

@@ -46,10 +46,6 @@ bool fits(const Column& column) noexcept {
   return false;
 }
 
-bool is_plain(const Column& column) noexcept {
-  return column.meaning.kind == MeaningKind::number && !column.meaning.missing;
-}
-
 template <class T>
 void append_le(std::vector<std::byte>& out, T value) {
   out.resize(out.size() + sizeof value);

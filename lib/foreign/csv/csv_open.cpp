@@ -5,6 +5,7 @@
 #include "lib/base/text.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/csv/csv_dialect.h"
+#include "lib/foreign/csv/csv_meaning.h"
 #include "lib/foreign/csv/csv_scan.h"
 #include "lib/foreign/csv/csv_sidecar.h"
 #include "lib/foreign/csv/csv_state.h"
@@ -45,19 +46,32 @@ class Opener {
         guess_delimiter({text_, static_cast<std::size_t>(end_ - text_)}));
     read_first_line();
     take_types();
-    const ScanInput input{file_->name(),           base_,  end_,           delimiter_,
-                          options_.missing_as_nan, given_, schema_.columns};
+    const bool labelled = schema_.kind == ObjectKind::frame;
+    ScanInput input{file_->name(),           base_, end_,   delimiter_,
+                    options_.missing_as_nan, false, given_, schema_.columns};
     const Rows rows = find_rows(input);
+    if (!labelled && !may_be_matrix(rows)) {
+      name_columns();
+    } else if (!labelled && any_seen(rows, flag::missing)) {
+      input.numbers_only = true;  // a matrix has no place for missing cells: says where one is
+      scan_rows(input, text_, first_line_);
+    }
     quoted_delimiters_ = rows.quoted_delimiters;
+    quoted_line_ends_ = rows.quoted_line_ends;
     if (meta_ && meta_->rows != rows.rows) fail_meta_rows(rows.end, rows.rows);
     schema_.rows = rows.rows;
     if (schema_.kind == ObjectKind::matrix) {
       schema_.value_type = matrix_type(given_, rows, file_->name());
       keep_given_types();
     }
+    if (schema_.kind == ObjectKind::frame) {
+      fields_ = describe_columns(input, text_, first_line_, rows, wanted_, schema_.columns);
+    }
     for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
-      schema_.columns[c].value_type =
-          column_type(given_[c], rows, c, schema_.columns, file_->name());
+      if (fields_[c] != nullptr) continue;
+      Column& column = schema_.columns[c];
+      column.value_type = column_type(given_[c], rows, c, schema_.columns, file_->name());
+      if ((rows.seen[c] & flag::missing) != 0) column.meaning.missing = kMissingF64;
     }
     return make_store(make_index(rows));
   }
@@ -81,6 +95,21 @@ class Opener {
     if (save_to_) save_rows(*file_, *save_to_, input, start, rows);
     return rows;
   }
+  static bool any_seen(const Rows& rows, std::uint8_t flags) noexcept {
+    return std::any_of(rows.seen.begin(), rows.seen.end(),
+                       [flags](std::uint8_t seen) { return (seen & flags) != 0; });
+  }
+  bool may_be_matrix(const Rows& rows) const noexcept {
+    return !any_seen(rows, flag::other) &&
+           std::none_of(wanted_.begin(), wanted_.end(), [](auto m) { return m.has_value(); });
+  }
+  /// Rows without labels whose columns are not all numbers are a frame all the same.
+  void name_columns() {
+    schema_.kind = ObjectKind::frame;
+    for (std::uint64_t c = 0; c < schema_.cols; ++c) {
+      schema_.columns.push_back({"c" + std::to_string(c), ValueType::f64});
+    }
+  }
 
   std::shared_ptr<const Store> make_store(BlockIndex index) {
     auto state = std::make_unique<State>();
@@ -88,6 +117,8 @@ class Opener {
     state->missing_as_nan = options_.missing_as_nan;
     state->first_line = first_line_;
     state->quoted_delimiters = quoted_delimiters_;
+    state->quoted_line_ends = quoted_line_ends_;
+    state->fields = std::move(fields_);
     state->types = std::move(text_types_);
     return std::make_shared<const Store>(file_, std::move(schema_), std::move(index), kCodec,
                                          std::move(state));
@@ -162,21 +193,26 @@ class Opener {
   void take_types() {
     given_.resize(schema_.cols);
     for (std::size_t c = 0; meta_ && c < given_.size(); ++c) given_[c] = schema_.type_of(c);
-    for (const auto& [key, type] : options_.types) {
-      std::uint64_t col = 0;
-      while (col < schema_.columns.size() && schema_.columns[col].label != key) ++col;
-      if (col == schema_.columns.size()) {  // no label; a number?
-        const char* const end = key.data() + key.size();
-        const auto [stop, error] = std::from_chars(key.data(), end, col);
-        if (error != std::errc() || stop != end || col >= schema_.cols) {
-          throw Error(Errc::invalid_argument, file_->name(), std::nullopt,
-                      "a type is given for " + shown(key) +
-                          ", which is neither a label nor the number of one of the " +
-                          std::to_string(schema_.cols) + " columns");
-        }
-      }
-      given_[col] = type;
+    for (const auto& [key, type] : options_.types) given_[column_of(key)] = type;
+    wanted_.resize(schema_.cols);
+    for (const auto& [key, meaning] : options_.meanings) {
+      const std::uint64_t col = column_of(key);
+      if (meaning != MeaningKind::number) wanted_[col] = meaning;
     }
+  }
+
+  /// The column of that label or, failing that, of that number.
+  std::uint64_t column_of(const std::string& key) const {
+    std::uint64_t col = 0;
+    while (col < schema_.columns.size() && schema_.columns[col].label != key) ++col;
+    if (col < schema_.columns.size()) return col;
+    const char* const end = key.data() + key.size();
+    const auto [stop, error] = std::from_chars(key.data(), end, col);
+    if (error == std::errc() && stop == end && col < schema_.cols) return col;
+    throw Error(Errc::invalid_argument, file_->name(), std::nullopt,
+                "there is no column " + shown(key) +
+                    " to give a type to: use a label or a number below " +
+                    std::to_string(schema_.cols));
   }
 
   /// Where a column of a matrix is given another type than all of them need together, its fields
@@ -225,7 +261,9 @@ class Opener {
   std::vector<std::optional<ValueType>> given_;  // type of each column, where it is given
   std::vector<ValueType> text_types_;            // `State::types`
   char delimiter_ = ',';
-  bool quoted_delimiters_ = false;
+  bool quoted_delimiters_ = false, quoted_line_ends_ = false;
+  WantedMeanings wanted_;                                   // of each column, where the caller says
+  std::vector<std::shared_ptr<const FieldReader>> fields_;  // `State::fields`
   std::uint64_t first_line_ = 1;
   IndexOrigin origin_ = IndexOrigin::scanned;
   std::optional<std::filesystem::path> save_to_;

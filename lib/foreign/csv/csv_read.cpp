@@ -3,6 +3,7 @@
 // columns too, that nobody asked for are skipped with memchr. Even if the file has changed since
 // then, nothing outside the block is read.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -23,12 +24,19 @@ struct Run {
   std::uint64_t cols;
   ValueType type;
   Target out;
+  const FieldReader* fields = nullptr;  // of one column that is no plain number
 };
 
 /// The type that the fields of a column are read as.
 ValueType text_type(const Store& store, std::uint64_t col) {
   const State& state = store.state<State>();
   return state.types.empty() ? store.schema().type_of(col) : state.types[col];
+}
+
+/// How the fields of a column are read that is no plain number, or null.
+const FieldReader* field_reader(const Store& store, std::uint64_t col) {
+  const State& state = store.state<State>();
+  return state.fields.empty() ? nullptr : state.fields[col].get();
 }
 
 std::vector<Run> runs_of(const Store& store, Range cols, const Target& out) {
@@ -38,10 +46,12 @@ std::vector<Run> runs_of(const Store& store, Range cols, const Target& out) {
   std::vector<Run> runs;
   for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
     const ValueType type = text_type(store, c);
-    if (runs.empty() || runs.back().type != type) {
+    const FieldReader* const fields = field_reader(store, c);
+    if (runs.empty() || runs.back().type != type || fields != nullptr ||
+        runs.back().fields != nullptr) {
       Target at = out;
       at.data = out.cell(0, c - cols.begin);
-      runs.push_back({c, 0, type, at});
+      runs.push_back({c, 0, type, at, fields});
     }
     ++runs.back().cols;
   }
@@ -57,7 +67,8 @@ std::vector<Run> runs_of(const Store& store, std::span<const ColumnBuffer> colum
   for (const ColumnBuffer& c : sorted) {
     const ValueType type = text_type(store, c.col);
     const std::size_t size = size_of(c.value_type);
-    if (!runs.empty()) {
+    const FieldReader* const fields = field_reader(store, c.col);
+    if (!runs.empty() && fields == nullptr && runs.back().fields == nullptr) {
       Run& run = runs.back();
       if (run.col + run.cols == c.col && run.type == type && run.out.type == c.value_type &&
           run.out.row_step == c.step && run.out.cell(0, run.cols) == c.data) {
@@ -65,7 +76,7 @@ std::vector<Run> runs_of(const Store& store, std::span<const ColumnBuffer> colum
         continue;
       }
     }
-    runs.push_back({c.col, 1, type, {c.data, c.value_type, c.step, size}});
+    runs.push_back({c.col, 1, type, {c.data, c.value_type, c.step, size}, fields});
   }
   return runs;
 }
@@ -95,7 +106,11 @@ class Reader {
         }
         p = find_column(p, col, run.col);
         std::byte* const out = run.out.cell(first_out + row_ - rows.begin, 0);
-        visit_type(run.type, [&](auto value) { p = read_run(p, run, out, value); });
+        if (run.fields != nullptr) {
+          p = read_described(p, run, out);
+        } else {
+          visit_type(run.type, [&](auto value) { p = read_run(p, run, out, value); });
+        }
         col = run.col + run.cols;
       }
       line = next_line(p);
@@ -107,7 +122,14 @@ class Reader {
     return static_cast<const char*>(std::memchr(p, c, static_cast<std::size_t>(end_ - p)));
   }
 
+  /// The start of the next row. REQUIRES p outside of quotes, at the start or end of a field.
   const char* next_line(const char* p) const {
+    while (state_.quoted_line_ends && !at_line_end(p, end_)) {
+      const std::optional<Field> field =
+          find_field(*p == state_.delimiter ? p + 1 : p, end_, state_.delimiter);
+      if (!field) return end_;
+      p = field->end;
+    }
     const char* const stop = find(p, '\n');
     return stop != nullptr ? stop + 1 : end_;
   }
@@ -133,6 +155,17 @@ class Reader {
   const char* past_delimiter(const char* p, std::uint64_t fields) const {
     if (p == end_ || *p != state_.delimiter) fail_count(p, fields);
     return p + 1;
+  }
+
+  /// A field of a column that is no plain number, as its code or ticks.
+  const char* read_described(const char* p, const Run& run, std::byte* out) const {
+    const std::optional<Field> field = find_field(p, end_, state_.delimiter);
+    const std::optional<std::uint64_t> bits = field ? run.fields->read(*field) : std::nullopt;
+    if (!bits) fail_changed(p, run.col);
+    std::uint64_t result = 0;
+    if (!convert_cell(run.type, *bits, run.out.type, result)) fail(p, run.col, run.out.type);
+    store_bits(run.out.type, out, result);
+    return field->end;
   }
 
   template <Value T>
@@ -176,6 +209,12 @@ class Reader {
       value = std::numeric_limits<T>::quiet_NaN();
       return field->end;
     }
+    if constexpr (std::is_same_v<T, double>) {
+      if (is_missing(text) && marks_missing(col)) {
+        value = std::bit_cast<double>(kMissingF64);
+        return field->end;
+      }
+    }
     const char* const stop = text.data() + text.size();
     const NumberText number = read_number(text.data(), stop, value);
     if (number.error != NumberError::none || number.end != stop) fail(p, col, value_type_of<T>());
@@ -186,6 +225,17 @@ class Reader {
     return entry_.offset + static_cast<std::uint64_t>(p - text_);
   }
   std::uint64_t line() const { return state_.first_line + entry_.pos.rx + row_; }
+
+  bool marks_missing(std::uint64_t col) const {
+    const Schema& schema = store_.schema();
+    return schema.kind == ObjectKind::frame && schema.columns[col].meaning.missing == kMissingF64;
+  }
+
+  [[noreturn]] void fail_changed(const char* p, std::uint64_t col) const {
+    store_.fail(Errc::corrupt, offset(p),
+                "line " + std::to_string(line()) + ", column " + std::to_string(col + 1) +
+                    " is not what it was when the file was opened");
+  }
 
   [[noreturn]] void fail(const char* p, std::uint64_t col, ValueType type) const {
     const Schema& schema = store_.schema();

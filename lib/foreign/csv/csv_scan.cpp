@@ -202,8 +202,11 @@ class Scanner {
     const std::string_view text = trimmed(found->text);
     const bool missing = is_missing(text);
     out_.quoted_delimiters |= found->quoted && found->text.find(delimiter_) != found->text.npos;
+    out_.quoted_line_ends |= found->quoted && found->text.find('\n') != found->text.npos;
     if (missing ? !in_.missing_as_nan : !is_number(text)) {
-      fail_field(place(p, c), p, end_, delimiter_, type);
+      if (in_.numbers_only || in_.given[c]) fail_field(place(p, c), p, end_, delimiter_, type);
+      out_.seen[c] |= missing ? flag::missing : flag::other;
+      return found->end;
     }
     const char* q = text.data();
     const char* const end = q + text.size();

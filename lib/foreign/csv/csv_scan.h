@@ -18,6 +18,8 @@ inline constexpr std::uint8_t negative = 2;   // an integer below zero
 inline constexpr std::uint8_t above_i64 = 4;  // an integer from 2^63 to 2^64 - 1
 inline constexpr std::uint8_t beyond = 8;     // an integer that no type of 64 bits holds
 inline constexpr std::uint8_t rounded = 16;   // an integer that f64 would round
+inline constexpr std::uint8_t other = 32;     // neither a number nor missing
+inline constexpr std::uint8_t missing = 64;   // a missing value
 }  // namespace flag
 
 /// Rows [row, next strip's row) start at byte `offset`.
@@ -39,7 +41,8 @@ struct Rows {
   std::vector<Strip> strips;
   std::vector<std::uint8_t> seen;  // Flags of each column
   std::map<std::size_t, RoundedAt> rounded;
-  bool quoted_delimiters = false;  // a value has a delimiter in its quotes, beside the number
+  bool quoted_delimiters = false;  // a value has a delimiter in its quotes
+  bool quoted_line_ends = false;   // or a line end: rows are not lines then
 };
 
 /// What the scan must know of the text.
@@ -49,6 +52,7 @@ struct ScanInput {
   const char* end;
   char delimiter;
   bool missing_as_nan;
+  bool numbers_only;  // anything else is an error in any column, not only in those given a type
   const std::vector<std::optional<ValueType>>& given;  // type of each column, where given
   const std::vector<Column>& columns;                  // their labels; empty for a matrix
 };

@@ -15,7 +15,7 @@ namespace dapple::detail::csv {
 namespace {
 
 // The sidecar of a dbdf file has version 1 after the same magic.
-constexpr std::uint64_t kTextVersion = 2;
+constexpr std::uint64_t kTextVersion = 3;
 constexpr std::uint64_t kHead = 64 << 10;  // of the text, which is hashed
 constexpr std::size_t kHashBytes = 8;
 
@@ -61,6 +61,7 @@ void put_rows(Bytes& bytes, const Rows& rows) {
   bytes.put(rows.rows);
   bytes.put(rows.end);
   bytes.put(static_cast<std::uint8_t>(rows.quoted_delimiters));
+  bytes.put(static_cast<std::uint8_t>(rows.quoted_line_ends));
   for (const std::uint8_t seen : rows.seen) bytes.put(seen);
   bytes.put(std::uint64_t{rows.rounded.size()});
   for (const auto& [col, at] : rows.rounded) {
@@ -81,6 +82,7 @@ Rows read_rows(ByteReader& bytes, std::size_t cols) {
   rows.rows = bytes.le<std::uint64_t>("rows");
   rows.end = bytes.le<std::uint64_t>("end of the rows");
   rows.quoted_delimiters = bytes.le<std::uint8_t>("quoted delimiters") != 0;
+  rows.quoted_line_ends = bytes.le<std::uint8_t>("quoted line ends") != 0;
   const auto seen = bytes.take(cols, "columns");
   for (const std::byte flags : seen) rows.seen.push_back(std::to_integer<std::uint8_t>(flags));
   for (auto n = bytes.le<std::uint64_t>("rounded integers"); n > 0; --n) {

@@ -12,7 +12,8 @@ namespace {
 
 /// The type of columns in which all this was seen.
 ValueType inferred_type(std::uint8_t seen, bool any_rows) noexcept {
-  if (!any_rows || (seen & (flag::fraction | flag::beyond)) != 0) return ValueType::f64;
+  constexpr std::uint8_t kOnlyFloats = flag::fraction | flag::beyond | flag::missing;
+  if (!any_rows || (seen & kOnlyFloats) != 0) return ValueType::f64;
   if ((seen & flag::above_i64) == 0) return ValueType::i64;
   return (seen & flag::negative) == 0 ? ValueType::u64 : ValueType::f64;
 }

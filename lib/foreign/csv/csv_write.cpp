@@ -5,6 +5,7 @@
 
 #include "lib/base/parallel.h"
 #include "lib/base/text.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/csv/csv_text.h"
 #include "lib/foreign/text/write_cells.h"
@@ -49,18 +50,34 @@ std::string header_line(const std::vector<Column>& columns) {
 struct TypeRun {
   std::uint64_t cols;
   ValueType type;
+  const Column* column = nullptr;  // one that is no plain number
 };
 
 std::vector<TypeRun> type_runs(const Schema& schema, Range cols) {
   if (schema.kind == ObjectKind::matrix) return {{cols.size(), schema.value_type}};
   std::vector<TypeRun> runs;
   for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
-    if (runs.empty() || runs.back().type != schema.type_of(c)) {
-      runs.push_back({0, schema.type_of(c)});
+    const Column* const column = is_plain(schema.columns[c]) ? nullptr : &schema.columns[c];
+    if (runs.empty() || runs.back().type != schema.type_of(c) || column != nullptr ||
+        runs.back().column != nullptr) {
+      runs.push_back({0, schema.type_of(c), column});
     }
     ++runs.back().cols;
   }
   return runs;
+}
+
+/// Appends a cell of a column that is no plain number, and a comma.
+void append_described(const Column& column, const std::byte* cell, std::string& out) {
+  const std::uint64_t bits = load_bits(column.value_type, cell);
+  if (column.meaning.has_words() && !is_missing(column.meaning, bits)) {
+    std::string word;
+    append_text(column, bits, word);
+    append_text(word, out);
+    return;
+  }
+  append_text(column, bits, out);
+  out += ',';
 }
 
 /// Appends `n` values of type T, each followed by a comma.
@@ -93,8 +110,12 @@ void write_cells(const Source& source, const Region& region, const std::byte* ce
       const std::byte* p = cells + first * row_bytes;
       for (std::uint64_t r = first; r < end; ++r) {
         for (const TypeRun& run : runs) {
-          visit_type(run.type,
-                     [&](auto value) { append_values(p, run.cols, value, short_floats, text); });
+          if (run.column != nullptr) {
+            append_described(*run.column, p, text);
+          } else {
+            visit_type(run.type,
+                       [&](auto value) { append_values(p, run.cols, value, short_floats, text); });
+          }
           p += run.cols * size_of(run.type);
         }
         if (line_ends) text.back() = '\n';
@@ -120,7 +141,11 @@ void append_mixed_row(const Source& source, const std::byte* cells,
     }
     if (col == source.cols()) break;
     const ValueType type = source.schema().type_of(col);
-    visit_type(type, [&](auto value) { append_values(cells, 1, value, short_floats, line); });
+    if (const Column& column = source.schema().columns[col]; !is_plain(column)) {
+      append_described(column, cells, line);
+    } else {
+      visit_type(type, [&](auto value) { append_values(cells, 1, value, short_floats, line); });
+    }
     cells += size_of(type);
   }
   line.back() = '\n';

@@ -1,0 +1,139 @@
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "dapple/convert.h"
+#include "dapple/frame.h"
+#include "dapple/open.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::test;
+
+namespace {
+
+Frame open_frame(const std::filesystem::path& path, CsvOptions csv = {}) {
+  OpenOptions options;
+  options.csv = std::move(csv);
+  return Frame::open(path, options);
+}
+
+/// A cell as `append_text` shows it, "(missing)" for a missing one.
+std::string cell(const Frame& frame, std::uint64_t row, std::uint64_t col) {
+  const Column& column = frame.column_info(col);
+  const std::uint64_t bits = visit_type(column.value_type, [&](auto tag) -> std::uint64_t {
+    using T = decltype(tag);
+    const T value = frame.read_column<T>(col, {row, row + 1}).at(0);
+    std::uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof value);
+    return word;
+  });
+  if (is_missing(column.meaning, bits)) return "(missing)";
+  std::string text;
+  append_text(column, bits, text);
+  return text;
+}
+
+constexpr char kPeople[] =
+    "name,age,city,born,active,seen\n"
+    "Ann,34,Graz,1990-02-28,true,2024-01-01T10:00:00Z\n"
+    "Bob,,\"Linz, Upper\",1984-12-31,false,2024-01-01T10:00:00.5+02:00\n"
+    "\"C \"\"X\"\" D\",7,Graz,NA,TRUE,2024-01-02T00:00Z\n"
+    "Eve,0,Graz,2016-01-01,,2023-06-05T04:03:02Z\n"
+    "\"two\nlines\",5,NA,2016-01-02,true,2023-06-05T04:03:02Z\n"
+    "\"\",6,Graz,2016-01-03,true,2023-06-05T04:03:02Z\n";
+
+}  // namespace
+
+TEST_CASE("csv meanings: words, times, truth values and missing cells are seen as such") {
+  const TempDir folder;
+  write_text(folder / "people.csv", kPeople);
+  const Frame frame = open_frame(folder / "people.csv");
+  REQUIRE(frame.rows() == 6);
+  REQUIRE(frame.cols() == 6);
+  const auto kind = [&](std::uint64_t c) { return frame.column_info(c).meaning.kind; };
+  CHECK(kind(0) == MeaningKind::text);
+  CHECK(kind(1) == MeaningKind::number);
+  CHECK(kind(2) == MeaningKind::category);
+  CHECK(kind(3) == MeaningKind::timestamp);
+  CHECK(frame.column_info(3).meaning.unit == TimeUnit::day);
+  CHECK(kind(4) == MeaningKind::boolean);
+  CHECK(frame.column_info(5).meaning.unit == TimeUnit::millisecond);
+  CHECK(frame.column_info(5).meaning.zone == "UTC");
+  const std::vector<std::vector<std::string>> expected = {
+      {"Ann", "34", "Graz", "1990-02-28", "true", "2024-01-01T10:00:00.000Z"},
+      {"Bob", "(missing)", "Linz, Upper", "1984-12-31", "false", "2024-01-01T08:00:00.500Z"},
+      {"C \"X\" D", "7", "Graz", "(missing)", "true", "2024-01-02T00:00:00.000Z"},
+      {"Eve", "0", "Graz", "2016-01-01", "(missing)", "2023-06-05T04:03:02.000Z"},
+      {"two\nlines", "5", "(missing)", "2016-01-02", "true", "2023-06-05T04:03:02.000Z"},
+      {"", "6", "Graz", "2016-01-03", "true", "2023-06-05T04:03:02.000Z"}};
+  for (std::uint64_t r = 0; r < 6; ++r) {
+    for (std::uint64_t c = 0; c < 6; ++c) {
+      CAPTURE(r);
+      CAPTURE(c);
+      CHECK(cell(frame, r, c) == expected[r][c]);
+    }
+  }
+}
+
+TEST_CASE("csv meanings: what is written is read back as it was") {
+  const TempDir folder;
+  write_text(folder / "people.csv", kPeople);
+  const Frame first = open_frame(folder / "people.csv");
+  convert(first, {}, folder / "again.csv");
+  const Frame again = open_frame(folder / "again.csv");
+  REQUIRE(again.cols() == first.cols());
+  for (std::uint64_t c = 0; c < first.cols(); ++c) {
+    CHECK(again.column_info(c) == first.column_info(c));
+    for (std::uint64_t r = 0; r < first.rows(); ++r) CHECK(cell(again, r, c) == cell(first, r, c));
+  }
+  convert(again, {}, folder / "third.csv");
+  CHECK(read_text(folder / "third.csv") == read_text(folder / "again.csv"));
+}
+
+TEST_CASE("csv meanings: a column that turns out to be words late is words from its first row") {
+  const TempDir folder;
+  std::string text = "when,flag,n\n";
+  for (int i = 0; i < 5000; ++i) text += "2024-01-01,true," + std::to_string(i) + "\n";
+  text += "yesterday,perhaps,none\n";
+  write_text(folder / "late.csv", text);
+  const Frame frame = open_frame(folder / "late.csv");
+  CHECK(frame.column_info(0).meaning.kind == MeaningKind::category);
+  CHECK(frame.column_info(1).meaning.kind == MeaningKind::category);
+  CHECK(frame.column_info(2).meaning.kind == MeaningKind::text);
+  CHECK(cell(frame, 0, 0) == "2024-01-01");
+  CHECK(cell(frame, 4999, 1) == "true");
+  CHECK(cell(frame, 17, 2) == "17");
+  CHECK(cell(frame, 5000, 0) == "yesterday");
+  CHECK(cell(frame, 5000, 1) == "perhaps");
+  CHECK(cell(frame, 5000, 2) == "none");
+}
+
+TEST_CASE("csv meanings: the caller decides what a column is") {
+  const TempDir folder;
+  write_text(folder / "zip.csv", "zip,took\n01234,00:00:01.5\n99,25:00:00\n01234,\n");
+  CsvOptions csv;
+  csv.meanings = {{"zip", MeaningKind::text}, {"1", MeaningKind::duration}};
+  const Frame frame = open_frame(folder / "zip.csv", csv);
+  CHECK(frame.column_info(0).meaning.kind == MeaningKind::text);
+  CHECK(cell(frame, 0, 0) == "01234");
+  CHECK(cell(frame, 0, 1) == "00:00:01.500000000");
+  CHECK(cell(frame, 1, 1) == "25:00:00.000000000");
+  CHECK(cell(frame, 2, 1) == "(missing)");
+  csv.meanings = {{"zip", MeaningKind::boolean}};
+  CHECK_THROWS_AS(open_frame(folder / "zip.csv", csv), const Error&);
+  csv.meanings = {{"none", MeaningKind::text}};
+  CHECK_THROWS_AS(open_frame(folder / "zip.csv", csv), const Error&);
+}
+
+TEST_CASE("csv meanings: rows without labels that hold words are a frame") {
+  const TempDir folder;
+  write_text(folder / "plain.csv", "1,a\n2,b\n");
+  CsvOptions csv;
+  csv.header = false;
+  const Frame frame = open_frame(folder / "plain.csv", csv);
+  CHECK(frame.label(0) == "c0");
+  CHECK(cell(frame, 1, 1) == "b");
+}
