@@ -6,6 +6,8 @@
 #include "dapple/array.h"           // memory for many values
 #include "dapple/block.h"           // one stored rectangle
 #include "dapple/blocked_object.h"  // what matrices and frames share
+#include "dapple/column.h"          // what a frame's columns mean
+#include "dapple/concat.h"          // several objects as one
 #include "dapple/convert.h"         // other formats
 #include "dapple/error.h"           // what goes wrong
 #include "dapple/frame.h"           // reading frames

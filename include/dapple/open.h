@@ -17,6 +17,7 @@ namespace dapple {
 
 class Matrix;
 class Frame;
+enum class Axis : std::uint8_t;
 
 /// When the hash of a block's bytes, kept by the index, is compared with the bytes. Unless never,
 /// the file's header is compared with its hash when the file is opened, and a file whose own index

@@ -1,0 +1,388 @@
+#include "dapple/concat.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/text.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/object/dictionary.h"
+#include "lib/object/store.h"
+
+namespace dapple {
+
+namespace detail {
+
+namespace {
+
+using SharedStore = std::shared_ptr<const Store>;
+
+[[noreturn]] void fail(const Store& store, Errc code, const std::string& detail) {
+  throw Error(code, store.file().name(), std::nullopt, detail);
+}
+
+/// Codes of one part's dictionary, by code: what they are in the merged one.
+using Recode = std::vector<std::uint32_t>;
+
+/// One of the objects that are put together.
+struct Piece {
+  SharedStore store;
+  std::uint64_t first_row = 0, first_col = 0;  // in the whole
+  std::vector<Recode> recode;  // of each column; empty for those that keep their codes
+};
+
+struct ConcatState final : CodecState {
+  std::vector<Piece> pieces;
+  Axis axis = Axis::rows;
+
+  /// The piece that holds this row or column of the whole.
+  const Piece& at(std::uint64_t row, std::uint64_t col) const noexcept {
+    const auto behind =
+        std::upper_bound(pieces.begin(), pieces.end(), axis == Axis::rows ? row : col,
+                         [this](std::uint64_t x, const Piece& piece) {
+                           return x < (axis == Axis::rows ? piece.first_row : piece.first_col);
+                         });
+    return *(behind - 1);
+  }
+};
+
+/// A block of the whole where it is stored. Its entry's offset is its number in its piece.
+struct Located {
+  const Piece& piece;
+  const Store& store;
+  Entry entry;
+
+  Located(const Store& whole, const Entry& e)
+      : piece(whole.state<ConcatState>().at(e.pos.rx, e.pos.cx)),
+        store(*piece.store),
+        entry(store.confirmed_entry(e.offset)) {}
+
+  const Recode* recode_of(std::uint64_t col_in_block) const noexcept {
+    if (piece.recode.empty()) return nullptr;
+    const Recode& recode = piece.recode[entry.pos.cx + col_in_block];
+    return recode.empty() ? nullptr : &recode;
+  }
+  bool recodes(Range cols_in_block) const noexcept {
+    for (std::uint64_t c = cols_in_block.begin; c < cols_in_block.end; ++c) {
+      if (recode_of(c) != nullptr) return true;
+    }
+    return false;
+  }
+};
+
+[[noreturn]] void fail_code(const Store& store, std::uint64_t code) {
+  fail(store, Errc::corrupt,
+       "code " + std::to_string(code) + " has no word in its column's dictionary");
+}
+
+/// Puts one column of words under the codes of the merged dictionary.
+void recode_column(const Store& store, const Recode& recode, std::byte* first, std::size_t step,
+                   std::uint64_t rows, ValueType from, const Target& out) {
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    const std::uint64_t code = load_bits(from, first + r * step);
+    if (code >= recode.size()) fail_code(store, code);
+    std::uint64_t bits = 0;
+    if (!convert_cell(ValueType::u32, recode[code], out.type, bits)) {
+      throw Error(
+          Errc::type_mismatch, store.file().name(), std::nullopt,
+          "code " + std::to_string(recode[code]) + " does not fit " + std::string(name(out.type)));
+    }
+    store_bits(out.type, out.cell(r, 0), bits);
+  }
+}
+
+void read(const Store& whole, const Entry& e, const Part& part, const Target& out) {
+  const Located block(whole, e);
+  const auto read_cols = [&](Range cols) {
+    Target target = out;
+    target.data = out.cell(0, cols.begin - part.cols.begin);
+    block.store.watched(
+        [&] {
+          block.store.read_block(block.entry, {part.rows, cols}, target);
+        },
+        &block.entry);
+  };
+  std::vector<std::byte> codes;
+  for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
+    std::uint64_t end = c;
+    while (end < part.cols.end && block.recode_of(end) == nullptr) ++end;
+    if (end > c) read_cols({c, end});
+    for (c = end; c < part.cols.end && block.recode_of(c) != nullptr; ++c) {
+      const std::uint64_t rows = part.rows.size();
+      codes.resize(rows * sizeof(std::uint32_t));
+      const Target column{codes.data(), ValueType::u32, sizeof(std::uint32_t),
+                          sizeof(std::uint32_t)};
+      block.store.watched(
+          [&] {
+            block.store.read_block(block.entry, {part.rows, {c, c + 1}}, column);
+          },
+          &block.entry);
+      Target target = out;
+      target.data = out.cell(0, c - part.cols.begin);
+      recode_column(block.store, *block.recode_of(c), codes.data(), sizeof(std::uint32_t), rows,
+                    ValueType::u32, target);
+    }
+  }
+}
+
+std::optional<DensePlace> in_place(const Store& whole, const Entry& e) {
+  const Located block(whole, e);
+  const auto place = block.store.codec().in_place;
+  if (place == nullptr || block.recodes({0, e.cols})) return std::nullopt;
+  return place(block.store, block.entry);
+}
+
+void entries(const Store& whole, const Entry& e, const Part& part, CellRun& take) {
+  const Located block(whole, e);
+  const Schema& from = block.store.schema();
+  const Region cells{{block.entry.pos.rx + part.rows.begin, block.entry.pos.rx + part.rows.end},
+                     {block.entry.pos.cx + part.cols.begin, block.entry.pos.cx + part.cols.end}};
+  block.store.entries(cells, {Absent::error, 1}, [&](const StoredCell& cell) {
+    StoredCell moved = cell;
+    moved.row += block.piece.first_row;
+    moved.col += block.piece.first_col;
+    const ValueType stored = from.type_of(cell.col), type = whole.schema().type_of(moved.col);
+    if (const Recode* recode = block.recode_of(cell.col - block.entry.pos.cx)) {
+      if (cell.bits >= recode->size()) fail_code(block.store, cell.bits);
+      moved.bits = (*recode)[cell.bits];
+    } else if (stored != type && !convert_cell(stored, cell.bits, type, moved.bits)) {
+      fail(block.store, Errc::type_mismatch,
+           "cell " + text({cell.row, cell.col}) + " does not fit " + std::string(name(type)) +
+               ", the type of the objects together (R6)");
+    }
+    take(moved);
+  });
+}
+
+bool csr_arrays(const Store& whole, const Entry& e, Range rows, RowCursor& cursor,
+                const CsrTarget& out) {
+  const Located block(whole, e);
+  bool fits = false;
+  block.store.watched(
+      [&] { fits = block.store.codec().csr_arrays(block.store, block.entry, rows, cursor, out); },
+      &block.entry);
+  return fits;
+}
+
+/// Rows of columns of a frame, from each piece in the way that suits its format.
+void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> columns,
+               const ReadOptions& options) {
+  const auto& state = whole.state<ConcatState>();
+  for (const Piece& piece : state.pieces) {
+    const Schema& schema = piece.store->schema();
+    const Range shared = intersect(rows, {piece.first_row, piece.first_row + schema.rows});
+    if (shared.empty()) continue;
+    const Range local{shared.begin - piece.first_row, shared.end - piece.first_row};
+    std::vector<ColumnBuffer> mine;
+    for (const ColumnBuffer& column : columns) {
+      if (column.col < piece.first_col || column.col - piece.first_col >= schema.cols) continue;
+      ColumnBuffer moved = column;
+      moved.col -= piece.first_col;
+      moved.data += (shared.begin - rows.begin) * column.step;
+      const Recode* recode = piece.recode.empty() ? nullptr : &piece.recode[moved.col];
+      if (recode == nullptr || recode->empty()) {
+        mine.push_back(moved);
+        continue;
+      }
+      std::vector<std::byte> codes(local.size() * sizeof(std::uint32_t));
+      const ColumnBuffer scratch{moved.col, ValueType::u32, codes.data(), sizeof(std::uint32_t)};
+      piece.store->read_rows(local, {&scratch, 1}, options);
+      recode_column(*piece.store, *recode, codes.data(), sizeof(std::uint32_t), local.size(),
+                    ValueType::u32, {moved.data, moved.value_type, moved.step, 0});
+    }
+    piece.store->read_rows(local, mine, options);
+  }
+}
+
+constexpr Codec make_codec(bool with_arrays, bool sequential, bool frame) {
+  Codec codec;
+  codec.format = "concat";
+  codec.read = read;
+  codec.in_place = in_place;
+  codec.entries = entries;
+  if (with_arrays) codec.csr_arrays = csr_arrays;
+  codec.sequential = sequential;
+  if (frame) codec.read_rows = read_rows;
+  return codec;
+}
+
+const Codec& codec_for(const std::vector<Piece>& pieces, bool frame) {
+  static constexpr Codec kCodecs[] = {
+      make_codec(false, false, false), make_codec(true, false, false),
+      make_codec(false, true, false), make_codec(false, false, true),
+      make_codec(false, true, true)};
+  const auto every = [&](const auto& has) {
+    return std::all_of(pieces.begin(), pieces.end(),
+                       [&](const Piece& piece) { return has(piece.store->codec()); });
+  };
+  const bool sequential = !every([](const Codec& codec) { return !codec.sequential; });
+  if (frame) return kCodecs[sequential ? 4 : 3];
+  if (sequential) return kCodecs[2];
+  return kCodecs[every([](const Codec& codec) { return codec.csr_arrays != nullptr; }) ? 1 : 0];
+}
+
+/// The narrowest type that holds both. Where there is none, i64 for integers and f64 with floats:
+/// a value that it does not hold exactly is an error when it is read (rule R6).
+ValueType common_type(ValueType a, ValueType b) noexcept {
+  for (const ValueType type : {a, b, ValueType::i16, ValueType::i32, ValueType::i64, ValueType::u64,
+                               ValueType::f32, ValueType::f64}) {
+    if (holds_all(type, a) && holds_all(type, b)) return type;
+  }
+  return is_float(a) || is_float(b) ? ValueType::f64 : ValueType::i64;
+}
+
+/// One column of all pieces that are put together by rows.
+class ColumnMerge {
+ public:
+  explicit ColumnMerge(const Column& first) : column_(first) {
+    if (column_.meaning.has_words()) add_words(*first.meaning.words);
+  }
+
+  /// Adds the column of another piece; returns how its codes change.
+  Recode add(const Store& store, const Column& next) {
+    const std::string what = "column " + shown(next.label);
+    if (next.label != column_.label) {
+      fail(store, Errc::invalid_argument,
+           what + " is in the place of column " + shown(column_.label) +
+               "; frames that are put together by rows need the same labels in the same order");
+    }
+    Meaning& meaning = column_.meaning;
+    const bool words = meaning.has_words() && next.meaning.has_words();
+    const bool same_time = !meaning.has_time() ||
+                           (meaning.unit == next.meaning.unit && meaning.zone == next.meaning.zone);
+    if (!words && (meaning.kind != next.meaning.kind || !same_time)) {
+      fail(store, Errc::invalid_argument,
+           what + " is a " + std::string(name(next.meaning.kind)) + " here and a " +
+               std::string(name(meaning.kind)) + " before, or of another unit or time zone");
+    }
+    if (!meaning.missing) meaning.missing = next.meaning.missing;
+    if (words) {
+      if (next.meaning.kind == MeaningKind::text) meaning.kind = MeaningKind::text;
+      meaning.ordered = meaning.ordered && next.meaning.ordered;
+      return add_words(*next.meaning.words);
+    }
+    column_.value_type = common_type(column_.value_type, next.value_type);
+    return {};
+  }
+
+  Column finish() {
+    if (words_->size() > 0) {
+      column_.meaning.words = words_;
+      column_.value_type = code_type(words_->size());
+    }
+    return column_;
+  }
+
+ private:
+  Recode add_words(const Dictionary& words) {
+    Recode recode{static_cast<std::uint32_t>(kMissingCode)};
+    for (std::uint64_t i = 0; i < words.size(); ++i) recode.push_back(words_->add(words[i]));
+    return recode;
+  }
+
+  Column column_;
+  std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();
+};
+
+/// Places the pieces along the axis and merges what they say of themselves.
+Schema merge_schemas(std::vector<Piece>& pieces, Axis axis) {
+  for (const Piece& piece : pieces) {
+    if (!piece.store->text_columns().empty()) {
+      fail(*piece.store, Errc::unsupported,
+           "column " + shown(piece.store->text_columns().front().label) +
+               " can only be shown, not put together; choose columns of numbers");
+    }
+  }
+  Schema all = pieces.front().store->schema();
+  std::vector<ColumnMerge> merges(all.columns.begin(), all.columns.end());
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    Piece& piece = pieces[i];
+    const Store& store = *piece.store;
+    const Schema& next = store.schema();
+    if (next.kind != all.kind) {
+      fail(store, Errc::invalid_argument,
+           "a matrix and a frame cannot be put together; this is a " +
+               std::string(next.kind == ObjectKind::frame ? "frame" : "matrix"));
+    }
+    std::uint64_t Schema::*along = axis == Axis::rows ? &Schema::rows : &Schema::cols;
+    std::uint64_t Schema::*across = axis == Axis::rows ? &Schema::cols : &Schema::rows;
+    if (next.*across != all.*across) {
+      fail(store, Errc::invalid_argument,
+           "has " + std::to_string(next.*across) + (axis == Axis::rows ? " columns" : " rows") +
+               " where the others have " + std::to_string(all.*across));
+    }
+    (axis == Axis::rows ? piece.first_row : piece.first_col) = all.*along;
+    if (next.*along > std::numeric_limits<std::uint64_t>::max() - all.*along) {
+      fail(store, Errc::invalid_argument, "more than 2^64 rows or columns in all");
+    }
+    all.*along += next.*along;
+    if (all.kind == ObjectKind::matrix) {
+      all.value_type = common_type(all.value_type, next.value_type);
+      if (next.storage == Storage::dense) all.storage = Storage::dense;
+    } else if (axis == Axis::columns) {
+      all.columns.insert(all.columns.end(), next.columns.begin(), next.columns.end());
+    } else {
+      piece.recode.resize(next.columns.size());
+      for (std::size_t c = 0; c < next.columns.size(); ++c) {
+        piece.recode[c] = merges[c].add(store, next.columns[c]);
+      }
+    }
+  }
+  if (all.kind == ObjectKind::frame && axis == Axis::rows) {
+    for (std::size_t c = 0; c < merges.size(); ++c) all.columns[c] = merges[c].finish();
+  }
+  return all;
+}
+
+EntryTable move_entries(const std::vector<Piece>& pieces) {
+  EntryTable entries;
+  std::uint64_t n = 0;
+  for (const Piece& piece : pieces) n += piece.store->index().size();
+  entries.reserve(n);
+  for (const Piece& piece : pieces) {
+    const BlockIndex& index = piece.store->index();
+    piece.store->require_whole_index();
+    for (std::uint64_t i = 0; i < index.size(); ++i) {
+      Entry entry = index.entry(i);
+      entry.pos.rx += piece.first_row;
+      entry.pos.cx += piece.first_col;
+      entry.offset = i;
+      entry.bytes = entry.hash = 0;
+      entries.push_back(entry);
+    }
+  }
+  return entries;
+}
+
+std::shared_ptr<const Store> concat_stores(std::vector<Piece> pieces, Axis axis) {
+  Schema schema = merge_schemas(pieces, axis);
+  const auto file = pieces.front().store->shared_file();
+  BlockIndex index =
+      BlockIndex::from_entries(move_entries(pieces), schema.rows, schema.cols, file->name());
+  const Codec& codec = codec_for(pieces, schema.kind == ObjectKind::frame);
+  auto state = std::make_unique<ConcatState>();
+  state->axis = axis;
+  state->pieces = std::move(pieces);
+  return std::make_shared<const Store>(file, std::move(schema), std::move(index), codec,
+                                       std::move(state));
+}
+
+}  // namespace
+
+}  // namespace detail
+
+std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis) {
+  if (parts.empty()) throw Error(Errc::invalid_argument, "there is nothing to put together");
+  std::vector<detail::Piece> pieces;
+  for (const auto& part : parts) {
+    pieces.push_back(
+        {std::visit([](const BlockedObject& o) { return o.share(); }, part), 0, 0, {}});
+  }
+  auto store = detail::concat_stores(std::move(pieces), axis);
+  if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
+  return Matrix(std::move(store));
+}
+
+}  // namespace dapple
