@@ -19,6 +19,18 @@ namespace dapple::cli {
 
 namespace {
 
+/// What a column's numbers mean, as further keys; nothing for plain numbers.
+std::string meaning_json(const Meaning& meaning) {
+  std::string text;
+  if (meaning.kind != MeaningKind::number) text += fmt::format(R"(,"meaning":"{}")", name(meaning.kind));
+  if (meaning.has_words()) text += fmt::format(R"(,"words":{})", meaning.words->size());
+  if (meaning.has_time()) {
+    text += fmt::format(R"(,"unit":"{}","zone":{})", name(meaning.unit), json_string(meaning.zone));
+  }
+  if (meaning.missing) text += R"(,"missing":true)";
+  return text;
+}
+
 constexpr std::size_t kLabelWidth = 40;  // on a terminal
 constexpr std::size_t kDetailWidth = 100;
 constexpr std::uint64_t kLinesOnTerminal = 24;
@@ -69,8 +81,9 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
     const Frame& frame = std::get<Frame>(object);
     out.print(R"(,"kind":"frame","rows":{},"cols":{},"columns":[)", o.rows(), o.cols());
     for (std::uint64_t col = 0; col < frame.cols(); ++col) {
-      out.print(R"({}{{"label":{},"value_type":"{}"}})", col == 0 ? "" : ",",
-                json_string(frame.label(col)), name(frame.column_type(col)));
+      out.print(R"({}{{"label":{},"value_type":"{}"{}}})", col == 0 ? "" : ",",
+                json_string(frame.label(col)), name(frame.column_type(col)),
+                meaning_json(frame.column_info(col).meaning));
     }
     out.write("]");
   }
@@ -142,6 +155,19 @@ std::string index_text(const BlockedObject& object, const std::string& file) {
                 : "scanned";
 }
 
+/// "f64", "category of 3 words", "timestamp[us, UTC], some missing".
+std::string type_text(const Column& column) {
+  const Meaning& meaning = column.meaning;
+  std::string text(meaning.kind == MeaningKind::number ? name(column.value_type)
+                                                       : name(meaning.kind));
+  if (meaning.has_words()) text += fmt::format(" of {}", counted(meaning.words->size(), "word"));
+  if (meaning.has_time()) {
+    text += fmt::format("[{}{}{}]", name(meaning.unit), meaning.zone.empty() ? "" : ", ",
+                        printable(meaning.zone));
+  }
+  return meaning.missing ? text + ", some missing" : text;
+}
+
 /// "11 f64, 2 i64": how many columns have which type.
 std::string type_summary(const Frame& frame) {
   std::array<std::uint64_t, kValueTypes.size() + 1> counts{};
@@ -169,7 +195,7 @@ void for_each_column(const Frame& frame, std::uint64_t most, std::size_t label_w
            printable(texts[k].type) + (texts[k].readable ? "" : ", not readable"));
     }
     if (col == frame.cols()) break;
-    take(label_text(frame.label(col), label_width), std::string(name(frame.column_type(col))));
+    take(label_text(frame.label(col), label_width), type_text(frame.column_info(col)));
   }
 }
 

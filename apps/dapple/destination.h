@@ -14,6 +14,7 @@ struct Destination {
   std::string to;    // the format's name; empty: told from the path's extension
   bool force = false;
   bool drop_labels = false;
+  bool stored_numbers = false;
   bool short_floats = false;
   bool sync = true;
 
@@ -24,7 +25,7 @@ struct Destination {
 /// may pass: it does not mean standard output.
 void take_output(const std::string& text, Destination& destination);
 
-/// --to, --force, --drop-labels, --short-floats and --no-sync.
+/// --to, --force, --drop-labels, --stored-numbers, --short-floats and --no-sync.
 void add_destination_flags(Command& command, Destination& destination);
 
 /// The format to write. Throws UsageError when neither --to nor the extension tells, or when the

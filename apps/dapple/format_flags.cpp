@@ -28,12 +28,21 @@ void take_type(const std::string& text, OpenOptions& options) {
     options.futhark.types.push_back(text);
     return;
   }
-  const auto type = find_value_type(std::string_view(text).substr(at + 1));
-  if (!type) {
-    throw UsageError(fmt::format(
-        "--type {}: the type must be one of u8 to u64, i8 to i64, f32, f64", printable(text)));
+  const std::string label = text.substr(0, at);
+  const std::string_view wanted = std::string_view(text).substr(at + 1);
+  if (const auto type = find_value_type(wanted)) {
+    options.csv.types[label] = *type;
+    return;
   }
-  options.csv.types[text.substr(0, at)] = *type;
+  for (const MeaningKind kind : {MeaningKind::boolean, MeaningKind::timestamp,
+                                 MeaningKind::duration, MeaningKind::category, MeaningKind::text}) {
+    if (name(kind) != wanted) continue;
+    options.csv.meanings[label] = kind;
+    return;
+  }
+  throw UsageError(fmt::format("--type {}: the type must be one of u8 to u64, i8 to i64, f32, f64, "
+                               "boolean, timestamp, duration, category, text",
+                               printable(text)));
 }
 
 void take_header(bool header, CsvOptions& csv) {
@@ -101,7 +110,7 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
     throw UsageError(fmt::format("--type must be LABEL=TYPE with csv, not '{}'",
                                  printable(options.futhark.types.front())));
   }
-  require(!options.csv.types.empty(), "--type LABEL=TYPE", "csv");
+  require(!options.csv.types.empty() || !options.csv.meanings.empty(), "--type LABEL=TYPE", "csv");
   require(options.csv.header.has_value(),
           options.csv.header.value_or(false) ? "--header" : "--no-header", "csv");
   require(options.csv.delimiter.has_value(), "--delimiter", "csv");

@@ -52,6 +52,8 @@ std::string_view advice(Remedy remedy) noexcept {
       return "--allow-loss rounds it";
     case Remedy::drop_labels:
       return "--drop-labels leaves them out";
+    case Remedy::stored_numbers:
+      return "--stored-numbers writes the numbers that stand for them, --column chooses others";
     case Remedy::other_columns:
       return "--column chooses others, --drop-unsupported leaves these out";
     case Remedy::gunzip:

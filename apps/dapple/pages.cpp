@@ -93,13 +93,29 @@ void CellPages::load_matrix(const Matrix& matrix, Range rows, Range cols,
   });
 }
 
+namespace {
+
+/// A word, a time, a truth value; nothing for a missing cell.
+template <Value T>
+std::string described_text(const Column& column, T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  std::string text;
+  append_text(column, bits, text);
+  return column.meaning.has_words() ? printable(text) : text;
+}
+
+}  // namespace
+
 void CellPages::load_column(const Frame& frame, Range rows, std::uint64_t col,
                             PageColumn& column) const {
   column.label = frame.label(col);
   visit_type(frame.column_type(col), [&](auto tag) {
     using T = decltype(tag);
-    for (const T value : frame.read_column<T>(col, rows, options_)) {
-      column.cells.push_back(cell_text(value));
+    const auto values = frame.read_column<T>(col, rows, options_);
+    const Column& info = frame.column_info(col);
+    for (const T value : values) {
+      column.cells.push_back(is_plain(info) ? cell_text(value) : described_text(info, value));
     }
   });
 }

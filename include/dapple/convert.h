@@ -48,6 +48,9 @@ struct ConvertOptions {
   Absent absent = Absent::error;
   unsigned threads = 1;      // 0: one per processor
   WriteOptions write;        // `overwrite` and `sync` hold for every format, the rest for dbdf
+  /// Of columns of words, times and truth values, where the target has no place for these: the codes,
+  /// ticks and numbers that are stored.
+  bool stored_numbers = false;
   bool drop_labels = false;  // of a frame, where the target has no place for labels
   /// Of f32 cells in csv and mtx, which have no value types: false writes the digits that read back
   /// to the same value as f64 (0.1f as 0.10000000149011612), true the fewest that do as f32 (0.1).

@@ -35,6 +35,7 @@ enum class Remedy : std::uint8_t {
   value_type,      // ConvertOptions::value_type
   allow_loss,      // ConvertOptions::allow_loss
   drop_labels,     // ConvertOptions::drop_labels
+  stored_numbers,  // ConvertOptions::stored_numbers
   other_columns,   // IdvOptions::drop_unsupported, or ::columns
   gunzip,          // read what gzip -d gives
 };

@@ -63,11 +63,26 @@ void require_no_labels(const Source& source, const Format& format) {
   }
 }
 
+/// Throws unsupported: a column's numbers stand for something that the format cannot say.
+void require_plain_numbers(const Source& source, const Format& format) {
+  for (const Column& column : source.schema().columns) {
+    if (is_plain(column)) continue;
+    const bool missing = column.meaning.kind == MeaningKind::number;
+    throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+                "column " + shown(column.label) +
+                    (missing ? " has missing values"
+                             : " is a " + std::string(name(column.meaning.kind))) +
+                    ", which " + std::string(format.info.name) + " has no place for",
+                Remedy::stored_numbers);
+  }
+}
+
 Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
   auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
   Source source(std::move(store), part, options);
   if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
+  if (!format.holds_meanings && !options.stored_numbers) require_plain_numbers(source, format);
   if (!format.holds_labels && !options.drop_labels) require_no_labels(source, format);
   return source;
 }

@@ -29,7 +29,12 @@ constexpr std::array kTable = {
            dbdf::recognise_dbdf,
            dbdf::open_dbdf,
            nullptr,
-           dbdf::write_dbdf},
+           dbdf::write_dbdf,
+           false,
+           true,
+           false,
+           nullptr,
+           true},
     Format{{"daphne", "DAPHNE runtime file", "", true, true, false},
            daphne::recognise_daphne,
            daphne::open_daphne,
@@ -80,6 +85,8 @@ constexpr std::array kTable = {
            nullptr,
            true,
            true,
+           true,
+           nullptr,
            true},
 };
 

@@ -41,6 +41,9 @@ struct Format {
   /// Throws corrupt for values of a block that can be read, but that the format does not allow.
   /// Null: there are none.
   void (*check_values)(const Store&, const Entry&) = nullptr;
+  /// Words, times, truth values and missing cells are written as such; otherwise they are an error,
+  /// or the stored numbers where those are asked for.
+  bool holds_meanings = false;
 };
 
 /// One row per format. Formats are asked in this order: files of the DAPHNE runtime start like

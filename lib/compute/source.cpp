@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/object/column_runs.h"
 
@@ -56,7 +57,16 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
   }
   if (options_.value_type) {
     schema_.value_type = *options_.value_type;
-    for (Column& column : schema_.columns) column.value_type = *options_.value_type;
+    for (Column& column : schema_.columns) {
+      if (column.meaning.kind != MeaningKind::number) {
+        throw Error(Errc::invalid_argument, store_->file().name(), std::nullopt,
+                    "column " + shown(column.label) + " is a " +
+                        std::string(name(column.meaning.kind)) +
+                        ", which cannot be given another value type");
+      }
+      column.value_type = *options_.value_type;
+      column.meaning = {};
+    }
   }
 }
 

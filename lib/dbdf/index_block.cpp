@@ -14,7 +14,7 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint32_t kIndexVersion = 1;
-constexpr std::uint32_t kOrdered = 1, kEven = 2;  // flags
+constexpr std::uint32_t kOrdered = 1, kEven = 2, kHints = 4;  // flags
 
 using Line = std::array<std::byte, kLine>;
 
@@ -42,7 +42,8 @@ std::uint64_t trailer_hash(const std::byte* trailer, std::uint64_t file_size) {
   return xxh3({trailer, trailer_at::hash}, file_size);
 }
 
-Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_t table_hash) {
+Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_t table_hash,
+                  bool hints) {
   const TileShape tile = index.grid() ? index.grid()->tile : TileShape{};
   Line line{};
   std::byte* p = line.data();
@@ -54,7 +55,8 @@ Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_
   store_le(p + trailer_at::tile_cols, tile.cols);
   store_le(p + trailer_at::version, kIndexVersion);
   store_le(p + trailer_at::flags,
-           (index.file_order().empty() ? 0 : kOrdered) | (index.lies_evenly() ? kEven : 0));
+           (index.file_order().empty() ? 0 : kOrdered) | (index.lies_evenly() ? kEven : 0) |
+               (hints ? kHints : 0));
   store_le(p + trailer_at::hash, trailer_hash(p, file_size));
   std::memcpy(p + trailer_at::magic, kTrailerTag, 8);
   return line;
@@ -68,7 +70,7 @@ std::uint64_t index_bytes(const BlockIndex& index) {
 }
 
 void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
-                const std::function<void(std::span<const std::byte>)>& put) {
+                bool hints, const std::function<void(std::span<const std::byte>)>& put) {
   Xxh3 table_hash;
   const auto add = [&](std::span<const std::byte> bytes) {
     table_hash.add(bytes);
@@ -84,7 +86,7 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
   add(std::as_bytes(index.tree()));
   const std::uint64_t middle = 8 * (index.file_order().size() + index.tree().size());
   add(std::span<const std::byte>(Line{}).first(round_up(middle, kLine) - middle));
-  put(make_trailer(index, file_size, table_hash.value()));
+  put(make_trailer(index, file_size, table_hash.value(), hints));
 }
 
 namespace {
@@ -126,6 +128,7 @@ std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first)
     return std::nullopt;
   }
   trailer.payload = file.size() - bytes;
+  trailer.hints = (flags & kHints) != 0;
   trailer.table_hash = load_le<std::uint64_t>(p + trailer_at::table_hash);
   place.hash = trailer.table_hash;
   place.entries = trailer.payload + kLine;

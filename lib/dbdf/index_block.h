@@ -31,7 +31,7 @@ std::uint64_t index_bytes(const BlockIndex& index);
 /// Hands out the index payload in order, in pieces. It will be the end of a file of `file_size`
 /// bytes; `header_hash` is that of the header of the file whose blocks it lists.
 void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
-                const std::function<void(std::span<const std::byte>)>& put);
+                bool hints, const std::function<void(std::span<const std::byte>)>& put);
 
 /// What the trailer at the end of a file says.
 struct Trailer {
@@ -39,6 +39,7 @@ struct Trailer {
   std::uint64_t table_hash = 0;  // of all payload bytes before the trailer
   BlockIndex::Place place;       // without `origin` and `run`; see `complete`
   bool even = false;             // the entries are the tiles of a run
+  bool hints = false;            // a hint ends right before the index block (hints.h)
 };
 
 /// True when the file ends as every trailer does. Reads the end of the file only.

@@ -86,7 +86,7 @@ void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
   OutputFile out(sidecar_path(path), true);
   const auto put = [&](std::span<const std::byte> bytes) { out.append(bytes); };
   put(make_binding(data, body));
-  emit_index(index, xxh3(data.bytes(0, body)), kLine + index_bytes(index), put);
+  emit_index(index, xxh3(data.bytes(0, body)), kLine + index_bytes(index), false, put);
   require_unchanged(data, path);
   out.publish();
 }

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "lib/dbdf/care/inspect.h"
+#include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
 #include "lib/dbdf/write/block_writer.h"
 
 namespace dapple::detail::dbdf {
@@ -20,6 +22,28 @@ void require_repairable(const MappedFile& file) {
   }
 }
 
+namespace {
+
+/// Gives the columns the meanings that the file has for them; a finding when those are damaged.
+void keep_meanings(const std::shared_ptr<MappedFile>& file, std::uint64_t body, Schema& schema,
+                   std::vector<Error>& lost) {
+  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+  if (!trailer || schema.kind != ObjectKind::frame) return;
+  std::vector<Column> columns = schema.columns;
+  try {
+    const auto hint = find_hint(*file, body, *trailer, kColumnsTag);
+    if (!hint) return;
+    read_columns(file, hint->offset, hint->bytes, columns);
+    emit_columns(columns);  // reads every word
+    schema.columns = std::move(columns);
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    lost.push_back(e);
+  }
+}
+
+}  // namespace
+
 RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::filesystem::path& out,
                          const WriteOptions& options, const TakeProgress& progress) {
   std::uint64_t body = 0;
@@ -29,6 +53,7 @@ RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::fil
   report.lost = std::move(found.findings);
   report.blocks_lost = found.lost;
   report.blocks_kept = found.sound.size();
+  keep_meanings(file, body, schema, report.lost);
   BlockWriter writer(out, std::move(schema), options, Gaps::leave);
   for (std::uint64_t i = 0; i < found.sound.size(); ++i) {
     const Entry e = found.sound[i];

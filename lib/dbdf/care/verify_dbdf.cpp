@@ -3,7 +3,9 @@
 #include <string>
 
 #include "lib/dbdf/care/inspect.h"
+#include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/object/entry_summary.h"
@@ -126,6 +128,31 @@ void check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& sch
   }
 }
 
+/// Damaged hints; at Level::payload also damaged content, and meanings that cannot be.
+void check_hints(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
+                 const Trailer& trailer, Schema schema, Level level,
+                 std::vector<Error>& findings) {
+  try {
+    for_each_hint(*file, body, trailer, [&](std::string_view tag, const Hint& hint) {
+      if (level == Level::structure) return;
+      if (!is_whole(*file, hint)) {
+        findings.emplace_back(Errc::corrupt, file->name(), hint.offset,
+                              "the hint " + std::string(tag) + " does not match its hash");
+      } else if (tag == kColumnsTag && schema.kind == ObjectKind::frame) {
+        read_columns(file, hint.offset, hint.bytes, schema.columns);
+        for (const Column& column : schema.columns) {
+          if (column.meaning.has_words() && column.meaning.words->size() > 0) {
+            static_cast<void>((*column.meaning.words)[0]);
+          }
+        }
+      }
+    });
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    findings.push_back(e);
+  }
+}
+
 }  // namespace
 
 VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
@@ -152,6 +179,7 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
     } else {
       IndexCheck(file, *trailer, findings).run(found, schema);
     }
+    check_hints(file, body, *trailer, schema, level, findings);
   } else if (found.had_index) {
     findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
                           "the index trailer does not match its hash or the file, which is read "

@@ -1,6 +1,8 @@
 #include "lib/dbdf/read/open_dbdf.h"
 
+#include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/sidecar.h"
@@ -101,6 +103,11 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
     return open_without_index(std::move(file), body, std::move(schema), options);
   }
   if (options.check != Check::never) trailer->even = false;  // each entry has a hash
+  if (trailer->hints && schema.kind == ObjectKind::frame) {
+    if (const auto columns = find_hint(*file, body, *trailer, kColumnsTag)) {
+      read_columns(file, columns->offset, columns->bytes, schema.columns);
+    }
+  }
   BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
   auto store =
       std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);

@@ -12,6 +12,7 @@
 #include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/write/encode_rows.h"
 #include "lib/dbdf/write/tiling.h"
@@ -355,7 +356,13 @@ WriteSummary BlockWriter::finish() {
     const BlockIndex index =
         BlockIndex::from_entries(file_.take_entries(), schema_.rows, schema_.cols, file_.name());
     summary.counts = index.counts();
-    if (!options_.plain) file_.put_index(index, xxh3(dbdf::emit_header(schema_)));
+    if (!options_.plain) {
+      dbdf::HintWriter hints;
+      if (auto columns = dbdf::emit_columns(schema_.columns); !columns.empty()) {
+        hints.add(std::move(columns));
+      }
+      file_.put_index(index, xxh3(dbdf::emit_header(schema_)), hints);
+    }
   } catch (const Error& e) {
     if (e.code() == Errc::corrupt) {
       throw Error(Errc::invalid_argument, file_.name(), std::nullopt, e.detail(), e.remedy());

@@ -205,9 +205,18 @@ void ItemFile::append_padding(std::uint64_t align) {
   put_padding(bytes, tail_);
 }
 
-// The index is a dense u8 block of rows of 64 bytes, with its payload aligned to 64.
-void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
-  append_padding(kLine);
+// The index is a dense u8 block of rows of 64 bytes, with its payload aligned to 64. Hints come
+// right before it, so padding comes before the first of them.
+void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash,
+                         const HintWriter& hints) {
+  if (hints.empty()) {
+    append_padding(kLine);
+  } else {
+    std::uint64_t gap = (hints.alignment() + kLine - tail_.offset() % kLine) % kLine;
+    while (gap != 0 && gap < kPaddingHeader + kTag) gap += kLine;
+    if (gap != 0) put_padding(gap, tail_);
+    hints.emit(tail_.offset(), [&](std::span<const std::byte> part) { tail_.put(part); });
+  }
   const std::uint64_t bytes = index_bytes(index);
   Entry block;
   block.pos = kAuxiliaryPos;
@@ -221,7 +230,7 @@ void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash) {
   block.rows = static_cast<std::uint32_t>(bytes / kLine);
   block.cols = kLine;
   emit_item_header(tail_.claim(kPaddingHeader), block);
-  emit_index(index, header_hash, tail_.offset() + bytes,
+  emit_index(index, header_hash, tail_.offset() + bytes, !hints.empty(),
              [&](std::span<const std::byte> part) { tail_.put(part); });
 }
 

@@ -16,6 +16,7 @@
 
 #include "dapple/writer.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
 #include "lib/io/file.h"
 #include "lib/io/piece_buffer.h"
 #include "lib/object/index.h"
@@ -50,7 +51,7 @@ class ItemFile {
   /// What was put, in file order. This and the following REQUIRE that no thread is putting items.
   const EntryTable& entries();
   EntryTable take_entries();
-  void put_index(const BlockIndex& index, std::uint64_t header_hash);
+  void put_index(const BlockIndex& index, std::uint64_t header_hash, const HintWriter& hints);
   /// Publishes the file and returns its size. Throws io also when an item could not be put.
   std::uint64_t publish(bool sync);
   /// Throws io when an item could not be put, so that the file may have a hole.

@@ -1,0 +1,108 @@
+#include "lib/dbdf/hints.h"
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "lib/base/bytes.h"
+#include "lib/dbdf/header.h"
+#include "lib/io/hash.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
+
+/// Of a trailer's first fields, its seed the byte where the trailer is.
+std::uint64_t trailer_hash(const std::byte* trailer, std::uint64_t at) noexcept {
+  return xxh3({trailer, hint_at::own_hash}, at);
+}
+
+std::uint64_t payload_bytes(const std::vector<std::byte>& content) noexcept {
+  return round_up(content.size() + kHintTrailer, kLine);
+}
+
+}  // namespace
+
+void HintWriter::add(std::vector<std::byte> content) {
+  const std::uint64_t lines = payload_bytes(content) / kLine;
+  if (lines > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(Errc::unsupported, "the dictionaries of the columns take more than 256 GiB");
+  }
+  contents_.push_back(std::move(content));
+}
+
+std::uint64_t HintWriter::alignment() const noexcept {
+  // Payloads are whole lines, so each block shifts the next one by its header.
+  const std::uint64_t headers = (contents_.size() + 1) * kBlockHeader;
+  return (kLine - headers % kLine) % kLine;
+}
+
+void HintWriter::emit(std::uint64_t offset,
+                      const std::function<void(std::span<const std::byte>)>& put) const {
+  bool more = false;
+  for (const std::vector<std::byte>& content : contents_) {
+    const std::uint64_t bytes = payload_bytes(content);
+    Entry block;
+    block.pos = kAuxiliaryPos;
+    block.kind = BlockKind::dense;
+    block.rows = static_cast<std::uint32_t>(bytes / kLine);
+    block.cols = kLine;
+    std::byte header[kBlockHeader];
+    emit_item_header(header, block);
+    std::vector<std::byte> end(bytes - content.size());
+    std::byte* const trailer = end.data() + end.size() - kHintTrailer;
+    store_le(trailer + hint_at::bytes, std::uint64_t{content.size()});
+    store_le(trailer + hint_at::hash, xxh3(content));
+    std::memcpy(trailer + hint_at::tag, content.data(), kTag);
+    store_le(trailer + hint_at::flags, more ? kMoreHints : 0);
+    offset += kBlockHeader + bytes;
+    store_le(trailer + hint_at::own_hash, trailer_hash(trailer, offset - kHintTrailer));
+    put(header);
+    put(content);
+    put(end);
+    more = true;
+  }
+}
+
+void for_each_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
+                   const std::function<void(std::string_view, const Hint&)>& f) {
+  bool more = trailer.hints;
+  std::uint64_t end = trailer.payload - kBlockHeader;  // where the block after the hint starts
+  while (more) {
+    const std::uint64_t room = end < first ? 0 : end - first;
+    const auto fail = [&] {
+      throw Error(Errc::corrupt, file.name(), end,
+                  "the hints before the index are damaged; repair the file to get rid of them");
+    };
+    if (room < kBlockHeader + kHintTrailer) fail();
+    const std::byte* const p = file.at(end - kHintTrailer, kHintTrailer);
+    if (load_le<std::uint64_t>(p + hint_at::own_hash) != trailer_hash(p, end - kHintTrailer)) {
+      fail();
+    }
+    const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
+    if (bytes < kTag || bytes > room - kBlockHeader - kHintTrailer) fail();
+    const std::uint64_t payload = round_up(bytes + kHintTrailer, kLine);
+    if (payload > room - kBlockHeader) fail();
+    const Hint hint{end - payload, bytes, load_le<std::uint64_t>(p + hint_at::hash)};
+    more = (load_le<std::uint32_t>(p + hint_at::flags) & kMoreHints) != 0;
+    f({reinterpret_cast<const char*>(p) + hint_at::tag, kTag}, hint);
+    end = hint.offset - kBlockHeader;
+  }
+}
+
+std::optional<Hint> find_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
+                              std::string_view tag) {
+  std::optional<Hint> found;
+  for_each_hint(file, first, trailer, [&](std::string_view name, const Hint& hint) {
+    if (name == tag) found = hint;
+  });
+  return found;
+}
+
+bool is_whole(const MappedFile& file, const Hint& hint) {
+  return xxh3(file.bytes(hint.offset, hint.bytes)) == hint.hash;
+}
+
+}  // namespace dapple::detail::dbdf
