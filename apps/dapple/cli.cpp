@@ -82,8 +82,15 @@ Command::~Command() = default;
 
 void Command::operand(const std::string& name, std::string& target, std::string help) {
   app_->add_option(name, target);
-  operands_.emplace_back(name, &target);
+  operands_.emplace_back(name, [&target] { return target.empty(); });
   operand_lines_.push_back({name, std::move(help)});
+}
+
+void Command::operands(const std::string& name, std::vector<std::string>& target,
+                       std::string help) {
+  app_->add_option(name, target);
+  operands_.emplace_back(name, [&target] { return target.empty(); });
+  operand_lines_.push_back({name + "...", std::move(help)});
 }
 
 void Command::section(std::string title) { flag_lines_.push_back({std::move(title), {}}); }
@@ -131,8 +138,8 @@ void Command::parse(const Arguments& arguments) {
     throw UsageError(
         fmt::format("{} '{}'", is_flag ? "unknown flag" : "unexpected argument", printable(extra)));
   }
-  for (const auto& [name, target] : operands_) {
-    if (target->empty()) throw UsageError(name + " is missing");
+  for (const auto& [name, missing] : operands_) {
+    if (missing()) throw UsageError(name + " is missing");
   }
 }
 

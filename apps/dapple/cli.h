@@ -64,6 +64,8 @@ class Command {
 
   /// The next operand, which must be given. Targets must outlive `parse`.
   void operand(const std::string& name, std::string& target, std::string help);
+  /// All further operands, of which there must be one. The last of the operands.
+  void operands(const std::string& name, std::vector<std::string>& target, std::string help);
   /// A heading for the flags that follow, in the help.
   void section(std::string title);
   void flag(const std::string& names, bool& target, std::string help);
@@ -86,7 +88,7 @@ class Command {
 
   std::unique_ptr<CLI::App> app_;
   Verb verb_;
-  std::vector<std::pair<std::string, const std::string*>> operands_;
+  std::vector<std::pair<std::string, std::function<bool()>>> operands_;  // names; true if missing
   std::vector<Line> operand_lines_, flag_lines_;
 };
 

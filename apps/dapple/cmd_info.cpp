@@ -22,7 +22,8 @@ namespace {
 /// What a column's numbers mean, as further keys; nothing for plain numbers.
 std::string meaning_json(const Meaning& meaning) {
   std::string text;
-  if (meaning.kind != MeaningKind::number) text += fmt::format(R"(,"meaning":"{}")", name(meaning.kind));
+  if (meaning.kind != MeaningKind::number)
+    text += fmt::format(R"(,"meaning":"{}")", name(meaning.kind));
   if (meaning.has_words()) text += fmt::format(R"(,"words":{})", meaning.words->size());
   if (meaning.has_time()) {
     text += fmt::format(R"(,"unit":"{}","zone":{})", name(meaning.unit), json_string(meaning.zone));

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "dapple/error.h"
+#include "input.h"
 #include "progress.h"
 #include "text.h"
 
@@ -57,6 +58,13 @@ const FormatInfo& named_format(const Destination& destination) {
     if (matches) return format;
   }
   fail_unknown_format(destination);
+}
+
+/// Text columns that are written as well.
+std::uint64_t readable_texts(const BlockedObject& object) {
+  const auto texts = object.text_columns();
+  return static_cast<std::uint64_t>(std::count_if(
+      texts.begin(), texts.end(), [](const TextColumn& column) { return column.readable; }));
 }
 
 /// Sends a format's bytes to standard output; refuses binary ones on a terminal.
@@ -133,7 +141,7 @@ void require_replaceable(const Destination& destination) {
   }
   const bool exists =
       std::filesystem::exists(std::filesystem::symlink_status(destination.path, ignored));
-  if (exists && !destination.force) {
+  if (exists && !destination.force && !destination.append) {
     throw Error(Errc::invalid_argument, destination.path, std::nullopt, "the file exists already",
                 Remedy::overwrite);
   }
@@ -152,9 +160,30 @@ std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const
   options.stored_numbers = destination.stored_numbers;
   options.short_floats = destination.short_floats;
   options.progress = [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); };
+  if (destination.append && std::filesystem::exists(destination.path)) {
+    return append(destination.path, in, options);
+  }
   if (!destination.is_stdout()) return convert(in, part, destination.path, options);
   convert(in, part, StdoutSink(console.out), options);
   return std::nullopt;
+}
+
+std::string summary_text(const Destination& destination, const std::variant<Matrix, Frame>& in,
+                         const Selection& part, const ConvertOptions& options,
+                         const WriteSummary& written) {
+  const BlockedObject& o = base(in);
+  const auto* matrix = std::get_if<Matrix>(&in);
+  const std::string type =
+      matrix == nullptr ? "frame"
+                        : std::string(name(options.value_type.value_or(matrix->value_type())));
+  const BlockCounts& counts = written.counts;
+  const std::string size =
+      counts.total == 0
+          ? human_size(written.bytes)
+          : fmt::format("{} ({})", counted(counts.total, "block"), kinds_text(counts));
+  return fmt::format("{}: {} x {}, {}, {}", printable(destination.path),
+                     part.rows.value_or(Range{0, o.rows()}).size(),
+                     part.cols ? part.cols->size() : o.cols() + readable_texts(o), type, size);
 }
 
 }  // namespace dapple::cli

@@ -13,6 +13,7 @@ struct Destination {
   std::string path;  // "-" or empty: standard output
   std::string to;    // the format's name; empty: told from the path's extension
   bool force = false;
+  bool append = false;  // rows go behind those of the file
   bool drop_labels = false;
   bool stored_numbers = false;
   bool short_floats = false;
@@ -33,13 +34,18 @@ void add_destination_flags(Command& command, Destination& destination);
 const FormatInfo& format_to_write(const Destination& destination);
 
 /// Throws invalid_argument when the path names something that may not be replaced: an existing
-/// file without --force, a folder, a device.
+/// file without --force or --append, a folder, a device.
 void require_replaceable(const Destination& destination);
 
-/// Writes `part` of `in` to the destination, with a progress bar. Returns the summary of the
-/// published file; nothing for standard output.
+/// Writes `part` of `in` to the destination, or all of it behind the rows that are there, with a
+/// progress bar. Returns the summary of the published file; nothing for standard output.
 std::optional<WriteSummary> deliver(const std::variant<Matrix, Frame>& in, const Selection& part,
                                     const Destination& destination, ConvertOptions options,
                                     Console& console);
+
+/// "counts.dbdf: 50000 x 500, f64, 49 blocks (37 csr, 12 coo)".
+std::string summary_text(const Destination& destination, const std::variant<Matrix, Frame>& in,
+                         const Selection& part, const ConvertOptions& options,
+                         const WriteSummary& written);
 
 }  // namespace dapple::cli

@@ -40,9 +40,10 @@ void take_type(const std::string& text, OpenOptions& options) {
     options.csv.meanings[label] = kind;
     return;
   }
-  throw UsageError(fmt::format("--type {}: the type must be one of u8 to u64, i8 to i64, f32, f64, "
-                               "boolean, timestamp, duration, category, text",
-                               printable(text)));
+  throw UsageError(
+      fmt::format("--type {}: the type must be one of u8 to u64, i8 to i64, f32, f64, "
+                  "boolean, timestamp, duration, category, text",
+                  printable(text)));
 }
 
 void take_header(bool header, CsvOptions& csv) {
@@ -92,9 +93,9 @@ void add_idv_flags(Command& command, IdvOptions& idv) {
 void add_format_flags(Command& command, OpenOptions& options) {
   command.repeatable(
       "--type", "TYPE", [&options](const std::string& text) { take_type(text, options); },
-      "the value type of a CSV column as LABEL=TYPE (or NUMBER=TYPE), may be repeated; or the "
-      "types "
-      "of Futhark values, such as '[][]f32'");
+      "the value type of a CSV column as LABEL=TYPE (or NUMBER=TYPE), or boolean, timestamp, "
+      "duration, category or text; may be repeated. Or the types of Futhark values, such as "
+      "'[][]f32'");
   add_csv_flags(command, options.csv);
   add_futhark_flags(command, options.futhark);
   add_idv_flags(command, options.idv);

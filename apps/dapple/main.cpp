@@ -19,9 +19,9 @@ namespace dapple::cli {
 
 namespace {
 
-constexpr const Verb* kVerbs[] = {&kInfoVerb,   &kBlocksVerb, &kGetVerb,   &kConvertVerb,
-                                  &kIndexVerb,  &kVerifyVerb, &kStatsVerb, &kWhereVerb,
-                                  &kRepairVerb, &kShowVerb,   &kViewVerb};
+constexpr const Verb* kVerbs[] = {&kInfoVerb,   &kBlocksVerb, &kGetVerb,    &kConvertVerb,
+                                  &kConcatVerb, &kIndexVerb,  &kVerifyVerb, &kStatsVerb,
+                                  &kWhereVerb,  &kRepairVerb, &kShowVerb,   &kViewVerb};
 
 std::string usage() {
   std::string text =

@@ -5,7 +5,7 @@
 
 namespace dapple::cli {
 
-extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kIndexVerb, kVerifyVerb,
-    kRepairVerb, kShowVerb, kStatsVerb, kViewVerb, kWhereVerb;
+extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kConcatVerb, kIndexVerb,
+    kVerifyVerb, kRepairVerb, kShowVerb, kStatsVerb, kViewVerb, kWhereVerb;
 
 }  // namespace dapple::cli

@@ -46,10 +46,10 @@ struct ConvertOptions {
   std::optional<ValueType> value_type;  // of all cells of the output; unset: as they are
   bool allow_loss = false;              // values may be rounded, wrapped never, to `value_type`
   Absent absent = Absent::error;
-  unsigned threads = 1;      // 0: one per processor
-  WriteOptions write;        // `overwrite` and `sync` hold for every format, the rest for dbdf
-  /// Of columns of words, times and truth values, where the target has no place for these: the codes,
-  /// ticks and numbers that are stored.
+  unsigned threads = 1;  // 0: one per processor
+  WriteOptions write;    // `overwrite` and `sync` hold for every format, the rest for dbdf
+  /// Of columns of words, times and truth values, where the target has no place for these: the
+  /// codes, ticks and numbers that are stored.
   bool stored_numbers = false;
   bool drop_labels = false;  // of a frame, where the target has no place for labels
   /// Of f32 cells in csv and mtx, which have no value types: false writes the digits that read back
@@ -64,6 +64,17 @@ struct ConvertOptions {
 /// a CSV file would be next to a FILE.meta of DAPHNE's, which `overwrite` removes.
 WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
                      const std::filesystem::path& out, const ConvertOptions& options = {});
+
+/// Puts the rows of `rows` behind those of the dbdf file `file`. A new file takes its place, whole
+/// or not at all; whoever has the old one open keeps reading that. Its blocks are not read: the new
+/// file takes over their bytes, which costs next to nothing where the file system can share them,
+/// and a copy within the system elsewhere. Columns as in `concat`. Where numbers of the old rows
+/// would mean something else (a float among integers that f64 cannot hold all of) everything is
+/// written anew. Of the options, `to` and `value_type` are not used; without `write.tile`, tiles
+/// are those of the file. Throws what `concat` and `convert` throw; stale_index when the file
+/// changed meanwhile.
+WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix, Frame>& rows,
+                    const ConvertOptions& options = {});
 
 /// The same through a function that takes the bytes in order, for formats that stream.
 void convert(const std::variant<Matrix, Frame>& in, const Selection& part,

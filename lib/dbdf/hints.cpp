@@ -1,5 +1,6 @@
 #include "lib/dbdf/hints.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -19,14 +20,15 @@ std::uint64_t trailer_hash(const std::byte* trailer, std::uint64_t at) noexcept 
   return xxh3({trailer, hint_at::own_hash}, at);
 }
 
-std::uint64_t payload_bytes(const std::vector<std::byte>& content) noexcept {
-  return round_up(content.size() + kHintTrailer, kLine);
+/// Of a hint with that much content.
+std::uint64_t payload_bytes(std::uint64_t content) noexcept {
+  return round_up(content + kHintTrailer, kLine);
 }
 
 }  // namespace
 
 void HintWriter::add(std::vector<std::byte> content) {
-  const std::uint64_t lines = payload_bytes(content) / kLine;
+  const std::uint64_t lines = payload_bytes(content.size()) / kLine;
   if (lines > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(Errc::unsupported, "the dictionaries of the columns take more than 256 GiB");
   }
@@ -43,7 +45,7 @@ void HintWriter::emit(std::uint64_t offset,
                       const std::function<void(std::span<const std::byte>)>& put) const {
   bool more = false;
   for (const std::vector<std::byte>& content : contents_) {
-    const std::uint64_t bytes = payload_bytes(content);
+    const std::uint64_t bytes = payload_bytes(content.size());
     Entry block;
     block.pos = kAuxiliaryPos;
     block.kind = BlockKind::dense;
@@ -83,7 +85,7 @@ void for_each_hint(const MappedFile& file, std::uint64_t first, const Trailer& t
     }
     const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
     if (bytes < kTag || bytes > room - kBlockHeader - kHintTrailer) fail();
-    const std::uint64_t payload = round_up(bytes + kHintTrailer, kLine);
+    const std::uint64_t payload = payload_bytes(bytes);
     if (payload > room - kBlockHeader) fail();
     const Hint hint{end - payload, bytes, load_le<std::uint64_t>(p + hint_at::hash)};
     more = (load_le<std::uint32_t>(p + hint_at::flags) & kMoreHints) != 0;
@@ -102,7 +104,11 @@ std::optional<Hint> find_hint(const MappedFile& file, std::uint64_t first, const
 }
 
 bool is_whole(const MappedFile& file, const Hint& hint) {
-  return xxh3(file.bytes(hint.offset, hint.bytes)) == hint.hash;
+  const auto content = file.bytes(hint.offset, hint.bytes);
+  const std::uint64_t end = hint.offset + hint.bytes;
+  const auto zeros = file.bytes(end, hint.offset + payload_bytes(hint.bytes) - kHintTrailer - end);
+  return xxh3(content) == hint.hash &&
+         std::all_of(zeros.begin(), zeros.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 }  // namespace dapple::detail::dbdf

@@ -56,7 +56,7 @@ std::optional<Hint> find_hint(const MappedFile& file, std::uint64_t first, const
 void for_each_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
                    const std::function<void(std::string_view, const Hint&)>& f);
 
-/// True when the bytes of the hint are those that its hash was made of. O(bytes).
+/// True when the content is what its hash was made of, followed by nothing but zeros. O(bytes).
 bool is_whole(const MappedFile& file, const Hint& hint);
 
 }  // namespace dapple::detail::dbdf

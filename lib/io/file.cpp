@@ -251,6 +251,17 @@ void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) cons
   if (n > 0 && map_ != nullptr) advise(base(), offset, n, MADV_RANDOM);
 }
 
+std::uint64_t MappedFile::copy_within_system(int to, std::uint64_t begin,
+                                             std::uint64_t end) const noexcept {
+  auto in = static_cast<off_t>(begin), out = in;
+  while (begin < end) {
+    const ssize_t copied = ::copy_file_range(fd_.get(), &in, to, &out, end - begin, 0);
+    if (copied <= 0) break;
+    begin += static_cast<std::uint64_t>(copied);
+  }
+  return begin;
+}
+
 void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
   if (n == 0) return;  // the system takes zero for "to the end"
   if (const std::byte* base = this->base()) {

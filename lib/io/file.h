@@ -99,6 +99,10 @@ class MappedFile {
   /// Throws io for a file that is not intact; `reading` names what was being read.
   [[noreturn]] void fail_changed(const std::string& reading) const;
 
+  /// Copies bytes [begin, end) to the same place of another file within the system, up to where it
+  /// can. Returns where that is.
+  std::uint64_t copy_within_system(int to, std::uint64_t begin, std::uint64_t end) const noexcept;
+
   /// A hint that these bytes will be read at random, so that the system reads single pages and no
   /// megabytes around them.
   void expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept;
@@ -187,6 +191,9 @@ class OutputFile {
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   /// Writes several runs of bytes one after another; modifies `parts`. Any thread. Throws io.
   void write_at(std::uint64_t offset, std::span<iovec> parts) const;
+  /// Takes over bytes [begin, end) of `from`, at the same place. The file system may share them, or
+  /// copies them itself. Throws io.
+  void take_over(const MappedFile& from, std::uint64_t begin, std::uint64_t end) const;
   /// Drops everything that was written or reserved from `offset` on. Throws io.
   void cut(std::uint64_t offset) const;
   /// Writes after everything that `append` wrote before; one thread. Throws io.

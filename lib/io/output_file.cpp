@@ -168,6 +168,11 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
   }
 }
 
+void OutputFile::take_over(const MappedFile& from, std::uint64_t begin, std::uint64_t end) const {
+  begin = from.copy_within_system(fd_.get(), begin, end);
+  if (begin < end) write_at(begin, from.bytes(begin, end - begin));
+}
+
 void OutputFile::cut(std::uint64_t offset) const {
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(offset)); }) != 0) {
     throw_io(name_, "truncate", errno);

@@ -50,8 +50,7 @@ bool has_tag(const MappedFile& file, const Entry& e, const char* tag) {
          std::memcmp(file.at(e.offset + kDenseHeader, kTag), tag, kTag) == 0;
 }
 
-// No hash covers padding, but it is zeros, and a writer of indexes writes no other auxiliary
-// blocks. What else it holds does no harm, but is a sign of damage.
+// No hash covers padding, but it is zeros. What else it holds does no harm, but is a sign of damage.
 void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& findings) {
   const std::uint64_t payload = e.offset + kDenseHeader;
   std::uint64_t at = payload;
@@ -190,8 +189,7 @@ class Inspector {
     }
     after_no_cells_ = !item.holds_cells() && !item.auxiliary;
     if (!after_no_cells_) after_block_ = item.holds_cells();
-    const bool index = item.auxiliary && known_.payload() == e.offset + kDenseHeader;
-    if (item.auxiliary && !index && level_ == Level::payload && known_.complete()) {
+    if (item.auxiliary && level_ == Level::payload && known_.complete() && !known_.is_hint(e)) {
       check_padding(file_, e, out.findings);
     }
     if (!item.holds_cells()) return;
@@ -363,8 +361,7 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
   std::uint64_t items = 0;
   PlainWalk plain(*file, body, schema, [&](const Item& item, std::uint64_t end) {
     if (++items % kBetweenTells == 0) tell(0, end);
-    if (payload && known.complete() && item.auxiliary &&
-        item.entry.offset + kDenseHeader != *known.payload()) {
+    if (payload && known.complete() && item.auxiliary && !known.is_hint(item.entry)) {
       check_padding(*file, item.entry, out.findings);
     }
   });

@@ -7,6 +7,7 @@
 
 #include "lib/dbdf/care/evidence.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/walk.h"
@@ -90,6 +91,14 @@ KnownItems::KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t bo
   other_header_ = complete_ && !knows_header(*file, body, *trailer);
   ordered_ = trailer->place.ordered;
   payload_ = trailer->payload;
+  hints_ = *payload_ - kDenseHeader;
+  try {
+    for_each_hint(*file, body, *trailer, [this](std::string_view, const Hint& hint) {
+      hints_ = hint.offset - kDenseHeader;
+    });
+  } catch (const Error& e) {
+    if (e.code() != Errc::corrupt) throw;
+  }
   entries_ = trailer->place.entries;
   count_ = trailer->place.count;
 }

@@ -336,6 +336,10 @@ void BlockWriter::write_gathered(const Entry& entry, std::span<const std::byte> 
   buffers_.give_back(std::move(buffer));
 }
 
+void BlockWriter::take_over(const MappedFile& from, EntryTable blocks) {
+  file_.take_over(from, dbdf::emit_header(schema_).size(), std::move(blocks));
+}
+
 void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
   file_.put(entry, item);
 }

@@ -46,6 +46,9 @@ class BlockWriter {
   void put(BlockPos pos, const dbdf::CsrCells& cells, Turn* turn = nullptr);
   void put_empty(BlockPos pos, TileShape shape);
 
+  /// Takes over all blocks of a file whose header is as long as this one's, unchanged and before
+  /// all others. They are in `blocks` in file order.
+  void take_over(const MappedFile& from, EntryTable blocks);
   /// Writes the bytes of a block as they are, position included; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 

@@ -69,6 +69,19 @@ void ItemFile::attempt(const F& f) {
   }
 }
 
+void ItemFile::take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks) {
+  attempt([&] {
+    std::uint64_t end = body;
+    for (std::uint64_t i = 0; i < blocks.size(); ++i) {
+      end = std::max(end, blocks[i].offset + blocks[i].bytes);
+    }
+    tail_.flush();
+    file_.take_over(from, body, end);
+    tail_.start(end, write_);
+    entries_ = std::move(blocks);
+  });
+}
+
 void ItemFile::put(Entry entry, std::span<const std::byte> item, Turn* turn) {
   attempt([&] {
     entry.hash = xxh3(item);

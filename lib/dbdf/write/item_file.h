@@ -40,6 +40,10 @@ class ItemFile {
 
   const std::string& name() const noexcept { return file_.name(); }
 
+  /// The blocks of another file of the same header size, byte for byte where they are. Before all
+  /// other items.
+  void take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks);
+
   /// An item, position included.
   void put(Entry entry, std::span<const std::byte> item, Turn* turn = nullptr);
   /// A large item in several parts, the first of which is position and header.

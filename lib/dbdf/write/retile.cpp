@@ -44,9 +44,10 @@ TileShape shape_of(const Region& tile) {
 /// order, so that the file does not depend on the number of threads.
 class Retiler {
  public:
-  Retiler(const Source& source, BlockWriter& writer, KindChoice kind)
+  Retiler(const Source& source, BlockWriter& writer, KindChoice kind, std::uint64_t first_row)
       : source_(source),
         writer_(writer),
+        first_row_(first_row),
         put_all_(kind != KindChoice::automatic),
         strips_(writer.column_strips()),
         tile_rows_(writer.tile().rows),
@@ -102,7 +103,8 @@ class Retiler {
 
   const Source& source_;
   BlockWriter& writer_;
-  bool put_all_;  // also tiles without entries, which the writer would make empty blocks
+  std::uint64_t first_row_;  // of the file, where row 0 of the source goes
+  bool put_all_;             // also tiles without entries, which the writer would make empty blocks
   const std::vector<Range>& strips_;
   std::uint64_t tile_rows_;
   std::vector<std::vector<std::byte>> buffers_;  // one per worker
@@ -184,7 +186,7 @@ std::span<std::byte> Retiler::buffer(unsigned worker, std::size_t bytes) {
 void Retiler::put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes,
                         Turn& turn) {
   const TileShape shape = shape_of(tile);
-  writer_.put({tile.rows.begin, tile.cols.begin},
+  writer_.put({first_row_ + tile.rows.begin, tile.cols.begin},
               DenseCells{first, source_.schema().type_of(tile.cols.begin), shape.rows, shape.cols,
                          row_bytes},
               &turn);
@@ -293,7 +295,7 @@ bool Retiler::put_rows(const Group& group, const Region& cells) {
                       const Region tile = tile_of(group, i);
                       const CsrCells rows = rows_of(tile, cells, tile_rows_of_[worker]);
                       if (rows.stored() == 0 && !put_all_) return;
-                      writer_.put({tile.rows.begin, tile.cols.begin}, rows, &turn);
+                      writer_.put({first_row_ + tile.rows.begin, tile.cols.begin}, rows, &turn);
                     });
   return true;
 }
@@ -369,12 +371,16 @@ TileShape natural_tile(const Source& source) {
   return {grown(tile.rows, source.rows(), factor), grown(tile.cols, source.cols(), factor)};
 }
 
+void retile(const Source& source, BlockWriter& writer, KindChoice kind, std::uint64_t first_row) {
+  Retiler(source, writer, kind, first_row).run();
+}
+
 WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
                         const ConvertOptions& options) {
   WriteOptions write = options.write;
   if (!write.tile && write.kind != KindChoice::dense) write.tile = natural_tile(source);
   BlockWriter writer(path, source.schema(), write);
-  Retiler(source, writer, write.kind).run();
+  retile(source, writer, write.kind);
   return writer.finish();
 }
 

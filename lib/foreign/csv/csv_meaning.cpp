@@ -54,7 +54,7 @@ class Guess {
     const std::string_view text = trimmed(field.text);
     boolean_ = boolean_ && truth_of(text);
     time_ = time_ && see_time(text);
-    duration_ = duration_ && read_duration(text, TimeUnit::nanosecond);
+    duration_ = duration_ && see_duration(text);
     if (boolean_ || time_ || duration_) return true;
     if (wanted_ && *wanted_ != MeaningKind::category && *wanted_ != MeaningKind::text) return false;
     // Fields before this one were truth values or times, and not collected as words.
@@ -63,6 +63,9 @@ class Guess {
     if (!incomplete_) words_->add(word_of(field, scratch_));
     return true;
   }
+
+  /// What the caller wants, if anything.
+  MeaningKind wanted() const noexcept { return wanted_.value_or(MeaningKind::text); }
 
   /// True when the fields must be seen once more, as words.
   bool restart() {
@@ -81,7 +84,7 @@ class Guess {
       if (missing_) meaning.missing = kMissingBoolean;
     } else if ((time_ || duration_) && values_ > 0) {
       meaning.kind = time_ ? MeaningKind::timestamp : MeaningKind::duration;
-      meaning.unit = time_ ? unit_ : TimeUnit::nanosecond;
+      meaning.unit = unit_;
       if (time_ && zoned_) meaning.zone = "UTC";
       if (missing_) meaning.missing = kMissingTick;
     } else {
@@ -102,6 +105,14 @@ class Guess {
     zoned_ = time->has_zone;
     unit_ = std::max(unit_, unit_of(*time));
     return ticks_of(*time, TimeUnit::nanosecond) || unit_ <= TimeUnit::second;
+  }
+
+  bool see_duration(std::string_view text) noexcept {
+    while (!read_duration(text, unit_)) {
+      if (unit_ == TimeUnit::nanosecond) return false;
+      unit_ = static_cast<TimeUnit>(static_cast<std::uint8_t>(unit_) + 1);
+    }
+    return true;
   }
 
   std::optional<MeaningKind> wanted_;
@@ -127,9 +138,12 @@ class Describer {
       std::size_t next = 0;
       for (std::size_t col = 0;; ++col) {
         const std::optional<Field> field = find_field(p, in_.end, in_.delimiter);
-        if (!field) fail(p, row, col, "a field whose quote is not closed");
+        if (!field) fail(p, row, col, "the quote of this field is not closed");
         if (next < cols.size() && cols[next] == col) {
-          if (!guesses[next].see(*field)) fail(p, row, col, shown(field->text));
+          if (!guesses[next].see(*field)) {
+            fail(p, row, col,
+                 shown(field->text) + " is not a " + std::string(name(guesses[next].wanted())));
+          }
           ++next;
         }
         p = field->end;
@@ -142,11 +156,12 @@ class Describer {
 
  private:
   [[noreturn]] void fail(const char* p, std::uint64_t row, std::size_t col,
-                         const std::string& got) const {
-    const std::string_view label = in_.columns.empty() ? "" : in_.columns[col].label;
+                         const std::string& what) const {
+    std::string_view label;
+    if (!in_.columns.empty()) label = in_.columns[col].label;
     fail_at(Errc::unsupported,
             {in_.file, static_cast<std::uint64_t>(p - in_.base), first_line_ + row, col, label},
-            "a field of the type that was asked for", got);
+            what);
   }
 
   const ScanInput& in_;

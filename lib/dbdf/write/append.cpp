@@ -1,0 +1,68 @@
+#include "lib/dbdf/write/append.h"
+
+#include <algorithm>
+
+#include "lib/cells/convert_cells.h"
+#include "lib/dbdf/sidecar.h"
+#include "lib/dbdf/write/block_writer.h"
+#include "lib/dbdf/write/retile.h"
+#include "lib/io/file.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+/// True when a stored number of column `a` is the same value in column `b`. Dictionaries only grow.
+bool means_the_same(const Column& a, const Column& b) {
+  const Meaning &from = a.meaning, &to = b.meaning;
+  const bool kind = from.kind == to.kind || (from.has_words() && to.has_words());
+  return kind && holds_all(b.value_type, a.value_type) &&
+         (!from.has_time() || (from.unit == to.unit && from.zone == to.zone)) &&
+         (!from.missing || from.missing == to.missing);
+}
+
+bool keeps_blocks(const Schema& old, const Schema& whole) {
+  return holds_all(whole.value_type, old.value_type) &&
+         std::equal(old.columns.begin(), old.columns.end(), whole.columns.begin(),
+                    whole.columns.end(), means_the_same);
+}
+
+/// The blocks of a file, in file order.
+EntryTable blocks_of(const Store& store) {
+  const BlockIndex& index = store.index();
+  store.require_whole_index();
+  EntryTable blocks;
+  blocks.reserve(index.size());
+  for (std::uint64_t i = 0; i < index.size(); ++i) {
+    blocks.push_back(store.confirmed_entry(index.file_order().empty() ? i : index.file_order()[i]));
+  }
+  return blocks;
+}
+
+}  // namespace
+
+WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
+                         const std::shared_ptr<const Store>& whole,
+                         const std::filesystem::path& path, const ConvertOptions& options) {
+  const Schema &before = old->schema(), &after = whole->schema();
+  if (!keeps_blocks(before, after)) return write_dbdf(Source(whole, {}, options), path, options);
+  if (options.absent == Absent::error && before.rows > 0) {
+    old->require_covered({{0, before.rows}, {0, before.cols}});
+  }
+  Selection rest;
+  rest.rows = Range{before.rows, after.rows};
+  const Source added(whole, rest, options);
+  WriteOptions write = options.write;
+  write.overwrite = true;
+  if (!write.tile) {
+    const auto& grid = old->index().grid();
+    write.tile = grid ? grid->tile : natural_tile(added);
+  }
+  BlockWriter writer(path, after, write);
+  writer.take_over(old->file(), blocks_of(*old));
+  retile(added, writer, write.kind, before.rows);
+  require_unchanged(old->file(), path);
+  return writer.finish();
+}
+
+}  // namespace dapple::detail::dbdf

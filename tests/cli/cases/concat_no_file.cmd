@@ -1,0 +1,1 @@
+dapple concat -o x.dbdf

@@ -1,0 +1,136 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::test;
+
+namespace {
+
+std::variant<Matrix, Frame> text_file(const std::filesystem::path& path, const std::string& text) {
+  write_text(path, text);
+  return open(path);
+}
+
+/// The file's rows as CSV: what is read back as people read it.
+std::string as_csv(const std::filesystem::path& path) {
+  std::string text;
+  ConvertOptions options;
+  options.to = "csv";
+  convert(
+      open(path), {},
+      [&](std::span<const std::byte> bytes) {
+        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      },
+      options);
+  return text;
+}
+
+std::uint64_t findings(const std::filesystem::path& path) {
+  return verify(path, Level::payload).findings.size();
+}
+
+ConvertOptions tiles_of(std::uint32_t rows, std::uint32_t cols) {
+  ConvertOptions options;
+  options.write.tile = TileShape{rows, cols};
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("append: rows go behind those of a matrix, whose blocks stay as they are") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  convert(text_file(folder / "a.csv", "1,2,3\n4,5,6\n7,8,9\n"), {}, all, tiles_of(2, 2));
+  const std::string before = read_text(all);
+  const Matrix old = Matrix::open(all);
+  const auto more = text_file(folder / "b.csv", "10,-11,300\n0,0,0\n0,0,0\n1,1,1\n");
+  append(all, more);
+  const Matrix now = Matrix::open(all);
+  CHECK(now.rows() == 7);
+  CHECK(now.read<std::int64_t>({{0, 7}, {0, 3}}) ==
+        std::vector<std::int64_t>{1,   2, 3, 4, 5, 6, 7, 8, 9, 10, -11,
+                                  300, 0, 0, 0, 0, 0, 0, 1, 1, 1});
+  CHECK(now.index_origin() == IndexOrigin::embedded);
+  CHECK(findings(all) == 0);
+
+  // The old blocks are where they were, byte for byte; only the rows in the header differ.
+  std::uint64_t end = 0;
+  for (const BlockInfo& block : old.blocks()) {
+    end = std::max(end, block.offset + block.bytes);
+  }
+  const std::string after = read_text(all);
+  CHECK(after.substr(19, end - 19) == before.substr(19, end - 19));
+  // Who has the old file open still reads it.
+  CHECK(old.rows() == 3);
+  CHECK(old.read<std::int64_t>({{2, 3}, {0, 3}}) == std::vector<std::int64_t>{7, 8, 9});
+}
+
+TEST_CASE("append: again and again gives what one conversion of all rows gives") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  std::string text = "day,who,n\n";
+  convert(text_file(folder / "0.csv", text + "2026-01-01,Ann,1\n"), {}, all);
+  text += "2026-01-01,Ann,1\n";
+  for (int i = 0; i < 20; ++i) {
+    const std::string row =
+        "2026-02-0" + std::to_string(1 + i % 9) + ",w" + std::to_string(i * 37) + ",1000\n";
+    append(all, text_file(folder / ("d" + std::to_string(i) + ".csv"), "day,who,n\n" + row));
+    text += row;
+  }
+  CHECK(as_csv(all) == text);
+  CHECK(findings(all) == 0);
+}
+
+TEST_CASE("append: a dictionary that outgrows its codes' type keeps the old blocks") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  std::string text = "w\n", more = "w\n";
+  for (int i = 0; i < 200; ++i) text += "a" + std::to_string(i) + "\n";
+  for (int i = 100; i < 400; ++i) more += "a" + std::to_string(i) + "\n";
+  convert(text_file(folder / "a.csv", text), {}, all);
+  append(all, text_file(folder / "b.csv", more));
+  const Frame now = Frame::open(all);
+  CHECK(now.column_type(0) == ValueType::u16);
+  CHECK(as_csv(all) == text + more.substr(2));
+  CHECK(findings(all) == 0);
+}
+
+TEST_CASE("append: columns whose numbers would mean something else are written anew") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  convert(text_file(folder / "a.csv", "n\n1\n-2\n"), {}, all);
+  append(all, text_file(folder / "b.csv", "n\n0.5\n"));
+  CHECK(as_csv(all) == "n\n1\n-2\n0.5\n");
+  CHECK(findings(all) == 0);
+}
+
+TEST_CASE("append: what does not fit is an error, and the file stays as it was") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  convert(text_file(folder / "a.csv", "x,y\n1,2\n"), {}, all);
+  const std::string before = read_text(all);
+  CHECK_THROWS_AS(append(all, text_file(folder / "b.csv", "x,z\n1,2\n")), Error);
+  CHECK_THROWS_AS(append(all, text_file(folder / "c.csv", "x\n1\n")), Error);
+  CHECK_THROWS_AS(append(all, text_file(folder / "d.csv", "1,2\n")), Error);
+  CHECK(read_text(all) == before);
+  CHECK_THROWS_AS(append(folder / "a.csv", open(all)), Error);
+  CHECK_THROWS_AS(append(folder / "none.dbdf", open(all)), Error);
+}
+
+TEST_CASE("append: a file without an index gets one") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  ConvertOptions plain = tiles_of(2, 3);
+  plain.write.plain = true;
+  convert(text_file(folder / "a.csv", "1,2,3\n4,5,6\n7,8,9\n"), {}, all, plain);
+  append(all, text_file(folder / "b.csv", "1,1,1\n"));
+  const Matrix now = Matrix::open(all);
+  CHECK(now.index_origin() == IndexOrigin::embedded);
+  CHECK(now.read<int>({{2, 4}, {0, 3}}) == std::vector<int>{7, 8, 9, 1, 1, 1});
+  CHECK(findings(all) == 0);
+}
