@@ -22,8 +22,9 @@ TEST_CASE("picture: pixels of an axis follow each other and hold every cell once
   for (const Range cells :
        {Range{0, 1}, Range{5, 12}, Range{0, 1000}, Range{7, 7 + (1ULL << 40)}}) {
     for (const std::size_t most : {1UL, 2UL, 3UL, 7UL, 100UL}) {
-      for (const Axis& axis :
-           {Axis::fit(cells, most), Axis::steps(cells, (cells.size() + most - 1) / most)}) {
+      for (const picture::Axis& axis :
+           {picture::Axis::fit(cells, most),
+            picture::Axis::steps(cells, (cells.size() + most - 1) / most)}) {
         std::uint64_t next = cells.begin;
         for (std::size_t p = 0; p < axis.pixels(); ++p) {
           const Range pixel = axis.pixel(p);
@@ -88,7 +89,8 @@ TEST_CASE("picture: a pixel of cells is what a loop over them comes to, in any b
   const BlocksIn blocks(base(object));
   for (const Region window : {Region{{0, kRows}, {0, kCols}}, Region{{13, 51}, {7, 80}}}) {
     for (const std::size_t pixels : {1UL, 4UL, 33UL, 200UL}) {
-      Raster raster(Axis::fit(window.rows, pixels), Axis::fit(window.cols, pixels));
+      Raster raster(picture::Axis::fit(window.rows, pixels),
+                    picture::Axis::fit(window.cols, pixels));
       draw_cells(object, blocks, raster, {.threads = 2, .progress = {}});
       for (std::size_t r = 0; r < raster.height(); ++r) {
         for (std::size_t c = 0; c < raster.width(); ++c) {
@@ -114,13 +116,14 @@ TEST_CASE("picture: counts of blocks are shared out over their area") {
   file.set(image.bytes());
   const Object object = open(file.path());
   const BlocksIn blocks(base(object));
-  Raster raster(Axis::fit({0, 4}, 2), Axis::fit({0, 4}, 2));
+  Raster raster(picture::Axis::fit({0, 4}, 2), picture::Axis::fit({0, 4}, 2));
   draw_counts(blocks, raster);
   CHECK(raster.at(0, 0).nonzero == 1);
   CHECK(raster.at(1, 0).cells == 4);
   CHECK(raster.at(0, 1).nonzero == 0);
   CHECK(raster.at(1, 1).cells == 0);
-  const Picture kinds = draw_kinds(blocks, Axis::fit({0, 4}, 2), Axis::fit({0, 4}, 2));
+  const Picture kinds =
+      draw_kinds(blocks, picture::Axis::fit({0, 4}, 2), picture::Axis::fit({0, 4}, 2));
   CHECK(kinds.at(0, 0).value == static_cast<double>(BlockKind::coo));
   CHECK(kinds.at(1, 1).state == Dot::State::absent);
 }
@@ -132,7 +135,7 @@ TEST_CASE("picture: a sparse column outside its block is corrupt, not a wild wri
   file.set(image.bytes());
   const Object object = open(file.path());
   const BlocksIn blocks(base(object));
-  Raster raster(Axis::fit({0, 2}, 2), Axis::fit({0, 2}, 2));
+  Raster raster(picture::Axis::fit({0, 2}, 2), picture::Axis::fit({0, 2}, 2));
   const auto error = test::error_of([&] { draw_cells(object, blocks, raster); });
   REQUIRE(error);
   CHECK(error->code() == Errc::corrupt);

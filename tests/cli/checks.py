@@ -296,7 +296,7 @@ def check_bad_end_of_input_gives_no_output(dapple):
     """Input that is closed early, or bad in its last line: no file appears, none is replaced."""
     good = {"csv": b"1,2\n3,4\n", "mtx": b"%%MatrixMarket matrix array real general\n1 2\n1\n2\n",
             "futhark": b"[[1, 2], [3, 4]]"}
-    bad = {"csv": [b"1,2\n3,x\n", b"1,2\n3\n", b"1,2\n3,\"4"],
+    bad = {"csv": [b"1,2\n3,4,5\n", b"1,2\n3\n", b"1,2\n3,\"4"],
            "mtx": [good["mtx"][:-2], good["mtx"] + b"3\n", good["mtx"][:-2] + b"x\n"],
            "futhark": [good["futhark"][:-1], good["futhark"][:-2] + b"x]]", b"[[1, 2], [3]]"]}
     for name, text in good.items():

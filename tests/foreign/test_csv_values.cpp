@@ -139,7 +139,7 @@ TEST_CASE("csv: types can be given by label and by number") {
   REQUIRE(error);
   CHECK(error->code() == Errc::invalid_argument);
   CHECK(error->detail() ==
-        "a type is given for 'b', which is neither a label nor the number of one of the 1 columns");
+        "there is no column 'b' to give a type to: use a label or a number below 1");
 }
 
 TEST_CASE("csv: f32 is read from the text, not by way of f64") {

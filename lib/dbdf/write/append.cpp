@@ -45,15 +45,18 @@ WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
                          const std::shared_ptr<const Store>& whole,
                          const std::filesystem::path& path, const ConvertOptions& options) {
   const Schema &before = old->schema(), &after = whole->schema();
-  if (!keeps_blocks(before, after)) return write_dbdf(Source(whole, {}, options), path, options);
+  ConvertOptions replacing = options;
+  replacing.write.overwrite = true;
+  if (!keeps_blocks(before, after)) {
+    return write_dbdf(Source(whole, {}, replacing), path, replacing);
+  }
   if (options.absent == Absent::error && before.rows > 0) {
     old->require_covered({{0, before.rows}, {0, before.cols}});
   }
   Selection rest;
   rest.rows = Range{before.rows, after.rows};
-  const Source added(whole, rest, options);
-  WriteOptions write = options.write;
-  write.overwrite = true;
+  const Source added(whole, rest, replacing);
+  WriteOptions write = replacing.write;
   if (!write.tile) {
     const auto& grid = old->index().grid();
     write.tile = grid ? grid->tile : natural_tile(added);
