@@ -68,12 +68,12 @@ void require_plain_numbers(const Source& source, const Format& format) {
   for (const Column& column : source.schema().columns) {
     if (is_plain(column)) continue;
     const bool missing = column.meaning.kind == MeaningKind::number;
-    throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
-                "column " + shown(column.label) +
-                    (missing ? " has missing values"
-                             : " is a " + std::string(name(column.meaning.kind))) +
-                    ", which " + std::string(format.info.name) + " has no place for",
-                Remedy::stored_numbers);
+    throw Error(
+        Errc::unsupported, source.store().file().name(), std::nullopt,
+        "column " + shown(column.label) +
+            (missing ? " has missing values" : " is a " + std::string(name(column.meaning.kind))) +
+            ", which " + std::string(format.info.name) + " has no place for",
+        Remedy::stored_numbers);
   }
 }
 

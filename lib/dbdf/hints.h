@@ -35,12 +35,11 @@ class HintWriter {
  public:
   void add(std::vector<std::byte> content);
   bool empty() const noexcept { return contents_.empty(); }
-  /// Bytes that must come before the first hint, modulo 64, for the payload of the index block after
-  /// the last one to be aligned to 64.
+  /// Bytes that must come before the first hint, modulo 64, for the payload of the index block
+  /// after the last one to be aligned to 64.
   std::uint64_t alignment() const noexcept;
   /// Hands out the blocks, the first of which starts at byte `offset`.
-  void emit(std::uint64_t offset,
-            const std::function<void(std::span<const std::byte>)>& put) const;
+  void emit(std::uint64_t offset, const std::function<void(std::span<const std::byte>)>& put) const;
 
  private:
   std::vector<std::vector<std::byte>> contents_;

@@ -54,9 +54,8 @@ Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_
   store_le(p + trailer_at::tile_rows, tile.rows);
   store_le(p + trailer_at::tile_cols, tile.cols);
   store_le(p + trailer_at::version, kIndexVersion);
-  store_le(p + trailer_at::flags,
-           (index.file_order().empty() ? 0 : kOrdered) | (index.lies_evenly() ? kEven : 0) |
-               (hints ? kHints : 0));
+  store_le(p + trailer_at::flags, (index.file_order().empty() ? 0 : kOrdered) |
+                                      (index.lies_evenly() ? kEven : 0) | (hints ? kHints : 0));
   store_le(p + trailer_at::hash, trailer_hash(p, file_size));
   std::memcpy(p + trailer_at::magic, kTrailerTag, 8);
   return line;

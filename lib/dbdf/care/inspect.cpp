@@ -50,7 +50,8 @@ bool has_tag(const MappedFile& file, const Entry& e, const char* tag) {
          std::memcmp(file.at(e.offset + kDenseHeader, kTag), tag, kTag) == 0;
 }
 
-// No hash covers padding, but it is zeros. What else it holds does no harm, but is a sign of damage.
+// No hash covers padding, but it is zeros. What else it holds does no harm, but is a sign of
+// damage.
 void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& findings) {
   const std::uint64_t payload = e.offset + kDenseHeader;
   std::uint64_t at = payload;

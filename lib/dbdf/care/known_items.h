@@ -63,7 +63,8 @@ class KnownItems {
   /// The offset of the payload of the index, damaged or not, if there is one.
   const std::optional<std::uint64_t>& payload() const noexcept { return payload_; }
 
-  /// True for the index and for hints, as their trailers tell; everything else auxiliary is padding.
+  /// True for the index and for hints, as their trailers tell; everything else auxiliary is
+  /// padding.
   bool is_hint(const Entry& auxiliary) const noexcept { return auxiliary.offset >= hints_; }
 
   /// What the index says of the block that starts at this byte.
@@ -93,7 +94,7 @@ class KnownItems {
   bool complete_ = false, lies_ = false, has_trailer_ = false, other_header_ = false;
   bool ordered_ = false;  // the index has a list of the blocks in file order
   std::optional<std::uint64_t> payload_;
-  std::uint64_t hints_ = 0;  // from where on blocks are hints or the index
+  std::uint64_t hints_ = 0;                // from where on blocks are hints or the index
   std::uint64_t entries_ = 0, count_ = 0;  // offset of the first entry; how many there may be
   std::uint64_t to_hash_;                  // bytes that may still be hashed to prove entries
   std::vector<Start> starts_;

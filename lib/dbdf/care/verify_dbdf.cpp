@@ -130,8 +130,7 @@ void check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& sch
 
 /// Damaged hints; at Level::payload also damaged content, and meanings that cannot be.
 void check_hints(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                 const Trailer& trailer, Schema schema, Level level,
-                 std::vector<Error>& findings) {
+                 const Trailer& trailer, Schema schema, Level level, std::vector<Error>& findings) {
   try {
     for_each_hint(*file, body, trailer, [&](std::string_view tag, const Hint& hint) {
       if (level == Level::structure) return;
