@@ -24,7 +24,7 @@ def check_run(bench, folder):
                 f"{quick.stdout[-2000:]}{quick.stderr[-500:]}"]
     result = json.loads((folder / "run.json").read_text())
     ids = [w["id"] for w in result["workloads"]]
-    found = [] if ids == [f"W{k}" for k in range(1, 15)] else [f"expected W1 to W14, got {ids}"]
+    found = [] if ids == [f"W{k}" for k in range(1, 19)] else [f"expected W1 to W18, got {ids}"]
     for workload in result["workloads"]:
         if not workload["series"]:
             found.append(f"{workload['id']}: expected figures, got none")

@@ -68,6 +68,7 @@ inline constexpr Unit kNanoseconds{"ns", 1e9, false};
 inline constexpr Unit kMicroseconds{"us", 1e6, false};
 inline constexpr Unit kMilliseconds{"ms", 1e3, false};
 inline constexpr Unit kGigabytesPerSecond{"GB/s", 1e-9, true};
+inline constexpr Unit kMillionsPerSecond{"M/s", 1e-6, true};
 inline constexpr Unit kKibibytes{"KiB", 1.0 / 1024, false};
 inline constexpr Unit kMebibytes{"MiB", 1.0 / (1024 * 1024), false};
 

@@ -13,7 +13,10 @@ import os
 import sys
 import time
 
-import numpy as np
+# Contenders of one thread each.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np  # noqa: E402
 
 LIBRARIES = ("numpy", "scipy", "pandas", "h5py", "zarr")
 
@@ -124,15 +127,20 @@ def make_zarr(request):
     return run
 
 
-def scipy_matrix(request):
+@functools.lru_cache(maxsize=1)
+def csr_matrix(path, rows, cols, entries, dtype):
     """From row_ptr, col_idx and values, one behind the other in a file."""
     import scipy.sparse
-    rows, cols, entries = request["rows"], request["cols"], request["entries"]
-    with open(request["arrays"], "rb") as file:
+    with open(path, "rb") as file:
         row_ptr = np.fromfile(file, "<u8", rows + 1).astype(np.int32)
         col_idx = np.fromfile(file, "<u4", entries).astype(np.int32)
-        values = np.fromfile(file, "<f8", entries)
+        values = np.fromfile(file, "<f8", entries).astype(dtype)
     return scipy.sparse.csr_matrix((values, col_idx, row_ptr), shape=(rows, cols))
+
+
+def scipy_matrix(request):
+    return csr_matrix(request["arrays"], request["rows"], request["cols"], request["entries"],
+                      request.get("dtype", "<f8"))
 
 
 def save_npz(request):
@@ -195,8 +203,86 @@ def load_coordinates(request):
     return run
 
 
+def batches_of(request):
+    rows = np.fromfile(request["list"], "<u8").astype(np.int64)[:request["count"]]
+    return rows.reshape(-1, request["batch"])
+
+
+def take_rows(request):
+    """Random rows of a sparse matrix in memory: entries, the first and the last value of each batch."""
+    m, batches = scipy_matrix(request), batches_of(request)
+
+    def run():
+        total = 0.0
+        for rows in batches:
+            part = m[rows]
+            total += part.nnz + part.data[0] + part.data[-1]
+        return float(total)
+    return run
+
+
+def read_rows(request):
+    """The same from an HDF5 file, row by row."""
+    import h5py
+    file, batches = h5py.File(request["file"], "r"), batches_of(request)
+    row_ptr, col_idx, values = file["row_ptr"][:], file["col_idx"], file["values"]
+
+    def run():
+        total = 0.0
+        for rows in batches:
+            parts = [(col_idx[b:e], values[b:e]) for b, e in zip(row_ptr[rows], row_ptr[rows + 1])]
+            total += sum(len(c) for c, _ in parts) + parts[0][1][0] + parts[-1][1][-1]
+        return float(total)
+    return run
+
+
+def take_dense_rows(request):
+    """Random rows of a mapped .npy file: the first and the last value of each batch."""
+    m, batches = np.load(request["file"], mmap_mode="r"), batches_of(request)
+
+    def run():
+        total = 0.0
+        for rows in batches:
+            part = m[rows]
+            total += float(part[0, 0]) + float(part[-1, -1])
+        return total
+    return run
+
+
+@functools.lru_cache(maxsize=1)
+def dense_f64(path):
+    return np.load(path).astype(np.float64)
+
+
+def product(request):
+    """w A X, where X has k columns: the sums that products.cpp checks."""
+    m = dense_f64(request["file"]) if "file" in request else scipy_matrix(request)
+    m = m.T if request["transposed"] else m
+    rows, cols = m.shape
+    k = request["k"]
+    x = ((np.arange(cols)[:, None] + np.arange(k)) % 16).astype(np.float64)
+    x = x[:, 0] if k == 1 else x
+    weights = (np.arange(rows) % 7 + 1).astype(np.float64)
+
+    def run():
+        return float((weights @ (m @ x)).sum())
+    return run
+
+
+def sums(request):
+    """Sums and sums of squares along an axis, each weighted by 1 to 7: what variances need."""
+    m, axis = scipy_matrix(request), request["axis"]
+    weights = (np.arange(m.shape[1 - axis]) % 7 + 1).astype(np.float64)
+
+    def run():
+        squares = m.multiply(m).sum(axis=axis)
+        return float((np.asarray(m.sum(axis=axis) + squares).ravel() * weights).sum())
+    return run
+
+
 WORK = {f.__name__: f for f in (touch, sum_tiles, copy_regions, make_zarr, save_npz, load_npz,
-                                load_npy, save_npy, load_csv, load_mtx, load_coordinates)}
+                                load_npy, save_npy, load_csv, load_mtx, load_coordinates, take_rows,
+                                read_rows, take_dense_rows, product, sums)}
 
 
 @functools.lru_cache(maxsize=16)
@@ -210,7 +296,8 @@ def answer(line):
         return {"versions": versions()}
     if json.loads(line)["do"] == "forget":
         prepared.cache_clear()
-        open_matrix.cache_clear()
+        for cache in (open_matrix, csr_matrix, dense_f64):
+            cache.cache_clear()
         return {}
     run = prepared(line)
     cpu, start = time.process_time(), time.perf_counter()

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/raw_file.h"
+#include "workloads/cells_file.h"
 
 namespace dapple::bench {
 
@@ -53,6 +54,30 @@ double sum_of(const SparseShape& shape) {
     for (std::uint32_t k = 0; k < shape.per_row; ++k) sum += shape.value(row, k);
   }
   return sum;
+}
+
+const char* name_of(Cut cut) {
+  return cut == Cut::one_block       ? "one block"
+         : cut == Cut::default_tiles ? "default tiles"
+                                     : "tiles of 256 x 256";
+}
+
+std::filesystem::path make_narrow_file(const Session& session, const SparseShape& shape, Cut cut) {
+  const auto file = [&](const char* suffix, const auto& make) {
+    return session.file(
+        fmt::format("narrow-{}-{}-{}-{}.dbdf", shape.rows, shape.cols, shape.per_row, suffix),
+        make);
+  };
+  WriteOptions options;
+  options.kind = KindChoice::csr;
+  const auto whole = file("block", [&](const std::filesystem::path& path) {
+    write_sparse(path, shape, make_arrays(shape), options);
+  });
+  if (cut == Cut::one_block) return whole;
+  if (cut == Cut::small_tiles) options.tile = {256, 256};
+  return file(cut == Cut::small_tiles ? "256" : "tiles", [&](const std::filesystem::path& path) {
+    convert_file(whole, path, "dbdf", 2, options);
+  });
 }
 
 std::filesystem::path make_sparse_file(const Session& session, const SparseShape& shape,

@@ -43,6 +43,17 @@ std::filesystem::path make_arrays_file(const Session& session, const SparseShape
 /// The sum of all values.
 double sum_of(const SparseShape& shape);
 
+/// How a file that holds it in u8 is cut into blocks.
+enum class Cut : std::uint8_t {
+  one_block,
+  default_tiles,  // as a conversion chooses
+  small_tiles,    // 256 x 256
+};
+const char* name_of(Cut cut);
+
+/// A file of CSR blocks of u8.
+std::filesystem::path make_narrow_file(const Session& session, const SparseShape& shape, Cut cut);
+
 /// A file that holds it in one block of the given kind: csr, coo or dense.
 std::filesystem::path make_sparse_file(const Session& session, const SparseShape& shape,
                                        KindChoice kind);

@@ -23,6 +23,10 @@ constexpr Workload kWorkloads[] = {
     {"W12", "Is a block found quickly when the partition is irregular?", run_w12},
     {"W13", "Is dapple a good home for BTables, on the table that their authors measure?", run_w13},
     {"W14", "Do other formats go in and out as fast as their bytes can be copied?", run_w14},
+    {"W15", "Are rows, columns and cells at random as fast as from arrays in memory?", run_w15},
+    {"W16", "Are products with narrow blocks faster than with wide arrays in memory?", run_w16},
+    {"W17", "Do statistics of rows and columns keep up with memory?", run_w17},
+    {"W18", "Does a search read only the blocks that can hold what is looked for?", run_w18},
 };
 
 TileFiles tiles_of(Session& session, std::uint32_t tile, std::uint32_t small_tile) {
