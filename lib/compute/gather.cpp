@@ -24,6 +24,9 @@ constexpr std::uint64_t kRowsAtOnce = 64;
 constexpr std::uint64_t kCellsAtOnce = 256;
 /// So many of them ahead of their use, bytes are asked for.
 constexpr std::size_t kAhead = 6;
+/// Likewise, of parts of rows that are decoded straight to where they are wanted.
+constexpr std::uint64_t kPartsAtOnce = 512;
+constexpr std::size_t kBytesAhead = 8192;
 
 [[noreturn]] void fail_outside(const Store& store, const char* what, std::uint64_t number,
                                std::size_t at, std::uint64_t limit) {
@@ -172,9 +175,32 @@ struct ChunkRows {
   Array<std::uint64_t> cols;
   Array<std::byte> values;
 
+  /// Decodes what was found of `count` rows.
+  void decode(const Store& store, const RowFinder& finder, std::size_t count, ValueType type);
+
+ private:
   void add_row(const Store& store, const RowFinder& finder, std::span<const FoundRow> row,
                ValueType type);
 };
+
+void ChunkRows::decode(const Store& store, const RowFinder& finder, std::size_t count,
+                       ValueType type) {
+  const auto found = finder.found();
+  std::uint64_t room = 0;
+  for (const FoundRow& f : found) {
+    room += f.block->entry.kind == BlockKind::dense ? f.cols.size() : f.entries;
+  }
+  cols.reset(room);
+  values.reset(room * size_of(type));
+  row_ptr.assign(1, 0);
+  const std::size_t tiles = finder.tiles_per_row();
+  std::size_t asked = 0;
+  for (std::size_t r = 0; r < count; ++r) {
+    const std::size_t ahead = std::min((r + 1) * tiles + kAhead, found.size());
+    for (; asked < ahead; ++asked) finder.prefetch(found[asked]);
+    add_row(store, finder, found.subspan(r * tiles, tiles), type);
+  }
+}
 
 void ChunkRows::add_row(const Store& store, const RowFinder& finder, std::span<const FoundRow> row,
                         ValueType type) {
@@ -200,43 +226,89 @@ void ChunkRows::add_row(const Store& store, const RowFinder& finder, std::span<c
   row_ptr.push_back(k);
 }
 
+/// A value that a block stores is positive zero, so a row has fewer entries than were counted.
+struct FoundZero {};
+
+/// Decodes rows that were found directly to their places in three arrays.
+void decode_direct(const RowFinder& finder, std::span<const std::uint64_t> rows,
+                   std::uint64_t* row_ptr, std::uint64_t* cols, std::byte* values, ValueType type,
+                   Scratch& scratch) {
+  const std::size_t tiles = finder.tiles_per_row(), size = size_of(type);
+  const std::span<const DirectRow> parts = finder.direct();
+  std::size_t asked = 0, ahead = 0;  // parts that were asked for, and their bytes not yet used
+  const auto bytes_of = [](const DirectRow& part) {
+    return 4 + part.entries * (4 + size_of(part.block->value_type));
+  };
+  std::uint64_t k = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (; asked < parts.size() && ahead < kBytesAhead; ++asked) {
+      finder.prefetch(parts[asked]);
+      ahead += bytes_of(parts[asked]);
+    }
+    const DirectRow& part = parts[i];
+    ahead -= bytes_of(part);
+    if (part.entries > 0) {
+      const std::size_t row = i / tiles, j = i % tiles;
+      const auto decode = finder.decoder(part.block->value_type);
+      if (load_le<std::uint32_t>(part.at) != part.entries ||
+          !decode(part.at + 4, part.entries, part.block->cols, finder.at(j), cols + k,
+                  values + k * size)) {
+        const FoundRow found = finder.as_found(part, rows[row], j);
+        const CsrTarget target = scratch.target(found, type);
+        if (finder.decode(found, target) < part.entries) throw FoundZero();
+        for (std::uint32_t e = 0; e < part.entries; ++e) {
+          cols[k + e] = found.at + target.col_idx[e];
+        }
+        std::copy_n(target.values, part.entries * size, values + k * size);
+      }
+      k += part.entries;
+    }
+    row_ptr[i / tiles + 1] = k;
+  }
+}
+
+enum class Direct : bool { no, yes };
+
 bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                      const CsrOut<std::uint64_t>& out, unsigned threads) {
+                      const CsrOut<std::uint64_t>& out, unsigned threads,
+                      Direct direct = Direct::yes) {
   if (!RowFinder::possible(store)) return false;
   struct CannotFind {};
   std::vector<RowFinder> finders;
   for (unsigned i = 0; i < worker_limit(threads); ++i) finders.emplace_back(store, cols, out.type);
   std::vector<ChunkRows> memory(finders.size());
-  const std::uint64_t at_once = rows_at_once(finders[0]);
+  const std::uint64_t at_once = std::max<std::uint64_t>(
+      1, kPartsAtOnce / std::max<std::uint64_t>(1, finders[0].tiles_per_row()));
   const std::uint64_t chunks = rows.size() / at_once + (rows.size() % at_once != 0 ? 1 : 0);
   CsrCollector<std::uint64_t> collector(rows.size(), out.col_idx.capacity(), out);
   const auto gather = [&](std::uint64_t i, unsigned worker, Turn& turn) {
     const std::size_t first = i * at_once;
     const auto chunk = rows.subspan(first, std::min<std::size_t>(at_once, rows.size() - first));
+    const Range places{first, first + chunk.size()};
     RowFinder& finder = finders[worker];
     ChunkRows& band = memory[worker];
+    const RowFinder::Hold hold(finder);
+    if (direct == Direct::yes && finder.find_direct(chunk)) {
+      std::uint64_t entries = 0;
+      for (const DirectRow& part : finder.direct()) entries += part.entries;
+      collector.add(turn, places, entries,
+                    [&](std::uint64_t base, std::uint64_t* row_ptr, std::uint64_t* col_idx,
+                        std::byte* values) {
+                      store.watched([&] {
+                        decode_direct(finder, chunk, row_ptr, col_idx, values, out.type,
+                                      band.scratch);
+                      });
+                      for (std::size_t r = 1; r <= chunk.size(); ++r) row_ptr[r] += base;
+                    });
+      return;
+    }
     store.watched([&] {
-      const RowFinder::Hold hold(finder);
       if (!finder.find(chunk)) throw CannotFind();
-      const auto found = finder.found();
-      std::uint64_t room = 0;
-      for (const FoundRow& f : found) {
-        room += f.block->entry.kind == BlockKind::dense ? f.cols.size() : f.entries;
-      }
-      band.cols.reset(room);
-      band.values.reset(room * size_of(out.type));
-      band.row_ptr.assign(1, 0);
-      const std::size_t tiles = finder.tiles_per_row();
-      std::size_t asked = 0;
-      for (std::size_t r = 0; r < chunk.size(); ++r) {
-        const std::size_t ahead = std::min((r + 1) * tiles + kAhead, found.size());
-        for (; asked < ahead; ++asked) finder.prefetch(found[asked]);
-        band.add_row(store, finder, found.subspan(r * tiles, tiles), out.type);
-      }
+      band.decode(store, finder, chunk.size(), out.type);
     });
     const std::uint64_t entries = band.row_ptr.back();
     collector.add(
-        turn, {first, first + chunk.size()}, entries,
+        turn, places, entries,
         [&](std::uint64_t base, std::uint64_t* row_ptr, std::uint64_t* col_idx, std::byte* values) {
           for (std::size_t r = 1; r <= chunk.size(); ++r) {
             row_ptr[r] = base + band.row_ptr[r];
@@ -249,6 +321,8 @@ bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, R
     parallel_in_order(chunks, threads, gather);
   } catch (const CannotFind&) {
     return false;
+  } catch (const FoundZero&) {
+    return gather_tiled_csr(store, rows, cols, out, threads, Direct::no);
   }
   collector.finish();
   return true;

@@ -16,6 +16,13 @@ constexpr std::size_t kLine = 64;  // bytes of a cache line
 /// itself.
 constexpr std::size_t kAskedBytes = 16 * kLine;
 
+/// Every line of a short row; the last byte's line may be one more.
+void prefetch_lines(const std::byte* at, std::size_t bytes) noexcept {
+  bytes = std::min(bytes, kAskedBytes);
+  for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(at + i);
+  __builtin_prefetch(at + bytes - 1);
+}
+
 }  // namespace
 
 bool RowFinder::possible(const Store& store) noexcept {
@@ -28,8 +35,51 @@ RowFinder::RowFinder(const Store& store, Range cols, ValueType type)
     const std::uint64_t tile = col / grid_.tile.cols * grid_.tile.cols;
     const std::uint64_t end = std::min<std::uint64_t>(cols.end - tile, grid_.tile.cols);
     tiles_.push_back({{col - tile, end}, col - cols.begin});
+    whole_tiles_ = whole_tiles_ && col == tile &&
+                   (end == grid_.tile.cols || tile + end == store.schema().cols);
     col = tile + end;
   }
+  const ValueType declared = store.schema().value_type;
+  for (const ValueType stored : kValueTypes) {
+    if (type != declared && !holds_all(declared, stored)) continue;
+    decoders_[static_cast<std::size_t>(stored)] = row_decoder<std::uint64_t>(stored, type);
+  }
+}
+
+bool RowFinder::find_direct(std::span<const std::uint64_t> rows) {
+  direct_.clear();
+  if (!whole_tiles_ || tiles_.empty()) return false;
+  const std::uint64_t first = cols_.begin / grid_.tile.cols;
+  const std::size_t tiles = tiles_.size();
+  direct_.resize(rows.size() * tiles);
+  reader_.emplace(store_.row_access());
+  DirectRow* out = direct_.data();
+  for (const std::uint64_t row : rows) {
+    const std::uint64_t i = row / grid_.tile.rows, row_in_tile = row - i * grid_.tile.rows;
+    const std::uint64_t number = i * grid_.cols + first;
+    for (std::size_t j = 0; j < tiles; ++j, ++out) {
+      const BlockRows* const block = reader_->find(number + j);
+      if (block == nullptr) return false;
+      *out = {block, nullptr, 0};
+      if (block->positions != nullptr && decoder(block->value_type) != nullptr) {
+        const std::uint64_t before = block->positions[row_in_tile];
+        out->entries = static_cast<std::uint32_t>(block->positions[row_in_tile + 1] - before);
+        out->at = block->data + row_in_tile * 4 + before * (4 + size_of(block->value_type));
+      } else if (!block->empty) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+FoundRow RowFinder::as_found(const DirectRow& part, std::uint64_t row,
+                             std::size_t j) const noexcept {
+  const std::uint64_t i = row / grid_.tile.rows, in_tile = row - i * grid_.tile.rows;
+  return {part.block,   i * grid_.cols + cols_.begin / grid_.tile.cols + j,
+          in_tile,      {0, part.block->cols},
+          tiles_[j].at, {in_tile, part.block->positions[in_tile]},
+          part.entries};
 }
 
 bool RowFinder::find(std::span<const std::uint64_t> rows) {
@@ -153,8 +203,12 @@ void RowFinder::prefetch(const FoundRow& row) const noexcept {
     at = block.data + row.row * block.row_step + row.cols.begin * size;
     bytes = row.cols.size() * size;
   }
-  bytes = std::min(bytes, kAskedBytes);
-  for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(at + i);
+  prefetch_lines(at, bytes);
+}
+
+void RowFinder::prefetch(const DirectRow& row) const noexcept {
+  if (row.entries == 0) return;
+  prefetch_lines(row.at, 4 + row.entries * (4 + size_of(row.block->value_type)));
 }
 
 std::uint64_t RowFinder::decode(const FoundRow& row, const CsrTarget& out) const {

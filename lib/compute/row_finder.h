@@ -2,6 +2,7 @@
 // misses overlap.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "dapple/gather.h"
+#include "lib/compute/row_decoder.h"
 #include "lib/object/row_access.h"
 
 namespace dapple::detail {
@@ -22,6 +24,13 @@ struct FoundRow {
   std::uint64_t at;       // column of the result where they begin
   RowCursor cursor;       // of a CSR block: at the row
   std::uint64_t entries;  // of the row, as far as its count tells
+};
+
+/// The same where nothing has to be looked up any more.
+struct DirectRow {
+  const BlockRows* block;
+  const std::byte* at;  // of the row in a CSR block: its count, then its entries
+  std::uint32_t entries;
 };
 
 /// For one worker.
@@ -56,8 +65,23 @@ class RowFinder {
 
   std::span<const FoundRow> found() const noexcept { return found_; }
 
+  /// Finds rows in empty blocks, and in CSR blocks that are wanted whole, have a full directory,
+  /// and hold values that all fit. False when another block is among them.
+  bool find_direct(std::span<const std::uint64_t> rows);
+  std::span<const DirectRow> direct() const noexcept { return direct_; }
+  /// The column of the result where a row's part in the j-th of its tiles begins.
+  std::uint64_t at(std::size_t j) const noexcept { return tiles_[j].at; }
+  /// The j-th part of a row as `find` would find it. REQUIRES a CSR block.
+  FoundRow as_found(const DirectRow& part, std::uint64_t row, std::size_t j) const noexcept;
+
+  /// Decodes rows of values of this stored type; nullptr when `find_direct` refuses them.
+  DecodeRow<std::uint64_t> decoder(ValueType stored) const noexcept {
+    return decoders_[static_cast<std::size_t>(stored)];
+  }
+
   /// Asks for the bytes of a row ahead of their use.
   void prefetch(const FoundRow& row) const noexcept;
+  void prefetch(const DirectRow& row) const noexcept;
 
   /// The entries of a row of a CSR block that are wanted and not positive zero, after each other in
   /// `out`, whose row_ptr has two places; columns count from `row.cols.begin`. Returns how many.
@@ -76,8 +100,11 @@ class RowFinder {
   const Grid grid_;
   const Range cols_;
   const ValueType type_;
+  std::array<DecodeRow<std::uint64_t>, 11> decoders_{};  // by stored type
   std::vector<TileColumns> tiles_;
+  bool whole_tiles_ = true;
   std::vector<FoundRow> found_;
+  std::vector<DirectRow> direct_;
   std::vector<std::uint64_t> missing_;
   std::vector<std::unique_ptr<BlockRows>> unkept_;  // that others pushed out of memory meanwhile
   std::optional<RowAccess::Reader> reader_;

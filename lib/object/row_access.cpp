@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "lib/object/entry_stream.h"
+
 namespace dapple::detail {
 
 namespace {
@@ -11,24 +13,46 @@ std::size_t size_of_rows(const BlockRows& rows) { return sizeof rows + rows.dire
 
 }  // namespace
 
-RowDirectory::RowDirectory(const Store& store, const Entry& entry) {
-  const std::uint64_t count = entry.rows / kStep + 1;
+RowDirectory::RowDirectory(const Store& store, const Entry& entry, std::size_t most) {
+  // A position takes four bytes: at most an eighth of the row.
+  constexpr std::uint64_t kLeastRow = 32, kStepShift = 3;
+  static_assert(kStep == 1 << kStepShift);
   const bool narrow = entry.stored <= std::numeric_limits<std::uint32_t>::max();
+  shift_ =
+      narrow && entry.bytes / kLeastRow >= entry.rows && entry.rows < most / 4 ? 0 : kStepShift;
+  const std::uint64_t count = (std::uint64_t{entry.rows} >> shift_) + 1,
+                      step = std::uint64_t{1} << shift_;
   if (narrow) {
     halves_.reset(count);
   } else {
     words_.reset(count);
   }
-  RowCursor cursor;
-  for (std::uint64_t i = 0; i < count; ++i) {
+  const auto put = [&](std::uint64_t i, std::uint64_t entries) {
     if (narrow) {
-      halves_[i] = static_cast<std::uint32_t>(cursor.entries);
+      halves_[i] = static_cast<std::uint32_t>(entries);
     } else {
-      words_[i] = cursor.entries;
+      words_[i] = entries;
     }
-    store.codec().skip_rows(store, entry, std::min<std::uint64_t>((i + 1) * kStep, entry.rows),
-                            cursor);
+  };
+  RowCursor cursor;
+  if (!store.codec().sparse_in_place) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      put(i, cursor.entries);
+      store.codec().skip_rows(store, entry, std::min<std::uint64_t>((i + 1) * step, entry.rows),
+                              cursor);
+    }
+    return;
   }
+  const Stream stream(store, entry);
+  std::uint64_t entries = 0;
+  visit_bits(entry.value_type, [&](auto bits) {
+    each_csr_row<sizeof bits>(stream, {0, entry.rows}, cursor,
+                              [&](std::uint32_t row, const std::byte*, std::uint32_t n) {
+                                if ((row & (step - 1)) == 0) put(row >> shift_, entries);
+                                entries += n;
+                              });
+  });
+  if (entry.rows % step == 0) put(entry.rows / step, entries);
 }
 
 std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
@@ -36,6 +60,9 @@ std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
   rows->entry = store_.confirmed_entry(number);
   const Entry& entry = rows->entry;
   const Codec& codec = store_.codec();
+  rows->cols = entry.cols;
+  rows->value_type = entry.value_type;
+  rows->empty = entry.kind == BlockKind::empty;
   store_.watched(
       [&] {
         if (entry.kind == BlockKind::dense && codec.in_place != nullptr) {
@@ -52,7 +79,8 @@ std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
         }
         // Without one, rows are found by a walk.
         if (RowDirectory::bytes_for(entry.rows) <= budget_ / 2) {
-          rows->directory = RowDirectory(store_, entry);
+          rows->directory = RowDirectory(store_, entry, budget_ / 2);
+          if (rows->data != nullptr) rows->positions = rows->directory.positions();
         }
       },
       &entry);
@@ -99,17 +127,6 @@ void RowAccess::forget_least_used() {
     bytes_ -= size_of_rows(*rows);
     rows.reset();
   });
-}
-
-const BlockRows* RowAccess::Reader::find(std::uint64_t number) const noexcept {
-  const auto* const place = access_.slot(number);
-  const BlockRows* const rows = place == nullptr ? nullptr : place->get();
-  if (rows == nullptr) return nullptr;
-  const std::uint64_t now = access_.clock_.load(std::memory_order_relaxed);
-  if (rows->used.load(std::memory_order_relaxed) != now) {
-    rows->used.store(now, std::memory_order_relaxed);
-  }
-  return rows;
 }
 
 std::size_t RowAccess::bytes() const {

@@ -17,44 +17,56 @@
 
 namespace dapple::detail {
 
-/// The entries of a CSR block before every 8th row. A walk over the block's rows makes it; where it
-/// comes from makes no difference to who uses it.
+/// The entries of a CSR block before each row, or before every 8th one where rows are so short that
+/// all would take much of the block's size. A walk over the block's rows makes it; where it comes
+/// from makes no difference to who uses it.
 class RowDirectory {
  public:
-  static constexpr std::uint64_t kStep = 8;
+  static constexpr std::uint64_t kStep = 8;  // at most
 
   RowDirectory() = default;
-  /// Walks over the rows. Throws corrupt. O(rows).
-  RowDirectory(const Store& store, const Entry& entry);
+  /// Walks over the rows. Takes at most `most` bytes, or what `bytes_for` says. Throws corrupt.
+  /// O(rows).
+  RowDirectory(const Store& store, const Entry& entry, std::size_t most);
 
   /// At the last row known that is not after `row`: at most 7 rows above it.
   RowCursor cursor(std::uint64_t row) const noexcept {
-    const std::uint64_t i = row / kStep;
-    if (!words_.empty()) return {i * kStep, words_[i]};
-    if (!halves_.empty()) return {i * kStep, halves_[i]};
+    const std::uint64_t i = row >> shift_;
+    if (!words_.empty()) return {i << shift_, words_[i]};
+    if (!halves_.empty()) return {i << shift_, halves_[i]};
     return {};
   }
   void prefetch(std::uint64_t row) const noexcept {
-    if (!halves_.empty()) __builtin_prefetch(&halves_[row / kStep]);
-    if (!words_.empty()) __builtin_prefetch(&words_[row / kStep]);
+    if (!halves_.empty()) __builtin_prefetch(&halves_[row >> shift_]);
+    if (!words_.empty()) __builtin_prefetch(&words_[row >> shift_]);
+  }
+  /// The entries before each row, and before the end; nullptr unless all are known, in 32 bits.
+  const std::uint32_t* positions() const noexcept {
+    return shift_ == 0 && !halves_.empty() ? halves_.data() : nullptr;
   }
   std::size_t bytes() const noexcept { return halves_.size() * 4 + words_.size() * 8; }
-  /// What one for so many rows takes at most.
+  /// What one for so many rows must take at most.
   static std::uint64_t bytes_for(std::uint64_t rows) noexcept { return (rows / kStep + 1) * 8; }
 
  private:
   Array<std::uint32_t> halves_;  // one of them, by the number of entries
   Array<std::uint64_t> words_;
+  unsigned shift_ = 0;  // of a row's number
 };
 
-/// A block whose rows are asked for.
-struct BlockRows {
+/// A block whose rows are asked for. What each row needs is in its first cache line.
+struct alignas(64) BlockRows {
   const std::byte* data = nullptr;  // dense values in place, or rows as they are in a CSR block
   std::size_t row_step = 0;         // of dense values in place
-  bool by_row = false;              // a CSR block whose codec finds rows by a cursor
-  Entry entry;                      // confirmed; a copy, so that it stays
-  RowDirectory directory;
+  /// Of a CSR block with `data`, where it is known: the entries before each row and the end.
+  const std::uint32_t* positions = nullptr;
+  std::uint32_t cols = 0;
+  ValueType value_type = ValueType::u8;
+  bool empty = false;   // an empty block
+  bool by_row = false;  // a CSR block whose codec finds rows by a cursor
   mutable std::atomic<std::uint64_t> used{0};
+  RowDirectory directory;
+  Entry entry;  // confirmed; a copy, so that it stays
 };
 
 /// The blocks whose rows were asked for lately, in bounded memory. Any thread.
@@ -70,7 +82,16 @@ class RowAccess {
    public:
     explicit Reader(const RowAccess& access) : access_(access), lock_(access.mutex_) {}
     /// nullptr when it was not made, or is forgotten.
-    const BlockRows* find(std::uint64_t number) const noexcept;
+    const BlockRows* find(std::uint64_t number) const noexcept {
+      const auto* const place = access_.slot(number);
+      const BlockRows* const rows = place == nullptr ? nullptr : place->get();
+      if (rows == nullptr) return nullptr;
+      const std::uint64_t now = access_.clock_.load(std::memory_order_relaxed);
+      if (rows->used.load(std::memory_order_relaxed) != now) {
+        rows->used.store(now, std::memory_order_relaxed);
+      }
+      return rows;
+    }
 
    private:
     const RowAccess& access_;
