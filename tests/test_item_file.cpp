@@ -60,7 +60,7 @@ std::filesystem::path write_strips(const TempDir& dir, const char* name, bool pl
   ItemFile file(path, options, detail::dbdf::emit_header(schema));
   PieceBuffer buffer, inner;
   const auto put = [&](std::uint64_t n) {
-    return file.put_pieces(strip_entry(n), nullptr, buffer, [&] {
+    return file.put_pieces(strip_entry(n), {}, nullptr, buffer, [&] {
       make_strip(strip_entry(n), buffer, kStripHeight * kStripsCols);
       return true;
     });
@@ -72,9 +72,9 @@ std::filesystem::path write_strips(const TempDir& dir, const char* name, bool pl
     if (fails[n - 1]) out.flush();
     return !fails[n - 1];
   };
-  const bool outer_put = file.put_pieces(strip_entry(1), nullptr, buffer, [&] {
+  const bool outer_put = file.put_pieces(strip_entry(1), {}, nullptr, buffer, [&] {
     const bool inner_put =
-        file.put_pieces(strip_entry(2), nullptr, inner, [&] { return make_or_fail(2, inner); });
+        file.put_pieces(strip_entry(2), {}, nullptr, inner, [&] { return make_or_fail(2, inner); });
     CHECK(inner_put == !fails[1]);
     return make_or_fail(1, buffer);
   });

@@ -78,7 +78,7 @@ Condition parse_condition(std::string_view whole) {
 
 void print_explanation(const Matrix& matrix, const Condition& condition,
                        const WhereOptions& options, Console& console) {
-  std::uint64_t empty = 0, type = 0, read = 0;
+  std::uint64_t empty = 0, type = 0, statistics = 0, read = 0;
   for (const BlockVerdict& verdict : explain_where(matrix, condition, options)) {
     switch (verdict.skipped) {
       case Skipped::no:
@@ -90,17 +90,22 @@ void print_explanation(const Matrix& matrix, const Condition& condition,
       case Skipped::value_type:
         ++type;
         break;
+      case Skipped::statistics:
+        ++statistics;
+        break;
     }
   }
   if (console.json) {
-    console.out.print(R"({{"blocks":{},"read":{},"empty":{},"value_type":{}}})",
-                      read + empty + type, read, empty, type);
+    console.out.print(R"({{"blocks":{},"read":{},"empty":{},"value_type":{},"statistics":{}}})",
+                      read + empty + type + statistics, read, empty, type, statistics);
     console.out.write("\n");
     return;
   }
   console.out.print("{} to read\n", counted(read, "block"));
   console.out.print("{} skipped: zeros only\n", counted(empty, "block"));
   console.out.print("{} skipped: the value type holds no such value\n", counted(type, "block"));
+  console.out.print("{} skipped: statistics rule out a match\n",
+                    counted(statistics, "block"));
 }
 
 void print_hits(const Matrix& matrix, const Condition& condition, const WhereOptions& options,

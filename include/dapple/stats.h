@@ -1,8 +1,10 @@
 // Statistics of a matrix or frame: of all cells, of each row, of each column.
 //
 // Cells are read where they are, in the type in which they are stored; nothing is decoded as a
-// whole. Cells that a sparse block does not store are zeros and count like any other. NaNs are
-// counted and left out of everything else; infinities are numbers like others.
+// whole. Files written by dapple have statistics of each block: those of the whole, of rows of
+// tiles and of columns of tiles are made of them, and no cell is read. Cells that a sparse block
+// does not store are zeros and count like any other. NaNs are counted and left out of everything
+// else; infinities are numbers like others.
 //
 // Exactness. Integers are summed exactly, their squares too up to 32 bits; each result is rounded
 // once, to f64. Floats and the squares of 64-bit integers are summed in f64, in an order that
@@ -39,8 +41,14 @@ struct StatsOptions {
   unsigned threads = 1;  // 0: one per processor
 };
 
-/// Of all cells. Throws absent (R7), corrupt, type_mismatch, io. One pass over the blocks.
+/// Of all cells. Throws absent (R7), corrupt, type_mismatch, io. O(blocks) where the file, or its
+/// sidecar, has statistics of its blocks, otherwise one pass over them.
 Stats matrix_stats(const BlockedObject& object, const StatsOptions& options = {});
+
+/// One for each row of tiles, or column of tiles. Throws invalid_argument when the blocks form no
+/// regular grid, otherwise as `matrix_stats`, and as fast.
+std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options = {});
+std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOptions& options = {});
 
 /// One for each row. Errors and time as `matrix_stats`; memory: the result, and the sums that it is
 /// made of, 32 to 64 bytes a row.

@@ -6,7 +6,7 @@
 //
 // Zeros that no block stores are cells like any other: a condition that holds for zero finds them
 // all, unless WhereOptions::nonzero says otherwise. NaN meets no condition but `nan()`. Blocks
-// whose kind or value type rules out every match are not read.
+// whose kind, value type or statistics rule out every match are not read.
 #pragma once
 
 #include <cstdint>
@@ -123,6 +123,7 @@ enum class Skipped : std::uint8_t {
   no,          // one may: the block is read
   empty,       // it holds zeros only
   value_type,  // its type holds no such value
+  statistics,  // its smallest and largest value, or its number of NaNs, say so
 };
 
 struct BlockVerdict {

@@ -1,54 +1,13 @@
 #include "dapple/stats.h"
 
 #include "lib/base/parallel.h"
-#include "lib/compute/block_cells.h"
-#include "lib/compute/totals.h"
+#include "lib/compute/block_tally.h"
 
 namespace dapple {
 
 namespace detail {
 
 namespace {
-
-/// Adds the entries of a row. Floats go to four tallies side by side, of which each addition need
-/// not wait for the one before.
-template <Value T>
-void add_row(const SparseRow<T>& row, TallyOf<T>& tally) {
-  if (std::is_integral_v<T> || row.count < 16) {
-    TallyOf<T> local = tally;  // in registers
-    row.each([&](int, std::uint32_t, T v) { local.add(v); });
-    tally = local;
-    return;
-  }
-  TallyOf<T> lanes[4];
-  row.each([&](int lane, std::uint32_t, T v) { lanes[lane].add(v); });
-  for (const TallyOf<T>& lane : lanes) tally.merge(lane);
-}
-
-/// All cells into one tally of each class.
-struct WholeTally {
-  TallyTable tallies{1};
-
-  template <Value T>
-  void dense(const DenseRows<T>& cells) {
-    TallyOf<T>& tally = *tallies.of<T>();
-    if (cells.row_step == cells.cols * sizeof(T)) {
-      tally_run<T>(tally, cells.data, cells.rows * cells.cols);
-      return;
-    }
-    for (std::uint64_t r = 0; r < cells.rows; ++r) {
-      tally_run<T>(tally, cells.data + r * cells.row_step, cells.cols);
-    }
-  }
-  template <Value T>
-  void row(const SparseRow<T>& row) {
-    add_row(row, *tallies.of<T>());
-  }
-  template <Value T>
-  void cell(std::uint64_t, std::uint64_t, T value) {
-    tallies.of<T>()->add(value);
-  }
-};
 
 /// Cells into a tally for each of `rows`.
 struct RowTallies {
@@ -101,6 +60,60 @@ std::uint64_t strips_for(unsigned threads) {
   return workers == 1 ? 1 : workers * kStripsPerThread;
 }
 
+enum class Side : bool { row, column };
+
+/// Of each row of tiles, or each column. REQUIRES a grid.
+std::vector<Totals> grid_totals(const Store& store, const StatsOptions& options, Side side) {
+  const Grid grid = *store.index().grid();
+  const BlockStatsTable* const known = store.block_stats();
+  std::vector<Totals> totals(side == Side::row ? grid.rows : grid.cols);
+  // Short lists are not worth a thread each.
+  const std::uint64_t each =
+      known == nullptr ? 1 : 1 + 65536 / (grid.rows * grid.cols / totals.size());
+  const std::uint64_t steps = (totals.size() - 1) / each + 1;
+  parallel_for(steps, options.threads, [&](std::uint64_t step) {
+    Band band;
+    const std::uint64_t end = std::min<std::uint64_t>((step + 1) * each, totals.size());
+    for (std::uint64_t i = step * each; i < end; ++i) {
+      WholeTally tallies;
+      if (side == Side::row) {
+        for (std::uint64_t j = 0; j < grid.cols; ++j) {
+          tally_block(store, known, i * grid.cols + j, band, tallies);
+        }
+      } else {
+        for (std::uint64_t j = 0; j < grid.rows; ++j) {
+          tally_block(store, known, j * grid.cols + i, band, tallies);
+        }
+      }
+      totals[i] = tallies.tallies.totals(0);
+    }
+  });
+  return totals;
+}
+
+std::vector<Stats> grid_stats(const Store& store, const StatsOptions& options, Side side) {
+  const auto& grid = store.index().grid();
+  if (!grid) {
+    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+                "there are no rows or columns of tiles: the blocks form no regular grid");
+  }
+  const Schema& schema = store.schema();
+  std::uint64_t length = schema.rows, step = grid->tile.rows, width = schema.cols;
+  if (side == Side::column) {
+    length = schema.cols;
+    step = grid->tile.cols;
+    width = schema.rows;
+  }
+  std::vector<Stats> stats;
+  for (const Totals& totals : grid_totals(store, options, side)) {
+    const std::uint64_t begin = stats.size() * step;
+    std::uint64_t cells;
+    if (!multiply(std::min(step, length - begin), width, cells)) cells = ~std::uint64_t{0};
+    stats.push_back(totals.stats(cells));
+  }
+  return stats;
+}
+
 }  // namespace
 
 }  // namespace detail
@@ -110,6 +123,17 @@ using detail::Store;
 Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
   detail::require_covered(store, options.absent);
+  std::uint64_t cells;
+  if (!detail::multiply(object.rows(), object.cols(), cells)) cells = ~std::uint64_t{0};
+  const auto& grid = store.index().grid();
+  if (grid && store.block_stats() != nullptr) {
+    const auto side = grid->rows >= grid->cols ? detail::Side::row : detail::Side::column;
+    detail::Totals all;
+    for (const detail::Totals& part : detail::grid_totals(store, options, side)) {
+      all.merge(part);
+    }
+    return all.stats(cells);
+  }
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   std::vector<detail::Totals> parts(strips.size());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
@@ -120,9 +144,15 @@ Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   });
   detail::Totals all;
   for (const detail::Totals& part : parts) all.merge(part);
-  std::uint64_t cells;
-  if (!detail::multiply(object.rows(), object.cols(), cells)) cells = ~std::uint64_t{0};
   return all.stats(cells);
+}
+
+std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options) {
+  return detail::grid_stats(object.store(), options, detail::Side::row);
+}
+
+std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOptions& options) {
+  return detail::grid_stats(object.store(), options, detail::Side::column);
 }
 
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options) {

@@ -7,6 +7,7 @@
 #include "lib/base/vectors.h"
 #include "lib/compute/block_cells.h"
 #include "lib/compute/interval.h"
+#include "lib/object/block_stats.h"
 
 namespace dapple {
 
@@ -98,15 +99,43 @@ Skipped verdict(const Interval& interval, const Entry& entry) {
   return none ? Skipped::value_type : Skipped::no;
 }
 
+/// True when statistics rule out that a stored value of a block matches.
+bool rules_out(const Interval& interval, const BlockStats& stats) {
+  const auto type = stats.type();
+  return type && visit_type(*type, [&](auto tag) {
+           using T = decltype(tag);
+           const Matching<T>& match = interval.of<T>();
+           if (match.nan) return stats.nans() == 0;
+           if (match.nonzero && stats.nonzero() == 0) return true;
+           const TallyOf<T> tally = stats.tally<T>();
+           return !(tally.min <= match.high && tally.max >= match.low);
+         });
+}
+
 /// Hands the stored values of blocks that may match to the kernel.
 template <class Kernel>
 void search(const Store& store, const Region& region, const Interval& interval, Absent absent,
             Kernel& kernel) {
   if (region.empty()) return;
   Band band;
-  store.for_each_block(region, {absent}, [&](std::uint64_t, const Entry& e, const Part& part) {
-    if (verdict(interval, e) == Skipped::no) visit_cells(store, e, part, band, kernel);
-  });
+  const BlockStatsTable* const known = store.block_stats();
+  const auto visit = [&](std::uint64_t number, const Entry& e, const Part& part) {
+    if (verdict(interval, e) != Skipped::no) return;
+    if (known != nullptr && rules_out(interval, (*known)[number])) return;
+    visit_cells(store, e, part, band, kernel);
+  };
+  if (known == nullptr || !store.index().grid()) {
+    return store.for_each_block(region, {absent}, visit);
+  }
+  // Not even the headers of blocks that are ruled out are compared.
+  std::vector<std::uint64_t> wanted;
+  for (const std::uint64_t number : store.index().touching(region)) {
+    if (!rules_out(interval, (*known)[number])) wanted.push_back(number);
+  }
+  for (const std::uint64_t number : wanted) {
+    const Entry entry = store.confirmed_entry(number);
+    store.watched([&] { visit(number, entry, shared_part(entry, region)); }, &entry);
+  }
 }
 
 /// Hands all cells of these rows to the kernel, zeros that no block stores included.
@@ -236,13 +265,19 @@ std::vector<BlockVerdict> explain_where(const Matrix& matrix, const Condition& c
   const detail::Store& store = matrix.store();
   const detail::Interval interval(condition, options.nonzero);
   const bool zeros = interval.holds_for_zero();
+  const detail::BlockStatsTable* const known = store.block_stats();
   std::vector<BlockVerdict> verdicts;
   const Region all{{0, matrix.rows()}, {0, matrix.cols()}};
   if (all.empty()) return verdicts;
-  store.for_each_block(
-      all, {options.absent}, [&](std::uint64_t, const detail::Entry& e, const detail::Part&) {
-        verdicts.push_back({e.pos, zeros ? Skipped::no : detail::verdict(interval, e)});
-      });
+  store.for_each_block(all, {options.absent},
+                       [&](std::uint64_t number, const detail::Entry& e, const detail::Part&) {
+                         Skipped skipped = zeros ? Skipped::no : detail::verdict(interval, e);
+                         if (skipped == Skipped::no && !zeros && known != nullptr &&
+                             detail::rules_out(interval, (*known)[number])) {
+                           skipped = Skipped::statistics;
+                         }
+                         verdicts.push_back({e.pos, skipped});
+                       });
   return verdicts;
 }
 

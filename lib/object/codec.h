@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -17,6 +18,7 @@
 
 namespace dapple::detail {
 
+class BlockStatsTable;
 class Store;
 
 /// Memory for decoded cells: cell (r, c) goes to data + r * row_step + c * col_step as a value of
@@ -123,6 +125,9 @@ struct Codec {
   /// The index that a walk over the file finds, whatever index it contains: an index that leaves
   /// cells uncovered is checked against it. May be null: the index is the truth.
   BlockIndex (*walk_again)(const Store&) = nullptr;
+  /// The statistics that the file, or its sidecar, has of all blocks; nothing when it has none, or
+  /// ones that are damaged or of other blocks. May be null: there are none.
+  std::unique_ptr<const BlockStatsTable> (*find_stats)(const Store&) = nullptr;
   /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
   void (*read)(const Store&, const Entry&, const Part&, const Target& out) = nullptr;
   /// The values in place, or nothing. May be null: never in place.

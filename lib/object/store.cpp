@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/object/block_stats.h"
 #include "lib/object/row_access.h"
 
 namespace dapple::detail {
@@ -114,6 +115,13 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
 std::vector<Detail> Store::details() const {
   if (state_ == nullptr) return {};
   return watched([&] { return state_->details(*this); });
+}
+
+const BlockStatsTable* Store::block_stats() const {
+  if (codec_->find_stats == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!block_stats_) block_stats_ = watched([&] { return codec_->find_stats(*this); });
+  return block_stats_->get();
 }
 
 RowAccess& Store::row_access() const {

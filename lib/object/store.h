@@ -27,6 +27,7 @@
 
 namespace dapple::detail {
 
+class BlockStatsTable;
 class RowAccess;
 
 class Store {
@@ -123,6 +124,10 @@ class Store {
     }
   }
 
+  /// What is known of the values of blocks without a look at them; nullptr when nothing is. What it
+  /// says is a hint that was compared with its hash. O(blocks) the first time.
+  const BlockStatsTable* block_stats() const;
+
   /// Where the rows of blocks are; made when it is first asked for.
   RowAccess& row_access() const;
 
@@ -176,7 +181,8 @@ class Store {
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
   mutable std::shared_ptr<RowAccess> row_access_;
-  mutable std::mutex mutex_;  // held while these two are made
+  mutable std::optional<std::shared_ptr<const BlockStatsTable>> block_stats_;
+  mutable std::mutex mutex_;  // held while these three are made
 };
 
 }  // namespace dapple::detail

@@ -31,6 +31,9 @@ namespace {
 // Shorter rows that are not contiguous are gathered before they are written.
 constexpr std::size_t kShortRun = 4096;
 
+// Of an empty block, whose entry says u8.
+const BlockStats kNoValues = BlockStats::of<std::uint8_t>({});
+
 void check(const WriteOptions& options) {
   constexpr std::uint32_t kLargest = 2u << 20;
   if (!std::has_single_bit(options.align) || options.align > kLargest) {
@@ -229,10 +232,24 @@ void BlockWriter::put_empty(BlockPos pos, TileShape shape) {
   write_empty(pos, shape);
 }
 
-void BlockWriter::write_empty(BlockPos pos, TileShape shape) {
+void BlockWriter::write_empty(BlockPos pos, TileShape shape, Turn* turn) {
   const Entry entry = entry_of(pos, shape.rows, shape.cols, {}, 0);
   std::array<std::byte, dbdf::kLongestItemHeader> item;
-  file_.put(entry, std::span(item).first(dbdf::emit_item_header(item.data(), entry)));
+  file_.put(entry, kNoValues, std::span(item).first(dbdf::emit_item_header(item.data(), entry)),
+            turn);
+}
+
+/// Of the values that the block will store, which come from the nearest cache that they were left
+/// in. Empty blocks have u8, as their entries say.
+BlockStats BlockWriter::stats_of(const DenseCells& cells, ValueType stored) const {
+  if (options_.plain) return {};
+  return stats_of_values(stored, cells.type, cells.data, cells.rows, cells.cols, cells.row_step);
+}
+
+BlockStats BlockWriter::stats_of(const CsrCells& cells, ValueType stored) const {
+  if (options_.plain) return {};
+  const std::uint64_t n = cells.stored();
+  return stats_of_values(stored, cells.type, cells.values, 1, n, n * size_of(cells.type));
 }
 
 // Unchecked rows are checked a few at a time, just before they are encoded, so that they come from
@@ -241,6 +258,7 @@ bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
                              ValueType declared, Rows rows, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
+  const BlockStats stats = stats_of(cells, plan.type);
   PieceBuffer buffer = buffers_.take();
   const auto encode = [&] {
     dbdf::emit_item_header(buffer.claim(kPosition + dbdf::header_size(entry.kind)), entry);
@@ -257,13 +275,13 @@ bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
   if (kPosition + entry.bytes <= ItemFile::kSmall) {
     // A small block is one piece, and is placed when it is complete.
     const TakePiece take = [&](std::uint64_t, std::span<const std::byte> item) {
-      file_.put(entry, item, turn);
+      file_.put(entry, stats, item, turn);
     };
     buffer.start(0, take);
     written = encode();
     if (written) buffer.flush();
   } else {
-    written = file_.put_pieces(entry, turn, buffer, encode);
+    written = file_.put_pieces(entry, stats, turn, buffer, encode);
   }
   buffers_.give_back(std::move(buffer));
   return written;
@@ -283,15 +301,16 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
     rows_.give_back(std::move(rows));
     return;
   }
+  if (plan.kind == BlockKind::empty) return write_empty(pos, {cells.rows, cells.cols}, turn);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
   std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
-  std::byte* out = item.data() + dbdf::emit_item_header(item.data(), entry);
-  const std::size_t from = size_of(cells.type), to = size_of(plan.type);
-  for (std::uint32_t r = 0; plan.kind == BlockKind::dense && r < cells.rows; ++r) {
-    convert_cells(cells.type, cells.row(r), from, plan.type, out, to, cells.cols);
-    out += cells.cols * to;
+  std::byte* const values = item.data() + dbdf::emit_item_header(item.data(), entry);
+  const std::size_t from = size_of(cells.type), to = size_of(plan.type), step = cells.cols * to;
+  for (std::uint32_t r = 0; r < cells.rows; ++r) {
+    convert_cells(cells.type, cells.row(r), from, plan.type, values + r * step, to, cells.cols);
   }
-  file_.put(entry, std::span(item).first(kPosition + entry.bytes), turn);
+  file_.put(entry, stats_of({values, plan.type, cells.rows, cells.cols, step}, plan.type),
+            std::span(item).first(kPosition + entry.bytes), turn);
   scratch_.give_back(std::move(item));
 }
 
@@ -302,6 +321,7 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
   const Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
   std::array<std::byte, kPosition + dbdf::kDenseHeader> header;
   dbdf::emit_item_header(header.data(), entry);
+  const BlockStats stats = stats_of(cells, declared);
   const bool packed = cells.row_step == cells.row_bytes();
   const std::size_t runs = packed ? 1 : cells.rows;
   const std::size_t run_bytes = packed ? cells.rows * cells.row_bytes() : cells.row_bytes();
@@ -309,26 +329,27 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
     std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
     std::byte* p = std::copy(header.begin(), header.end(), item.data());
     for (std::size_t r = 0; r < runs; ++r) p = std::copy_n(cells.row(r), run_bytes, p);
-    file_.put(entry, std::span(item).first(kPosition + entry.bytes), turn);
+    file_.put(entry, stats, std::span(item).first(kPosition + entry.bytes), turn);
     scratch_.give_back(std::move(item));
     return;
   }
-  if (run_bytes < kShortRun) return write_gathered(entry, header, cells, turn);
+  if (run_bytes < kShortRun) return write_gathered(entry, stats, header, cells, turn);
   std::vector<iovec> parts;
   parts.reserve(1 + runs);
   parts.push_back({header.data(), header.size()});
   for (std::size_t r = 0; r < runs; ++r) {
     parts.push_back({const_cast<std::byte*>(cells.row(r)), run_bytes});
   }
-  file_.put(entry, parts, turn);
+  file_.put(entry, stats, parts, turn);
 }
 
 // Short rows that are not contiguous, gathered in pieces: as parts of one system call, they would
 // take longer than their bytes.
-void BlockWriter::write_gathered(const Entry& entry, std::span<const std::byte> header,
-                                 const DenseCells& cells, Turn* turn) {
+void BlockWriter::write_gathered(const Entry& entry, const BlockStats& stats,
+                                 std::span<const std::byte> header, const DenseCells& cells,
+                                 Turn* turn) {
   PieceBuffer buffer = buffers_.take();
-  file_.put_pieces(entry, turn, buffer, [&] {
+  file_.put_pieces(entry, stats, turn, buffer, [&] {
     buffer.put(header);
     for (std::uint32_t r = 0; r < cells.rows; ++r) buffer.put({cells.row(r), cells.row_bytes()});
     return true;
@@ -341,7 +362,7 @@ void BlockWriter::take_over(const MappedFile& from, EntryTable blocks) {
 }
 
 void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
-  file_.put(entry, item);
+  file_.put(entry, {}, item);
 }
 
 WriteSummary BlockWriter::finish() {

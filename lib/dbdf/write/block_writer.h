@@ -59,9 +59,11 @@ class BlockWriter {
   ValueType declared_type(BlockPos pos, TileShape shape) const;
   void write_planned(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
   void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
-  void write_empty(BlockPos pos, TileShape shape);
-  void write_gathered(const Entry& entry, std::span<const std::byte> header,
-                      const dbdf::DenseCells& cells, Turn* turn);
+  BlockStats stats_of(const dbdf::DenseCells& cells, ValueType stored) const;
+  BlockStats stats_of(const dbdf::CsrCells& cells, ValueType stored) const;
+  void write_empty(BlockPos pos, TileShape shape, Turn* turn = nullptr);
+  void write_gathered(const Entry& entry, const BlockStats& stats,
+                      std::span<const std::byte> header, const dbdf::DenseCells& cells, Turn* turn);
   enum class Rows : bool { clean, unseen };  // as CsrCells demands and inside the block, or unknown
   bool write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
                   ValueType declared, Rows rows, Turn* turn);

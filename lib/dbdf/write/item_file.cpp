@@ -53,6 +53,7 @@ ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& option
                    std::span<const std::byte> header)
     : file_(path, options.overwrite),
       align_(options.plain ? 1 : options.align),
+      plain_(options.plain),
       write_([this](std::uint64_t offset, auto piece) { file_.write_at(offset, piece); }) {
   tail_.start(0, write_);
   tail_.put(header);
@@ -69,7 +70,8 @@ void ItemFile::attempt(const F& f) {
   }
 }
 
-void ItemFile::take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks) {
+void ItemFile::take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks,
+                         std::vector<BlockStats> stats) {
   attempt([&] {
     std::uint64_t end = body;
     for (std::uint64_t i = 0; i < blocks.size(); ++i) {
@@ -79,23 +81,25 @@ void ItemFile::take_over(const MappedFile& from, std::uint64_t body, EntryTable 
     file_.take_over(from, body, end);
     tail_.start(end, write_);
     entries_ = std::move(blocks);
+    if (!plain_) stats_ = std::move(stats);
   });
 }
 
-void ItemFile::put(Entry entry, std::span<const std::byte> item, Turn* turn) {
+void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
+                   Turn* turn) {
   attempt([&] {
     entry.hash = xxh3(item);
     if (item.size() > kSmall) {
-      file_.write_at(reserve(entry, turn).offset, item);
+      file_.write_at(reserve(entry, stats, turn).offset, item);
     } else {
-      in_turn(turn, [&] { append_small(entry, item); });
+      in_turn(turn, [&] { append_small(entry, stats, item); });
     }
   });
 }
 
-void ItemFile::put(Entry entry, std::span<const iovec> parts, Turn* turn) {
+void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn) {
   attempt([&] {
-    const Place place = reserve(entry, turn);
+    const Place place = reserve(entry, stats, turn);
     std::vector<iovec> unwritten(parts.begin(), parts.end());
     file_.write_at(place.offset, std::span<iovec>(unwritten));
     Xxh3 hash;  // after the write, which brings the bytes into the cache
@@ -107,11 +111,11 @@ void ItemFile::put(Entry entry, std::span<const iovec> parts, Turn* turn) {
   });
 }
 
-bool ItemFile::put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer,
+bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
                           const std::function<bool()>& make) {
   bool made = false;
   attempt([&] {
-    const Place place = reserve(entry, turn);
+    const Place place = reserve(entry, stats, turn);
     file_.will_write(place.offset, kPosition + entry.bytes);
     Xxh3 hash;
     const TakePiece take = [&](std::uint64_t offset, std::span<const std::byte> piece) {
@@ -137,6 +141,7 @@ void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& bu
       file_.cut(place.begin);
       tail_.start(place.begin, write_);
       entries_.pop_back();
+      if (!plain_) stats_.pop_back();
       return;
     }
     taken_back_.push_back(place.number);
@@ -154,12 +159,15 @@ const EntryTable& ItemFile::entries() {
   if (!taken_back_.empty()) {
     std::sort(taken_back_.begin(), taken_back_.end());
     EntryTable kept;
+    std::vector<BlockStats> kept_stats;
     kept.reserve(entries_.size() - taken_back_.size());
     for (std::uint64_t i = 0; i < entries_.size(); ++i) {
-      if (!std::binary_search(taken_back_.begin(), taken_back_.end(), i))
-        kept.push_back(entries_[i]);
+      if (std::binary_search(taken_back_.begin(), taken_back_.end(), i)) continue;
+      kept.push_back(entries_[i]);
+      if (!plain_) kept_stats.push_back(stats_[i]);
     }
     entries_ = std::move(kept);
+    stats_ = std::move(kept_stats);
     taken_back_.clear();
   }
   return entries_;
@@ -175,17 +183,24 @@ void ItemFile::set_entry(const Place& place, const Entry& entry) {
   entries_.set(place.number, entry);
 }
 
+// Lists an item. REQUIRES the lock.
+void ItemFile::list(const Entry& entry, const BlockStats& stats) {
+  if (!plain_) stats_.push_back(stats);
+  entries_.push_back(entry);
+}
+
 // Appends a small item, to be written together with others.
-void ItemFile::append_small(Entry& entry, std::span<const std::byte> item) {
+void ItemFile::append_small(Entry& entry, const BlockStats& stats,
+                            std::span<const std::byte> item) {
   const std::lock_guard lock(mutex_);
   if (entry.kind == BlockKind::dense) append_padding(align_);
   entry.offset = tail_.offset() + kPosition;
   tail_.put(item);
-  entries_.push_back(entry);
+  list(entry, stats);
 }
 
 // Reserves the place of an item after everything else.
-ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
+ItemFile::Place ItemFile::reserve(Entry& entry, const BlockStats& stats, Turn* turn) {
   Place place{};
   in_turn(turn, [&] {
     const std::lock_guard lock(mutex_);
@@ -196,7 +211,7 @@ ItemFile::Place ItemFile::reserve(Entry& entry, Turn* turn) {
     place.number = entries_.size();
     entry.offset = place.offset + kPosition;
     tail_.start(entry.offset + entry.bytes, write_);
-    entries_.push_back(entry);
+    list(entry, stats);
   });
   return place;
 }

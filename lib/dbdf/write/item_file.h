@@ -19,6 +19,7 @@
 #include "lib/dbdf/hints.h"
 #include "lib/io/file.h"
 #include "lib/io/piece_buffer.h"
+#include "lib/object/block_stats.h"
 #include "lib/object/index.h"
 
 namespace dapple::detail {
@@ -28,8 +29,9 @@ class Turn;
 namespace dbdf {
 
 /// Any thread may put items. With a turn, an item gets its place in the file in that turn. An entry
-/// describes the item; offset and hash are filled in here. Dense payloads are aligned. All throw
-/// io, bad_alloc, and invalid_argument when the alignment would fill the file with padding.
+/// and statistics describe the item; offset and hash are filled in here. Dense payloads are
+/// aligned. All throw io, bad_alloc, and invalid_argument when the alignment would fill the file
+/// with padding.
 class ItemFile {
  public:
   /// Items up to this size are gathered and written together.
@@ -41,20 +43,25 @@ class ItemFile {
   const std::string& name() const noexcept { return file_.name(); }
 
   /// The blocks of another file of the same header size, byte for byte where they are. Before all
-  /// other items.
-  void take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks);
+  /// other items. `stats` are theirs.
+  void take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks,
+                 std::vector<BlockStats> stats);
 
   /// An item, position included.
-  void put(Entry entry, std::span<const std::byte> item, Turn* turn = nullptr);
+  void put(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
+           Turn* turn = nullptr);
   /// A large item in several parts, the first of which is position and header.
-  void put(Entry entry, std::span<const iovec> parts, Turn* turn);
+  void put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn);
   /// A large item that is made piece by piece: make() puts its bytes into `buffer`. If it returns
   /// false, so does this, and the item is not put.
-  bool put_pieces(Entry entry, Turn* turn, PieceBuffer& buffer, const std::function<bool()>& make);
+  bool put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
+                  const std::function<bool()>& make);
 
   /// What was put, in file order. This and the following REQUIRE that no thread is putting items.
   const EntryTable& entries();
   EntryTable take_entries();
+  /// Their statistics, in the same order; none in a plain file.
+  std::vector<BlockStats> take_stats() { return std::move(stats_); }
   void put_index(const BlockIndex& index, std::uint64_t header_hash, const HintWriter& hints);
   /// Publishes the file and returns its size. Throws io also when an item could not be put.
   std::uint64_t publish(bool sync);
@@ -67,16 +74,18 @@ class ItemFile {
     std::uint64_t begin, offset, number;
   };
 
-  Place reserve(Entry& entry, Turn* turn);
+  Place reserve(Entry& entry, const BlockStats& stats, Turn* turn);
+  void list(const Entry& entry, const BlockStats& stats);
   void set_entry(const Place& place, const Entry& entry);
   void take_back(const Place& place, const Entry& entry, PieceBuffer& buffer);
-  void append_small(Entry& entry, std::span<const std::byte> item);
+  void append_small(Entry& entry, const BlockStats& stats, std::span<const std::byte> item);
   template <class F>
   void attempt(const F& f);
   void append_padding(std::uint64_t align);
 
   OutputFile file_;
-  std::uint64_t align_;
+  const std::uint64_t align_;
+  const bool plain_;
   std::uint64_t padding_ = 0;        // bytes so far; guarded by mutex_
   std::atomic<bool> failed_{false};  // an item could not be put
 
@@ -84,6 +93,7 @@ class ItemFile {
 
   std::mutex mutex_;                       // guards the following
   EntryTable entries_;                     // in file order
+  std::vector<BlockStats> stats_;          //   likewise, unless the file is plain
   std::vector<std::uint64_t> taken_back_;  // numbers of entries that were taken back
   PieceBuffer tail_;                       // the end of the file, with small items
 };

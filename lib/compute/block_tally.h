@@ -1,0 +1,65 @@
+// All values of a block in one tally: from what the file knows of it, or from the block itself.
+#pragma once
+
+#include "lib/compute/block_cells.h"
+#include "lib/compute/totals.h"
+#include "lib/object/block_stats.h"
+
+namespace dapple::detail {
+
+/// Adds the entries of a row. Floats go to four tallies side by side, of which each addition need
+/// not wait for the one before.
+template <Value T>
+void add_row(const SparseRow<T>& row, TallyOf<T>& tally) {
+  if (std::is_integral_v<T> || row.count < 16) {
+    TallyOf<T> local = tally;  // in registers
+    row.each([&](int, std::uint32_t, T v) { local.add(v); });
+    tally = local;
+    return;
+  }
+  TallyOf<T> lanes[4];
+  row.each([&](int lane, std::uint32_t, T v) { lanes[lane].add(v); });
+  for (const TallyOf<T>& lane : lanes) tally.merge(lane);
+}
+
+/// A kernel (block_cells.h) that adds all stored values to one tally of each class.
+struct WholeTally {
+  TallyTable tallies{1};
+
+  void add(const BlockStats& stats, ValueType type) {
+    visit_type(type, [&](auto tag) {
+      using T = decltype(tag);
+      tallies.of<T>()->merge(stats.tally<T>());
+    });
+  }
+
+  template <Value T>
+  void dense(const DenseRows<T>& cells) {
+    TallyOf<T>& tally = *tallies.of<T>();
+    if (cells.row_step == cells.cols * sizeof(T)) {
+      tally_run<T>(tally, cells.data, cells.rows * cells.cols);
+      return;
+    }
+    for (std::uint64_t r = 0; r < cells.rows; ++r) {
+      tally_run<T>(tally, cells.data + r * cells.row_step, cells.cols);
+    }
+  }
+  template <Value T>
+  void row(const SparseRow<T>& row) {
+    add_row(row, *tallies.of<T>());
+  }
+  template <Value T>
+  void cell(std::uint64_t, std::uint64_t, T value) {
+    tallies.of<T>()->add(value);
+  }
+};
+
+/// Reads a block, whose entry is known to be right. Nothing is known of one that stores values in a
+/// type that its columns do not hold. Throws corrupt.
+BlockStats scan_block(const Store& store, const Entry& entry);
+
+/// Adds block `number` to `tallies`, as `known` has it or by reading it. Throws as `visit_cells`.
+void tally_block(const Store& store, const BlockStatsTable* known, std::uint64_t number, Band& band,
+                 WholeTally& tallies);
+
+}  // namespace dapple::detail

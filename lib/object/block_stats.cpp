@@ -1,0 +1,41 @@
+#include "lib/object/block_stats.h"
+
+#include <algorithm>
+
+#include "lib/cells/convert_cells.h"
+
+namespace dapple::detail {
+
+BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* values,
+                           std::uint64_t rows, std::uint64_t cols, std::size_t row_step) {
+  const std::size_t size = size_of(type);
+  if (row_step == cols * size) {
+    cols *= rows;
+    rows = rows == 0 ? 0 : 1;
+  }
+  return visit_type(stored, [&](auto tag) {
+    using T = decltype(tag);
+    constexpr std::uint64_t kAtOnce = 4096;  // stay in the nearest cache
+    std::array<std::byte, kAtOnce * sizeof(T)> run;
+    TallyOf<T> tally;
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      const std::byte* const row = values + r * row_step;
+      if (stored == type) {
+        tally_run<T>(tally, row, cols);
+        continue;
+      }
+      for (std::uint64_t c = 0; c < cols; c += kAtOnce) {
+        const std::uint64_t n = std::min(kAtOnce, cols - c);
+        convert_cells(type, row + c * size, size, stored, run.data(), sizeof(T), n);
+        tally_run<T>(tally, run.data(), n);
+      }
+    }
+    return BlockStats::of<T>(tally);
+  });
+}
+
+BlockStatsTable::BlockStatsTable(std::shared_ptr<const MappedFile> file, std::uint64_t offset,
+                                 std::uint64_t count)
+    : file_(std::move(file)), first_(file_->map() + offset), count_(count) {}
+
+}  // namespace dapple::detail

@@ -1,0 +1,139 @@
+// What is known of the values that a block stores without a look at them. A file may hold a table
+// of it (FORMAT.md, "Statistics").
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "lib/base/bytes.h"
+#include "lib/cells/tally.h"
+#include "lib/io/file.h"
+
+namespace dapple::detail {
+
+/// A tally of the values that a block stores, explicit zeros included; zeros that a sparse block
+/// does not store are in none of its numbers. Eight words, as in the file.
+class BlockStats {
+ public:
+  static constexpr std::size_t kBytes = 64;
+
+  /// Nothing is known.
+  BlockStats() = default;
+
+  template <Value T>
+  static BlockStats of(const TallyOf<T>& tally) noexcept {
+    BlockStats s;
+    s.words_[0] = tally.nonzero | std::uint64_t{static_cast<std::uint8_t>(value_type_of<T>())}
+                                      << 56;
+    s.words_[1] = tally.nans;
+    using Extreme = Wide<decltype(tally.min)>;
+    const bool any = tally.min <= tally.max;
+    s.words_[2] = to_bits(any ? Extreme{tally.min} : Extreme{1});
+    s.words_[3] = to_bits(any ? Extreme{tally.max} : Extreme{0});
+    s.set_sum(4, tally.sum);
+    s.set_sum(6, tally.squares);
+    return s;
+  }
+
+  static BlockStats load(const std::byte* p) noexcept {
+    BlockStats s;
+    for (std::size_t i = 0; i < s.words_.size(); ++i)
+      s.words_[i] = load_le<std::uint64_t>(p + i * 8);
+    return s;
+  }
+  void store(std::byte* p) const noexcept {
+    for (std::size_t i = 0; i < words_.size(); ++i) store_le(p + i * 8, words_[i]);
+  }
+
+  /// The type of the values; nothing where nothing is known.
+  std::optional<ValueType> type() const noexcept {
+    return value_type_of_code(static_cast<std::uint8_t>(words_[0] >> 56));
+  }
+  /// Values that are neither zero nor NaN.
+  std::uint64_t nonzero() const noexcept { return words_[0] & ~std::uint64_t{0} >> 8; }
+  std::uint64_t nans() const noexcept { return words_[1]; }
+
+  /// REQUIRES that T is `type()`.
+  template <Value T>
+  TallyOf<T> tally() const noexcept {
+    TallyOf<T> tally;
+    tally.nonzero = nonzero();
+    if constexpr (std::is_floating_point_v<T>) tally.nans = nans();
+    using Extreme = Wide<decltype(tally.min)>;
+    const auto min = from_bits<Extreme>(words_[2]), max = from_bits<Extreme>(words_[3]);
+    if (min <= max) {
+      tally.min = static_cast<decltype(tally.min)>(min);
+      tally.max = static_cast<decltype(tally.max)>(max);
+    }
+    get_sum(4, tally.sum);
+    get_sum(6, tally.squares);
+    return tally;
+  }
+
+  friend bool operator==(const BlockStats&, const BlockStats&) = default;
+
+ private:
+  template <class Extreme>
+  using Wide = std::conditional_t<
+      std::is_floating_point_v<Extreme>, double,
+      std::conditional_t<std::is_signed_v<Extreme>, std::int64_t, std::uint64_t>>;
+
+  template <class W>
+  static std::uint64_t to_bits(W value) noexcept {
+    return std::bit_cast<std::uint64_t>(value);
+  }
+  template <class W>
+  static W from_bits(std::uint64_t bits) noexcept {
+    return std::bit_cast<W>(bits);
+  }
+  template <class Sum>
+  void set_sum(std::size_t at, Sum sum) noexcept {
+    if constexpr (std::is_floating_point_v<Sum>) {
+      words_[at] = to_bits(sum);
+    } else {
+      const auto wide = static_cast<Uint128>(static_cast<Int128>(sum));
+      words_[at] = static_cast<std::uint64_t>(wide);
+      words_[at + 1] = static_cast<std::uint64_t>(wide >> 64);
+    }
+  }
+  template <class Sum>
+  void get_sum(std::size_t at, Sum& sum) const noexcept {
+    if constexpr (std::is_floating_point_v<Sum>) {
+      sum = from_bits<double>(words_[at]);
+    } else {
+      sum = static_cast<Sum>(Uint128{words_[at + 1]} << 64 | words_[at]);
+    }
+  }
+
+  std::array<std::uint64_t, 8> words_{};
+};
+
+/// Of the values of `rows` rows, `row_step` bytes apart, each of `cols` values of `type`, as a
+/// block holds them that stores them as `stored`. REQUIRES that they fit it.
+BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* values,
+                           std::uint64_t rows, std::uint64_t cols, std::size_t row_step);
+
+/// The statistics of all blocks of an object, by number, in a file.
+class BlockStatsTable {
+ public:
+  /// REQUIRES that the file holds `count` of them from byte `offset` on.
+  BlockStatsTable(std::shared_ptr<const MappedFile> file, std::uint64_t offset,
+                  std::uint64_t count);
+
+  std::uint64_t size() const noexcept { return count_; }
+  /// REQUIRES number < size().
+  BlockStats operator[](std::uint64_t number) const noexcept {
+    return BlockStats::load(first_ + number * BlockStats::kBytes);
+  }
+
+ private:
+  std::shared_ptr<const MappedFile> file_;
+  const std::byte* first_;
+  std::uint64_t count_;
+};
+
+}  // namespace dapple::detail
