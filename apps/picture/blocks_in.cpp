@@ -9,8 +9,10 @@ BlockInfo BlocksIn::find(const BlockRange& blocks, BlockPos pos) const {
   std::call_once(once_, [&] {
     order_.resize(blocks.size());
     std::uint64_t k = 0;
-    for_each_in(blocks, 0, blocks.size(),
-                [&](const BlockInfo& block) { order_.at(number(block.pos)) = k++; });
+    for_each_in(blocks, 0, blocks.size(), [&](const BlockInfo& block) {
+      order_.at(number(block.pos)) = k++;
+      return true;
+    });
   });
   BlockInfo found;
   blocks.copy(order_.at(number(pos)), {&found, 1});

@@ -6,18 +6,48 @@ namespace dapple::picture {
 
 namespace {
 
-/// Calls `take(pixel, cells)` for each pixel that shows cells of `block`, and how many of them.
-template <class Take>
-void for_each_pixel(const BlockInfo& block, const Axis& rows, const Axis& cols, const Take& take) {
-  const Region seen = intersect(block.cells(), {rows.cells(), cols.cells()});
-  const Axis::Pixels down = rows.pixels_of(seen.rows), across = cols.pixels_of(seen.cols);
-  for (std::size_t r = down.begin; r < down.end; ++r) {
-    const auto high = static_cast<double>(intersect(rows.pixel(r), seen.rows).size());
-    for (std::size_t c = across.begin; c < across.end; ++c) {
-      const auto wide = static_cast<double>(intersect(cols.pixel(c), seen.cols).size());
-      take(r * cols.pixels() + c, high * wide);
+/// Finds the pixels of ranges that mostly come in order, many of them inside one pixel.
+class PixelFinder {
+ public:
+  explicit PixelFinder(const Axis& axis) : axis_(axis) {}
+
+  /// The part of `cells` that the axis shows; empty if it shows none.
+  Range seen(Range cells) const noexcept { return intersect(cells, axis_.cells()); }
+  /// REQUIRES cells that the axis shows, at least one.
+  Axis::Pixels find(Range cells) noexcept {
+    if (!here_.contains(cells)) {
+      pixels_ = axis_.pixels_of(cells);
+      here_ = axis_.pixel(pixels_.end - 1);
+      if (pixels_.end - pixels_.begin > 1) return pixels_;
     }
+    return {pixels_.end - 1, pixels_.end};
   }
+  /// How many of `cells` pixel `p` shows.
+  double count(std::size_t p, Range cells) const noexcept {
+    return static_cast<double>(intersect(axis_.pixel(p), cells).size());
+  }
+
+ private:
+  const Axis& axis_;
+  Axis::Pixels pixels_{};
+  Range here_{};  // cells of the last pixel found
+};
+
+/// Calls `take(block, pixel, cells)` for each block and each pixel that shows cells of it, and how
+/// many of them.
+template <class Take>
+void for_each_pixel(const BlocksIn& blocks, const Axis& rows, const Axis& cols, const Take& take) {
+  PixelFinder find_rows(rows), find_cols(cols);
+  blocks.for_each({rows.cells(), cols.cells()}, [&](const BlockInfo& block) {
+    const Region seen{find_rows.seen(block.cells().rows), find_cols.seen(block.cells().cols)};
+    const Axis::Pixels down = find_rows.find(seen.rows), across = find_cols.find(seen.cols);
+    for (std::size_t r = down.begin; r < down.end; ++r) {
+      const double high = find_rows.count(r, seen.rows);
+      for (std::size_t c = across.begin; c < across.end; ++c) {
+        take(block, r * cols.pixels() + c, high * find_cols.count(c, seen.cols));
+      }
+    }
+  });
 }
 
 double area(const BlockInfo& block) {
@@ -27,21 +57,18 @@ double area(const BlockInfo& block) {
 }  // namespace
 
 void draw_counts(const BlocksIn& blocks, Raster& raster) {
-  blocks.for_each(raster.region(), [&](const BlockInfo& block) {
-    const double share = static_cast<double>(block.stored) / area(block);
-    for_each_pixel(block, raster.rows, raster.cols, [&](std::size_t pixel, double cells) {
-      raster.pixels[pixel].cells += cells;
-      raster.pixels[pixel].nonzero += cells * share;
-    });
-  });
+  for_each_pixel(blocks, raster.rows, raster.cols,
+                 [&](const BlockInfo& block, std::size_t pixel, double cells) {
+                   raster.pixels[pixel].cells += cells;
+                   raster.pixels[pixel].nonzero +=
+                       cells * (static_cast<double>(block.stored) / area(block));
+                 });
 }
 
 Picture draw_kinds(const BlocksIn& blocks, Axis rows, Axis cols) {
   std::vector<std::array<double, 4>> cells_of_kind(rows.pixels() * cols.pixels());
-  blocks.for_each({rows.cells(), cols.cells()}, [&](const BlockInfo& block) {
-    for_each_pixel(block, rows, cols, [&](std::size_t pixel, double cells) {
-      cells_of_kind[pixel][static_cast<std::size_t>(block.kind)] += cells;
-    });
+  for_each_pixel(blocks, rows, cols, [&](const BlockInfo& block, std::size_t pixel, double cells) {
+    cells_of_kind[pixel][static_cast<std::size_t>(block.kind)] += cells;
   });
   Picture picture{std::move(rows), std::move(cols), What::kind, {}};
   picture.dots.reserve(cells_of_kind.size());
@@ -50,6 +77,26 @@ Picture draw_kinds(const BlocksIn& blocks, Axis rows, Axis cols) {
     picture.dots.push_back(*most > 0 ? Dot::of(static_cast<double>(most - cells.begin())) : Dot());
   }
   return picture;
+}
+
+bool is_quick_to_read(const BlocksIn& blocks, const Region& region, std::uint64_t most) {
+  constexpr std::uint64_t kFinding = 1024;
+  std::uint64_t left = most;
+  bool quick = true;
+  blocks.for_each_while(region, [&](const BlockInfo& block) {
+    if (block.kind == BlockKind::empty) return true;
+    // Of a dense block only the rows of the region are read, of a sparse one everything.
+    const double share =
+        block.kind == BlockKind::dense
+            ? static_cast<double>(intersect(block.cells().rows, region.rows).size()) /
+                  static_cast<double>(block.rows)
+            : 1;
+    const double bytes = share * static_cast<double>(block.bytes) + kFinding;
+    quick = bytes <= static_cast<double>(left);
+    if (quick) left -= static_cast<std::uint64_t>(bytes);
+    return quick;
+  });
+  return quick;
 }
 
 std::uint64_t stored_in(const BlocksIn& blocks, const Region& region) {

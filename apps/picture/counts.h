@@ -16,6 +16,10 @@ void draw_counts(const BlocksIn& blocks, Raster& raster);
 /// The kind of the blocks that cover most of each pixel. Errors and cost as above.
 Picture draw_kinds(const BlocksIn& blocks, Axis rows, Axis cols);
 
+/// Whether the cells of a region are read in a moment: their blocks have at most `most` bytes,
+/// counting 1 KiB more for finding each. Errors as above; it stops at the block that is too much.
+bool is_quick_to_read(const BlocksIn& blocks, const Region& region, std::uint64_t most);
+
 /// Values that the blocks of a region store, each whole block counted.
 std::uint64_t stored_in(const BlocksIn& blocks, const Region& region);
 

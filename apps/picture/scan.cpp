@@ -91,11 +91,11 @@ bool with_view(const View& view, const Else& otherwise) {
 template <Value T>
 class Reader {
  public:
-  Reader(const Object& object, const Raster& raster, Patch& patch)
-      : object_(object), raster_(raster), patch_(patch) {}
+  Reader(const Object& object, const BlocksIn& blocks, const Raster& raster, Patch& patch)
+      : object_(object), blocks_(blocks), raster_(raster), patch_(patch) {}
 
   void read(const Unit& unit) {
-    const Block block = base(object_).block(unit.block.pos);
+    const Block block = blocks_.fetch(unit.block);
     if (unit.block.kind == BlockKind::dense) {
       with_view([&] { read_view(block.dense_view<T>(), unit); }, [&] { read_copy(unit); });
     } else if (unit.block.kind == BlockKind::csr) {
@@ -199,6 +199,7 @@ class Reader {
   }
 
   const Object& object_;
+  const BlocksIn& blocks_;
   const Raster& raster_;
   Patch& patch_;
   // The pixel of the last entry, and which cells of this block it stands for.
@@ -234,7 +235,7 @@ void work(Scan& scan) {
     patch.start(unit.cells);
     if (unit.block.kind != BlockKind::empty) {
       visit_type(unit.block.value_type, [&](auto tag) {
-        Reader<decltype(tag)>(scan.object, scan.raster, patch).read(unit);
+        Reader<decltype(tag)>(scan.object, scan.blocks, scan.raster, patch).read(unit);
       });
     }
     const std::lock_guard lock(scan.mutex);

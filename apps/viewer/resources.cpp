@@ -194,7 +194,7 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
                                Axis::steps(region.cols, pyramid_.col_step(resource.zoom)));
   if (resource.zoom < exact_.size()) {
     *raster = cut(resource, region);
-  } else if (picture::stored_in(blocks_in_, region) <= options_.most_read) {
+  } else if (picture::is_quick_to_read(blocks_in_, region, options_.most_read)) {
     picture::draw_cells(object_, blocks_in_, *raster, {options_.threads, {}});
   } else if (needs_values) {
     *raster = Raster(Axis::fit(region.rows, kSamples), Axis::fit(region.cols, kSamples));
@@ -283,18 +283,17 @@ std::optional<std::string> Resources::labels(const Resource& resource) const {
 std::optional<std::string> Resources::blocks(const Resource& resource) const {
   const auto region = pyramid_.tile(resource.zoom, resource.x, resource.y);
   if (!region) return std::nullopt;
-  struct TooMany {};
   json list = json::array();
-  try {
-    blocks_in_.for_each(*region, [&](const BlockInfo& b) {
-      if (list.size() >= kBlocksListed) throw TooMany();
-      const bool typed = b.kind != BlockKind::empty;
-      list.push_back({b.pos.rx, b.pos.cx, b.rows, b.cols, dapple::name(b.kind),
-                      typed ? dapple::name(b.value_type) : "", b.stored});
-    });
-  } catch (const TooMany&) {
-    list = json::array();
-  }
+  blocks_in_.for_each_while(*region, [&](const BlockInfo& b) {
+    if (list.size() >= kBlocksListed) {
+      list = json::array();
+      return false;
+    }
+    const bool typed = b.kind != BlockKind::empty;
+    list.push_back({b.pos.rx, b.pos.cx, b.rows, b.cols, dapple::name(b.kind),
+                    typed ? dapple::name(b.value_type) : "", b.stored});
+    return true;
+  });
   return text_of(list);
 }
 

@@ -19,9 +19,9 @@ namespace dapple::viewer {
 
 struct ResourceOptions {
   unsigned threads = 0;  // 0: one per processor
-  /// Blocks of a tile that store more values than this are not read for it: their counts are
-  /// shown, and of dense ones some cells.
-  std::uint64_t most_read = std::uint64_t{4} << 20;
+  /// Blocks of a tile with more bytes than this are not read for it: their counts are shown, and of
+  /// dense ones some cells. A disk gives so much within the time that nobody notices.
+  std::uint64_t most_read = std::uint64_t{32} << 20;
 };
 
 /// Any thread. Memory: the pictures asked for last.
