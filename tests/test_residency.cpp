@@ -4,9 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <vector>
 
+#include "dapple/matrix.h"
 #include "lib/io/descriptor.h"
 #include "lib/io/residency.h"
 #include "tests/support.h"
@@ -120,4 +123,32 @@ TEST_CASE("residency: after many small pieces that were not in memory, one that 
   // From then on each is asked about, as at first.
   CHECK(!residency.holds(12 * kMiB, 100));
   CHECK(residency.holds(23 * kMiB, 100));
+}
+
+TEST_CASE("residency: a look at a cell reads single pages when nothing is to be read ahead") {
+  // One dense block of zeros, which the file system stores as a hole that is in no memory yet.
+  constexpr std::uint64_t kSide = 4096;
+  const test::TempDir dir;
+  const auto path = dir / "m.dbdf";
+  test::write_bytes(path, test::Image::matrix(kSide, kSide, ValueType::f64)
+                              .block_header({0, 0}, kSide, kSide, BlockKind::dense)
+                              .value_type(ValueType::f64)
+                              .bytes());
+  const std::uint64_t header = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, header + kSide * kSide * 8);
+  const auto pages_after_a_look = [&](bool read_ahead, std::uint64_t row) {
+    const auto m = Matrix::open(path, {.read_ahead = read_ahead});
+    CHECK(m.read<double>({{row, row + 1}, {5, 6}}) == std::vector<double>{0});
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const std::size_t size = header + kSide * kSide * 8;
+    void* const map = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
+    REQUIRE(map != MAP_FAILED);
+    std::vector<unsigned char> in_memory(size / 4096 + 1);
+    ::mincore(map, size, in_memory.data());
+    ::munmap(map, size);
+    return std::count_if(in_memory.begin(), in_memory.end(), [](unsigned char p) { return p & 1; });
+  };
+  const auto few = pages_after_a_look(false, 1000);
+  CHECK(few <= 40);
+  CHECK(pages_after_a_look(true, 3000) > few);
 }

@@ -68,6 +68,9 @@ struct OpenOptions {
   /// fetches or reads has it unblocked, and left so; a thread that only uses views which another
   /// one fetched calls `require_intact` first. Every fetch and read costs two system calls more.
   bool guard = false;
+  /// False: the system reads single pages and prefetches nothing, for looks at a few cells here and
+  /// there of a file that is larger than memory. Reading much of one becomes many times slower.
+  bool read_ahead = true;
   CsvOptions csv{};
   FutharkOptions futhark{};
   IdvOptions idv{};

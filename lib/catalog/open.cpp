@@ -16,7 +16,9 @@ using SharedStore = std::shared_ptr<const detail::Store>;
 
 SharedStore open_path(const std::filesystem::path& path, const OpenOptions& options) {
   const auto file = detail::MappedFile::open(path, options.guard);
-  return detail::watched(*file, [&] { return detail::open_store(file, options); });
+  auto store = detail::watched(*file, [&] { return detail::open_store(file, options); });
+  if (!options.read_ahead) file->read_nothing_ahead();
+  return store;
 }
 
 bool holds_frame(const detail::Store& store) noexcept {

@@ -262,8 +262,14 @@ std::uint64_t MappedFile::copy_within_system(int to, std::uint64_t begin,
   return begin;
 }
 
+void MappedFile::read_nothing_ahead() const noexcept {
+  expect_single_looks(0, size());
+  reads_ahead_.store(false, std::memory_order_relaxed);
+}
+
 void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
   if (n == 0) return;  // the system takes zero for "to the end"
+  if (!reads_ahead_.load(std::memory_order_relaxed)) return;
   if (const std::byte* base = this->base()) {
     if (!map_->residency || !map_->residency->holds(offset, n))
       advise(base, offset, n, MADV_WILLNEED);

@@ -106,6 +106,8 @@ class MappedFile {
   /// A hint that these bytes will be read at random, so that the system reads single pages and no
   /// megabytes around them.
   void expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept;
+  /// The same for the whole file, of which nothing is prefetched from now on.
+  void read_nothing_ahead() const noexcept;
 
   /// A hint that these bytes will be needed soon (prefetch). Never fails.
   void will_need(std::uint64_t offset, std::uint64_t n) const noexcept;
@@ -135,6 +137,7 @@ class MappedFile {
   mutable std::mutex mutex_;  // guards the following; not taken once the file is mapped
   mutable std::unique_ptr<Map> map_;
   mutable std::uint64_t single_looks_ = 0, single_looks_size_ = 0;  // bytes, from an offset
+  mutable std::atomic<bool> reads_ahead_{true};
   // The first `early_count_` never change again and are read without the mutex.
   mutable std::array<Early, kEarlyRequests> early_parts_;
   mutable std::atomic<unsigned> early_count_{0};
