@@ -12,6 +12,7 @@
 #include "destination.h"
 #include "figure.h"
 #include "input.h"
+#include "kept_input.h"
 #include "progress.h"
 #include "publish.h"
 #include "report.h"
@@ -87,8 +88,10 @@ void add_show_flags(Command& command, ShowFlags& flags) {
       "--cols", "A:B",
       [&flags](const std::string& text) { flags.window.cols = parse_range("--cols", text); },
       "columns A to B - 1; either side may be missing");
-  command.flag("--from-stats", flags.from_stats,
-               "take what the index knows of each block, and read no cell");
+  command.flag(
+      "--from-stats", flags.from_stats,
+      "read no cell: take what the index knows of each block, or FILE.dpp if view -o wrote "
+      "it");
   command.section("choosing how it looks");
   command.option(
       "--scale", "SCALE",
@@ -157,38 +160,57 @@ bool holds_counts(const std::variant<Matrix, Frame>& object) {
   return matrix != nullptr && !is_signed(matrix->value_type()) && !is_float(matrix->value_type());
 }
 
-/// What a picture was made of, and the sums of all that it shows.
-struct Drawn {
-  picture::Picture picture;
-  std::optional<picture::Pixel> total;  // unless only kinds were looked at
+/// What is drawn.
+struct Subject {
+  const std::variant<Matrix, Frame>& object;
+  std::string file;
+  Region window;
+  What what;
+  std::optional<viewer::Kept> kept;  // only asked for with --from-stats
+
+  bool is_whole() const {
+    return window == Region{{0, base(object).rows()}, {0, base(object).cols()}};
+  }
 };
 
-Drawn draw_picture(const std::variant<Matrix, Frame>& object, const Region& window,
-                   std::size_t width, std::size_t height, What what, bool from_stats,
-                   const std::string& file, const Console& console) {
-  const picture::BlocksIn blocks(base(object));
-  auto rows = picture::Axis::fit(window.rows, std::max<std::size_t>(height, 1));
-  auto cols = picture::Axis::fit(window.cols, std::max<std::size_t>(width, 1));
-  if (what == What::kind) {
+struct Drawn {
+  picture::Picture picture;
+  std::optional<picture::Pixel> total;  // sums of all that it shows, where they are known
+  bool from_counts = false;             // of stored values, which the index knows
+};
+
+Drawn draw_counts(const Subject& subject, const picture::BlocksIn& blocks, picture::Raster raster) {
+  picture::draw_counts(blocks, raster);
+  if (subject.what != What::density && raster.total().known < raster.total().cells) {
+    throw Error(Errc::unsupported, subject.file, std::nullopt,
+                fmt::format("its index does not tell the {}; leave out --from-stats to read the "
+                            "cells, or keep what they tell with: dapple view {} -o {}",
+                            picture::legend_text(subject.what, {}, true), printable(subject.file),
+                            printable(viewer::kept_path(subject.file))));
+  }
+  return {picture::picture_of(raster, subject.what), raster.total(), true};
+}
+
+Drawn draw_picture(const Subject& subject, std::size_t width, std::size_t height, bool from_stats,
+                   const Console& console) {
+  const picture::BlocksIn blocks(base(subject.object));
+  auto rows = picture::Axis::fit(subject.window.rows, std::max<std::size_t>(height, 1));
+  auto cols = picture::Axis::fit(subject.window.cols, std::max<std::size_t>(width, 1));
+  if (subject.what == What::kind) {
     return {picture::draw_kinds(blocks, std::move(rows), std::move(cols)), std::nullopt};
   }
-  picture::Raster raster(std::move(rows), std::move(cols));
-  if (from_stats) {
-    picture::draw_counts(blocks, raster);
-    if (what != What::density && raster.total().known < raster.total().cells) {
-      throw Error(Errc::unsupported, file, std::nullopt,
-                  fmt::format("its index holds no statistics that tell the {}; leave out "
-                              "--from-stats to read the cells",
-                              picture::legend_text(what, {}, true)));
-    }
-  } else {
-    Progress progress(printable(file), console.quiet);
-    picture::ScanOptions options{console.threads, [&](std::uint64_t done, std::uint64_t total) {
-                                   progress.update(done, total);
-                                 }};
-    picture::draw_cells(object, blocks, raster, options);
+  if (subject.kept) {
+    return {subject.kept->picture(std::move(rows), std::move(cols), subject.what),
+            subject.is_whole() ? std::optional(subject.kept->total()) : std::nullopt};
   }
-  return {picture::picture_of(raster, what), raster.total()};
+  picture::Raster raster(std::move(rows), std::move(cols));
+  if (from_stats) return draw_counts(subject, blocks, std::move(raster));
+  Progress progress(printable(subject.file), console.quiet);
+  picture::ScanOptions options{console.threads, [&](std::uint64_t done, std::uint64_t total) {
+                                 progress.update(done, total);
+                               }};
+  picture::draw_cells(subject.object, blocks, raster, options);
+  return {picture::picture_of(raster, subject.what), raster.total()};
 }
 
 std::string range_text(Range range) { return fmt::format("{}:{}", range.begin, range.end); }
@@ -231,7 +253,7 @@ std::string step_text(const picture::Picture& picture, bool halves) {
   const auto size = [](const picture::Axis& axis) {
     const double cells =
         static_cast<double>(axis.cells().size()) / static_cast<double>(axis.pixels());
-    return fmt::format("{:.4g}", cells);
+    return cells < 1000 ? fmt::format("{:.4g}", cells) : fmt::format("{:.0f}", cells);
   };
   if (picture.dots.empty() || (picture.rows.pixels() == picture.rows.cells().size() &&
                                picture.cols.pixels() == picture.cols.cells().size())) {
@@ -241,8 +263,7 @@ std::string step_text(const picture::Picture& picture, bool halves) {
                      size(picture.rows), size(picture.cols));
 }
 
-void show_as_text(const std::variant<Matrix, Frame>& object, const Region& window, What what,
-                  const ShowFlags& flags, const std::string& file, Console& console) {
+void show_as_text(const Subject& subject, const ShowFlags& flags, Console& console) {
   Output& out = console.out;
   picture::Terminal terminal{out.width(), out.height(), depth_of(flags.colour, out)};
   if (flags.size) {
@@ -251,36 +272,37 @@ void show_as_text(const std::variant<Matrix, Frame>& object, const Region& windo
   } else {
     terminal.lines -= std::min(terminal.lines, kTextAround - 2);
   }
-  const picture::TextLayout layout = picture::layout_for(terminal, window);
-  const Drawn drawn = draw_picture(object, window, layout.width, layout.height, what,
-                                   flags.from_stats, file, console);
-  const picture::Scale scale = picture::scale_for(drawn.picture, flags.scale, holds_counts(object));
-  out.print("{}: {}\n", printable(file), shape_text(object, window));
-  out.print("{}\n", blocks_text(base(object)));
-  if (window.empty()) {
+  const picture::TextLayout layout = picture::layout_for(terminal, subject.window);
+  const Drawn drawn = draw_picture(subject, layout.width, layout.height, flags.from_stats, console);
+  const picture::Scale scale =
+      picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
+  out.print("{}: {}\n", printable(subject.file), shape_text(subject.object, subject.window));
+  out.print("{}\n", blocks_text(base(subject.object)));
+  if (subject.window.empty()) {
     out.write("no cells, so there is nothing to draw\n");
     return;
   }
   out.write(picture::draw_text(drawn.picture, scale, terminal));
   out.write(picture::legend_line(drawn.picture, scale, terminal,
-                                 picture::legend_text(what, scale, flags.from_stats)));
-  if (drawn.total) out.print("{}\n", figures_text(*drawn.total, flags.from_stats));
+                                 picture::legend_text(subject.what, scale, drawn.from_counts)));
+  if (drawn.total) out.print("{}\n", figures_text(*drawn.total, drawn.from_counts));
   const std::string step = step_text(drawn.picture, terminal.depth != Depth::none);
   if (!step.empty()) out.print("{}\n", step);
 }
 
-void show_as_file(const std::variant<Matrix, Frame>& object, const Region& window, What what,
-                  const ShowFlags& flags, const std::string& file, const Console& console) {
+void show_as_file(const Subject& subject, const ShowFlags& flags, const Console& console) {
   const auto size = flags.size.value_or(std::pair{kFigureWidth, kFigureHeight});
-  const picture::FigureLayout layout = picture::figure_layout(size.first, size.second, window);
-  const Drawn drawn = draw_picture(object, window, layout.across, layout.down, what,
-                                   flags.from_stats, file, console);
-  const picture::Scale scale = picture::scale_for(drawn.picture, flags.scale, holds_counts(object));
-  picture::FigureText text{printable(file) + ": " + shape_text(object, window),
-                           {},
-                           picture::legend_text(what, scale, flags.from_stats)};
-  text.subtitle =
-      drawn.total ? figures_text(*drawn.total, flags.from_stats) : blocks_text(base(object));
+  const picture::FigureLayout layout =
+      picture::figure_layout(size.first, size.second, subject.window);
+  const Drawn drawn = draw_picture(subject, layout.across, layout.down, flags.from_stats, console);
+  const picture::Scale scale =
+      picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
+  picture::FigureText text{
+      printable(subject.file) + ": " + shape_text(subject.object, subject.window),
+      {},
+      picture::legend_text(subject.what, scale, drawn.from_counts)};
+  text.subtitle = drawn.total ? figures_text(*drawn.total, drawn.from_counts)
+                              : blocks_text(base(subject.object));
   const bool svg = flags.destination.path.ends_with(".svg");
   publish(flags.destination, svg ? picture::svg_figure(drawn.picture, scale, text, layout)
                                  : picture::png_figure(drawn.picture, scale, text, layout));
@@ -306,14 +328,19 @@ int run_show(const Arguments& arguments, Console& console) {
   } else if (flags.destination.force) {
     throw UsageError("--force is about a file: name it with -o OUT");
   }
+  const auto source = flags.from_stats && input.file != "-"
+                          ? viewer::kept_source(input.file, input.options)
+                          : std::nullopt;
   const auto object = open_input(input);
   say_note(input, base(object), console);
-  const Region window = resolve_window(flags.window, base(object), input.name());
-  const What what = flags.what.value_or(mostly_zeros(object) ? What::density : What::mean);
+  const Subject subject{object, input.name(),
+                        resolve_window(flags.window, base(object), input.name()),
+                        flags.what.value_or(mostly_zeros(object) ? What::density : What::mean),
+                        find_kept(input, base(object), source, console)};
   if (path.empty()) {
-    show_as_text(object, window, what, flags, input.name(), console);
+    show_as_text(subject, flags, console);
   } else {
-    show_as_file(object, window, what, flags, input.name(), console);
+    show_as_file(subject, flags, console);
   }
   return kDone;
 }

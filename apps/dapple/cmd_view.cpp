@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "input.h"
+#include "kept_input.h"
 #include "page.h"
 #include "progress.h"
 #include "publish.h"
@@ -27,15 +28,34 @@ sigset_t blocked_signals() {
   return signals;
 }
 
+/// Opens the file, with the pyramid that was kept beside it if there is one.
+std::unique_ptr<viewer::Resources> open_resources(const Input& input, const Console& console) {
+  const viewer::ResourceOptions options{.threads = console.threads};
+  if (input.file == "-") {
+    const auto object = open_input(input);
+    return std::make_unique<viewer::Resources>(object, object, input.name(), options);
+  }
+  Input looking = input;
+  looking.options.read_ahead = false;
+  const auto source = viewer::kept_source(input.file, input.options);
+  auto resources = std::make_unique<viewer::Resources>(open_input(input), open_input(looking),
+                                                       input.name(), options);
+  if (auto kept = find_kept(input, resources->object(), source, console)) {
+    resources->use(std::move(*kept));
+  }
+  return resources;
+}
+
+void read_all(viewer::Resources& resources, std::string_view name, const Console& console) {
+  Progress progress(printable(name), console.quiet);
+  resources.read_all(
+      [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
+}
+
 void serve(const Input& input, bool exact, std::uint16_t port, Console& console) {
   const auto open_it = [&] {
-    auto resources = std::make_unique<viewer::Resources>(
-        open_input(input), input.name(), viewer::ResourceOptions{.threads = console.threads});
-    if (exact && resources->zooms() > 0) {
-      Progress progress(printable(input.name()), console.quiet);
-      resources->read_all(
-          [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
-    }
+    auto resources = open_resources(input, console);
+    if (exact) read_all(*resources, input.name(), console);
     return resources;
   };
   const sigset_t signals = blocked_signals();
@@ -52,6 +72,37 @@ void serve(const Input& input, bool exact, std::uint16_t port, Console& console)
   server.run();
   // The server may have ended by itself: wakes who waits.
   ::pthread_kill(waiting.native_handle(), SIGTERM);
+}
+
+void write_file(const Input& input, const Destination& destination, const Console& console) {
+  const bool page = destination.path.ends_with(".html");
+  if (!page && !destination.path.ends_with(".dpp")) {
+    throw UsageError(
+        "-o takes a name that ends in .html, for a page, or in .dpp, for pictures to "
+        "keep, not '" +
+        printable(destination.path) + "'");
+  }
+  if (!page && destination.path != viewer::kept_path(input.file)) {
+    throw UsageError(
+        "pictures of '" + printable(input.file) + "' are kept beside it, so -o must name " +
+        printable(viewer::kept_path(input.file)) + ", not '" + printable(destination.path) + "'");
+  }
+  require_replaceable(destination);
+  if (page) {
+    const auto resources = open_resources(input, console);
+    say_note(input, resources->object(), console);
+    read_all(*resources, destination.path, console);
+    return publish(destination, viewer::whole_page(*resources));
+  }
+  const auto source = viewer::kept_source(input.file, input.options);
+  const auto object = open_input(input);
+  viewer::Resources resources(object, object, input.name(), {.threads = console.threads});
+  read_all(resources, destination.path, console);
+  if (!source || viewer::kept_source(input.file, input.options) != source) {
+    throw Error(Errc::io, input.name(), std::nullopt,
+                "the file changed while it was read, so its pictures are not kept");
+  }
+  publish(destination, viewer::keep(resources, *source));
 }
 
 int run_view(const Arguments& arguments, Console& console) {
@@ -71,10 +122,11 @@ int run_view(const Arguments& arguments, Console& console) {
         port = static_cast<std::uint16_t>(parse_number("--port", text, 1, 65535));
       },
       "use this port; without it, any that is free");
-  command.section("writing a page");
+  command.section("writing a file");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
-      "write a page that needs no server; its name ends in .html");
+      "a name that ends in .html: a page that needs no server. FILE.dpp: exact pictures of the "
+      "whole, which view and show --from-stats use from then on until FILE changes");
   command.flag("--force", destination.force, "replace OUT if it exists");
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "errors as JSON");
@@ -85,19 +137,10 @@ int run_view(const Arguments& arguments, Console& console) {
     serve(input, exact, port, console);
     return kDone;
   }
-  if (!destination.path.ends_with(".html")) {
-    throw UsageError("-o takes a name that ends in .html, not '" + printable(destination.path) +
-                     "'");
+  if (exact || port != 0) {
+    throw UsageError("--exact and --port are for a server, and -o starts none: leave them out");
   }
-  if (exact || port != 0)
-    throw UsageError("--exact and --port are about a server, -o about a file");
-  require_replaceable(destination);
-  viewer::Resources resources(open_input(input), input.name(), {.threads = console.threads});
-  say_note(input, resources.object(), console);
-  Progress progress(printable(destination.path), console.quiet);
-  publish(destination, viewer::whole_page(resources, [&](std::uint64_t done, std::uint64_t total) {
-            progress.update(done, total);
-          }));
+  write_file(input, destination, console);
   return kDone;
 }
 
@@ -109,10 +152,15 @@ const Verb kViewVerb = {
     "a page in the browser, from the whole to single cells",
     "Prints the address of a page and serves it until it is interrupted: on this machine\n"
     "only, and only to those who have the address. A file that is replaced meanwhile is\n"
-    "opened anew when the page is loaded again.\n",
+    "opened anew when the page is loaded again.\n"
+    "\n"
+    "Nothing is read before somebody looks at it. Where that would take long, the page shows\n"
+    "what the index knows and some samples, and says so. --exact reads every cell once first;\n"
+    "-o FILE.dpp does it once and for all.\n",
     "  dapple view ratings.dbdf\n"
     "  dapple view ratings.dbdf --exact --port 8080\n"
-    "  dapple view ratings.dbdf -o ratings.html\n",
+    "  dapple view ratings.dbdf -o ratings.html\n"
+    "  dapple view ratings.dbdf -o ratings.dbdf.dpp\n",
     run_view};
 
 }  // namespace dapple::cli

@@ -201,13 +201,20 @@ void draw_legend(Sheet& sheet, const Picture& picture, const Scale& scale, const
       sheet.text(x + kBarWidth + kTick + 3, y + dy - kLineHeight / 2, tick.text,
                  Sheet::Anchor::start, kInk);
     }
-    sheet.text_up(at.width - kMargin / 2 - kLineHeight,
+    sheet.text_up(at.left + at.across + kBarRoom - kMargin / 2 - kLineHeight,
                   y + std::min(down, down / 2 + text_width(text.legend) / 2), text.legend, kGrey);
     y += down + 8;
   }
   if (occurs(picture, Dot::State::nan)) y = draw_key(sheet, x, y, kNan, "NaN");
   if (occurs(picture, Dot::State::absent)) y = draw_key(sheet, x, y, kAbsent, "absent");
   if (occurs(picture, Dot::State::unknown)) draw_key(sheet, x, y, kUnknown, "not read");
+}
+
+FigureLayout widened(FigureLayout layout, const FigureText& text) {
+  const std::size_t needed =
+      layout.left + std::max(text_width(text.title), text_width(text.subtitle)) + kMargin;
+  layout.width = std::max(layout.width, std::min(layout.most, needed));
+  return layout;
 }
 
 void draw(Sheet& sheet, const Picture& picture, const Scale& scale, const FigureText& text,
@@ -225,7 +232,7 @@ void draw(Sheet& sheet, const Picture& picture, const Scale& scale, const Figure
 }  // namespace
 
 FigureLayout figure_layout(std::size_t width, std::size_t height, const Region& window) {
-  FigureLayout layout{width, height, kMargin + kTick, kTopRoom, 0, 0};
+  FigureLayout layout{width, height, width, kMargin + kTick, kTopRoom, 0, 0};
   std::size_t labels = 0;
   for (const auto& tick : cell_ticks(window.rows, height / 50 + 1)) {
     labels = std::max(labels, text_width(tick.text));
@@ -254,7 +261,8 @@ FigureLayout figure_layout(std::size_t width, std::size_t height, const Region& 
 }
 
 std::string png_figure(const Picture& picture, const Scale& scale, const FigureText& text,
-                       const FigureLayout& layout) {
+                       const FigureLayout& given) {
+  const FigureLayout layout = widened(given, text);
   Image image(layout.width, layout.height);
   PngSheet sheet(image);
   draw(sheet, picture, scale, text, layout);
@@ -262,7 +270,8 @@ std::string png_figure(const Picture& picture, const Scale& scale, const FigureT
 }
 
 std::string svg_figure(const Picture& picture, const Scale& scale, const FigureText& text,
-                       const FigureLayout& layout) {
+                       const FigureLayout& given) {
+  const FigureLayout layout = widened(given, text);
   SvgSheet sheet;
   draw(sheet, picture, scale, text, layout);
   return sheet.file(layout);

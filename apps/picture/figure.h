@@ -17,7 +17,8 @@ struct FigureText {
 
 /// How a figure is laid out, in pixels from its upper left corner.
 struct FigureLayout {
-  std::size_t width, height;            // of all
+  std::size_t width, height;  // of all; wider, up to `most`, where the texts need it
+  std::size_t most;
   std::size_t left, top, across, down;  // of the picture inside
 };
 

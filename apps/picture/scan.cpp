@@ -275,6 +275,28 @@ void draw_cells(const Object& object, const BlocksIn& blocks, Raster& raster,
   base(object).require_intact();
 }
 
+namespace {
+
+/// `n` cells of a row, all in one block.
+Pixel read_run(const Object& object, const BlockInfo& block, std::uint64_t row, std::uint64_t first,
+               std::uint64_t n) {
+  Pixel pixel;
+  pixel.cells = pixel.known = static_cast<double>(n);
+  if (block.kind == BlockKind::empty) return pixel;
+  visit_type(block.value_type, [&](auto tag) {
+    using T = decltype(tag);
+    std::vector<T> values(n);
+    const Region cells{{row, row + 1}, {first, first + n}};
+    std::visit([&](const auto& o) { o.read(cells, std::span(values)); }, object);
+    Tally<T> tally;
+    add_run(tally, reinterpret_cast<const std::byte*>(values.data()), n);
+    tally.add_to(pixel);
+  });
+  return pixel;
+}
+
+}  // namespace
+
 void draw_samples(const Object& object, const BlocksIn& blocks, Raster& raster) {
   constexpr std::uint64_t kSample = 64;  // cells in a row
   draw_counts(blocks, raster);
@@ -289,16 +311,15 @@ void draw_samples(const Object& object, const BlocksIn& blocks, Raster& raster) 
       if (info.kind == BlockKind::csr || info.kind == BlockKind::coo) continue;
       const Range inside = intersect(cols, info.cells().cols);
       const std::uint64_t n = std::min(inside.size(), kSample);
-      const std::uint64_t first = inside.begin + (inside.size() - n) / 2;
-      Raster sample(Axis::fit({row, row + 1}, 1), Axis::fit({first, first + n}, 1));
-      draw_cells(object, blocks, sample);
+      const Pixel sample = read_run(object, info, row, inside.begin + (inside.size() - n) / 2, n);
       Pixel& pixel = raster.at(r, c);
-      const double cells = pixel.cells, share = pixel.nonzero / pixel.cells;
-      pixel.add(sample.pixels[0]);
-      pixel.cells = cells;  // not once more; of the non-zeros, the sample knows better
-      pixel.nonzero = info.kind == BlockKind::dense
-                          ? cells * sample.pixels[0].nonzero / sample.pixels[0].cells
-                          : cells * share;
+      const double cells = pixel.cells;
+      const double nonzero = info.kind == BlockKind::dense
+                                 ? cells * sample.nonzero / sample.cells  // the sample knows better
+                                 : pixel.nonzero;
+      pixel.add(sample);
+      pixel.cells = cells;  // not once more
+      pixel.nonzero = nonzero;
     }
   }
 }

@@ -29,7 +29,8 @@ void draw_cells(const Object& object, const BlocksIn& blocks, Raster& raster,
                 const ScanOptions& options = {});
 
 /// Adds some cells of dense blocks, a few from the middle of every pixel, and the counts of the
-/// others. Meant for rasters of few pixels. Throws as above.
+/// others. Meant for rasters of few pixels. `object` is best opened with OpenOptions::read_ahead
+/// off beside that of `blocks`, and of the same file. Throws as above.
 void draw_samples(const Object& object, const BlocksIn& blocks, Raster& raster);
 
 }  // namespace dapple::picture

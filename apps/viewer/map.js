@@ -1,7 +1,8 @@
 // The picture: which part is seen, the tiles that it is made of, and their colours.
 
 const TILE = 256, MOST_X = 96, MOST_Y = 32;  // pixels of a cell, at most
-const LEFT = 66, TOP = 30;                   // room for the axes
+const TOP = 30;                              // room for the axes
+let LEFT = 66;                               // more where row numbers are long
 
 /** What is seen: the cell in the middle, and pixels for each cell. */
 class View {
@@ -14,11 +15,14 @@ class View {
     this.height = Math.max(1, height - TOP);
     if (first) this.fit(); else this.settle();
   }
-  /** Everything, in about its own shape. */
+  /** Everything, in about its own shape, but never so flat or narrow that nothing could be seen. */
   whole() {
-    const x = (this.width - 8) / Math.max(1, this.meta.cols), y = (this.height - 8) / Math.max(1, this.meta.rows);
-    const s = Math.min(x, y);
-    return {sx: Math.min(x, 3 * s, MOST_X), sy: Math.min(y, 3 * s, MOST_Y)};
+    const {rows, cols} = this.meta;
+    const x = (this.width - 8) / Math.max(1, cols), y = (this.height - 8) / Math.max(1, rows);
+    const s = Math.min(x, y), sx = Math.min(x, 3 * s, MOST_X), sy = Math.min(y, 3 * s, MOST_Y);
+    const stretched = (scale, cells, other) => Math.max(scale, other / 6 / Math.max(1, cells));
+    return {sx: Math.min(x, MOST_X, stretched(sx, cols, rows * sy)),
+      sy: Math.min(y, MOST_Y, stretched(sy, rows, cols * sx))};
   }
   fit() {
     Object.assign(this, this.whole());

@@ -67,26 +67,18 @@ function drawBlocks(context, view, lists) {
     if (small < 10) continue;
     context.strokeStyle = `rgba(60,66,74,${Math.min(0.6, small / 160)})`;
     context.strokeRect(Math.round(x) + 0.5, Math.round(y) + 0.5, Math.round(wide), Math.round(high));
-    if (wide < 84 || high < 40 || view.showsValues()) continue;
-    const text = type ? `${kind} ${type}, ${grouped(stored)}` : kind;
+    if (wide < 40 || high < 40 || view.showsValues()) continue;
+    const texts = type ? [`${kind} ${type}, ${grouped(stored)}`, `${kind} ${type}`, kind] : [kind];
     const left = Math.max(x, LEFT) + 4, top = Math.max(y, TOP) + 4;
-    const shown = fitted(context, text, Math.min(wide, view.width) - 10);
+    const room = Math.min(x + wide, LEFT + view.width) - left - 6;
+    const shown = texts.find((text) => context.measureText(text).width < room);
+    if (!shown) continue;
     context.fillStyle = "rgba(255,255,255,.82)";
     context.fillRect(left - 2, top - 2, context.measureText(shown).width + 5, 16);
     context.fillStyle = "#20242a";
     context.fillText(shown, left, top);
   }
   context.restore();
-}
-
-const CELLS = 64;
-/** The text of a cell; undefined while it is on its way, null where no block covers it. */
-function cellText(cellStore, row, col, ask) {
-  const x = Math.floor(col / CELLS), y = Math.floor(row / CELLS);
-  const piece = ask ? cellStore.get(`cells/${x}.${y}`) : cellStore.peek(`cells/${x}.${y}`);
-  if (piece === undefined) return undefined;
-  const number = String((row - y * CELLS) * CELLS + col - x * CELLS);
-  return piece && Object.hasOwn(piece, number) ? piece[number] : "0";
 }
 
 /** `colourAt(row, col)` is what the text is written on. */

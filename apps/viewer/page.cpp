@@ -6,14 +6,17 @@
 #include <new>
 
 #include "base64.h"
+#include "cell_pieces.h"
 #include "page_parts.h"
 
 namespace dapple::viewer {
 
 namespace {
 
-constexpr std::uint64_t kMostCellPieces = 20000, kMostBlocks = 20000, kMostLabels = 20000;
-constexpr std::uint64_t kMostStored = 300000;  // values of which the cells are put into a page
+constexpr std::uint64_t kMostBlocks = 20000, kMostLabels = 20000;
+// Of the cells in a page: as JSON, which a browser has in memory only piece by piece, and as the
+// file has them.
+constexpr std::size_t kMostJson = std::size_t{48} << 20, kMostBytes = std::size_t{16} << 20;
 
 std::string escaped(std::string_view text) {
   std::string html;
@@ -77,48 +80,42 @@ std::string live_page(const Resources& resources, const std::string& base,
   return filled(resources.name(), "", " nonce=\"" + nonce + "\"", "{\"base\":\"" + base + "\"}");
 }
 
-std::string whole_page(Resources& resources, const TakeProgress& progress) {
-  if (resources.zooms() > 0) resources.read_all(progress);
+std::string whole_page(const Resources& resources) {
   const BlockedObject& object = resources.object();
   std::string data = "{\"zooms\":" + std::to_string(resources.zooms()) + ",\"pieces\":{";
-  bool first = true;
-  const auto put = [&](const Resource& resource) {
+  const auto put = [&](const Resource& resource, std::string_view bytes) {
+    if (data.back() != '{') data += ',';
+    data += '"' + name_of(resource) + "\":\"" + picture::base64(deflated(bytes)) + '"';
+  };
+  const auto find_and_put = [&](const Resource& resource) {
     const auto bytes = resources.find(resource);
-    if (!bytes || *bytes == "{}" || *bytes == "[]") return;
-    data += std::string(first ? "" : ",") + '"' + name_of(resource) + "\":\"" +
-            picture::base64(deflated(*bytes)) + '"';
-    first = false;
+    if (bytes && *bytes != "[]") put(resource, *bytes);
   };
-  put({});
-  const Pyramid& pyramid = resources.pyramid();
-  const auto put_tiles = [&](Resource resource) {
-    for (resource.y = 0; resource.y < pyramid.down(resource.zoom); ++resource.y) {
-      for (resource.x = 0; resource.x < pyramid.across(resource.zoom); ++resource.x) put(resource);
-    }
-  };
-  for (unsigned zoom = 0; zoom < resources.zooms(); ++zoom) {
-    for (const picture::What what : picture::kWhats) {
-      put_tiles({Resource::Kind::tile, what, zoom, 0, 0});
-    }
-  }
+  find_and_put({});
+  resources.for_each_tile(find_and_put);
   if (object.counts().total <= kMostBlocks) {
-    put_tiles({Resource::Kind::blocks, {}, resources.blocks_zoom(), 0, 0});
+    resources.for_each_tile({Resource::Kind::blocks, {}, resources.blocks_zoom(), 0, 0},
+                            find_and_put);
   }
   if (object.cols() <= kMostLabels) {
     for (std::uint64_t k = 0; k * Resources::kLabels < object.cols(); ++k) {
-      put({Resource::Kind::labels, {}, 0, k, 0});
+      find_and_put({Resource::Kind::labels, {}, 0, k, 0});
     }
   }
-  const auto pieces = [](std::uint64_t cells) { return (cells + 63) / Resources::kCells; };
-  const std::uint64_t down = pieces(object.rows()), across = pieces(object.cols());
-  const bool whole =
-      across > 0 && down <= kMostCellPieces / across && object.counts().stored <= kMostStored;
-  if (whole) {
-    for (std::uint64_t y = 0; y < down; ++y) {
-      for (std::uint64_t x = 0; x < across; ++x) put({Resource::Kind::cells, {}, 0, x, y});
+  std::string sides = "null";
+  if (const auto cells = cell_pieces(resources.variant(), resources.blocks_in(), kMostJson)) {
+    const std::size_t before = data.size();
+    for (const auto& piece : cells->pieces) {
+      put({Resource::Kind::cells, {}, 0, piece.x, piece.y}, piece.json);
+      if (data.size() - before > kMostBytes) break;
+    }
+    if (data.size() - before > kMostBytes) {
+      data.resize(before);  // all or nothing: a page says whether it has them
+    } else {
+      sides = '[' + std::to_string(cells->high) + ',' + std::to_string(cells->wide) + ']';
     }
   }
-  data += std::string("},\"cells\":") + (whole ? "true" : "false") + "}";
+  data += "},\"cells\":" + sides + "}";
   constexpr std::string_view kPolicy =
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
       "'unsafe-inline'; style-src 'unsafe-inline'\">";

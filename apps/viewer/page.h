@@ -12,9 +12,10 @@ namespace dapple::viewer {
 std::string live_page(const Resources& resources, const std::string& base,
                       const std::string& nonce);
 
-/// A page that needs nobody: pictures of all zooms up to 1024 pixels each way are inside, and the
-/// cells where there are not too many. Reads the file once. Throws what reading throws.
-std::string whole_page(Resources& resources, const TakeProgress& progress);
+/// A page that needs nobody: exact pictures of all zooms up to 1024 pixels each way are inside, and
+/// the cells where they take at most 16 MiB. REQUIRES that all was read. Throws what reading
+/// throws.
+std::string whole_page(const Resources& resources);
 
 /// `bytes` in zlib's format.
 std::string deflated(std::string_view bytes);

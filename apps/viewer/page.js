@@ -18,7 +18,8 @@ function sizeText(bytes) {
 }
 
 function start(meta) {
-  const view = new View(meta), pyramid = new Pyramid(meta, given.zooms ?? 65);
+  LEFT = Math.max(LEFT, 14 + 8 * grouped(meta.rows).length);
+  const view = new View(meta), pyramid = new Pyramid(meta, given.pieces && !SIDES ? given.zooms : 65);
   const state = {what: meta.what, log: null, borders: true, pointer: null, scale: null};
   const canvas = $("canvas"), context = canvas.getContext("2d");
   let drawing = false;
@@ -26,12 +27,20 @@ function start(meta) {
     if (!drawing) requestAnimationFrame(() => { drawing = false; paint(); });
     drawing = true;
   };
+  const texts = new Store(jsonOf, 200, draw, complain);
+  const loaded = new Map();  // pieces that tiles are made of, those used last
+  const load = (name) => {
+    if (!loaded.has(name)) loaded.set(name, jsonOf(name));
+    if (loaded.size > 300) loaded.delete(loaded.keys().next().value);
+    return loaded.get(name);
+  };
   const tiles = new Store(async (name) => {
+    const [, what, place] = name.split("/"), [zoom, x, y] = place.split(".").map(Number);
+    if (given.pieces && zoom >= given.zooms) return tileOfCells(what, pyramid.tile(zoom, x, y), pyramid, load);
     const bytes = await bytesOf(name);
     return bytes && parseTile(bytes);
   }, 200, draw, complain);
-  const texts = new Store(jsonOf, 200, draw, complain);
-  const hasCells = !given.pieces || given.cells;
+  const hasCells = SIDES !== null;
 
   const labelOf = (col) => {
     if (!meta.labels) return null;

@@ -1,13 +1,11 @@
 #include "resources.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cell_pieces.h"
 #include "counts.h"
+#include "tile_bytes.h"
 
 namespace dapple::viewer {
 
@@ -15,7 +13,6 @@ namespace {
 
 using nlohmann::json;
 using picture::Axis;
-using picture::Dot;
 using picture::Raster;
 using picture::What;
 
@@ -23,46 +20,10 @@ constexpr std::size_t kRecent = 24;            // rasters of 4 MiB at most
 constexpr std::uint64_t kMostPixels = 1024;    // each way, of pictures that `read_all` keeps
 constexpr std::uint64_t kBlocksListed = 4096;  // listed at once
 constexpr std::uint64_t kSamples = 32;         // each way
-constexpr std::uint8_t kFromCounts = 1, kSampled = 2;
 
 /// Labels and file names may be any bytes.
 std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-/// The upper half of an f32, rounded; what is no number has a NaN of its own.
-std::uint16_t half(const Dot& dot) {
-  constexpr std::uint16_t kNan = 0x7FC0, kAbsent = 0x7FC1, kUnknown = 0x7FC2;
-  if (dot.state == Dot::State::nan) return kNan;
-  if (dot.state == Dot::State::absent) return kAbsent;
-  if (dot.state == Dot::State::unknown) return kUnknown;
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(dot.value));
-  return static_cast<std::uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-
-/// Width and height, two bytes each, and one of flags; then the upper bytes of all values, and the
-/// lower ones, which compress better so.
-std::string tile_bytes(const picture::Picture& picture, std::uint8_t flags) {
-  std::string bytes;
-  for (const std::size_t number : {picture.width(), picture.height()}) {
-    bytes += static_cast<char>(number & 0xFF);
-    bytes += static_cast<char>(number >> 8);
-  }
-  bytes += static_cast<char>(flags);
-  std::string low;
-  for (const Dot& dot : picture.dots) {
-    const std::uint16_t value = half(dot);
-    bytes += static_cast<char>(value >> 8);
-    low += static_cast<char>(value & 0xFF);
-  }
-  return bytes + low;
-}
-
-template <Value T>
-std::string cell_text(T value) {
-  if (value != value) return "nan";
-  std::array<char, 32> text;
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
 Raster all_of(const Pyramid& pyramid, unsigned zoom, const BlockedObject& object) {
@@ -72,8 +33,10 @@ Raster all_of(const Pyramid& pyramid, unsigned zoom, const BlockedObject& object
 
 }  // namespace
 
-Resources::Resources(picture::Object object, std::string name, ResourceOptions options)
+Resources::Resources(picture::Object object, picture::Object looks, std::string name,
+                     ResourceOptions options)
     : object_(std::move(object)),
+      looks_(std::move(looks)),
       name_(std::move(name)),
       options_(options),
       blocks_in_(this->object()),
@@ -88,7 +51,12 @@ unsigned Resources::zooms() const noexcept {
   return zooms;
 }
 
+void Resources::use(Kept kept) {
+  if (kept.zooms() == zooms()) kept_ = std::move(kept);
+}
+
 void Resources::read_all(const TakeProgress& progress) {
+  if (kept_ || zooms() == 0) return;
   const unsigned last = zooms() - 1;
   std::vector<Raster> rasters;
   rasters.push_back(all_of(pyramid_, last, object()));
@@ -198,7 +166,7 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
     picture::draw_cells(object_, blocks_in_, *raster, {options_.threads, {}});
   } else if (needs_values) {
     *raster = Raster(Axis::fit(region.rows, kSamples), Axis::fit(region.cols, kSamples));
-    picture::draw_samples(object_, blocks_in_, *raster);
+    picture::draw_samples(looks_, blocks_in_, *raster);
     made.samples = true;
   } else {
     picture::draw_counts(blocks_in_, *raster);
@@ -217,10 +185,13 @@ std::optional<std::string> Resources::tile(const Resource& resource) const {
     return tile_bytes(
         picture::draw_kinds(blocks_in_, Axis::steps(region->rows, pyramid_.row_step(resource.zoom)),
                             Axis::steps(region->cols, pyramid_.col_step(resource.zoom))),
-        0);
+        kExact);
+  }
+  if (kept_) {
+    if (auto bytes = kept_->tile(resource)) return bytes;
   }
   const Shown shown = this->shown(resource, *region);
-  const std::uint8_t flags = shown.samples ? kSampled : shown.counts ? kFromCounts : 0;
+  const TileFlags flags = shown.samples ? kSampled : shown.counts ? kFromCounts : kExact;
   return tile_bytes(picture::picture_of(*shown.raster, resource.what), flags);
 }
 
@@ -233,19 +204,10 @@ std::optional<std::string> Resources::cells(const Resource& resource) const {
   };
   const Region region{part(resource.y, o.rows()), part(resource.x, o.cols())};
   if (region.empty()) return std::nullopt;
-  // Zeros are left out; null is a cell that no block covers.
-  json cells = json::object();
-  std::vector<bool> covered(kCells * kCells);
+  CellPiece piece(region, kCells);
   blocks_in_.for_each(region, [&](const BlockInfo& block) {
     const Region inside = intersect(block.cells(), region);
-    const auto number = [&](std::uint64_t row, std::uint64_t col) {
-      return (row - region.rows.begin) * kCells + col - region.cols.begin;
-    };
-    for (std::uint64_t r = inside.rows.begin; r < inside.rows.end; ++r) {
-      for (std::uint64_t c = inside.cols.begin; c < inside.cols.end; ++c) {
-        covered[number(r, c)] = true;
-      }
-    }
+    piece.cover(inside);
     if (block.kind == BlockKind::empty) return;
     visit_type(block.value_type, [&](auto tag) {
       using T = decltype(tag);
@@ -253,20 +215,14 @@ std::optional<std::string> Resources::cells(const Resource& resource) const {
       std::visit([&](const auto& m) { m.read(inside, std::span(values)); }, object_);
       const T* value = values.data();
       for (std::uint64_t r = inside.rows.begin; r < inside.rows.end; ++r) {
-        for (std::uint64_t c = inside.cols.begin; c < inside.cols.end; ++c, ++value) {
-          const std::string text = cell_text(*value);
-          if (text != "0") cells[std::to_string(number(r, c))] = text;
+        for (std::uint64_t c = inside.cols.begin; c < inside.cols.end; ++c) {
+          piece.add(r, c, *value++);
         }
       }
     });
   });
-  for (std::uint64_t r = 0; r < region.rows.size(); ++r) {
-    for (std::uint64_t c = 0; c < region.cols.size(); ++c) {
-      if (!covered[r * kCells + c]) cells[std::to_string(r * kCells + c)] = nullptr;
-    }
-  }
   o.require_intact();
-  return text_of(cells);
+  return piece.json();
 }
 
 std::optional<std::string> Resources::labels(const Resource& resource) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "blocks_in.h"
+#include "kept.h"
 #include "pyramid.h"
 #include "request.h"
 #include "scan.h"
@@ -27,19 +28,48 @@ struct ResourceOptions {
 /// Any thread. Memory: the pictures asked for last.
 class Resources {
  public:
-  Resources(picture::Object object, std::string name, ResourceOptions options);
+  /// `looks`: the same file, opened with OpenOptions::read_ahead off, for samples of it.
+  Resources(picture::Object object, picture::Object looks, std::string name,
+            ResourceOptions options);
 
   const Pyramid& pyramid() const noexcept { return pyramid_; }
+  const picture::Object& variant() const noexcept { return object_; }
   const BlockedObject& object() const noexcept { return picture::base(object_); }
+  const picture::BlocksIn& blocks_in() const noexcept { return blocks_in_; }
   const std::string& name() const noexcept { return name_; }
 
-  /// Reads every cell once, so that the pictures of `zooms()` zooms are exact from then on.
+  /// Makes the pictures of `zooms()` zooms exact from then on: those of a pyramid that was kept, or
+  /// of every cell, read once. Call neither while others use this.
+  void use(Kept kept);
   void read_all(const TakeProgress& progress);
-  /// Zooms of which `read_all` keeps the pictures: those with at most 1024 pixels each way.
+  /// Those with at most 1024 pixels each way.
   unsigned zooms() const noexcept;
+  /// Sums of everything. REQUIRES that `read_all` was called and no pyramid used.
+  picture::Pixel total() const noexcept {
+    return exact_.empty() ? picture::Pixel() : exact_.front().total();
+  }
 
   /// JSON, or the bytes of a tile; nothing where there is none. Throws what reading throws.
   std::optional<std::string> find(const Resource& resource) const;
+
+  /// Calls `take(resource)` for the tiles of one zoom, each with this kind and `what`.
+  template <class Take>
+  void for_each_tile(Resource resource, const Take& take) const {
+    for (resource.y = 0; resource.y < pyramid_.down(resource.zoom); ++resource.y) {
+      for (resource.x = 0; resource.x < pyramid_.across(resource.zoom); ++resource.x) {
+        take(resource);
+      }
+    }
+  }
+  /// The same for all tiles of `zooms()` zooms.
+  template <class Take>
+  void for_each_tile(const Take& take) const {
+    for (unsigned zoom = 0; zoom < zooms(); ++zoom) {
+      for (const picture::What what : picture::kWhats) {
+        for_each_tile({Resource::Kind::tile, what, zoom, 0, 0}, take);
+      }
+    }
+  }
 
   /// The zoom whose tiles hold a moderate number of blocks each.
   unsigned blocks_zoom() const;
@@ -61,12 +91,13 @@ class Resources {
   Shown shown(const Resource& resource, const Region& region) const;
   picture::Raster cut(const Resource& resource, const Region& region) const;
 
-  picture::Object object_;
+  picture::Object object_, looks_;
   std::string name_;
   ResourceOptions options_;
   picture::BlocksIn blocks_in_;
   Pyramid pyramid_;
   std::vector<picture::Raster> exact_;  // of each zoom, all tiles
+  std::optional<Kept> kept_;
 
   using Key = std::string;
   // Held while a picture is made: who waits mostly wants the same one, and each uses all threads.

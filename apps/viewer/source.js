@@ -25,14 +25,17 @@ async function jsonOf(name) {
 
 const ABSENT = 0x7fc1, UNKNOWN = 0x7fc2, NAN = 0x7fc0;
 
-/** A tile's values: upper halves of 32-bit floats, with NaNs that say why there is no number. */
+/** A tile of these values: upper halves of 32-bit floats, with NaNs that say why there is no number. */
+function tileFrom(width, height, codes, flags = 0) {
+  const values = new Float32Array(Uint32Array.from(codes, (code) => code << 16).buffer);
+  return {width, height, counts: (flags & 1) !== 0, samples: (flags & 2) !== 0, codes, values};
+}
 function parseTile(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const width = view.getUint16(0, true), height = view.getUint16(2, true), n = width * height;
   const codes = new Uint16Array(n);
   for (let i = 0; i < n; ++i) codes[i] = bytes[5 + i] << 8 | bytes[5 + n + i];
-  const values = new Float32Array(Uint32Array.from(codes, (code) => code << 16).buffer);
-  return {width, height, counts: (bytes[4] & 1) !== 0, samples: (bytes[4] & 2) !== 0, codes, values};
+  return tileFrom(width, height, codes, bytes[4]);
 }
 
 /**

@@ -25,6 +25,17 @@ def every_type():
     return data
 
 
+def gaps():
+    """3000 x 5000: scattered values in blocks of every kind, NaN, and cells that no block covers."""
+    spots = [[(c, (r * 7 + c) % 90 + 1) for c in range(r % 11, 1000, 97)] for r in range(1000)]
+    data = inputs.matrix_header(3000, 5000, "f32")
+    data += inputs.csr(0, 0, 1000, 1000, "u8", spots)
+    data += inputs.coo(1000, 1000, 1000, 1000, "f32", [(r, c, float("nan") if c % 5 == 0 else -v)
+                                                      for r, row in enumerate(spots) for c, v in row])
+    data += inputs.dense(2000, 3000, 200, 300, "i16", [i * 31 % 701 - 350 for i in range(60000)])
+    return data + inputs.empty(0, 1000, 1000, 3500)
+
+
 def main(folder):
     folder = pathlib.Path(folder)
     nan = float("nan")
@@ -33,6 +44,7 @@ def main(folder):
     files = {
         "types": every_type(),
         "mixed": inputs.mixed(),
+        "gaps": gaps(),
         "none": inputs.matrix_header(0, 0, "f64"),
         "nan": inputs.matrix_header(30, 30, "f32") + inputs.dense(0, 0, 30, 30, "f32", [nan] * 900),
         "wide": inputs.matrix_header(1, n, "u16")

@@ -86,9 +86,7 @@ for (const [name, cells] of Object.entries(FILES)) {
   const file = `${folder}/${name}.dbdf`;
   await test(`${name}: a page by itself`, async () => {
     execFileSync(dapple, ["view", file, "-o", `${folder}/${name}.html`, "-q"]);
-    // Cells of so long a matrix are not put into a page.
-    const inside = ["wide", "tall"].includes(name) ? [] : cells;
-    await (await look(`file://${folder}/${name}.html`, inside, false)).close();
+    await (await look(`file://${folder}/${name}.html`, cells, false)).close();
   });
   await test(`${name}: a page with its server`, async () => {
     const {child, address} = await serve(file);
@@ -115,6 +113,46 @@ await test("colours: a known cell has the colour of its value", async () => {
   });
   same(colours.join(" "), "0,114,178 240,240,240 86,180,233 230,159,0", "kinds");
   await page.close();
+});
+
+await test("zooms: pictures made of cells in the page are those that a server draws", async () => {
+  const {child, address} = await serve(`${folder}/gaps.dbdf`);
+  try {
+    const pages = [await look(address, [], true)];
+    execFileSync(dapple, ["view", `${folder}/gaps.dbdf`, "-o", `${folder}/gaps.html`, "-q"]);
+    pages.push(await look(`file://${folder}/gaps.html`, [], false));
+    for (const what of ["density", "mean", "min", "max", "kind"]) {
+      for (const keys of [["0", "+", "+"], ["+", "+"], ["+", "+"], ["+", "+"]]) {
+        const seen = [];
+        for (const page of pages) {
+          await page.selectOption("#what", what);
+          await page.locator("#canvas").focus();
+          for (const key of keys) await page.keyboard.press(key);
+          await page.waitForTimeout(100);
+          await ready(page);
+          seen.push(await page.evaluate(() => document.getElementById("canvas").toDataURL()
+            + document.getElementById("stats").textContent.replaceAll("\u2248 ", "")));
+        }
+        same(seen[1] === seen[0], true, `${what} after ${keys.join("")}`);
+      }
+    }
+    for (const page of pages) await page.close();
+  } finally {
+    same(await ended(child, "SIGTERM"), 0, "status");
+  }
+});
+
+await test("kept: pictures of the whole that were kept are those of the cells", async () => {
+  const file = `${folder}/kept.dbdf`, tiles = [];
+  copyFileSync(`${folder}/types.dbdf`, file);
+  execFileSync(dapple, ["view", file, "-o", `${file}.dpp`, "-q"]);
+  for (let run = 0; run < 2; ++run) {
+    const {child, address} = await serve(file);
+    tiles.push(Buffer.from(await (await fetch(`${address}0/tile/mean/0.0.0`)).arrayBuffer()));
+    same(await ended(child, "SIGTERM"), 0, "status");
+    execFileSync("rm", ["-f", `${file}.dpp`]);
+  }
+  same(tiles[0].equals(tiles[1]), true, "the same tile with and without");
 });
 
 await test("phone: everything can be reached at its width", async () => {

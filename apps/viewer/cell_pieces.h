@@ -1,0 +1,76 @@
+// Values of cells as text, in the pieces that a page asks for or holds.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scan.h"
+
+namespace dapple::viewer {
+
+/// JSON of a rectangle of cells:
+/// {"cells":{"N":"text",...},"covered":[[top,bottom,left,right],...]}. N counts row after row, each
+/// of `side` cells. Positive zeros are left out, and `covered` when it is all of the cells: others
+/// are absent.
+class CellPiece {
+ public:
+  CellPiece(const Region& region, std::uint64_t side) : region_(region), side_(side) {}
+
+  void cover(const Region& cells) {
+    covered_cells_ +=
+        static_cast<double>(cells.rows.size()) * static_cast<double>(cells.cols.size());
+    covered_.push_back(cells);
+  }
+  /// REQUIRES a cell of the region.
+  template <Value T>
+  void add(std::uint64_t row, std::uint64_t col, T value) {
+    if (value == T{} && !std::signbit(static_cast<double>(value))) return;
+    cells_ += cells_.empty() ? "\"" : ",\"";
+    append((row - region_.rows.begin) * side_ + (col - region_.cols.begin));
+    cells_ += "\":\"";
+    if (value != value) {
+      cells_ += "nan";
+    } else {
+      append(value);
+    }
+    cells_ += '"';
+  }
+  /// How long it is, about.
+  std::size_t size() const noexcept { return cells_.size() + 40 * covered_.size(); }
+  std::string json() const;
+
+ private:
+  template <class T>
+  void append(T number) {
+    std::array<char, 32> text;
+    cells_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+  }
+
+  Region region_;
+  std::uint64_t side_;
+  std::string cells_;
+  std::vector<Region> covered_;
+  double covered_cells_ = 0;
+};
+
+/// All cells of an object, cut into pieces so large that each holds some thousand values.
+struct CellPieces {
+  std::uint64_t high = 0, wide = 0;  // cells of a piece, each way
+  struct Named {
+    std::uint64_t x, y;
+    std::string json;
+  };
+  std::vector<Named> pieces;  // those that are not all zeros
+};
+
+/// Nothing when it would be more than `most` bytes of JSON. Reads every block once; throws what
+/// reading throws.
+std::optional<CellPieces> cell_pieces(const picture::Object& object,
+                                      const picture::BlocksIn& blocks, std::size_t most);
+
+}  // namespace dapple::viewer

@@ -1,0 +1,91 @@
+// Values of cells: their pieces, and pictures made of them where a page holds no others.
+
+const SIDES = given.pieces ? given.cells : [64, 64];  // rows and columns of a piece; null: no cells
+
+const pieceName = (x, y) => `cells/${x}.${y}`;
+
+/** The text of a cell; undefined while it is on its way, null where no block covers it. */
+function cellText(cellStore, row, col, ask) {
+  const y = Math.floor(row / SIDES[0]), x = Math.floor(col / SIDES[1]);
+  const piece = ask ? cellStore.get(pieceName(x, y)) : cellStore.peek(pieceName(x, y));
+  if (piece === undefined) return undefined;
+  if (piece === null) return "0";  // all of it
+  const covers = ([top, bottom, left, right]) => row >= top && row < bottom && col >= left && col < right;
+  if (piece.covered && !piece.covered.some(covers)) return null;
+  const number = String((row - y * SIDES[0]) * SIDES[1] + col - x * SIDES[1]);
+  return Object.hasOwn(piece.cells, number) ? piece.cells[number] : "0";
+}
+
+const numberOf = (text) => text.endsWith("inf") ? (text[0] === "-" ? -Infinity : Infinity) : Number(text);
+
+const floatBits = new Uint32Array(1), oneFloat = new Float32Array(floatBits.buffer);
+/** A number as tiles hold it: the upper half of its bits, rounded. */
+function codeOf(value) {
+  oneFloat[0] = value;
+  return Number.isNaN(value) ? NAN : floatBits[0] + 0x7fff + (floatBits[0] >>> 16 & 1) >>> 16;
+}
+
+/** Calls take(i, cells) for each pixel i of a tile that shows cells of a rectangle, and how many. */
+function forEachShared(tile, steps, width, [top, bottom, left, right], take) {
+  const first = (from, step, begin) => Math.max(0, Math.floor((from - begin) / step));
+  const end = (to, step, begin, last) => Math.ceil((Math.min(to, last) - begin) / step);
+  const shared = (k, step, begin, last, from, to) =>
+    Math.min(begin + (k + 1) * step, last, to) - Math.max(begin + k * step, from);
+  for (let r = first(top, steps[0], tile.top); r < end(bottom, steps[0], tile.top, tile.bottom); ++r) {
+    const high = shared(r, steps[0], tile.top, tile.bottom, top, bottom);
+    for (let c = first(left, steps[1], tile.left); c < end(right, steps[1], tile.left, tile.right); ++c) {
+      take(r * width + c, high * shared(c, steps[1], tile.left, tile.right, left, right));
+    }
+  }
+}
+
+/** A tile of `what` made of the cells or, for kinds, the blocks in a page; `load` gives its pieces. */
+async function tileOfCells(what, tile, pyramid, load) {
+  const steps = [pyramid.rowStep(tile.zoom), pyramid.colStep(tile.zoom)];
+  const height = Math.ceil((tile.bottom - tile.top) / steps[0]), width = Math.ceil((tile.right - tile.left) / steps[1]);
+  const n = height * width, codes = new Uint16Array(n).fill(ABSENT);
+  if (what === "kind") {
+    const most = new Float64Array(n);
+    for (const {zoom, x, y} of pyramid.tiles(pyramid.meta.blocksZoom, tile)) {
+      for (const [rx, cx, rows, cols, kind] of await load(`blocks/${zoom}.${x}.${y}`) || []) {
+        forEachShared(tile, steps, width, [rx, rx + rows, cx, cx + cols], (i, cells) => {
+          if (cells <= most[i]) return;
+          most[i] = cells;
+          codes[i] = codeOf(KIND_NAMES.indexOf(kind));
+        });
+      }
+    }
+    return tileFrom(width, height, codes);
+  }
+  const sums = {cells: new Float64Array(n), nonzero: new Float64Array(n), nan: new Float64Array(n),
+    sum: new Float64Array(n), least: new Float64Array(n).fill(Infinity), most: new Float64Array(n).fill(-Infinity)};
+  for (let y = Math.floor(tile.top / SIDES[0]); y * SIDES[0] < tile.bottom; ++y) {
+    for (let x = Math.floor(tile.left / SIDES[1]); x * SIDES[1] < tile.right; ++x) {
+      const piece = await load(pieceName(x, y)), top = y * SIDES[0], left = x * SIDES[1];
+      const whole = [[top, top + SIDES[0], left, left + SIDES[1]]];
+      for (const rect of piece?.covered || whole) {
+        forEachShared(tile, steps, width, rect, (i, cells) => { sums.cells[i] += cells; });
+      }
+      for (const [number, text] of Object.entries(piece?.cells || {})) {
+        const row = top + Math.floor(number / SIDES[1]) - tile.top, col = left + number % SIDES[1] - tile.left;
+        if (row < 0 || col < 0 || row >= tile.bottom - tile.top || col >= tile.right - tile.left) continue;
+        const i = Math.floor(row / steps[0]) * width + Math.floor(col / steps[1]), value = numberOf(text);
+        if (value !== 0) ++sums.nonzero[i];
+        if (Number.isNaN(value)) { ++sums.nan[i]; continue; }
+        sums.sum[i] += value;
+        sums.least[i] = Math.min(sums.least[i], value);
+        sums.most[i] = Math.max(sums.most[i], value);
+      }
+    }
+  }
+  for (let i = 0; i < n; ++i) {
+    const cells = sums.cells[i], numbers = cells - sums.nan[i], zero = sums.nonzero[i] < cells;
+    if (cells === 0) continue;
+    if (what === "density") codes[i] = codeOf(sums.nonzero[i] / cells);
+    else if (numbers === 0) codes[i] = NAN;
+    else if (what === "mean") codes[i] = codeOf(sums.sum[i] / numbers);
+    else if (what === "min") codes[i] = codeOf(zero ? Math.min(0, sums.least[i]) : sums.least[i]);
+    else codes[i] = codeOf(zero ? Math.max(0, sums.most[i]) : sums.most[i]);
+  }
+  return tileFrom(width, height, codes);
+}

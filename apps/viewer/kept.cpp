@@ -1,0 +1,204 @@
+#include "kept.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "resources.h"
+#include "tile_bytes.h"
+
+namespace dapple::viewer {
+
+namespace {
+
+using nlohmann::json;
+using picture::Dot;
+using picture::Pixel;
+using picture::What;
+
+constexpr int kVersion = 1;
+constexpr std::string_view kAbout = "pyramid.json";
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of a pyramid; ours are much smaller
+
+json json_of(const KeptSource& source) {
+  return {source.size, source.modified_ns, source.changed_ns, source.opened};
+}
+
+/// JSON has no infinities; they become null.
+json json_of(const Pixel& total) {
+  return {total.cells, total.nonzero, total.nan, total.known, total.sum, total.least, total.most};
+}
+
+Pixel pixel_from(const json& list) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto number = [&](std::size_t i, double otherwise) {
+    return list.at(i).is_null() ? otherwise : list.at(i).get<double>();
+  };
+  return {number(0, 0), number(1, 0),         number(2, 0),         number(3, 0),
+          number(4, 0), number(5, kInfinity), number(6, -kInfinity)};
+}
+
+std::optional<std::string> whole_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  if (!in) return std::nullopt;
+  const std::streamoff size = in.tellg();
+  if (size < 0 || static_cast<std::uint64_t>(size) > kMostBytes) return std::string();
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  in.seekg(0);
+  in.read(bytes.data(), size);
+  return in ? bytes : std::string();
+}
+
+/// What the pixels that a pixel is made of come to.
+struct Sum {
+  double weight = 0, sum = 0;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  Dot::State state = Dot::State::absent;
+
+  void add(const Dot& dot, double cells) {
+    if (dot.state != Dot::State::number) {
+      if (weight == 0 && dot.state != Dot::State::absent) state = dot.state;
+      return;
+    }
+    state = dot.state;
+    weight += cells;
+    sum += cells * dot.value;
+    least = std::min(least, dot.value);
+    most = std::max(most, dot.value);
+  }
+  Dot dot(What what) const {
+    if (state != Dot::State::number) return {0, state};
+    return Dot::of(what == What::min ? least : what == What::max ? most : sum / weight);
+  }
+};
+
+}  // namespace
+
+std::optional<KeptSource> kept_source(const std::string& path, const OpenOptions& options) {
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) return std::nullopt;
+  const auto nanoseconds = [](const timespec& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  };
+  const CsvOptions& csv = options.csv;
+  json types = json::object();
+  for (const auto& [column, type] : csv.types) types[column] = dapple::name(type);
+  const FutharkOptions& futhark = options.futhark;
+  const json opened = {options.format,
+                       csv.header ? json(*csv.header) : json(),
+                       csv.delimiter ? json(int{*csv.delimiter}) : json(),
+                       csv.missing_as_nan,
+                       types,
+                       futhark.types,
+                       futhark.value ? json(*futhark.value) : json(),
+                       futhark.frame,
+                       futhark.first,
+                       options.idv.columns,
+                       options.idv.drop_unsupported};
+  return KeptSource{static_cast<std::uint64_t>(s.st_size), nanoseconds(s.st_mtim),
+                    nanoseconds(s.st_ctim),
+                    opened.dump(-1, ' ', false, json::error_handler_t::replace)};
+}
+
+std::string kept_path(const std::string& path) { return path + ".dpp"; }
+
+std::string keep(const Resources& resources, const KeptSource& source) {
+  ArchiveWriter archive;
+  const json about = {{"version", kVersion},
+                      {"zooms", resources.zooms()},
+                      {"source", json_of(source)},
+                      {"total", json_of(resources.total())}};
+  archive.add(kAbout, about.dump());
+  archive.add(name_of({}), resources.find({}).value());
+  resources.for_each_tile([&](const Resource& tile) {
+    if (tile.what != What::kind) archive.add(name_of(tile), resources.find(tile).value());
+  });
+  return archive.finish();
+}
+
+std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& object,
+                               const KeptSource& source, std::string& complaint) {
+  const std::string name = kept_path(path);
+  auto bytes = whole_file(name);
+  if (!bytes) return std::nullopt;
+  complaint = name + " is damaged";
+  auto archive = Archive::parse(std::move(*bytes));
+  const auto text = archive ? archive->find(kAbout, kMostBytes) : std::nullopt;
+  if (!text) return std::nullopt;
+  try {
+    const json about = json::parse(*text);
+    if (about.at("version") != kVersion || about.at("source") != json_of(source)) {
+      complaint = name + " is of another state of the file, or of other flags";
+      return std::nullopt;
+    }
+    Kept kept(name, std::move(*archive), object, about.at("zooms").get<unsigned>());
+    if (kept.zooms_ > kept.pyramid_.deepest() + 1) return std::nullopt;
+    kept.total_ = pixel_from(about.at("total"));
+    complaint.clear();
+    return kept;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<picture::Picture> Kept::tile_picture(const Resource& resource) const {
+  const auto region = pyramid_.tile(resource.zoom, resource.x, resource.y);
+  const auto bytes = region && resource.zoom < zooms_
+                         ? archive_.find(name_of(resource), 5 + 2 * kTile * kTile)
+                         : std::nullopt;
+  if (!bytes) return std::nullopt;
+  return read_tile(*bytes, picture::Axis::steps(region->rows, pyramid_.row_step(resource.zoom)),
+                   picture::Axis::steps(region->cols, pyramid_.col_step(resource.zoom)),
+                   resource.what);
+}
+
+std::optional<std::string> Kept::tile(const Resource& resource) const {
+  const auto picture = tile_picture(resource);
+  if (!picture) return std::nullopt;
+  return tile_bytes(*picture, kExact);
+}
+
+picture::Picture Kept::picture(picture::Axis rows, picture::Axis cols, What what) const {
+  const auto too_coarse = [](const picture::Axis& axis, std::uint64_t step) {
+    return step > 1 && step > axis.cells().size() / axis.pixels();
+  };
+  picture::Picture picture{std::move(rows), std::move(cols), what, {}};
+  if (picture.rows.pixels() == 0 || picture.cols.pixels() == 0) return picture;
+  unsigned zoom = 0;
+  while (zoom + 1 < zooms_ && (too_coarse(picture.rows, pyramid_.row_step(zoom)) ||
+                               too_coarse(picture.cols, pyramid_.col_step(zoom)))) {
+    ++zoom;
+  }
+  std::vector<Sum> sums(picture.height() * picture.width());
+  for (std::uint64_t y = 0; y < pyramid_.down(zoom); ++y) {
+    for (std::uint64_t x = 0; x < pyramid_.across(zoom); ++x) {
+      const Region region = *pyramid_.tile(zoom, x, y);
+      if (intersect(region, {picture.rows.cells(), picture.cols.cells()}).empty()) continue;
+      const auto tile = tile_picture({Resource::Kind::tile, what, zoom, x, y});
+      if (!tile) throw Error(Errc::corrupt, name_, std::nullopt, "a tile of it is damaged");
+      for (std::size_t r = 0; r < tile->height(); ++r) {
+        const Range high = intersect(tile->rows.pixel(r), picture.rows.cells());
+        const auto down = picture.rows.pixels_of(high);
+        for (std::size_t c = 0; c < tile->width(); ++c) {
+          const Range wide = intersect(tile->cols.pixel(c), picture.cols.cells());
+          const auto across = picture.cols.pixels_of(wide);
+          for (std::size_t i = down.begin; i < down.end; ++i) {
+            for (std::size_t j = across.begin; j < across.end; ++j) {
+              const Region shared =
+                  intersect(Region{high, wide}, {picture.rows.pixel(i), picture.cols.pixel(j)});
+              sums[i * picture.width() + j].add(tile->at(r, c),
+                                                static_cast<double>(shared.rows.size()) *
+                                                    static_cast<double>(shared.cols.size()));
+            }
+          }
+        }
+      }
+    }
+  }
+  for (const Sum& sum : sums) picture.dots.push_back(sum.dot(what));
+  return picture;
+}
+
+}  // namespace dapple::viewer
