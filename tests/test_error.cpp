@@ -19,13 +19,13 @@ TEST_CASE("error: every code has the name that messages and JSON print") {
 }
 
 TEST_CASE("error: the message is one line of file, byte and detail") {
-  const Error full(Errc::corrupt, "a.dbdf", 26, "expected a block type of 0 to 3, got 7");
+  const Error full(Errc::corrupt, "a.dbdf", 26, "there is no block type 7, only 0 to 3");
   CHECK(std::string(full.what()) ==
-        "a.dbdf: corrupt at byte 26: expected a block type of 0 to 3, got 7");
+        "a.dbdf: corrupt at byte 26: there is no block type 7, only 0 to 3");
   CHECK(full.code() == Errc::corrupt);
   CHECK(full.file() == "a.dbdf");
   CHECK(full.offset() == 26);
-  CHECK(full.detail() == "expected a block type of 0 to 3, got 7");
+  CHECK(full.detail() == "there is no block type 7, only 0 to 3");
 
   const Error no_byte(Errc::io, "a.dbdf", std::nullopt, "cannot open: No such file or directory");
   CHECK(std::string(no_byte.what()) == "a.dbdf: cannot open: No such file or directory");
@@ -40,7 +40,7 @@ TEST_CASE("error: the message is one line of file, byte and detail") {
 }
 
 TEST_CASE("error: a copy keeps everything") {
-  const Error original(Errc::stale_index, "a.dpx", 0, "expected x, got y");
+  const Error original(Errc::stale_index, "a.dpx", 0, "it does not belong to the file");
   const Error copy = original;
   CHECK(copy.code() == original.code());
   CHECK(copy.offset() == original.offset());

@@ -68,8 +68,7 @@ TEST_CASE("format: R2 names the block that leaves the object") {
         "corrupt at 19: block (4, 0) of 1 x 1 cells is not inside the 4 x 4 object (R2)");
   CHECK(at({~0ULL, 0}, 1, 1) ==
         "corrupt at 19: block (18446744073709551615, 0) of 1 x 1 cells is not inside the 4 x 4 "
-        "object "
-        "(R2)");
+        "object (R2)");
   CHECK(at({~0ULL - 3, ~0ULL - 3}, ~0U, ~0U).ends_with("is not inside the 4 x 4 object (R2)"));
   // Blocks without cells may stand anywhere.
   CHECK(complaint(four_by_four().empty({9, 9}, 0, 7).empty({0, 0}, 4, 4)) == "");
@@ -122,8 +121,7 @@ TEST_CASE("format: R4 holds for the header of a frame") {
         "corrupt at 18: the file is too short for the types and labels of 4 columns (R4)");
   CHECK(frame(~0ULL) ==
         "corrupt at 18: the file is too short for the types and labels of 18446744073709551615 "
-        "columns "
-        "(R4)");
+        "columns (R4)");
 }
 
 TEST_CASE("format: R5 names the entry that leaves its block, and counts that do not add up") {
@@ -204,7 +202,8 @@ TEST_CASE("format: damaged files of others are refused, or read as the reference
 TEST_CASE("format: an empty file, and one byte, are no object") {
   fuzz::MemoryFile file;
   CHECK(test::error_of([&] { open(file.path()); })->code() == Errc::not_recognised);
-  CHECK(complaint(Image()) == "corrupt at 0: expected 1 byte of a format version, got 0");
+  CHECK(complaint(Image()) ==
+        "corrupt at 0: 1 byte of a format version is needed here, but nothing is left");
   CHECK(complaint(Image().number(std::uint8_t{1})) ==
-        "corrupt at 1: expected 1 byte of a data type, got 0");
+        "corrupt at 1: 1 byte of a data type is needed here, but nothing is left");
 }

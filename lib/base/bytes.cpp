@@ -7,8 +7,22 @@ void ByteReader::fail(std::uint64_t offset, std::string detail) const {
 }
 
 void ByteReader::fail_short(std::uint64_t n, std::string_view what) const {
-  fail(offset(), "expected " + std::to_string(n) + (n == 1 ? " byte of " : " bytes of ") +
-                     std::string(what) + ", got " + std::to_string(remaining()));
+  fail(offset(), too_short(n, what, remaining()));
+}
+
+std::string counted(std::uint64_t n, std::string_view what) {
+  return std::to_string(n).append(" ").append(what).append(n == 1 ? "" : "s");
+}
+
+std::string too_short(std::uint64_t n, std::string_view what, std::uint64_t left) {
+  return counted(n, "byte").append(" of ").append(what) + (n == 1 ? " is" : " are") +
+         " needed here, but " +
+         (left == 0 ? "nothing is left"
+                    : "only " + std::to_string(left) + (left == 1 ? " is" : " are") + " left");
+}
+
+std::string surplus(std::uint64_t n, std::string_view what) {
+  return counted(n, "byte").append(n == 1 ? " follows " : " follow ").append(what);
 }
 
 }  // namespace dapple::detail

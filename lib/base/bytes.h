@@ -101,6 +101,13 @@ class ByteReader {
   const std::string* file_;
 };
 
+/// "1 byte", "3 bytes".
+std::string counted(std::uint64_t n, std::string_view what);
+/// The message for `n` bytes of `what` of which only `left` are there.
+std::string too_short(std::uint64_t n, std::string_view what, std::uint64_t left);
+/// The message for `n` bytes after `what`, where nothing should follow.
+std::string surplus(std::uint64_t n, std::string_view what);
+
 /// a * b, or nothing representable: false.
 inline bool multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& product) noexcept {
   return !__builtin_mul_overflow(a, b, &product);

@@ -182,7 +182,7 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
              const std::function<void(std::span<const std::byte>)>& sink,
              const ConvertOptions& options) {
   if (options.to.empty()) {
-    throw Error(Errc::invalid_argument, "expected the name of a format to write, got none");
+    throw Error(Errc::invalid_argument, "a stream has no name that tells its format: name one");
   }
   const detail::Format& format = detail::format_to_write(options.to, {});
   if (!format.info.streams) {

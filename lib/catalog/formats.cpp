@@ -220,9 +220,8 @@ namespace {
 [[gnu::noinline]] const Format& named_to_read(const OpenOptions& options) {
   const Format& format = format_named(options.format);
   if (format.open != nullptr) return format;
-  throw Error(Errc::invalid_argument, "expected a format that can be read (" +
-                                          list_formats(reads, &FormatInfo::name) + "), got '" +
-                                          options.format + "'");
+  throw Error(Errc::invalid_argument, "'" + options.format + "' can be written but not read; " +
+                                          list_formats(reads, &FormatInfo::name) + " can be read");
 }
 
 }  // namespace

@@ -27,9 +27,9 @@ bool holds_frame(const detail::Store& store) noexcept {
 
 [[noreturn, gnu::cold]] void fail_object(const detail::Store& store, std::string_view wanted) {
   throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
-              std::string("expected a ")
-                  .append(wanted)
-                  .append(holds_frame(store) ? ", got a frame" : ", got a matrix"));
+              std::string(holds_frame(store) ? "the file holds a frame" : "the file holds a matrix")
+                  .append(", not a ")
+                  .append(wanted));
 }
 
 }  // namespace

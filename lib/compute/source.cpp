@@ -27,8 +27,8 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
   rows_ = selection.rows.value_or(Range{0, whole.rows});
   if (rows_.begin > rows_.end || rows_.end > whole.rows) {
     throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
-                "expected rows within 0:" + std::to_string(whole.rows) + ", got " +
-                    std::to_string(rows_.begin) + ":" + std::to_string(rows_.end));
+                "rows " + std::to_string(rows_.begin) + ":" + std::to_string(rows_.end) +
+                    " are outside the " + std::to_string(whole.rows) + " rows of the object");
   }
   schema_.rows = rows_.end - rows_.begin;
   if (!selection.cols) {
@@ -44,8 +44,8 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
       const std::uint64_t col = (*selection.cols)[at];
       if (col >= whole.cols) {
         throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
-                    "expected a column below " + std::to_string(whole.cols) + ", got " +
-                        std::to_string(col));
+                    "column " + std::to_string(col) + " is outside the " +
+                        std::to_string(whole.cols) + " columns of the object");
       }
       if (!runs_.empty() && runs_.back().from.end == col) {
         ++runs_.back().from.end;

@@ -38,18 +38,20 @@ TEST_CASE("btable: every header field and row count is checked, and the byte is 
   Bytes stray = good;
   stray.resize(stray.size() + 3);
   const std::vector<Damage> damages = {
-      {with(0, 1), Errc::unsupported, 0, "expected BTable version 0, got 1"},
-      {with(4, -1), Errc::corrupt, 4, "expected a label length of 0 to 12, got -1"},
-      {with(4, 13), Errc::corrupt, 4, "expected a label length of 0 to 12, got 13"},
+      {with(0, 1), Errc::unsupported, 0,
+       "BTables of version 1 cannot be read, only those of version 0"},
+      {with(4, -1), Errc::corrupt, 4, "the length of the labels cannot be negative: -1"},
+      {with(4, 13), Errc::corrupt, 4,
+       "labels of 13 UTF-16 units do not fit the 24 bytes that are left"},
       {with(10, std::uint16_t{0xD834}), Errc::corrupt, 10,
        "the labels are not UTF-16: a surrogate without its partner"},
       {with(14, std::uint16_t{0xDD1E}), Errc::corrupt, 14,
        "the labels are not UTF-16: a surrogate without its partner"},
-      {with(16, -1), Errc::corrupt, 16, "expected a row count of 0 or more, got -1"},
-      {with(16, 2), Errc::corrupt, 20, "expected 24 bytes of entries, got 12"},
+      {with(16, -1), Errc::corrupt, 16, "a row cannot have -1 entries"},
+      {with(16, 2), Errc::corrupt, 20, "24 bytes of entries are needed here, but only 12 are left"},
       {with(16, std::numeric_limits<std::int32_t>::max()), Errc::corrupt, 20,
-       "expected 25769803764 bytes of entries, got 12"},
-      {stray, Errc::corrupt, 32, "expected a row count of 4 bytes, got 3 bytes"},
+       "25769803764 bytes of entries are needed here, but only 12 are left"},
+      {stray, Errc::corrupt, 32, "4 bytes of a row's length are needed here, but only 3 are left"},
   };
   for (const Damage& damage : damages) {
     const Error error = required_error(error_of([&] { open_table(dir, damage.bytes); }));
@@ -74,7 +76,7 @@ TEST_CASE("btable: a column outside the table is corrupt wherever its row is loo
     }));
     CHECK(error.code() == Errc::corrupt);
     CHECK(error.offset() == at);
-    CHECK(error.detail() == "expected a column below 3, got " + std::to_string(bad));
+    CHECK(error.detail() == "column " + std::to_string(bad) + " is outside a table of 3 columns");
     CHECK(row_of(frame, 0) == std::vector{1.0, 0.0, 0.0});
     CHECK(row_of(frame, 2) == std::vector{0.0, 0.0, 3.0});
     const Error in_convert = required_error(error_of([&] { to_file(frame, dir / "no.dbdf"); }));

@@ -182,10 +182,10 @@ TEST_CASE("futhark: one of several values is chosen, or vectors make a frame") {
   CHECK(frame.read_column<std::uint8_t>(2, {0, 2}) == std::vector<std::uint8_t>{1, 0});
   CHECK(frame.note() == "f16 columns are read as f32, bool columns as u8");
   CHECK(complaint(dir, "[1] 2", options) ==
-        "invalid_argument at byte 4: expected a vector as value 1 of a frame, got i32");
-  CHECK(complaint(dir, "[1] [1, 2]", options) ==
-        "invalid_argument at byte 4: expected a vector of 1 elements as value 1 of a frame, got "
-        "[2]i32");
+        "invalid_argument at byte 4: value 1 is a i32, but the columns of a frame are vectors");
+  CHECK(
+      complaint(dir, "[1] [1, 2]", options) ==
+      "invalid_argument at byte 4: value 1 is a [2]i32, but the vectors before it have 1 element");
   options.value = 0;
   CHECK(complaint(dir, "[1]", options) ==
         "invalid_argument: one value or all of them as a frame: both were asked for");
@@ -218,7 +218,7 @@ TEST_CASE("futhark: binary values are used in place, except halves and Booleans"
         })->code() == Errc::type_mismatch);
 
   const std::string truths = binary_value<std::uint8_t>("bool", {4}, {1, 0, 2, 1});
-  CHECK(complaint(dir, truths) == "corrupt at byte 17: expected 0 or 1 for a bool, got 2");
+  CHECK(complaint(dir, truths) == "corrupt at byte 17: 2 is no bool, which is 0 or 1");
   CHECK(matrix_of(dir, truths).read<std::int64_t>({{0, 2}, {0, 1}}) ==
         std::vector<std::int64_t>{1, 0});
 }
@@ -229,26 +229,27 @@ TEST_CASE("futhark: damaged binary values are refused before anything is allocat
     return binary_value<std::uint8_t>(" i16", {rows, cols}, {1, 2, 3});
   };
   CHECK(complaint(dir, value(2, 1)) ==
-        "corrupt at byte 23: expected 4 bytes of the elements of a [2][1]i16, got 3");
+        "corrupt at byte 23: 4 bytes of the elements of a [2][1]i16 are needed here, but only 3 "
+        "are left");
   CHECK(complaint(dir, value(1ULL << 32, 1ULL << 32)) ==
-        "corrupt at byte 7: expected dimensions whose product fits 63 bits, got "
-        "[4294967296][4294967296]i16");
+        "corrupt at byte 7: a [4294967296][4294967296]i16 has more elements than 2^63 - 1");
   CHECK(complaint(dir, value(1, ~0ULL)) ==
-        "corrupt at byte 15: expected a dimension of at most 2^63 - 1, got 18446744073709551615");
+        "corrupt at byte 15: a dimension of 18446744073709551615 is larger than 2^63 - 1");
   CHECK(complaint(dir, value(1ULL << 62, 1)).find("corrupt at byte ") == 0);
   CHECK(complaint(dir, binary_value<std::uint8_t>("  i8", {1ULL << 40, 1ULL << 40, 0}, {})) ==
-        "corrupt at byte 7: expected dimensions whose product fits 63 bits, got "
-        "[1099511627776][1099511627776][0]i8");
+        "corrupt at byte 7: a [1099511627776][1099511627776][0]i8 has more elements than 2^63 - 1");
   std::string bytes = binary_value<std::uint8_t>("  u8", {}, {9});
   CHECK(complaint(dir, bytes).empty());
   bytes[1] = 1;
-  CHECK(complaint(dir, bytes) == "corrupt at byte 1: expected version 2 of a binary value, got 1");
+  CHECK(complaint(dir, bytes) ==
+        "corrupt at byte 1: binary values of version 1 cannot be read, only those of version 2");
   bytes[1] = 2;
   bytes[2] = static_cast<char>(128);
-  CHECK(complaint(dir, bytes) == "corrupt at byte 2: expected a rank of 0 to 127, got 128");
+  CHECK(complaint(dir, bytes) ==
+        "corrupt at byte 2: a value of rank 128 has too many dimensions: 127 are possible");
   bytes[2] = 0;
   bytes[6] = '9';
-  CHECK(complaint(dir, bytes) == "corrupt at byte 3: expected an element type, got '  u9'");
+  CHECK(complaint(dir, bytes) == "corrupt at byte 3: '  u9' is no element type");
 }
 
 TEST_CASE("futhark: a file cut anywhere gives whole values or an error, never other cells") {

@@ -188,8 +188,7 @@ TEST_CASE("futhark: brackets nest 127 deep and no deeper, without recursion") {
   };
   CHECK(complaint(dir, nested(127)).empty());
   CHECK(complaint(dir, nested(128)) ==
-        "unsupported at byte 127: more than 127 brackets are inside each other in "
-        "line 1");
+        "unsupported at byte 127: more than 127 brackets are inside each other, in line 1");
   CHECK(complaint(dir, std::string(1'000'000, '[')).find("unsupported") == 0);
   std::string type;
   for (int i = 0; i < 127; ++i) type += "[]";

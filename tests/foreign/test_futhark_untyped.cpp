@@ -100,45 +100,45 @@ TEST_CASE("futhark untyped: what is not a value is refused, with its byte and li
     std::string_view text, line;
   };
   const Refused cases[] = {
-      {"", "corrupt at byte 0: expected a Futhark value, got the end of the file in line 1"},
-      {"1E5", "corrupt at byte 1: expected a value, got 'E5' in line 1"},
-      {"1.", "corrupt at byte 1: expected a value, got '.' in line 1"},
-      {".5", "corrupt at byte 0: expected a value, got '.5' in line 1"},
-      {"0X10", "corrupt at byte 1: expected a value, got 'X10' in line 1"},
-      {"nan", "corrupt at byte 0: expected a value, got 'nan' in line 1"},
-      {"0x1.8p3", "corrupt at byte 1: expected a value, got 'x1.8p3' in line 1"},
-      {"[]", "corrupt at byte 1: expected an element, got ']' in line 1"},
-      {"[1,,2]", "corrupt at byte 3: expected an element of type i32, got ',' in line 1"},
-      {"[1, 2f32]", "corrupt at byte 5: expected ',' or ']', got 'f32' in line 1"},
-      {"[1, 2.0]", "corrupt at byte 5: expected ',' or ']', got '.0' in line 1"},
-      {"[1, true]", "corrupt at byte 4: expected an element of type i32, got 'true' in line 1"},
-      {"[[1], [2f32]]", "corrupt at byte 7: expected elements of type i32, got f32 in line 1"},
+      {"", "corrupt at byte 0: the file ends where a Futhark value should be, in line 1"},
+      {"1E5", "corrupt at byte 1: 'E5' where a value should be, in line 1"},
+      {"1.", "corrupt at byte 1: '.' where a value should be, in line 1"},
+      {".5", "corrupt at byte 0: '.5' where a value should be, in line 1"},
+      {"0X10", "corrupt at byte 1: 'X10' where a value should be, in line 1"},
+      {"nan", "corrupt at byte 0: 'nan' where a value should be, in line 1"},
+      {"0x1.8p3", "corrupt at byte 1: 'x1.8p3' where a value should be, in line 1"},
+      {"[]", "corrupt at byte 1: ']' where an element should be, in line 1"},
+      {"[1,,2]", "corrupt at byte 3: ',' where an element of type i32 should be, in line 1"},
+      {"[1, 2f32]", "corrupt at byte 5: 'f32' where ',' or ']' should be, in line 1"},
+      {"[1, 2.0]", "corrupt at byte 5: '.0' where ',' or ']' should be, in line 1"},
+      {"[1, true]", "corrupt at byte 4: 'true' where an element of type i32 should be, in line 1"},
+      {"[[1], [2f32]]",
+       "corrupt at byte 7: the element is a f32, those before it are i32, in line 1"},
       {"[[1],\n [2, 3]]",
-       "corrupt at byte 12: expected 1 elements, as in the array's first row, "
-       "got 2 in line 2"},
+       "corrupt at byte 12: this row has 2 elements, the array's first 1, in line 2"},
       {"[[1], 2]",
-       "corrupt at byte 6: expected elements inside 2 brackets, got them inside 1 in "
-       "line 1"},
-      {"[1, [2]]", "corrupt at byte 4: expected an element of type i32, got '[' in line 1"},
-      {"[1", "corrupt at byte 2: expected ',' or ']', got the end of the file in line 1"},
-      {"[1]]", "corrupt at byte 3: expected a value, got ']' in line 1"},
+       "corrupt at byte 6: the element is inside 1 bracket, those before it inside 2, in line 1"},
+      {"[1, [2]]", "corrupt at byte 4: '[' where an element of type i32 should be, in line 1"},
+      {"[1", "corrupt at byte 2: the file ends where ',' or ']' should be, in line 1"},
+      {"[1]]", "corrupt at byte 3: ']' where a value should be, in line 1"},
       {"empty([1]i32)",
-       "corrupt at byte 0: expected an empty array with a dimension of 0, got "
-       "'empty' in line 1"},
-      {"empty( [0]i32)", "corrupt at byte 6: expected '[' or an element type, got ' ' in line 1"},
+       "corrupt at byte 0: 'empty' where an empty array with a dimension of 0 should be, in line "
+       "1"},
+      {"empty( [0]i32)",
+       "corrupt at byte 6: ' ' where '[' or an element type should be, in line 1"},
       {"empty([-1][0]i32)",
-       "corrupt at byte 7: expected a dimension from 0 to 2^63 - 1, got '-1' "
-       "in line 1"},
+       "corrupt at byte 7: '-1' where a dimension from 0 to 2^63 - 1 should be, in line 1"},
       {"[empty([0]i32), [1]]",
-       "corrupt at byte 18: expected 0 elements, as in the array's first "
-       "row, got 1 in line 1"},
+       "corrupt at byte 18: this row has 1 element, the array's first 0, in line 1"},
       {"\"abc",
-       "corrupt at byte 4: expected a character of a string, got the end of the file in "
-       "line 1"},
-      {"\"\\q\"", "corrupt at byte 1: expected a character of a string, got '\\' in line 1"},
-      {"\"a\x9F\"", "corrupt at byte 2: expected a character of a string, got '\\x9f' in line 1"},
-      {"\xC3", "corrupt at byte 0: expected a value, got '\\xc3' in line 1"},
-      {"b\x02", "corrupt at byte 2: expected 1 byte of the rank of a binary value, got 0"},
+       "corrupt at byte 4: the file ends where a character of a string should be, in line 1"},
+      {"\"\\q\"", "corrupt at byte 1: '\\' where a character of a string should be, in line 1"},
+      {"\"a\x9F\"",
+       "corrupt at byte 2: '\\x9f' where a character of a string should be, in line 1"},
+      {"\xC3", "corrupt at byte 0: '\\xc3' where a value should be, in line 1"},
+      {"b\x02",
+       "corrupt at byte 2: 1 byte of the rank of a binary value is needed here, but nothing is "
+       "left"},
   };
   for (const Refused& refused : cases) {
     CAPTURE(refused.text);

@@ -41,34 +41,34 @@ TEST_CASE("idv: each wrong field of the header is named") {
     return error_in(File(good).patch(at, value).bytes);
   };
   CHECK(error_in(good.bytes) == "none");
-  CHECK(with(0, 'X') == corrupt(0, "expected the signature CML 0 DVB 0, got other bytes"));
+  CHECK(with(0, 'X') == corrupt(0, "the file does not start with the signature CML 0 DVB 0"));
   CHECK(with(8, std::uint16_t{1}) ==
-        "unsupported at byte 8: expected version 1.1.1.2 or later, got 1.1.1.1");
+        "unsupported at byte 8: version 1.1.1.1 is too old: files from 1.1.1.2 on can be read");
   CHECK(with(8, std::uint16_t{5}) ==
-        corrupt(16, "expected a compatible version of at most 1.1.1.5, got 1.1.1.6"));
+        corrupt(16, "compatible version 1.1.1.6 is later than the file's own, 1.1.1.5"));
   CHECK(error_in(File(good).patch(8, std::uint16_t{9}).patch(16, std::uint16_t{7}).bytes) ==
-        "unsupported at byte 16: expected a compatible version of 1.1.1.2 to 1.1.1.6, got 1.1.1.7");
+        "unsupported at byte 16: the file asks for a reader of version 1.1.1.7; this one reads "
+        "1.1.1.2 to 1.1.1.6");
   // A later version that says that it can be read.
   CHECK(with(8, std::uint16_t{9}) == "none");
-  CHECK(with(24, std::int64_t{255}) ==
-        corrupt(24, "expected an offset of the table of contents of 256 to " +
-                        std::to_string(good.tail) + ", got 255"));
+  CHECK(with(24, std::int64_t{255}) == corrupt(24,
+                                               "the table of contents cannot be at byte 255: "
+                                               "everything is between byte 256 and the tail at " +
+                                                   std::to_string(good.tail)));
   CHECK(with(24, std::int64_t{-1}) ==
-        corrupt(24, "expected the offset of the table of contents of at least 0, got -1"));
+        corrupt(24, "the offset of the table of contents cannot be negative: -1"));
   CHECK(with(32, good.tail + 1) ==
-        corrupt(32, "expected a tail offset of 256 to " + std::to_string(good.tail) + ", got " +
-                        std::to_string(good.tail + 1)));
+        corrupt(32, "the tail cannot be at byte " + std::to_string(good.tail + 1) +
+                        " of a file of " + std::to_string(good.tail + 8) + " bytes"));
   CHECK(with(32, good.tail - 1) ==
-        corrupt(good.tail - 1, "expected the tail signature 0 BVD 0 LMC, got other bytes"));
-  CHECK(with(40, std::int64_t{-3}) ==
-        corrupt(40, "expected a number of rows of at least 0, got -3"));
-  CHECK(with(48, std::int32_t{-1}) ==
-        corrupt(48, "expected a number of columns of at least 0, got -1"));
+        corrupt(good.tail - 1, "the tail does not have the signature 0 BVD 0 LMC"));
+  CHECK(with(40, std::int64_t{-3}) == corrupt(40, "the number of rows cannot be negative: -3"));
+  CHECK(with(48, std::int32_t{-1}) == corrupt(48, "the number of columns cannot be negative: -1"));
   CHECK(with(48, std::int32_t{1000000}) ==
-        corrupt(good.toc, "expected a table of contents of 1000000 columns, got " +
+        corrupt(good.toc, "a table of contents of 1000000 columns does not fit the " +
                               std::to_string(good.tail - good.toc) + " bytes before the tail"));
   CHECK(error_in(Bytes(good.bytes.begin(), good.bytes.begin() + 100)) ==
-        corrupt(100, "expected a header of 256 bytes, got 100 bytes"));
+        corrupt(100, "the file ends inside its header of 256 bytes"));
   // Bytes behind the tail are legal.
   CHECK(error_in(good.bytes + raw("more")) == "none");
 }
@@ -84,21 +84,23 @@ TEST_CASE("idv: each wrong field of the table of contents is named") {
   const std::string tail = std::to_string(good.tail);
   CHECK(with(name_at + 1, '\xff') == corrupt(name_at + 1, "a column's name is not UTF-8"));
   CHECK(with(name_at, '\x7f') ==
-        corrupt(name_at + 1, "expected 127 bytes of a column's name, got " +
-                                 std::to_string(good.tail - name_at - 1)));
+        corrupt(name_at + 1, "127 bytes of a column's name are needed here, but only " +
+                                 std::to_string(good.tail - name_at - 1) + " are left"));
   CHECK(with(codec_at, '\0') == corrupt(codec_at, "the codec's load name is empty"));
   CHECK(with(params_at, '\1') ==
-        corrupt(params_at + 1,
-                "expected the end of the parameters of codec Int32, got 1 more bytes"));
-  CHECK(with(rows_at, '\0') == corrupt(rows_at,
-                                       "expected a number of rows per block of 1 to "
-                                       "2147483647, got 0"));
+        corrupt(params_at + 1, "1 byte follows the parameters of codec Int32"));
+  CHECK(with(rows_at, '\0') == corrupt(rows_at, "a block has 1 to 2147483647 rows, not 0"));
   CHECK(with(lookup_at, std::int64_t{255}) ==
-        corrupt(lookup_at, "expected the offset of a lookup table of 256 to " +
-                               std::to_string(good.tail - 32) + ", got 255"));
-  CHECK(with(meta_at, std::int64_t{5}) ==
-        corrupt(meta_at,
-                "expected the offset of a metadata table of 0, or 256 to " + tail + ", got 5"));
+        corrupt(lookup_at,
+                "a lookup table of 32 bytes cannot be at byte 255: everything is between byte 256 "
+                "and the tail at " +
+                    tail));
+  CHECK(
+      with(meta_at, std::int64_t{5}) ==
+      corrupt(
+          meta_at,
+          "a metadata table cannot be at byte 5: everything is between byte 256 and the tail at " +
+              tail));
   // So many rows that their lookup table could not fit.
   CHECK(with(40, std::int64_t{1} << 60) ==
         corrupt(lookup_at, "the lookup table has " + std::to_string(std::int64_t{1} << 59) +
@@ -125,26 +127,25 @@ TEST_CASE("idv: codec definitions that contradict themselves are refused") {
     const std::size_t colon = error.find(": ");
     return colon == error.npos ? error : error.substr(colon + 2);
   };
-  CHECK(with(key2_codec("UInt32", 0)) == "expected a key count of 1 to 4294967295, got 0");
-  CHECK(with(key2_codec("Byte", 256)) == "expected a key count of 1 to 255, got 256");
+  CHECK(with(key2_codec("UInt32", 0)) == "a key of this type has 1 to 4294967295 values, not 0");
+  CHECK(with(key2_codec("Byte", 256)) == "a key of this type has 1 to 255 values, not 256");
   CHECK(with(key2_codec("Int32", 5)) == "a key is a Byte, UInt16, UInt32 or UInt64, not a Int32");
   CHECK(with(key2_codec("TextSpan", 5)) ==
         "a key is a Byte, UInt16, UInt32 or UInt64, not a TextSpan");
-  CHECK(with(old_key_codec("Byte", -1)) ==
-        "expected a contiguous key from 0 with a count of 0 to 255, got 1, 0, -1");
+  CHECK(with(old_key_codec("Byte", -1)) == "a key of this type has 1 to 255 values, not -1");
   CHECK(with(codec("Key", codec("Byte") + num<std::uint8_t>(1))) ==
-        "expected 8 bytes of the parameters of codec Key, got 0");
+        "8 bytes of the parameters of codec Key are needed here, but nothing is left");
   CHECK(with(codec("Key2", key2_codec("Byte", 4) + num<std::uint64_t>(3))) ==
         "a key cannot have items of codec Key2");
   const Bytes inner = vector_codec(codec("Byte"), {3});
   CHECK(with(vector_codec(inner, {2})) == "a vector cannot have items of codec VBuffer");
   CHECK(with(codec("Key2", inner + num<std::uint64_t>(3))) ==
         "a key cannot have items of codec VBuffer");
-  CHECK(with(vector_codec(codec("Byte"), {-2})) == "expected a dimension of at least 0, got -2");
+  CHECK(with(vector_codec(codec("Byte"), {-2})) == "a dimension cannot be negative: -2");
   CHECK(with(vector_codec(codec("Byte"), {65536, 65536})) ==
         "the product of the dimensions is above 2147483647");
   CHECK(with(codec("VBuffer", codec("Byte") + num<std::int32_t>(5))) ==
-        "expected a number of dimensions of 0 to 0, got 5");
+        "5 dimensions do not fit the 0 bytes that the definition has left");
   CHECK(with(str("Byte") + Bytes(10, std::byte{0xff}) + raw("\1")) ==
         "the length of a codec's parameters is no LEB128 number of at most 64 bits");
   CHECK(with(str("Byte") + Bytes(9, std::byte{0xff}) + raw("\2")) ==
@@ -160,19 +161,21 @@ TEST_CASE("idv: each wrong field of a lookup table is named") {
     const auto with = [&](std::uint64_t offset, auto value) {
       return error_in(File(good).patch(offset, value).bytes);
     };
-    const std::string where = "expected block 0 of column \"n\" between byte 256 and the tail at " +
-                              std::to_string(good.tail) + ", got ";
-    CHECK(with(at, std::int64_t{255}) ==
-          corrupt(at, where + std::to_string(size) + " bytes at 255"));
-    CHECK(with(at, std::int64_t{-8}) == corrupt(at, where + std::to_string(size) + " bytes at -8"));
-    CHECK(with(at, good.tail) ==
-          corrupt(at, where + std::to_string(size) + " bytes at " + std::to_string(good.tail)));
-    CHECK(with(at + 8, std::int32_t{-1}) == corrupt(at, where + "-1 bytes at 256"));
-    CHECK(with(at + 12, std::int32_t{7}) ==
-          corrupt(at + 12, "expected block 0 of column \"n\" with an inflated length of 8, got 7"));
+    const auto misplaced = [&](const std::string& bytes, const std::string& offset) {
+      return corrupt(at, "block 0 of column \"n\" is said to be " + bytes + " bytes at byte " +
+                             offset + "; blocks are between byte 256 and the tail at " +
+                             std::to_string(good.tail));
+    };
+    CHECK(with(at, std::int64_t{255}) == misplaced(std::to_string(size), "255"));
+    CHECK(with(at, std::int64_t{-8}) == misplaced(std::to_string(size), "-8"));
+    CHECK(with(at, good.tail) == misplaced(std::to_string(size), std::to_string(good.tail)));
+    CHECK(with(at + 8, std::int32_t{-1}) == misplaced("-1", "256"));
     CHECK(
-        with(at + 12, std::int32_t{-8}) ==
-        corrupt(at + 12, "expected block 0 of column \"n\" with an inflated length of 8, got -8"));
+        with(at + 12, std::int32_t{7}) ==
+        corrupt(at + 12, "block 0 of column \"n\" is said to inflate to 7 bytes; its rows take 8"));
+    CHECK(with(at + 12, std::int32_t{-8}) ==
+          corrupt(at + 12,
+                  "block 0 of column \"n\" is said to inflate to -8 bytes; its rows take 8"));
   }
 }
 
@@ -185,9 +188,8 @@ TEST_CASE("idv: an inflated length that cannot come from the bytes is not alloca
     const std::uint64_t most = compression == 0 ? size : size * 1032;
     CHECK(error_in(File(good).patch(good.lookup[0] + 12, std::int32_t{2000000000}).bytes) ==
           corrupt(good.lookup[0] + 12,
-                  "expected block 0 of column \"n\" with an inflated length of at most " +
-                      std::to_string(most) + ", as it has " + std::to_string(size) +
-                      " bytes, got 2000000000"));
+                  "block 0 of column \"n\" is said to inflate to 2000000000 bytes; its " +
+                      std::to_string(size) + " bytes can give at most " + std::to_string(most)));
   }
 }
 
@@ -224,36 +226,41 @@ TEST_CASE("idv: each wrong field of a block of vectors is named") {
   };
   const auto sparse = [](std::vector<std::int32_t> slots) { return Vector{3, std::move(slots)}; };
   CHECK(with(vectors({sparse({0, 2})}, 3, two)) == "none");
-  CHECK(with(vectors({{3}, {3}}, 3, two)) == corrupt(256, "expected 1 vectors, got 2"));
-  CHECK(with(vectors({{4}}, 4, two)) == corrupt(260, "expected vectors of length 3, got 4"));
-  CHECK(with(vectors({{3}}, -1, two)) ==
-        corrupt(260, "expected a common length of at least 0, got -1"));
+  CHECK(with(vectors({{3}, {3}}, 3, two)) == corrupt(256, "2 vectors in a block of 1 row"));
+  CHECK(with(vectors({{4}}, 4, two)) ==
+        corrupt(260, "the block has vectors of length 4, but the column's type says 3"));
+  CHECK(with(vectors({{3}}, -1, two)) == corrupt(260, "a common length cannot be negative: -1"));
   CHECK(with(vectors({sparse({0, 1, 2})}, 3, two)) ==
-        corrupt(264, "expected a count of -1, or less than the length 3, got 3"));
+        corrupt(264, "a vector of length 3 cannot store 3 items with indices"));
   CHECK(with(vectors({sparse({2, 1})}, 3, two)) ==
-        corrupt(276, "expected an index of 3 to 2, got 1"));
+        corrupt(276, "slot 1 comes after slot 2; slots must ascend"));
   CHECK(with(vectors({sparse({0, 0})}, 3, two)) ==
-        corrupt(276, "expected an index of 1 to 2, got 0"));
+        corrupt(276, "slot 0 comes after slot 0; slots must ascend"));
   CHECK(with(vectors({sparse({-1, 1})}, 3, two)) ==
-        corrupt(272, "expected an index of 0 to 2, got -1"));
+        corrupt(272, "slot -1 is outside a vector of length 3"));
   CHECK(with(vectors({sparse({0, 3})}, 3, two)) ==
-        corrupt(276, "expected an index of 1 to 2, got 3"));
+        corrupt(276, "slot 3 is outside a vector of length 3"));
   CHECK(with(vectors({{3}}, 3, two)) ==
-        corrupt(272, "expected 3 bytes for 3 values of Byte, got 2"));
+        corrupt(272, "3 values of Byte take 3 bytes, but there are 2"));
   CHECK(with(vectors({sparse({1})}, 3, two)) ==
-        corrupt(276, "expected 1 bytes for 1 values of Byte, got 2"));
+        corrupt(276, "1 value of Byte takes 1 byte, but there are 2"));
   Bytes surplus = vectors({sparse({0, 2})}, 3, two);
   surplus[12] = std::byte{1};
-  CHECK(with(surplus) == corrupt(268, "expected 2 indices, as the counts say, got 1"));
+  CHECK(
+      with(surplus) ==
+      corrupt(268, "the block says that it has 1 indices, but the counts of its vectors sum to 2"));
   // Inflated bytes are not those of the file: the block is to blame.
   CHECK(error_in(one_block(definition, vectors({{4}}, 4, two), 1, 1).bytes) ==
-        corrupt(256, "expected vectors of length 3, got 4, at byte 4 of the inflated block"));
+        corrupt(256,
+                "the block has vectors of length 4, but the column's type says 3 (at byte 4 of the "
+                "inflated block)"));
 
   const Bytes varying = vector_codec(codec("Boolean"), {0});
   CHECK(error_in(one_block(varying, vectors({{-4}}, 0, two), 1).bytes) ==
         corrupt(264, "the vector length is negative"));
-  CHECK(error_in(one_block(varying, vectors({{0x7fffffff}}, 0, two), 1).bytes) ==
-        corrupt(268, "expected counts of items that fit 6 bytes, got 2147483647 items"));
+  CHECK(
+      error_in(one_block(varying, vectors({{0x7fffffff}}, 0, two), 1).bytes) ==
+      corrupt(268, "the counts say 2147483647 items, which do not fit the 6 bytes that are left"));
 }
 
 TEST_CASE("idv: each wrong field of a block of texts is named") {
@@ -261,18 +268,19 @@ TEST_CASE("idv: each wrong field of a block of texts is named") {
     return error_in(one_block(codec("TextSpan"), block, 2).bytes);
   };
   CHECK(with(texts({1, 2}, "ab")) == "none");
-  CHECK(with(texts({1, 2, 2}, "ab")) == corrupt(256, "expected 2 texts, got 3"));
-  CHECK(with(texts({2, 1}, "ab")) == corrupt(264, "expected a text position of at least 2, got 1"));
+  CHECK(with(texts({1, 2, 2}, "ab")) == corrupt(256, "3 texts in a block of 2 rows"));
+  CHECK(with(texts({2, 1}, "ab")) == corrupt(264, "a text ends at UTF-16 unit 1, but starts at 2"));
   CHECK(with(texts({1, 2 | 0x80000000u}, "ab")) ==
-        corrupt(264, "expected a text position of 1, got 2"));
-  CHECK(with(texts({1, 3}, "ab")) == corrupt(269, "expected texts of 3 UTF-16 units, got 2"));
-  CHECK(with(texts({1, 1}, "ab")) == corrupt(269, "expected texts of 1 UTF-16 units, got 2"));
+        corrupt(264, "a missing text ends at UTF-16 unit 2, but starts at 1"));
+  CHECK(with(texts({1, 3}, "ab")) ==
+        corrupt(269, "the texts have 2 UTF-16 units, but the last position says 3"));
+  CHECK(with(texts({1, 1}, "ab")) ==
+        corrupt(269, "the texts have 2 UTF-16 units, but the last position says 1"));
   CHECK(with(texts({1, 2}, "a\xc3")) == corrupt(270, "the text is not UTF-8"));
   CHECK(with(texts({1, 2},
                    "\xed\xa0\x80"
                    "b")) == corrupt(269, "the text is not UTF-8"));
-  CHECK(with(texts({1, 2}, "ab") + raw("x")) ==
-        corrupt(271, "expected the end of the texts, got 1 more bytes"));
+  CHECK(with(texts({1, 2}, "ab") + raw("x")) == corrupt(271, "1 byte follows the texts"));
 }
 
 TEST_CASE("idv: a Boolean that is neither true, false nor missing is corrupt") {
@@ -296,16 +304,13 @@ TEST_CASE("idv: metadata and slot names are checked when they are used") {
   CHECK(with({{"", text_codec, names}}) == "the metadata kind is empty");
   CHECK(with({{"A", text_codec, names}, {"A", text_codec, names}}) ==
         "the metadata kind \"A\" is there twice");
-  CHECK(
-      with({{"SlotNames", text_codec, Bytes{}}}).find("expected a metadata block of at least 1") ==
-      0);
+  CHECK(with({{"SlotNames", text_codec, Bytes{}}}).find("the metadata block is empty") == 0);
   CHECK(with({{"SlotNames", text_codec, vectors({{2}}, 2, texts({1}, "a"))}}) ==
-        "expected 2 texts, got 1");
-  CHECK(with({{"SlotNames", text_codec, names + raw("x")}}) ==
-        "expected the end of the texts, got 1 more bytes");
+        "1 texts in a block of 2 rows");
+  CHECK(with({{"SlotNames", text_codec, names + raw("x")}}) == "1 byte follows the texts");
   vector.slots = {{2, "c"}};
-  CHECK(error_in(build(3, 1, {vector, number}).bytes).find("expected a slot below 2, got 2") !=
-        std::string::npos);
+  CHECK(error_in(build(3, 1, {vector, number}).bytes)
+            .find("slot 2 is outside a vector of length 2") != std::string::npos);
   vector.slots = {{1, "c"}, {1, "d"}};
   CHECK(error_in(build(3, 1, {vector, number}).bytes).find("slot 1 is named twice") !=
         std::string::npos);

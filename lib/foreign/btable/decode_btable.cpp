@@ -29,8 +29,8 @@ std::uint32_t checked_column(const Store& store, const Entry& block, const Row& 
   const std::uint32_t col = row[i].column();
   if (col >= block.cols) {
     throw Error(Errc::corrupt, store.file().name(), row.offset_of(i),
-                "expected a column below " + std::to_string(block.cols) + ", got " +
-                    std::to_string(static_cast<std::int32_t>(col)));
+                "column " + std::to_string(static_cast<std::int32_t>(col)) +
+                    " is outside a table of " + std::to_string(block.cols) + " columns");
   }
   return col;
 }

@@ -129,14 +129,16 @@ std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const
   const auto version = reader.be<std::int32_t>("the version");
   if (version != kVersion) {
     throw Error(Errc::unsupported, file->name(), kVersionAt,
-                "expected BTable version 0, got " + std::to_string(version));
+                "BTables of version " + std::to_string(version) +
+                    " cannot be read, only those of version 0");
   }
   const auto units = reader.be<std::int32_t>("the length of the labels");
   const std::uint64_t left = file->size() - kLabelsAt;
   if (units < 0 || 2 * static_cast<std::uint64_t>(units) > left) {
     throw Error(Errc::corrupt, file->name(), kLengthAt,
-                "expected a label length of 0 to " + std::to_string(std::min(left / 2, kLargest)) +
-                    ", got " + std::to_string(units));
+                units < 0 ? "the length of the labels cannot be negative: " + std::to_string(units)
+                          : "labels of " + std::to_string(units) + " UTF-16 units do not fit the " +
+                                counted(left, "byte") + " that are left");
   }
   const std::uint64_t label_bytes = 2 * static_cast<std::uint64_t>(units);
 
@@ -154,18 +156,17 @@ std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const
 
 void RowWalk::fail_end(std::uint64_t left) const {
   throw Error(Errc::corrupt, file_.name(), offset(),
-              "expected a row count of 4 bytes, got " + std::to_string(left) + " bytes");
+              too_short(kCountBytes, "a row's length", left));
 }
 
 void RowWalk::fail_count(std::int32_t count) const {
   throw Error(Errc::corrupt, file_.name(), offset(),
-              "expected a row count of 0 or more, got " + std::to_string(count));
+              "a row cannot have " + std::to_string(count) + " entries");
 }
 
 void RowWalk::fail_entries(std::uint64_t wanted, std::uint64_t left) const {
-  throw Error(
-      Errc::corrupt, file_.name(), offset() + kCountBytes,
-      "expected " + std::to_string(wanted) + " bytes of entries, got " + std::to_string(left));
+  throw Error(Errc::corrupt, file_.name(), offset() + kCountBytes,
+              too_short(wanted, "entries", left));
 }
 
 }  // namespace dapple::detail::btable

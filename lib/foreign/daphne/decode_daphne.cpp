@@ -64,7 +64,7 @@ class CsrRows {
     for (std::uint64_t i = entries.begin; i < entries.end; ++i) {
       const std::uint64_t col = column(i);
       if (col >= entry_.cols) {
-        fail_column(i, "expected a column below " + std::to_string(entry_.cols));
+        fail_column(i, " is outside a matrix of " + std::to_string(entry_.cols) + " columns");
       }
       ascending = ascending && col >= least;
       least = col + 1;
@@ -87,12 +87,12 @@ class CsrRows {
     const auto twice = std::adjacent_find(
         order_.begin(), order_.end(),
         [this](std::uint64_t a, std::uint64_t b) { return column(a) == column(b); });
-    if (twice != order_.end()) fail_column(twice[1], "expected each column once in a row");
+    if (twice != order_.end()) fail_column(twice[1], " is twice in a row");
   }
 
-  [[noreturn]] void fail_column(std::uint64_t i, std::string expected) const {
+  [[noreturn]] void fail_column(std::uint64_t i, const std::string& wrong) const {
     store_.fail(Errc::corrupt, arrays_.columns_at + i * kIndexBytes,
-                std::move(expected) + ", got column " + std::to_string(column(i)));
+                "column " + std::to_string(column(i)) + wrong);
   }
 
   const Store& store_;
@@ -178,8 +178,9 @@ Range CsrArrays::row_range(const MappedFile& file, std::uint64_t begin,
   const Range range{offset_of(begin), offset_of(end_row)};
   if (range.begin > range.end || range.end > nnz) {
     throw Error(Errc::corrupt, file.name(), at::csr_row_offsets + end_row * kIndexBytes,
-                "expected a row offset of " + std::to_string(range.begin) + " to " +
-                    std::to_string(nnz) + ", got " + std::to_string(range.end));
+                "a row ends at value " + std::to_string(range.end) +
+                    (range.end > nnz ? " of " + std::to_string(nnz)
+                                     : ", but starts at " + std::to_string(range.begin)));
   }
   return range;
 }

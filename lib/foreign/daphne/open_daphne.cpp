@@ -32,7 +32,7 @@ class HeaderReader {
     const std::uint64_t offset = reader_.offset();
     const T got = reader_.le<T>(what);
     if (got != wanted) {
-      fail(offset, "expected " + std::string(what) + " of " + std::to_string(wanted) + ", got " +
+      fail(offset, std::string(what) + " should be " + std::to_string(wanted) + ", not " +
                        std::to_string(got));
     }
   }
@@ -45,7 +45,7 @@ class HeaderReader {
   ValueType type_at(std::uint64_t offset, std::uint8_t code) const {
     const auto type = type_of_code(code);
     if (!type) {
-      fail(offset, "expected a value type of 0 to 7, got " + std::to_string(code));
+      fail(offset, "there is no value type " + std::to_string(code) + ", only 0 to 7");
     }
     return *type;
   }
@@ -63,6 +63,10 @@ std::string shape_text(const Schema& schema) {
   return std::to_string(schema.rows) + " x " + std::to_string(schema.cols);
 }
 
+std::string do_not_fit(std::uint64_t left) {
+  return " do not fit the " + counted(left, "byte") + " up to the end of the file";
+}
+
 /// The header of a dense or CSR matrix, up to and with the block's value type.
 Schema read_matrix_header(HeaderReader& header, Object object) {
   Schema schema;
@@ -71,13 +75,13 @@ Schema read_matrix_header(HeaderReader& header, Object object) {
   schema.rows = header.read<std::uint64_t>("the number of rows");
   schema.cols = header.read<std::uint64_t>("the number of columns");
   schema.value_type = header.value_type();
-  header.expect<std::uint64_t>(0, "a block row");
-  header.expect<std::uint64_t>(0, "a block column");
+  header.expect<std::uint64_t>(0, "the block's row");
+  header.expect<std::uint64_t>(0, "the block's column");
   // The runtime keeps only the low halves here.
-  header.expect(static_cast<std::uint32_t>(schema.rows), "a number of block rows");
-  header.expect(static_cast<std::uint32_t>(schema.cols), "a number of block columns");
-  header.expect(static_cast<std::uint8_t>(object), "a block type");
-  header.expect(*code_of_type(schema.value_type), "a block value type");
+  header.expect(static_cast<std::uint32_t>(schema.rows), "the block's number of rows");
+  header.expect(static_cast<std::uint32_t>(schema.cols), "the block's number of columns");
+  header.expect(static_cast<std::uint8_t>(object), "the block type");
+  header.expect(*code_of_type(schema.value_type), "the block's value type");
   return schema;
 }
 
@@ -126,10 +130,8 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file, HeaderReader
   std::uint64_t cells, bytes;
   if (!multiply(schema.rows, schema.cols, cells) || !multiply(cells, size, bytes) ||
       bytes != left) {
-    header.fail(at::dense_values, "expected " + shape_text(schema) + " values of " +
-                                      std::string(name(schema.value_type)) +
-                                      " up to the end of the file, got " + std::to_string(left) +
-                                      " bytes");
+    header.fail(at::dense_values, shape_text(schema) + " values of " +
+                                      std::string(name(schema.value_type)) + do_not_fit(left));
   }
   EntryTable entries;
   const std::uint64_t row_step = cells == 0 ? 0 : schema.cols * size;
@@ -148,9 +150,8 @@ std::shared_ptr<Store> open_scalar(std::shared_ptr<MappedFile> file, HeaderReade
   schema.value_type = header.value_type();
   const std::size_t size = size_of(schema.value_type);
   if (file->size() - at::scalar_value != size) {
-    header.fail(at::scalar_value, "expected one value of " + std::string(name(schema.value_type)) +
-                                      " up to the end of the file, got " +
-                                      std::to_string(file->size() - at::scalar_value) + " bytes");
+    header.fail(at::scalar_value, "one value of " + std::string(name(schema.value_type)) +
+                                      do_not_fit(file->size() - at::scalar_value));
   }
   EntryTable entries;
   add_dense_blocks(entries, 1, {0, 1}, schema.value_type, size, at::scalar_value);
@@ -165,17 +166,16 @@ CsrArrays read_csr_layout(const MappedFile& file, HeaderReader& header, const Sc
   arrays.nnz = header.read<std::uint64_t>("the number of values");
   const std::uint64_t left = file.size() - at::csr_row_offsets;
   if (schema.rows >= left / kIndexBytes) {
-    header.fail(at::csr_row_offsets, "expected the row offsets of " + std::to_string(schema.rows) +
-                                         " rows, got " + std::to_string(left) + " bytes");
+    header.fail(at::csr_row_offsets,
+                "the offsets of " + std::to_string(schema.rows) + " rows" + do_not_fit(left));
   }
   const std::uint64_t offsets = (schema.rows + 1) * kIndexBytes;
   const std::uint64_t entry = kIndexBytes + size_of(schema.value_type);
   // Memory that a matrix had allocated beyond its values may have been written after them.
   if (arrays.nnz > (left - offsets) / entry || (left - offsets) % entry != 0) {
     header.fail(at::csr_row_offsets + offsets,
-                "expected " + std::to_string(arrays.nnz) + " column indices and values of " +
-                    std::string(name(schema.value_type)) + " up to the end of the file, got " +
-                    std::to_string(left - offsets) + " bytes");
+                std::to_string(arrays.nnz) + " column indices and values of " +
+                    std::string(name(schema.value_type)) + do_not_fit(left - offsets));
   }
   arrays.columns_at = at::csr_row_offsets + offsets;
   arrays.values_at = arrays.columns_at + arrays.nnz * kIndexBytes;
@@ -188,20 +188,20 @@ void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Sc
   const auto expect_at = [&](std::uint64_t offset, std::string_view which, std::uint64_t wanted) {
     const auto got = load_le<std::uint64_t>(file.at(offset, kIndexBytes));
     if (got != wanted) {
-      header.fail(offset, "expected a " + std::string(which) + " row offset of " +
-                              std::to_string(wanted) + ", got " + std::to_string(got));
+      header.fail(offset, "the " + std::string(which) + " row offset should be " +
+                              std::to_string(wanted) + ", not " + std::to_string(got));
     }
   };
   expect_at(at::csr_row_offsets, "first", 0);
   expect_at(arrays.columns_at - kIndexBytes, "last", arrays.nnz);
   if (schema.cols == 0 && arrays.nnz > 0) {
-    header.fail(at::csr_nnz, "expected no values in a matrix without columns, got " +
-                                 std::to_string(arrays.nnz));
+    header.fail(at::csr_nnz,
+                "a matrix without columns cannot have " + counted(arrays.nnz, "value"));
   }
   if (schema.cols > kMostPerBlock) {
     throw Error(
         Errc::unsupported, file.name(), at::cols,
-        "expected at most 4294967295 columns in a CSR matrix, got " + std::to_string(schema.cols));
+        std::to_string(schema.cols) + " columns are more than the 4294967295 of a CSR block");
   }
 }
 
@@ -242,8 +242,8 @@ std::vector<Column> read_columns(const MappedFile& file, const HeaderReader& hea
   // Each column takes a value type and the length of a label at least.
   const std::uint64_t most = (file.size() - at::frame_types) / 3;
   if (cols > most) {
-    header.fail(at::cols, "expected at most " + std::to_string(most) +
-                              " columns in a file of this size, got " + std::to_string(cols));
+    header.fail(at::cols, std::to_string(cols) + " columns do not fit a file of " +
+                              counted(file.size(), "byte"));
   }
   std::vector<Column> columns;
   columns.reserve(cols);
@@ -268,7 +268,7 @@ std::uint64_t read_frame_body(const MappedFile& file, const HeaderReader& header
     const auto got = reader.le<std::uint64_t>("the position of the block");
     if (got != 0) {
       header.fail(offset,
-                  "expected a block " + std::string(what) + " of 0, got " + std::to_string(got));
+                  "the block's " + std::string(what) + " should be 0, not " + std::to_string(got));
     }
   }
   return reader.offset();
@@ -286,9 +286,8 @@ std::shared_ptr<Store> open_frame(std::shared_ptr<MappedFile> file, HeaderReader
   for (const Column& column : schema.columns) record += size_of(column.value_type);
   std::uint64_t bytes;
   if (!multiply(schema.rows, record, bytes) || bytes != file->size() - body) {
-    header.fail(body, "expected " + std::to_string(schema.rows) + " rows of " +
-                          std::to_string(record) + " bytes up to the end of the file, got " +
-                          std::to_string(file->size() - body) + " bytes");
+    header.fail(body, std::to_string(schema.rows) + " rows of " + counted(record, "byte") +
+                          do_not_fit(file->size() - body));
   }
   EntryTable entries;
   std::uint64_t at_column = body;
@@ -308,7 +307,7 @@ std::shared_ptr<Store> open_frame(std::shared_ptr<MappedFile> file, HeaderReader
 
 std::shared_ptr<const Store> open_daphne(std::shared_ptr<MappedFile> file, const OpenOptions&) {
   HeaderReader header(*file);
-  header.expect<std::uint8_t>(kVersion, "a version");
+  header.expect<std::uint8_t>(kVersion, "the version");
   const auto object = header.read<std::uint8_t>("a data type");
   switch (static_cast<Object>(object)) {
     case Object::dense:
@@ -320,7 +319,7 @@ std::shared_ptr<const Store> open_daphne(std::shared_ptr<MappedFile> file, const
     case Object::scalar:
       return open_scalar(std::move(file), header);
   }
-  header.fail(at::object, "expected a data type of 1 to 4, got " + std::to_string(object));
+  header.fail(at::object, "there is no data type " + std::to_string(object) + ", only 1 to 4");
 }
 
 }  // namespace dapple::detail::daphne

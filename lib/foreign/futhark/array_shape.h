@@ -27,7 +27,7 @@ class ArrayShape {
   void count(std::uint64_t n = 1) noexcept { counts_[depth_ - 1] += n; }
   std::uint64_t counted() const noexcept { return counts_[depth_ - 1]; }
   /// Elements that the innermost open bracket must have, or kUnknown.
-  std::uint64_t expected() const noexcept { return extents_[depth_ - 1]; }
+  std::uint64_t wanted() const noexcept { return extents_[depth_ - 1]; }
   /// Closes the innermost bracket. False when its extent differs from that of the others.
   bool close() noexcept {
     --depth_;

@@ -117,7 +117,7 @@ void read_binary(const Store& store, const Entry& e, const Layout& layout, const
       const auto truth = static_cast<std::uint8_t>(*p);
       if (truth > 1) {
         store.fail(Errc::corrupt, e.offset + static_cast<std::uint64_t>(p - block),
-                   "expected 0 or 1 for a bool, got " + std::to_string(truth));
+                   std::to_string(truth) + " is no bool, which is 0 or 1");
       }
       return truth;
     });

@@ -21,7 +21,7 @@ Type parse_type(std::string_view word) {
   const auto element = find_element(&ElementInfo::name, name);
   if (!element || type.rank > kMaxRank) {
     throw Error(Errc::invalid_argument,
-                "expected a Futhark type such as f64, []i32 or [][]f32, got " + shown(word));
+                shown(word) + " is no Futhark type; f64, []i32 and [][]f32 are");
   }
   type.element = *element;
   return type;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/foreign/futhark/decode.h"
 #include "lib/foreign/futhark/futhark.h"
 #include "lib/foreign/futhark/stream.h"
@@ -145,15 +146,18 @@ void open_column(Opening& opening, const StreamValue& value, const std::string& 
   const std::uint64_t number = schema.cols;
   const auto fail = [&](Errc code, const std::string& detail) {
     throw Error(code, file, value.begin,
-                detail + " as value " + std::to_string(number) + " of a frame, got " +
-                    text(value.element, value.dims));
+                "value " + std::to_string(number) + " is a " + text(value.element, value.dims) +
+                    ", but " + detail);
   };
-  if (value.dims.size() != 1) fail(Errc::invalid_argument, "expected a vector");
-  if (number > 0 && value.rows() != schema.rows) {
-    fail(Errc::invalid_argument,
-         "expected a vector of " + std::to_string(schema.rows) + " elements");
+  if (value.dims.size() != 1) {
+    fail(Errc::invalid_argument, "the columns of a frame are vectors");
   }
-  if (number == kMostColumns) fail(Errc::unsupported, "expected at most 1048576 columns, got more");
+  if (number > 0 && value.rows() != schema.rows) {
+    fail(Errc::invalid_argument, "the vectors before it have " + counted(schema.rows, "element"));
+  }
+  if (number == kMostColumns) {
+    fail(Errc::unsupported, "a frame of vectors has at most 1048576 columns");
+  }
   schema.kind = ObjectKind::frame;
   schema.rows = value.rows();
   schema.columns.push_back({std::to_string(number), info(value.element).cell});

@@ -55,7 +55,7 @@ class TypedScanner {
 
   void array() {
     for (unsigned i = 0; i < type_.rank; ++i) {
-      if (token_ != "[") fail("'[' of a " + text(type_));
+      if (token_ != "[") fail("the '[' of a " + text(type_));
       shape_.open();
       if (i + 1 < type_.rank) take();
     }
@@ -104,11 +104,9 @@ class TypedScanner {
   }
 
   void close() {
-    const std::uint64_t wanted = shape_.expected(), found = shape_.counted();
+    const std::uint64_t wanted = shape_.wanted(), found = shape_.counted();
     if (!shape_.close()) {
-      in_.fail_as(Errc::corrupt, token_.data(),
-                  "expected " + std::to_string(wanted) +
-                      " elements, as in the array's first row, got " + std::to_string(found));
+      in_.fail_as(Errc::corrupt, token_.data(), uneven_row(found, wanted));
     }
     if (shape_.depth() > 0) shape_.count();
   }
@@ -131,14 +129,13 @@ class TypedScanner {
     if (token_ != name) {
       const bool other = find_element(&ElementInfo::name, token_).has_value();
       in_.fail_as(other ? Errc::type_mismatch : Errc::corrupt, token_.data(),
-                  "expected the element type " + std::string(name) + ", got " + shown(token_));
+                  "the element type is " + shown(token_) + ", not the " + std::string(name) +
+                      " that was asked for");
     }
     expect(")");
     if (!zero) in_.fail(start, "an empty array with a dimension of 0");
     if (!count_elements(value_.dims)) {
-      in_.fail_as(Errc::corrupt, start,
-                  "expected dimensions whose product fits 63 bits, got " +
-                      text(type_.element, value_.dims));
+      in_.fail_as(Errc::corrupt, start, too_many_elements(text(type_.element, value_.dims)));
     }
   }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/bytes.h"
 #include "lib/foreign/futhark/array_shape.h"
 #include "lib/foreign/futhark/plain_number.h"
 #include "lib/foreign/futhark/stream.h"
@@ -28,8 +29,7 @@ class UntypedScanner {
     value_.dims = shape_.dims(rank_);
     if (!count_elements(value_.dims)) {
       in_.fail_as(Errc::corrupt, in_.begin + value_.data,
-                  "expected dimensions whose product fits 63 bits, got " +
-                      text(value_.element, value_.dims));
+                  too_many_elements(text(value_.element, value_.dims)));
     }
     return p;
   }
@@ -70,11 +70,9 @@ class UntypedScanner {
   }
 
   void close(const char* bracket) {
-    const std::uint64_t wanted = shape_.expected(), found = shape_.counted();
+    const std::uint64_t wanted = shape_.wanted(), found = shape_.counted();
     if (shape_.close()) return;
-    in_.fail_as(Errc::corrupt, bracket,
-                "expected " + std::to_string(wanted) +
-                    " elements, as in the array's first row, got " + std::to_string(found));
+    in_.fail_as(Errc::corrupt, bracket, uneven_row(found, wanted));
   }
 
   // All parts must have the same type, at the same depth.
@@ -86,12 +84,12 @@ class UntypedScanner {
       found_ = true;
     } else if (rank != rank_) {
       in_.fail_as(Errc::corrupt, p,
-                  "expected elements inside " + std::to_string(rank_) +
-                      " brackets, got them inside " + std::to_string(rank));
+                  "the element is inside " + counted(rank, "bracket") +
+                      ", those before it inside " + std::to_string(rank_));
     } else if (type != value_.element) {
       in_.fail_as(Errc::corrupt, p,
-                  "expected elements of type " + std::string(info(value_.element).name) + ", got " +
-                      std::string(info(type).name));
+                  "the element is a " + std::string(info(type).name) + ", those before it are " +
+                      std::string(info(value_.element).name));
     }
   }
 

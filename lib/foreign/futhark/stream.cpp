@@ -18,7 +18,7 @@ bool has_columns(std::span<const std::uint64_t> dims) noexcept { return dims.siz
 
 // What is at `at`, for messages: a whole token, or one character.
 std::string found_at(const char* at, const char* end) {
-  if (at == end) return "the end of the file";
+  if (at == end) return "the file ends";
   const char* stop = at + 1;
   while (is_constituent(*at) && stop != end && is_constituent(*stop)) ++stop;
   return shown({at, static_cast<std::size_t>(stop - at)});
@@ -59,13 +59,22 @@ std::optional<std::uint64_t> count_elements(std::span<const std::uint64_t> dims)
 }
 
 void StreamBytes::fail(const char* at, std::string_view wanted) const {
-  fail_as(Errc::corrupt, at, "expected " + std::string(wanted) + ", got " + found_at(at, end));
+  fail_as(Errc::corrupt, at, found_at(at, end).append(" where ").append(wanted) + " should be");
 }
 
 void StreamBytes::fail_as(Errc code, const char* at, const std::string& detail) const {
   std::string where;
-  if (text_only) where = " in line " + std::to_string(1 + std::count(begin, at, '\n'));
+  if (text_only) where = ", in line " + std::to_string(1 + std::count(begin, at, '\n'));
   throw Error(code, file, offset(at), detail + where);
+}
+
+std::string too_many_elements(const std::string& type) {
+  return "a " + type + " has more elements than 2^63 - 1";
+}
+
+std::string uneven_row(std::uint64_t found, std::uint64_t wanted) {
+  return "this row has " + counted(found, "element") + ", the array's first " +
+         std::to_string(wanted);
 }
 
 StreamReader::StreamReader(const MappedFile& file, std::vector<Type> types)
@@ -102,7 +111,7 @@ bool StreamReader::next(StreamValue& value) {
 bool StreamReader::at_typed_end() {
   at_ = skip_blank<Dialect::typed>(at_, in_.end);
   if (at_ != in_.end && *at_ != '\0') {
-    in_.fail(at_, "the end of the input behind " + std::to_string(read_) +
+    in_.fail(at_, "the end of the input after " + std::to_string(read_) +
                       (read_ == 1 ? " value" : " values"));
   }
   return true;
@@ -114,16 +123,18 @@ void StreamReader::read_binary(StreamValue& value) {
   reader.take(1, "the letter b");
   const auto version = reader.le<std::uint8_t>("the version of a binary value");
   if (version != kVersion) {
-    reader.fail(start + 1, "expected version 2 of a binary value, got " + std::to_string(version));
+    reader.fail(start + 1, "binary values of version " + std::to_string(version) +
+                               " cannot be read, only those of version 2");
   }
   const auto rank = reader.le<std::uint8_t>("the rank of a binary value");
   if (rank > kMaxRank) {
-    reader.fail(start + 2, "expected a rank of 0 to 127, got " + std::to_string(rank));
+    reader.fail(start + 2, "a value of rank " + std::to_string(rank) +
+                               " has too many dimensions: 127 are possible");
   }
   const auto code = reader.take(4, "the element type of a binary value");
   const std::string_view word(reinterpret_cast<const char*>(code.data()), code.size());
   const auto element = find_element(&ElementInfo::code, word);
-  if (!element) reader.fail(start + 3, "expected an element type, got " + shown(word));
+  if (!element) reader.fail(start + 3, shown(word) + " is no element type");
   value.binary = true;
   value.element = *element;
   value.tiles.clear();
@@ -132,23 +143,22 @@ void StreamReader::read_binary(StreamValue& value) {
   for (unsigned i = 0; i < rank; ++i) {
     value.dims.push_back(reader.le<std::uint64_t>("a dimension of a binary value"));
     if (value.dims.back() > kMostElements) {
-      reader.fail(reader.offset() - 8, "expected a dimension of at most 2^63 - 1, got " +
-                                           std::to_string(value.dims.back()));
+      reader.fail(reader.offset() - 8, "a dimension of " + std::to_string(value.dims.back()) +
+                                           " is larger than 2^63 - 1");
     }
   }
   if (dialect() == Dialect::typed) {
     const Type& wanted = types_[read_];
     if (wanted.element != *element || wanted.rank != rank) {
-      in_.fail_as(
-          Errc::type_mismatch, in_.begin + start,
-          "expected a value of type " + text(wanted) + ", got " + text(Type{*element, rank}));
+      in_.fail_as(Errc::type_mismatch, in_.begin + start,
+                  "the value is a " + text(Type{*element, rank}) + ", not the " + text(wanted) +
+                      " that was asked for");
     }
   }
   const auto count = count_elements(value.dims);
   std::uint64_t bytes = 0;
   if (!count || !multiply(*count, info(*element).size, bytes)) {
-    reader.fail(dims_at, "expected dimensions whose product fits 63 bits, got " +
-                             text(*element, value.dims));
+    reader.fail(dims_at, too_many_elements(text(*element, value.dims)));
   }
   value.data = reader.offset();
   reader.take(bytes, "the elements of a " + text(*element, value.dims));

@@ -46,6 +46,10 @@ struct StreamValue {
   std::uint64_t tile_cols() const noexcept;
 };
 
+/// Messages for shapes that do not work out.
+std::string too_many_elements(const std::string& type);
+std::string uneven_row(std::uint64_t found, std::uint64_t wanted);
+
 /// The bytes of a stream, and the errors that blame one of them.
 struct StreamBytes {
   const char* begin;
@@ -56,7 +60,7 @@ struct StreamBytes {
   std::uint64_t offset(const char* at) const noexcept {
     return static_cast<std::uint64_t>(at - begin);
   }
-  /// Throws corrupt: "expected WANTED, got what is at `at`, in line N".
+  /// Throws corrupt: "what is at `at` where WANTED should be, in line N".
   [[noreturn]] void fail(const char* at, std::string_view wanted) const;
   [[noreturn]] void fail_as(Errc code, const char* at, const std::string& detail) const;
 };

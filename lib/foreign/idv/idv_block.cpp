@@ -9,13 +9,12 @@ namespace dapple::detail::idv {
 void BlockBytes::fail(std::uint64_t at, std::string detail) const {
   if (owner == nullptr) throw Error(Errc::corrupt, *file, offset + at, std::move(detail));
   throw Error(Errc::corrupt, *file, offset,
-              detail + ", at byte " + std::to_string(at) + " of the inflated block");
+              detail + " (at byte " + std::to_string(at) + " of the inflated block)");
 }
 
 std::span<const std::byte> BlockReader::take(std::uint64_t n, std::string_view what) {
   if (n > remaining()) {
-    fail(at_, "expected " + std::to_string(n) + " bytes of " + std::string(what) + ", got " +
-                  std::to_string(remaining()));
+    fail(at_, too_short(n, what, remaining()));
   }
   const auto part = block_->bytes.subspan(at_, n);
   at_ += n;

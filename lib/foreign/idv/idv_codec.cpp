@@ -43,6 +43,10 @@ const ItemType* find_item(std::string_view load_name) noexcept {
 
 ValueCodec read_definition(ByteReader& in, Level level);
 
+std::string bad_count(const std::string& count, std::uint64_t most) {
+  return "a key of this type has 1 to " + std::to_string(most) + " values, not " + count;
+}
+
 void read_key(ByteReader& in, bool old_form, ValueCodec& codec) {
   const std::uint64_t start = in.offset();
   codec = read_definition(in, Level::in_key);
@@ -60,17 +64,16 @@ void read_key(ByteReader& in, bool old_form, ValueCodec& codec) {
     const auto first = in.le<std::uint64_t>("the parameters of codec Key");
     const auto count = in.le<std::int32_t>("the parameters of codec Key");
     if (contiguous != 1 || first != 0 || count < 0 || static_cast<std::uint64_t>(count) > most) {
-      in.fail(at, "expected a contiguous key from 0 with a count of 0 to " + std::to_string(most) +
-                      ", got " + std::to_string(contiguous) + ", " + std::to_string(first) + ", " +
-                      std::to_string(count));
+      in.fail(at, contiguous != 1 ? "the key is not contiguous"
+                  : first != 0    ? "the key starts at " + std::to_string(first) + ", not at 0"
+                                  : bad_count(std::to_string(count), most));
     }
     codec.key_count = count == 0 ? most : static_cast<std::uint64_t>(count);
     return;
   }
   codec.key_count = in.le<std::uint64_t>("the parameters of codec Key2");
   if (codec.key_count < 1 || codec.key_count > most) {
-    in.fail(at, "expected a key count of 1 to " + std::to_string(most) + ", got " +
-                    std::to_string(codec.key_count));
+    in.fail(at, bad_count(std::to_string(codec.key_count), most));
   }
 }
 
@@ -81,14 +84,14 @@ void read_vector(ByteReader& in, ValueCodec& codec) {
   const std::uint64_t at = in.offset();
   const auto count = in.le<std::int32_t>("the number of dimensions");
   if (count < 0 || static_cast<std::uint64_t>(count) > in.remaining() / 4) {
-    in.fail(at, "expected a number of dimensions of 0 to " + std::to_string(in.remaining() / 4) +
-                    ", got " + std::to_string(count));
+    in.fail(at, std::to_string(count) + " dimensions do not fit the " +
+                    counted(in.remaining(), "byte") + " that the definition has left");
   }
   codec.size = count > 0 ? 1 : 0;
   for (std::int32_t i = 0; i < count; ++i) {
     const std::uint64_t here = in.offset();
     const auto dim = in.le<std::int32_t>("a dimension");
-    if (dim < 0) in.fail(here, "expected a dimension of at least 0, got " + std::to_string(dim));
+    if (dim < 0) in.fail(here, "a dimension cannot be negative: " + std::to_string(dim));
     codec.dims.push_back(static_cast<std::uint32_t>(dim));
     codec.size *= codec.dims.back();  // both below 2^31
     if (codec.size > kMaxInt) {
@@ -119,8 +122,7 @@ ValueCodec read_definition(ByteReader& in, Level level) {
   if (vector) read_vector(inside, codec);
   // Behind a codec that is not known, the parameters of the outer one can't be found.
   if (codec.known() && inside.remaining() > 0) {
-    in.fail(inside.offset(), "expected the end of the parameters of codec " + load_name + ", got " +
-                                 std::to_string(inside.remaining()) + " more bytes");
+    in.fail(inside.offset(), surplus(inside.remaining(), "the parameters of codec " + load_name));
   }
   return codec;
 }

@@ -13,27 +13,34 @@ constexpr std::uint64_t signature = 0, version = 8, compatible = 16, toc = 24, t
 }
 
 void check_versions(const MappedFile& file, const Header& header) {
-  const auto refuse = [&](Errc code, std::uint64_t offset, const std::string& wanted,
-                          std::uint64_t got) {
-    throw Error(code, file.name(), offset, "expected " + wanted + ", got " + version_text(got));
+  const auto refuse = [&](Errc code, std::uint64_t offset, std::string wrong) {
+    throw Error(code, file.name(), offset, std::move(wrong));
   };
+  const std::string compatible = version_text(header.compatible);
   if (header.version < kFirstVersion) {
     refuse(Errc::unsupported, header_at::version,
-           "version " + version_text(kFirstVersion) + " or later", header.version);
+           "version " + version_text(header.version) + " is too old: files from " +
+               version_text(kFirstVersion) + " on can be read");
   }
   if (header.compatible > header.version) {
     refuse(Errc::corrupt, header_at::compatible,
-           "a compatible version of at most " + version_text(header.version), header.compatible);
+           "compatible version " + compatible + " is later than the file's own, " +
+               version_text(header.version));
   }
   if (header.compatible < kFirstVersion || header.compatible > kLastVersion) {
     refuse(Errc::unsupported, header_at::compatible,
-           "a compatible version of " + version_text(kFirstVersion) + " to " +
-               version_text(kLastVersion),
-           header.compatible);
+           "the file asks for a reader of version " + compatible + "; this one reads " +
+               version_text(kFirstVersion) + " to " + version_text(kLastVersion));
   }
 }
 
 }  // namespace
+
+std::string misplaced(std::string_view what, std::uint64_t offset, const Header& header) {
+  return std::string(what) + " cannot be at byte " +
+         std::to_string(static_cast<std::int64_t>(offset)) +
+         ": everything is between byte 256 and the tail at " + std::to_string(header.tail_offset);
+}
 
 std::string version_text(std::uint64_t v) {
   std::string text;
@@ -51,22 +58,21 @@ bool is_idv(std::span<const std::byte> head) noexcept {
 Header read_header(const MappedFile& file) {
   const std::uint64_t size = file.size();
   ByteReader in(file.bytes(0, std::min(size, kHeaderBytes)), 0, file.name());
-  const auto fail = [&](std::uint64_t offset, const std::string& wanted, const std::string& got) {
-    in.fail(offset, "expected " + wanted + ", got " + got);
-  };
   // An offset or count is a signed number that may not be negative.
   const auto natural = [&](std::string_view what) {
     const std::uint64_t offset = in.offset();
     const auto value = in.le<std::int64_t>(what);
-    if (value < 0) fail(offset, std::string(what) + " of at least 0", std::to_string(value));
+    if (value < 0) {
+      in.fail(offset, std::string(what) + " cannot be negative: " + std::to_string(value));
+    }
     return static_cast<std::uint64_t>(value);
   };
 
   if (in.le<std::uint64_t>("the signature") != kSignature) {
-    fail(header_at::signature, "the signature CML 0 DVB 0", "other bytes");
+    in.fail(header_at::signature, "the file does not start with the signature CML 0 DVB 0");
   }
   if (size < kHeaderBytes) {
-    fail(size, "a header of 256 bytes", std::to_string(size) + " bytes");
+    in.fail(size, "the file ends inside its header of 256 bytes");
   }
   Header header;
   header.version = in.le<std::uint64_t>("the version");
@@ -74,28 +80,25 @@ Header read_header(const MappedFile& file) {
   check_versions(file, header);
   header.toc_offset = natural("the offset of the table of contents");
   header.tail_offset = natural("the offset of the tail");
-  header.rows = natural("a number of rows");
+  header.rows = natural("the number of rows");
   const auto columns = in.le<std::int32_t>("the number of columns");
   if (columns < 0) {
-    fail(header_at::columns, "a number of columns of at least 0", std::to_string(columns));
+    in.fail(header_at::columns,
+            "the number of columns cannot be negative: " + std::to_string(columns));
   }
   header.columns = static_cast<std::uint32_t>(columns);
 
-  const std::string range = " of 256 to ";
   if (header.tail_offset < kHeaderBytes || size < kTailBytes ||
       header.tail_offset > size - kTailBytes) {
-    fail(header_at::tail,
-         "a tail offset" + range + std::to_string(std::max(size, kTailBytes) - kTailBytes),
-         std::to_string(header.tail_offset));
+    in.fail(header_at::tail, "the tail cannot be at byte " + std::to_string(header.tail_offset) +
+                                 " of a file of " + std::to_string(size) + " bytes");
   }
   if (load_le<std::uint64_t>(file.at(header.tail_offset, kTailBytes)) != kTailSignature) {
-    fail(header.tail_offset, "the tail signature 0 BVD 0 LMC", "other bytes");
+    in.fail(header.tail_offset, "the tail does not have the signature 0 BVD 0 LMC");
   }
   if (header.columns > 0 &&
       (header.toc_offset < kHeaderBytes || header.toc_offset > header.tail_offset)) {
-    fail(header_at::toc,
-         "an offset of the table of contents" + range + std::to_string(header.tail_offset),
-         std::to_string(header.toc_offset));
+    in.fail(header_at::toc, misplaced("the table of contents", header.toc_offset, header));
   }
   return header;
 }

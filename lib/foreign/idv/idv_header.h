@@ -35,6 +35,9 @@ struct Header {
 /// "1.1.1.6".
 std::string version_text(std::uint64_t version);
 
+/// The message for something that is said to be outside the part between header and tail.
+std::string misplaced(std::string_view what, std::uint64_t offset, const Header& header);
+
 /// True when the bytes start with the signature.
 bool is_idv(std::span<const std::byte> head) noexcept;
 

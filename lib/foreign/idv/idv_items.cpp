@@ -46,9 +46,9 @@ ItemRun::ItemRun(const BlockBytes& block, std::uint64_t at, std::span<const std:
     : block_(&block), at_(at), data_(bytes.data()), item_(&item), n_(n) {
   const std::uint64_t wanted = item_bytes(item, n).value();
   if (bytes.size() != wanted) {
-    block.fail(at, "expected " + std::to_string(wanted) + " bytes for " + std::to_string(n) +
-                       " values of " + std::string(item.title) + ", got " +
-                       std::to_string(bytes.size()));
+    block.fail(at, counted(n, "value") + " of " + std::string(item.title) +
+                       (n == 1 ? " takes " : " take ") + counted(wanted, "byte") + ", but there " +
+                       (bytes.size() == 1 ? "is " : "are ") + std::to_string(bytes.size()));
   }
 }
 

@@ -27,33 +27,29 @@ BlockPlace find_place(const MappedFile& file, const Header& header, const TocCol
   const auto offset = in.le<std::int64_t>("a block's offset");
   const auto bytes = in.le<std::int32_t>("a block's length");
   const auto inflated = in.le<std::int32_t>("a block's inflated length");
-  const auto fail = [&](std::uint64_t byte, const std::string& wanted, const std::string& got) {
-    in.fail(byte, "expected block " + std::to_string(number) + " of column \"" + column.name +
-                      "\" " + wanted + ", got " + got);
+  const auto fail = [&](std::uint64_t byte, const std::string& wrong) {
+    in.fail(byte,
+            "block " + std::to_string(number) + " of column \"" + column.name + "\" " + wrong);
   };
   const std::uint64_t tail = header.tail_offset;
   if (bytes < 0 || offset < static_cast<std::int64_t>(kHeaderBytes) ||
       static_cast<std::uint64_t>(offset) > tail ||
       static_cast<std::uint64_t>(bytes) > tail - static_cast<std::uint64_t>(offset)) {
-    fail(at, "between byte 256 and the tail at " + std::to_string(tail),
-         std::to_string(bytes) + " bytes at " + std::to_string(offset));
+    fail(at, "is said to be " + std::to_string(bytes) + " bytes at byte " + std::to_string(offset) +
+                 "; blocks are between byte 256 and the tail at " + std::to_string(tail));
   }
   const BlockPlace place{static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(bytes),
                          static_cast<std::uint64_t>(inflated)};
   const BlockSize size = block_size(column.codec, rows_of_block(header, column, number));
   if (inflated < 0 || place.inflated < size.least || (size.exact && place.inflated > size.least)) {
-    fail(at + 12,
-         std::string("with an inflated length of ") + (size.exact ? "" : "at least ") +
-             std::to_string(size.least),
-         std::to_string(inflated));
+    fail(at + 12, "is said to inflate to " + std::to_string(inflated) + " bytes; its rows take " +
+                      (size.exact ? "" : "at least ") + std::to_string(size.least));
   }
   const std::uint64_t most =
       column.compression == Compression::none ? place.bytes : place.bytes * kMostInflation;
   if (place.inflated > most) {
-    fail(at + 12,
-         "with an inflated length of at most " + std::to_string(most) + ", as it has " +
-             std::to_string(bytes) + " bytes",
-         std::to_string(inflated));
+    fail(at + 12, "is said to inflate to " + std::to_string(inflated) + " bytes; its " +
+                      std::to_string(bytes) + " bytes can give at most " + std::to_string(most));
   }
   return place;
 }

@@ -60,8 +60,8 @@ SlotNames names_of_table(const MappedFile& file, const TocColumn& column, Metada
     const std::uint64_t at = in.offset();
     const auto slot = in.le<std::uint32_t>("a slot");
     if (slot >= column.codec.size) {
-      in.fail(at, "expected a slot below " + std::to_string(column.codec.size) + ", got " +
-                      std::to_string(static_cast<std::int32_t>(slot)));
+      in.fail(at, "slot " + std::to_string(static_cast<std::int32_t>(slot)) +
+                      " is outside a vector of length " + std::to_string(column.codec.size));
     }
     std::string name = read_string(in, "a slot name");
     if (name.empty()) continue;

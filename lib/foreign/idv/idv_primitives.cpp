@@ -8,8 +8,8 @@ std::string read_string(ByteReader& in, std::string_view what) {
   const std::uint64_t start = in.offset();
   const std::uint64_t length = read_leb128(in, what);
   if (length > kMaxInt) {
-    in.fail(start, "expected " + std::string(what) + " of at most 2147483647 bytes, got " +
-                       std::to_string(length));
+    in.fail(start, std::string(what) + " of " + std::to_string(length) +
+                       " bytes is longer than the 2147483647 bytes that a string can have");
   }
   const std::uint64_t text_start = in.offset();
   const auto bytes = in.take(length, what);

@@ -15,7 +15,7 @@ TextRun::TextRun(BlockReader& in, std::uint64_t n) {
   const std::uint64_t start = in.offset();
   const auto count = in.le<std::int32_t>("the number of texts");
   if (count < 0 || static_cast<std::uint64_t>(count) != n) {
-    in.fail(start, "expected " + std::to_string(n) + " texts, got " + std::to_string(count));
+    in.fail(start, std::to_string(count) + " texts in a block of " + counted(n, "row"));
   }
   const std::uint64_t ends_at = in.offset();
   const auto ends = in.take(n * 4, "text positions");
@@ -27,9 +27,9 @@ TextRun::TextRun(BlockReader& in, std::uint64_t n) {
     end.missing = (stored & kMissing) != 0;
     end.units = stored & ~kMissing;
     if (end.units < last || (end.missing && end.units != last)) {
-      in.fail(ends_at + i * 4, "expected a text position of " +
-                                   std::string(end.missing ? "" : "at least ") +
-                                   std::to_string(last) + ", got " + std::to_string(end.units));
+      in.fail(ends_at + i * 4, std::string(end.missing ? "a missing text" : "a text") +
+                                   " ends at UTF-16 unit " + std::to_string(end.units) +
+                                   ", but starts at " + std::to_string(last));
     }
     last = end.units;
     ends_.push_back(end);
@@ -39,8 +39,7 @@ TextRun::TextRun(BlockReader& in, std::uint64_t n) {
   const std::uint64_t text_at = in.offset();
   const auto bytes = in.take(length, "texts");
   if (in.remaining() > 0) {
-    in.fail(in.offset(),
-            "expected the end of the texts, got " + std::to_string(in.remaining()) + " more bytes");
+    in.fail(in.offset(), surplus(in.remaining(), "the texts"));
   }
   text_ = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   place_ends(in, text_at);
@@ -65,8 +64,8 @@ void TextRun::place_ends(const BlockReader& in, std::uint64_t text_at) {
   }
   const std::uint32_t last = ends_.empty() ? 0 : ends_.back().units;
   if (last != units) {
-    in.fail(text_at, "expected texts of " + std::to_string(last) + " UTF-16 units, got " +
-                         std::to_string(units));
+    in.fail(text_at, "the texts have " + std::to_string(units) +
+                         " UTF-16 units, but the last position says " + std::to_string(last));
   }
 }
 

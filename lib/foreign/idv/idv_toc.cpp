@@ -15,11 +15,10 @@ constexpr std::uint64_t kShortestEntry = 1 + 2 + 1 + 1 + 1 + 8;
 /// Reads an offset that is 0 where there is nothing, or lies in [256, tail].
 std::uint64_t read_offset(ByteReader& in, const Header& header, std::string_view what) {
   const std::uint64_t at = in.offset();
-  const auto offset = in.le<std::uint64_t>(what);  // a negative one is above every tail
+  // A negative one is above every tail.
+  const auto offset = in.le<std::uint64_t>("the offset of " + std::string(what));
   if (offset != 0 && (offset < kHeaderBytes || offset > header.tail_offset)) {
-    in.fail(at, "expected " + std::string(what) + " of 0, or 256 to " +
-                    std::to_string(header.tail_offset) + ", got " +
-                    std::to_string(static_cast<std::int64_t>(offset)));
+    in.fail(at, misplaced(what, offset, header));
   }
   return offset;
 }
@@ -40,8 +39,8 @@ void read_lookup_offset(ByteReader& in, const Header& header, TocColumn& column,
   room -= blocks * kLookupBytes;
   const std::uint64_t last = header.tail_offset - blocks * kLookupBytes;
   if (column.lookup_offset < kHeaderBytes || column.lookup_offset > last) {
-    in.fail(at, "expected the offset of a lookup table of 256 to " + std::to_string(last) +
-                    ", got " + std::to_string(static_cast<std::int64_t>(column.lookup_offset)));
+    in.fail(at, misplaced("a lookup table of " + std::to_string(blocks * kLookupBytes) + " bytes",
+                          column.lookup_offset, header));
   }
 }
 
@@ -50,15 +49,14 @@ void read_block_rows(ByteReader& in, const Header& header, TocColumn& column) {
   column.block_rows = read_leb128(in, "the number of rows per block");
   const std::uint64_t least = header.rows > 0 ? 1 : 0;
   if (column.block_rows < least || column.block_rows > kMaxInt) {
-    in.fail(at, "expected a number of rows per block of " + std::to_string(least) +
-                    " to 2147483647, got " + std::to_string(column.block_rows));
+    in.fail(at, "a block has 1 to 2147483647 rows, not " + std::to_string(column.block_rows));
   }
   if (column.block_rows == 0) column.block_rows = 1;  // no rows: no block either way
 }
 
 void read_slot_names_place(ByteReader& in, const Header& header, TocColumn& column) {
   const std::uint64_t at = in.offset();
-  column.slot_names_offset = read_offset(in, header, "the offset of slot names");
+  column.slot_names_offset = read_offset(in, header, "a table of slot names");
   if (column.slot_names_offset == 0) return;
   column.slot_names_bytes = in.le<std::uint64_t>("the size of slot names");
   const auto count = in.le<std::int32_t>("the number of slot names");
@@ -66,9 +64,9 @@ void read_slot_names_place(ByteReader& in, const Header& header, TocColumn& colu
   // A slot name is its number and at least the byte of its length.
   if (column.slot_names_bytes > room || count < 0 ||
       static_cast<std::uint64_t>(count) > column.slot_names_bytes / 5) {
-    in.fail(at, "expected slot names inside the file, got " + std::to_string(count) + " in " +
-                    std::to_string(column.slot_names_bytes) + " bytes, and " +
-                    std::to_string(room) + " bytes before the tail");
+    in.fail(at, std::to_string(count) + " slot names in " +
+                    std::to_string(static_cast<std::int64_t>(column.slot_names_bytes)) +
+                    " bytes do not fit the " + std::to_string(room) + " bytes before the tail");
   }
   column.slot_names_count = static_cast<std::uint32_t>(count);
 }
@@ -81,8 +79,8 @@ std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header) {
   const std::uint64_t room = header.tail_offset - header.toc_offset;
   ByteReader in(file.bytes(header.toc_offset, room), header.toc_offset, file.name());
   if (header.columns > room / kShortestEntry) {
-    in.fail(header.toc_offset, "expected a table of contents of " + std::to_string(header.columns) +
-                                   " columns, got " + std::to_string(room) +
+    in.fail(header.toc_offset, "a table of contents of " + std::to_string(header.columns) +
+                                   " columns does not fit the " + std::to_string(room) +
                                    " bytes before the tail");
   }
   std::uint64_t lookup_room = header.tail_offset - kHeaderBytes;
@@ -95,7 +93,7 @@ std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header) {
     read_lookup_offset(in, header, column, lookup_room);
     if (header.version == kSlotNamesVersion) read_slot_names_place(in, header, column);
     if (header.version >= kMetadataVersion) {
-      column.metadata_offset = read_offset(in, header, "the offset of a metadata table");
+      column.metadata_offset = read_offset(in, header, "a metadata table");
     }
     columns.push_back(std::move(column));
   }
@@ -129,8 +127,9 @@ std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Hea
   const std::uint64_t count = read_leb128(in, "the number of metadata entries");
   // Kind, load name, parameters' length, compression, offset and size take 15 bytes at least.
   if (count == 0 || count > in.remaining() / 15) {
-    in.fail(start, "expected 1 to " + std::to_string(in.remaining() / 15) +
-                       " metadata entries, got " + std::to_string(count));
+    in.fail(start, count == 0 ? "the metadata table has no entries"
+                              : std::to_string(count) + " metadata entries do not fit the " +
+                                    std::to_string(in.remaining()) + " bytes before the tail");
   }
   std::set<std::string> kinds;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -148,11 +147,10 @@ std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Hea
     entry.bytes = read_leb128(in, "the size of a metadata block");
     if (entry.offset < kHeaderBytes || entry.offset > header.tail_offset || entry.bytes == 0 ||
         entry.bytes > header.tail_offset - entry.offset) {
-      in.fail(place,
-              "expected a metadata block of at least 1 byte between byte 256 and the tail, "
-              "got " +
-                  std::to_string(entry.bytes) + " bytes at " +
-                  std::to_string(static_cast<std::int64_t>(entry.offset)));
+      in.fail(place, entry.bytes == 0 ? "the metadata block is empty"
+                                      : misplaced("a metadata block of " +
+                                                      std::to_string(entry.bytes) + " bytes",
+                                                  entry.offset, header));
     }
     entries.push_back(std::move(entry));
   }

@@ -12,19 +12,18 @@ VectorRun::VectorRun(const BlockBytes& block, const ValueCodec& codec, std::uint
     const std::uint64_t at = in_.offset();
     const auto value = in_.le<std::int32_t>(what);
     if (value < 0) {
-      in_.fail(at,
-               "expected " + std::string(what) + " of at least 0, got " + std::to_string(value));
+      in_.fail(at, std::string(what) + " cannot be negative: " + std::to_string(value));
     }
     return static_cast<std::uint64_t>(value);
   };
   if (const std::uint64_t vectors = natural("a number of vectors"); vectors != n) {
-    in_.fail(0, "expected " + std::to_string(n) + " vectors, got " + std::to_string(vectors));
+    in_.fail(0, counted(vectors, "vector") + " in a block of " + counted(n, "row"));
   }
   const std::uint64_t length_at = in_.offset();
   common_length_ = natural("a common length");
   if (codec.size > 0 && common_length_ != codec.size) {
-    in_.fail(length_at, "expected vectors of length " + std::to_string(codec.size) + ", got " +
-                            std::to_string(common_length_));
+    in_.fail(length_at, "the block has vectors of length " + std::to_string(common_length_) +
+                            ", but the column's type says " + std::to_string(codec.size));
   }
   const std::uint64_t lengths_at = in_.offset();
   if (common_length_ == 0) lengths_ = in_.take(n * 4, "vector lengths");
@@ -35,8 +34,9 @@ VectorRun::VectorRun(const BlockBytes& block, const ValueCodec& codec, std::uint
   const std::uint64_t index_count_at = in_.offset();
   const std::uint64_t stated = natural("a number of indices");
   if (stated != index_count_) {
-    in_.fail(index_count_at, "expected " + std::to_string(index_count_) +
-                                 " indices, as the counts say, got " + std::to_string(stated));
+    in_.fail(index_count_at, "the block says that it has " + std::to_string(stated) +
+                                 " indices, but the counts of its vectors sum to " +
+                                 std::to_string(index_count_));
   }
   indices_at_ = in_.offset();
   indices_ = in_.take(index_count_ * 4, "indices");
@@ -50,8 +50,9 @@ void VectorRun::count_items(std::uint64_t lengths_at, std::uint64_t counts_at) {
     }
     const std::int32_t stored = count(row);
     if (stored < -1 || (stored >= 0 && static_cast<std::uint64_t>(stored) >= slots)) {
-      in_.fail(counts_at + row * 4, "expected a count of -1, or less than the length " +
-                                        std::to_string(slots) + ", got " + std::to_string(stored));
+      in_.fail(counts_at + row * 4, "a vector of length " + std::to_string(slots) +
+                                        " cannot store " + std::to_string(stored) +
+                                        " items with indices");
     }
     item_count_ += stored < 0 ? slots : static_cast<std::uint64_t>(stored);  // below 2^62
     if (stored < 0) continue;
@@ -60,8 +61,9 @@ void VectorRun::count_items(std::uint64_t lengths_at, std::uint64_t counts_at) {
   }
   // An item has at least one bit; sizes computed from the number can't overflow then.
   if (item_count_ / 8 > in_.remaining()) {
-    in_.fail(counts_at, "expected counts of items that fit " + std::to_string(in_.remaining()) +
-                            " bytes, got " + std::to_string(item_count_) + " items");
+    in_.fail(counts_at, "the counts say " + std::to_string(item_count_) +
+                            " items, which do not fit the " + std::to_string(in_.remaining()) +
+                            " bytes that are left");
   }
 }
 
@@ -85,9 +87,12 @@ void VectorRun::check_indices(const VectorRow& row) const {
     const std::int64_t slot = load_le<std::int32_t>(row.indices + i * 4);
     if (slot <= last || slot >= static_cast<std::int64_t>(row.length)) {
       const auto at = static_cast<std::uint64_t>(row.indices - indices_.data()) + i * 4;
-      in_.fail(indices_at_ + at, "expected an index of " + std::to_string(last + 1) + " to " +
-                                     std::to_string(static_cast<std::int64_t>(row.length) - 1) +
-                                     ", got " + std::to_string(slot));
+      const bool outside = slot < 0 || slot >= static_cast<std::int64_t>(row.length);
+      in_.fail(indices_at_ + at, outside ? "slot " + std::to_string(slot) +
+                                               " is outside a vector of length " +
+                                               std::to_string(row.length)
+                                         : "slot " + std::to_string(slot) + " comes after slot " +
+                                               std::to_string(last) + "; slots must ascend");
     }
     last = slot;
   }

@@ -59,8 +59,8 @@ class HeaderParser {
       const std::size_t number = key == "descr" ? 0 : key == "fortran_order" ? 1 : 2;
       if ((number == 2 && key != "shape") || seen[number]) {
         throw Error(Errc::corrupt, file_, at,
-                    "expected each of 'descr', 'fortran_order' and 'shape' once, got " +
-                        shortened_repr(key));
+                    "the header has a " + shortened_repr(key) +
+                        "; each of 'descr', 'fortran_order' and 'shape' is there once");
       }
       seen[number] = true;
       in_.expect(':');
@@ -157,7 +157,8 @@ class HeaderParser {
     in_.expect('(');
     while (!in_.take(')')) {
       if (shape.size() == kMostDimensions) {
-        in_.fail("at most " + std::to_string(kMostDimensions) + " dimensions");
+        throw Error(Errc::corrupt, file_, in_.offset(),
+                    "an array has at most " + std::to_string(kMostDimensions) + " dimensions");
       }
       shape.push_back(in_.integer());
       if (shape.size() == 1 || !in_.sees(')')) in_.expect(',');  // (3) is a number, (3,) a shape
@@ -254,8 +255,7 @@ Header parse_header(const MappedFile& file) {
   const std::uint64_t start = head.offset();
   if (length > file.size() - start) {
     throw Error(Errc::corrupt, file.name(), start,
-                "expected a header of " + std::to_string(length) + " bytes, got " +
-                    std::to_string(file.size() - start));
+                too_short(length, "a header", file.size() - start));
   }
   LiteralReader text(file.bytes(start, length), start, major == 3, file.name());
   Header header = HeaderParser(text, file.name()).parse();

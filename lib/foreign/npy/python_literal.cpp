@@ -49,8 +49,8 @@ std::uint64_t LiteralReader::offset() {
   return offset_ + at_;
 }
 
-void LiteralReader::fail(const std::string& expected) {
-  std::string got = "the end of the header";
+void LiteralReader::fail(const std::string& wanted) {
+  std::string got = "the header ends";
   if (!at_end()) {
     got.assign(1, '\'');
     for (const char c : text_.substr(at_, 12)) {
@@ -58,7 +58,7 @@ void LiteralReader::fail(const std::string& expected) {
     }
     got += "'";
   }
-  throw Error(Errc::corrupt, *file_, offset_ + at_, "expected " + expected + ", got " + got);
+  throw Error(Errc::corrupt, *file_, offset_ + at_, got + " where " + wanted + " should be");
 }
 
 bool LiteralReader::sees(char c) {

@@ -10,7 +10,7 @@
 namespace dapple::detail::npy {
 
 /// Reads literals front to back. All functions skip white space first, and throw corrupt with the
-/// byte, what was expected and what is there.
+/// byte, what is there and what should be.
 class LiteralReader {
  public:
   /// `text` starts at byte `offset` of `file`, and is UTF-8 or Latin-1. It and `file` must outlive
@@ -41,7 +41,7 @@ class LiteralReader {
 
   /// Byte of the file that is read next, white space skipped.
   std::uint64_t offset();
-  [[noreturn]] void fail(const std::string& expected);
+  [[noreturn]] void fail(const std::string& wanted);
 
  private:
   void skip_space();
