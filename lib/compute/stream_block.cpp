@@ -10,6 +10,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/object/misfit.h"
 
 namespace dapple::detail {
 
@@ -311,9 +312,7 @@ RowPiece StreamBlock::kept_rows(Range band, RowArrays& arrays) const {
     std::uint64_t bits = cell->bits;
     const ValueType declared = store_.schema().type_of(cell->col);
     if (!as_declared_ && declared != type_ && !convert_cell(declared, cell->bits, type_, bits)) {
-      throw Error(Errc::type_mismatch, store_.file().name(), std::nullopt,
-                  "the value of cell " + text({cell->row, cell->col}) + " is not exact as " +
-                      std::string(name(type_)) + " (R6)");
+      fail_misfit_of(store_, cell->row, cell->col, cell->bits, type_);
     }
     store_bits(type_, out.values + k * size, bits);
   }

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -19,7 +20,18 @@ std::string value_text(ValueType type, const std::byte* value) {
   });
 }
 
-/// True when `value` is within the range of `wanted`, so that it could be rounded to that type.
+[[noreturn]] void fail(const Store& store, std::optional<std::uint64_t> at, BlockPos cell,
+                       ValueType type, const std::byte* value, ValueType wanted, bool declared) {
+  const bool rounds = !declared && can_be_rounded(type, value, wanted);
+  throw Error(declared ? Errc::corrupt : Errc::type_mismatch, store.file().name(), at,
+              value_text(type, value) + " in cell " + text(cell) +
+                  (rounds ? " is not exact as " : " does not fit ") + std::string(name(wanted)) +
+                  " (R6)",
+              rounds ? Remedy::allow_loss : Remedy::none);
+}
+
+}  // namespace
+
 bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted) {
   return visit_type(type, [&](auto from) {
     return visit_type(wanted, [&](auto to) {
@@ -30,8 +42,6 @@ bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted) {
     });
   });
 }
-
-}  // namespace
 
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
                  ValueType wanted) {
@@ -45,14 +55,15 @@ void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const
 
 void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry, CellInBlock cell,
                     const std::byte* value, ValueType wanted) {
-  const std::uint64_t row = entry.pos.rx + cell.row, col = entry.pos.cx + cell.col;
-  const bool declared = store.schema().type_of(col) == wanted;
-  const bool rounds = !declared && can_be_rounded(entry.value_type, value, wanted);
-  throw Error(declared ? Errc::corrupt : Errc::type_mismatch, store.file().name(), at,
-              value_text(entry.value_type, value) + " in cell " + text({row, col}) +
-                  (rounds ? " is not exact as " : " does not fit ") + std::string(name(wanted)) +
-                  " (R6)",
-              rounds ? Remedy::allow_loss : Remedy::none);
+  const BlockPos whole{entry.pos.rx + cell.row, entry.pos.cx + cell.col};
+  const bool declared = store.schema().type_of(whole.cx) == wanted;
+  fail(store, at, whole, entry.value_type, value, wanted, declared);
+}
+
+void fail_misfit_of(const Store& store, std::uint64_t row, std::uint64_t col, std::uint64_t bits,
+                    ValueType wanted) {
+  fail(store, std::nullopt, {row, col}, store.schema().type_of(col),
+       reinterpret_cast<const std::byte*>(&bits), wanted, false);
 }
 
 }  // namespace dapple::detail

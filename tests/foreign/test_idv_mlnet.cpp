@@ -80,6 +80,24 @@ TEST_CASE("idv: slots whose names are not unique are labelled with their column 
   CHECK(labels_of(open(path, options)) == Labels{"p.no"});
 }
 
+TEST_CASE("idv: a vector too wide for a frame is dropped when that is asked for") {
+  const test::TempDir dir;
+  const FileColumn hashed{"hashed",
+                          vector_codec(codec("Byte"), {300'000}),
+                          {vectors({Vector{300'000, std::vector<std::int32_t>{7}}}, 300'000,
+                                   packed<std::uint8_t>({1}))},
+                          1};
+  const auto path = write_idv(dir, {number("n", 5), hashed});
+  CHECK(base(open(path)).text_columns().size() == 1);
+  OpenOptions options;
+  options.idv.drop_unsupported = true;
+  const auto frame = std::get<Frame>(open(path, options));
+  CHECK(frame.text_columns().empty());
+  CHECK(labels_of(frame) == std::vector<std::string>{"n"});
+  convert(open(path, options), {}, dir / "n.dbdf");
+  CHECK(Frame::open(dir / "n.dbdf").read_column<int>(0, {0, 1}) == std::vector<int>{5});
+}
+
 TEST_CASE("idv: verify finds codecs and compressions that nobody knows") {
   const test::TempDir dir;
   const FileColumn strange{"s", codec("Strange"), {raw("?")}, 1};

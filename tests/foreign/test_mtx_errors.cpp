@@ -148,10 +148,30 @@ TEST_CASE("mtx errors: values") {
   CHECK(mtx_error(kArray + "2 1\n1\n2x\n") ==
         "corrupt at byte 47: line 4 has '2x' where a number should be");
   CHECK(mtx_error(kArray + "2 1\n1\n1e999\n") ==
-        "type_mismatch at byte 47: line 4: '1e999' is not exact as f64");
+        "type_mismatch at byte 47: line 4: '1e999' is out of range for f64");
   CHECK(mtx_error(
             "%%MatrixMarket matrix array integer skew-symmetric\n2 2\n-9223372036854775808\n") ==
-        "type_mismatch at byte 55: line 3: '-9223372036854775808' is not exact as i64");
+        "type_mismatch at byte 55: line 3: '-9223372036854775808' is out of range for i64");
+}
+
+TEST_CASE("mtx errors: a value that a type rounds says so") {
+  const test::TempDir dir;
+  const auto error = [&](const std::string& text, ValueType type) {
+    test::write_text(dir / "x.mtx", text);
+    ConvertOptions options;
+    options.value_type = type;
+    options.write.overwrite = true;
+    return test::required_error(
+        test::error_of([&] { convert(open(dir / "x.mtx"), {}, dir / "x.dbdf", options); }));
+  };
+  for (const std::string& text : {kReal + "2 3 1\n2 3 0.1\n", kArray + "1 1\n0.1\n"}) {
+    const Error rounds = error(text, ValueType::f32);
+    CHECK(rounds.code() == Errc::type_mismatch);
+    CHECK(rounds.detail().find("0.1") != std::string::npos);
+    CHECK(rounds.detail().find("is not exact as f32") != std::string::npos);
+    CHECK(rounds.remedy() == Remedy::allow_loss);
+  }
+  CHECK(error(kReal + "2 3 1\n2 3 1e300\n", ValueType::f32).remedy() == Remedy::none);
 }
 
 TEST_CASE("mtx errors: cells that are there twice") {

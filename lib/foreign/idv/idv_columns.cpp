@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -16,8 +17,10 @@ namespace {
 /// Puts the columns of an object together, one column of the file after the other.
 class Collector {
  public:
-  Collector(const MappedFile& file, const Header& header, const std::vector<TocColumn>& toc)
-      : file_(file), header_(header), toc_(toc), room_(header) {
+  /// `drop`: columns that can only be shown are left out.
+  Collector(const MappedFile& file, const Header& header, const std::vector<TocColumn>& toc,
+            bool drop = false)
+      : file_(file), header_(header), toc_(toc), drop_(drop), room_(header) {
     columns_.schema.kind = ObjectKind::frame;
     columns_.schema.rows = header.rows;
   }
@@ -63,6 +66,7 @@ class Collector {
 
   /// A column that can only be shown, or not even that.
   void add_text(std::uint32_t number) {
+    if (drop_) return;
     const TocColumn& column = toc_[number];
     const bool known = column.codec.known();
     std::string type = type_text(column.codec);
@@ -120,6 +124,7 @@ class Collector {
   const MappedFile& file_;
   const Header& header_;
   const std::vector<TocColumn>& toc_;
+  bool drop_;
   Columns columns_;
   MetadataRoom room_;
   std::vector<NamedSlot> slots_named_;
@@ -143,12 +148,9 @@ std::optional<std::uint32_t> find_named(const std::vector<TocColumn>& toc,
   return std::nullopt;
 }
 
-std::vector<std::uint32_t> all_columns(const std::vector<TocColumn>& toc, bool drop_unsupported) {
-  std::vector<std::uint32_t> numbers;
-  for (std::uint32_t i = 0; i < toc.size(); ++i) {
-    const bool numeric = toc[i].alive() && toc[i].codec.numeric();
-    if (numeric || !drop_unsupported) numbers.push_back(i);
-  }
+std::vector<std::uint32_t> all_columns(const std::vector<TocColumn>& toc) {
+  std::vector<std::uint32_t> numbers(toc.size());
+  std::iota(numbers.begin(), numbers.end(), 0U);
   return numbers;
 }
 
@@ -198,18 +200,18 @@ Columns columns_by_label(const MappedFile& file, const Header& header,
 Columns choose_columns(const MappedFile& file, const Header& header,
                        const std::vector<TocColumn>& toc, const IdvOptions& options) {
   const bool everything = options.columns.empty();
-  const auto numbers =
-      everything ? all_columns(toc, options.drop_unsupported) : named_columns(toc, options.columns);
+  const bool drop = everything && options.drop_unsupported;
+  const auto numbers = everything ? all_columns(toc) : named_columns(toc, options.columns);
   if (!numbers) return columns_by_label(file, header, toc, options.columns);
   std::vector<std::uint32_t> alive;
   for (const std::uint32_t number : *numbers) {
     if (toc[number].alive()) {
-      alive.push_back(number);
+      if (!drop || toc[number].codec.numeric()) alive.push_back(number);
     } else if (!everything) {
       fail_dead(file, toc[number]);
     }
   }
-  Collector collector(file, header, toc);
+  Collector collector(file, header, toc, drop);
   if (alive.size() == 1 && is_matrix(toc[alive[0]])) {
     collector.add_matrix(alive[0]);
     for (const std::uint32_t number : *numbers) {

@@ -9,6 +9,7 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/mtx/mtx_values.h"
 #include "lib/object/fill.h"
+#include "lib/object/misfit.h"
 
 namespace dapple::detail::mtx {
 
@@ -95,7 +96,7 @@ class ArrayReader {
       if (out_.type == type) {
         std::memcpy(to, bytes, sizeof value);
       } else if (convert_cells(type, bytes, sizeof value, out_.type, to, step, 1) == 0) {
-        values_.fail_type(out_.type);
+        values_.fail_type(out_.type, can_be_rounded(type, bytes, out_.type));
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/mtx/mtx_entries.h"
 #include "lib/object/fill.h"
+#include "lib/object/misfit.h"
 
 namespace dapple::detail::mtx {
 
@@ -80,9 +81,7 @@ std::uint64_t value_of(const Store& store, const Entry& entry, const Record& r, 
   std::uint64_t bits = r.bits;
   const ValueType stored = store.schema().value_type;
   if (type != stored && !convert_cell(stored, r.bits, type, bits)) {
-    throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
-                "the value in row " + std::to_string(entry.pos.rx + r.row + 1) + ", column " +
-                    std::to_string(r.col + 1) + " is not exact as " + std::string(name(type)));
+    fail_misfit_of(store, entry.pos.rx + r.row, r.col, r.bits, type);
   }
   return bits;
 }

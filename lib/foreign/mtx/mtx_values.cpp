@@ -145,9 +145,12 @@ void ValueReader::seek(std::uint64_t number) {
   number_ = number;
 }
 
-void ValueReader::fail_type(ValueType wanted) const {
+void ValueReader::fail_type(ValueType wanted, bool rounds) const {
   text_.fail(Errc::type_mismatch, last_,
-             shown(token_at(last_, text_.end)) + " is not exact as " + std::string(name(wanted)));
+             shown(token_at(last_, text_.end)) +
+                 (rounds ? " is not exact as " : " is out of range for ") +
+                 std::string(name(wanted)),
+             rounds ? Remedy::allow_loss : Remedy::none);
 }
 
 }  // namespace dapple::detail::mtx

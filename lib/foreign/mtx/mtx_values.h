@@ -36,8 +36,8 @@ class ValueReader {
   /// First byte of the next value, or the end.
   const char* at() const noexcept { return p_; }
 
-  /// Throws type_mismatch for the value read last.
-  [[noreturn]] void fail_type(ValueType wanted) const;
+  /// Throws type_mismatch for the value read last, which could be rounded to the type or not.
+  [[noreturn]] void fail_type(ValueType wanted, bool rounds = false) const;
 
  private:
   const Text& text_;
