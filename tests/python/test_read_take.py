@@ -142,3 +142,59 @@ def test_absent_cells_are_an_error_or_zero(tmp_path):
     assert isinstance(caught.value, dp.AbsentError)
     zeros = m.read(absent="zero")
     assert zeros.sum() == 12 and zeros[2:, 2:].sum() == 0
+
+
+def test_take_says_what_is_wrong_with_its_arguments(pair):
+    a, m = pair
+    rows = [0, 1]
+    shape = (2, a.shape[1])
+    wrong = [
+        (TypeError, "must be a NumPy array, not list", {"out": [1]}),
+        (ValueError, "the result has", {"out": np.empty((3, a.shape[1]))}),
+        (ValueError, "contiguous", {"out": np.empty(shape[::-1]).T}),
+        (ValueError, "writable", {"out": np.broadcast_to(np.float64(0), shape)}),
+        (TypeError, "integers of 8 to 64 bits", {"out": np.empty(shape, "c16")}),
+    ]
+    for kind, words, options in wrong:
+        with pytest.raises(kind, match=words):
+            m.take(rows, **options)
+    for words, bad in [("is outside the", [0, len(a)]), ("float64", [0.5]), ("'x'", "x"),
+                       ("one dimension", [[0, 1]]), ("one entry for each", np.array([True]))]:  # fmt: skip
+        with pytest.raises(IndexError, match=words):
+            m.take(bad)
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr", "coo", "auto"])
+def test_where_finds_what_numpy_finds(make, kind):
+    a = cells((37, 23), "f8")
+    a[3, 4], a[5, 6] = np.nan, -7
+    m = make(a, tile=(8, 8), kind=kind)
+    conditions = [
+        ({"above": 50}, a > 50), ({"at_least": 50.0}, a >= 50), ({"below": 3}, a < 3),
+        ({"at_most": np.float32(3)}, a <= 3), ({"equal": -7}, a == -7), ({"nan": True}, np.isnan(a)),
+        ({"between": (3, np.int8(9))}, (a >= 3) & (a <= 9)),
+    ]  # fmt: skip
+    for condition, truth in conditions:
+        hits = m.where(**condition)
+        order = np.lexsort((hits.cols, hits.rows))
+        assert np.array_equal(np.argwhere(truth), np.c_[hits.rows, hits.cols][order])
+        assert np.array_equal(hits.values, a[hits.rows, hits.cols], equal_nan=True)
+        assert m.count_where(**condition, threads=2) == truth.sum()
+        assert np.array_equal(m.rows_where(**condition), truth.any(axis=1))
+    assert m.count_where(below=3, nonzero=True) == ((a < 3) & (a != 0)).sum()
+
+
+def test_where_compares_large_integers_exactly(make):
+    m = make(np.array([[2**63, 2**63 + 1]], "u8"))
+    assert m.where(above=2**63).cols.tolist() == [1]
+    assert m.where(above=float(2**63)).cols.tolist() == [1]
+    assert m.count_where(above=-1) == 2 and m.count_where(below=2**70) == 2
+
+
+def test_where_takes_one_condition(make):
+    m = make(np.eye(3))
+    for condition in ({}, {"above": 1, "below": 2}, {"over": 1}, {"above": "1"}, {"between": 1}):
+        with pytest.raises(TypeError):
+            m.where(**condition)
+    with pytest.raises(ValueError):
+        m.where(nan=False)

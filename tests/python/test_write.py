@@ -176,3 +176,26 @@ def test_a_matrix_is_written_from_a_matrix(make, tmp_path):
     with dp.writer(tmp_path / "c.dbdf", (60, 40), "f8", sync=False) as w:
         w[10:60] = m
     assert np.array_equal(dp.open(tmp_path / "c.dbdf")[10:], a)
+
+
+def test_what_cannot_be_written_is_refused_in_words(tmp_path):
+    a = np.ones((2, 2))
+    dp.write(tmp_path / "a.dbdf", a, sync=False)
+    with pytest.raises(FileExistsError, match="overwrite=True") as caught:
+        dp.write(tmp_path / "a.dbdf", a)
+    assert isinstance(caught.value, dp.Error) and caught.value.filename.endswith("a.dbdf")
+    with pytest.raises(dp.Error, match=r"another format \(npy\)"):
+        dp.write(tmp_path / "a.npy", a)
+    with pytest.raises(TypeError, match=r"tile is a pair of integers \(rows, columns\), not 5"):
+        dp.write(tmp_path / "b.dbdf", a, tile=5)
+    with pytest.raises(TypeError, match="<U5"):
+        dp.write(tmp_path / "b.dbdf", "hello")
+
+
+def test_sparse_arrays_get_wide_tiles(make):
+    scipy = pytest.importorskip("scipy.sparse")
+    s = scipy.random_array((9000, 3000), density=0.01, format="csr", rng=0)
+    m = make(s)
+    assert m.chunks[1] == 3000 and m.file_bytes < 2 * s.nnz * 12
+    assert np.array_equal(m.sparse[[8999, 0]].toarray(), s[[8999, 0]].toarray())
+    assert make(scipy.csr_array((5, 0))).shape == (5, 0)

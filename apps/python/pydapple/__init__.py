@@ -14,6 +14,7 @@ from .errors import (
     AbsentError,
     CorruptError,
     Error,
+    ExistsError,
     InvalidArgumentError,
     InvalidIndexError,
     NotRecognisedError,
@@ -37,7 +38,7 @@ from .files import (
     verify,
 )
 from .frame import Frame
-from .matrix import Matrix, SparseView, Stats, Strip
+from .matrix import Hits, Matrix, SparseView, Stats, Strip
 from .write import FrameWriter, MatrixWriter, frame_writer, write, writer
 
 __version__ = "0.2.0"
@@ -47,9 +48,11 @@ __all__ = [
     "Block",
     "CorruptError",
     "Error",
+    "ExistsError",
     "FormatInfo",
     "Frame",
     "FrameWriter",
+    "Hits",
     "InvalidArgumentError",
     "InvalidIndexError",
     "Matrix",

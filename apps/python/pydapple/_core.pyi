@@ -192,6 +192,10 @@ def read_arrow(capsule: Any, /) -> list[tuple[str, NDArray[Any]]]: ...
 def multiply(
     matrix: Matrix, x: NDArray[np.float64], transposed: bool, threads: int, /
 ) -> NDArray[np.float64]: ...
+def find(
+    matrix: Matrix, what: str, name: str, low: Any, high: Any, absent_zero: bool, nonzero: bool,
+    threads: int, /,
+) -> Any: ...  # fmt: skip
 def stats(
     object: Object, axis: int, absent_zero: bool, threads: int, /
 ) -> tuple[NDArray[Any], ...]: ...

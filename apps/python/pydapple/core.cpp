@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   pydapple::bind_matrix(m);
   pydapple::bind_block(m);
   pydapple::bind_products(m);
+  pydapple::bind_search(m);
   pydapple::bind_frame(m);
   pydapple::bind_arrow_export(m);
   pydapple::bind_arrow_import(m);

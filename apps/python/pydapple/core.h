@@ -16,6 +16,7 @@
 #include "dapple/convert.h"
 #include "dapple/error.h"
 #include "dapple/frame.h"
+#include "dapple/gather.h"
 #include "dapple/matrix.h"
 #include "dapple/open.h"
 #include "dapple/product.h"
@@ -53,7 +54,7 @@ class Handle {
 
  protected:
   void require_open() const {
-    if (!object_) throw nb::value_error("it was closed");
+    if (!object_) throw nb::value_error("the matrix or frame is closed");
   }
   std::shared_ptr<const dapple::BlockedObject> object_;
 };
@@ -139,6 +140,7 @@ void bind_frame(nb::module_& m);
 void bind_matrix(nb::module_& m);
 void bind_products(nb::module_& m);
 void bind_options(nb::module_& m);
+void bind_search(nb::module_& m);
 void bind_writer(nb::module_& m);
 
 }  // namespace pydapple

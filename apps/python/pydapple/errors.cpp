@@ -1,4 +1,5 @@
 // dapple::Error as a Python exception: errors.py has the classes, and the function that picks one.
+#include <cerrno>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@ namespace {
 
 /// What the system said, as errno; 0 if it was not the system. Messages end in its words.
 int errno_of(const dapple::Error& error) {
+  if (error.remedy() == dapple::Remedy::overwrite) return EEXIST;
   if (error.code() != dapple::Errc::io) return 0;
   constexpr int most = 133;
   const std::string_view detail = error.detail();

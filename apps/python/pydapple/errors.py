@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any
 
@@ -34,7 +35,7 @@ class Error(Exception):
         return f"{file}{byte}{self.detail}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if isinstance(self, OSError):  # its class may have no name that pickle could find
+        if isinstance(self, SystemRefusedError):  # pickle may not find its class
             return from_code, (self.code, self.detail, self.file, self.offset, self.errno or 0)
         return _restore, (type(self), self.detail, self.file, self.offset)
 
@@ -93,6 +94,10 @@ class InvalidArgumentError(Error, ValueError):
     code = "invalid_argument"
 
 
+class ExistsError(InvalidArgumentError, FileExistsError):
+    """The file is there already, and `overwrite` is False."""
+
+
 class StaleError(Error, ValueError):
     """The file, or the index beside it, is no longer the one that it was."""
 
@@ -135,10 +140,13 @@ def from_code(code: str, detail: str, file: str, offset: int | None, number: int
         error = _system_class(number)(number, os.strerror(number), file or None)
         error.detail, error.file, error.offset = detail, file, offset
         return error
-    return _restore(_CLASSES.get(code, Error), detail, file, offset)
+    kind = ExistsError if number == errno.EEXIST else _CLASSES.get(code, Error)
+    return _restore(kind, detail, file, offset)
 
 
 def _restore(kind: type[Error], detail: str, file: str, offset: int | None) -> Error:
-    error = kind(detail)
+    error = kind(errno.EEXIST, detail) if kind is ExistsError else kind(detail)
+    if isinstance(error, ExistsError):
+        error.filename = file or None
     error.detail, error.file, error.offset = detail, file, offset
     return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,9 +98,20 @@ def csr_of(arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> csr_array:
     """(data, indices, indptr) that dapple made, and so need no checks, as a csr_array."""
     from scipy.sparse import csr_array
 
-    made = csr_array(arrays, shape=shape, copy=False)
+    # The constructor checks the arrays again, which takes as long as gathering a batch of rows.
+    made = csr_array.__new__(csr_array)
+    made.__dict__.update(_empty_csr(), _shape=shape)
+    made.data, made.indices, made.indptr = arrays
     made.has_canonical_format = True
     return made
+
+
+@cache
+def _empty_csr() -> dict[str, Any]:
+    """What a csr_array is made of, whatever the release of SciPy."""
+    from scipy.sparse import csr_array
+
+    return dict(vars(csr_array((1, 1))))
 
 
 def _sparse_rows(matrix: _core.Matrix, rows: Positions, cols: range) -> csr_array:

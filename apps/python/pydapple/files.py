@@ -297,6 +297,12 @@ def index(path: Path, *, progress: Progress = None, **options: Any) -> str | Non
     return None if made is None else os.fspath(made)
 
 
+def format_of_name(path: Path) -> str | None:
+    """The format whose files are named like this one; None where none is."""
+    ending = os.path.splitext(os.fsdecode(path))[1]
+    return next((one.name for one in formats() if ending in one.extensions), None)
+
+
 def formats() -> list[FormatInfo]:
     """Every format that dapple knows."""
     return [

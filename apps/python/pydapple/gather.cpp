@@ -18,19 +18,21 @@ using dapple::Region;
 using dapple::ValueType;
 
 // Rows gathered, or stored values decoded, between two looks at signals.
-constexpr std::size_t kRowsAtOnce = 4096;
+constexpr std::size_t kRowsAtOnce = 1 << 16;
 constexpr double kEntriesAtOnce = 1 << 24;
 
-/// Calls take(rows, first) for the longest runs of rows that follow each other; `first` is the
-/// place of a run in `rows`.
+/// Calls take(rows) without the GIL, for some rows after the others.
 template <class F>
-void for_each_run(std::span<const std::int64_t> rows, const F& take) {
-  for (std::size_t i = 0; i < rows.size();) {
-    std::size_t n = 1;
-    while (i + n < rows.size() && rows[i + n] == rows[i + n - 1] + 1) ++n;
-    const auto begin = static_cast<std::uint64_t>(rows[i]);
-    take(Range{begin, begin + n}, i);
-    i += n;
+void for_each_part(std::span<const std::int64_t> rows, const F& take) {
+  // Positions are not negative, so that both types hold them alike.
+  const std::span<const std::uint64_t> all(reinterpret_cast<const std::uint64_t*>(rows.data()),
+                                           rows.size());
+  for (std::size_t done = 0; done < all.size(); done += kRowsAtOnce) {
+    {
+      nb::gil_scoped_release release;
+      take(all.subspan(done, std::min(kRowsAtOnce, all.size() - done)));
+    }
+    check_signals();
   }
 }
 
@@ -121,18 +123,17 @@ ArrayTarget::ArrayTarget(nb::handle out, std::uint64_t rows, std::uint64_t cols)
 
 void gather_rows(const dapple::Matrix& matrix, std::span<const std::int64_t> rows, Range cols,
                  const ArrayTarget& out) {
-  const std::size_t row_bytes = out.row_stride * dapple::size_of(out.type);
-  for (std::size_t done = 0; done < rows.size(); done += kRowsAtOnce) {
-    const auto some = rows.subspan(done, std::min(kRowsAtOnce, rows.size() - done));
-    {
-      nb::gil_scoped_release release;
-      for_each_run(some, [&](Range run, std::size_t first) {
-        read_cells(matrix, {run, cols}, out.data + (done + first) * row_bytes, out.row_stride,
-                   out.type, {});
-      });
-    }
-    check_signals();
-  }
+  dapple::visit_type(out.type, [&](auto tag) {
+    using T = decltype(tag);
+    auto* to = reinterpret_cast<T*>(out.data);
+    for_each_part(rows, [&](std::span<const std::uint64_t> part) {
+      if (cols.size() != 0) {
+        const std::size_t size = (part.size() - 1) * out.row_stride + cols.size();
+        dapple::gather_rows(matrix, part, std::span<T>(to, size), out.row_stride, {.cols = cols});
+      }
+      to += part.size() * out.row_stride;
+    });
+  });
 }
 
 nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
@@ -140,16 +141,11 @@ nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t
   return dapple::visit_type(matrix.value_type(), [&](auto tag) {
     using T = decltype(tag);
     CsrParts<T> parts(cols.size());
-    for (std::size_t done = 0; done < rows.size(); done += kRowsAtOnce) {
-      {
-        nb::gil_scoped_release release;
-        for_each_run(rows.subspan(done, std::min(kRowsAtOnce, rows.size() - done)),
-                     [&](Range run, std::size_t) {
-                       parts.add(matrix.read_csr<T>({run, cols}));
-                     });
-      }
-      check_signals();
-    }
+    for_each_part(rows, [&](std::span<const std::uint64_t> part) {
+      dapple::Csr<T> made;
+      dapple::gather_csr(matrix, part, made, {.cols = cols});
+      parts.add(std::move(made));
+    });
     return parts.finish();
   });
 }

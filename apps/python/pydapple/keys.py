@@ -54,7 +54,7 @@ def positions(key: Any, extent: int, axis: str) -> Positions:
     array = np.asarray(key)
     if array.size == 0 and array.ndim == 1 and not isinstance(key, np.ndarray):
         array = array.astype(np.int64)
-    if array.ndim != 1:
+    if array.ndim != 1 and array.dtype.kind in "iub":
         raise InvalidIndexError(
             f"an array that picks {axis}s must have one dimension, and this one has {array.ndim}"
         )
@@ -68,14 +68,16 @@ def positions(key: Any, extent: int, axis: str) -> Positions:
     if array.dtype.kind not in "iu":
         raise InvalidIndexError(
             f"{axis}s are picked by integers, slices, or one array of integers or Booleans, "
-            f"not by {array.dtype}"
+            f"not by {key!r}"
+            if array.ndim == 0
+            else f"an array of {array.dtype} picks no {axis}s; make it integers or Booleans"
         )
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
-        raise OutOfRangeError(f"{axis} {array.max()} is outside the {extent}")
+        raise OutOfRangeError(f"{axis} {array.max()} is outside the {extent} {axis}s")
     index = array.astype(np.int64)
-    outside = (index < -extent) | (index >= extent)
-    if outside.any():
-        raise OutOfRangeError(f"{axis} {index[outside][0]} is outside the {extent}")
+    if len(index) and not (index.min() >= -extent and index.max() < extent):
+        outside = (index < -extent) | (index >= extent)
+        raise OutOfRangeError(f"{axis} {index[outside][0]} is outside the {extent} {axis}s")
     index[index < 0] += extent
     return index
 
@@ -89,7 +91,7 @@ def pick(key: Any, extent: int, axis: str) -> Pick:
     index = _integer(key)
     if index is not None:
         if not -extent <= index < extent:
-            raise OutOfRangeError(f"{axis} {index} is outside the {extent}")
+            raise OutOfRangeError(f"{axis} {index} is outside the {extent} {axis}s")
         index %= extent
         return Pick(range(index, index + 1), drop=True)
     if isinstance(key, range):
@@ -145,7 +147,7 @@ def span(part: Any, extent: int, axis: str) -> range:
         raise InvalidIndexError(f"{axis}s are read without a step; m[...] and m.take allow one")
     if part.start < 0 or part.stop > extent:
         raise OutOfRangeError(
-            f"{axis}s {part.start} to {part.stop} are not all inside the {extent}"
+            f"{axis}s {part.start} to {part.stop} are not all inside the {extent} {axis}s"
         )
     return part if part else range(part.start, part.start)
 

@@ -43,6 +43,17 @@ class Stats(NamedTuple):
     var: Any
 
 
+class Hits(NamedTuple):
+    """What `Matrix.where` finds: one entry of each array for a cell."""
+
+    rows: NDArray[np.int64]
+    cols: NDArray[np.int64]
+    values: NDArray[Any]
+
+
+_CONDITIONS = {"above", "at_least", "below", "at_most", "equal", "between", "nan"}
+
+
 class Matrix(Opened, _core.Matrix):
     """A matrix in a file, as `pydapple.open` gives it.
 
@@ -141,7 +152,7 @@ class Matrix(Opened, _core.Matrix):
             kind = self.dtype if dtype is None else _core.checked_dtype(dtype)
             out = np.empty((len(down), len(across)), kind)
         elif dtype is not None and np.dtype(dtype) != out.dtype:
-            raise InvalidArgumentError(f"out is of {out.dtype}, and dtype says {np.dtype(dtype)}")
+            raise InvalidArgumentError(f"out is of {out.dtype}, but dtype is {np.dtype(dtype)}")
         self._read(down.start, down.stop, across.start, across.stop, out, is_zero(absent), threads)
         return out
 
@@ -169,9 +180,11 @@ class Matrix(Opened, _core.Matrix):
         down = Pick(keys.positions(rows, self.shape[0], "row"))
         across = keys.pick(slice(None) if cols is None else cols, self.shape[1], "column")
         across = Pick(across.of)
+        if out is not None and not isinstance(out, np.ndarray):
+            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
         if out is not None and out.shape != (len(down), len(across)):
             raise InvalidArgumentError(
-                f"out has the shape {out.shape}, and the result ({len(down)}, {len(across)})"
+                f"out has the shape {out.shape}, but the result has {(len(down), len(across))}"
             )
         taken: NDArray[Any] = fetch.dense(self, down, across, out)
         return taken if out is None else out
@@ -268,6 +281,63 @@ class Matrix(Opened, _core.Matrix):
         parts = _core.stats(self, -1 if axis is None else axis % 2, is_zero(absent), threads)
         return Stats(*(part[0] if axis is None else part for part in parts))
 
+    def where(
+        self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any
+    ) -> Hits:
+        """Find the cells whose value meets one condition: ``m.where(above=0.5)``.
+
+        Cells that are not stored are zeros like others: a condition that holds for zero finds
+        them all, unless `nonzero` says otherwise. NaN meets no condition but ``nan=True``. Bounds
+        are compared exactly. Blocks whose kind or type rules out every match are not read.
+
+        Args:
+            nonzero: only cells that are not zero.
+            absent: whether cells that no block covers are an error, or zero.
+            condition: one of ``above=x``, ``at_least=x``, ``below=x``, ``at_most=x``,
+                ``equal=x``, ``between=(low, high)`` (both included) and ``nan=True``.
+
+        Returns:
+            The arrays (rows, cols, values), row by row of one block after the other. O(stored
+            values), and O(cells) where zeros are found.
+        """
+        return Hits(*self._find("cells", condition, nonzero, absent, 1))
+
+    def count_where(
+        self, *, nonzero: bool = False, absent: Absent = "error", threads: int = 1,
+        **condition: Any,
+    ) -> int:  # fmt: skip
+        """How many cells meet a condition; arguments as of `where`. O(stored values)."""
+        return int(self._find("count", condition, nonzero, absent, threads))
+
+    def rows_where(
+        self, *, nonzero: bool = False, absent: Absent = "error", threads: int = 1,
+        **condition: Any,
+    ) -> NDArray[np.bool_]:  # fmt: skip
+        """For each row whether a cell of it meets a condition: ``m[m.rows_where(nan=True)]``."""
+        found: NDArray[Any] = self._find("rows", condition, nonzero, absent, threads)
+        return found.view(np.bool_)
+
+    def _find(
+        self, what: str, condition: dict[str, Any], nonzero: bool, absent: Absent, threads: int
+    ) -> Any:
+        if len(condition) != 1 or not condition.keys() <= _CONDITIONS:
+            raise TypeError(
+                f"one condition is needed out of {', '.join(sorted(_CONDITIONS))}; "
+                f"given: {', '.join(condition) or 'none'}"
+            )
+        ((name, bound),) = condition.items()
+        if name == "nan" and bound is not True:
+            raise InvalidArgumentError("nan=True is the only condition on NaN")
+        try:
+            low, high = bound if name == "between" else (bound, bound)
+            low, high = (x.item() if isinstance(x, np.generic) else x for x in (low, high))
+            if not all(isinstance(x, (int, float)) for x in (low, high)):
+                raise TypeError
+        except (TypeError, ValueError):
+            wanted = "two numbers (low, high)" if name == "between" else "a number"
+            raise TypeError(f"{name} takes {wanted}, not {bound!r}") from None
+        return _core.find(self, what, name, low, high, is_zero(absent), nonzero, threads)
+
     def spy(self, ax: Any = None) -> Any:
         """Draw which tiles hold how much, with matplotlib; gives the axes."""
         from .picture import spy
@@ -359,4 +429,4 @@ def is_zero(absent: Absent) -> bool:
     return absent == "zero"
 
 
-__all__ = ["Matrix", "SparseView", "Stats", "Strip"]
+__all__ = ["Hits", "Matrix", "SparseView", "Stats", "Strip"]

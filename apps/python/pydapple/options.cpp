@@ -113,12 +113,21 @@ void make_open_options(dapple::OpenOptions* self, std::optional<std::string> for
   new (self) dapple::OpenOptions(std::move(options));
 }
 
-void make_write_options(dapple::WriteOptions* self,
-                        std::optional<std::pair<std::uint32_t, std::uint32_t>> tile,
-                        const std::string& kind, bool narrow, std::uint32_t align, bool plain,
-                        bool overwrite, bool sync) {
+std::optional<dapple::TileShape> tile_of(nb::handle tile) {
+  if (tile.is_none()) return std::nullopt;
+  std::pair<std::uint32_t, std::uint32_t> shape;
+  if (!nb::try_cast(tile, shape)) {
+    const std::string message =
+        std::string("tile is a pair of integers (rows, columns), not ") + nb::repr(tile).c_str();
+    throw nb::type_error(message.c_str());
+  }
+  return dapple::TileShape{shape.first, shape.second};
+}
+
+void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::string& kind,
+                        bool narrow, std::uint32_t align, bool plain, bool overwrite, bool sync) {
   dapple::WriteOptions options;
-  if (tile) options.tile = dapple::TileShape{tile->first, tile->second};
+  options.tile = tile_of(tile);
   options.kind = choose<dapple::KindChoice>("kind", kind,
                                             {{"auto", dapple::KindChoice::automatic},
                                              {"dense", dapple::KindChoice::dense},

@@ -298,7 +298,8 @@ def write(
         data: a NumPy array of two dimensions, a SciPy sparse array, a `Matrix` or `Frame`, a pandas
             or polars DataFrame, a structured array, a mapping from labels to arrays, or anything
             with ``__arrow_c_stream__``.
-        tile: rows and columns of a tile; if not given, about 512 KiB.
+        tile: rows and columns of a tile; if not given, tiles of about 512 KiB, wide ones for sparse
+            data.
         kind: ``"auto"`` picks for each tile what takes the fewest bytes; or ``"dense"``, ``"csr"``,
             ``"coo"``.
         narrow: store tiles in a smaller dtype where every bit comes back.
@@ -311,8 +312,14 @@ def write(
 
     Raises:
         TypeError: the data, or a column of it, holds no numbers.
-        FileExistsError, InvalidArgumentError: the file exists and `overwrite` is False.
+        FileExistsError: the file exists and `overwrite` is False.
     """
+    other = files.format_of_name(path)
+    if other not in (None, "dbdf"):
+        raise InvalidArgumentError(
+            f"{os.fsdecode(path)} is the name of a file of another format ({other}), and write "
+            "makes DAPHNE binary files (.dbdf); pydapple.convert makes others of them"
+        )
     options: dict[str, Any] = {
         "tile": tile, "kind": kind, "narrow": narrow, "align": align, "plain": plain,
         "overwrite": overwrite, "sync": sync,
@@ -325,10 +332,13 @@ def write(
             return _write_table(path, table, threads, options, report)
         if not _is_sparse(data):
             data = np.asarray(data)
+            _cell_dtype(data.dtype)
             if data.ndim != 2:
                 raise InvalidArgumentError(
                     f"a matrix has 2 dimensions, and this array has {data.ndim}; reshape it first"
                 )
+        elif tile is None:
+            options["tile"] = _sparse_tile(data)
         with writer(
             path, data.shape, data.dtype, threads=threads, sparse=_is_sparse(data), **options
         ) as made:
@@ -337,6 +347,15 @@ def write(
             else:
                 _put_bands(made, data, report)
         return made.finish()
+
+
+def _sparse_tile(data: Any) -> tuple[int, int]:
+    """Wide tiles of about 512 KiB as they are stored: a row is then in few of them."""
+    rows, cols = data.shape
+    across = min(cols, 1 << 16)
+    row_bytes = (data.dtype.itemsize + 4) * data.nnz * across / max(1, rows * cols)
+    down = min(rows, 1 << 16, int((1 << 19) / max(row_bytes, 8)))
+    return max(1, down), max(1, across)
 
 
 def _put_bands(made: MatrixWriter, data: NDArray[Any], report: Any) -> None:

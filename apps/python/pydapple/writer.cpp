@@ -72,13 +72,13 @@ class Writer {
   bool open() const noexcept { return writer_ != nullptr; }
   void abort() noexcept { writer_.reset(); }
   dapple::TileWriter& tiles() const {
-    if (!writer_) throw nb::value_error("the writer was closed");
+    if (!writer_) throw nb::value_error("the writer is closed");
     return *writer_;
   }
 
   nb::object finish() {
     const std::shared_ptr<dapple::TileWriter> writer = std::move(writer_);
-    if (!writer) throw nb::value_error("the writer was closed");
+    if (!writer) throw nb::value_error("the writer is closed");
     const auto summary = [&] {
       nb::gil_scoped_release release;
       return writer->finish();
