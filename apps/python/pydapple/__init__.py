@@ -39,6 +39,7 @@ from .files import (
 )
 from .frame import Frame
 from .matrix import Hits, Matrix, SparseView, Stats, Strip
+from .meanings import Meaning
 from .write import FrameWriter, MatrixWriter, frame_writer, write, writer
 
 __version__ = "0.2.0"
@@ -57,6 +58,7 @@ __all__ = [
     "InvalidIndexError",
     "Matrix",
     "MatrixWriter",
+    "Meaning",
     "NotRecognisedError",
     "OutOfRangeError",
     "RepairReport",

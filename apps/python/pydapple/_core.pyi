@@ -1,6 +1,7 @@
 """The extension: what the modules of the package are built on. Use those, not this."""
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 Counts = dict[str, int]
 Summary = tuple[Counts, int]
 Tiling = tuple[tuple[int, int], tuple[int, int]]
+Described = tuple[str, str, bool, str, int | None, "Words | None"]
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 class OpenOptions:
@@ -137,9 +139,15 @@ class Matrix(Object):
     ) -> None: ...
     def _take_csr(self, rows: NDArray[np.int64], col_begin: int, col_end: int, /) -> Rows: ...
 
+class Words:
+    def __init__(self, words: Iterable[str], /) -> None: ...
+    def __len__(self) -> int: ...
+    def tolist(self) -> list[str]: ...
+    def look_up(self, codes: NDArray[Any], /) -> NDArray[Any]: ...
+
 class Frame(Object):
     def __init__(self, other: Frame, /) -> None: ...
-    def _columns(self) -> list[tuple[str, np.dtype[Any]]]: ...
+    def _columns(self) -> list[tuple[str, np.dtype[Any], Described]]: ...
     def _texts(self) -> list[tuple[str, str, int, bool]]: ...
     def _read_columns(
         self, begin: int, end: int, cols: list[int], arrays: list[NDArray[Any]],
@@ -164,7 +172,8 @@ def open(path: str | os.PathLike[str], options: OpenOptions, /) -> Matrix | Fram
 def convert(
     handle: Object, out: str | os.PathLike[str], rows: tuple[int, int] | None,
     cols: list[int] | None, to: str, dtype: Any, allow_loss: bool, absent_zero: bool,
-    threads: int, write: WriteOptions, drop_labels: bool, deflate: bool, progress: Any,
+    threads: int, write: WriteOptions, drop_labels: bool, deflate: bool,
+    stored_numbers: bool, progress: Any,
 ) -> Summary: ...  # fmt: skip
 def verify(
     path: str | os.PathLike[str], payload: bool, options: OpenOptions, progress: Any
@@ -184,11 +193,16 @@ def create_matrix(
     sparse: bool, /,
 ) -> Writer: ...  # fmt: skip
 def create_frame(
-    path: str | os.PathLike[str], rows: int, columns: list[tuple[bytes, Any]],
+    path: str | os.PathLike[str], rows: int, columns: list[tuple[bytes, Any, tuple[Any, ...]]],
     options: WriteOptions, /,
 ) -> Writer: ...  # fmt: skip
-def arrow_stream(frame: Frame, /) -> Any: ...
-def read_arrow(capsule: Any, /) -> list[tuple[str, NDArray[Any]]]: ...
+def arrow_stream(frame: Frame, names: list[str] | None = ...) -> Any: ...
+def read_arrow(
+    capsule: Any, /
+) -> list[tuple[str, NDArray[Any], NDArray[np.uint8] | None, Described]]: ...
+def encode_words(
+    texts: Iterable[Any], missing: NDArray[np.uint8], /
+) -> tuple[NDArray[np.uint32], Words]: ...
 def multiply(
     matrix: Matrix, x: NDArray[np.float64], transposed: bool, threads: int, /
 ) -> NDArray[np.float64]: ...

@@ -2,10 +2,18 @@
 // batches for as long as it likes; the stream itself keeps the file mapped. No Python in here but
 // where the capsule is made: consumers may call from any thread, with the GIL or without.
 #include <cerrno>
+#include <cstring>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrow_abi.h"
 #include "core.h"
@@ -15,6 +23,9 @@ namespace pydapple {
 namespace {
 
 using dapple::Array;
+using dapple::Meaning;
+using dapple::MeaningKind;
+using dapple::TimeUnit;
 using dapple::ValueType;
 
 constexpr std::uint64_t kBatchRows = 1 << 16;
@@ -61,18 +72,50 @@ void append_utf8(std::string& out, std::string_view text) {
   }
 }
 
-/// A column of the stream: one of the frame's, or one of its text columns.
-struct Column {
-  bool text;
-  std::uint64_t number;
-  ValueType type;
-  std::string name;
+/// Text as Arrow has it: the bytes of all, and where each ends.
+struct Texts {
+  Array<std::int64_t> offsets;
+  std::string bytes;
 };
+
+/// A column of the stream: one of the frame's, or one that its format shows as text only.
+struct Column {
+  bool shown = false;
+  std::uint64_t number = 0;
+  ValueType type = ValueType::u8;
+  Meaning meaning{};
+  std::string name{};
+  std::shared_ptr<const Texts> words{};  // of a category
+
+  bool is_date() const noexcept {
+    return meaning.kind == MeaningKind::timestamp && meaning.unit == TimeUnit::day;
+  }
+};
+
+std::string format_of(const Column& column) {
+  constexpr const char* units = "ssmun";  // Arrow has no durations in days
+  const Meaning& meaning = column.meaning;
+  const char unit = units[static_cast<std::size_t>(meaning.unit)];
+  switch (meaning.kind) {
+    case MeaningKind::number:
+    case MeaningKind::category:
+      return column.shown ? "U" : format_of(column.type);
+    case MeaningKind::boolean:
+      return "b";
+    case MeaningKind::timestamp:
+      return column.is_date() ? "tdD" : std::string("ts") + unit + ":" + meaning.zone;
+    case MeaningKind::duration:
+      return std::string("tD") + unit;
+    case MeaningKind::text:
+      return "U";
+  }
+  return {};
+}
 
 // Schemas.
 
 struct SchemaData {
-  std::string name;
+  std::string name, format;
   std::vector<ArrowSchema> children;
   std::vector<ArrowSchema*> pointers;
 };
@@ -81,15 +124,23 @@ void release_schema(ArrowSchema* schema) {
   for (std::int64_t k = 0; k < schema->n_children; ++k) {
     if (schema->children[k]->release != nullptr) schema->children[k]->release(schema->children[k]);
   }
+  if (schema->dictionary != nullptr) {
+    if (schema->dictionary->release != nullptr) schema->dictionary->release(schema->dictionary);
+    delete schema->dictionary;
+  }
   delete static_cast<SchemaData*>(schema->private_data);
   schema->release = nullptr;
 }
 
-ArrowSchema make_schema(const char* format, std::unique_ptr<SchemaData> data) {
+constexpr std::int64_t kOrdered = 1, kNullable = 2;
+
+ArrowSchema make_schema(std::string format, std::unique_ptr<SchemaData> data) {
   for (ArrowSchema& child : data->children) data->pointers.push_back(&child);
+  data->format = std::move(format);
   ArrowSchema out{};
-  out.format = format;
+  out.format = data->format.c_str();
   out.name = data->name.c_str();
+  out.flags = kNullable;
   out.n_children = static_cast<std::int64_t>(data->children.size());
   out.children = data->pointers.data();
   out.release = release_schema;
@@ -101,8 +152,10 @@ ArrowSchema make_schema(const char* format, std::unique_ptr<SchemaData> data) {
 
 struct ArrayData {
   Array<std::byte> values;
-  Array<std::int64_t> offsets;
-  std::string text;
+  Array<std::uint8_t> valid;  // bits; none where nothing is missing
+  std::int64_t nulls = 0;
+  std::shared_ptr<const Texts> texts;
+  std::shared_ptr<const Texts> words;
   std::vector<const void*> buffers;
   std::vector<ArrowArray> children;
   std::vector<ArrowArray*> pointers;
@@ -112,14 +165,30 @@ void release_array(ArrowArray* array) {
   for (std::int64_t k = 0; k < array->n_children; ++k) {
     if (array->children[k]->release != nullptr) array->children[k]->release(array->children[k]);
   }
+  if (array->dictionary != nullptr) {
+    if (array->dictionary->release != nullptr) array->dictionary->release(array->dictionary);
+    delete array->dictionary;
+  }
   delete static_cast<ArrayData*>(array->private_data);
   array->release = nullptr;
+}
+
+ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data);
+
+/// Words that any number of batches share.
+ArrowArray make_words(const std::shared_ptr<const Texts>& words) {
+  auto data = std::make_unique<ArrayData>();
+  data->texts = words;
+  data->buffers = {nullptr, words->offsets.data(), words->bytes.data()};
+  return make_array(words->offsets.size() - 1, std::move(data));
 }
 
 ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data) {
   for (ArrowArray& child : data->children) data->pointers.push_back(&child);
   ArrowArray out{};
   out.length = static_cast<std::int64_t>(rows);
+  out.null_count = data->nulls;
+  if (data->words) out.dictionary = new ArrowArray(make_words(data->words));
   out.n_buffers = static_cast<std::int64_t>(data->buffers.size());
   out.n_children = static_cast<std::int64_t>(data->children.size());
   out.buffers = data->buffers.data();
@@ -133,14 +202,23 @@ ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data) {
 
 class Stream {
  public:
-  explicit Stream(std::shared_ptr<const dapple::Frame> frame) : frame_(std::move(frame)) {
+  /// The columns are called by `names`, if there are some.
+  Stream(std::shared_ptr<const dapple::Frame> frame, std::vector<std::string> names)
+      : frame_(std::move(frame)) {
     const auto texts = frame_->text_columns();
     std::size_t text = 0;
     for (std::uint64_t col = 0; col <= frame_->cols(); ++col) {
       for (; text < texts.size() && texts[text].before <= col; ++text) {
-        if (texts[text].readable) add({true, text, ValueType::u8, {}}, texts[text].label);
+        if (texts[text].readable) add({.shown = true, .number = text}, texts[text].label);
       }
-      if (col < frame_->cols()) add({false, col, frame_->column_type(col), {}}, frame_->label(col));
+      if (col == frame_->cols()) break;
+      const dapple::Column& info = frame_->column_info(col);
+      Column column{.number = col, .type = info.value_type, .meaning = info.meaning};
+      if (info.meaning.kind == MeaningKind::category) column.words = texts_of(*info.meaning.words);
+      add(std::move(column), info.label);
+    }
+    for (std::size_t k = 0; k < names.size() && k < columns_.size(); ++k) {
+      columns_[k].name = std::move(names[k]);
     }
   }
 
@@ -149,8 +227,12 @@ class Stream {
     for (const Column& column : columns_) {
       auto child = std::make_unique<SchemaData>();
       child->name = column.name;
-      data->children.push_back(
-          make_schema(column.text ? "U" : format_of(column.type), std::move(child)));
+      ArrowSchema made = make_schema(format_of(column), std::move(child));
+      if (column.words) {
+        made.dictionary = new ArrowSchema(make_schema("U", std::make_unique<SchemaData>()));
+        if (column.meaning.ordered) made.flags |= kOrdered;
+      }
+      data->children.push_back(made);
     }
     return make_schema("+s", std::move(data));
   }
@@ -164,7 +246,7 @@ class Stream {
     std::vector<dapple::ColumnBuffer> buffers;
     for (const Column& column : columns_) {
       auto part = std::make_unique<ArrayData>();
-      if (column.text) {
+      if (column.shown) {
         read_text(column, range, *part);
       } else {
         part->values.reset(rows * dapple::size_of(column.type));
@@ -175,6 +257,11 @@ class Stream {
       parts.push_back(std::move(part));
     }
     frame_->read_rows(range, buffers);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      if (columns_[k].shown || is_number(columns_[k])) continue;
+      dapple::visit_type(columns_[k].type,
+                         [&](auto tag) { describe<decltype(tag)>(columns_[k], rows, *parts[k]); });
+    }
     auto batch = std::make_unique<ArrayData>();
     batch->buffers = {nullptr};
     for (auto& part : parts) batch->children.push_back(make_array(rows, std::move(part)));
@@ -190,15 +277,139 @@ class Stream {
     columns_.push_back(std::move(column));
   }
 
+  static bool is_number(const Column& column) noexcept {
+    return column.meaning.kind == MeaningKind::number && !column.meaning.missing;
+  }
+
+  static std::shared_ptr<const Texts> texts_of(const dapple::Dictionary& words) {
+    auto out = std::make_shared<Texts>();
+    out->offsets.reset(words.size() + 1);
+    out->offsets[0] = 0;
+    for (std::uint64_t i = 0; i < words.size(); ++i) {
+      append_utf8(out->bytes, words[i]);
+      out->offsets[i + 1] = static_cast<std::int64_t>(out->bytes.size());
+    }
+    return out;
+  }
+
   void read_text(const Column& column, dapple::Range rows, ArrayData& out) const {
-    out.offsets.reset(rows.size() + 1);
-    std::int64_t* offset = out.offsets.data();
+    auto texts = std::make_shared<Texts>();
+    texts->offsets.reset(rows.size() + 1);
+    std::int64_t* offset = texts->offsets.data();
     *offset = 0;
     frame_->read_text(column.number, rows, [&](std::uint64_t, std::string_view text) {
-      append_utf8(out.text, text);
-      *++offset = static_cast<std::int64_t>(out.text.size());
+      append_utf8(texts->bytes, text);
+      *++offset = static_cast<std::int64_t>(texts->bytes.size());
     });
-    out.buffers = {nullptr, out.offsets.data(), out.text.data()};
+    set_texts(out, std::move(texts));
+  }
+
+  static void set_texts(ArrayData& out, std::shared_ptr<const Texts> texts) {
+    out.buffers = {out.valid.size() != 0 ? out.valid.data() : nullptr, texts->offsets.data(),
+                   texts->bytes.data()};
+    out.texts = std::move(texts);
+  }
+
+  /// Turns stored values into what Arrow wants of the column's meaning.
+  template <class T>
+  static void describe(const Column& column, std::uint64_t rows, ArrayData& out) {
+    auto* const values = reinterpret_cast<T*>(out.values.data());
+    const Meaning& meaning = column.meaning;
+    if (meaning.missing) {
+      using Bits = std::conditional_t<
+          sizeof(T) == 1, std::uint8_t,
+          std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                             std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+      const auto missing = static_cast<Bits>(*meaning.missing);
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        Bits bits;
+        std::memcpy(&bits, values + row, sizeof bits);
+        if (bits != missing) continue;
+        if (out.valid.size() == 0) {
+          out.valid.reset((rows + 7) / 8);
+          std::memset(out.valid.data(), 0xFF, out.valid.size());
+        }
+        out.valid[row / 8] = static_cast<std::uint8_t>(out.valid[row / 8] & ~(1U << row % 8));
+        values[row] = T{};
+        ++out.nulls;
+      }
+      if (out.nulls != 0) out.buffers[0] = out.valid.data();
+    }
+    if constexpr (std::is_integral_v<T>) {
+      if (meaning.kind == MeaningKind::boolean) to_bits(values, rows, out);
+      if (meaning.has_words()) to_words(column, values, rows, out);
+      if (meaning.has_time() && meaning.unit == TimeUnit::day) {
+        days(column, values, rows, out);
+      }
+    }
+  }
+
+  static bool is_valid(const ArrayData& out, std::uint64_t row) noexcept {
+    return out.valid.size() == 0 || (out.valid[row / 8] >> row % 8 & 1) != 0;
+  }
+
+  [[noreturn]] static void fail(const Column& column, const char* what) {
+    throw dapple::Error(dapple::Errc::corrupt, "column '" + column.name + "' holds " + what);
+  }
+
+  template <class T>
+  static void to_bits(const T* values, std::uint64_t rows, ArrayData& out) {
+    Array<std::byte> bits((rows + 7) / 8);
+    std::memset(bits.data(), 0, bits.size());
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      if (values[row] != 0) bits[row / 8] |= static_cast<std::byte>(1U << row % 8);
+    }
+    out.values = std::move(bits);
+    out.buffers[1] = out.values.data();
+  }
+
+  /// Of a category the places of its words, of text the words themselves.
+  template <class T>
+  static void to_words(const Column& column, T* codes, std::uint64_t rows, ArrayData& out) {
+    const dapple::Dictionary& words = *column.meaning.words;
+    const bool text = column.meaning.kind == MeaningKind::text;
+    auto texts = text ? std::make_shared<Texts>() : nullptr;
+    if (text) {
+      texts->offsets.reset(rows + 1);
+      texts->offsets[0] = 0;
+    }
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      const auto code = static_cast<std::uint64_t>(codes[row]);
+      if (is_valid(out, row)) {
+        if (code == 0 || code > words.size()) fail(column, "a code without a word");
+        codes[row] = static_cast<T>(code - 1);
+        if (text) append_utf8(texts->bytes, words[code - 1]);
+      }
+      if (text) texts->offsets[row + 1] = static_cast<std::int64_t>(texts->bytes.size());
+    }
+    if (text) {
+      set_texts(out, std::move(texts));
+    } else {
+      out.words = column.words;
+    }
+  }
+
+  template <class T>
+  static void days(const Column& column, T* values, std::uint64_t rows, ArrayData& out) {
+    constexpr std::int64_t day = 86400;
+    if (!column.is_date()) {
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        std::int64_t seconds;
+        if (__builtin_mul_overflow(static_cast<std::int64_t>(values[row]), day, &seconds)) {
+          fail(column, "a duration that Arrow cannot hold in seconds");
+        }
+        values[row] = static_cast<T>(seconds);
+      }
+      return;
+    }
+    Array<std::byte> narrow(rows * sizeof(std::int32_t));
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      const auto date = static_cast<std::int32_t>(values[row]);
+      if (static_cast<T>(date) != values[row]) fail(column, "a date that Arrow cannot hold");
+      std::memcpy(narrow.data() + row * sizeof date, &date, sizeof date);
+    }
+    out.values = std::move(narrow);
+    out.buffers[1] = out.values.data();
   }
 
   std::shared_ptr<const dapple::Frame> frame_;
@@ -225,8 +436,9 @@ void release_stream(ArrowArrayStream* stream) {
   stream->release = nullptr;
 }
 
-nb::object stream_of(const FrameHandle& handle) {
-  auto kept = std::make_unique<Stream>(handle.share_frame());
+nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::string>> names) {
+  auto kept = std::make_unique<Stream>(handle.share_frame(),
+                                       std::move(names).value_or(std::vector<std::string>()));
   auto stream = std::make_unique<ArrowArrayStream>();
   stream->get_schema = [](ArrowArrayStream* s, ArrowSchema* out) {
     return guarded(s, [&](Stream& self) { *out = self.schema(); });
@@ -254,6 +466,8 @@ nb::object stream_of(const FrameHandle& handle) {
 
 }  // namespace
 
-void bind_arrow_export(nb::module_& m) { m.def("arrow_stream", &stream_of); }
+void bind_arrow_export(nb::module_& m) {
+  m.def("arrow_stream", &stream_of, nb::arg("frame"), nb::arg("names") = nb::none());
+}
 
 }  // namespace pydapple

@@ -1,19 +1,26 @@
-// Columns of numbers from an Arrow stream, put together from its batches.
-#include <cmath>
+// Columns from an Arrow stream, put together from its batches: stored values, which of them are
+// missing, and what they mean.
+#include <algorithm>
 #include <cstring>
-#include <limits>
-#include <optional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include <nanobind/stl/string.h>
 
 #include "arrow_abi.h"
 #include "core.h"
 #include "numpy_api.h"
+#include "words.h"
 
 namespace pydapple {
 
 namespace {
 
+using dapple::Meaning;
+using dapple::MeaningKind;
+using dapple::TimeUnit;
 using dapple::ValueType;
 
 [[noreturn]] void fail_column(const std::string& name, const std::string& why) {
@@ -24,64 +31,230 @@ bool bit(const void* bits, std::int64_t k) noexcept {
   return (static_cast<const std::uint8_t*>(bits)[k / 8] >> (k % 8) & 1) != 0;
 }
 
-struct Column {
-  std::string name;
-  bool boolean = false;
-  ValueType type = ValueType::u8;
-  std::vector<std::byte> values;
+template <class T>
+T load(const void* buffer, std::int64_t k) noexcept {
+  T value;
+  std::memcpy(&value, static_cast<const std::byte*>(buffer) + k * std::int64_t{sizeof(T)},
+              sizeof value);
+  return value;
+}
 
-  Column(const ArrowSchema& schema) : name(schema.name != nullptr ? schema.name : "") {
-    const std::string format = schema.format;
-    constexpr std::pair<const char*, ValueType> known[] = {
-        {"b", ValueType::u8},  {"C", ValueType::u8},  {"S", ValueType::u16}, {"I", ValueType::u32},
-        {"L", ValueType::u64}, {"c", ValueType::i8},  {"s", ValueType::i16}, {"i", ValueType::i32},
-        {"l", ValueType::i64}, {"f", ValueType::f32}, {"g", ValueType::f64}};
-    for (const auto& [name_of, value_type] : known) {
-      if (format != name_of || schema.dictionary != nullptr) continue;
-      type = value_type;
-      boolean = format == "b";
-      return;
-    }
-    fail_column(name, "holds no numbers (Arrow format '" + format +
-                          "'); drop it, or make it a number or a Boolean first");
+/// Strings of an array in any of Arrow's layouts: "u", "U" or "vu".
+class Strings {
+ public:
+  static bool is_format(const std::string& format) noexcept {
+    return format == "u" || format == "U" || format == "vu";
   }
+  Strings(const std::string& format, const ArrowArray& array) : format_(format), array_(array) {}
 
-  /// Rows [skip, skip + length) of a child, as its parent counts them.
-  void append(ArrowArray array, std::int64_t skip, std::int64_t length) {
-    array.offset += skip;
-    array.length = length;
-    const std::size_t item = dapple::size_of(type);
-    const auto rows = static_cast<std::size_t>(length);
-    const std::size_t before = values.size();
-    values.resize(before + rows * item);
-    std::byte* const out = values.data() + before;
-    if (boolean) {
-      for (std::int64_t k = 0; k < array.length; ++k) {
-        out[k] = std::byte{bit(array.buffers[1], array.offset + k)};
-      }
-    } else if (rows != 0) {
-      const auto from = static_cast<std::size_t>(array.offset) * item;
-      std::memcpy(out, static_cast<const std::byte*>(array.buffers[1]) + from, rows * item);
-    }
-    if (array.null_count != 0 && array.buffers[0] != nullptr) put_missing(array, out);
+  /// Row `k`, counted from the start of the buffers.
+  std::string_view operator[](std::int64_t k) const noexcept {
+    if (format_ == "vu") return view(k);
+    const bool wide = format_ == "U";
+    const auto at = [&](std::int64_t i) {
+      return wide ? load<std::int64_t>(array_.buffers[1], i)
+                  : std::int64_t{load<std::int32_t>(array_.buffers[1], i)};
+    };
+    const auto* const bytes = static_cast<const char*>(array_.buffers[2]);
+    return {bytes + at(k), static_cast<std::size_t>(at(k + 1) - at(k))};
   }
 
  private:
-  void put_missing(const ArrowArray& array, std::byte* out) const {
-    for (std::int64_t k = 0; k < array.length; ++k) {
-      if (bit(array.buffers[0], array.offset + k)) continue;
-      if (!dapple::is_float(type)) {
-        fail_column(name, "has missing values, which integers cannot hold; make it a float first");
+  /// 16 bytes: the length, then the string itself, or where it is.
+  std::string_view view(std::int64_t k) const noexcept {
+    const auto* const p = static_cast<const char*>(array_.buffers[1]) + 16 * k;
+    const auto size = static_cast<std::size_t>(load<std::int32_t>(p, 0));
+    if (size <= 12) return {p + 4, size};
+    const auto* const bytes =
+        static_cast<const char*>(array_.buffers[2 + load<std::int32_t>(p, 2)]);
+    return {bytes + load<std::int32_t>(p, 3), size};
+  }
+
+  const std::string& format_;
+  const ArrowArray& array_;
+};
+
+class Column {
+ public:
+  explicit Column(const ArrowSchema& schema)
+      : name_(schema.name != nullptr ? schema.name : ""), format_(schema.format) {
+    if (schema.dictionary != nullptr) {
+      dictionary_format_ = schema.dictionary->format;
+      if (!Strings::is_format(dictionary_format_)) {
+        fail_column(name_, "is a category of other things than words (Arrow format '" +
+                               dictionary_format_ + "'); cast it to these first");
       }
-      dapple::visit_type(type, [&](auto tag) {
-        using T = decltype(tag);
-        if constexpr (std::is_floating_point_v<T>) {
-          const T missing = std::numeric_limits<T>::quiet_NaN();
-          std::memcpy(out + static_cast<std::size_t>(k) * sizeof(T), &missing, sizeof(T));
-        }
-      });
+      constexpr std::int64_t ordered = 1;
+      meaning_.kind = MeaningKind::category;
+      meaning_.ordered = (schema.flags & ordered) != 0;
+    } else {
+      read_format();
+    }
+    if (meaning_.has_words()) {
+      words_ = std::make_shared<WordTable>();
+      meaning_.words = words_;
+      type_ = ValueType::u32;
     }
   }
+
+  /// Rows [skip, skip + length) of a child, as its parent counts them.
+  void append(const ArrowArray& array, std::int64_t skip, std::int64_t length) {
+    const std::int64_t first = array.offset + skip;
+    const auto rows = static_cast<std::size_t>(length);
+    const std::size_t before = missing_.size();
+    missing_.resize(before + rows);
+    if (array.null_count != 0 && array.n_buffers > 0 && array.buffers[0] != nullptr) {
+      for (std::size_t k = 0; k < rows; ++k) {
+        missing_[before + k] = !bit(array.buffers[0], first + static_cast<std::int64_t>(k));
+      }
+    } else if (format_ == "n") {
+      std::fill(missing_.begin() + static_cast<std::ptrdiff_t>(before), missing_.end(), 1);
+    }
+    values_.resize((before + rows) * dapple::size_of(type_));
+    if (rows == 0 || format_ == "n") return;
+    std::byte* const out = values_.data() + before * dapple::size_of(type_);
+    if (!dictionary_format_.empty()) {
+      append_codes(array, first, rows, before, out);
+    } else if (words_) {
+      const Strings strings(format_, array);
+      put<std::uint32_t>(out, rows, [&](std::size_t k) {
+        if (missing_[before + k] != 0) return 0U;
+        return words_->add(strings[first + static_cast<std::int64_t>(k)]);
+      });
+    } else if (format_ == "b") {
+      put<std::uint8_t>(out, rows, [&](std::size_t k) {
+        return static_cast<std::uint8_t>(
+            bit(array.buffers[1], first + static_cast<std::int64_t>(k)));
+      });
+    } else if (format_ == "tdD") {
+      put<std::int64_t>(out, rows, [&](std::size_t k) {
+        return std::int64_t{
+            load<std::int32_t>(array.buffers[1], first + static_cast<std::int64_t>(k))};
+      });
+    } else {
+      const std::size_t item = dapple::size_of(type_);
+      std::memcpy(
+          out,
+          static_cast<const std::byte*>(array.buffers[1]) + static_cast<std::size_t>(first) * item,
+          rows * item);
+    }
+  }
+
+  /// (name, values, whether each is missing or None, meaning); half floats are the bits of theirs.
+  nb::tuple finish() const {
+    nb::object values = new_array(missing_.size(), type_);
+    if (!values_.empty()) std::memcpy(data_of(values), values_.data(), values_.size());
+    nb::object missing = nb::none();
+    if (std::find(missing_.begin(), missing_.end(), 1) != missing_.end()) {
+      missing = new_array(missing_.size(), ValueType::u8);
+      std::memcpy(data_of(missing), missing_.data(), missing_.size());
+    }
+    if (format_ == "e") values = values.attr("view")("f2");
+    return nb::make_tuple(to_str(name_), values, missing, to_tuple(meaning_));
+  }
+
+ private:
+  void read_format() {
+    constexpr std::pair<const char*, ValueType> numbers[] = {
+        {"C", ValueType::u8},  {"S", ValueType::u16}, {"I", ValueType::u32}, {"L", ValueType::u64},
+        {"c", ValueType::i8},  {"s", ValueType::i16}, {"i", ValueType::i32}, {"l", ValueType::i64},
+        {"f", ValueType::f32}, {"g", ValueType::f64}, {"e", ValueType::u16}, {"n", ValueType::f64}};
+    for (const auto& [format, value_type] : numbers) {
+      if (format_ != format) continue;
+      type_ = value_type;
+      return;
+    }
+    type_ = ValueType::i64;
+    if (format_ == "b") {
+      type_ = ValueType::u8;
+      meaning_.kind = MeaningKind::boolean;
+    } else if (Strings::is_format(format_)) {
+      meaning_.kind = MeaningKind::text;
+    } else if (format_ == "tdD" || format_ == "tdm") {
+      meaning_.kind = MeaningKind::timestamp;
+      meaning_.unit = format_ == "tdD" ? TimeUnit::day : TimeUnit::millisecond;
+    } else if (format_.starts_with("ts") && format_.size() >= 4) {
+      meaning_.kind = MeaningKind::timestamp;
+      meaning_.unit = unit_of(format_[2]);
+      meaning_.zone = format_.substr(4);
+    } else if (format_.starts_with("tD") && format_.size() == 3) {
+      meaning_.kind = MeaningKind::duration;
+      meaning_.unit = unit_of(format_[2]);
+    } else {
+      fail_column(name_, "is of Arrow format '" + format_ +
+                             "', which a column cannot hold; cast it to numbers, Booleans, times, "
+                             "text or a dictionary first, or leave it out");
+    }
+  }
+
+  TimeUnit unit_of(char letter) const {
+    switch (letter) {
+      case 's':
+        return TimeUnit::second;
+      case 'm':
+        return TimeUnit::millisecond;
+      case 'u':
+        return TimeUnit::microsecond;
+      default:
+        return TimeUnit::nanosecond;
+    }
+  }
+
+  template <class T, class F>
+  static void put(std::byte* out, std::size_t rows, const F& value) {
+    for (std::size_t k = 0; k < rows; ++k) {
+      const T one = value(k);
+      std::memcpy(out + k * sizeof(T), &one, sizeof one);
+    }
+  }
+
+  /// Each batch may bring its own dictionary; their words are merged in order.
+  void append_codes(const ArrowArray& array, std::int64_t first, std::size_t rows,
+                    std::size_t before, std::byte* out) {
+    const ArrowArray& dictionary = *array.dictionary;
+    const Strings strings(dictionary_format_, dictionary);
+    std::vector<std::uint32_t> codes(static_cast<std::size_t>(dictionary.length));
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      const std::int64_t at = dictionary.offset + static_cast<std::int64_t>(i);
+      const bool gone = dictionary.null_count != 0 && dictionary.buffers[0] != nullptr &&
+                        !bit(dictionary.buffers[0], at);
+      codes[i] = gone ? 0 : words_->add(strings[at]);
+    }
+    const auto fill = [&](auto tag) {
+      using Index = decltype(tag);
+      put<std::uint32_t>(out, rows, [&](std::size_t k) {
+        if (missing_[before + k] != 0) return 0U;
+        const auto index = static_cast<std::uint64_t>(
+            load<Index>(array.buffers[1], first + static_cast<std::int64_t>(k)));
+        if (index >= codes.size()) fail_column(name_, "has an index outside its dictionary");
+        missing_[before + k] = codes[index] == 0;
+        return codes[index];
+      });
+    };
+    switch (format_[0]) {
+      case 'c':
+        return fill(std::int8_t{});
+      case 'C':
+        return fill(std::uint8_t{});
+      case 's':
+        return fill(std::int16_t{});
+      case 'S':
+        return fill(std::uint16_t{});
+      case 'i':
+        return fill(std::int32_t{});
+      case 'I':
+        return fill(std::uint32_t{});
+      default:
+        return fill(std::int64_t{});
+    }
+  }
+
+  std::string name_, format_, dictionary_format_;
+  ValueType type_ = ValueType::u8;
+  Meaning meaning_;
+  std::shared_ptr<WordTable> words_;
+  std::vector<std::byte> values_;
+  std::vector<std::uint8_t> missing_;
 };
 
 /// Releases what a producer made, however this ends.
@@ -101,7 +274,7 @@ void check(ArrowArrayStream& stream, int status) {
   throw nb::value_error(words != nullptr ? words : "the Arrow stream failed");
 }
 
-/// [(name, array)] of all columns.
+/// [(name, values, missing, meaning)] of all columns.
 nb::list read_stream(nb::handle capsule) {
   auto* const held =
       static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), kArrowStreamName));
@@ -111,7 +284,7 @@ nb::list read_stream(nb::handle capsule) {
   Owned<ArrowSchema> schema;
   check(stream, stream.get_schema(&stream, &schema));
   if (std::string(schema.format) != "+s") {
-    throw nb::type_error("the Arrow stream holds one array, and a frame is made of columns");
+    throw nb::type_error("the Arrow stream holds one array, but a frame is made of columns");
   }
   std::vector<Column> columns;
   for (std::int64_t k = 0; k < schema.n_children; ++k) columns.emplace_back(*schema.children[k]);
@@ -128,13 +301,7 @@ nb::list read_stream(nb::handle capsule) {
     check_signals();
   }
   nb::list out;
-  for (const Column& column : columns) {
-    nb::object array = new_array(column.values.size() / dapple::size_of(column.type), column.type);
-    if (!column.values.empty()) {
-      std::memcpy(data_of(array), column.values.data(), column.values.size());
-    }
-    out.append(nb::make_tuple(nb::str(column.name.c_str(), column.name.size()), array));
-  }
+  for (const Column& column : columns) out.append(column.finish());
   return out;
 }
 

@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
   pydapple::bind_block(m);
   pydapple::bind_products(m);
   pydapple::bind_search(m);
+  pydapple::bind_words(m);
   pydapple::bind_frame(m);
   pydapple::bind_arrow_export(m);
   pydapple::bind_arrow_import(m);

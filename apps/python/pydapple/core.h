@@ -141,6 +141,7 @@ void bind_matrix(nb::module_& m);
 void bind_products(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_search(nb::module_& m);
+void bind_words(nb::module_& m);
 void bind_writer(nb::module_& m);
 
 }  // namespace pydapple

@@ -57,6 +57,8 @@ std::string advice(dapple::Remedy remedy) {
       return "; allow_loss=True rounds";
     case Remedy::drop_labels:
       return "; drop_labels=True leaves them out";
+    case Remedy::stored_numbers:
+      return "; stored_numbers=True writes the codes, ticks and numbers that are stored";
     case Remedy::other_columns:
       return "; idv={'drop_unsupported': True} or idv={'columns': [...]} leaves it out";
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
@@ -10,11 +11,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from . import _core, keys
+from . import _core, guests, keys
 from .errors import Error, InvalidArgumentError
 from .frame import Frame
 from .identity import open_options, stamp_of
 from .matrix import Absent, Matrix, is_zero
+from .meanings import Meaning
 
 Path = str | os.PathLike[str]
 Progress = bool | Callable[[int, int], object] | None
@@ -97,7 +99,8 @@ def open(
         guard: True: a file that is cut short while it is open makes reads raise OSError; without
             it, touching what is gone ends the process with SIGBUS.
         csv: how text is understood: ``header``, ``delimiter``, ``missing_as_nan``, and ``types``, a
-            mapping from labels to dtypes.
+            mapping from labels to dtypes, or to ``"boolean"``, ``"timestamp"``, ``"duration"``,
+            ``"category"`` or ``"text"``.
         futhark: ``types``, ``value``, ``frame``, ``first``.
         idv: ``columns``, ``drop_unsupported``.
 
@@ -146,8 +149,8 @@ def info(path: Path, **options: Any) -> dict[str, Any]:
             known["value_type"] = _value_type(opened.dtype)
         else:
             known["columns"] = [
-                {"label": label, "value_type": _value_type(dtype)}
-                for label, dtype in opened._columns()
+                {"label": label, "value_type": _value_type(dtype)} | _meaning(Meaning(*described))
+                for label, dtype, described in opened._columns()
             ]
         known["blocks"] = {kind: counts[kind] for kind in counts if kind != "stored"}
         known["grid"] = grid and {
@@ -160,6 +163,17 @@ def info(path: Path, **options: Any) -> dict[str, Any]:
         known["bytes"] = opened.file_bytes
         known["index"] = opened.index_origin
         return known
+
+
+def _meaning(meaning: Meaning) -> dict[str, Any]:
+    known: dict[str, Any] = {} if meaning.kind == "number" else {"meaning": meaning.kind}
+    if meaning.words is not None:
+        known["words"] = len(meaning.words)
+    if meaning.is_time:
+        known |= {"unit": meaning.unit, "zone": meaning.zone}
+    if meaning.missing is not None:
+        known["missing"] = True
+    return known
 
 
 def _value_type(dtype: np.dtype[Any]) -> str:
@@ -182,6 +196,7 @@ def convert(
     allow_loss: bool = False,
     absent: Absent = "error",
     drop_labels: bool = False,
+    stored_numbers: bool = False,
     deflate: bool = True,
     threads: int = 0,
     progress: Progress = None,
@@ -190,7 +205,9 @@ def convert(
 ) -> WriteSummary:
     """Write a file, or a part of it, in another format or with another tiling.
 
-    Memory is bounded, whatever the size; the file appears when it is whole.
+    Memory is bounded, whatever the size; the file appears when it is whole. Parquet and Arrow's own
+    files (``.parquet .feather .arrow``) are read and written with pyarrow, ``.npz`` with NumPy and
+    SciPy; of these, what is read has to fit in memory.
 
     Args:
         src: a path, or an open matrix or frame.
@@ -203,6 +220,8 @@ def convert(
         allow_loss: round values to `dtype` where they do not fit it exactly.
         absent: whether cells that no block covers are an error, or zero.
         drop_labels: leave out a frame's labels where the format has no place for them.
+        stored_numbers: of columns of words, times and Booleans, where the format has no place for
+            these, write the codes, ticks and numbers that are stored.
         deflate: compress ML.NET files.
         threads: 0: one for each processor.
         progress: True shows a bar where tqdm is installed; a function gets (done, total).
@@ -210,12 +229,23 @@ def convert(
         write: ``tile``, ``kind``, ``narrow``, ``align``, ``plain``, ``overwrite``, ``sync``, as of
             `write`.
     """
+    if (guest := guests.of_name(dst)) is not None and to is None:
+        taken = {"dtype": dtype, "allow_loss": allow_loss or None, **write}
+        wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
+        if wrong:
+            raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
+        with opened_as(src, open_with) as opened:
+            return guests.save(
+                opened, os.fsdecode(dst), guest, rows, columns if cols is None else cols,
+                bool(write.get("overwrite")), absent,
+            )  # fmt: skip
     if not isinstance(src, (Matrix, Frame)):
-        with open(src, **(open_with or {})) as opened:
+        with opened_as(src, open_with) as opened:
             return convert(
                 opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
-                allow_loss=allow_loss, absent=absent, drop_labels=drop_labels, deflate=deflate,
-                threads=threads, progress=progress, **write,
+                allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
+                stored_numbers=stored_numbers, deflate=deflate, threads=threads,
+                progress=progress, **write,
             )  # fmt: skip
     down = None if rows is None else keys.span(rows, src.shape[0], "row")
     picked: list[int] | None = None
@@ -240,9 +270,32 @@ def convert(
                 _core.WriteOptions(**write),
                 drop_labels,
                 deflate,
+                stored_numbers,
                 report,
             )
         )
+
+
+@contextmanager
+def opened_as(
+    src: Path | Matrix | Frame, open_with: Mapping[str, Any] | None
+) -> Iterator[Matrix | Frame]:
+    """`src` itself, or what its file holds; of a guest's file a temporary copy."""
+    if isinstance(src, (Matrix, Frame)):
+        yield src
+        return
+    guest = guests.of_name(src)
+    if guest is None or (open_with or {}).get("format"):
+        with open(src, **(open_with or {})) as opened:
+            yield opened
+        return
+    from .write import write
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "guest.dbdf")
+        write(path, guests.load(os.fsdecode(src), guest), sync=False, threads=0)
+        with open(path) as opened:
+            yield opened
 
 
 def verify(

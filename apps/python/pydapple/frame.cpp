@@ -7,6 +7,7 @@
 
 #include "core.h"
 #include "numpy_api.h"
+#include "words.h"
 
 namespace pydapple {
 
@@ -17,16 +18,13 @@ using dapple::Range;
 // Rows after which signals are looked at.
 constexpr std::uint64_t kRowsAtOnce = std::uint64_t{1} << 20;
 
-nb::object to_str(std::string_view text) {
-  return nb::steal(
-      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
-}
-
 nb::list columns_of(const FrameHandle& handle) {
   const dapple::Frame& frame = handle.frame();
   nb::list out;
   for (std::uint64_t col = 0; col < frame.cols(); ++col) {
-    out.append(nb::make_tuple(to_str(frame.label(col)), dtype_of(frame.column_type(col))));
+    const dapple::Column& column = frame.column_info(col);
+    out.append(nb::make_tuple(to_str(column.label), dtype_of(column.value_type),
+                              to_tuple(column.meaning)));
   }
   return out;
 }

@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 
 from . import _core, keys
 from .blocks import Blocks
-from .errors import AbsentError, InvalidIndexError, OutOfRangeError, UnsupportedError
+from .errors import (
+    AbsentError,
+    InvalidIndexError,
+    OutOfRangeError,
+    TypeMismatchError,
+    UnsupportedError,
+)
 from .identity import Opened
 from .matrix import Absent, is_zero
+from .meanings import Meaning
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
 
 class Frame(Opened, _core.Frame):
@@ -26,7 +34,13 @@ class Frame(Opened, _core.Frame):
     ``f["a"]`` is a column, ``f["a", 0:9]`` a part of one, ``f[0:9]`` rows as a structured array.
     Everything read is a new, writable array. Any number of threads may read at once.
 
-    Columns of text are read as arrays of str. They are no part of `shape`, which counts numbers.
+    A file stores numbers; `meanings` tells what those of a column stand for, and reading gives
+    that: Booleans as bool, times as datetime64 and timedelta64 (UTC where there is a zone), words
+    as arrays of str. A missing word is None, a missing time NaT, a missing float NaN; columns of
+    integers and Booleans of which some may be missing are masked arrays (`numpy.ma`). `stored`
+    gives the numbers themselves.
+
+    Columns that their format can only show as text are no part of `shape`.
     """
 
     ndim = 2
@@ -34,8 +48,9 @@ class Frame(Opened, _core.Frame):
     def __init__(self, handle: _core.Frame) -> None:
         super().__init__(handle)
         columns = self._columns()
-        self._labels = [label for label, _ in columns]
-        self._dtypes = [dtype for _, dtype in columns]
+        self._labels = [label for label, *_ in columns]
+        self._dtypes = [dtype for _, dtype, _ in columns]
+        self._meanings = [Meaning(*described) for *_, described in columns]
         self._text = {label: k for k, (label, *_) in reversed(list(enumerate(self._texts())))}
 
     @property
@@ -48,8 +63,33 @@ class Frame(Opened, _core.Frame):
 
     @property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
-        """The dtype of each column by its label; `object` for text."""
+        """The dtype of each column as it is read, by its label; `object` for words."""
         return {name: self._dtype(where) for name, where in self._named()}
+
+    @property
+    def meanings(self) -> dict[str, Meaning]:
+        """What the stored numbers of each column stand for, by its label."""
+        shown = Meaning("text")
+        return {
+            name: self._meanings[where] if where >= 0 else shown for name, where in self._named()
+        }
+
+    def stored(self, label: str | int, rows: Any = None) -> NDArray[Any]:
+        """The numbers of a column as the file holds them: codes of words, ticks of times.
+
+        Args:
+            label: the column.
+            rows: a slice, a range or a pair (begin, end), not clipped; all of them if not given.
+        """
+        part = keys.span(rows, self.shape[0], "row")
+        return self._stored_cells(self.column(label), part)
+
+    def words(self, label: str | int) -> list[str]:
+        """The dictionary of a column of categories or text, in order: code k is word k - 1."""
+        words = self._meanings[self.column(label)].words
+        if words is None:
+            raise TypeMismatchError(f"column {label!r} holds no words")
+        return words.tolist()
 
     @property
     def nnz(self) -> int:
@@ -65,17 +105,17 @@ class Frame(Opened, _core.Frame):
         return self.shape[0]
 
     def column(self, label: str | int) -> int:
-        """The number of a column of numbers. Raises LookupError where there is none."""
+        """The number of a column, counted in `shape`. Raises LookupError where there is none."""
         if isinstance(label, str):
             if label in self._labels:
                 return self._labels.index(label)
             if label in self._text:
-                raise UnsupportedError(f"column {label!r} holds text")
+                raise UnsupportedError(f"column {label!r} can only be shown as text")
             raise AbsentError(f"no column is called {label!r}")
         number = operator.index(label)
         count = self.shape[1]
         if not -count <= number < count:
-            raise OutOfRangeError(f"column {number} is outside the {count}")
+            raise OutOfRangeError(f"column {number} is outside the {count} columns")
         return number % count
 
     def __getitem__(self, key: Any) -> Any:
@@ -111,38 +151,60 @@ class Frame(Opened, _core.Frame):
 
         Args:
             rows: a slice, a range or a pair (begin, end), not clipped.
-            columns: labels, or numbers of columns of numbers.
+            columns: labels, or numbers as of `column`.
             absent: whether cells that no block covers are an error, or zero.
             threads: blocks decoded at once; 0: one for each processor.
 
         Returns:
-            The arrays by label. Where a label is there twice, the later columns are called
-            ``label.1`` and so on.
+            The arrays by label, as ``f[label]`` gives them. Where a label is there twice, the later
+            columns are called ``label.1`` and so on.
         """
         part = keys.span(rows, self.shape[0], "row")
         if columns is None:
             wanted = self._named()
         else:
             wanted = _unique([self._place(label) for label in columns])
-        numbers = [where for _, where in wanted if where >= 0]
-        arrays = {where: np.empty(len(part), self._dtypes[where]) for where in numbers}
-        self._read_columns(
-            part.start, part.stop, list(arrays), list(arrays.values()), is_zero(absent), threads
-        )
+        stored = self._stored_columns(wanted, part, is_zero(absent), threads)
         return {
-            name: arrays[where].copy()
-            if numbers.count(where) > 1
-            else arrays[where]
-            if where >= 0
-            else self._cells(where, part)
-            for name, where in wanted
+            name: self._cells(where, part)
+            if cells is None
+            else self._meanings[where].to_numpy(cells)
+            for (name, where), cells in zip(wanted, stored, strict=True)
         }
 
-    def to_pandas(self) -> pd.DataFrame:
-        """All of it as a pandas DataFrame."""
+    def _stored_columns(
+        self, wanted: Sequence[tuple[str, int]], part: range, absent_zero: bool, threads: int
+    ) -> list[NDArray[Any] | None]:
+        """What the file holds of columns; None for those that it only shows."""
+        arrays = {
+            where: np.empty(len(part), self._dtypes[where]) for _, where in wanted if where >= 0
+        }
+        self._read_columns(
+            part.start, part.stop, list(arrays), list(arrays.values()), absent_zero, threads
+        )
+        seen: set[int] = set()
+        made: list[NDArray[Any] | None] = []
+        for _, where in wanted:  # a column that is asked for twice is copied
+            cells = arrays.get(where)
+            made.append(cells.copy() if cells is not None and where in seen else cells)
+            seen.add(where)
+        return made
+
+    def to_pandas(self, *, threads: int = 1) -> pd.DataFrame:
+        """All of it as a pandas DataFrame.
+
+        Categories become Categorical, times datetime64 and timedelta64 with their zones, text str;
+        Booleans and numbers of which some may be missing pandas' nullable dtypes. O(cells).
+        """
         import pandas as pd
 
-        made = pd.DataFrame(dict(enumerate(self.read().values())), copy=False)
+        part, named = range(self.shape[0]), self._named()
+        stored = self._stored_columns(named, part, False, threads)
+        columns = [
+            self._cells(where, part) if cells is None else self._meanings[where].to_pandas(cells)
+            for (_, where), cells in zip(named, stored, strict=True)
+        ]
+        made = pd.DataFrame(dict(enumerate(columns)), index=pd.RangeIndex(len(self)), copy=False)
         try:
             made.columns = pd.Index(self.columns)
         except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
@@ -153,7 +215,17 @@ class Frame(Opened, _core.Frame):
         """All of it as a polars DataFrame; labels that repeat are called as `read` does."""
         import polars as pl
 
-        return pl.DataFrame({_utf8(name): cells for name, cells in self.read().items()})
+        return pl.DataFrame(_Stream(self, [_utf8(name) for name, _ in self._named()]))
+
+    def to_arrow(self) -> pa.Table:
+        """All of it as a pyarrow Table, in batches of 65536 rows.
+
+        Categories become dictionaries, times timestamps, dates and durations; missing cells null.
+        `pyarrow.RecordBatchReader.from_stream(f)` gives one batch after the other.
+        """
+        import pyarrow as pa
+
+        return pa.table(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return _core.arrow_stream(self)
@@ -162,6 +234,9 @@ class Frame(Opened, _core.Frame):
         if copy is False:
             raise ValueError("an array of a frame is always a copy")
         cells = self._records(range(self.shape[0]), None)
+        if isinstance(cells, np.ma.MaskedArray) and np.any(cells.mask.view(bool)):
+            raise ValueError("a plain array cannot tell missing cells; f[:] gives a masked one")
+        cells = np.ma.getdata(cells)
         return cells if dtype is None else cells.astype(dtype)
 
     def __repr__(self) -> str:
@@ -206,26 +281,36 @@ class Frame(Opened, _core.Frame):
         return -1 - self._text[label]
 
     def _dtype(self, where: int) -> np.dtype[Any]:
-        return self._dtypes[where] if where >= 0 else np.dtype(object)
+        if where < 0:
+            return np.dtype(object)
+        return self._meanings[where].dtype(self._dtypes[where])
+
+    def _stored_cells(self, where: int, rows: range) -> NDArray[Any]:
+        cells = np.empty(len(rows), self._dtypes[where])
+        self._read_columns(rows.start, rows.stop, [where], [cells], False, 1)
+        return cells
 
     def _cells(self, where: int, rows: range) -> NDArray[Any]:
         if where < 0:
             made = np.empty(len(rows), object)
             made[:] = self._read_text(-1 - where, rows.start, rows.stop)
             return made
-        cells = np.empty(len(rows), self._dtypes[where])
-        self._read_columns(rows.start, rows.stop, [where], [cells], False, 1)
-        return cells
+        return self._meanings[where].to_numpy(self._stored_cells(where, rows))
 
     def _records(self, rows: range, labels: Sequence[str] | None) -> NDArray[Any]:
         named = self._named() if labels is None else _unique([self._place(x) for x in labels])
-        cells = np.empty(len(rows), [(name, self._dtype(where)) for name, where in named])
-        numbers = {where: cells[name] for name, where in named if where >= 0}
-        self._read_columns(rows.start, rows.stop, list(numbers), list(numbers.values()), False, 1)
+        cells: Any = np.empty(len(rows), [(name, self._dtype(where)) for name, where in named])
+        if any(where >= 0 and self._meanings[where].is_masked for _, where in named):
+            cells = np.ma.masked_array(cells)
+        numbers = {}  # that can be read where they belong
         for name, where in named:
-            if where < 0:
+            if where >= 0 and self._meanings[where] == Meaning():
+                numbers[where] = cells[name]
+            else:
                 cells[name] = self._cells(where, rows)
-        return cells
+        self._read_columns(rows.start, rows.stop, list(numbers), list(numbers.values()), False, 1)
+        records: NDArray[Any] = cells
+        return records
 
     def _pick(self, rows: keys.Pick, read: Any) -> Any:
         straight = rows.forward()
@@ -237,7 +322,11 @@ class Frame(Opened, _core.Frame):
             read(range(begin, end))[wanted[(wanted >= begin) & (wanted < end)] - begin]
             for begin, end in keys.runs(wanted, 64)
         ]
-        return np.concatenate(parts)[place] if parts else read(range(0, 0))
+        if not parts:
+            return read(range(0, 0))
+        masked = isinstance(parts[0], np.ma.MaskedArray)
+        whole: Any = np.ma.concatenate if masked else np.concatenate
+        return whole(parts)[place]
 
 
 def _unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -253,6 +342,16 @@ def _unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:
         seen.add(name)
         out.append((name, where))
     return out
+
+
+class _Stream:
+    """A frame's Arrow stream with other labels."""
+
+    def __init__(self, frame: Frame, labels: list[str]) -> None:
+        self.frame, self.labels = frame, labels
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _core.arrow_stream(self.frame, self.labels)
 
 
 def _utf8(label: str) -> str:

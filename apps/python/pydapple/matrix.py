@@ -281,9 +281,7 @@ class Matrix(Opened, _core.Matrix):
         parts = _core.stats(self, -1 if axis is None else axis % 2, is_zero(absent), threads)
         return Stats(*(part[0] if axis is None else part for part in parts))
 
-    def where(
-        self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any
-    ) -> Hits:
+    def where(self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any) -> Hits:
         """Find the cells whose value meets one condition: ``m.where(above=0.5)``.
 
         Cells that are not stored are zeros like others: a condition that holds for zero finds

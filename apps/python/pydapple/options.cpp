@@ -37,6 +37,29 @@ Choice choose(const char* what, const std::string& given,
   throw nb::type_error(message.c_str());
 }
 
+/// What a column of text holds: a dtype, or the name of another meaning.
+void set_type(dapple::CsvOptions& options, const std::string& label, nb::handle kind) {
+  using dapple::MeaningKind;
+  std::string given;
+  if (nb::try_cast(kind, given)) {
+    for (const MeaningKind one :
+         {MeaningKind::boolean, MeaningKind::timestamp, MeaningKind::duration,
+          MeaningKind::category, MeaningKind::text}) {
+      if (given != name(one)) continue;
+      options.meanings.emplace(label, one);
+      return;
+    }
+  }
+  try {
+    options.types.emplace(label, value_type_of(kind));
+  } catch (nb::python_error& error) {
+    const std::string message = std::string("types: ") + nb::repr(kind).c_str() +
+                                " is neither a dtype nor one of 'boolean', 'timestamp', "
+                                "'duration', 'category', 'text'";
+    throw nb::type_error(message.c_str());
+  }
+}
+
 dapple::CsvOptions csv_options(const nb::dict& given) {
   dapple::CsvOptions options;
   for (auto [key_object, value] : given) {
@@ -51,8 +74,8 @@ dapple::CsvOptions csv_options(const nb::dict& given) {
     } else if (key == "missing_as_nan") {
       options.missing_as_nan = nb::cast<bool>(value);
     } else if (key == "types") {
-      for (auto [label, dtype] : nb::cast<nb::dict>(value)) {
-        options.types.emplace(nb::str(label).c_str(), value_type_of(dtype));
+      for (auto [label, kind] : nb::cast<nb::dict>(value)) {
+        set_type(options, nb::str(label).c_str(), kind);
       }
     } else {
       fail_option("csv", key);

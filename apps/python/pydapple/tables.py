@@ -1,15 +1,28 @@
-"""What holds a table: columns of numbers out of everything that has columns."""
+"""What holds a table: stored columns out of everything that has columns."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
 from .errors import InvalidArgumentError
+from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
+
+_UNITS = {"D", "s", "ms", "us", "ns"}
+_COARSE = {"h": "s", "m": "s", "W": "D", "M": "D", "Y": "D"}
+
+
+class StoredColumn(NamedTuple):
+    """A column as a file holds it."""
+
+    label: str
+    cells: NDArray[Any]
+    meaning: Meaning
 
 
 def as_cells(array: NDArray[Any]) -> NDArray[Any]:
@@ -25,52 +38,220 @@ def as_cells(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def columns_of(data: Any) -> list[tuple[str, NDArray[Any]]] | None:
+def columns_of(data: Any) -> list[StoredColumn] | None:
     """Columns of what is a table; None where it is a matrix."""
     if isinstance(data, np.ndarray):
         if data.dtype.names is None:
             return None
         flat = data.reshape(-1) if data.ndim != 1 else data
-        return [(label, as_column(flat[label], label)) for label in data.dtype.names]
+        return [as_column(flat[label], label) for label in data.dtype.names]
     if isinstance(data, Mapping):
-        return [(str(label), as_column(values, str(label))) for label, values in data.items()]
+        return [as_column(values, str(label)) for label, values in data.items()]
     if hasattr(data, "iloc") and hasattr(data, "columns"):
-        return [
-            (str(label), as_column(data.iloc[:, k], str(label)))
-            for k, label in enumerate(data.columns)
-        ]
+        return [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
     if hasattr(data, "__arrow_c_stream__"):
-        return [
-            (label, as_cells(array)) for label, array in _core.read_arrow(data.__arrow_c_stream__())
-        ]
+        return from_arrow(data)
     return None
 
 
-def as_column(values: Any, label: str) -> NDArray[Any]:
-    """A column of a table as an array of numbers."""
-    # pandas' columns that may have missing values know what NumPy calls the rest.
-    kind = getattr(getattr(values, "dtype", None), "numpy_dtype", None)
-    if kind is not None and kind.kind in "biuf":
-        array = _nullable(values, kind, label)
-    else:
-        array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.ndim != 1:
-        raise InvalidArgumentError(f"column {label!r} has {array.ndim} dimensions")
+def from_arrow(data: Any) -> list[StoredColumn]:
+    """Columns of anything with ``__arrow_c_stream__``."""
+    columns = []
+    for label, cells, missing, described in _core.read_arrow(data.__arrow_c_stream__()):
+        meaning = Meaning(*described)
+        gone = None if missing is None else missing.view(bool)
+        columns.append(_stored(label, cells, gone, meaning))
+    return columns
+
+
+def _stored(
+    label: str, cells: NDArray[Any], missing: NDArray[np.bool_] | None, meaning: Meaning
+) -> StoredColumn:
+    """Marks missing cells as the meaning wants it."""
+    if meaning.words is not None:
+        mark = None if missing is None or not missing.any() else 0
+        return StoredColumn(
+            label, narrow_codes(cells, meaning.words), meaning._replace(missing=mark)
+        )
+    if meaning.kind == "boolean":
+        if missing is None:
+            return StoredColumn(label, cells.view(np.uint8), meaning)
+        return StoredColumn(label, mark_booleans(cells, missing), meaning._replace(missing=2))
+    if meaning.is_time:
+        if missing is not None and missing.any():
+            cells = np.where(missing, np.iinfo(np.int64).min, cells)
+            meaning = meaning._replace(missing=1 << 63)
+        return StoredColumn(label, cells, meaning)
+    cells = as_cells(cells)
+    if missing is not None:
+        cells, bits = mark_missing(cells, missing)
+        meaning = meaning._replace(missing=bits)
+    return StoredColumn(label, cells, meaning)
+
+
+def as_column(values: Any, label: str) -> StoredColumn:
+    """A column of a table. Raises TypeError for what a column cannot hold."""
     try:
-        return as_cells(array)
+        column = _from_pandas(values, label) if hasattr(values, "iloc") else None
+        return column or _from_numpy(values, label)
     except TypeError as error:
+        if f"column {label!r}" in str(error):
+            raise
         raise TypeError(
-            f"column {label!r} is of {array.dtype} and holds no numbers; drop it, or make it a "
-            "number or a Boolean first"
+            f"column {label!r} cannot be stored: {error}; make it numbers, Booleans, times or text "
+            "first, or drop it"
         ) from error
 
 
-def _nullable(values: Any, kind: np.dtype[Any], label: str) -> NDArray[Any]:
-    if kind.kind == "f":
-        return np.asarray(values.to_numpy(dtype=kind, na_value=np.nan))
-    if values.isna().any():
-        raise InvalidArgumentError(
-            f"column {label!r} has missing values, which integers cannot hold; "
-            "make it a float first"
-        )
-    return np.asarray(values.to_numpy(dtype=kind))
+def _from_numpy(values: Any, label: str) -> StoredColumn:
+    if not isinstance(values, np.ndarray) and hasattr(values, "__arrow_c_stream__"):
+        return _from_series(values, label)
+    masked = isinstance(values, np.ma.MaskedArray)
+    missing = np.ma.getmaskarray(values) if masked else None
+    array = np.ma.getdata(values) if masked else np.asarray(values)
+    if array.ndim != 1:
+        raise InvalidArgumentError(f"column {label!r} has {array.ndim} dimensions")
+    kind = array.dtype.kind
+    if kind == "b":
+        return _stored(label, array, missing, Meaning("boolean"))
+    if kind in "Mm":
+        return _from_times(array, missing, label, "")
+    if kind in "UST" or kind == "O":
+        return _from_objects(array, missing, label)
+    return _stored(label, array, missing, Meaning())
+
+
+def _from_series(values: Any, label: str) -> StoredColumn:
+    """A polars Series, or another array that Arrow's stream gives."""
+
+    class Table:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+            return values.to_frame(label).__arrow_c_stream__()
+
+    if not hasattr(values, "to_frame"):
+        return _from_numpy(np.asarray(values), label)
+    return from_arrow(Table())[0]
+
+
+def _from_times(
+    array: NDArray[Any], missing: NDArray[np.bool_] | None, label: str, zone: str
+) -> StoredColumn:
+    unit, count = np.datetime_data(array.dtype)
+    wanted = unit if unit in _UNITS else _COARSE.get(unit)
+    if wanted is None:
+        raise TypeError(f"its unit is {unit}, and times count in D, s, ms, us or ns")
+    ticks = array
+    if wanted != unit or count != 1:
+        if array.dtype.kind == "m" and unit in "MY":
+            raise TypeError("months and years have no fixed length")
+        ticks = array.astype(f"{array.dtype.kind}8[{wanted}]")
+    gone = np.isnat(array) if missing is None else np.isnat(array) | missing
+    kind = "timestamp" if array.dtype.kind == "M" else "duration"
+    native = ticks.astype(ticks.dtype.newbyteorder("="), copy=False)
+    return _stored(label, native.view(np.int64), gone, Meaning(kind, unit=wanted, zone=zone))
+
+
+def _is_missing(value: Any) -> bool:
+    # None, NaN, NaT and pandas' NA: the last three differ from themselves, or do not say.
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+
+
+def _from_objects(
+    array: NDArray[Any], missing: NDArray[np.bool_] | None, label: str
+) -> StoredColumn:
+    """Python objects, all of one kind: text, Booleans, times or numbers."""
+    if array.dtype.kind == "S":
+        texts = [value.decode("utf-8", "surrogateescape") for value in array.tolist()]
+        array = np.array(texts, object)
+    objects = array.astype(object, copy=False)
+    gone = np.fromiter((_is_missing(value) for value in objects), bool, len(objects))
+    if missing is not None:
+        gone |= missing
+    kinds = {type(value) for value in objects[~gone]}
+    if all(issubclass(kind, str) for kind in kinds):
+        codes, words = _core.encode_words(objects, gone.view(np.uint8))
+        return _stored(label, codes, gone, Meaning("text", words=words))
+    mask = gone if gone.any() else None
+    if kinds <= {bool, np.bool_}:
+        return _stored(label, np.where(gone, False, objects).astype(bool), mask, Meaning("boolean"))
+    if all(issubclass(kind, datetime.datetime) for kind in kinds):
+        return _from_datetimes(objects, gone, label)
+    if kinds == {datetime.date}:
+        days = _without(objects, gone).astype("M8[D]")
+        return _from_times(days, None, label, "")
+    if all(issubclass(kind, datetime.timedelta) for kind in kinds):
+        return _from_times(_without(objects, gone).astype("m8[us]"), None, label, "")
+    if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool
+           for kind in kinds):  # fmt: skip
+        numbers = np.array(np.where(gone, 0, objects).tolist())
+        if numbers.dtype.kind in "iuf":
+            return _stored(label, numbers, mask, Meaning())
+    row = next(k for k, value in enumerate(objects) if not gone[k] and not isinstance(value, str))
+    raise TypeError(f"row {row} holds {objects[row]!r} ({type(objects[row]).__name__})")
+
+
+def _without(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
+    kept = objects.copy()
+    kept[gone] = None
+    return kept
+
+
+def _from_datetimes(objects: NDArray[Any], gone: NDArray[np.bool_], label: str) -> StoredColumn:
+    zones = {value.tzinfo for value in objects[~gone]}
+    if None in zones and len(zones) > 1:
+        raise TypeError("some of its times have a zone and some have none")
+    if zones == {None}:
+        return _from_times(_without(objects, gone).astype("M8[us]"), None, label, "")
+    utc = [
+        None if lost else value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        for value, lost in zip(objects, gone, strict=True)
+    ]
+    names = {zone_name(zone) for zone in zones}
+    zone = names.pop() if len(names) == 1 else "UTC"
+    return _from_times(np.array(utc, "M8[us]"), None, label, zone)
+
+
+def zone_name(zone: Any) -> str:
+    """The name of a time zone as Arrow and the IANA have it."""
+    name = str(getattr(zone, "key", None) or getattr(zone, "zone", None) or zone)
+    return name[3:] if name.startswith("UTC") and len(name) > 3 else name  # UTC+02:00
+
+
+def _from_pandas(series: Any, label: str) -> StoredColumn | None:
+    """Columns of pandas' own dtypes; None where NumPy knows what it is."""
+    import pandas as pd
+
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return _from_numpy(series.to_numpy(), label)
+    if isinstance(dtype, pd.CategoricalDtype):
+        words = list(dtype.categories)
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError(
+                f"it is a category of {dtype.categories.dtype}, and categories are words: rename "
+                "them to str, or store the values themselves"
+            )
+        codes = series.cat.codes.to_numpy().astype(np.int64) + 1
+        meaning = Meaning("category", ordered=bool(dtype.ordered), words=_core.Words(words))
+        return _stored(label, codes, codes == 0, meaning)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        utc = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        return _from_times(utc, None, label, zone_name(dtype.tz))
+    if isinstance(dtype, pd.ArrowDtype):
+        return from_arrow(series.to_frame(label))[0]
+    missing = series.isna().to_numpy()
+    if isinstance(dtype, pd.StringDtype):
+        return _from_objects(series.to_numpy(object), missing, label)
+    if isinstance(dtype, pd.BooleanDtype):
+        return _stored(label, series.to_numpy(bool, na_value=False), missing, Meaning("boolean"))
+    kind = getattr(dtype, "numpy_dtype", None)
+    if kind is not None and kind.kind in "iuf":
+        return _stored(label, series.to_numpy(kind, na_value=0), missing, Meaning())
+    if isinstance(dtype, pd.SparseDtype):
+        return _from_numpy(series.to_numpy(), label)
+    raise TypeError(f"pandas calls its dtype {dtype}")

@@ -14,7 +14,8 @@ from .errors import InvalidArgumentError, InvalidIndexError
 from .files import Path, Progress, WriteSummary, reporting
 from .frame import Frame
 from .matrix import Matrix
-from .tables import as_cells, as_column, columns_of
+from .meanings import Meaning, narrow_codes
+from .tables import StoredColumn, as_cells, as_column, columns_of
 
 _BAND = 1 << 25  # bytes of what is converted at once
 
@@ -146,13 +147,17 @@ class FrameWriter(_TileWriter):
     """
 
     def __init__(
-        self, writer: _core.Writer, path: str, rows: int, columns: dict[str, np.dtype[Any]],
+        self, writer: _core.Writer, path: str, rows: int, columns: Sequence[StoredColumn],
         threads: int,
     ) -> None:  # fmt: skip
         super().__init__(writer, path, threads)
         self.rows = rows
-        self.columns = columns
-        self._labels = list(columns)
+        self.columns = {
+            column.label: column.meaning.dtype(column.cells.dtype) for column in columns
+        }
+        self._columns = columns
+        self._labels = [column.label for column in columns]
+        self._codes: dict[int, dict[str, int]] = {}
 
     def __setitem__(self, key: Any, data: Any) -> None:
         """Put some rows of one column, or of all."""
@@ -161,19 +166,51 @@ class FrameWriter(_TileWriter):
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
             if key[0] not in self.columns:
                 raise InvalidIndexError(f"no column is called {key[0]!r}")
-            rows = self._rows(key[1])
-            self._put(
-                rows, self._labels.index(key[0]), [_broadcast(np.asarray(data), (len(rows),))]
-            )
+            rows, k = self._rows(key[1]), self._labels.index(key[0])
+            values = data if np.ndim(data) else np.broadcast_to(np.asarray(data), (len(rows),))
+            self._put(rows, k, [self._stored(k, values, len(rows))])
             return
         rows = self._rows(key)
         names = data.dtype.names if isinstance(data, np.ndarray) else list(data)
         if list(names or []) != self._labels:
             raise InvalidArgumentError(f"the columns are {self._labels}, not {list(names or [])}")
-        arrays = [as_column(data[label], label) for label in self._labels]
-        for array in arrays:
-            _require_shape(array.shape, (len(rows),))
+        arrays = [self._stored(k, data[x], len(rows)) for k, x in enumerate(self._labels)]
         self._put(rows, 0, arrays)
+
+    def _stored(self, k: int, values: Any, rows: int) -> NDArray[Any]:
+        """Values of column k as the file holds them."""
+        label, like, meaning = self._columns[k]
+        given = as_column(values, label)
+        _require_shape(given.cells.shape, (rows,))
+        cells, kind = given.cells, given.meaning
+        if meaning.words is not None:
+            if kind.words is None:
+                raise InvalidArgumentError(f"column {label!r} holds words, and these are none")
+            codes = self._codes.setdefault(
+                k, {word: code for code, word in enumerate(meaning.words.tolist(), 1)}
+            )
+            try:
+                found = np.array([0] + [codes[word] for word in kind.words.tolist()])
+            except KeyError as word:
+                raise InvalidArgumentError(
+                    f"column {label!r} has no category {word}; the writer was made with others"
+                ) from None
+            taken: NDArray[Any] = found[cells].astype(like.dtype)
+            return taken
+        if meaning.is_time and kind.kind == meaning.kind:
+            ticks = cells.view(kind.dtype(cells.dtype)).astype(meaning.dtype(like.dtype))
+            if not np.array_equal(ticks.astype(kind.dtype(cells.dtype)).view(np.int64), cells):
+                raise InvalidArgumentError(
+                    f"a time of column {label!r} is not exact in units of {meaning.unit}"
+                )
+            return ticks.view(np.int64)
+        if kind.missing is not None and kind.missing != meaning.missing:
+            raise InvalidArgumentError(f"column {label!r} was made without missing values")
+        if kind.kind != meaning.kind and not (
+            kind.kind in ("number", "boolean") and meaning.kind in ("number", "boolean")
+        ):
+            raise InvalidArgumentError(f"column {label!r} holds {meaning.kind}s, not {kind.kind}s")
+        return _exact(cells, like.dtype)
 
     def _rows(self, key: Any) -> range:
         straight = keys.pick(key, self.rows, "row").forward()
@@ -182,7 +219,7 @@ class FrameWriter(_TileWriter):
         return straight[0]
 
     def _put(self, rows: range, first: int, arrays: Sequence[NDArray[Any]]) -> None:
-        kinds = list(self.columns.values())
+        kinds = [column.cells.dtype for column in self._columns]
         tile = self._writer.tile_rows() or 1
         for begin, end in self._writer.strips():
             low, high = max(begin, first), min(end, first + len(arrays))
@@ -252,7 +289,7 @@ def writer(
 def frame_writer(
     path: Path,
     rows: int,
-    columns: Mapping[str, DTypeLike],
+    columns: Mapping[str, DTypeLike | Sequence[str] | Meaning],
     *,
     threads: int = 1,
     **options: Any,
@@ -262,19 +299,53 @@ def frame_writer(
     Args:
         path: the file.
         rows: number of rows.
-        columns: dtypes by label, in order.
+        columns: what each column holds by its label, in order: a dtype (bool, datetime64 and
+            timedelta64 too), the words of a category as a list of str, or a `Meaning` out of
+            `Frame.meanings`, for example ``Meaning("timestamp", unit="us", zone="UTC")``. Text,
+            whose words are not known before, is written by `write`.
         threads: as of `writer`.
         options: as of `write`.
     """
-    kinds = {label: _cell_dtype(dtype) for label, dtype in columns.items()}
-    name = os.fsdecode(path)
-    made = _core.create_frame(
-        name,
-        rows,
-        [(label.encode("utf-8", "surrogateescape"), kind) for label, kind in kinds.items()],
-        _core.WriteOptions(**options),
+    return _create_frame(
+        path, rows, [_declared(label, spec) for label, spec in columns.items()], threads, options
     )
-    return FrameWriter(made, name, rows, kinds, threads)
+
+
+def _create_frame(
+    path: Path, rows: int, columns: Sequence[StoredColumn], threads: int, options: dict[str, Any]
+) -> FrameWriter:
+    name = os.fsdecode(path)
+    described = [
+        (label.encode("utf-8", "surrogateescape"), cells.dtype, tuple(meaning))
+        for label, cells, meaning in columns
+    ]
+    made = _core.create_frame(name, rows, described, _core.WriteOptions(**options))
+    return FrameWriter(made, name, rows, columns, threads)
+
+
+def _declared(label: str, spec: Any) -> StoredColumn:
+    """A column without cells, as `frame_writer` is told of it."""
+    if isinstance(spec, Meaning):
+        if spec.words is not None:
+            return StoredColumn(label, narrow_codes(np.empty(0, np.uint32), spec.words), spec)
+        if spec.kind in ("number", "category", "text"):
+            raise InvalidArgumentError(f"column {label!r}: {spec.kind} alone does not say enough")
+        kind = np.uint8 if spec.kind == "boolean" else np.int64
+        return StoredColumn(label, np.empty(0, kind), spec)
+    if isinstance(spec, (list, tuple)) and all(isinstance(word, str) for word in spec):
+        words = _core.Words(spec)
+        meaning = Meaning("category", words=words, missing=0)
+        return StoredColumn(label, narrow_codes(np.empty(0, np.uint32), words), meaning)
+    dtype = np.dtype(spec)
+    if dtype.kind in "UOST":
+        raise TypeError(
+            f"column {label!r}: the words of text are not known yet; name those of a category as a "
+            "list of str, or write the whole table with pydapple.write"
+        )
+    column = as_column(np.empty(0, dtype), label)
+    if column.meaning.is_time:
+        return column._replace(meaning=column.meaning._replace(missing=1 << 63))
+    return column
 
 
 def write(
@@ -297,7 +368,9 @@ def write(
         path: the file to make; `convert` writes other formats.
         data: a NumPy array of two dimensions, a SciPy sparse array, a `Matrix` or `Frame`, a pandas
             or polars DataFrame, a structured array, a mapping from labels to arrays, or anything
-            with ``__arrow_c_stream__``.
+            with ``__arrow_c_stream__``, such as a pyarrow Table. Columns keep what they mean:
+            Booleans, times with unit and zone, categories with the order of their words, text, and
+            missing values.
         tile: rows and columns of a tile; if not given, tiles of about 512 KiB, wide ones for sparse
             data.
         kind: ``"auto"`` picks for each tile what takes the fewest bytes; or ``"dense"``, ``"csr"``,
@@ -311,7 +384,7 @@ def write(
         progress: True shows a bar where tqdm is installed; a function gets (done, total) rows.
 
     Raises:
-        TypeError: the data, or a column of it, holds no numbers.
+        TypeError: the data, or a column of it, holds what a file cannot.
         FileExistsError: the file exists and `overwrite` is False.
     """
     other = files.format_of_name(path)
@@ -368,24 +441,20 @@ def _put_bands(made: MatrixWriter, data: NDArray[Any], report: Any) -> None:
 
 
 def _write_table(
-    path: Path, table: list[tuple[str, NDArray[Any]]], threads: int, options: dict[str, Any],
-    report: Any,
-) -> WriteSummary:  # fmt: skip
-    rows = len(table[0][1]) if table else 0
-    for label, array in table:
-        if len(array) != rows:
+    path: Path, table: list[StoredColumn], threads: int, options: dict[str, Any], report: Any
+) -> WriteSummary:
+    rows = len(table[0].cells) if table else 0
+    for label, cells, _ in table:
+        if len(cells) != rows:
             raise InvalidArgumentError(
-                f"column {label!r} has {len(array)} rows, and the first column {rows}"
+                f"column {label!r} has {len(cells)} rows, but the first column has {rows}"
             )
-    name = os.fsdecode(path)
-    columns = [(label.encode("utf-8", "surrogateescape"), array.dtype) for label, array in table]
-    made = _core.create_frame(name, rows, columns, _core.WriteOptions(**options))
-    kinds = {str(k): array.dtype for k, (_, array) in enumerate(table)}  # labels may repeat
-    with FrameWriter(made, name, rows, kinds, threads) as frame:
-        step = max(1, (1 << 20) // (made.tile_rows() or 1)) * (made.tile_rows() or 1)
+    with _create_frame(path, rows, table, threads, options) as frame:
+        tile = frame._writer.tile_rows() or 1
+        step = max(1, (1 << 20) // tile) * tile
         for top in range(0, rows, step):
             part = range(top, min(top + step, rows))
-            frame._put(part, 0, [array[part.start : part.stop] for _, array in table])
+            frame._put(part, 0, [column.cells[part.start : part.stop] for column in table])
             if report is not None:
                 report(part.stop, rows)
     return frame.finish()

@@ -18,6 +18,7 @@
 #include "core.h"
 #include "numpy_api.h"
 #include "progress.h"
+#include "words.h"
 
 namespace pydapple {
 
@@ -263,7 +264,8 @@ Writer create_frame(const std::filesystem::path& path, std::uint64_t rows, nb::l
   std::vector<dapple::Column> made;
   for (nb::handle column : columns) {
     const nb::bytes label = nb::cast<nb::bytes>(column[0]);
-    made.push_back({std::string(label.c_str(), label.size()), value_type_of(column[1])});
+    made.push_back({std::string(label.c_str(), label.size()), value_type_of(column[1]),
+                    to_meaning(column[2])});
   }
   return Writer(dapple::FrameWriter::create(path, rows, std::move(made), options));
 }

@@ -37,18 +37,28 @@ class MatrixArray(BackendArray):  # type: ignore[misc]
 
 
 class ColumnArray(BackendArray):  # type: ignore[misc]
-    """A column of a frame that xarray reads piece by piece."""
+    """A column of a frame that xarray reads piece by piece.
+
+    xarray has no masks: integers and Booleans of which some are missing become floats, with NaN.
+    """
 
     def __init__(self, frame: Frame, label: str) -> None:
         self.frame = frame
         self.label = label
         self.shape = (len(frame),)
-        self.dtype = frame.dtypes[label]
+        self.masked = frame.meanings[label].is_masked
+        self.dtype = np.dtype(float) if self.masked else frame.dtypes[label]
 
     def __getitem__(self, key: Any) -> Any:
         return indexing.explicit_indexing_adapter(
-            key, self.shape, indexing.IndexingSupport.OUTER, lambda k: self.frame[self.label, k[0]]
+            key, self.shape, indexing.IndexingSupport.OUTER, self._read
         )
+
+    def _read(self, key: tuple[Any, ...]) -> Any:
+        cells = self.frame[self.label, key[0]]
+        if not self.masked:
+            return cells
+        return np.ma.filled(np.ma.asarray(cells).astype(float), np.nan)
 
 
 class DappleBackend(BackendEntrypoint):  # type: ignore[misc]

@@ -1,0 +1,163 @@
+"""Files that other libraries read and write for us: Parquet and Arrow's, and NumPy's npz."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core, keys
+from .errors import ExistsError, InvalidArgumentError, NotRecognisedError, from_code
+from .frame import Frame
+from .matrix import Absent, Matrix, is_zero
+
+if TYPE_CHECKING:
+    from .files import WriteSummary
+
+_GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
+
+
+def of_name(path: Any) -> str | None:
+    """Which of these files a name is of; None where dapple itself may know it."""
+    if isinstance(path, (Matrix, Frame)):
+        return None
+    ending = os.path.splitext(os.fsdecode(path))[1]
+    if any(ending in extensions.split() for _, _, extensions, *_ in _core.formats()):
+        return None
+    return _GUESTS.get(ending)
+
+
+def load(path: str, guest: str) -> Any:
+    """All of a file as what `pydapple.write` takes."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        detail = f"cannot open: {error.strerror}"
+        raise from_code("io", detail, path, None, error.errno or 0) from None
+    try:
+        if guest == "npz":
+            return _load_npz(path)
+        if guest == "parquet":
+            import pyarrow.parquet
+
+            return pyarrow.parquet.read_table(path)
+        import pyarrow.feather
+
+        return pyarrow.feather.read_table(path)
+    except OSError as error:  # pyarrow's word for bad bytes
+        raise _bad(path, error) from error
+    except ValueError as error:
+        if type(error).__module__.startswith(("pyarrow", "numpy", "builtins")):
+            raise _bad(path, error) from error
+        raise
+
+
+def _bad(path: str, error: Exception) -> NotRecognisedError:
+    made = NotRecognisedError(str(error).splitlines()[0] if str(error) else "it cannot be read")
+    made.file = path
+    return made
+
+
+def _load_npz(path: str) -> Any:
+    with np.load(path) as file:
+        names = list(file.keys())
+        if {"format", "shape", "data"} <= set(names):
+            from scipy.sparse import load_npz
+
+            return load_npz(path)
+        if len(names) != 1:
+            raise InvalidArgumentError(
+                f"{path} holds {len(names)} arrays ({', '.join(names)}); "
+                "numpy.load gives each, and pydapple.write stores it"
+            )
+        return file[names[0]]
+
+
+def save(
+    opened: Matrix | Frame, path: str, guest: str, rows: Any, columns: Any, overwrite: bool,
+    absent: Absent,
+) -> WriteSummary:  # fmt: skip
+    """Write rows and columns of an open matrix or frame. The file appears when it is whole."""
+    from .files import WriteSummary
+
+    if os.path.exists(path) and not overwrite:
+        error = ExistsError(errno.EEXIST, "the file exists already; overwrite=True replaces it")
+        error.detail = "the file exists already; overwrite=True replaces it"
+        error.file = error.filename = path
+        raise error
+    part = keys.span(rows, opened.shape[0], "row")
+    write: Callable[[str], None]
+    if guest == "npz":
+        if not isinstance(opened, Matrix):
+            raise InvalidArgumentError("an .npz file takes a matrix; a frame may become .parquet")
+        write = _npz_writer(opened, part, columns, absent)
+    else:
+        if not isinstance(opened, Frame):
+            raise InvalidArgumentError(
+                "a matrix has no labelled columns, which Parquet and Arrow need; write it as .npz"
+            )
+        write = _arrow_writer(opened, part, columns, guest)
+    folder = os.path.dirname(os.path.abspath(path))
+    number, temporary = tempfile.mkstemp(dir=folder, suffix=os.path.splitext(path)[1])
+    os.close(number)
+    try:
+        write(temporary)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return WriteSummary({}, os.path.getsize(path))
+
+
+def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Callable[[str], None]:
+    across = keys.span(cols, opened.shape[1], "column")
+    is_zero(absent)
+    if opened._storage == "csr":
+        from scipy.sparse import save_npz
+
+        return lambda path: save_npz(path, opened.read_sparse(rows, across, absent=absent))
+    return lambda path: np.savez(path, opened.read(rows, across, absent=absent))
+
+
+def _arrow_writer(opened: Frame, rows: range, columns: Any, guest: str) -> Callable[[str], None]:
+    import pyarrow as pa
+
+    reader = pa.RecordBatchReader.from_stream(opened)
+    order = [where for _, where in opened._order()]
+    if columns is None:
+        picked = list(range(len(order)))
+    elif isinstance(columns, (slice, range, tuple)) and not isinstance(columns, list):
+        picked = [order.index(k) for k in keys.span(columns, opened.shape[1], "column")]
+    else:
+        picked = [order.index(opened._place(label)[1]) for label in columns]
+    schema = pa.schema([reader.schema.field(k) for k in picked])
+
+    def batches() -> Iterator[Any]:
+        top = 0
+        for batch in reader:
+            begin, end = max(rows.start - top, 0), min(rows.stop - top, batch.num_rows)
+            top += batch.num_rows
+            if begin < end:
+                arrays = [batch.column(k) for k in picked]
+                yield pa.RecordBatch.from_arrays(arrays, schema=schema).slice(begin, end - begin)
+
+    def write(path: str) -> None:
+        if guest == "parquet":
+            import pyarrow.parquet as pq
+
+            writer = pq.ParquetWriter(path, schema)
+        else:
+            writer = pa.ipc.new_file(path, schema)
+        with writer:
+            for batch in batches():
+                writer.write_batch(batch)
+
+    return write

@@ -1,0 +1,165 @@
+"""What the numbers of a frame's column stand for, and how they are read as NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+_NAN_F8 = 0x7FF80000000007A2  # the NaN that R uses for a missing value
+_NAN_F4 = 0x7FC007A2
+_NAT = 1 << 63
+_MISSING_BOOLEAN = 2
+
+
+class Meaning(NamedTuple):
+    """What the stored numbers of a column stand for.
+
+    Attributes:
+        kind: ``"number"``, ``"boolean"``, ``"timestamp"``, ``"duration"``, ``"category"`` (words
+            that repeat) or ``"text"``.
+        unit: of timestamps and durations: ``"D"``, ``"s"``, ``"ms"``, ``"us"`` or ``"ns"``.
+        ordered: whether the order of a category's words is an order of its values.
+        zone: of timestamps: ``""`` for local time, ``"UTC"``, or an IANA name; with one, ticks
+            count in UTC.
+        missing: the bits of the stored number that marks a missing cell, or None.
+        words: of categories and text; code k is word k - 1.
+    """
+
+    kind: str = "number"
+    unit: str = "s"
+    ordered: bool = False
+    zone: str = ""
+    missing: int | None = None
+    words: _core.Words | None = None
+
+    @property
+    def is_time(self) -> bool:
+        """A timestamp or duration."""
+        return self.kind in ("timestamp", "duration")
+
+    def dtype(self, stored: np.dtype[Any]) -> np.dtype[Any]:
+        """The dtype of the column as NumPy reads it; `object` for words."""
+        if self.words is not None:
+            return np.dtype(object)
+        if self.is_time:
+            return np.dtype(f"{'M' if self.kind == 'timestamp' else 'm'}8[{self.unit}]")
+        return np.dtype(bool) if self.kind == "boolean" else stored
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether NumPy needs a mask to tell missing cells: those of integers and Booleans."""
+        return self.missing is not None and self.words is None and not self.is_time
+
+    def missing_cells(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which stored numbers mark a missing cell."""
+        if self.missing is None:
+            return np.zeros(stored.shape, bool)
+        bits = np.ascontiguousarray(stored).view(f"u{stored.itemsize}")
+        return np.asarray(bits == bits.dtype.type(self.missing))
+
+    def to_numpy(self, stored: NDArray[Any]) -> NDArray[Any]:
+        """Stored numbers as what they stand for; the array may be used for the result.
+
+        Missing words are None, missing times NaT, missing floats NaN; integers and Booleans of
+        which some may be missing come as a masked array.
+        """
+        if self.words is not None:
+            return self.words.look_up(stored)
+        if self.is_time:
+            if self.missing not in (None, _NAT):
+                stored[self.missing_cells(stored)] = np.iinfo(np.int64).min
+            return stored.view(self.dtype(stored.dtype))
+        missing = self.missing_cells(stored) if self.missing is not None else None
+        if stored.dtype.kind == "f":
+            if missing is not None:
+                stored[missing] = np.nan
+            return stored
+        if missing is not None:
+            stored[missing] = 0
+        cells = stored.view(bool) if self.kind == "boolean" else stored
+        return cells if missing is None else np.ma.MaskedArray(cells, missing)
+
+    def to_pandas(self, stored: NDArray[Any]) -> Any:
+        """Stored numbers as an array for a pandas column, of the dtype that keeps all of it."""
+        import pandas as pd
+
+        if self.kind == "category" and self.words is not None:
+            codes = stored.astype(np.int64) - 1
+            return pd.Categorical.from_codes(codes, self.words.tolist(), ordered=self.ordered)
+        if self.words is not None:
+            return _pandas_text(pd, self.words.look_up(stored))
+        if self.is_time:
+            ticks = self.to_numpy(stored)
+            if self.unit == "D":  # which pandas does not have
+                ticks = ticks.astype(f"{ticks.dtype.kind}8[s]")
+            if not self.zone:
+                return ticks
+            return pd.DatetimeIndex(ticks, tz="UTC").tz_convert(self.zone)
+        if self.missing is None:
+            return self.to_numpy(stored)
+        missing = self.missing_cells(stored)
+        if self.kind == "boolean":
+            return pd.arrays.BooleanArray((stored == 1), missing)
+        if stored.dtype.kind == "f":
+            stored[missing] = 0
+            return pd.arrays.FloatingArray(stored, missing)
+        return pd.arrays.IntegerArray(stored, missing)
+
+
+def _pandas_text(pd: Any, texts: NDArray[Any]) -> Any:
+    """The str dtype that pandas infers for text; before pandas 3 its "string"."""
+    dtype = "str" if int(pd.__version__.split(".")[0]) >= 3 else "string"
+    try:
+        return pd.array(texts, dtype=dtype)
+    except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
+        return pd.Series(texts, dtype=object)
+
+
+def mark_missing(cells: NDArray[Any], missing: NDArray[np.bool_]) -> tuple[NDArray[Any], int]:
+    """Numbers in which missing ones are marked, and the bits of the mark.
+
+    Integers are marked by one that no cell holds; where each is held, the dtype is widened.
+    """
+    if cells.dtype.kind == "f":
+        bits = _NAN_F8 if cells.itemsize == 8 else _NAN_F4
+        mark = np.array(bits, f"u{cells.itemsize}").view(cells.dtype)
+    else:
+        mark = _unused(cells[~missing])
+        if mark is None:
+            wider = np.dtype(f"{cells.dtype.kind}{cells.itemsize * 2}")
+            return mark_missing(cells.astype(wider), missing)
+        bits = int(mark.view(f"u{cells.itemsize}"))
+    made = np.where(missing, mark, cells)
+    return made, bits
+
+
+def _unused(cells: NDArray[Any]) -> Any:
+    """An integer of the same dtype that is not among these; None where there is none."""
+    kind = cells.dtype
+    limits = np.iinfo(kind)
+    ends = (limits.min, limits.max) if kind.kind == "i" else (limits.max, limits.min)
+    for end in ends:
+        if not (cells == kind.type(end)).any():
+            return np.array(end, kind)
+    held = np.unique(cells)
+    gaps = np.flatnonzero(held[1:] - held[:-1] != 1)
+    return np.array(held[gaps[0]] + kind.type(1), kind) if len(gaps) else None
+
+
+def mark_booleans(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    """Booleans as stored."""
+    return np.where(missing, np.uint8(_MISSING_BOOLEAN), cells.astype(np.uint8))
+
+
+def narrow_codes(codes: NDArray[Any], words: _core.Words) -> NDArray[Any]:
+    """Codes in the smallest dtype that holds all of the dictionary's."""
+    count = len(words)
+    kind = np.uint8 if count < 1 << 8 else np.uint16 if count < 1 << 16 else np.uint32
+    return codes.astype(kind, copy=False)
+
+
+__all__ = ["Meaning", "mark_booleans", "mark_missing", "narrow_codes"]

@@ -1,0 +1,179 @@
+#include "words.h"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "numpy_api.h"
+
+namespace pydapple {
+
+namespace {
+
+using dapple::Errc;
+using dapple::Error;
+using dapple::ValueType;
+
+/// A new array of None.
+nb::object new_objects(std::size_t size) {
+  const npy_intp shape[] = {static_cast<npy_intp>(size)};
+  PyObject* const array = PyArray_NewFromDescr(&PyArray_Type, PyArray_DescrFromType(NPY_OBJECT), 1,
+                                               shape, nullptr, nullptr, 0, nullptr);
+  if (array == nullptr) throw nb::python_error();
+  return nb::steal(array);  // NULL is None to NumPy
+}
+
+/// The words of these codes, and None for 0, as an array of str. Each word that repeats is made
+/// once.
+nb::object look_up(const Words& words, nb::handle codes) {
+  const nb::object kept = contiguous(codes, ValueType::u32, 1);
+  const auto* const code = static_cast<const std::uint32_t*>(data_of(kept));
+  const auto rows = static_cast<std::size_t>(PyArray_DIM(as_array(kept), 0));
+  const dapple::Dictionary& dictionary = *words.dictionary;
+  nb::object out = new_objects(rows);
+  auto** const to = static_cast<PyObject**>(data_of(out));
+  const bool remember = dictionary.size() <= rows;
+  std::vector<nb::object> made(remember ? dictionary.size() : 0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (row % 65536 == 0) check_signals();
+    if (code[row] == dapple::kMissingCode) {
+      to[row] = nb::none().release().ptr();
+      continue;
+    }
+    const std::uint64_t word = code[row] - 1;
+    if (word >= dictionary.size()) {
+      throw Error(Errc::corrupt, "code " + std::to_string(code[row]) + " has no word");
+    }
+    nb::object text = remember ? made[word] : nb::object();
+    if (!text.is_valid()) text = to_str(dictionary[word]);
+    if (remember) made[word] = text;
+    to[row] = text.release().ptr();
+  }
+  return out;
+}
+
+nb::list to_list(const Words& words) {
+  nb::list out;
+  for (std::uint64_t i = 0; i < words.dictionary->size(); ++i) {
+    if (i % 65536 == 0) check_signals();
+    out.append(to_str((*words.dictionary)[i]));
+  }
+  return out;
+}
+
+void make_words(Words* self, nb::handle texts) {
+  auto table = std::make_shared<WordTable>();
+  std::uint32_t count = 0;
+  for (nb::handle text : texts) {
+    nb::object keep;
+    if (table->add(bytes_of(text, keep)) != ++count) {
+      throw nb::value_error("a word is there twice");
+    }
+  }
+  new (self) Words{std::move(table)};
+}
+
+/// (codes, Words) of an array of str; where `missing` is not zero, of nothing.
+nb::object encode(nb::handle texts, nb::handle missing) {
+  const nb::object gone = contiguous(missing, ValueType::u8, 1);
+  const auto* const skip = static_cast<const std::uint8_t*>(data_of(gone));
+  const auto rows = static_cast<std::size_t>(PyArray_DIM(as_array(gone), 0));
+  auto table = std::make_shared<WordTable>();
+  nb::object out = new_array(rows, ValueType::u32);
+  auto* const code = static_cast<std::uint32_t*>(data_of(out));
+  std::size_t row = 0;
+  for (nb::handle text : texts) {
+    if (row == rows) throw nb::value_error("more texts than rows");
+    if (row % 65536 == 0) check_signals();
+    nb::object keep;
+    code[row] = skip[row] != 0 ? 0 : table->add(bytes_of(text, keep));
+    ++row;
+  }
+  if (row != rows) throw nb::value_error("fewer texts than rows");
+  return nb::make_tuple(std::move(out), Words{std::move(table)});
+}
+
+constexpr std::array<const char*, 6> kKinds = {"number",   "boolean",  "timestamp",
+                                               "duration", "category", "text"};
+constexpr std::array<const char*, 5> kUnits = {"D", "s", "ms", "us", "ns"};
+
+template <class Enum, std::size_t n>
+Enum named(const std::array<const char*, n>& names, const std::string& given) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (given == names[i]) return static_cast<Enum>(i);
+  }
+  throw nb::value_error(("no meaning or unit is called '" + given + "'").c_str());
+}
+
+}  // namespace
+
+std::uint32_t WordTable::add(std::string_view word) {
+  if (const auto found = codes_.find(word); found != codes_.end()) return found->second;
+  if (words_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
+    throw Error(Errc::invalid_argument, "a column holds more than 2^32 - 2 words");
+  }
+  words_.emplace_back(word);
+  const auto code = static_cast<std::uint32_t>(words_.size());
+  codes_.emplace(words_.back(), code);
+  return code;
+}
+
+std::string_view WordTable::operator[](std::uint64_t i) const {
+  if (i >= words_.size()) throw Error(Errc::out_of_range, "the dictionary has no such word");
+  return words_[i];
+}
+
+nb::object to_str(std::string_view text) {
+  PyObject* const made =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
+
+std::string_view bytes_of(nb::handle text, nb::object& keep) {
+  Py_ssize_t size = 0;
+  if (PyUnicode_Check(text.ptr()) == 0) throw nb::type_error("a word must be a str");
+  if (const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size)) {
+    return {utf8, static_cast<std::size_t>(size)};
+  }
+  PyErr_Clear();
+  PyObject* const bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (bytes == nullptr) throw nb::python_error();
+  keep = nb::steal(bytes);
+  return {PyBytes_AS_STRING(bytes), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes))};
+}
+
+nb::tuple to_tuple(const dapple::Meaning& meaning) {
+  return nb::make_tuple(kKinds[static_cast<std::size_t>(meaning.kind)],
+                        kUnits[static_cast<std::size_t>(meaning.unit)], meaning.ordered,
+                        meaning.zone, meaning.missing,
+                        meaning.words ? nb::cast(Words{meaning.words}) : nb::none());
+}
+
+dapple::Meaning to_meaning(nb::handle tuple) {
+  dapple::Meaning out;
+  out.kind = named<dapple::MeaningKind>(kKinds, nb::cast<std::string>(tuple[0]));
+  out.unit = named<dapple::TimeUnit>(kUnits, nb::cast<std::string>(tuple[1]));
+  out.ordered = nb::cast<bool>(tuple[2]);
+  out.zone = nb::cast<std::string>(tuple[3]);
+  out.missing = nb::cast<std::optional<std::uint64_t>>(tuple[4]);
+  const nb::object words = tuple[5];
+  if (!words.is_none()) out.words = nb::cast<const Words&>(words).dictionary;
+  return out;
+}
+
+void bind_words(nb::module_& m) {
+  nb::class_<Words>(m, "Words")
+      .def("__init__", &make_words)
+      .def("__len__", [](const Words& words) { return words.dictionary->size(); })
+      .def("tolist", &to_list)
+      .def("look_up", &look_up);
+  m.def("encode_words", &encode);
+}
+
+}  // namespace pydapple

@@ -1,0 +1,44 @@
+// Words of a column: dictionaries of the library's as Python sees them, and new ones.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core.h"
+#include "dapple/column.h"
+
+namespace pydapple {
+
+/// A dictionary that grows. Codes count from 1, as those of cells do: 0 is a missing word.
+class WordTable final : public dapple::Dictionary {
+ public:
+  /// The code of `word`, which is added if it is new.
+  std::uint32_t add(std::string_view word);
+
+  std::uint64_t size() const noexcept override { return words_.size(); }
+  std::string_view operator[](std::uint64_t i) const override;
+
+ private:
+  std::deque<std::string> words_;  // which stay where they are
+  std::unordered_map<std::string_view, std::uint32_t> codes_;
+};
+
+/// What Python holds: `pydapple._core.Words`.
+struct Words {
+  std::shared_ptr<const dapple::Dictionary> dictionary;
+};
+
+/// As `surrogateescape` reads bytes that are not UTF-8.
+nb::object to_str(std::string_view text);
+/// The bytes of a str, surrogates as `surrogateescape` writes them. Valid as long as both `text`
+/// and `keep`, which may be set.
+std::string_view bytes_of(nb::handle text, nb::object& keep);
+
+/// (kind, unit, ordered, zone, missing, Words), as `Meaning` of meanings.py.
+nb::tuple to_tuple(const dapple::Meaning& meaning);
+dapple::Meaning to_meaning(nb::handle tuple);
+
+}  // namespace pydapple

@@ -1,0 +1,367 @@
+"""Columns that are more than numbers: through NumPy, pandas, polars and Arrow, both ways."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+import pydapple as dp
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("pyarrow.feather")
+
+UNITS = ["D", "s", "ms", "us", "ns"]
+NUMBERS = ["Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"]
+
+
+@pytest.fixture
+def there(tmp_path):
+    """Writes a table and opens it."""
+
+    def write(table, **options):
+        path = tmp_path / "t.dbdf"
+        dp.write(path, table, overwrite=True, sync=False, **options)
+        assert not dp.verify(path, payload=True).findings
+        return dp.open(path)
+
+    return write
+
+
+def people():
+    stamps = pd.to_datetime(["2024-02-29T12:00:00", None, "1969-12-31T23:59:59.999999"], format="ISO8601")
+    return pd.DataFrame({
+        "name": pd.array(["Ann", None, "Zoë"], "str" if pd.__version__ >= "3" else "string"),
+        "grade": pd.Categorical(["low", "high", None], ["low", "mid", "high"], ordered=True),
+        "city": pd.Categorical(["Oslo", "Bern", "Oslo"]),
+        "ok": [True, False, True],
+        "maybe": pd.array([True, None, False], "boolean"),
+        "born": stamps.as_unit("us"),
+        "seen": stamps.tz_localize("UTC").tz_convert("Europe/Berlin").as_unit("ns"),
+        "took": pd.to_timedelta([1500, None, -3], unit="ms").as_unit("ms"),
+        "n": pd.array([1, None, -(2**63)], "Int64"),
+        "x": [1.5, np.nan, -0.0],
+    })  # fmt: skip
+
+
+def test_a_table_of_everything_comes_back_to_pandas_as_it_was(there):
+    f = there(people())
+    pd.testing.assert_frame_equal(f.to_pandas(), people())
+    assert f.meanings["grade"].ordered and f.words("grade") == ["low", "mid", "high"]
+    assert f.meanings["seen"].zone == "Europe/Berlin" and f.meanings["born"].unit == "us"
+    assert f.stored("grade").tolist() == [1, 3, 0] and f.stored("ok", (0, 2)).tolist() == [1, 0]
+
+
+def test_numpy_reads_what_columns_mean(there):
+    f = there(people())
+    assert f["name"].tolist() == ["Ann", None, "Zoë"] and f["name", 2] == "Zoë"
+    assert f["grade"].tolist() == ["low", "high", None]
+    assert f["ok"].dtype == bool and f["ok"].tolist() == [True, False, True]
+    assert isinstance(f["maybe"], np.ma.MaskedArray) and f["maybe"].tolist() == [True, None, False]
+    assert f["maybe", 1] is np.ma.masked
+    assert f["born"].dtype == np.dtype("M8[us]") and f["born"][0] == np.datetime64("2024-02-29T12:00")
+    assert np.isnat(f["born"][1]) and f["seen"][0] == np.datetime64("2024-02-29T12:00")
+    assert f["took"].tolist()[0] == dt.timedelta(seconds=1.5)
+    assert f["n"].tolist() == [1, None, -(2**63)] and f["n"].dtype == np.int64
+    assert np.isnan(f["x"][1]) and not isinstance(f["x"], np.ma.MaskedArray)
+    assert {label: f[label].dtype for label in f.columns} == f.dtypes
+    rows = f[[2, 0]]
+    assert rows["name"].tolist() == ["Zoë", "Ann"] and rows["n"].tolist() == [-(2**63), 1]
+    assert f[1]["n"] is np.ma.masked and f[0:2]["maybe"].tolist() == [True, None]
+    got = f.read((1, 3), ["n", "name"])
+    assert got["n"].tolist() == [None, -(2**63)] and got["name"].tolist() == [None, "Zoë"]
+
+
+def test_arrow_reads_what_columns_mean(there):
+    t = there(people()).to_arrow()
+    assert t.schema.field("grade").type == pa.dictionary(pa.uint8(), pa.large_string(), True)
+    assert t.schema.field("seen").type == pa.timestamp("ns", "Europe/Berlin")
+    assert t.schema.field("took").type == pa.duration("ms") and t.schema.field("ok").type == pa.bool_()
+    assert t["name"].to_pylist() == ["Ann", None, "Zoë"]
+    assert t["grade"].to_pylist() == ["low", "high", None]
+    assert t["maybe"].to_pylist() == [True, None, False] and t["n"].null_count == 1
+    assert t["x"].null_count == 0 and np.isnan(t["x"][1].as_py())
+    t.validate(full=True)
+
+
+def test_arrow_tables_come_back_as_they_were(there):
+    t = pa.table({
+        "date": pa.array([dt.date(2024, 2, 29), None, dt.date(1, 1, 1)]),
+        "s": pa.array([1, None, -5], pa.timestamp("s")),
+        "zoned": pa.array([1, None, 2**52], pa.timestamp("us", "America/New_York")),
+        "ns": pa.array([5, None, -5], pa.duration("ns")),
+        "text": pa.array(["", None, "ünï" * 20], pa.large_string()),
+        "bool": pa.array([None, True, False]),
+        "float": pa.array([1.5, None, float("nan")]),
+        "half": pa.array(np.array([0.5, 1.5, 2.5], "f2")),
+    })  # fmt: skip
+    for table in (t, t.slice(1), pa.concat_tables([t, t])):
+        got = there(table).to_arrow()
+        wanted = table.set_column(7, "half", table["half"].cast(pa.float32()))
+        for label in wanted.column_names:
+            assert str(got[label].to_pylist()) == str(wanted[label].to_pylist()), label
+            assert got.schema.field(label).type == wanted.schema.field(label).type
+    assert got["float"].null_count == 2
+
+
+def test_dictionaries_of_batches_are_merged(there):
+    batches = [pa.chunked_array([pa.array(words).dictionary_encode()])
+               for words in (["b", "a", None], ["c", "b", "b"])]  # fmt: skip
+    t = pa.concat_tables([pa.table({"k": one}) for one in batches])
+    f = there(t)
+    assert f["k"].tolist() == ["b", "a", None, "c", "b", "b"] and f.words("k") == ["b", "a", "c"]
+    for index in (pa.int8(), pa.uint16(), pa.int64()):
+        array = pa.DictionaryArray.from_arrays(pa.array([1, None, 0, 2], index), ["x", None, "y"])
+        assert there(pa.table({"k": array}))["k"].tolist() == [None, None, "x", "y"]
+
+
+def test_polars_frames_come_back_as_they_were(there):
+    t = pl.DataFrame({
+        "cat": pl.Series(["a", None, "b"], dtype=pl.Categorical),
+        "enum": pl.Series(["lo", "hi", None], dtype=pl.Enum(["lo", "hi"])),
+        "text": ["short", None, "a string longer than twelve bytes"],
+        "date": [dt.date(2024, 1, 1), None, dt.date(1900, 1, 1)],
+        "time": pl.Series([dt.datetime(2024, 1, 1), None, dt.datetime(1900, 1, 1)], dtype=pl.Datetime("us", "UTC")),
+        "span": [dt.timedelta(days=1), None, dt.timedelta(0)],
+        "flag": [True, None, False],
+        "n": pl.Series([1, None, 3], dtype=pl.UInt8),
+    })  # fmt: skip
+    got = there(t).to_polars()
+    assert got["cat"].dtype == pl.Categorical and got["enum"].to_list() == ["lo", "hi", None]
+    for label in t.columns:
+        assert got[label].to_list() == t[label].to_list()
+        if label not in ("cat", "enum"):
+            assert got[label].dtype == t[label].dtype
+    assert there(t)["text", 2] == "a string longer than twelve bytes"
+    assert there({"s": t["span"]})["s"].dtype == np.dtype("m8[us]")  # a Series in a mapping
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("missing", [True, False])
+def test_numbers_of_which_some_are_missing(there, dtype, missing):
+    info = np.iinfo(dtype.lower()) if "nt" in dtype else np.finfo(dtype.lower())
+    values = [info.min, info.max, 0, 7, None if missing else 3]
+    table = pd.DataFrame({"a": pd.array(values, dtype)})
+    f = there(table)
+    assert f.dtypes["a"] == np.dtype(dtype.lower())
+    pd.testing.assert_frame_equal(f.to_pandas(), table)
+    assert f.to_arrow()["a"].to_pylist() == values == f.to_polars()["a"].to_list()
+    if "nt" in dtype:
+        assert f["a"].tolist() == values
+    # The mark of an integer is one that no cell holds, and the dtype wider where all are held.
+    if dtype == "Int8":
+        full = pd.DataFrame({"a": pd.array([*range(-128, 128), None], dtype)})
+        f = there(full)
+        assert f.dtypes["a"] == np.int16 and f["a"].tolist() == [*full["a"].tolist()[:-1], None]
+
+
+def test_a_missing_float_is_no_nan(there):
+    table = pa.table({"a": pa.array([1.0, float("nan"), None]), "b": pa.array([None, 2.0, 3.0], pa.float32())})
+    f = there(table)
+    assert f.to_arrow()["a"].null_count == 1 and np.isnan(f.to_arrow()["a"][1].as_py())
+    p = f.to_pandas()
+    assert p["a"].dtype == "Float64" and p["b"].dtype == "Float32" and p["b"].isna().tolist() == [True, False, False]
+    assert np.isnan(f["a"][1:]).all() and f.meanings["a"].missing is not None
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("kind", ["M", "m"])
+def test_times_of_every_unit(there, unit, kind):
+    ticks = np.array([0, -1, 10**6, "NaT"], f"{kind}8[{unit}]")
+    for table in ({"t": ticks}, {"t": ticks.astype(ticks.dtype.newbyteorder(">"))}):
+        f = there(table)
+        assert f["t"].dtype == ticks.dtype and np.array_equal(f["t"], ticks, equal_nan=True)
+    assert np.array_equal(f.to_pandas()["t"].to_numpy().astype(ticks.dtype), ticks, equal_nan=True)
+    assert there(f.to_pandas()).to_arrow()["t"].null_count == 1
+    assert f.to_arrow()["t"].to_pylist()[:2] == there(f.to_arrow()).to_arrow()["t"].to_pylist()[:2]
+
+
+def test_times_in_other_units_are_converted_or_refused(there):
+    assert there({"t": np.array(["2024-01"], "M8[M]")})["t"].tolist() == [dt.date(2024, 1, 1)]
+    assert there({"t": np.array([2], "m8[h]")})["t"].tolist() == [dt.timedelta(hours=2)]
+    assert there({"t": np.array([2], "m8[10s]")})["t"].dtype == np.dtype("m8[s]")
+    for wrong in (np.array([1], "m8[Y]"), np.array([1], "m8[ps]"), np.array([1], "m8")):
+        with pytest.raises(TypeError, match="column 't'"):
+            there({"t": wrong})
+
+
+def test_objects_of_one_kind_are_stored_and_others_refused(there):
+    zone = dt.timezone(dt.timedelta(hours=2))
+    columns = {
+        "text": ["a", None], "bytes": np.array([b"a", b"b"]), "fixed": np.array(["x", ""]),
+        "flags": np.array([True, None], object), "ints": np.array([1, None], object),
+        "dates": np.array([dt.date(2024, 1, 1), None], object),
+        "times": [dt.datetime(2024, 1, 1, 1), None], "zoned": [dt.datetime(2024, 1, 1, 1, tzinfo=zone), None],
+        "spans": [dt.timedelta(1), None], "none": [None, None], "floats": np.array([1.5, np.nan], object),
+        "masked": np.ma.array([1, 2], mask=[False, True]), "strings": np.array(["p", "q"], "T"),
+    }  # fmt: skip
+    f = there({label: np.array(v, object) if isinstance(v, list) else v for label, v in columns.items()})
+    assert f["text"].tolist() == ["a", None] and f["bytes"].tolist() == ["a", "b"]
+    assert f["flags"].tolist() == [True, None] and f["ints"].tolist() == [1, None]
+    assert f["dates"].tolist() == [dt.date(2024, 1, 1), None]
+    assert f["times"].tolist()[0] == dt.datetime(2024, 1, 1, 1)
+    assert f["zoned"].tolist()[0] == dt.datetime(2023, 12, 31, 23) and f.meanings["zoned"].zone == "+02:00"
+    assert f["none"].tolist() == [None, None] and f["masked"].tolist() == [1, None]
+    assert f["fixed"].tolist() == ["x", ""] and f["strings"].tolist() == ["p", "q"]
+    assert f.to_pandas()["zoned"].dt.hour.tolist()[0] == 1
+    for wrong in ([1, "a"], [{}], [b"x", 1], [1 + 2j], [2**70],
+                  [dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 1, tzinfo=zone)]):  # fmt: skip
+        with pytest.raises(TypeError, match="column 'bad'"):
+            there({"bad": np.array([*wrong, None], object)})
+
+
+def test_what_no_column_holds_is_refused_by_name(tmp_path):
+    tables = [
+        pd.DataFrame({"bad": pd.Categorical([1, 2])}), pd.DataFrame({"bad": pd.period_range("2024", periods=1)}),
+        pd.DataFrame({"bad": pd.interval_range(0, 1)}), pa.table({"bad": [[1]]}), pa.table({"bad": [b"x"]}),
+        pa.table({"bad": [dt.time(1)]}), {"bad": np.zeros(2, "c16")}, pl.DataFrame({"bad": [{"a": 1}]}),
+    ]  # fmt: skip
+    for table in tables:
+        with pytest.raises(TypeError, match="column 'bad'"):
+            dp.write(tmp_path / "t.dbdf", table)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_of_many_words_and_of_any_bytes(there):
+    words = [f"word {k}" for k in range(70_000)]
+    odd = b"\xff".decode("utf-8", "surrogateescape")
+    f = there({"many": np.array(words + words[::-1], object), "odd": np.array([odd, "é"] * 70_000, object)})
+    assert f.stored("many").dtype == np.uint32 and f["many", 69_999:70_001].tolist() == [words[-1]] * 2
+    assert f["odd", 0] == odd and f.words("odd") == [odd, "é"]
+    t = f.to_arrow()
+    assert t["many"].to_pylist() == words + words[::-1] and t["odd"][0].as_py() == "\ufffd"
+    assert f.to_pandas()["many"].tolist() == words + words[::-1]
+
+
+def test_arrow_backed_and_sparse_pandas_columns(there):
+    t = pd.DataFrame({"t": ["a", None], "n": [1, None]}).astype({"t": pd.ArrowDtype(pa.string()), "n": pd.ArrowDtype(pa.int32())})
+    f = there(t)
+    assert f["t"].tolist() == ["a", None] and f["n"].tolist() == [1, None]
+    assert there(pd.DataFrame({"s": pd.arrays.SparseArray([0, 0, 1])}))["s"].tolist() == [0, 0, 1]
+
+
+def test_a_frame_without_rows_keeps_its_columns(there):
+    f = there(people()[:0])
+    assert len(f) == 0 and f.words("grade") == ["low", "mid", "high"]
+    pd.testing.assert_frame_equal(f.to_pandas(), people()[:0])
+    assert f.to_arrow().num_rows == 0 and f.to_polars().shape == (0, 10) and f[:]["name"].tolist() == []
+
+
+def test_a_frame_is_copied_with_its_meanings(there, tmp_path):
+    f = there(people())
+    dp.write(tmp_path / "copy.dbdf", f, sync=False)
+    pd.testing.assert_frame_equal(dp.open(tmp_path / "copy.dbdf").to_pandas(), people())
+    dp.convert(f, tmp_path / "part.dbdf", columns=["n", "name"], rows=(1, 3))
+    assert dp.open(tmp_path / "part.dbdf")["name"].tolist() == [None, "Zoë"]
+
+
+def test_csv_keeps_what_it_can(there, tmp_path):
+    dp.convert(there(people()), tmp_path / "t.csv")
+    f = dp.open(tmp_path / "t.csv")
+    assert f["name"].tolist() == ["Ann", None, "Zoë"] and f["maybe"].tolist() == [True, None, False]
+    assert f["born"][0] == np.datetime64("2024-02-29T12:00")
+    kinds = {"grade": "category", "name": "text", "n": "i8"}
+    f = dp.open(tmp_path / "t.csv", csv={"types": {"grade": "category", "x": "f4"}})
+    assert f.meanings["grade"].kind == "category" and f.dtypes["x"] == np.float32
+    with pytest.raises(TypeError, match="'wordy'"):
+        dp.open(tmp_path / "t.csv", csv={"types": kinds | {"name": "wordy"}})
+
+
+def test_info_tells_meanings(there):
+    columns = {column["label"]: column for column in dp.info(there(people()).path)["columns"]}
+    assert columns["grade"] == {"label": "grade", "value_type": "u8", "meaning": "category", "words": 3, "missing": True}
+    assert columns["seen"]["zone"] == "Europe/Berlin" and "meaning" not in columns["x"]
+
+
+def test_a_frame_writer_takes_meanings(there, tmp_path):
+    f = there(people())
+    path = tmp_path / "w.dbdf"
+    columns = {
+        "ok": bool, "grade": ["low", "mid", "high"], "born": "M8[us]", "took": np.dtype("m8[ms]"),
+        "seen": f.meanings["seen"], "x": "f8",
+    }  # fmt: skip
+    table = people()
+    with dp.frame_writer(path, 3, columns, sync=False) as w:
+        assert w.columns["born"] == np.dtype("M8[us]") and w.columns["grade"] == object
+        for label in columns:
+            w[label, 0:2] = table[label][:2]
+        w[2:3] = table[list(columns)][2:3]
+    g = dp.open(path)
+    for label in columns:
+        assert str(g[label].tolist()) == str(f[label].tolist())
+    assert g.meanings["seen"].zone == "Europe/Berlin"
+    w = dp.frame_writer(tmp_path / "x.dbdf", 2, {"ok": bool, "grade": ["low"], "day": "M8[D]", "n": "i4"})
+    for label, value, error in [
+        ("grade", ["high", "low"], "no category 'high'"), ("grade", [1, 2], "holds words"),
+        ("day", np.array(["2024-01-01T01:00"] * 2, "M8[s]"), "not exact"), ("day", [1, 2], "holds timestamps"),
+        ("ok", np.array([True, None], object), "without missing"), ("n", ["a", "b"], "holds numbers"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=error):
+            w[label] = value
+    w.abort()
+    with pytest.raises(TypeError, match="not known yet"):
+        dp.frame_writer(tmp_path / "x.dbdf", 2, {"t": str})
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "arrow"])
+def test_parquet_and_arrow_files_both_ways(there, tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    f = there(people())
+    dp.convert(f, path)
+    read = pa.parquet.read_table if ending == "parquet" else pa.feather.read_table
+    assert read(path)["name"].to_pylist() == ["Ann", None, "Zoë"]
+    with pytest.raises(FileExistsError):
+        dp.convert(f, path)
+    dp.convert(path, tmp_path / "back.dbdf")
+    got = dp.open(tmp_path / "back.dbdf")
+    for label in f.columns:
+        assert str(got[label].tolist()) == str(f[label].tolist())
+        assert got.meanings[label][:4] == f.meanings[label][:4]
+    dp.convert(f.path, path, rows=(1, 3), columns=["n", "name"], overwrite=True)
+    assert read(path).to_pydict() == {"n": [None, -(2**63)], "name": [None, "Zoë"]}
+    dp.convert(path, tmp_path / "t.csv")
+    assert "Zoë" in (tmp_path / "t.csv").read_text()
+    assert {p.name for p in tmp_path.iterdir()} == {path.name, "t.dbdf", "back.dbdf", "t.csv"}
+    path.write_bytes(b"no such thing")
+    with pytest.raises(dp.NotRecognisedError):
+        dp.convert(path, tmp_path / "x.dbdf")
+    with pytest.raises(FileNotFoundError):
+        dp.convert(tmp_path / f"none.{ending}", tmp_path / "x.dbdf")
+    dp.write(tmp_path / "m.dbdf", np.eye(3))
+    with pytest.raises(ValueError, match="no labelled columns"):
+        dp.convert(tmp_path / "m.dbdf", tmp_path / f"m.{ending}")
+
+
+def test_npz_files_both_ways(tmp_path):
+    sp = pytest.importorskip("scipy.sparse")
+    a, s = np.arange(12.0).reshape(3, 4), sp.csr_array(np.eye(4, dtype="f4"))
+    np.savez_compressed(tmp_path / "a.npz", a)
+    sp.save_npz(tmp_path / "s.npz", s)
+    for name, truth in (("a", a), ("s", s.toarray())):
+        dp.convert(tmp_path / f"{name}.npz", tmp_path / f"{name}.dbdf")
+        m = dp.open(tmp_path / f"{name}.dbdf")
+        assert m.dtype == truth.dtype and np.array_equal(m[:], truth)
+        dp.convert(m, tmp_path / f"{name}2.npz")
+    assert np.array_equal(np.load(tmp_path / "a2.npz")["arr_0"], a)
+    assert np.array_equal(sp.load_npz(tmp_path / "s2.npz").toarray(), s.toarray())
+    np.savez(tmp_path / "two.npz", x=a, y=a)
+    with pytest.raises(ValueError, match=r"2 arrays \(x, y\)"):
+        dp.convert(tmp_path / "two.npz", tmp_path / "x.dbdf")
+
+
+def test_a_plain_array_of_a_frame_tells_all_or_nothing(there):
+    assert np.asarray(there({"n": np.array([1, 2])}))["n"].tolist() == [1, 2]
+    assert np.asarray(there(pd.DataFrame({"n": pd.array([1, 2], "Int64")})))["n"].tolist() == [1, 2]
+    with pytest.raises(ValueError, match="masked"):
+        np.asarray(there(people()))
+
+
+def test_xarray_reads_what_columns_mean(there):
+    xr = pytest.importorskip("xarray")
+    with xr.open_dataset(there(people()).path, engine="pydapple") as ds:
+        assert ds["name"].values.tolist() == ["Ann", None, "Zoë"]
+        assert ds["born"].dtype == np.dtype("M8[us]") and np.isnat(ds["born"].values[1])
+        assert ds["n"].values[0] == 1 and np.isnan(ds["n"].values[1]) and ds["ok"].dtype == bool
+        assert float(ds["maybe"][2]) == 0 and np.isnan(float(ds["maybe"][1]))
