@@ -202,7 +202,7 @@ TEST_CASE("sidecar: a file that has an index of its own gets one only if that is
   w.finish();
   CHECK(!write_sidecar(dir / "m"));
   CHECK(dir.names() == std::vector<std::string>{"m"});
-  CHECK(write_sidecar(dir / "m", {}, {}, true));
+  CHECK(write_sidecar(dir / "m", {}, {.even_if_indexed = true}));
   CHECK(dir.names() == std::vector<std::string>{"m", "m.dpx"});
   CHECK(origin(dir / "m") == IndexOrigin::embedded);
   CHECK(verify(dir / "m", Level::payload).findings.empty());

@@ -14,20 +14,26 @@ namespace {
 
 int run_index(const Arguments& arguments, Console& console) {
   Input input;
-  bool force = false, written = false;
+  SidecarOptions options;
+  bool written = false;
   Command command(kIndexVerb);
   command.operand("FILE", input.file, "the file to index");
   add_reading_flags(command, input.options);
-  command.flag("--force", force, "write FILE.dpx even when FILE has an index of its own");
+  command.flag("--force", options.even_if_indexed,
+               "write FILE.dpx even when FILE has an index of its own");
+  command.flag("--stats", options.statistics,
+               "with statistics of the values of each block, which makes searches skip blocks");
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
 
   require_named_file(input, "index");
   {
     Progress progress(printable(input.file), console.quiet);
-    written = write_sidecar(
-        input.file, input.options,
-        [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); }, force);
+    options.threads = console.threads;
+    options.progress = [&](std::uint64_t done, std::uint64_t total) {
+      progress.update(done, total);
+    };
+    written = write_sidecar(input.file, input.options, options);
   }
   if (!written) {
     if (!console.quiet && !console.json) {

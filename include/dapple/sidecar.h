@@ -11,13 +11,19 @@ namespace dapple {
 /// FILE.dpx beside FILE.
 std::filesystem::path sidecar_path(const std::filesystem::path& file);
 
+struct SidecarOptions {
+  TakeProgress progress = {};    // in bytes of the file
+  bool even_if_indexed = false;  // write it beside a file that has an index of its own
+  bool statistics = false;       // also of the values of each block, all of which are read
+  unsigned threads = 1;          // that read them; 0: one per processor
+};
+
 /// Walks `file` once and publishes its index beside it, atomically; replaces an older one. Returns
-/// false, and writes nothing, when the file has an index of its own, which a reader prefers; with
-/// `even_if_indexed` the sidecar is written all the same.
+/// false, and writes nothing, when the file has all that is wanted itself, which a reader prefers.
 /// The sidecar of a CSV file is used by those who open it with the same `options.csv`.
 /// Throws what `open` throws; unsupported for formats that need no index; stale_index when the file
-/// changes meanwhile. O(n log n) in blocks; reads headers only.
+/// changes meanwhile. O(n log n) in blocks; reads headers only, unless statistics are wanted.
 bool write_sidecar(const std::filesystem::path& file, const OpenOptions& options = {},
-                   const TakeProgress& progress = {}, bool even_if_indexed = false);
+                   const SidecarOptions& sidecar = {});
 
 }  // namespace dapple

@@ -10,11 +10,15 @@
 namespace dapple {
 
 bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
-                   const TakeProgress& progress, bool even_if_indexed) {
+                   const SidecarOptions& sidecar) {
   using namespace detail;
   const auto file = MappedFile::open(path, options.guard);
   return watched(*file, [&] {
     if (format_to_read(*file, options).info.name == "csv") {
+      if (sidecar.statistics) {
+        throw Error(Errc::unsupported, path.string(), std::nullopt,
+                    "a CSV file has no blocks to keep statistics of; convert it first");
+      }
       csv::write_csv_sidecar(file, path, options);
       return true;
     }
@@ -23,8 +27,11 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
       throw Error(Errc::unsupported, path.string(), std::nullopt,
                   "a file of the format " + std::string(store->codec().format) + " needs no index");
     }
-    if (store->index().origin() == IndexOrigin::embedded && !even_if_indexed) return false;
-    dbdf::write_sidecar_of(*file, path, progress);
+    if (store->index().origin() == IndexOrigin::embedded && !sidecar.even_if_indexed &&
+        (!sidecar.statistics || store->block_stats() != nullptr)) {
+      return false;
+    }
+    dbdf::write_sidecar_of(file, path, sidecar);
     return true;
   });
 }

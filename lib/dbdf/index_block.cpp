@@ -68,8 +68,8 @@ std::uint64_t index_bytes(const BlockIndex& index) {
   return kLine + index.size() * Entry::kBytes + round_up(middle, kLine) + kLine;
 }
 
-void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
-                bool hints, const std::function<void(std::span<const std::byte>)>& put) {
+std::uint64_t emit_table(const BlockIndex& index, std::uint64_t header_hash,
+                         const std::function<void(std::span<const std::byte>)>& put) {
   Xxh3 table_hash;
   const auto add = [&](std::span<const std::byte> bytes) {
     table_hash.add(bytes);
@@ -85,7 +85,12 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
   add(std::as_bytes(index.tree()));
   const std::uint64_t middle = 8 * (index.file_order().size() + index.tree().size());
   add(std::span<const std::byte>(Line{}).first(round_up(middle, kLine) - middle));
-  put(make_trailer(index, file_size, table_hash.value(), hints));
+  return table_hash.value();
+}
+
+void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
+                bool hints, const std::function<void(std::span<const std::byte>)>& put) {
+  put(make_trailer(index, file_size, emit_table(index, header_hash, put), hints));
 }
 
 namespace {

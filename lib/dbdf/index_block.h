@@ -28,8 +28,13 @@ inline constexpr std::size_t table_hash = 0, bytes = 8, count = 16, tree_words =
 /// Length of the payload that `emit_index` makes. A multiple of kLine.
 std::uint64_t index_bytes(const BlockIndex& index);
 
-/// Hands out the index payload in order, in pieces. It will be the end of a file of `file_size`
-/// bytes; `header_hash` is that of the header of the file whose blocks it lists.
+/// Hands out the index payload up to its trailer, in order and in pieces; returns its hash.
+/// `header_hash` is that of the header of the file whose blocks it lists.
+std::uint64_t emit_table(const BlockIndex& index, std::uint64_t header_hash,
+                         const std::function<void(std::span<const std::byte>)>& put);
+
+/// Hands out the whole payload likewise. It will be the end of a file of `file_size` bytes; with
+/// `hints`, one ends right before its block.
 void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
                 bool hints, const std::function<void(std::span<const std::byte>)>& put);
 

@@ -8,9 +8,12 @@
 #include <thread>
 
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/read/open_dbdf.h"
+#include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
+#include "lib/object/store.h"
 
 namespace dapple {
 
@@ -77,17 +80,31 @@ void require_unchanged(const MappedFile& data, const std::filesystem::path& path
   }
 }
 
-void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
-                      const TakeProgress& progress) {
+void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesystem::path& path,
+                      const SidecarOptions& options) {
   std::uint64_t body = 0;
-  const Schema schema = read_header(data, body);
-  const BlockIndex index = scan(data, body, schema, progress);
+  Schema schema = read_header(*data, body);
+  BlockIndex index = scan(*data, body, schema, options.progress);
+  const std::uint64_t header_hash = xxh3(data->bytes(0, body));
+  const Store store(data, std::move(schema), std::move(index), kCodec);
 
   OutputFile out(sidecar_path(path), true);
-  const auto put = [&](std::span<const std::byte> bytes) { out.append(bytes); };
-  put(make_binding(data, body));
-  emit_index(index, xxh3(data.bytes(0, body)), kLine + index_bytes(index), false, put);
-  require_unchanged(data, path);
+  std::uint64_t size = 0;
+  const auto put = [&](std::span<const std::byte> bytes) {
+    out.append(bytes);
+    size += bytes.size();
+  };
+  put(make_binding(*data, body));
+  if (options.statistics && store.index().size() > 0) {
+    // As in a file, where they precede the index block.
+    HintWriter hints;
+    hints.add(emit_statistics(store.index(), header_hash, scan_statistics(store, options.threads)));
+    put(std::span<const std::byte>(std::array<std::byte, kLine>{}).first(hints.alignment()));
+    hints.emit(size, put);
+    put(std::array<std::byte, kPosition + kDenseHeader>{});
+  }
+  emit_index(store.index(), header_hash, size + index_bytes(store.index()), size > kLine, put);
+  require_unchanged(*data, path);
   out.publish();
 }
 

@@ -28,9 +28,9 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body);
 /// Waits some milliseconds if a change could not be seen otherwise.
 void require_unchanged(const MappedFile& data, const std::filesystem::path& path);
 
-/// Walks `data`, the file at `path`, and publishes its sidecar. Throws stale_index when the file
-/// changes meanwhile.
-void write_sidecar_of(const MappedFile& data, const std::filesystem::path& path,
-                      const TakeProgress& progress);
+/// Walks `data`, the file at `path`, and publishes its sidecar, with the statistics of its blocks
+/// if they are wanted. Throws stale_index when the file changes meanwhile.
+void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesystem::path& path,
+                      const SidecarOptions& options);
 
 }  // namespace dapple::detail::dbdf

@@ -1,10 +1,37 @@
 #include "lib/object/block_stats.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lib/cells/convert_cells.h"
 
 namespace dapple::detail {
+
+bool BlockStats::agrees(const BlockStats& other, std::uint64_t n) const noexcept {
+  if (*this == other) return true;
+  const auto t = type();
+  if (t != other.type() || !t) return false;
+  return visit_type(*t, [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (std::is_integral_v<T> && sizeof(T) < 8) {
+      return false;  // all is exact
+    } else {
+      const auto a = tally<T>(), b = other.tally<T>();
+      const double squares = static_cast<double>(a.squares);
+      const auto near = [&](double x, double y, double scale) {
+        const double most = 0x1p-51 * static_cast<double>(n) * scale;
+        return x == y || std::abs(x - y) <= most || (std::isnan(x) && std::isnan(y));
+      };
+      // No sum of n magnitudes is above the root of n times that of their squares.
+      const bool sums = std::is_integral_v<T>
+                            ? a.sum == b.sum
+                            : near(static_cast<double>(a.sum), static_cast<double>(b.sum),
+                                   std::sqrt(static_cast<double>(n) * squares));
+      return sums && near(squares, static_cast<double>(b.squares), squares) &&
+             a.nonzero == b.nonzero && a.nans == b.nans && a.min == b.min && a.max == b.max;
+    }
+  });
+}
 
 BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* values,
                            std::uint64_t rows, std::uint64_t cols, std::size_t row_step) {

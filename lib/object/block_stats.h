@@ -74,6 +74,9 @@ class BlockStats {
     return tally;
   }
 
+  /// True when both may be of the same `n` values, whose floating sums depend on their order.
+  bool agrees(const BlockStats& other, std::uint64_t n) const noexcept;
+
   friend bool operator==(const BlockStats&, const BlockStats&) = default;
 
  private:

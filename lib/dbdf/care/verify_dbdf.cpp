@@ -7,7 +7,9 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/sidecar.h"
+#include "lib/dbdf/statistics.h"
 #include "lib/object/entry_summary.h"
 
 namespace dapple::detail::dbdf {
@@ -185,6 +187,8 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
                           "without its index; repair the file to rebuild it");
   }
   check_sidecar(*file, body, schema, found, findings);
+  // Only blocks that are sound have values to compare with.
+  if (level == Level::payload && findings.empty()) check_statistics(*open_dbdf(file, {}), findings);
   return report;
 }
 

@@ -7,6 +7,7 @@
 #include "lib/dbdf/read/csr_arrays.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/read/sparse.h"
+#include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/fill.h"
@@ -143,6 +144,7 @@ const Codec kCodec = {
     .confirm = confirm,
     .check_hash = check_hash,
     .walk_again = walk_again,
+    .find_stats = find_statistics,
     .read = read,
     .in_place = in_place,
     .entries = sparse_entries,

@@ -27,16 +27,20 @@ bool keeps_blocks(const Schema& old, const Schema& whole) {
                     whole.columns.end(), means_the_same);
 }
 
-/// The blocks of a file, in file order.
-EntryTable blocks_of(const Store& store) {
+/// The blocks of a file, in file order, and what is known of their values.
+void take_over(const Store& store, BlockWriter& writer) {
   const BlockIndex& index = store.index();
+  const BlockStatsTable* const known = store.block_stats();
   store.require_whole_index();
   EntryTable blocks;
+  std::vector<BlockStats> stats(index.size());
   blocks.reserve(index.size());
   for (std::uint64_t i = 0; i < index.size(); ++i) {
-    blocks.push_back(store.confirmed_entry(index.file_order().empty() ? i : index.file_order()[i]));
+    const std::uint64_t number = index.in_file_order(i);
+    blocks.push_back(store.confirmed_entry(number));
+    if (known != nullptr) stats[i] = (*known)[number];
   }
-  return blocks;
+  writer.take_over(store.file(), std::move(blocks), std::move(stats));
 }
 
 }  // namespace
@@ -62,7 +66,7 @@ WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
     write.tile = grid ? grid->tile : natural_tile(added);
   }
   BlockWriter writer(path, after, write);
-  writer.take_over(old->file(), blocks_of(*old));
+  take_over(*old, writer);
   retile(added, writer, write.kind, before.rows);
   require_unchanged(old->file(), path);
   return writer.finish();

@@ -14,6 +14,7 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/statistics.h"
 #include "lib/dbdf/write/encode_rows.h"
 #include "lib/dbdf/write/tiling.h"
 #include "lib/io/hash.h"
@@ -357,8 +358,9 @@ void BlockWriter::write_gathered(const Entry& entry, const BlockStats& stats,
   buffers_.give_back(std::move(buffer));
 }
 
-void BlockWriter::take_over(const MappedFile& from, EntryTable blocks) {
-  file_.take_over(from, dbdf::emit_header(schema_).size(), std::move(blocks));
+void BlockWriter::take_over(const MappedFile& from, EntryTable blocks,
+                            std::vector<BlockStats> stats) {
+  file_.take_over(from, dbdf::emit_header(schema_).size(), std::move(blocks), std::move(stats));
 }
 
 void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
@@ -386,7 +388,11 @@ WriteSummary BlockWriter::finish() {
       if (auto columns = dbdf::emit_columns(schema_.columns); !columns.empty()) {
         hints.add(std::move(columns));
       }
-      file_.put_index(index, xxh3(dbdf::emit_header(schema_)), hints);
+      const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
+      if (dbdf::statistics_pay(index)) {
+        hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));
+      }
+      file_.put_index(index, header_hash, hints);
     }
   } catch (const Error& e) {
     if (e.code() == Errc::corrupt) {

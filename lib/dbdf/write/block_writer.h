@@ -48,7 +48,7 @@ class BlockWriter {
 
   /// Takes over all blocks of a file whose header is as long as this one's, unchanged and before
   /// all others. They are in `blocks` in file order.
-  void take_over(const MappedFile& from, EntryTable blocks);
+  void take_over(const MappedFile& from, EntryTable blocks, std::vector<BlockStats> stats);
   /// Writes the bytes of a block as they are, position included; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 

@@ -1,0 +1,134 @@
+#include "lib/dbdf/statistics.h"
+
+#include <cstring>
+
+#include "lib/base/parallel.h"
+#include "lib/compute/block_tally.h"
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/dbdf/sidecar.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::dbdf {
+
+namespace {
+
+constexpr std::uint64_t kStatisticsVersion = 1;
+
+/// Positions in the line before the table.
+namespace statistics_at {
+constexpr std::size_t tag = 0, version = 8, count = 16, index_hash = 24;
+}
+
+std::uint64_t content_bytes(std::uint64_t blocks) { return kLine + blocks * BlockStats::kBytes; }
+
+}  // namespace
+
+std::vector<std::byte> emit_statistics(const BlockIndex& index, std::uint64_t header_hash,
+                                       std::span<const BlockStats> stats) {
+  std::vector<std::byte> content(content_bytes(index.size()));
+  std::byte* const p = content.data();
+  std::memcpy(p + statistics_at::tag, kStatisticsTag.data(), kStatisticsTag.size());
+  store_le(p + statistics_at::version, kStatisticsVersion);
+  store_le(p + statistics_at::count, index.size());
+  store_le(p + statistics_at::index_hash,
+           emit_table(index, header_hash, [](std::span<const std::byte>) {}));
+  for (std::uint64_t i = 0; i < index.size(); ++i) {
+    stats[i].store(p + kLine + index.in_file_order(i) * BlockStats::kBytes);
+  }
+  return content;
+}
+
+std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads) {
+  const BlockIndex& index = store.index();
+  std::vector<BlockStats> stats(index.size());
+  parallel_for(index.size(), threads, [&](std::uint64_t i) {
+    const Entry entry = store.confirmed_entry(index.in_file_order(i));
+    stats[i] = store.watched([&] { return scan_block(store, entry); }, &entry);
+  });
+  return stats;
+}
+
+bool statistics_pay(const BlockIndex& index) {
+  constexpr std::uint64_t kShare = 32;  // of the blocks' bytes, the table may take one of so many
+  const std::uint64_t least = content_bytes(index.size()) * kShare;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < index.size() && bytes < least; ++i) bytes += index.entry(i).bytes;
+  return index.size() > 0 && bytes >= least;
+}
+
+namespace {
+
+/// The table before the index that `trailer` belongs to, of so many blocks; nullptr when there is
+/// none, or none that can be believed.
+std::unique_ptr<const BlockStatsTable> find_table(std::shared_ptr<const MappedFile> file,
+                                                  std::uint64_t first, const Trailer& trailer,
+                                                  std::uint64_t blocks) {
+  if (!trailer.hints || trailer.place.count != blocks) return nullptr;
+  std::optional<Hint> hint;
+  try {
+    hint = find_hint(*file, first, trailer, kStatisticsTag);
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    return nullptr;
+  }
+  if (!hint || hint->bytes < kLine || (hint->bytes - kLine) / BlockStats::kBytes != blocks ||
+      hint->bytes != content_bytes(blocks) || !is_whole(*file, *hint)) {
+    return nullptr;
+  }
+  const std::byte* const p = file->at(hint->offset, kLine);
+  if (load_le<std::uint64_t>(p + statistics_at::version) != kStatisticsVersion ||
+      load_le<std::uint64_t>(p + statistics_at::count) != blocks ||
+      load_le<std::uint64_t>(p + statistics_at::index_hash) != trailer.table_hash) {
+    return nullptr;
+  }
+  return std::make_unique<BlockStatsTable>(std::move(file), hint->offset + kLine, blocks);
+}
+
+/// True when both number the same blocks.
+bool same_blocks(const BlockIndex& a, const BlockIndex& b) {
+  for (std::uint64_t i = 0; i < a.size(); ++i) {
+    if (a.entry(i).info() != b.entry(i).info()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store) {
+  const std::shared_ptr<MappedFile>& file = store.shared_file();
+  const BlockIndex& index = store.index();
+  std::uint64_t body = 0;
+  const Schema schema = read_header(*file, body);
+  if (index.origin() == IndexOrigin::embedded) {
+    const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+    if (!trailer) return nullptr;
+    if (auto table = find_table(file, body, *trailer, index.size())) return table;
+  }
+  // An older file has an index of its own, and statistics beside it.
+  Sidecar sidecar = find_sidecar(*file, body);
+  if (sidecar.state != SidecarState::fresh || index.origin() == IndexOrigin::scanned) {
+    return nullptr;
+  }
+  auto table = find_table(sidecar.file, kLine, sidecar.trailer, index.size());
+  if (table == nullptr || index.origin() == IndexOrigin::sidecar) return table;
+  if (!complete(sidecar.trailer.place, schema.rows, schema.cols)) return nullptr;
+  const BlockIndex beside = index_at(sidecar.file, sidecar.trailer, IndexOrigin::sidecar);
+  return same_blocks(index, beside) ? std::move(table) : nullptr;
+}
+
+void check_statistics(const Store& store, std::vector<Error>& findings) {
+  const BlockStatsTable* const known = store.block_stats();
+  if (known == nullptr) return;
+  for (std::uint64_t number = 0; number < known->size(); ++number) {
+    const Entry entry = store.confirmed_entry(number);
+    const BlockStats stats = (*known)[number];
+    if (!stats.type() || stats.agrees(scan_block(store, entry), entry.stored)) continue;
+    findings.emplace_back(
+        Errc::corrupt, store.file().name(), entry.offset,
+        "the statistics of block " + text(entry.pos) + " are not those of its values");
+  }
+}
+
+}  // namespace dapple::detail::dbdf

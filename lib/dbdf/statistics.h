@@ -1,0 +1,35 @@
+// The statistics of a file's blocks as a hint (FORMAT.md, "Statistics").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lib/object/block_stats.h"
+#include "lib/object/index.h"
+
+namespace dapple::detail::dbdf {
+
+inline constexpr std::string_view kStatisticsTag = "DPL-STAT";
+
+/// The content of the hint: `stats` of the blocks of `index`, in file order. `header_hash` as for
+/// `emit_index`.
+std::vector<std::byte> emit_statistics(const BlockIndex& index, std::uint64_t header_hash,
+                                       std::span<const BlockStats> stats);
+
+/// Of all blocks, in file order, by reading them. Throws corrupt, type_mismatch, io.
+std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads);
+
+/// True when the table is small beside the blocks, so that it pays to have it.
+bool statistics_pay(const BlockIndex& index);
+
+/// As `Codec::find_stats`. Compares the hint's hash, and that it belongs to the index. O(blocks).
+std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store);
+
+/// Where the store's statistics are not those of its blocks' values. Reads all blocks.
+void check_statistics(const Store& store, std::vector<Error>& findings);
+
+}  // namespace dapple::detail::dbdf
