@@ -4,8 +4,8 @@
 # it needs root or sudo.
 set -u
 
-needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev libtbb-dev
-  libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev libcpp-httplib-dev)
+needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev zlib1g-dev
+  libzstd-dev libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev libcpp-httplib-dev)
 useful=()  # without these, tests are skipped and peers of the benchmark left out
 if [ "${1:-}" = tests ]; then
   needed+=(doctest-dev python3)

@@ -56,8 +56,6 @@ std::string_view advice(Remedy remedy) noexcept {
       return "--stored-numbers writes the numbers that stand for them, --column chooses others";
     case Remedy::other_columns:
       return "--column chooses others, --drop-unsupported leaves these out";
-    case Remedy::gunzip:
-      return "try zcat FILE | dapple convert - OUT --from csv";
   }
   return "";
 }

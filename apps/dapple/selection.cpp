@@ -13,7 +13,8 @@ namespace dapple::cli {
 
 namespace {
 
-constexpr std::pair<std::string_view, Absent> kAbsent[] = {{"zero", Absent::zero}};
+constexpr std::pair<std::string_view, Absent> kAbsent[] = {{"zero", Absent::zero},
+                                                           {"nan", Absent::nan}};
 
 [[noreturn]] void fail(Errc code, const std::string& file, std::string detail) {
   throw Error(code, file, std::nullopt, std::move(detail));
@@ -135,9 +136,9 @@ void add_column_flag(Command& command, std::vector<std::string>& labels) {
 
 void add_absent_flag(Command& command, Absent& absent) {
   command.option(
-      "--absent", "zero",
+      "--absent", "WHAT",
       [&absent](const std::string& text) { absent = parse_choice("--absent", text, kAbsent); },
-      "read cells that no block covers as zero, instead of failing");
+      "read cells that no block covers as zero or, among floats, nan, instead of failing");
 }
 
 void require_consistent(const SelectionFlags& flags) {

@@ -37,8 +37,9 @@ struct BlockCounts {
   std::uint64_t stored = 0;  // values stored over all blocks
 };
 
-/// What to do with cells that no block covers (rule R7).
-enum class Absent : std::uint8_t { error, zero };
+/// What to do with cells that no block covers (rule R7). They are NaN only where cells are copied
+/// to dense memory of floats; elsewhere that is unsupported, and for integers type_mismatch.
+enum class Absent : std::uint8_t { error, zero, nan };
 
 struct ReadOptions {
   Absent absent = Absent::error;

@@ -37,7 +37,6 @@ enum class Remedy : std::uint8_t {
   drop_labels,     // ConvertOptions::drop_labels
   stored_numbers,  // ConvertOptions::stored_numbers
   other_columns,   // IdvOptions::drop_unsupported, or ::columns
-  gunzip,          // read what gzip -d gives
 };
 
 /// The code's name as printed in messages and in JSON, for example "not_recognised".

@@ -93,7 +93,7 @@ void require_covered(const Source& source, const Selection& part, const ConvertO
   const Store& store = source.store();
   const BlockIndex& index = store.index();
   const bool anywhere = index.is_in_place() || index.origin() == IndexOrigin::scanned;
-  if (options.absent == Absent::zero || index.grid() || !anywhere) return;
+  if (options.absent != Absent::error || index.grid() || !anywhere) return;
   Region run{part.rows.value_or(Range{0, store.schema().rows}), {0, 0}};
   const auto require_run = [&] {
     if (!run.empty()) store.require_covered(run);

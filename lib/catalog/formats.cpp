@@ -15,6 +15,7 @@
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
+#include "lib/io/decompress.h"
 
 namespace dapple {
 
@@ -102,6 +103,7 @@ constexpr auto kInfos = [] {
 
 std::string extension_of(const std::filesystem::path& path) {
   std::string extension = path.extension().string();
+  if (extension == ".gz" || extension == ".zst") extension = path.stem().extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   });
@@ -137,19 +139,14 @@ bool writes(const FormatInfo& info) { return info.writes; }
 void require_uncompressed(const Probe& probe) {
   struct Kind {
     std::string_view magic, what;
-    Remedy remedy = Remedy::none;
   };
-  constexpr Kind kKinds[] = {
-      {"\x1f\x8b", "compressed with gzip; decompress it first", Remedy::gunzip},
-      {"\x28\xb5\x2f\xfd", "compressed with zstd; decompress it first"},
-      {"\xfd\x37zXZ", "compressed with xz; decompress it first"},
-      {"BZh", "compressed with bzip2; decompress it first"},
-      {"PK\x03\x04", "a ZIP archive, as .npz files are; unpack it first"}};
+  constexpr Kind kKinds[] = {{"\xfd\x37zXZ", "compressed with xz; decompress it first"},
+                             {"BZh", "compressed with bzip2; decompress it first"},
+                             {"PK\x03\x04", "a ZIP archive, as .npz files are; unpack it first"}};
   const std::string_view head(reinterpret_cast<const char*>(probe.head.data()), probe.head.size());
   for (const Kind& kind : kKinds) {
     if (!head.starts_with(kind.magic)) continue;
-    throw Error(Errc::not_recognised, probe.file.name(), std::nullopt, std::string(kind.what),
-                kind.remedy);
+    throw Error(Errc::not_recognised, probe.file.name(), std::nullopt, std::string(kind.what));
   }
 }
 
@@ -178,12 +175,6 @@ void require_uncompressed(const Probe& probe) {
       Errc::not_recognised, file.name(), std::nullopt,
       "its format is none that dapple recognises (" + list_formats(reads, &FormatInfo::name) + ")",
       Remedy::name_format);
-}
-
-const Format& recognised(const MappedFile& file) {
-  // Files of dapple's own writer are not held against all formats: each would bring its code, and
-  // the file's extension, into the processor's caches (a fifth of a cold open).
-  return dbdf::has_own_index(file) ? kOwn[0] : best_match(file);
 }
 
 }  // namespace
@@ -226,13 +217,20 @@ namespace {
 
 }  // namespace
 
-const Format& format_to_read(const MappedFile& file, const OpenOptions& options) {
-  return options.format.empty() ? recognised(file) : named_to_read(options);
+const Format& format_to_read(std::shared_ptr<MappedFile>& file, const OpenOptions& options) {
+  if (dbdf::has_own_index(*file)) {
+    // Files of dapple's own writer are not held against all formats: each would bring its code, and
+    // the file's extension, into the processor's caches (a fifth of a cold open).
+    if (options.format.empty()) return kOwn[0];
+  } else if (is_compressed(*file)) {
+    file = decompress(*file);
+  }
+  return options.format.empty() ? best_match(*file) : named_to_read(options);
 }
 
 std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
                                         const OpenOptions& options) {
-  const Format& format = format_to_read(*file, options);
+  const Format& format = format_to_read(file, options);
   return format.open(std::move(file), options);
 }
 

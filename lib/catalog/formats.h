@@ -58,8 +58,9 @@ const Format& format_named(std::string_view name);
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path);
 
 /// The format that `options.format` names, or the first that recognises the file's content, or
-/// else its name. Throws not_recognised, invalid_argument.
-const Format& format_to_read(const MappedFile& file, const OpenOptions& options);
+/// else its name. A compressed file is replaced by its content first. Throws not_recognised,
+/// invalid_argument; corrupt for a damaged compressed file, io.
+const Format& format_to_read(std::shared_ptr<MappedFile>& file, const OpenOptions& options);
 
 /// Opens `file` as `options.format`, or as the first format that recognises its content, or else
 /// its name. Throws not_recognised, and what the format's `open` throws.

@@ -11,12 +11,13 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
                     const WriteOptions& options, const OpenOptions& reading,
                     const TakeProgress& progress) {
   using namespace detail;
-  const auto file = MappedFile::open(in, reading.guard);
-  return watched(*file, [&] {
+  const auto opened = MappedFile::open(in, reading.guard);
+  return watched(*opened, [&] {
+    auto file = opened;
     // Asked first: files of the DAPHNE runtime start alike, but their bytes mean other cells.
     const Format* format = nullptr;
     try {
-      format = &format_to_read(*file, reading);
+      format = &format_to_read(file, reading);
     } catch (const Error& e) {
       if (e.code() != Errc::not_recognised) throw;
     }

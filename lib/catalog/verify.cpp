@@ -64,9 +64,10 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
 
 VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
                     const TakeProgress& progress) {
-  const auto file = detail::MappedFile::open(path, options.guard);
-  return detail::watched(*file, [&] {
-    const detail::Format& format = detail::format_to_read(*file, options);
+  const auto opened = detail::MappedFile::open(path, options.guard);
+  return detail::watched(*opened, [&] {
+    auto file = opened;
+    const detail::Format& format = detail::format_to_read(file, options);
     if (format.info.name == detail::dbdf::kCodec.format) {
       return detail::dbdf::verify_dbdf(file, level, progress);
     }

@@ -14,7 +14,13 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
   using namespace detail;
   const auto file = MappedFile::open(path, options.guard);
   return watched(*file, [&] {
-    if (format_to_read(*file, options).info.name == "csv") {
+    auto content = file;
+    const Format& format = format_to_read(content, options);
+    if (content != file) {
+      throw Error(Errc::unsupported, path.string(), std::nullopt,
+                  "a compressed file is read from its start, so an index would not help");
+    }
+    if (format.info.name == "csv") {
       if (sidecar.statistics) {
         throw Error(Errc::unsupported, path.string(), std::nullopt,
                     "a CSV file has no blocks to keep statistics of; convert it first");

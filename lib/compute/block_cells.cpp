@@ -40,8 +40,8 @@ std::vector<Range> strips(std::uint64_t n, std::uint64_t tiles, std::uint64_t ti
 }  // namespace
 
 void require_covered(const Store& store, Absent absent) {
-  if (absent == Absent::error) {
-    store.require_covered({{0, store.schema().rows}, {0, store.schema().cols}});
+  if (absent != Absent::zero) {
+    store.require_covered({{0, store.schema().rows}, {0, store.schema().cols}}, absent);
   }
 }
 

@@ -45,6 +45,8 @@ class Source {
   std::uint64_t rows() const noexcept { return schema_.rows; }
   std::uint64_t cols() const noexcept { return schema_.cols; }
   unsigned threads() const noexcept { return options_.threads; }
+  /// Cells may be NaN that no block stores.
+  bool fills_with_nan() const noexcept { return options_.absent == Absent::nan; }
   const Store& store() const noexcept { return *store_; }
 
   /// Readable text columns of the object, by number; none where columns were chosen.

@@ -106,14 +106,21 @@ std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name, b
 }
 
 std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
+  const auto read = [&](std::span<std::byte> buffer) {
+    const ssize_t got = uninterrupted([&] { return ::read(source, buffer.data(), buffer.size()); });
+    if (got < 0) throw_io(name, "read", errno);
+    return static_cast<std::size_t>(got);
+  };
+  return spool(read, name);
+}
+
+std::shared_ptr<MappedFile> MappedFile::spool(const ReadSome& read, std::string name) {
   Descriptor fd = open_scratch(name);
   constexpr std::size_t kBuffer = 1 << 20;
   const auto buffer = std::make_unique<std::byte[]>(kBuffer);
   for (std::uint64_t size = 0;;) {
-    const ssize_t got = uninterrupted([&] { return ::read(source, buffer.get(), kBuffer); });
-    if (got < 0) throw_io(name, "read", errno);
-    if (got == 0) break;
-    const auto count = static_cast<std::size_t>(got);
+    const std::size_t count = read({buffer.get(), kBuffer});
+    if (count == 0) break;
     if (!write_all(fd.get(), size, {buffer.get(), count})) {
       throw_io(name, "copy to a temporary file in " + temporary_folder(), errno);
     }

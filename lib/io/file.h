@@ -53,6 +53,9 @@ class MappedFile {
   /// Copies what is left to read of `fd`, for example a pipe, to an unnamed temporary file and
   /// opens that. `name` is used in messages. Throws io.
   static std::shared_ptr<MappedFile> spool(int fd, std::string name);
+  /// The same for bytes that `read` puts into a buffer, some at a time; none at the end.
+  using ReadSome = std::function<std::size_t(std::span<std::byte> buffer)>;
+  static std::shared_ptr<MappedFile> spool(const ReadSome& read, std::string name);
   class Key;  // only the functions above make one
   MappedFile(Key, Descriptor fd, std::string name, const struct stat& s, bool guarded);
   ~MappedFile();

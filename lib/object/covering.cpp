@@ -82,6 +82,10 @@ Store::Covering Store::covering(const Region& region, Absent absent) const {
   if (!covering.whole) {
     require_touching(*this, region, covering.numbers);
     if (absent == Absent::error) fail_absent(*this, region);
+    if (absent == Absent::nan) {
+      throw Error(Errc::unsupported, file_->name(), std::nullopt,
+                  "absent cells can be NaN only where cells are copied to dense memory");
+    }
   }
   return covering;
 }

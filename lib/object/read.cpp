@@ -1,6 +1,9 @@
 // Reading a region: decoding the blocks that it touches, straight into place.
 
 #include <algorithm>
+#include <bit>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "lib/base/parallel.h"
@@ -28,9 +31,29 @@ void Store::read_block(const Entry& entry, const Part& part, const Target& out) 
   if (out.streamed) finish_streams();
 }
 
+void Store::fill_nan(const Target& out, const Region& region) const {
+  if (!is_float(out.type)) {
+    throw Error(Errc::type_mismatch, file_->name(), std::nullopt,
+                "some cells are absent, and " + std::string(name(out.type)) + " has no NaN (R7)");
+  }
+  const std::uint64_t bits =
+      out.type == ValueType::f64
+          ? std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN())
+          : std::bit_cast<std::uint32_t>(std::numeric_limits<float>::quiet_NaN());
+  for (std::uint64_t r = 0; r < region.rows.size(); ++r) {
+    for (std::uint64_t c = 0; c < region.cols.size(); ++c)
+      store_bits(out.type, out.cell(r, c), bits);
+  }
+}
+
 void Store::read_blocks(const Region& region, const Target& out, const ReadOptions& options) const {
-  const auto [numbers, whole] = covering(region, options.absent);
-  if (!whole) fill_zero(out, region.rows.size(), region.cols.size());
+  const bool as_nan = options.absent == Absent::nan;
+  const auto [numbers, whole] = covering(region, as_nan ? Absent::zero : options.absent);
+  if (!whole && as_nan) {
+    fill_nan(out, region);
+  } else if (!whole) {
+    fill_zero(out, region.rows.size(), region.cols.size());
+  }
   const std::span<const std::uint64_t> all(numbers);
   // While one batch is decoded, the next is on its way from storage.
   constexpr std::uint64_t kBatchBytes = 32 << 20;

@@ -140,10 +140,10 @@ class Store {
     return detail::watched(*file_, f, [block] { return reading(block); });
   }
   void require_intact(const Entry* block = nullptr) const;
-  /// Throws absent when a cell of `region` is in no block (R7), out_of_range, corrupt (R3). Reads
-  /// no block.
-  void require_covered(const Region& region) const {
-    watched([&] { covering(region, Absent::error); });
+  /// Throws absent when a cell of `region` is in no block (R7), out_of_range, corrupt (R3); with
+  /// Absent::nan, unsupported instead of absent. Reads no block.
+  void require_covered(const Region& region, Absent absent = Absent::error) const {
+    watched([&] { covering(region, absent); });
   }
   /// Throws out_of_range unless `region` lies inside the object.
   void require_inside(const Region& region) const;
@@ -166,6 +166,7 @@ class Store {
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
+  void fill_nan(const Target& out, const Region& region) const;
   void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;
   static std::string reading(const Entry* block);
 

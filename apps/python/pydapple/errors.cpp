@@ -47,8 +47,6 @@ std::string advice(dapple::Remedy remedy) {
       return "; futhark={'value': N} opens one of them, futhark={'frame': True} all";
     case Remedy::absent_as_zero:
       return "; absent='zero' makes it zero";
-    case Remedy::gunzip:
-      return "; decompress it first, for example with gunzip";
     case Remedy::overwrite:
       return "; overwrite=True replaces it";
     case Remedy::value_type:

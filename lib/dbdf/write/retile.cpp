@@ -153,13 +153,14 @@ bool Retiler::put(const Group& group) {
   const bool single = group.tile_rows.size() == 1 && group.strips.size() == 1;
   const Region cells = cells_of(group);
   const Source::Load load = source_.load(cells);
-  if (load.stored == 0 && !put_all_) {
+  const bool nan = source_.fills_with_nan();
+  if (load.stored == 0 && !put_all_ && !nan) {
     // However many tiles these are, nothing is put; that no cell is absent is still asked.
     source_.for_each_band(cells, {}, [](const SourceRows&, unsigned, Turn&) {});
     return true;
   }
   if (!single && group.strips.size() > kGroupTiles / group.tile_rows.size()) return false;
-  if (load.stored < load.area * kSparse) {
+  if (load.stored < load.area * kSparse && !nan) {
     if (!single && load.stored > static_cast<double>(kGroupEntries)) return false;
     return put_rows(group, cells);
   }

@@ -36,9 +36,9 @@ std::string_view word_of(const Field& field, std::string& scratch) {
 }
 
 /// What a column may still be, while its fields are read.
-class Guess {
+class ColumnGuess {
  public:
-  explicit Guess(std::optional<MeaningKind> wanted)
+  explicit ColumnGuess(std::optional<MeaningKind> wanted)
       : wanted_(wanted),
         boolean_(!wanted || *wanted == MeaningKind::boolean),
         time_(!wanted || *wanted == MeaningKind::timestamp),
@@ -132,7 +132,7 @@ class Describer {
             std::uint64_t rows)
       : in_(input), first_(first_row), first_line_(first_line), rows_(rows) {}
 
-  void pass(const std::vector<std::size_t>& cols, std::vector<Guess>& guesses) const {
+  void pass(const std::vector<std::size_t>& cols, std::vector<ColumnGuess>& guesses) const {
     const char* p = first_;
     for (std::uint64_t row = 0; row < rows_; ++row) {
       std::size_t next = 0;
@@ -205,7 +205,7 @@ std::vector<std::shared_ptr<const FieldReader>> describe_columns(
     const WantedMeanings& wanted, std::vector<Column>& columns) {
   std::vector<std::shared_ptr<const FieldReader>> readers(columns.size());
   std::vector<std::size_t> cols;
-  std::vector<Guess> guesses;
+  std::vector<ColumnGuess> guesses;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const bool other = (rows.seen[c] & flag::other) != 0 && !input.given[c];
     if (!wanted[c] && !other) continue;
@@ -215,7 +215,7 @@ std::vector<std::shared_ptr<const FieldReader>> describe_columns(
   const Describer describer(input, first_row, first_line, rows.rows);
   if (!cols.empty()) describer.pass(cols, guesses);
   std::vector<std::size_t> again;
-  std::vector<Guess> restarted;
+  std::vector<ColumnGuess> restarted;
   for (std::size_t k = 0; k < cols.size(); ++k) {
     if (guesses[k].restart()) {
       again.push_back(cols[k]);

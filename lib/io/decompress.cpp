@@ -1,0 +1,149 @@
+#include "lib/io/decompress.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+namespace dapple::detail {
+
+namespace {
+
+constexpr std::array kGzip = {std::byte{0x1f}, std::byte{0x8b}};
+constexpr std::array kZstd = {std::byte{0x28}, std::byte{0xb5}, std::byte{0x2f}, std::byte{0xfd}};
+
+template <class Magic>
+bool starts_with(std::span<const std::byte> bytes, const Magic& magic) {
+  return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin());
+}
+
+std::span<const std::byte> head_of(const MappedFile& file) {
+  return file.bytes(0, std::min<std::uint64_t>(file.size(), kZstd.size()));
+}
+
+/// What is left of the compressed bytes.
+class Input {
+ public:
+  explicit Input(const MappedFile& file) : file_(file), left_(file.bytes(0, file.size())) {}
+
+  std::span<const std::byte> left() const noexcept { return left_; }
+  void skip(std::size_t n) noexcept { left_ = left_.subspan(n); }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(Errc::corrupt, file_.name(), file_.size() - left_.size(), what);
+  }
+  [[noreturn]] void fail_end() const { fail("the compressed data ends before its content does"); }
+
+ private:
+  const MappedFile& file_;
+  std::span<const std::byte> left_;
+};
+
+class Gunzip {
+ public:
+  explicit Gunzip(const MappedFile& file) : in_(file) {
+    constexpr int kAnyWindow = 15, kGzipOnly = 16;
+    if (inflateInit2(&stream_, kAnyWindow + kGzipOnly) != Z_OK) throw std::bad_alloc();
+  }
+  ~Gunzip() { inflateEnd(&stream_); }
+  Gunzip(const Gunzip&) = delete;
+  Gunzip& operator=(const Gunzip&) = delete;
+
+  std::size_t read(std::span<std::byte> out) {
+    std::size_t made = 0;
+    while (made == 0 && !ended_) made = step(out);
+    return made;
+  }
+
+ private:
+  std::size_t step(std::span<std::byte> out) {
+    const auto available = [](std::size_t n) {
+      return static_cast<uInt>(std::min<std::size_t>(n, std::numeric_limits<uInt>::max()));
+    };
+    const uInt given = available(in_.left().size()), room = available(out.size());
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in_.left().data()));
+    stream_.avail_in = given;
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = room;
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    in_.skip(given - stream_.avail_in);
+    if (result == Z_STREAM_END) {
+      end_member();
+    } else if (result == Z_BUF_ERROR ||
+               (result == Z_OK && in_.left().empty() && stream_.avail_out == room)) {
+      in_.fail_end();
+    } else if (result != Z_OK) {
+      in_.fail("the gzip data is damaged");
+    }
+    return room - stream_.avail_out;
+  }
+
+  // Another member may follow; zeros are padding, as gzip itself has it.
+  void end_member() {
+    const auto rest = in_.left();
+    if (starts_with(rest, kGzip)) {
+      inflateReset(&stream_);
+    } else {
+      ended_ = true;
+      const auto zero = [](std::byte b) { return b == std::byte{0}; };
+      if (!std::all_of(rest.begin(), rest.end(), zero)) in_.fail("bytes follow the gzip data");
+    }
+  }
+
+  Input in_;
+  z_stream stream_{};
+  bool ended_ = false;
+};
+
+class Unzstd {
+ public:
+  explicit Unzstd(const MappedFile& file) : in_(file), stream_(ZSTD_createDStream()) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+  }
+  ~Unzstd() { ZSTD_freeDStream(stream_); }
+  Unzstd(const Unzstd&) = delete;
+  Unzstd& operator=(const Unzstd&) = delete;
+
+  std::size_t read(std::span<std::byte> out) {
+    ZSTD_outBuffer to{out.data(), out.size(), 0};
+    while (to.pos == 0 && !(in_.left().empty() && at_end_)) {
+      ZSTD_inBuffer from{in_.left().data(), in_.left().size(), 0};
+      const std::size_t result = ZSTD_decompressStream(stream_, &to, &from);
+      if (ZSTD_isError(result) != 0) {
+        in_.fail(std::string("the zstd data is damaged: ") + ZSTD_getErrorName(result));
+      }
+      if (result != 0 && from.pos == 0 && to.pos == 0) in_.fail_end();
+      in_.skip(from.pos);
+      at_end_ = result == 0;
+    }
+    return to.pos;
+  }
+
+ private:
+  Input in_;
+  ZSTD_DStream* stream_;
+  bool at_end_ = false;  // of a frame, all of it handed out
+};
+
+template <class Decoder>
+std::shared_ptr<MappedFile> spool_from(const MappedFile& file) {
+  Decoder decoder(file);
+  return MappedFile::spool([&](std::span<std::byte> out) { return decoder.read(out); },
+                           file.name());
+}
+
+}  // namespace
+
+bool is_compressed(const MappedFile& file) {
+  const auto head = head_of(file);
+  return starts_with(head, kGzip) || starts_with(head, kZstd);
+}
+
+std::shared_ptr<MappedFile> decompress(const MappedFile& file) {
+  return starts_with(head_of(file), kGzip) ? spool_from<Gunzip>(file) : spool_from<Unzstd>(file);
+}
+
+}  // namespace dapple::detail
