@@ -53,6 +53,19 @@ void print_whole(const Stats& s, Output& out) {
   line("variance", cell_text(s.variance()));
 }
 
+/// Shows times as times, and no numbers of words.
+void describe(const Column& column, const Stats& s, std::array<std::string, 6>& cells) {
+  const Meaning& meaning = column.meaning;
+  if (meaning.kind == MeaningKind::number || meaning.kind == MeaningKind::boolean) return;
+  std::fill(cells.begin() + 2, cells.end(), "-");
+  if (!meaning.has_time() || std::isnan(s.min)) return;
+  // Ticks beyond 2^53 are rounded in statistics.
+  for (const auto& [value, cell] : {std::pair(s.min, &cells[2]), std::pair(s.max, &cells[3])}) {
+    cell->clear();
+    append_text(column, static_cast<std::uint64_t>(static_cast<std::int64_t>(value)), *cell);
+  }
+}
+
 void print_each(const std::variant<Matrix, Frame>& object, By by, const std::vector<Stats>& all,
                 Console& console) {
   if (console.json) {
@@ -80,9 +93,10 @@ void print_each(const std::variant<Matrix, Frame>& object, By by, const std::vec
     const Stats& s = all[i];
     const std::string label =
         frame ? label_text(name_of(object, by, i), kLabel) : std::to_string(i);
-    const std::array<std::string, 6> cells = {std::to_string(s.nnz), std::to_string(s.nans),
-                                              cell_text(s.min),      cell_text(s.max),
-                                              cell_text(s.mean()),   cell_text(s.variance())};
+    std::array<std::string, 6> cells = {std::to_string(s.nnz), std::to_string(s.nans),
+                                        cell_text(s.min),      cell_text(s.max),
+                                        cell_text(s.mean()),   cell_text(s.variance())};
+    if (frame) describe(std::get<Frame>(object).column_info(i), s, cells);
     const std::array<std::string_view, 7> row = {label,    cells[0], cells[1], cells[2],
                                                  cells[3], cells[4], cells[5]};
     table.row(console.out, row);

@@ -54,8 +54,8 @@ std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOpt
 /// made of, 32 to 64 bytes a row.
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// One for each column. Memory likewise, for each thread where the tiles of a grid are fewer than
-/// the threads in a row.
+/// One for each column. Missing cells of a frame (column.h) count as NaNs. Memory likewise, for
+/// each thread where the tiles of a grid are fewer than the threads in a row.
 std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options = {});
 
 }  // namespace dapple

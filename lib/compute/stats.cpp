@@ -1,5 +1,8 @@
 #include "dapple/stats.h"
 
+#include <cstring>
+
+#include "dapple/column.h"
 #include "lib/base/parallel.h"
 #include "lib/compute/block_tally.h"
 
@@ -114,6 +117,48 @@ std::vector<Stats> grid_stats(const Store& store, const StatsOptions& options, S
   return stats;
 }
 
+/// Of a column where a number of the type marks missing cells.
+template <Value T>
+Stats marked_stats(const Store& store, std::uint64_t col, const Meaning& meaning,
+                   const StatsOptions& options) {
+  constexpr std::uint64_t kRows = 64 << 10;
+  std::vector<T> cells;
+  TallyTable tally(1);
+  const std::uint64_t rows = store.schema().rows;
+  std::uint64_t missing = 0;
+  for (std::uint64_t begin = 0; begin < rows; begin += kRows) {
+    const Range band{begin, std::min(rows, begin + kRows)};
+    cells.resize(band.size());
+    const Target out{reinterpret_cast<std::byte*>(cells.data()), value_type_of<T>(), sizeof(T),
+                     sizeof(T)};
+    store.read({band, {col, col + 1}}, out, {options.absent, options.threads});
+    for (const T value : cells) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &value, sizeof value);
+      if (is_missing(meaning, bits)) {
+        ++missing;
+      } else {
+        tally.of<T>()[0].add(value);
+      }
+    }
+  }
+  Stats stats = tally.totals(0).stats(rows - missing);
+  stats.count += missing;
+  stats.nans += missing;
+  return stats;
+}
+
+/// Counts missing cells like NaNs, which those of float columns are.
+void count_missing(const Store& store, const StatsOptions& options, std::vector<Stats>& stats) {
+  const std::vector<Column>& columns = store.schema().columns;
+  for (std::uint64_t c = 0; c < columns.size(); ++c) {
+    if (!columns[c].meaning.missing || is_float(columns[c].value_type)) continue;
+    visit_type(columns[c].value_type, [&](auto tag) {
+      stats[c] = marked_stats<decltype(tag)>(store, c, columns[c].meaning, options);
+    });
+  }
+}
+
 }  // namespace
 
 }  // namespace detail
@@ -190,6 +235,7 @@ std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions&
       detail::visit_region(store, {{0, object.rows()}, strips[i]}, {options.absent}, band, kernel);
       put(strips[i], kernel.tallies);
     });
+    detail::count_missing(store, options, out);
     return out;
   }
   const Range cols{0, object.cols()};
@@ -201,6 +247,7 @@ std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions&
   });
   for (std::size_t i = 1; i < parts.size(); ++i) parts[0].tallies.merge(parts[i].tallies);
   put(cols, parts[0].tallies);
+  detail::count_missing(store, options, out);
   return out;
 }
 
