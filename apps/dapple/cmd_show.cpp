@@ -206,9 +206,9 @@ Drawn draw_picture(const Subject& subject, std::size_t width, std::size_t height
   picture::Raster raster(std::move(rows), std::move(cols));
   if (from_stats) return draw_counts(subject, blocks, std::move(raster));
   Progress progress(printable(subject.file), console.quiet);
-  picture::ScanOptions options{console.threads, [&](std::uint64_t done, std::uint64_t total) {
-                                 progress.update(done, total);
-                               }};
+  picture::ScanOptions options{
+      subject.file, console.threads,
+      [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); }};
   picture::draw_cells(subject.object, blocks, raster, options);
   return {picture::picture_of(raster, subject.what), raster.total()};
 }

@@ -14,8 +14,9 @@ std::optional<viewer::Kept> find_kept(const Input& input, const BlockedObject& o
   // What was read of the file is of one state only if that is still its state.
   if (kept && viewer::kept_source(input.file, input.options) != source) kept.reset();
   if (!complaint.empty() && !console.quiet) {
-    say(printable(complaint) + " and is not used; view -o " +
-        printable(viewer::kept_path(input.file)) + " --force makes it anew");
+    const std::string name = printable(viewer::kept_path(input.file));
+    say(name + ' ' + complaint + ", so it is not used; dapple view " + printable(input.file) +
+        " -o " + name + " --force makes it anew");
   }
   return kept;
 }

@@ -91,8 +91,9 @@ bool with_view(const View& view, const Else& otherwise) {
 template <Value T>
 class Reader {
  public:
-  Reader(const Object& object, const BlocksIn& blocks, const Raster& raster, Patch& patch)
-      : object_(object), blocks_(blocks), raster_(raster), patch_(patch) {}
+  Reader(const Object& object, const BlocksIn& blocks, const Raster& raster,
+         const std::string& file, Patch& patch)
+      : object_(object), blocks_(blocks), raster_(raster), file_(file), patch_(patch) {}
 
   void read(const Unit& unit) {
     const Block block = blocks_.fetch(unit.block);
@@ -190,17 +191,19 @@ class Reader {
     pixel.least = v < pixel.least ? v : pixel.least;
     pixel.most = v > pixel.most ? v : pixel.most;
   }
-  [[noreturn]] static void fail(std::string_view what, std::uint32_t number, const Unit& unit) {
-    throw Error(Errc::corrupt, "block (" + std::to_string(unit.block.pos.rx) + ", " +
-                                   std::to_string(unit.block.pos.cx) + ") stores a value in " +
-                                   std::string(what) + " " + std::to_string(number) +
-                                   ", outside its " + std::to_string(unit.block.rows) + " x " +
-                                   std::to_string(unit.block.cols) + " cells (R5)");
+  [[noreturn]] void fail(std::string_view what, std::uint32_t number, const Unit& unit) const {
+    throw Error(Errc::corrupt, file_, unit.block.offset,
+                "block (" + std::to_string(unit.block.pos.rx) + ", " +
+                    std::to_string(unit.block.pos.cx) + ") stores a value in " + std::string(what) +
+                    " " + std::to_string(number) + ", outside its " +
+                    std::to_string(unit.block.rows) + " x " + std::to_string(unit.block.cols) +
+                    " cells (R5)");
   }
 
   const Object& object_;
   const BlocksIn& blocks_;
   const Raster& raster_;
+  const std::string& file_;
   Patch& patch_;
   // The pixel of the last entry, and which cells of this block it stands for.
   Range pixel_rows_, pixel_cols_;
@@ -235,7 +238,8 @@ void work(Scan& scan) {
     patch.start(unit.cells);
     if (unit.block.kind != BlockKind::empty) {
       visit_type(unit.block.value_type, [&](auto tag) {
-        Reader<decltype(tag)>(scan.object, scan.blocks, scan.raster, patch).read(unit);
+        Reader<decltype(tag)>(scan.object, scan.blocks, scan.raster, scan.options.file, patch)
+            .read(unit);
       });
     }
     const std::lock_guard lock(scan.mutex);

@@ -18,6 +18,7 @@ inline const BlockedObject& base(const Object& object) {
 }
 
 struct ScanOptions {
+  std::string file{};    // to blame in errors
   unsigned threads = 1;  // 0: one per processor
   TakeProgress progress{};
 };

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <array>
+#include <charconv>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -26,18 +28,28 @@ json json_of(const KeptSource& source) {
   return {source.size, source.modified_ns, source.changed_ns, source.opened};
 }
 
-/// JSON has no infinities; they become null.
+constexpr double Pixel::*kSums[] = {&Pixel::cells, &Pixel::nonzero, &Pixel::nan, &Pixel::known,
+                                    &Pixel::sum,   &Pixel::least,   &Pixel::most};
+
+/// As text, because JSON has no infinities.
 json json_of(const Pixel& total) {
-  return {total.cells, total.nonzero, total.nan, total.known, total.sum, total.least, total.most};
+  json list = json::array();
+  for (const auto sum : kSums) {
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), total.*sum).ptr;
+    list.push_back(std::string(text.data(), end));
+  }
+  return list;
 }
 
 Pixel pixel_from(const json& list) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const auto number = [&](std::size_t i, double otherwise) {
-    return list.at(i).is_null() ? otherwise : list.at(i).get<double>();
-  };
-  return {number(0, 0), number(1, 0),         number(2, 0),         number(3, 0),
-          number(4, 0), number(5, kInfinity), number(6, -kInfinity)};
+  Pixel total;
+  std::size_t i = 0;
+  for (const auto sum : kSums) {
+    const auto& text = list.at(i++).get_ref<const std::string&>();
+    std::from_chars(text.data(), text.data() + text.size(), total.*sum);
+  }
+  return total;
 }
 
 std::optional<std::string> whole_file(const std::string& path) {
@@ -123,14 +135,14 @@ std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& obj
   const std::string name = kept_path(path);
   auto bytes = whole_file(name);
   if (!bytes) return std::nullopt;
-  complaint = name + " is damaged";
+  complaint = "is damaged";
   auto archive = Archive::parse(std::move(*bytes));
   const auto text = archive ? archive->find(kAbout, kMostBytes) : std::nullopt;
   if (!text) return std::nullopt;
   try {
     const json about = json::parse(*text);
     if (about.at("version") != kVersion || about.at("source") != json_of(source)) {
-      complaint = name + " is of another state of the file, or of other flags";
+      complaint = "was made of another state of the file, or with other flags";
       return std::nullopt;
     }
     Kept kept(name, std::move(*archive), object, about.at("zooms").get<unsigned>());

@@ -36,7 +36,8 @@ std::string keep(const Resources& resources, const KeptSource& source);
 class Kept {
  public:
   /// Reads the kept pyramid of the file at `path`, from which `object` was opened. Nothing when
-  /// there is none; when there is one that is damaged or of another state, sets `complaint`.
+  /// there is none; when there is one that is damaged or of another state, `complaint` says what it
+  /// is.
   static std::optional<Kept> find(const std::string& path, const BlockedObject& object,
                                   const KeptSource& source, std::string& complaint);
 

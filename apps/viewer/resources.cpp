@@ -60,7 +60,7 @@ void Resources::read_all(const TakeProgress& progress) {
   const unsigned last = zooms() - 1;
   std::vector<Raster> rasters;
   rasters.push_back(all_of(pyramid_, last, object()));
-  picture::draw_cells(object_, blocks_in_, rasters.back(), {options_.threads, progress});
+  picture::draw_cells(object_, blocks_in_, rasters.back(), {name_, options_.threads, progress});
   for (unsigned zoom = last; zoom-- > 0;) {
     Raster coarse = all_of(pyramid_, zoom, object());
     const Raster& fine = rasters.back();
@@ -163,7 +163,7 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
   if (resource.zoom < exact_.size()) {
     *raster = cut(resource, region);
   } else if (picture::is_quick_to_read(blocks_in_, region, options_.most_read)) {
-    picture::draw_cells(object_, blocks_in_, *raster, {options_.threads, {}});
+    picture::draw_cells(object_, blocks_in_, *raster, {name_, options_.threads, {}});
   } else if (needs_values) {
     *raster = Raster(Axis::fit(region.rows, kSamples), Axis::fit(region.cols, kSamples));
     picture::draw_samples(looks_, blocks_in_, *raster);

@@ -48,7 +48,7 @@ function raw(address, text) {
   return new Promise((resolve) => {
     const socket = net.connect(Number(port), hostname, () => socket.write(text));
     let answer = "";
-    socket.setTimeout(8000, () => socket.destroy());
+    socket.setTimeout(20000, () => socket.destroy());
     socket.on("data", (data) => { answer += data; socket.end(); });
     socket.on("close", () => resolve(answer.split("\r\n")[0]));
     socket.on("error", () => resolve(answer.split("\r\n")[0]));

@@ -1,0 +1,1 @@
+dapple show gap.dbdf --size 40x14

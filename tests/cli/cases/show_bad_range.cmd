@@ -1,0 +1,1 @@
+dapple show mixed.dbdf --range 5

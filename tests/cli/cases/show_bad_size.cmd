@@ -1,0 +1,1 @@
+dapple show mixed.dbdf --size 0x10

@@ -1,0 +1,1 @@
+dapple show column.dbdf

@@ -1,0 +1,1 @@
+dapple show csr.dbdf --from-stats --size 40x10

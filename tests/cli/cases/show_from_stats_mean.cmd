@@ -1,0 +1,1 @@
+dapple show wide.dbdf --from-stats --what mean

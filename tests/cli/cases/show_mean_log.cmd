@@ -1,0 +1,1 @@
+dapple show wide.dbdf --what mean --scale log --range 1: --size 60x10

@@ -1,0 +1,1 @@
+dapple show mixed.dbdf --what min --size 40x14

@@ -1,0 +1,1 @@
+dapple show no_columns.dbdf

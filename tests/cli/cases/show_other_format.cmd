@@ -1,0 +1,1 @@
+dapple show plain.csv --size 40x10

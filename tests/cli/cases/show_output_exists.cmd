@@ -1,0 +1,2 @@
+touch a.png
+dapple show mixed.dbdf -o a.png

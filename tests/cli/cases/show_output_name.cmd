@@ -1,0 +1,1 @@
+dapple show mixed.dbdf -o a.gif

@@ -1,0 +1,1 @@
+dapple show many.dbdf --size 40x12

@@ -1,0 +1,1 @@
+COLORTERM=truecolor dapple show irregular.dbdf --color always --size 30x12

@@ -1,0 +1,2 @@
+#! tty 40
+TERM=xterm dapple show irregular.dbdf

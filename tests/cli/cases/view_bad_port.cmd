@@ -1,0 +1,1 @@
+dapple view mixed.dbdf --port 70000

@@ -1,0 +1,2 @@
+touch mixed.dbdf.dpp
+dapple view mixed.dbdf -o mixed.dbdf.dpp

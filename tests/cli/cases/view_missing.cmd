@@ -1,0 +1,1 @@
+dapple view nowhere.dbdf

@@ -1,0 +1,1 @@
+dapple view mixed.dbdf -o a.html --exact

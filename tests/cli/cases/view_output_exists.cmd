@@ -1,0 +1,2 @@
+touch a.html
+dapple view mixed.dbdf -o a.html
