@@ -2,7 +2,6 @@
 // plain; never dependent on a locale. Pure functions, any thread.
 #pragma once
 
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -87,23 +86,6 @@ constexpr std::uint64_t combine_eight(std::uint64_t digits) noexcept {
   digits = digits * (1 + (10 << 8)) >> 8 & 0x00FF00FF00FF00FFU;
   digits = digits * (1 + (100 << 16)) >> 16 & 0x0000FFFF0000FFFFU;
   return digits * (1 + (std::uint64_t{10000} << 32)) >> 32;
-}
-
-struct FewDigits {
-  std::uint64_t value;
-  unsigned count;  // 0: no digit
-};
-
-/// The first eight digits at `p`, or as many as there are, without a branch for their number.
-/// REQUIRES that eight bytes can be read.
-inline FewDigits read_few_digits(const char* p) noexcept {
-  const std::uint64_t digits =
-      load_le<std::uint64_t>(reinterpret_cast<const std::byte*>(p)) ^ 0x3030303030303030U;
-  // The high bits of bytes that are no digits; above the first of them, others may be set as well.
-  const std::uint64_t others = ((digits + 0x7676767676767676U) | digits) & 0x8080808080808080U;
-  const unsigned bits = others != 0 ? static_cast<unsigned>(std::countr_zero(others)) & ~7U : 64;
-  if (bits == 0) return {0, 0};
-  return {combine_eight(digits << (64 - bits)), bits / 8};
 }
 
 /// digits x 10^exponent where that is rounded once; false, and no value, where it is not: digits

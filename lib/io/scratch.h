@@ -29,6 +29,9 @@ class Scratch {
   /// REQUIRES bytes inside size() that were written. Throws io.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
+  /// All bytes, to write to; null when they are in a file.
+  std::byte* memory() noexcept { return in_memory() ? memory_.data() : nullptr; }
+
   /// Bytes in place, valid as long as the object lives. REQUIRES bytes inside size() that were
   /// written. Throws io.
   const std::byte* at(std::uint64_t offset, std::uint64_t n) const;

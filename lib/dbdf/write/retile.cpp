@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/compute/pieces.h"
 #include "lib/dbdf/write/block_writer.h"
+#include "lib/dbdf/write/tile_rows.h"
 
 namespace dapple::detail::dbdf {
 
@@ -28,6 +28,8 @@ constexpr double kMostSide = std::numeric_limits<std::uint32_t>::max();
 
 /// What one group of tiles may take: stored entries, or bytes of cells.
 constexpr std::uint64_t kGroupEntries = std::uint64_t{2} << 20;
+/// Stored entries of several tile rows in one group, for each worker: few enough to stay in caches.
+constexpr std::uint64_t kCachedEntries = std::uint64_t{256} << 10;
 constexpr double kGroupBytes = 1 << 26;
 constexpr std::uint64_t kGroupTiles = std::uint64_t{1} << 20;
 
@@ -52,7 +54,7 @@ class Retiler {
         strips_(writer.column_strips()),
         tile_rows_(writer.tile().rows),
         buffers_(worker_limit(source.threads())),
-        tile_rows_of_(buffers_.size()) {}
+        rows_(source.schema(), strips_, tile_rows_) {}
 
   void run();
 
@@ -68,23 +70,6 @@ class Retiler {
     std::size_t offset, row_bytes;
   };
 
-  /// The rows of a group that have entries, with columns of the output. A group may have far more
-  /// rows than entries.
-  struct GroupRows {
-    std::vector<std::uint64_t> row_idx, row_ptr, col_idx;
-    std::vector<std::byte> values;
-
-    void clear();
-    void append(const SourceRows& band);
-  };
-
-  /// The same of one of its tiles.
-  struct TileRows {
-    Array<std::uint64_t> row_ptr;
-    Array<std::uint32_t> row_idx, col_idx;
-    Array<std::byte> values;
-  };
-
   static std::uint64_t tiles_in(const Group& group) {
     return group.tile_rows.size() * group.strips.size();
   }
@@ -92,7 +77,6 @@ class Retiler {
   Region tile_of(const Group& group, std::uint64_t i) const;
   bool put(const Group& group);
   bool put_rows(const Group& group, const Region& cells);
-  CsrCells rows_of(const Region& tile, const Region& group, TileRows& rows) const;
   void put_by_tile(const Group& group);
   void put_from_buffer(const Group& group, const Region& cells);
   void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes, Turn& turn);
@@ -108,9 +92,7 @@ class Retiler {
   const std::vector<Range>& strips_;
   std::uint64_t tile_rows_;
   std::vector<std::vector<std::byte>> buffers_;  // one per worker
-  GroupRows rows_;
-  ValueType rows_type_ = ValueType::f64;  // of their values; as in SourceRows
-  std::vector<TileRows> tile_rows_of_;    // one per worker
+  TileRows rows_;
 };
 
 Region Retiler::cells_of(const Group& group) const {
@@ -161,7 +143,10 @@ bool Retiler::put(const Group& group) {
   }
   if (!single && group.strips.size() > kGroupTiles / group.tile_rows.size()) return false;
   if (load.stored < load.area * kSparse && !nan) {
-    if (!single && load.stored > static_cast<double>(kGroupEntries)) return false;
+    const std::uint64_t most = group.tile_rows.size() == 1
+                                   ? kGroupEntries
+                                   : std::min(kGroupEntries, kCachedEntries * buffers_.size());
+    if (!single && load.stored > static_cast<double>(most)) return false;
     return put_rows(group, cells);
   }
   const double bytes =
@@ -256,25 +241,6 @@ void Retiler::put_from_buffer(const Group& group, const Region& cells) {
   });
 }
 
-void Retiler::GroupRows::clear() {
-  row_idx.clear();
-  row_ptr.assign(1, 0);
-  col_idx.clear();
-  values.clear();
-}
-
-void Retiler::GroupRows::append(const SourceRows& band) {
-  const std::uint64_t base = col_idx.size();
-  for (std::uint64_t row = 0; row < band.rows.size(); ++row) {
-    if (band.row_ptr[row + 1] == band.row_ptr[row]) continue;
-    row_idx.push_back(band.rows.begin + row);
-    row_ptr.push_back(base + band.row_ptr[row + 1]);
-  }
-  const std::uint64_t count = band.entries();
-  col_idx.insert(col_idx.end(), band.col_idx.data(), band.col_idx.data() + count);
-  values.insert(values.end(), band.values.data(), band.values.data() + count * size_of(band.type));
-}
-
 /// Reads the rows of the group once, then hands its tiles to the writer. False, and nothing was
 /// put, when they turn out to have too many entries for a group of several tiles.
 bool Retiler::put_rows(const Group& group, const Region& cells) {
@@ -283,68 +249,21 @@ bool Retiler::put_rows(const Group& group, const Region& cells) {
   try {
     source_.for_each_band(cells, {}, [&](const SourceRows& band, unsigned, Turn& turn) {
       turn.take([&] {
-        rows_type_ = band.type;
         rows_.append(band);
-        if (tiles_in(group) > 1 && rows_.col_idx.size() > 2 * kGroupEntries) throw TooMany();
+        if (tiles_in(group) > 1 && rows_.entries() > 2 * kGroupEntries) throw TooMany();
       });
     });
   } catch (const TooMany&) {
     return false;
   }
-  parallel_in_order(tiles_in(group), source_.threads(),
-                    [&](std::uint64_t i, unsigned worker, Turn& turn) {
-                      const Region tile = tile_of(group, i);
-                      const CsrCells rows = rows_of(tile, cells, tile_rows_of_[worker]);
-                      if (rows.stored() == 0 && !put_all_) return;
-                      writer_.put({first_row_ + tile.rows.begin, tile.cols.begin}, rows, &turn);
-                    });
+  rows_.deal(cells.rows.begin, group.tile_rows.size(), group.strips, source_.threads());
+  parallel_in_order(tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned, Turn& turn) {
+    const Region tile = tile_of(group, i);
+    const CsrCells rows = rows_.tile(i, shape_of(tile));
+    if (rows.stored() == 0 && !put_all_) return;
+    writer_.put({first_row_ + tile.rows.begin, tile.cols.begin}, rows, &turn);
+  });
   return true;
-}
-
-/// What a tile has of the rows of its group, whose cells are `group`.
-CsrCells Retiler::rows_of(const Region& tile, const Region& group, TileRows& rows) const {
-  const auto at = [&](std::uint64_t row) {
-    return static_cast<std::uint64_t>(
-        std::lower_bound(rows_.row_idx.begin(), rows_.row_idx.end(), row) - rows_.row_idx.begin());
-  };
-  const std::uint64_t begin = at(tile.rows.begin), end = at(tile.rows.end);
-  const std::uint64_t most = rows_.row_ptr[end] - rows_.row_ptr[begin];
-  const ValueType type = source_.schema().type_of(tile.cols.begin);
-  const std::size_t size = size_of(type), step = size_of(rows_type_);
-  rows.row_ptr.reset(end - begin + 1);
-  rows.row_idx.reset(end - begin + 1);  // never none, which would mean all rows
-  rows.col_idx.reset(most);
-  rows.values.reset(most * size);
-  const bool whole = tile.cols == group.cols;
-  std::uint32_t listed = 0;
-  std::uint64_t k = 0;
-  for (std::uint64_t i = begin; i < end; ++i) {
-    const std::uint64_t* first = rows_.col_idx.data() + rows_.row_ptr[i];
-    const std::uint64_t* last = rows_.col_idx.data() + rows_.row_ptr[i + 1];
-    if (!whole) {
-      first = std::lower_bound(first, last, tile.cols.begin);
-      last = std::lower_bound(first, last, tile.cols.end);
-      if (first == last) continue;
-    }
-    rows.row_ptr[listed] = k;
-    rows.row_idx[listed++] = static_cast<std::uint32_t>(rows_.row_idx[i] - tile.rows.begin);
-    const std::byte* value = rows_.values.data() + (first - rows_.col_idx.data()) * step;
-    for (; first != last; ++first, ++k, value += step) {
-      rows.col_idx[k] = static_cast<std::uint32_t>(*first - tile.cols.begin);
-      std::memcpy(rows.values.data() + k * size, value, size);
-    }
-  }
-  rows.row_ptr[listed] = k;
-  const TileShape shape = shape_of(tile);
-  const bool all = listed == shape.rows;
-  return {rows.row_ptr.data(),
-          rows.col_idx.data(),
-          rows.values.data(),
-          type,
-          shape.rows,
-          shape.cols,
-          all ? nullptr : rows.row_idx.data(),
-          listed};
 }
 
 /// True when the columns are of one value type.

@@ -17,6 +17,7 @@ namespace {
 struct CoordinateState : CodecState {
   Header header;
   Strips strips;
+  mutable Array<Record> parsed;  // until they are sorted
   mutable std::once_flag sorted;
   mutable std::unique_ptr<Scratch> records;  // all strips' entries, made when first needed
 };
@@ -59,7 +60,8 @@ class Records {
 Records records_of(const Store& store, const Entry& entry) {
   const auto& state = store.state<CoordinateState>();
   std::call_once(state.sorted, [&] {
-    state.records = sort_entries(Text(store.file()), state.header, state.strips);
+    state.records = sort_entries(Text(store.file()), state.header, state.strips, state.parsed);
+    state.parsed = {};
   });
   const std::uint64_t first = state.strips.first[entry.pos.rx >> state.strips.shift];
   return {state.records->at(first * sizeof(Record), entry.stored * sizeof(Record)), entry.stored};
@@ -119,9 +121,11 @@ bool strip_arrays(const Store& store, const Entry& entry, Range rows, RowCursor&
   out.row_ptr[rows.size()] = k;
   visit_bits(out.type, [&](auto tag) {
     using Bits = decltype(tag);
+    const bool same = out.type == entry.value_type;
     for (std::uint64_t i = 0; i < k; ++i) {
-      store_le(out.values + i * sizeof(Bits),
-               static_cast<Bits>(value_of(store, entry, records[begin + i], out.type)));
+      const Record record = records[begin + i];
+      const std::uint64_t bits = same ? record.bits : value_of(store, entry, record, out.type);
+      store_le(out.values + i * sizeof(Bits), static_cast<Bits>(bits));
     }
   });
   cursor = {rows.end, end};
@@ -144,7 +148,7 @@ std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file,
                                              const Header& header) {
   auto state = std::make_unique<CoordinateState>();
   state->header = header;
-  state->strips = count_entries(Text(*file), header);
+  state->strips = count_entries(Text(*file), header, state->parsed);
   Schema schema;
   schema.rows = header.rows;
   schema.cols = header.cols;

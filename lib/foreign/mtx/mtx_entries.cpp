@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <utility>
 
-#include "dapple/array.h"
 #include "lib/foreign/mtx/mtx_lines.h"
 
 namespace dapple::detail::mtx {
@@ -68,22 +68,29 @@ void sort_strip(std::span<const Record> records, std::uint64_t rows, std::vector
   throw Error(Errc::io, text.file, std::nullopt, "the file changed since it was opened");
 }
 
-/// Distributes records over the strips, a full buffer at a time.
+/// Distributes records over the strips; to a file a full buffer at a time.
 class Scatter {
  public:
   Scatter(const Text& text, const Strips& strips)
       : text_(text),
         strips_(strips),
         out_(std::make_unique<Scratch>(strips.first.back() * sizeof(Record))),
-        buffers_(strips.count() * kBuffered),
+        memory_(out_->memory()),
+        buffers_(memory_ != nullptr ? 0 : strips.count() * kBuffered),
         held_(strips.count()),
         next_(strips.first) {}
 
   void put(std::uint64_t row, std::uint64_t col, std::uint64_t bits) {
     const std::uint64_t strip = row >> strips_.shift;
     const std::uint64_t first = strip << strips_.shift;
-    buffers_[strip * kBuffered + held_[strip]] = {static_cast<std::uint32_t>(row - first),
-                                                  static_cast<std::uint32_t>(col), bits};
+    const Record record{static_cast<std::uint32_t>(row - first), static_cast<std::uint32_t>(col),
+                        bits};
+    if (memory_ != nullptr) {
+      if (next_[strip] == strips_.first[strip + 1]) fail_changed();
+      std::memcpy(memory_ + next_[strip]++ * sizeof record, &record, sizeof record);
+      return;
+    }
+    buffers_[strip * kBuffered + held_[strip]] = record;
     if (++held_[strip] == kBuffered) flush(strip);
   }
 
@@ -111,6 +118,7 @@ class Scatter {
   const Text& text_;
   const Strips& strips_;
   std::unique_ptr<Scratch> out_;
+  std::byte* memory_;                // of out_, if it has some; otherwise:
   Array<Record> buffers_;            // kBuffered for each strip,
   std::vector<std::uint32_t> held_;  // and how many of them are in use
   std::vector<std::uint64_t> next_;  // record to write next, of each strip
@@ -118,7 +126,7 @@ class Scatter {
 
 }  // namespace
 
-Strips count_entries(const Text& text, const Header& header) {
+Strips count_entries(const Text& text, const Header& header, Array<Record>& parsed) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (header.rows > kMost || header.cols > kMost) {
     throw Error(Errc::unsupported, text.file, std::nullopt,
@@ -132,23 +140,45 @@ Strips count_entries(const Text& text, const Header& header) {
       std::bit_ceil(std::max<std::uint64_t>(1, ceil_div(header.rows, wanted)));
   strips.shift = static_cast<unsigned>(std::countr_zero(rows));
   strips.first.assign(ceil_div(header.rows, rows) + 1, 0);
-  for (Lines lines(text, header); lines.next(); lines.skip_value()) {
+  // An entry takes at least four characters: what the header says is not believed beyond that.
+  constexpr std::uint64_t kMostParsed = (std::uint64_t{256} << 20) / sizeof(Record);
+  bool parses = header.entries <= kMostParsed &&
+                header.entries <= static_cast<std::uint64_t>(text.end - text.base) / 4;
+  if (parses) parsed.reset(header.entries);
+  Record* record = parsed.data();
+  for (Lines lines(text, header); lines.next();) {
     ++strips.first[(lines.row() >> strips.shift) + 1];
     if (lines.mirrored()) ++strips.first[(lines.col() >> strips.shift) + 1];
+    if (parses) {
+      parses = lines.find_value(record->bits);
+      record->row = static_cast<std::uint32_t>(lines.row());
+      record->col = static_cast<std::uint32_t>(lines.col());
+      ++record;
+    } else {
+      lines.skip_value();
+    }
   }
+  if (!parses) parsed = {};
   for (std::size_t i = 1; i < strips.first.size(); ++i) strips.first[i] += strips.first[i - 1];
   return strips;
 }
 
-std::unique_ptr<Scratch> sort_entries(const Text& text, const Header& header,
-                                      const Strips& strips) {
+std::unique_ptr<Scratch> sort_entries(const Text& text, const Header& header, const Strips& strips,
+                                      const Array<Record>& parsed) {
   Scatter scatter(text, strips);
-  for (Lines lines(text, header); lines.next();) {
-    const std::uint64_t bits = lines.value();
-    scatter.put(lines.row(), lines.col(), bits);
-    if (!lines.mirrored()) continue;
+  const auto put = [&](std::uint64_t row, std::uint64_t col, std::uint64_t bits) {
+    scatter.put(row, col, bits);
+    if (header.symmetry == Symmetry::general || row == col) return;
     const bool skew = header.symmetry == Symmetry::skew;
-    scatter.put(lines.col(), lines.row(), skew ? negated(header.value_type, bits) : bits);
+    scatter.put(col, row, skew ? negated(header.value_type, bits) : bits);
+  };
+  if (parsed.empty()) {
+    for (Lines lines(text, header); lines.next();) {
+      const std::uint64_t bits = lines.value();
+      put(lines.row(), lines.col(), bits);
+    }
+  } else {
+    for (const Record& entry : parsed) put(entry.row, entry.col, entry.bits);
   }
   std::unique_ptr<Scratch> out = scatter.finish();
   std::vector<Record> records, sorted;

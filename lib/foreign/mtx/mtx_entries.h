@@ -6,12 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "dapple/array.h"
 #include "lib/foreign/mtx/mtx_text.h"
 #include "lib/io/scratch.h"
 
 namespace dapple::detail::mtx {
 
-/// One entry; the row counts from its strip's first.
+/// One entry; the row counts from its strip's first, unless said otherwise.
 struct Record {
   std::uint32_t row, col;
   std::uint64_t bits;  // of the header's value type
@@ -25,12 +26,15 @@ struct Strips {
   std::uint64_t count() const noexcept { return first.size() - 1; }
 };
 
-/// Goes through the text once, counting. Throws as `open_mtx`. Memory: 8 bytes per strip, of
-/// which there are at most 4096.
-Strips count_entries(const Text& text, const Header& header);
+/// Goes through the text once, counting. Throws as `open_mtx`, but not for values. Memory: 8 bytes
+/// per strip, of which there are at most 4096, and what it puts into `parsed`: the entries as the
+/// file has them, with rows of the matrix; none when they would take more than 256 MiB, or a value
+/// is wrong.
+Strips count_entries(const Text& text, const Header& header, Array<Record>& parsed);
 
-/// Goes through the text once more and gives the records of all strips, each sorted by row and
-/// column. Throws as `open_mtx`, and corrupt when a cell is there twice.
-std::unique_ptr<Scratch> sort_entries(const Text& text, const Header& header, const Strips& strips);
+/// The records of all strips, each sorted by row and column: those that were parsed, otherwise of a
+/// second pass over the text. Throws as `open_mtx`, and corrupt when a cell is there twice.
+std::unique_ptr<Scratch> sort_entries(const Text& text, const Header& header, const Strips& strips,
+                                      const Array<Record>& parsed);
 
 }  // namespace dapple::detail::mtx

@@ -7,26 +7,30 @@
 
 namespace dapple::detail::mtx {
 
-/// Reads the indices of a line as programs write it: up to eight digits each, no blanks but one
-/// between the numbers. False, and nothing was read, for any other line and for one with a fault.
+/// Reads the indices of a line as programs write it: no blanks but one between the numbers. False,
+/// and nothing was read, for any other line and for one with a fault.
 bool Lines::usual_indices() noexcept {
-  constexpr std::ptrdiff_t kReach = 2 * 9 + 2;  // two numbers, what follows each, and one more
-  if (text_.end - p_ < kReach) return false;
-  const FewDigits row = read_few_digits(p_);
-  if (row.count == 0 || !is_blank(p_[row.count])) return false;
-  const char* const second = p_ + row.count + 1;
-  const FewDigits col = read_few_digits(second);
-  if (col.count == 0) return false;
-  const char* next = second + col.count;
+  const PlainNumber row_text = window_.at(p_);
+  std::uint64_t row = 0, col = 0;
+  // A number that is found ends before the text does, and so does what follows it.
+  if (row_text.length == 0 || !is_blank(p_[row_text.length])) return false;
+  const char* const second = p_ + row_text.length + 1;
+  const PlainNumber col_text = window_.at(second);
+  if (col_text.length == 0) return false;
+  const char* next = second + col_text.length;
   if (header_.pattern ? *next != '\n' : !is_blank(*next++) || is_blank(*next) || *next == '\n') {
     return false;
   }
+  if (row_text.minus + col_text.minus != 0 || !NumberWindow::read(p_, row_text, row) ||
+      !NumberWindow::read(second, col_text, col)) {
+    return false;
+  }
   // Wraps to a large number where an index is 0.
-  if (row.value - 1 >= header_.rows || col.value - 1 >= header_.cols) return false;
-  if (header_.symmetry != Symmetry::general && col.value > row.value) return false;
+  if (row - 1 >= header_.rows || col - 1 >= header_.cols) return false;
+  if (header_.symmetry != Symmetry::general && col > row) return false;
   line_ = p_;
-  row_ = row.value - 1;
-  col_ = col.value - 1;
+  row_ = row - 1;
+  col_ = col - 1;
   p_ = next;
   return true;
 }
@@ -100,7 +104,8 @@ std::uint64_t Lines::number() {
   if (header_.symmetry == Symmetry::skew && row_ == col_ && value != T{}) {
     text_.fail_at(Errc::corrupt, p_, "the zero of a skew-symmetric matrix's diagonal");
   }
-  p_ = skip_blanks(text.end, text_.end);
+  p_ = text.end;
+  if (p_ != text_.end && *p_ != '\n') p_ = skip_blanks(p_, text_.end);
   if (p_ != text_.end && *p_++ != '\n') text_.fail_at(Errc::corrupt, p_ - 1, "the end of the line");
   return std::bit_cast<std::uint64_t>(value);
 }
@@ -114,7 +119,25 @@ std::uint64_t Lines::value() {
   return header_.value_type == ValueType::i64 ? number<std::int64_t>() : number<std::uint64_t>();
 }
 
-void Lines::skip_value() { p_ = next_line(p_, text_.end); }
+void Lines::skip_value() {
+  if (header_.pattern && p_ != text_.end && *p_ == '\n') {
+    ++p_;
+    return;
+  }
+  const PlainNumber number = window_.at(p_);
+  const char* const stop = p_ + number.length;
+  p_ = number.length > 0 && *stop == '\n' ? stop + 1 : next_line(p_, text_.end);
+}
+
+bool Lines::find_value(std::uint64_t& bits) {
+  try {
+    bits = value();
+    return true;
+  } catch (const Error&) {
+    skip_value();  // p_ is still in this line
+    return false;
+  }
+}
 
 std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept {
   if (type != ValueType::f64) return 0 - bits;

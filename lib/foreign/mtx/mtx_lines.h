@@ -9,7 +9,7 @@
 namespace dapple::detail::mtx {
 
 /// Goes through the entries from the first to the last, checking all of them against the header.
-///   while (lines.next()) { use row(), col(); value() or skip_value(); }
+///   while (lines.next()) { use row(), col(); then value(), find_value() or skip_value() }
 class Lines {
  public:
   Lines(const Text& text, const Header& header)
@@ -27,6 +27,8 @@ class Lines {
   /// The value as the header's type, in the low bits. Throws corrupt, type_mismatch.
   std::uint64_t value();
   void skip_value();
+  /// The same without an error: a value that is wrong is skipped.
+  bool find_value(std::uint64_t& bits);
 
   /// First byte of the entry's line.
   const char* line() const noexcept { return line_; }
