@@ -78,11 +78,15 @@ CTRL_C = """
         "m.read()", "m.to_scipy()", "m.take(np.random.default_rng(0).integers(0, 3000, 10_000))",
         "dp.convert(m, 'b.dbdf', kind='coo', overwrite=True, sync=False, threads=1)",
         "dp.write('c.dbdf', np.ones((4000, 4000)), overwrite=True, sync=False)",
-        "dp.verify('a.dbdf', payload=True)",
+        "dp.verify('a.dbdf', payload=True)", "m.stats(axis=0)", "m.linear_operator() @ np.ones(2000)",
+        "m.where(above=1e9)", "m.count_where(below=7)",
     ],
 )  # fmt: skip
 def test_ctrl_c_ends_long_work(tmp_path, work):
-    dp.write(tmp_path / "a.dbdf", cells((3000, 2000), "f8"), sync=False)
+    with dp.writer(tmp_path / "a.dbdf", (40_000, 2000), "f8", tile=(1000, 2000), sync=False) as w:
+        band = cells((1000, 2000), "f8")
+        for top in range(0, 40_000, 1000):
+            w[top : top + 1000] = band
     done = run(CTRL_C.format(work=work), tmp_path)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 3  # 1 s on a quiet machine

@@ -12,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "core.h"
+#include "interruptible.h"
 #include "numpy_api.h"
 #include "progress.h"
 
@@ -23,10 +24,13 @@ namespace fs = std::filesystem;
 using Bounds = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
 
 nb::object open_file(const fs::path& path, const dapple::OpenOptions& options) {
-  auto opened = [&] {
-    nb::gil_scoped_release release;
-    return dapple::open(path, options);
-  }();
+  // Text and compressed files are read whole; of any other only headers or an index.
+  std::error_code failed;
+  const std::string ending = path.extension().string();
+  const bool is_long = (ending == ".csv" || ending == ".mtx" || ending == ".idv" ||
+                        ending == ".tsv" || ending == ".txt") &&
+                       fs::file_size(path, failed) >= kLongWork && !failed;
+  auto opened = interruptible(is_long, [path, options] { return dapple::open(path, options); });
   if (auto* matrix = std::get_if<dapple::Matrix>(&opened)) {
     return nb::cast(MatrixHandle(std::move(*matrix)));
   }

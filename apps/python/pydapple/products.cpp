@@ -1,7 +1,9 @@
 // Products with vectors, and statistics: computed where the cells are.
+#include <algorithm>
 #include <vector>
 
 #include "core.h"
+#include "interruptible.h"
 #include "numpy_api.h"
 
 namespace pydapple {
@@ -22,15 +24,22 @@ nb::object multiply(const MatrixHandle& handle, nb::handle x, bool transposed, u
     throw nb::value_error(("the factor must have " + std::to_string(inner) + " rows").c_str());
   }
   const auto k = ndim == 2 ? static_cast<std::size_t>(PyArray_DIM(as_array(kept), 1)) : 1;
-  nb::object out =
-      ndim == 2 ? new_array(outer, k, ValueType::f64) : new_array(outer, ValueType::f64);
-  const std::span<const double> from(static_cast<const double*>(data_of(kept)), inner * k);
-  const std::span<double> to(static_cast<double*>(data_of(out)), outer * k);
-  if (k == 0) return out;
-  nb::gil_scoped_release release;
-  const auto product = transposed ? dapple::multiply_transposed : dapple::multiply;
-  product(*matrix, from, to, k, {dapple::Absent::error, threads});
-  return out;
+  if (k == 0) return new_array(outer, k, ValueType::f64);
+  const auto* const values = static_cast<const double*>(data_of(kept));
+  const std::span<const double> given(values, inner * k);
+  const bool is_long = matrix->counts().stored >= kLongWork / k;
+  dapple::Array<double> copy(is_long ? given.size() : 0);
+  std::copy(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(copy.size()), copy.data());
+  auto work = [matrix, copy = std::move(copy), given, outer, k, transposed, threads] {
+    dapple::Array<double> out(outer * k);
+    const std::span<const double> from =
+        copy.size() != 0 ? std::span<const double>(copy.data(), copy.size()) : given;
+    const auto product = transposed ? dapple::multiply_transposed : dapple::multiply;
+    product(*matrix, from, {out.data(), out.size()}, k, {dapple::Absent::error, threads});
+    return out;
+  };
+  nb::object out = adopt_array(interruptible(is_long, std::move(work)));
+  return ndim == 2 ? out.attr("reshape")(outer, k) : out;
 }
 
 /// (count, nnz, nans, min, max, sum, sum of squares, mean, variance), each an array.
@@ -61,13 +70,12 @@ nb::object stats(const Handle& handle, int axis, bool absent_zero, unsigned thre
   const auto object = handle.share();
   const dapple::StatsOptions options{absent_zero ? dapple::Absent::zero : dapple::Absent::error,
                                      threads};
-  const auto all = [&] {
-    nb::gil_scoped_release release;
+  const bool is_long = object->counts().stored >= kLongWork;
+  return to_arrays(interruptible(is_long, [object, options, axis] {
     return axis < 0    ? std::vector<Stats>{dapple::matrix_stats(*object, options)}
            : axis == 0 ? dapple::column_stats(*object, options)
                        : dapple::row_stats(*object, options);
-  }();
-  return to_arrays(all);
+  }));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Cells that meet a condition.
 #include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -8,6 +7,7 @@
 
 #include "core.h"
 #include "dapple/where.h"
+#include "interruptible.h"
 #include "numpy_api.h"
 
 namespace pydapple {
@@ -63,32 +63,31 @@ nb::object to_array(const std::vector<T>& values) {
   return array;
 }
 
+template <class T>
+struct Cells {
+  std::vector<std::int64_t> rows, cols;
+  std::vector<T> values;
+};
+
 /// (rows, columns, values) of the cells.
-nb::object find_cells(const MatrixHandle& handle, const std::string& name, nb::handle low,
-                      nb::handle high, const dapple::WhereOptions& options) {
-  const auto matrix = handle.share_matrix();
-  const Condition condition = condition_of(name, low, high);
-  return dapple::visit_type(handle.value_type(), [&](auto tag) -> nb::object {
+nb::object find_cells(const std::shared_ptr<const dapple::Matrix>& matrix,
+                      const Condition& condition, const dapple::WhereOptions& options,
+                      bool is_long) {
+  return dapple::visit_type(matrix->value_type(), [&](auto tag) -> nb::object {
     using T = decltype(tag);
-    std::vector<std::int64_t> rows, cols;
-    std::vector<T> values;
-    std::size_t looked = 0;
-    {
-      nb::gil_scoped_release release;
+    const Cells<T> found = interruptible(is_long, [matrix, condition, options] {
+      Cells<T> cells;
       const auto take = [&](std::span<const dapple::Hit<T>> hits) {
         for (const dapple::Hit<T>& hit : hits) {
-          rows.push_back(static_cast<std::int64_t>(hit.row));
-          cols.push_back(static_cast<std::int64_t>(hit.col));
-          values.push_back(hit.value);
+          cells.rows.push_back(static_cast<std::int64_t>(hit.row));
+          cells.cols.push_back(static_cast<std::int64_t>(hit.col));
+          cells.values.push_back(hit.value);
         }
-        if (rows.size() - looked < std::size_t{1} << 20) return;
-        looked = rows.size();
-        nb::gil_scoped_acquire acquire;
-        check_signals();
       };
       dapple::where<T>(*matrix, condition, take, options);
-    }
-    return nb::make_tuple(to_array(rows), to_array(cols), to_array(values));
+      return cells;
+    });
+    return nb::make_tuple(to_array(found.rows), to_array(found.cols), to_array(found.values));
   });
 }
 
@@ -97,21 +96,19 @@ nb::object find(const MatrixHandle& handle, const std::string& what, const std::
                 nb::handle low, nb::handle high, bool absent_zero, bool nonzero, unsigned threads) {
   const dapple::WhereOptions options{absent_zero ? dapple::Absent::zero : dapple::Absent::error,
                                      threads, nonzero};
-  if (what == "cells") return find_cells(handle, name, low, high, options);
   const auto matrix = handle.share_matrix();
   const Condition condition = condition_of(name, low, high);
+  // Zeros may be found too, so that cells count, not what is stored.
+  const bool is_long = matrix->cols() != 0 && matrix->rows() >= kLongWork / matrix->cols();
+  if (what == "cells") return find_cells(matrix, condition, options, is_long);
   if (what == "count") {
-    const std::uint64_t count = [&] {
-      nb::gil_scoped_release release;
+    return nb::int_(interruptible(is_long, [matrix, condition, options] {
       return dapple::count_where(*matrix, condition, options);
-    }();
-    return nb::int_(count);
+    }));
   }
-  const std::vector<std::uint8_t> rows = [&] {
-    nb::gil_scoped_release release;
+  return to_array(interruptible(is_long, [matrix, condition, options] {
     return dapple::rows_where(*matrix, condition, options);
-  }();
-  return to_array(rows);
+  }));
 }
 
 }  // namespace
