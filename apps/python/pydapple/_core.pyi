@@ -20,6 +20,7 @@ class OpenOptions:
         format: str | None = ...,
         check: str = ...,
         guard: bool = ...,
+        read_ahead: bool = ...,
         csv: dict[str, Any] | None = ...,
         futhark: dict[str, Any] | None = ...,
         idv: dict[str, Any] | None = ...,

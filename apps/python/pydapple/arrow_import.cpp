@@ -271,7 +271,8 @@ struct Owned : Made {
 void check(ArrowArrayStream& stream, int status) {
   if (status == 0) return;
   const char* const words = stream.get_last_error(&stream);
-  throw nb::value_error(words != nullptr ? words : "the Arrow stream failed");
+  throw dapple::Error(dapple::Errc::invalid_argument,
+                      words != nullptr ? words : "the Arrow stream failed");
 }
 
 /// [(name, values, missing, meaning)] of all columns.
@@ -280,7 +281,8 @@ nb::list read_stream(nb::handle capsule) {
       static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), kArrowStreamName));
   if (held == nullptr) throw nb::python_error();
   ArrowArrayStream& stream = *held;
-  if (stream.release == nullptr) throw nb::value_error("the Arrow stream was read before");
+  if (stream.release == nullptr)
+    throw dapple::Error(dapple::Errc::invalid_argument, "the Arrow stream was read before");
   Owned<ArrowSchema> schema;
   check(stream, stream.get_schema(&stream, &schema));
   if (std::string(schema.format) != "+s") {
@@ -293,7 +295,8 @@ nb::list read_stream(nb::handle capsule) {
     check(stream, stream.get_next(&stream, &batch));
     if (batch.release == nullptr) break;
     if (batch.n_children != schema.n_children) {
-      throw nb::value_error("a batch of the Arrow stream does not fit its schema");
+      throw dapple::Error(dapple::Errc::invalid_argument,
+                          "a batch of the Arrow stream does not fit its schema");
     }
     for (std::size_t k = 0; k < columns.size(); ++k) {
       columns[k].append(*batch.children[k], batch.offset, batch.length);

@@ -31,7 +31,8 @@ using dapple::ValueType;
   } else {
     why = "its format has no values in place";
   }
-  throw nb::value_error(("the block cannot be viewed without a copy: " + why).c_str());
+  throw dapple::Error(dapple::Errc::invalid_argument,
+                      "the block cannot be viewed without a copy: " + why);
 }
 
 nb::object copy_of(const BlockHandle& h) {

@@ -54,7 +54,8 @@ class Handle {
 
  protected:
   void require_open() const {
-    if (!object_) throw nb::value_error("the matrix or frame is closed");
+    if (!object_)
+      throw dapple::Error(dapple::Errc::invalid_argument, "the matrix or frame is closed");
   }
   std::shared_ptr<const dapple::BlockedObject> object_;
 };

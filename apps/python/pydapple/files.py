@@ -83,6 +83,7 @@ def open(
     format: str | None = None,
     check: Check = "never",
     guard: bool = False,
+    read_ahead: bool = True,
     csv: Mapping[str, Any] | None = None,
     futhark: Mapping[str, Any] | None = None,
     idv: Mapping[str, Any] | None = None,
@@ -98,6 +99,9 @@ def open(
         check: when the hash of a block is compared with its bytes.
         guard: True: a file that is cut short while it is open makes reads raise OSError; without
             it, touching what is gone ends the process with SIGBUS.
+        read_ahead: False: the system reads single pages and prefetches nothing, for looks at a few
+            cells here and there of a file that is larger than memory; reading much of it becomes
+            many times slower.
         csv: how text is understood: ``header``, ``delimiter``, ``missing_as_nan``, and ``types``, a
             mapping from labels to dtypes, or to ``"boolean"``, ``"timestamp"``, ``"duration"``,
             ``"category"`` or ``"text"``.
@@ -116,11 +120,12 @@ def open(
         "format": format,
         "check": check,
         "guard": guard,
+        "read_ahead": read_ahead,
         "csv": None if csv is None else dict(csv),
         "futhark": None if futhark is None else dict(futhark),
         "idv": None if idv is None else dict(idv),
     }
-    defaults = {"check": "never", "guard": False}
+    defaults = {"check": "never", "guard": False, "read_ahead": True}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = os.fsdecode(path)
     handle = _core.open(name, open_options(options))

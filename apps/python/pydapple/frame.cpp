@@ -49,7 +49,8 @@ void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t 
     const bool fits = PyArray_NDIM(array) == 1 &&
                       PyArray_DIM(array, 0) == static_cast<npy_intp>(end - begin) &&
                       PyArray_ISWRITEABLE(array) && PyArray_STRIDE(array, 0) >= 0;
-    if (!type || !fits) throw nb::value_error("each array must have room for the rows");
+    if (!type || !fits)
+      throw dapple::Error(dapple::Errc::invalid_argument, "each array must have room for the rows");
     buffers.push_back({cols[k], *type, static_cast<std::byte*>(PyArray_DATA(array)),
                        static_cast<std::size_t>(PyArray_STRIDE(array, 0))});
   }

@@ -109,13 +109,16 @@ ArrayTarget::ArrayTarget(nb::handle out, std::uint64_t rows, std::uint64_t cols)
                           PyArray_DIM(array, 0) == static_cast<npy_intp>(rows) &&
                           PyArray_DIM(array, 1) == static_cast<npy_intp>(cols);
   if (!same_shape || !PyArray_ISWRITEABLE(array) || !PyArray_ISALIGNED(array)) {
-    throw nb::value_error("out must be a writable array of the shape that is read");
+    throw dapple::Error(dapple::Errc::invalid_argument,
+                        "out must be a writable array of the shape that is read");
   }
   const npy_intp* const strides = PyArray_STRIDES(array);
   const auto row_bytes = item * static_cast<npy_intp>(cols);
   const bool packed = rows == 0 || cols < 2 || strides[1] == item;
   const bool apart = rows < 2 || (strides[0] >= row_bytes && strides[0] % item == 0);
-  if (!packed || !apart) throw nb::value_error("the values of each row of out must be contiguous");
+  if (!packed || !apart)
+    throw dapple::Error(dapple::Errc::invalid_argument,
+                        "the values of each row of out must be contiguous");
   data = static_cast<std::byte*>(PyArray_DATA(array));
   row_stride = static_cast<std::size_t>(rows < 2 ? row_bytes / item : strides[0] / item);
   type = *found;

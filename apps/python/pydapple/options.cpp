@@ -121,8 +121,9 @@ dapple::IdvOptions idv_options(const nb::dict& given) {
 }
 
 void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
-                       const std::string& check, bool guard, std::optional<nb::dict> csv,
-                       std::optional<nb::dict> futhark, std::optional<nb::dict> idv) {
+                       const std::string& check, bool guard, bool read_ahead,
+                       std::optional<nb::dict> csv, std::optional<nb::dict> futhark,
+                       std::optional<nb::dict> idv) {
   dapple::OpenOptions options;
   options.format = format.value_or("");
   options.check = choose<dapple::Check>("check", check,
@@ -130,6 +131,7 @@ void make_open_options(dapple::OpenOptions* self, std::optional<std::string> for
                                          {"first_touch", dapple::Check::first_touch},
                                          {"always", dapple::Check::always}});
   options.guard = guard;
+  options.read_ahead = read_ahead;
   if (csv) options.csv = csv_options(*csv);
   if (futhark) options.futhark = futhark_options(*futhark);
   if (idv) options.idv = idv_options(*idv);
@@ -169,8 +171,9 @@ void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::
 void bind_options(nb::module_& m) {
   nb::class_<dapple::OpenOptions>(m, "OpenOptions")
       .def("__init__", &make_open_options, nb::kw_only(), nb::arg("format") = nb::none(),
-           nb::arg("check") = "never", nb::arg("guard") = false, nb::arg("csv") = nb::none(),
-           nb::arg("futhark") = nb::none(), nb::arg("idv") = nb::none());
+           nb::arg("check") = "never", nb::arg("guard") = false, nb::arg("read_ahead") = true,
+           nb::arg("csv") = nb::none(), nb::arg("futhark") = nb::none(),
+           nb::arg("idv") = nb::none());
   nb::class_<dapple::WriteOptions>(m, "WriteOptions")
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
            nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,

@@ -21,7 +21,8 @@ nb::object multiply(const MatrixHandle& handle, nb::handle x, bool transposed, u
   const std::uint64_t inner = transposed ? matrix->rows() : matrix->cols();
   const std::uint64_t outer = transposed ? matrix->cols() : matrix->rows();
   if (ndim < 1 || ndim > 2 || PyArray_DIM(as_array(kept), 0) != static_cast<npy_intp>(inner)) {
-    throw nb::value_error(("the factor must have " + std::to_string(inner) + " rows").c_str());
+    throw dapple::Error(dapple::Errc::invalid_argument,
+                        "the factor must have " + std::to_string(inner) + " rows");
   }
   const auto k = ndim == 2 ? static_cast<std::size_t>(PyArray_DIM(as_array(kept), 1)) : 1;
   if (k == 0) return new_array(outer, k, ValueType::f64);

@@ -72,7 +72,7 @@ void make_words(Words* self, nb::handle texts) {
   for (nb::handle text : texts) {
     nb::object keep;
     if (table->add(bytes_of(text, keep)) != ++count) {
-      throw nb::value_error("a word is there twice");
+      throw dapple::Error(dapple::Errc::invalid_argument, "a word is there twice");
     }
   }
   new (self) Words{std::move(table)};
@@ -88,13 +88,13 @@ nb::object encode(nb::handle texts, nb::handle missing) {
   auto* const code = static_cast<std::uint32_t*>(data_of(out));
   std::size_t row = 0;
   for (nb::handle text : texts) {
-    if (row == rows) throw nb::value_error("more texts than rows");
+    if (row == rows) throw dapple::Error(dapple::Errc::invalid_argument, "more texts than rows");
     if (row % 65536 == 0) check_signals();
     nb::object keep;
     code[row] = skip[row] != 0 ? 0 : table->add(bytes_of(text, keep));
     ++row;
   }
-  if (row != rows) throw nb::value_error("fewer texts than rows");
+  if (row != rows) throw dapple::Error(dapple::Errc::invalid_argument, "fewer texts than rows");
   return nb::make_tuple(std::move(out), Words{std::move(table)});
 }
 
@@ -107,7 +107,8 @@ Enum named(const std::array<const char*, n>& names, const std::string& given) {
   for (std::size_t i = 0; i < n; ++i) {
     if (given == names[i]) return static_cast<Enum>(i);
   }
-  throw nb::value_error(("no meaning or unit is called '" + given + "'").c_str());
+  throw dapple::Error(dapple::Errc::invalid_argument,
+                      "no meaning or unit is called '" + given + "'");
 }
 
 }  // namespace

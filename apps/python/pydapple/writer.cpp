@@ -73,13 +73,13 @@ class Writer {
   bool open() const noexcept { return writer_ != nullptr; }
   void abort() noexcept { writer_.reset(); }
   dapple::TileWriter& tiles() const {
-    if (!writer_) throw nb::value_error("the writer is closed");
+    if (!writer_) throw dapple::Error(dapple::Errc::invalid_argument, "the writer is closed");
     return *writer_;
   }
 
   nb::object finish() {
     const std::shared_ptr<dapple::TileWriter> writer = std::move(writer_);
-    if (!writer) throw nb::value_error("the writer is closed");
+    if (!writer) throw dapple::Error(dapple::Errc::invalid_argument, "the writer is closed");
     const auto summary = [&] {
       nb::gil_scoped_release release;
       return writer->finish();
@@ -187,7 +187,8 @@ class Writer {
     const CsrArrays<T, Index> csr{values_of<Index>(starts), values_of<Index>(columns),
                                   values_of<T>(values)};
     if (csr.row_ptr.empty() || csr.col_idx.size() != csr.values.size()) {
-      throw nb::value_error("the arrays of the sparse rows do not fit each other");
+      throw dapple::Error(dapple::Errc::invalid_argument,
+                          "the arrays of the sparse rows do not fit each other");
     }
     const std::vector<Range> bands = cut_rows(row, csr.row_ptr.size() - 1);
     const std::vector<Range> strips = cut_cols(col, cols);
