@@ -98,10 +98,14 @@ nb::object repair_file(const fs::path& in, const fs::path& out, const dapple::Wr
 }
 
 std::optional<fs::path> write_index(const fs::path& path, const dapple::OpenOptions& options,
-                                    nb::object progress) {
+                                    bool statistics, unsigned threads, nb::object progress) {
   const Progress report(std::move(progress));
+  dapple::SidecarOptions sidecar;
+  sidecar.progress = as_callback(report);
+  sidecar.statistics = statistics;
+  sidecar.threads = threads;
   nb::gil_scoped_release release;
-  if (!dapple::write_sidecar(path, options, as_callback(report))) return std::nullopt;
+  if (!dapple::write_sidecar(path, options, sidecar)) return std::nullopt;
   return dapple::sidecar_path(path);
 }
 
@@ -127,7 +131,8 @@ void bind_files(nb::module_& m) {
         nb::arg("progress").none());
   m.def("repair", &repair_file, nb::arg("src"), nb::arg("dst"), nb::arg("write"),
         nb::arg("options"), nb::arg("progress").none());
-  m.def("index", &write_index, nb::arg("path"), nb::arg("options"), nb::arg("progress").none());
+  m.def("index", &write_index, nb::arg("path"), nb::arg("options"), nb::arg("statistics"),
+        nb::arg("threads"), nb::arg("progress").none());
   m.def("formats", &format_list);
 }
 

@@ -343,15 +343,29 @@ def repair(
     return RepairReport(lost, kept, gone, _summary(written))
 
 
-def index(path: Path, *, progress: Progress = None, **options: Any) -> str | None:
+def index(
+    path: Path,
+    *,
+    statistics: bool = False,
+    threads: int = 1,
+    progress: Progress = None,
+    **options: Any,
+) -> str | None:
     """Write an index beside a file that has none of its own and must not be touched.
 
+    Args:
+        path: the file.
+        statistics: also keep statistics of each block, for which all cells are read once.
+        threads: that read them; 0: one for each processor.
+        progress: as of `convert`.
+        options: as of `open`.
+
     Returns:
-        The path of the index, ``FILE.dpx``; None, and nothing is written, where the file has an
-        index of its own.
+        The path of the index, ``FILE.dpx``; None, and nothing is written, where the file has all
+        that is wanted itself.
     """
     with reporting(progress, "index") as report:
-        made = _core.index(os.fsdecode(path), open_options(options), report)
+        made = _core.index(os.fsdecode(path), open_options(options), statistics, threads, report)
     return None if made is None else os.fspath(made)
 
 
