@@ -86,6 +86,11 @@ class Rng {
     return first + below(last - first + 1);
   }
   bool chance(unsigned percent) noexcept { return below(100) < percent; }
+  /// Some of 0 to `size`, perhaps none.
+  Range range(std::uint64_t size) noexcept {
+    const std::uint64_t begin = below(size);
+    return {begin, between(begin, size)};
+  }
 
  private:
   std::uint64_t state_;

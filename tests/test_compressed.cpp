@@ -58,7 +58,9 @@ TEST_CASE("compressed: gzip and zstd files of any format are read as their conte
     write_text(dir / ("m.mtx" + ending), compress(mtx));
     CHECK(cells(dir / ("m.csv" + ending)) == expected);
     CHECK(cells(dir / ("m.mtx" + ending)) == expected);
-    convert(open(dir / ("m.csv" + ending)), {}, dir / "m.dbdf", {.write = {.overwrite = true}});
+    ConvertOptions again;
+    again.write.overwrite = true;
+    convert(open(dir / ("m.csv" + ending)), {}, dir / "m.dbdf", again);
     write_text(dir / ("m.dbdf" + ending), compress(read_text(dir / "m.dbdf")));
     CHECK(cells(dir / ("m.dbdf" + ending)) == expected);
     CHECK(verify(dir / ("m.dbdf" + ending), Level::payload).findings.empty());

@@ -12,14 +12,14 @@ using namespace dapple::test;
 namespace {
 
 /// A matrix of small numbers, one in `every` cells filled, and its cells.
-struct Part {
+struct Sheet {
   std::vector<double> cells;
   std::uint64_t rows, cols;
 };
 
-Part make_part(const std::filesystem::path& path, std::uint64_t rows, std::uint64_t cols,
-               std::uint64_t every, KindChoice kind, ValueType type, TileShape tile) {
-  Part part{std::vector<double>(rows * cols), rows, cols};
+Sheet make_sheet(const std::filesystem::path& path, std::uint64_t rows, std::uint64_t cols,
+                 std::uint64_t every, KindChoice kind, ValueType type, TileShape tile) {
+  Sheet part{std::vector<double>(rows * cols), rows, cols};
   for (std::uint64_t i = 0; i < part.cells.size(); ++i) {
     if ((i * 7 + rows) % every == 0) part.cells[i] = static_cast<double>(i % 100 + 1);
   }
@@ -47,10 +47,10 @@ std::vector<double> all_cells(const Matrix& matrix) {
 
 TEST_CASE("concat: matrices of any kind, type and tiling are read as one, by rows and columns") {
   const TempDir folder;
-  const Part a = make_part(folder / "a", 30, 12, 1, KindChoice::dense, ValueType::f32, {8, 5});
-  const Part b = make_part(folder / "b", 17, 12, 5, KindChoice::csr, ValueType::u8, {17, 12});
-  const Part c = make_part(folder / "c", 30, 9, 6, KindChoice::coo, ValueType::i16, {4, 4});
-  const Part d = make_part(folder / "d", 1, 12, 3, KindChoice::automatic, ValueType::f64, {1, 3});
+  const Sheet a = make_sheet(folder / "a", 30, 12, 1, KindChoice::dense, ValueType::f32, {8, 5});
+  const Sheet b = make_sheet(folder / "b", 17, 12, 5, KindChoice::csr, ValueType::u8, {17, 12});
+  const Sheet c = make_sheet(folder / "c", 30, 9, 6, KindChoice::coo, ValueType::i16, {4, 4});
+  const Sheet d = make_sheet(folder / "d", 1, 12, 3, KindChoice::automatic, ValueType::f64, {1, 3});
   const auto object = [&](const char* file) {
     return std::variant<Matrix, Frame>(Matrix::open(folder / file));
   };

@@ -22,11 +22,6 @@ using test::TempDir;
 
 namespace {
 
-Range random_range(Rng& rng, std::uint64_t size) {
-  const std::uint64_t begin = rng.below(size);
-  return {begin, rng.between(begin, size)};
-}
-
 std::vector<std::uint64_t> random_rows(Rng& rng, std::uint64_t rows) {
   std::vector<std::uint64_t> list(rng.below(200));
   for (auto& row : list) row = rng.below(rows);
@@ -36,7 +31,7 @@ std::vector<std::uint64_t> random_rows(Rng& rng, std::uint64_t rows) {
 /// All gathers of one matrix equal what its cells say.
 void check_all(Rng& rng, const Matrix& m, unsigned threads) {
   const auto rows = random_rows(rng, m.rows());
-  const Range cols = random_range(rng, m.cols());
+  const Range cols = rng.range(m.cols());
   const GatherOptions options{cols, Absent::zero, threads};
   const std::size_t width = cols.size(), stride = width + rng.below(3);
   const auto all = m.read<double>({{0, m.rows()}, {0, m.cols()}}, {Absent::zero, 1});

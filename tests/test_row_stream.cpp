@@ -81,7 +81,7 @@ void check_same(const PlainRows& got, const PlainRows& wanted) {
   REQUIRE(got.bits == wanted.bits);
 }
 
-Range random_range(Rng& rng, std::uint64_t size) {
+Range some_range(Rng& rng, std::uint64_t size) {
   const std::uint64_t begin = rng.below(size);
   return {begin, rng.between(begin + 1, size)};
 }
@@ -97,7 +97,7 @@ TEST_CASE("row stream: any region of any partition gives the cells that are not 
       const ValueType type = kValueTypes[rng.below(kValueTypes.size())];
       const auto store = store_of(folder, test::random_matrix(rng, partition, type));
       for (int k = 0; k < 8; ++k) {
-        const Region region{random_range(rng, partition.rows), random_range(rng, partition.cols)};
+        const Region region{some_range(rng, partition.rows), some_range(rng, partition.cols)};
         const PlainRows wanted = plain_rows(*store, region, type);
         check_same(streamed_rows(*store, region, type, Absent::zero), wanted);
         check_same(streamed_rows(*store, region, type, Absent::zero, 3), wanted);

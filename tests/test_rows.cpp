@@ -45,11 +45,6 @@ std::vector<double> cells_of(Rows&& rows, const Region& region) {
   return cells;
 }
 
-Range random_range(Rng& rng, std::uint64_t size) {
-  const std::uint64_t begin = rng.below(size);
-  return {begin, rng.between(begin, size)};
-}
-
 }  // namespace
 
 TEST_CASE("rows: any region of any partition has the rows that its cells make") {
@@ -61,7 +56,7 @@ TEST_CASE("rows: any region of any partition has the rows that its cells make") 
       const Matrix m = Matrix::open(
           folder.write("m.dbdf", test::random_matrix(rng, partition, ValueType::i16).bytes()));
       for (unsigned threads = 1; threads < 4; ++threads) {
-        const Region region{random_range(rng, partition.rows), random_range(rng, partition.cols)};
+        const Region region{rng.range(partition.rows), rng.range(partition.cols)};
         const ReadOptions options{Absent::zero, threads};
         const auto wanted = m.read<double>(region, options);
         REQUIRE(cells_of(stream_rows<double>(m, region, options), region) == wanted);

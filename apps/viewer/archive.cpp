@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kLocal = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054b50;
 constexpr std::size_t kLocalSize = 30, kEntrySize = 46, kEndSize = 22;
-constexpr std::uint16_t kVersion = 20, kDeflate = 8, kFirstDay = 0x21;  // 1 January 1980
+constexpr std::uint16_t kZipVersion = 20, kDeflate = 8, kFirstDay = 0x21;  // 1 January 1980
 
 void put(std::string& out, std::uint64_t number, std::size_t bytes) {
   for (; bytes > 0; --bytes, number >>= 8) out += static_cast<char>(number & 0xFF);
@@ -39,7 +39,7 @@ void ArchiveWriter::add(std::string_view name, std::string_view bytes) {
   packed.resize(libdeflate_deflate_compress(compressor.get(), bytes.data(), bytes.size(),
                                             packed.data(), packed.size()));
   std::string about;
-  put(about, kVersion, 2);
+  put(about, kZipVersion, 2);
   put(about, 0, 2);  // no flags
   put(about, kDeflate, 2);
   put(about, 0, 2);  // time of day
@@ -50,7 +50,7 @@ void ArchiveWriter::add(std::string_view name, std::string_view bytes) {
   put(about, name.size(), 2);
   put(about, 0, 2);  // no extra field
   put(directory_, kEntry, 4);
-  put(directory_, kVersion, 2);
+  put(directory_, kZipVersion, 2);
   directory_ += about;
   put(directory_, 0, 2 + 2 + 2 + 4);  // comment, disk, attributes
   put(directory_, out_.size(), 4);

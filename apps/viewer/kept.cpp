@@ -22,7 +22,7 @@ using picture::What;
 
 constexpr int kVersion = 1;
 constexpr std::string_view kAbout = "pyramid.json";
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of a pyramid; ours are much smaller
+constexpr std::size_t kMostKept = std::size_t{64} << 20;  // of a pyramid; ours are much smaller
 
 json json_of(const KeptSource& source) {
   return {source.size, source.modified_ns, source.changed_ns, source.opened};
@@ -56,7 +56,7 @@ std::optional<std::string> whole_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return std::nullopt;
   const std::streamoff size = in.tellg();
-  if (size < 0 || static_cast<std::uint64_t>(size) > kMostBytes) return std::string();
+  if (size < 0 || static_cast<std::uint64_t>(size) > kMostKept) return std::string();
   std::string bytes(static_cast<std::size_t>(size), '\0');
   in.seekg(0);
   in.read(bytes.data(), size);
@@ -137,7 +137,7 @@ std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& obj
   if (!bytes) return std::nullopt;
   complaint = "is damaged";
   auto archive = Archive::parse(std::move(*bytes));
-  const auto text = archive ? archive->find(kAbout, kMostBytes) : std::nullopt;
+  const auto text = archive ? archive->find(kAbout, kMostKept) : std::nullopt;
   if (!text) return std::nullopt;
   try {
     const json about = json::parse(*text);

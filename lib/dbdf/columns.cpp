@@ -12,21 +12,21 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
-constexpr std::uint64_t kHead = 32, kRecord = 64;
+constexpr std::uint32_t kColumnsVersion = 1;
+constexpr std::uint64_t kTableHead = 32, kColumnRecord = 64;
 
-namespace head_at {
+namespace table_at {
 constexpr std::size_t tag = 0, version = 8, count = 12, table = 16, hash = 24;
 }
 namespace record_at {
 constexpr std::size_t column = 0, kind = 8, unit = 9, flags = 10, zone_bytes = 12, missing = 16,
                       words = 24, offsets = 32, word_bytes = 40, hash = 48, zone = 56;
 }
-constexpr std::uint8_t kOrdered = 1, kMissing = 2;
+constexpr std::uint8_t kOrderedWords = 1, kMissing = 2;
 
 /// Of the head in front of its hash field, and of the rest of the table behind it.
 std::uint64_t table_hash(std::span<const std::byte> table) noexcept {
-  return xxh3(table.subspan(kHead), xxh3(table.first(head_at::hash)));
+  return xxh3(table.subspan(kTableHead), xxh3(table.first(table_at::hash)));
 }
 
 bool fits(const Column& column) noexcept {
@@ -94,20 +94,20 @@ std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
     if (!is_plain(columns[c])) described.push_back(c);
   }
   if (described.empty()) return {};
-  std::vector<std::byte> out(kHead + kRecord * described.size());
-  std::memcpy(out.data() + head_at::tag, kColumnsTag, 8);
-  store_le(out.data() + head_at::version, kVersion);
-  store_le(out.data() + head_at::count, static_cast<std::uint32_t>(described.size()));
+  std::vector<std::byte> out(kTableHead + kColumnRecord * described.size());
+  std::memcpy(out.data() + table_at::tag, kColumnsTag, 8);
+  store_le(out.data() + table_at::version, kColumnsVersion);
+  store_le(out.data() + table_at::count, static_cast<std::uint32_t>(described.size()));
   for (std::size_t k = 0; k < described.size(); ++k) {
     const Meaning& m = columns[described[k]].meaning;
     const std::uint64_t zone = out.size();
     append(out, m.zone);
-    std::byte* const p = out.data() + kHead + k * kRecord;
+    std::byte* const p = out.data() + kTableHead + k * kColumnRecord;
     store_le(p + record_at::column, described[k]);
     p[record_at::kind] = static_cast<std::byte>(m.kind);
     p[record_at::unit] = static_cast<std::byte>(m.unit);
     p[record_at::flags] =
-        static_cast<std::byte>((m.ordered ? kOrdered : 0) | (m.missing ? kMissing : 0));
+        static_cast<std::byte>((m.ordered ? kOrderedWords : 0) | (m.missing ? kMissing : 0));
     store_le(p + record_at::zone_bytes, static_cast<std::uint32_t>(m.zone.size()));
     store_le(p + record_at::missing, m.missing.value_or(0));
     store_le(p + record_at::zone, zone);
@@ -116,10 +116,10 @@ std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
   const std::uint64_t table = out.size();
   for (std::size_t k = 0; k < described.size(); ++k) {
     const Meaning& m = columns[described[k]].meaning;
-    if (m.has_words()) append_words(*m.words, out, kHead + k * kRecord);
+    if (m.has_words()) append_words(*m.words, out, kTableHead + k * kColumnRecord);
   }
-  store_le(out.data() + head_at::table, table);
-  store_le(out.data() + head_at::hash, table_hash(std::span(out).first(table)));
+  store_le(out.data() + table_at::table, table);
+  store_le(out.data() + table_at::hash, table_hash(std::span(out).first(table)));
   return out;
 }
 
@@ -132,21 +132,21 @@ class Reader {
       : file_(file), offset_(offset), bytes_(bytes) {}
 
   void read(std::vector<Column>& columns) {
-    if (bytes_ < kHead) fail(0, "is cut off");
-    const std::byte* head = file_->at(offset_, kHead);
-    if (std::memcmp(head + head_at::tag, kColumnsTag, 8) != 0 ||
-        load_le<std::uint32_t>(head + head_at::version) != kVersion) {
+    if (bytes_ < kTableHead) fail(0, "is cut off");
+    const std::byte* head = file_->at(offset_, kTableHead);
+    if (std::memcmp(head + table_at::tag, kColumnsTag, 8) != 0 ||
+        load_le<std::uint32_t>(head + table_at::version) != kColumnsVersion) {
       fail(0, "has another tag or version");
     }
-    const auto count = load_le<std::uint32_t>(head + head_at::count);
-    const auto table = load_le<std::uint64_t>(head + head_at::table);
-    const auto hash = load_le<std::uint64_t>(head + head_at::hash);
-    if (table > bytes_ || table < kHead || (table - kHead) / kRecord < count) {
-      fail(head_at::table, "is larger than its block");
+    const auto count = load_le<std::uint32_t>(head + table_at::count);
+    const auto table = load_le<std::uint64_t>(head + table_at::table);
+    const auto hash = load_le<std::uint64_t>(head + table_at::hash);
+    if (table > bytes_ || table < kTableHead || (table - kTableHead) / kColumnRecord < count) {
+      fail(table_at::table, "is larger than its block");
     }
     table_ = file_->bytes(offset_, table);
-    if (table_hash(table_) != hash) fail(head_at::hash, "does not match its hash");
-    for (std::uint32_t k = 0; k < count; ++k) record(kHead + k * kRecord, columns);
+    if (table_hash(table_) != hash) fail(table_at::hash, "does not match its hash");
+    for (std::uint32_t k = 0; k < count; ++k) record(kTableHead + k * kColumnRecord, columns);
   }
 
  private:
@@ -164,7 +164,7 @@ class Reader {
     m.kind = static_cast<MeaningKind>(kind);
     m.unit = static_cast<TimeUnit>(unit);
     const auto flags = static_cast<std::uint8_t>(p[record_at::flags]);
-    m.ordered = (flags & kOrdered) != 0;
+    m.ordered = (flags & kOrderedWords) != 0;
     if ((flags & kMissing) != 0) m.missing = load_le<std::uint64_t>(p + record_at::missing);
     const auto zone = load_le<std::uint64_t>(p + record_at::zone);
     const auto zone_bytes = load_le<std::uint32_t>(p + record_at::zone_bytes);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
 
 /// Of a trailer's first fields, its seed the byte where the trailer is.
-std::uint64_t trailer_hash(const std::byte* trailer, std::uint64_t at) noexcept {
+std::uint64_t hint_hash(const std::byte* trailer, std::uint64_t at) noexcept {
   return xxh3({trailer, hint_at::own_hash}, at);
 }
 
@@ -60,7 +60,7 @@ void HintWriter::emit(std::uint64_t offset,
     std::memcpy(trailer + hint_at::tag, content.data(), kTag);
     store_le(trailer + hint_at::flags, more ? kMoreHints : 0);
     offset += kBlockHeader + bytes;
-    store_le(trailer + hint_at::own_hash, trailer_hash(trailer, offset - kHintTrailer));
+    store_le(trailer + hint_at::own_hash, hint_hash(trailer, offset - kHintTrailer));
     put(header);
     put(content);
     put(end);
@@ -80,7 +80,7 @@ void for_each_hint(const MappedFile& file, std::uint64_t first, const Trailer& t
     };
     if (room < kBlockHeader + kHintTrailer) fail();
     const std::byte* const p = file.at(end - kHintTrailer, kHintTrailer);
-    if (load_le<std::uint64_t>(p + hint_at::own_hash) != trailer_hash(p, end - kHintTrailer)) {
+    if (load_le<std::uint64_t>(p + hint_at::own_hash) != hint_hash(p, end - kHintTrailer)) {
       fail();
     }
     const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
