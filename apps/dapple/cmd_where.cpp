@@ -104,8 +104,7 @@ void print_explanation(const Matrix& matrix, const Condition& condition,
   console.out.print("{} to read\n", counted(read, "block"));
   console.out.print("{} skipped: zeros only\n", counted(empty, "block"));
   console.out.print("{} skipped: the value type holds no such value\n", counted(type, "block"));
-  console.out.print("{} skipped: statistics rule out a match\n",
-                    counted(statistics, "block"));
+  console.out.print("{} skipped: statistics rule out a match\n", counted(statistics, "block"));
 }
 
 void print_hits(const Matrix& matrix, const Condition& condition, const WhereOptions& options,
