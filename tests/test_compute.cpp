@@ -217,6 +217,7 @@ TEST_CASE("compute: statistics and products are those of the cells, whatever the
       const Image image = test::random_matrix(rng, partition, type);
       const auto path = dir.write("m.dbdf", image.bytes());
       const reference::Object cells = reference::read(image.bytes());
+      if (rng.chance(50)) write_sidecar(path, {}, {.statistics = true});
       const Matrix m = Matrix::open(path);
       const unsigned threads = rng.chance(50) ? 1 : 3;
       require_stats(m, cells, threads);
@@ -235,6 +236,7 @@ TEST_CASE("compute: where finds the cells that a loop over all of them finds") {
       const Image image = test::random_matrix(rng, partition, type);
       const auto path = dir.write("m.dbdf", image.bytes());
       const reference::Object cells = reference::read(image.bytes());
+      if (rng.chance(50)) write_sidecar(path, {}, {.statistics = true});
       const Matrix m = Matrix::open(path);
       if (m.rows() == 0 || m.cols() == 0) continue;
       for (int i = 0; i < 8; ++i) {
@@ -291,6 +293,7 @@ TEST_CASE("compute: statistics of frames take each column as its own type") {
     for (const test::Partition& partition : test::partitions(rng, 9)) {
       const Image image = test::random_frame(rng, partition);
       const auto path = dir.write("f.dbdf", image.bytes());
+      if (rng.chance(50)) write_sidecar(path, {}, {.statistics = true});
       require_stats(Frame::open(path), reference::read(image.bytes()), 1);
     }
   }

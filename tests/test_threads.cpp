@@ -311,3 +311,48 @@ TEST_CASE("threads: many that share an accessor of tiles see the same cells") {
   }
   CHECK(wrong == std::array<std::uint64_t, 4>{});
 }
+
+TEST_CASE(
+    "threads: many that gather from, multiply and search one matrix, from the first touch on") {
+  Rng rng(67);
+  for (const KindChoice kind : {KindChoice::csr, KindChoice::dense, KindChoice::automatic}) {
+    const test::TempDir dir;
+    WriteOptions options;
+    options.kind = kind;
+    const Stored s = store(dir, test::regular(300, 200, {64, 48}), options);
+    std::vector<std::uint64_t> rows(500);
+    for (auto& row : rows) row = rng.below(300);
+    const auto ask = [&](const Matrix& m, unsigned workers) {
+      std::vector<double> answers;
+      Csr<std::int32_t> batch;
+      gather_csr(m, rows, batch, {.threads = workers});
+      answers.insert(answers.end(), batch.values.begin(), batch.values.end());
+      std::vector<std::int32_t> cells(rows.size() * 200);
+      gather_rows<std::int32_t>(m, rows, cells, 0, {.threads = workers});
+      answers.insert(answers.end(), cells.begin(), cells.end());
+      const std::vector<double> x(200, 2.0), z(300, 3.0);
+      std::vector<double> y(300);
+      multiply(m, x, y, 1, {.threads = workers});
+      answers.insert(answers.end(), y.begin(), y.end());
+      y.resize(200);
+      multiply_transposed(m, z, y, 1, {.threads = workers});
+      answers.insert(answers.end(), y.begin(), y.end());
+      for (const Stats& column : column_stats(m, {.threads = workers}))
+        answers.push_back(column.sum);
+      answers.push_back(matrix_stats(m, {.threads = workers}).sum);
+      answers.push_back(static_cast<double>(
+          count_where(m, Condition::above(std::int32_t{1} << 20), {.threads = workers})));
+      const auto all = m.read_csr<std::int32_t>({{0, 300}, {0, 200}}, {.threads = workers});
+      answers.insert(answers.end(), all.values.begin(), all.values.end());
+      return answers;
+    };
+    const auto want = ask(Matrix::open(s.path), 1);
+    const Matrix m = Matrix::open(s.path);
+    std::atomic<bool> same{true};
+    const auto error = in_parallel([&](unsigned t) {
+      if (ask(m, t % 2 == 0 ? kWorkers : 1) != want) same = false;
+    });
+    CHECK(!error);
+    CHECK(same);
+  }
+}

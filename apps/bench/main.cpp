@@ -34,7 +34,7 @@ ran, so 1.00 is as fast as the machine allows. 'n' counts the samples. '(disturb
 programs were at work in nearly all of them: believe the ratios rather than the figures then.
 A wrong answer ends a workload: everything that is timed is also checked.
 
-The data is made at the first run (23 GiB for all workloads) and used again by later ones; remove
+The data is made at the first run (31 GiB for all workloads) and used again by later ones; remove
 the folder to be rid of it. A full run takes about a quarter of an hour, and needs 16 GiB of memory.
 Contenders that are not built in, or whose Python library is missing, are left out:
 apps/install_packages.sh bench installs all of them on Debian.

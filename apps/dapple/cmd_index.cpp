@@ -18,11 +18,10 @@ int run_index(const Arguments& arguments, Console& console) {
   bool written = false;
   Command command(kIndexVerb);
   command.operand("FILE", input.file, "the file to index");
-  add_reading_flags(command, input.options);
   command.flag("--force", options.even_if_indexed,
                "write FILE.dpx even when FILE has an index of its own");
-  command.flag("--stats", options.statistics,
-               "with statistics of the values of each block, which makes searches skip blocks");
+  command.flag("--stats", options.statistics, "also statistics of the values of each block");
+  add_reading_flags(command, input.options);
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
 
@@ -57,9 +56,11 @@ const Verb kIndexVerb = {
     "Writes FILE.dpx, so that opening FILE needs no walk through its blocks, and no pass over\n"
     "its text if it is CSV. FILE is not touched; an index of an older state of it is\n"
     "replaced. A file that dapple wrote has an index already, and needs none beside it. The\n"
-    "index of a CSV file is used when FILE is read with the same flags.\n",
+    "index of a CSV file is used when FILE is read with the same flags. With --stats, every block\n"
+    "is read, and 'dapple where' and 'dapple stats' can do without most of them from then on.\n",
     "  dapple index from-elsewhere.dbdf\n"
-    "  dapple index large.csv --missing nan\n",
+    "  dapple index large.csv --missing nan\n"
+    "  dapple index from-elsewhere.dbdf --stats\n",
     run_index};
 
 }  // namespace dapple::cli

@@ -18,9 +18,20 @@ namespace dapple::cli {
 
 namespace {
 
-enum class By : unsigned char { whole, row, column };
+enum class By : unsigned char { whole, row, column, tile_row, tile_column };
 
-constexpr std::pair<std::string_view, By> kBy[] = {{"row", By::row}, {"column", By::column}};
+constexpr std::pair<std::string_view, By> kBy[] = {{"row", By::row},
+                                                   {"column", By::column},
+                                                   {"tile-row", By::tile_row},
+                                                   {"tile-column", By::tile_column}};
+
+/// What one line is of.
+std::string_view name_of(By by) {
+  for (const auto& [name, value] : kBy) {
+    if (value == by) return name;
+  }
+  return "";
+}
 
 /// JSON has no NaN and no infinities.
 std::string json_number(double value) { return std::isfinite(value) ? cell_text(value) : "null"; }
@@ -69,7 +80,7 @@ void describe(const Column& column, const Stats& s, std::array<std::string, 6>& 
 void print_each(const std::variant<Matrix, Frame>& object, By by, const std::vector<Stats>& all,
                 Console& console) {
   if (console.json) {
-    const std::string_view key = by == By::row ? "row" : "column";
+    const std::string_view key = name_of(by);
     for (std::uint64_t i = 0; i < all.size(); ++i) {
       const bool labelled = by == By::column && std::holds_alternative<Frame>(object);
       console.out.print("{{\"{}\":{},", key, i);
@@ -80,14 +91,17 @@ void print_each(const std::variant<Matrix, Frame>& object, By by, const std::vec
   }
   constexpr std::size_t kNumber = 12, kLabel = 24;
   const bool frame = by == By::column && std::holds_alternative<Frame>(object);
-  const Table table(
-      {{by == By::row ? "row" : "column", frame ? kLabel : 8, frame ? Align::left : Align::right},
-       {"non-zero", 10},
-       {"NaN", 6},
-       {"minimum", kNumber},
-       {"maximum", kNumber},
-       {"mean", 22},
-       {"variance", 22}});
+  const Table table({{name_of(by),
+                      frame                   ? kLabel
+                      : by == By::tile_column ? 11U
+                                              : 8U,
+                      frame ? Align::left : Align::right},
+                     {"non-zero", 10},
+                     {"NaN", 6},
+                     {"minimum", kNumber},
+                     {"maximum", kNumber},
+                     {"mean", 22},
+                     {"variance", 22}});
   table.head(console.out);
   for (std::uint64_t i = 0; i < all.size(); ++i) {
     const Stats& s = all[i];
@@ -110,8 +124,9 @@ int run_stats(const Arguments& arguments, Console& console) {
   Command command(kStatsVerb);
   add_input(command, input);
   command.option(
-      "--by", "row|column", [&](const std::string& text) { by = parse_choice("--by", text, kBy); },
-      "one line for each row or each column");
+      "--by", "row|column|tile-row|tile-column",
+      [&](const std::string& text) { by = parse_choice("--by", text, kBy); },
+      "one line for each row, column, row of tiles or column of tiles");
   command.option(
       "--absent", "zero",
       [&](const std::string& text) {
@@ -134,10 +149,11 @@ int run_stats(const Arguments& arguments, Console& console) {
       print_whole(s, console.out);
     }
   } else {
-    print_each(
-        object, by,
-        by == By::row ? row_stats(base(object), options) : column_stats(base(object), options),
-        console);
+    const auto stats = by == By::row        ? row_stats
+                       : by == By::column   ? column_stats
+                       : by == By::tile_row ? tile_row_stats
+                                            : tile_column_stats;
+    print_each(object, by, stats(base(object), options), console);
   }
   return kDone;
 }
@@ -149,7 +165,11 @@ const Verb kStatsVerb = {
     "FILE",
     "minimum, maximum, mean and variance",
     "Cells that a sparse block does not store count as zeros. NaNs are counted and left out of\n"
-    "everything else. The variance is that of the cells themselves: divided by their number.\n",
+    "everything else. The variance is that of the cells themselves: divided by their number. "
+    "Files\n"
+    "that dapple wrote have statistics of their blocks: those of the whole, and of rows and "
+    "columns\n"
+    "of tiles, need no cell.\n",
     "  dapple stats m.dbdf\n"
     "  dapple stats m.dbdf --by column --json\n",
     run_stats};

@@ -21,6 +21,9 @@ namespace {
 constexpr std::uint64_t kManyRows = std::uint64_t{1} << 16;
 constexpr std::uint64_t kRowsPerEntry = 8;
 
+/// Of so few columns of a block, one in so many, the wanted cells are picked out of its rows.
+constexpr std::uint64_t kFewCols = 16;
+
 /// Cells that are decoded at once where they cannot be looked at in place. A format that is parsed
 /// in order passes over all rows of a block above those that it is asked for.
 constexpr std::uint64_t kScanCells = std::uint64_t{32} << 10;
@@ -142,7 +145,8 @@ StreamBlock::Way StreamBlock::choose_way(bool uniform) const {
   if (entry_.kind == BlockKind::dense) return Way::scan;
   const Codec& codec = store_.codec();
   const ValueType declared = store_.schema().type_of(entry_.pos.cx + part_.cols.begin);
-  if (codec.csr_arrays == nullptr || rare_ || !fits_arrays(entry_, part_.cols, declared, type_)) {
+  if (codec.csr_arrays == nullptr || rare_ || entry_.cols / kFewCols >= part_.cols.size() ||
+      !fits_arrays(entry_, part_.cols, declared, type_)) {
     return Way::kept_cells;
   }
   return entry_.kind == BlockKind::csr && codec.skip_rows != nullptr ? Way::arrays

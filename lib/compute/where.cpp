@@ -112,6 +112,56 @@ bool rules_out(const Interval& interval, const BlockStats& stats) {
          });
 }
 
+/// How many of a block's `area` cells match, where its statistics tell.
+std::optional<std::uint64_t> known_count(const Interval& interval, const BlockStats& stats,
+                                         std::uint64_t area) {
+  const auto type = stats.type();
+  if (!type || stats.nonzero() > area || stats.nans() > area - stats.nonzero()) return {};
+  return visit_type(*type, [&](auto tag) -> std::optional<std::uint64_t> {
+    using T = decltype(tag);
+    const Matching<T>& match = interval.of<T>();
+    if (match.nan) return stats.nans();
+    const TallyOf<T> tally = stats.tally<T>();
+    const std::uint64_t zeros =
+        interval.holds_for_zero() ? area - stats.nonzero() - stats.nans() : 0;
+    if (stats.nonzero() == 0 || !(tally.min <= match.high && tally.max >= match.low) ||
+        (match.low == 0 && match.high == 0)) {
+      return zeros;
+    }
+    if (tally.min >= match.low && tally.max <= match.high) return stats.nonzero() + zeros;
+    return {};
+  });
+}
+
+/// Counts the cells of a row of tiles that match.
+std::uint64_t count_band(const Store& store, const BlockStatsTable& known, const Interval& interval,
+                         std::uint64_t i) {
+  const Grid& grid = *store.index().grid();
+  const Schema& schema = store.schema();
+  const std::uint64_t rows =
+      std::min<std::uint64_t>(grid.tile.rows, schema.rows - i * grid.tile.rows);
+  std::uint64_t found = 0;
+  Band band;
+  for (std::uint64_t j = 0; j < grid.cols; ++j) {
+    const std::uint64_t area =
+        rows * std::min<std::uint64_t>(grid.tile.cols, schema.cols - j * grid.tile.cols);
+    const std::uint64_t number = i * grid.cols + j;
+    if (const auto count = known_count(interval, known[number], area)) {
+      found += *count;
+      continue;
+    }
+    const Entry entry = store.confirmed_entry(number);
+    Counter counter{interval};
+    store.watched(
+        [&] {
+          visit_cells(store, entry, {{0, entry.rows}, {0, entry.cols}}, band, counter);
+        },
+        &entry);
+    found += counter.found + (interval.holds_for_zero() ? area - counter.seen : 0);
+  }
+  return found;
+}
+
 /// Hands the stored values of blocks that may match to the kernel.
 template <class Kernel>
 void search(const Store& store, const Region& region, const Interval& interval, Absent absent,
@@ -228,6 +278,15 @@ std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
   const detail::Store& store = matrix.store();
   detail::require_covered(store, options.absent);
   const detail::Interval interval(condition, options.nonzero);
+  const detail::BlockStatsTable* const known = store.block_stats();
+  const auto& grid = store.index().grid();
+  if (known != nullptr && grid && grid->rows >= detail::worker_limit(options.threads)) {
+    std::vector<std::uint64_t> found(grid->rows);
+    detail::parallel_for(grid->rows, options.threads, [&](std::uint64_t i) {
+      found[i] = detail::count_band(store, *known, interval, i);
+    });
+    return std::accumulate(found.begin(), found.end(), std::uint64_t{0});
+  }
   const auto strips = detail::strips_of(store, options.threads);
   std::vector<std::uint64_t> found(strips.size());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {

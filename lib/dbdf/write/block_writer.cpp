@@ -247,10 +247,18 @@ BlockStats BlockWriter::stats_of(const DenseCells& cells, ValueType stored) cons
   return stats_of_values(stored, cells.type, cells.data, cells.rows, cells.cols, cells.row_step);
 }
 
-BlockStats BlockWriter::stats_of(const CsrCells& cells, ValueType stored) const {
+BlockStats BlockWriter::stats_of(const CsrCells& cells, const dbdf::Plan& plan) const {
   if (options_.plain) return {};
   const std::uint64_t n = cells.stored();
-  return stats_of_values(stored, cells.type, cells.values, 1, n, n * size_of(cells.type));
+  const BlockStats stats =
+      stats_of_values(plan.type, cells.type, cells.values, 1, n, n * size_of(cells.type));
+  if (plan.kind != BlockKind::dense || n == std::uint64_t{cells.rows} * cells.cols) return stats;
+  return visit_type(plan.type, [&](auto zero) {  // a dense block stores its zeros
+    using T = decltype(zero);
+    auto tally = stats.tally<T>();
+    tally.add(T{0});
+    return BlockStats::of<T>(tally);
+  });
 }
 
 // Unchecked rows are checked a few at a time, just before they are encoded, so that they come from
@@ -259,7 +267,7 @@ bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
                              ValueType declared, Rows rows, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
-  const BlockStats stats = stats_of(cells, plan.type);
+  const BlockStats stats = stats_of(cells, plan);
   PieceBuffer buffer = buffers_.take();
   const auto encode = [&] {
     dbdf::emit_item_header(buffer.claim(kPosition + dbdf::header_size(entry.kind)), entry);

@@ -1,0 +1,98 @@
+// Door: the statistics of blocks. The input replaces the table of a file; signed, so that a lie
+// reaches the code behind its hash, or not, when it must make no difference.
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "lib/base/bytes.h"
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
+#include "lib/dbdf/statistics.h"
+#include "lib/io/hash.h"
+#include "tests/fuzz/memory_file.h"
+#include "tests/support.h"
+
+namespace {
+
+using namespace dapple;
+
+struct Victim {
+  std::vector<std::byte> bytes;
+  detail::dbdf::Hint hint;
+  Stats stats;
+  std::uint64_t above = 0;
+
+  Victim() {
+    const test::TempDir dir;
+    WriteOptions options;
+    options.tile = TileShape{64, 64};
+    auto writer = MatrixWriter::create(dir / "m.dbdf", 128, 128, ValueType::f64, options);
+    std::vector<double> cells(64 * 64);
+    for (std::uint64_t tile = 0; tile < 4; ++tile) {
+      for (std::size_t k = 0; k < cells.size(); ++k) {
+        cells[k] = static_cast<double>(tile * 100 + k % 7) + (tile == 3 ? 0.25 : 0);
+      }
+      writer.put<double>({tile / 2 * 64, tile % 2 * 64}, {cells.data(), 64, 64});
+    }
+    writer.finish();
+    bytes = test::read_bytes(dir / "m.dbdf");
+    const auto file = detail::MappedFile::open((dir / "m.dbdf").string());
+    std::uint64_t body = 0;
+    detail::dbdf::read_header(*file, body);
+    hint = detail::dbdf::find_hint(*file, body, detail::dbdf::find_trailer(*file, body).value(),
+                                   detail::dbdf::kStatisticsTag)
+               .value();
+    const Matrix m = Matrix::open(dir / "m.dbdf");
+    stats = matrix_stats(m);
+    above = count_where(m, Condition::above(205));
+  }
+};
+
+void require(bool right, const char* what) {
+  if (right) return;
+  std::fprintf(stderr, "wrong %s\n", what);
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace detail::dbdf;
+  static fuzz::MemoryFile file;
+  static const Victim victim;
+  if (size == 0) return 0;
+  std::vector<std::byte> bytes = victim.bytes;
+  const auto input = std::as_bytes(std::span(data + 1, size - 1));
+  // The first line tells which table it is, and stays.
+  const std::size_t room = victim.hint.bytes - kLine;
+  for (std::size_t i = 0; i < std::min(input.size(), room); ++i) {
+    bytes[victim.hint.offset + kLine + i] ^= input[i];
+  }
+  const bool is_signed = data[0] % 2 == 1;
+  if (is_signed) {
+    const std::uint64_t end = victim.hint.offset +
+                              detail::round_up(victim.hint.bytes + kHintTrailer, kLine) -
+                              kHintTrailer;
+    std::byte* const trailer = bytes.data() + end;
+    detail::store_le(trailer + hint_at::hash,
+                     detail::xxh3({bytes.data() + victim.hint.offset, victim.hint.bytes}));
+    detail::store_le(trailer + hint_at::own_hash, detail::xxh3({trailer, hint_at::own_hash}, end));
+  }
+  file.set(std::span<const std::byte>(bytes));
+  try {
+    const Matrix m = Matrix::open(file.path());
+    const Stats stats = matrix_stats(m);
+    const std::uint64_t above = count_where(m, Condition::above(205));
+    static_cast<void>(tile_row_stats(m).size() + tile_column_stats(m).size());
+    static_cast<void>(explain_where(m, Condition::nan()));
+    require(above <= victim.above, "count");  // a lie hides cells, it makes none
+    if (is_signed) return 0;
+    require(above == victim.above, "count without a table");
+    require(stats.max == victim.stats.max && stats.nnz == victim.stats.nnz, "statistics");
+  } catch (const Error&) {
+    require(is_signed, "error without a table");
+  }
+  return 0;
+}
