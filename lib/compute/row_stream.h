@@ -9,8 +9,8 @@
 //   scan    dense cells, in place where possible.
 //   kept    everything else, decoded once and kept while the stream is inside the block: COO,
 //           formats that only hand out single entries, frame columns of several types in one block,
-//           few of a CSR block's columns, and values that may not fit the wanted type outside of the
-//           region.
+//           few of a CSR block's columns, and values that may not fit the wanted type outside of
+//           the region.
 // Two other readers of sparse blocks remain: `Codec::read`, which scatters entries into cells (no
 // rows are made), and Block::to_csr of a sparse block, which keeps explicit zeros.
 #pragma once

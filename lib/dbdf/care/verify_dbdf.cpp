@@ -118,7 +118,8 @@ void check_absent(const Inspection& found, const Schema& schema, const std::stri
           " cells are in no block (R7)");
 }
 
-void check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& schema,
+/// True when the sidecar has hints.
+bool check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& schema,
                    const Inspection& found, std::vector<Error>& findings) {
   const Sidecar sidecar = find_sidecar(file, body);
   if (sidecar.state == SidecarState::stale) {
@@ -128,6 +129,7 @@ void check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& sch
   } else if (sidecar.state == SidecarState::fresh) {
     IndexCheck(sidecar.file, sidecar.trailer, findings).run(found, schema);
   }
+  return sidecar.state == SidecarState::fresh && sidecar.trailer.hints;
 }
 
 /// Damaged hints; at Level::payload also damaged content, and meanings that cannot be.
@@ -173,6 +175,7 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   report.blocks = found.blocks;
   findings = std::move(found.findings);
   if (findings.empty()) check_absent(found, schema, file->name(), findings);
+  bool hints = false;
   if (const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader)) {
     if (found.index_lies && !found.all_sound()) {
       findings.emplace_back(Errc::corrupt, file->name(), trailer->place.entries,
@@ -181,14 +184,17 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
       IndexCheck(file, *trailer, findings).run(found, schema);
     }
     check_hints(file, body, *trailer, schema, level, findings);
+    hints = trailer->hints;
   } else if (found.had_index) {
     findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
                           "the index trailer does not match its hash or the file, which is read "
                           "without its index; repair the file to rebuild it");
   }
-  check_sidecar(*file, body, schema, found, findings);
+  hints |= check_sidecar(*file, body, schema, found, findings);
   // Only blocks that are sound have values to compare with.
-  if (level == Level::payload && findings.empty()) check_statistics(*open_dbdf(file, {}), findings);
+  if (hints && level == Level::payload && findings.empty()) {
+    check_statistics(*open_dbdf(file, {}), findings);
+  }
   return report;
 }
 

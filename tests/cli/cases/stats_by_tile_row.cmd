@@ -1,0 +1,1 @@
+dapple stats mixed.dbdf --by tile-row
