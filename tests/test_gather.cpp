@@ -182,6 +182,35 @@ TEST_CASE("gather: what cannot be done says why") {
   CHECK(integers[0] == 0);
 }
 
+TEST_CASE("gather: workers that find blocks for the first time do not wait for those after them") {
+  Rng rng(33);
+  const TempDir folder;
+  WriteOptions options;
+  options.tile = TileShape{16, 16};
+  options.kind = KindChoice::csr;
+  auto writer = test::writer<std::uint8_t>(folder / "m.dbdf", 320, 320, options);
+  for (std::uint64_t r = 0; r < 320; r += 16) {
+    for (std::uint64_t c = 0; c < 320; c += 16) {
+      std::vector<Triplet<std::uint8_t>> entries;
+      for (std::uint32_t k = 0; k < 64; ++k)
+        entries.push_back({k / 4, k % 4 * 3, std::uint8_t(k + 1)});
+      writer.put<std::uint8_t>({r, c}, {16, 16}, entries);
+    }
+  }
+  writer.finish();
+  for (int round = 0; round < 40; ++round) {
+    const Matrix m = Matrix::open(folder / "m.dbdf");
+    std::vector<std::uint64_t> rows(600);
+    for (auto& row : rows) row = rng.below(320);
+    Csr<float> one, several;
+    gather_csr(m, rows, several, {.threads = 4});
+    gather_csr(m, rows, one);
+    REQUIRE(several.row_ptr == one.row_ptr);
+    REQUIRE(several.col_idx == one.col_idx);
+    REQUIRE(several.values == one.values);
+  }
+}
+
 TEST_CASE("gather: a row count that lies is corrupt, not a wild read") {
   const TempDir folder;
   Image image = Image::matrix(20, 4, ValueType::u8, 2);

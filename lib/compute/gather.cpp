@@ -177,6 +177,9 @@ struct ChunkRows {
 
   /// Decodes what was found of `count` rows.
   void decode(const Store& store, const RowFinder& finder, std::size_t count, ValueType type);
+  /// The same of rows that were found directly.
+  void decode_direct(const RowFinder& finder, std::span<const std::uint64_t> rows,
+                     std::uint64_t entries, ValueType type);
 
  private:
   void add_row(const Store& store, const RowFinder& finder, std::span<const FoundRow> row,
@@ -230,9 +233,9 @@ void ChunkRows::add_row(const Store& store, const RowFinder& finder, std::span<c
 struct FoundZero {};
 
 /// Decodes rows that were found directly to their places in three arrays.
-void decode_direct(const RowFinder& finder, std::span<const std::uint64_t> rows,
-                   std::uint64_t* row_ptr, std::uint64_t* cols, std::byte* values, ValueType type,
-                   Scratch& scratch) {
+void put_direct(const RowFinder& finder, std::span<const std::uint64_t> rows,
+                std::uint64_t* row_ptr, std::uint64_t* cols, std::byte* values, ValueType type,
+                Scratch& scratch) {
   const std::size_t tiles = finder.tiles_per_row(), size = size_of(type);
   const std::span<const DirectRow> parts = finder.direct();
   std::size_t asked = 0, ahead = 0;  // parts that were asked for, and their bytes not yet used
@@ -267,6 +270,14 @@ void decode_direct(const RowFinder& finder, std::span<const std::uint64_t> rows,
   }
 }
 
+void ChunkRows::decode_direct(const RowFinder& finder, std::span<const std::uint64_t> rows,
+                              std::uint64_t entries, ValueType type) {
+  cols.reset(entries);
+  values.reset(entries * size_of(type));
+  row_ptr.assign(rows.size() + 1, 0);
+  put_direct(finder, rows, row_ptr.data(), cols.data(), values.data(), type, scratch);
+}
+
 enum class Direct : bool { no, yes };
 
 bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, Range cols,
@@ -281,22 +292,38 @@ bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, R
       1, kPartsAtOnce / std::max<std::uint64_t>(1, finders[0].tiles_per_row()));
   const std::uint64_t chunks = rows.size() / at_once + (rows.size() % at_once != 0 ? 1 : 0);
   CsrCollector<std::uint64_t> collector(rows.size(), out.col_idx.capacity(), out);
+  const bool alone = finders.size() == 1 || chunks == 1;
+  const auto put = [&](Turn& turn, Range places, const ChunkRows& band) {
+    const std::uint64_t entries = band.row_ptr.back();
+    collector.add(
+        turn, places, entries,
+        [&](std::uint64_t base, std::uint64_t* row_ptr, std::uint64_t* col_idx, std::byte* values) {
+          for (std::size_t r = 1; r < band.row_ptr.size(); ++r) row_ptr[r] = base + band.row_ptr[r];
+          std::copy_n(band.cols.data(), entries, col_idx);
+          std::copy_n(band.values.data(), entries * size_of(out.type), values);
+        });
+  };
   const auto gather = [&](std::uint64_t i, unsigned worker, Turn& turn) {
     const std::size_t first = i * at_once;
     const auto chunk = rows.subspan(first, std::min<std::size_t>(at_once, rows.size() - first));
     const Range places{first, first + chunk.size()};
     RowFinder& finder = finders[worker];
     ChunkRows& band = memory[worker];
-    const RowFinder::Hold hold(finder);
+    std::optional<RowFinder::Hold> hold(std::in_place, finder);
     if (direct == Direct::yes && finder.find_direct(chunk)) {
       std::uint64_t entries = 0;
       for (const DirectRow& part : finder.direct()) entries += part.entries;
+      if (!alone) {
+        // Who waits for its turn must hold nothing: the one before it may wait for that.
+        store.watched([&] { band.decode_direct(finder, chunk, entries, out.type); });
+        hold.reset();
+        return put(turn, places, band);
+      }
       collector.add(turn, places, entries,
                     [&](std::uint64_t base, std::uint64_t* row_ptr, std::uint64_t* col_idx,
                         std::byte* values) {
                       store.watched([&] {
-                        decode_direct(finder, chunk, row_ptr, col_idx, values, out.type,
-                                      band.scratch);
+                        put_direct(finder, chunk, row_ptr, col_idx, values, out.type, band.scratch);
                       });
                       for (std::size_t r = 1; r <= chunk.size(); ++r) row_ptr[r] += base;
                     });
@@ -306,16 +333,8 @@ bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, R
       if (!finder.find(chunk)) throw CannotFind();
       band.decode(store, finder, chunk.size(), out.type);
     });
-    const std::uint64_t entries = band.row_ptr.back();
-    collector.add(
-        turn, places, entries,
-        [&](std::uint64_t base, std::uint64_t* row_ptr, std::uint64_t* col_idx, std::byte* values) {
-          for (std::size_t r = 1; r <= chunk.size(); ++r) {
-            row_ptr[r] = base + band.row_ptr[r];
-          }
-          std::copy_n(band.cols.data(), entries, col_idx);
-          std::copy_n(band.values.data(), entries * size_of(out.type), values);
-        });
+    hold.reset();
+    put(turn, places, band);
   };
   try {
     parallel_in_order(chunks, threads, gather);
