@@ -24,7 +24,8 @@ std::string meaning_json(const Meaning& meaning) {
   std::string text;
   if (meaning.kind != MeaningKind::number)
     text += fmt::format(R"(,"meaning":"{}")", name(meaning.kind));
-  if (meaning.has_words()) text += fmt::format(R"(,"words":{})", meaning.words->size());
+  if (meaning.kind == MeaningKind::category)
+    text += fmt::format(R"(,"words":{})", meaning.words->size());
   if (meaning.has_time()) {
     text += fmt::format(R"(,"unit":"{}","zone":{})", name(meaning.unit), json_string(meaning.zone));
   }
@@ -161,7 +162,9 @@ std::string type_text(const Column& column) {
   const Meaning& meaning = column.meaning;
   std::string text(meaning.kind == MeaningKind::number ? name(column.value_type)
                                                        : name(meaning.kind));
-  if (meaning.has_words()) text += fmt::format(" of {}", counted(meaning.words->size(), "word"));
+  // How many words a text has may only be known once all of it was read.
+  if (meaning.kind == MeaningKind::category)
+    text += fmt::format(" of {}", counted(meaning.words->size(), "word"));
   if (meaning.has_time()) {
     text += fmt::format("[{}{}{}]", name(meaning.unit), meaning.zone.empty() ? "" : ", ",
                         printable(meaning.zone));

@@ -54,6 +54,9 @@ class Source {
   /// Calls `take` with each of these rows of text column `k` of the object.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
 
+  /// The column of the object that a column of the output is.
+  std::uint64_t object_col(std::uint64_t col) const noexcept;
+
   /// Copies a region; cells of `out` may have any type that holds the values exactly (R6). Throws
   /// type_mismatch when a value does not fit the output's type (rounded, if that is allowed, but
   /// never wrapped), absent, corrupt. Decodes with `threads`.
@@ -140,7 +143,6 @@ class Source {
     }
   }
 
-  std::uint64_t object_col(std::uint64_t col) const noexcept;
   Range same_types(const Schema& schema, std::uint64_t begin, std::uint64_t end) const noexcept;
   void read_run(const Region& from, const Target& out, unsigned threads) const;
   void read_converted(const Region& from, ValueType stored, const Target& out,

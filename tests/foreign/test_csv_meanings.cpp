@@ -128,6 +128,24 @@ TEST_CASE("csv meanings: the caller decides what a column is") {
   CHECK_THROWS_AS(open_frame(folder / "zip.csv", csv), const Error&);
 }
 
+TEST_CASE("csv meanings: the type str of a .meta file is text, whatever the fields look like") {
+  const TempDir folder;
+  write_text(folder / "a.csv", "01234,7\n99,8\n");
+  write_text(folder / "a.csv.meta",
+             R"({"numCols":2,"numRows":2,"schema":[{"label":"zip","valueType":"str"},)"
+             R"({"label":"n","valueType":"si64"}]})");
+  const Frame frame = open_frame(folder / "a.csv", {});
+  CHECK(frame.column_info(0).meaning.kind == MeaningKind::text);
+  CHECK(frame.label(0) == "zip");
+  CHECK(cell(frame, 0, 0) == "01234");
+  CHECK(frame.column_info(1).value_type == ValueType::i64);
+  CHECK(is_plain(frame.column_info(1)));
+  write_text(folder / "b.csv", "\n");
+  write_text(folder / "b.csv.meta",
+             R"({"numCols":1,"numRows":0,"schema":[{"label":"zip","valueType":"str"}]})");
+  CHECK(open_frame(folder / "b.csv", {}).column_info(0).meaning.words->size() == 0);
+}
+
 TEST_CASE("csv meanings: rows without labels that hold words are a frame") {
   const TempDir folder;
   write_text(folder / "plain.csv", "1,a\n2,b\n");

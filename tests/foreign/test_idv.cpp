@@ -34,6 +34,17 @@ std::vector<std::string> columns_of(const std::variant<Matrix, Frame>& object) {
   for (std::uint64_t c = 0; c < o.cols(); ++c) {
     const auto* frame = std::get_if<Frame>(&object);
     std::string line = frame != nullptr ? frame->label(c) + " " : "";
+    if (frame != nullptr && frame->column_info(c).meaning.has_words()) {
+      const Column& info = frame->column_info(c);
+      line += std::string(name(info.meaning.kind)) + ':';
+      const auto codes = frame->read_column<std::uint64_t>(c, {0, o.rows()});
+      for (std::size_t r = 0; r < codes.size(); ++r) {
+        line += r == 0 ? " " : " | ";
+        append_text(info, codes[r], line);
+      }
+      lines.push_back(line);
+      continue;
+    }
     line += std::string(name(o.column_type(c))) + ":";
     visit_type(o.column_type(c), [&](auto tag) {
       using T = decltype(tag);
@@ -99,7 +110,7 @@ std::vector<Sample> scalar_samples() {
       plain("DvBool", bits2({2, 1}), bits2({0}), "x u8: 2 1 0"),
       plain("DataViewRowId", packed<std::uint64_t>({1, 2, 3, 4}), packed<std::uint64_t>({5, 6}),
             "x.low u64: 1 3 5"),
-      plain("TextSpan", texts({3, 3 | 0x80000000u}, "foo"), texts({0}, ""), "x as Text: foo |  | "),
+      plain("TextSpan", texts({3, 3 | 0x80000000u}, "foo"), texts({0}, ""), "x text: foo |  | "),
       {"Key2",
        key2_codec("Byte", 255),
        packed<std::uint8_t>({0, 255}),
@@ -112,9 +123,11 @@ std::vector<Sample> scalar_samples() {
        {"x u64: 0 9 1"}},
   };
   all[12].expected.push_back("x.high u64: 2 4 6");
-  for (const char* ticks : {"TimeSpan", "DvTimeSpan", "DateTime", "DvDateTime"}) {
+  // Nanoseconds; or ticks, for dates that are too long ago for those.
+  for (const std::string ticks : {"TimeSpan", "DvTimeSpan", "DateTime", "DvDateTime"}) {
     all.push_back(plain(ticks, packed<I64>({kLeast, 6}), packed<I64>({7}),
-                        "x i64: -9223372036854775808 6 7"));
+                        std::string("x i64: -9223372036854775808 ") +
+                            (ticks.ends_with("TimeSpan") ? "600 700" : "6 7")));
   }
   for (const char* zone : {"DateTimeOffset", "DvDateTimeZone"}) {
     all.push_back(plain(zone, zoned({{10, -840}, {11, 0}}), zoned({{kLeast, 840}}),
@@ -236,14 +249,13 @@ TEST_CASE("idv: text positions count UTF-16 units, and may split a surrogate pai
   CHECK(lines({2, 3, 3, 5},
               "\xc3\xa9"
               "bc" +
-                  smile) == Lines{"t as Text: \xc3\xa9"
+                  smile) == Lines{"t text: \xc3\xa9"
                                   "b | c |  | " +
                                   smile});
   const std::string half = "\xef\xbf\xbd";
-  CHECK(lines({1, 1, 2, 4}, smile + "xy") ==
-        Lines{"t as Text: " + half + " |  | " + half + " | xy"});
+  CHECK(lines({1, 1, 2, 4}, smile + "xy") == Lines{"t text: " + half + " |  | " + half + " | xy"});
   CHECK(lines({1, 3, 4}, smile + smile) ==
-        Lines{"t as Text: " + half + " | " + half + half + " | " + half});
+        Lines{"t text: " + half + " | " + half + half + " | " + half});
 }
 
 TEST_CASE("idv: slot names label the columns of a frame") {
@@ -281,13 +293,17 @@ TEST_CASE("idv: columns are chosen by name, by slot, or because they are numbers
   const FileColumn number{"n", codec("Byte"), {packed<std::uint8_t>({8})}, 1};
   const Bytes bytes = build(6, 1, {vector, text, number}).bytes;
   CHECK(columns_of(open_file(dir, bytes)) ==
-        Lines{"v.0 f32: 8/8", "v.1 f32: 16/8", "n u8: 8", "t as Text: x"});
-  CHECK(base(open_file(dir, bytes)).text_columns()[0].before == 2);
+        Lines{"v.0 f32: 8/8", "v.1 f32: 16/8", "t text: x", "n u8: 8"});
+  const FileColumn words{
+      "w", vector_codec(codec("TextSpan"), {1}), {vectors({{1}}, 1, texts({1}, "x"))}, 1};
+  const Bytes shown = build(6, 1, {vector, words, number}).bytes;
+  CHECK(columns_of(open_file(dir, shown)).back() == "w as Vector<Text,1>: [\"x\"]");
+  CHECK(base(open_file(dir, shown)).text_columns()[0].before == 2);
   CHECK(columns_of(open_file(dir, bytes, {{"v"}})) == Lines{"f32: 8/8", "f32: 16/8"});
   CHECK(columns_of(open_file(dir, bytes, {{"n", "v"}})) ==
         Lines{"n u8: 8", "v.0 f32: 8/8", "v.1 f32: 16/8"});
   CHECK(columns_of(open_file(dir, bytes, {{"n", "v.1"}})) == Lines{"n u8: 8", "v.1 f32: 16/8"});
-  CHECK(columns_of(open_file(dir, bytes, {{"t"}})) == Lines{"t as Text: x"});
+  CHECK(columns_of(open_file(dir, bytes, {{"t"}})) == Lines{"t text: x"});
   CHECK(columns_of(open_file(dir, bytes, {{}, true})) ==
         Lines{"v.0 f32: 8/8", "v.1 f32: 16/8", "n u8: 8"});
   CHECK(std::holds_alternative<Matrix>(

@@ -128,6 +128,9 @@ class Opener {
   std::shared_ptr<const Store> open_empty() {
     if (!meta_) fail(base_, "the file is empty: there is neither a label nor a value");
     if (meta_->rows != 0) fail_meta_rows(file_->size(), 0);
+    for (Column& column : schema_.columns) {
+      if (column.meaning.has_words()) column.meaning.words = std::make_shared<WordTable>();
+    }
     schema_.cols = meta_->cols;
     return make_store(BlockIndex::from_entries({}, 0, schema_.cols, file_->name()));
   }
@@ -195,6 +198,12 @@ class Opener {
     for (std::size_t c = 0; meta_ && c < given_.size(); ++c) given_[c] = schema_.type_of(c);
     for (const auto& [key, type] : options_.types) given_[column_of(key)] = type;
     wanted_.resize(schema_.cols);
+    for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
+      if (!schema_.columns[c].meaning.has_words()) continue;
+      wanted_[c] = schema_.columns[c].meaning.kind;  // as the .meta file says; words are read below
+      given_[c].reset();
+      schema_.columns[c] = {schema_.columns[c].label, ValueType::f64};
+    }
     for (const auto& [key, meaning] : options_.meanings) {
       const std::uint64_t col = column_of(key);
       if (meaning != MeaningKind::number) wanted_[col] = meaning;

@@ -46,6 +46,16 @@ std::string header_line(const std::vector<Column>& columns) {
   return line;
 }
 
+/// The names of a matrix's columns, in formats that have some.
+std::vector<Column> named_columns(const Source& source) {
+  const std::vector<std::string> names = source.store().column_names();
+  std::vector<Column> columns;
+  for (std::uint64_t col = 0; !names.empty() && col < source.cols(); ++col) {
+    columns.push_back({names[source.object_col(col)]});
+  }
+  return columns;
+}
+
 /// Neighbouring columns of one type.
 struct TypeRun {
   std::uint64_t cols;
@@ -192,7 +202,8 @@ void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& optio
   if (source.cols() == 0 && (frame || source.rows() > 0)) {
     throw Error(Errc::unsupported, "csv cannot hold an object without columns");
   }
-  if (frame) sink.write(header_line(source.schema().columns));
+  const std::vector<Column> columns = frame ? source.schema().columns : named_columns(source);
+  if (!columns.empty()) sink.write(header_line(columns));
   std::vector<std::byte> cells;
   source.for_each_piece([&](const Region& region) {
     cells.resize(region.rows.size() * source.packed_row(region.cols));

@@ -24,9 +24,10 @@ void take_labels_beside(const MappedFile& file, Schema& schema) {
   }
   for (std::uint64_t col = 0; col < schema.cols; ++col) {
     const ValueType type = schema.columns[col].value_type;
-    if (meta->columns[col].value_type != type) {
+    const Column& column = meta->columns[col];
+    if (column.value_type != type || column.meaning.has_words()) {
       fail("column " + std::to_string(col) + " is " +
-               std::string(name(meta->columns[col].value_type)),
+               (column.meaning.has_words() ? "str" : std::string(name(column.value_type))),
            std::string(name(type)));
     }
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lib/base/bytes.h"
+#include "lib/base/half.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/futhark/elements.h"
 #include "lib/object/copy_rows.h"

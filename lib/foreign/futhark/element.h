@@ -87,18 +87,6 @@ std::string text(const Type& type);
 /// "[3][4]f32".
 std::string text(ElementType element, std::span<const std::uint64_t> dims);
 
-/// The number that the sixteen bits of a half stand for. Exact; a NaN keeps its payload.
-constexpr float half_to_float(std::uint16_t half) noexcept {
-  const std::uint32_t sign = std::uint32_t{half & 0x8000U} << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1F, fraction = half & 0x3FF;
-  if (exponent == 0) {
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) | sign);
-  }
-  const std::uint32_t wide = exponent == 0x1F ? 0xFF : exponent + 112;
-  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-}
-
 /// Rounds toward zero; 65536 and above become infinity.
 std::uint16_t float_to_half_truncated(float value) noexcept;
 

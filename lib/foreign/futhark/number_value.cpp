@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "lib/base/half.h"
 #include "lib/base/text.h"
 #include "lib/foreign/futhark/number.h"
 

@@ -17,13 +17,14 @@ Match recognise_idv(const Probe& probe);
 
 /// A matrix when the file, or what `options.idv` chooses of it, is one vector column of numbers;
 /// a frame otherwise. Reads header, table of contents and, for a frame, the names of vector
-/// slots; no lookup table and no block. Throws corrupt; unsupported for versions that ML.NET
-/// can't read either; absent for a chosen column that there is not.
+/// slots, and the blocks of dates and time spans, to find their unit. Throws corrupt; unsupported
+/// for versions that ML.NET can't read either; absent for a chosen column that there is not.
 std::shared_ptr<const Store> open_idv(std::shared_ptr<MappedFile> file, const OpenOptions& options);
 
-/// Writes version 1.1.1.6: a matrix as one vector column "Features", a frame as a column each.
-/// Throws unsupported for what the format has no place for: a label that is not UTF-8, a matrix
-/// without columns or with more than 2^31 - 1.
+/// Writes version 1.1.1.6: a matrix as one vector column "Features", a frame as a column each
+/// (idv_plan.h says when several are one). Throws unsupported for what the format has no place for:
+/// a label that is not UTF-8, a matrix without columns or with more than 2^31 - 1, missing Booleans
+/// and times.
 WriteSummary write_idv(const Source& source, const std::filesystem::path& path,
                        const ConvertOptions& options);
 

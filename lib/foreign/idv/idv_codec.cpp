@@ -131,24 +131,34 @@ ValueCodec read_definition(ByteReader& in, Level level) {
 
 std::span<const ItemType> item_types() noexcept { return kItems; }
 
+const ItemType& text_item() noexcept { return kItems.back(); }
+
 const ItemType& number_item(ValueType type) noexcept {
   return kItems[static_cast<std::size_t>(type) - 1];  // the first ten, in the order of the codes
 }
 
 ValueCodec read_codec(ByteReader& in) { return read_definition(in, Level::column); }
 
-void put_codec(std::vector<std::byte>& out, const ItemType& item, std::uint64_t size) {
-  std::vector<std::byte> inner;
-  put_string(inner, item.load_name);
+void put_codec(std::vector<std::byte>& out, const ValueCodec& codec) {
+  std::vector<std::byte> inner, outer;
+  put_string(inner, codec.item->load_name);
   put_leb128(inner, 0);  // no parameters
-  if (size == 0) {
-    put_bytes(out, inner);
-    return;
+  const auto wrap = [&](std::string_view load_name) {
+    outer.clear();
+    put_string(outer, load_name);
+    put_leb128(outer, inner.size());
+    put_bytes(outer, inner);
+    inner = outer;
+  };
+  if (codec.key_count > 0) {
+    put_le(inner, codec.key_count);
+    wrap("Key2");
   }
-  put_le(inner, std::int32_t{1});  // dimensions
-  put_le(inner, static_cast<std::int32_t>(size));
-  put_string(out, "VBuffer");
-  put_leb128(out, inner.size());
+  if (codec.vector) {
+    put_le(inner, std::int32_t{1});  // dimensions
+    put_le(inner, static_cast<std::int32_t>(codec.size));
+    wrap("VBuffer");
+  }
   put_bytes(out, inner);
 }
 

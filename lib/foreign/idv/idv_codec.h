@@ -39,6 +39,9 @@ struct ItemType {
 /// The items that there are, in the order of FORMAT.md.
 std::span<const ItemType> item_types() noexcept;
 
+/// Texts.
+const ItemType& text_item() noexcept;
+
 /// The value codec in which the writer stores numbers of this type.
 const ItemType& number_item(ValueType type) noexcept;
 
@@ -55,15 +58,17 @@ struct ValueCodec {
   bool text() const noexcept { return known() && item->layout == Layout::text; }
   /// Numbers, and as many of them in every row.
   bool numeric() const noexcept { return known() && !text() && (!vector || size > 0); }
+  /// Cells of a frame: numbers, or one text a row.
+  bool cells() const noexcept { return numeric() || (text() && !vector); }
 };
 
 /// Reads one definition. A load name that is not known gives a codec that is not known(), and
 /// its parameters are stepped over. Throws corrupt for parameters that a known codec cannot have.
 ValueCodec read_codec(ByteReader& in);
 
-/// Appends the definition of an item without parameters, or of a vector of `size` of them when
-/// `size` is not 0. REQUIRES size < 2^31.
-void put_codec(std::vector<std::byte>& out, const ItemType& item, std::uint64_t size);
+/// Appends the definition of a codec: of an item, a key of it, or a vector of one dimension of
+/// either. REQUIRES size < 2^31.
+void put_codec(std::vector<std::byte>& out, const ValueCodec& codec);
 
 /// "Single", "Key<UInt32,5>", "Vector<Text>", "Vector<Single,3>", "unknown codec Foo".
 std::string type_text(const ValueCodec& codec);

@@ -18,15 +18,15 @@ namespace {
 class Collector {
  public:
   /// `drop`: columns that can only be shown are left out.
-  Collector(const MappedFile& file, const Header& header, const std::vector<TocColumn>& toc,
-            bool drop = false)
+  Collector(const std::shared_ptr<MappedFile>& file, const Header& header,
+            const std::vector<TocColumn>& toc, bool drop = false)
       : file_(file), header_(header), toc_(toc), drop_(drop), room_(header) {
     columns_.schema.kind = ObjectKind::frame;
     columns_.schema.rows = header.rows;
   }
 
-  /// The frame's columns of a column of numbers; as a text column what is too wide.
-  void add_numbers(std::uint32_t number) {
+  /// The frame's columns of a column of the file; as a text column what is too wide.
+  void add_cells(std::uint32_t number) {
     const TocColumn& column = toc_[number];
     const bool vector = column.codec.vector;
     const std::uint64_t slots = vector ? column.codec.size : 1;
@@ -43,16 +43,25 @@ class Collector {
     // Who names a column again is given it again, whatever its metadata takes.
     MetadataRoom again(header_);
     const bool first = read_.insert(number).second;
-    const auto names = read_slot_names(file_, header_, column, first ? room_ : again);
+    MetadataRoom& room = first ? room_ : again;
+    std::vector<MetadataEntry> metadata;
+    if (vector || column.codec.key_count > 0) {
+      metadata = read_metadata_table(*file_, header_, column, room);
+    }
+    const auto names = read_slot_names(*file_, column, metadata, room);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
+      const ColumnCells cells = cells_of(file_, header_, column, metadata, part);
       add_strip(number, part, 0, static_cast<std::uint32_t>(slots));
+      columns_.strips.back().scale = cells.scale;
+      columns_.strips.back().texts = cells.texts;
       for (std::uint64_t slot = 0; slot < slots; ++slot) {
         const auto named = names.find(slot);
         if (named != names.end()) slots_named_.push_back({columns_.schema.columns.size(), number});
         std::string label = named != names.end() ? named->second : column.name;
         if (vector && named == names.end()) label += '.' + std::to_string(slot);
         label += parts[part].suffix;
-        columns_.schema.columns.push_back({std::move(label), parts[part].value_type});
+        columns_.schema.columns.push_back(
+            {std::move(label), parts[part].value_type, cells.meaning});
       }
     }
   }
@@ -82,13 +91,16 @@ class Collector {
     for (const Strip& strip : from.strips) {
       if (col < strip.begin || col - strip.begin >= strip.width) continue;
       add_strip(strip.column, strip.part, strip.first_slot + (col - strip.begin), 1);
+      columns_.strips.back().scale = strip.scale;
+      columns_.strips.back().texts = strip.texts;
       columns_.schema.columns.push_back(from.schema.columns[col]);
     }
   }
 
   void add(std::uint32_t number) {
-    if (toc_[number].alive() && toc_[number].codec.numeric()) {
-      add_numbers(number);
+    const ValueCodec& codec = toc_[number].codec;
+    if (toc_[number].alive() && (codec.numeric() || (codec.cells() && !drop_))) {
+      add_cells(number);
     } else {
       add_text(number);
     }
@@ -121,7 +133,7 @@ class Collector {
     columns_.schema.cols += width;
   }
 
-  const MappedFile& file_;
+  const std::shared_ptr<MappedFile>& file_;
   const Header& header_;
   const std::vector<TocColumn>& toc_;
   bool drop_;
@@ -173,7 +185,7 @@ std::optional<std::vector<std::uint32_t>> named_columns(const std::vector<TocCol
 }
 
 /// A frame of names that are, in part, labels of single columns of the frame of the whole file.
-Columns columns_by_label(const MappedFile& file, const Header& header,
+Columns columns_by_label(const std::shared_ptr<MappedFile>& file, const Header& header,
                          const std::vector<TocColumn>& toc, const std::vector<std::string>& names) {
   Collector whole(file, header, toc);
   for (std::uint32_t i = 0; i < toc.size(); ++i) whole.add(i);
@@ -181,14 +193,14 @@ Columns columns_by_label(const MappedFile& file, const Header& header,
   Collector chosen(file, header, toc);
   for (const std::string& name : names) {
     if (const auto number = find_named(toc, name)) {
-      if (!toc[*number].alive()) fail_dead(file, toc[*number]);
+      if (!toc[*number].alive()) fail_dead(*file, toc[*number]);
       chosen.add(*number);
       continue;
     }
     std::uint64_t col = all.schema.columns.size();
     while (col > 0 && all.schema.columns[col - 1].label != name) --col;
     if (col == 0) {
-      throw Error(Errc::absent, file.name(), std::nullopt, "no column \"" + name + '"');
+      throw Error(Errc::absent, file->name(), std::nullopt, "no column \"" + name + '"');
     }
     chosen.add_column(all, col - 1);
   }
@@ -197,7 +209,7 @@ Columns columns_by_label(const MappedFile& file, const Header& header,
 
 }  // namespace
 
-Columns choose_columns(const MappedFile& file, const Header& header,
+Columns choose_columns(const std::shared_ptr<MappedFile>& file, const Header& header,
                        const std::vector<TocColumn>& toc, const IdvOptions& options) {
   const bool everything = options.columns.empty();
   const bool drop = everything && options.drop_unsupported;
@@ -208,7 +220,7 @@ Columns choose_columns(const MappedFile& file, const Header& header,
     if (toc[number].alive()) {
       if (!drop || toc[number].codec.numeric()) alive.push_back(number);
     } else if (!everything) {
-      fail_dead(file, toc[number]);
+      fail_dead(*file, toc[number]);
     }
   }
   Collector collector(file, header, toc, drop);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "dapple/blocked_object.h"
 #include "dapple/open.h"
+#include "lib/foreign/idv/idv_meaning.h"
 #include "lib/foreign/idv/idv_toc.h"
 #include "lib/object/schema.h"
 
@@ -20,6 +22,8 @@ struct Strip {
   std::uint64_t first_slot = 0;
   std::uint64_t begin = 0;  // first column of the object
   std::uint32_t width = 0;
+  TickScale scale{};                         // of times
+  std::shared_ptr<const LazyWords> texts{};  // of a column of texts
 };
 
 /// Vector slots that a frame may list, and bytes that their labels may take. Vectors that exceed it
@@ -31,12 +35,12 @@ inline constexpr std::uint64_t kMostLabelBytes = std::uint64_t{1} << 25;
 struct Columns {
   Schema schema;
   std::vector<Strip> strips;               // by `begin`, without a gap
-  std::vector<TextColumn> texts;           // not numbers, or not as many in every row
+  std::vector<TextColumn> texts;           // that only can be shown
   std::vector<std::uint32_t> text_column;  // of the file, for each of `texts`
 };
 
 /// Throws absent, unsupported for chosen columns that can't be had; corrupt.
-Columns choose_columns(const MappedFile& file, const Header& header,
+Columns choose_columns(const std::shared_ptr<MappedFile>& file, const Header& header,
                        const std::vector<TocColumn>& toc, const IdvOptions& options);
 
 }  // namespace dapple::detail::idv

@@ -1,4 +1,5 @@
 #include "lib/base/parallel.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_state.h"
 #include "lib/foreign/idv/idv_vectors.h"
@@ -63,12 +64,18 @@ class Copier {
  public:
   Copier(const Store& store, const Entry& entry, const Found& found, const ItemRun& items,
          ValueType type)
-      : store_(store), entry_(entry), part_(found.strip.part), items_(items), type_(type) {}
+      : store_(store),
+        entry_(entry),
+        part_(found.strip.part),
+        scale_(found.strip.scale),
+        items_(items),
+        type_(type) {}
 
   /// `n` items from `first` on to memory at `to`, `step` bytes apart. They are the cells from
   /// `cell` on, row after row of `width` columns.
   void copy(std::uint64_t first, std::uint64_t n, std::byte* to, std::size_t step, CellInBlock cell,
             std::uint64_t width) const {
+    if (!scale_.is_identity()) return copy_times(first, n, to, step, cell);
     const std::uint64_t done = items_.copy(part_, first, n, type_, to, step);
     if (done == n) return;
     std::byte value[8];
@@ -77,9 +84,24 @@ class Copier {
   }
 
  private:
+  void copy_times(std::uint64_t first, std::uint64_t n, std::byte* to, std::size_t step,
+                  CellInBlock cell) const {
+    for (std::uint64_t i = 0; i < n; ++i, to += step) {
+      const auto ticks = static_cast<std::int64_t>(items_.bits(part_, first + i));
+      const auto time = scale_.to_column(ticks);
+      if (!time) store_.file().fail_changed("its times");  // all were looked at when it was opened
+      std::byte value[8];
+      store_le(value, *time);
+      if (convert_cells(ValueType::i64, value, 0, type_, to, 0, 1) == 0) {
+        fail_misfit(store_, entry_, {cell.row + i, cell.col}, value, type_);
+      }
+    }
+  }
+
   const Store& store_;
   const Entry& entry_;
   std::uint32_t part_;
+  const TickScale& scale_;
   const ItemRun& items_;
   ValueType type_;
 };
@@ -115,7 +137,9 @@ void read_vectors(const Store& store, const Entry& entry, const Found& found, co
 void read(const Store& store, const Entry& entry, const Part& part, const Target& out) {
   if (part.rows.empty() || part.cols.empty()) return;
   const Found place = find_place_of(store, entry);
-  const bool plain = place.item().layout == Layout::number && !place.column.codec.vector;
+  if (place.strip.texts != nullptr) return read_codes(store, entry, *place.strip.texts, part, out);
+  const bool plain = place.item().layout == Layout::number && !place.column.codec.vector &&
+                     place.strip.scale.is_identity();
   if (plain && out.type == entry.value_type && out.row_step == size_of(out.type) &&
       place.is_all(part)) {
     return store.state<State>().copy_block(store.file(), place.column, place.number, out.data);
@@ -128,18 +152,22 @@ void read(const Store& store, const Entry& entry, const Part& part, const Target
 }
 
 std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
-  if (find_place_of(store, entry).column.compression != Compression::none) return std::nullopt;
+  const Found place = find_place_of(store, entry);
+  if (place.column.compression != Compression::none || place.strip.texts != nullptr ||
+      !place.strip.scale.is_identity()) {
+    return std::nullopt;
+  }
   const Found found = find_block(store, entry, all_of(entry));
   if (!found.column.codec.vector) {
     const ItemRun items(found.bytes, 0, found.bytes.bytes, found.item(), found.rows);
-    const ItemRun::Place place = items.place(found.strip.part, 0);
-    if (place.data == nullptr) return std::nullopt;
-    return DensePlace{place.data, place.step};
+    const ItemRun::Place first = items.place(found.strip.part, 0);
+    if (first.data == nullptr) return std::nullopt;
+    return DensePlace{first.data, first.step};
   }
   const Vectors vectors(found);
-  const ItemRun::Place place = vectors.items.place(found.strip.part, found.strip.first_slot);
-  if (!vectors.rows.all_dense() || place.step != size_of(entry.value_type)) return std::nullopt;
-  return DensePlace{place.data, found.column.codec.size * place.step};
+  const ItemRun::Place first = vectors.items.place(found.strip.part, found.strip.first_slot);
+  if (!vectors.rows.all_dense() || first.step != size_of(entry.value_type)) return std::nullopt;
+  return DensePlace{first.data, found.column.codec.size * first.step};
 }
 
 void entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {

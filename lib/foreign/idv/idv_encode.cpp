@@ -1,5 +1,8 @@
 #include "lib/foreign/idv/idv_encode.h"
 
+#include <algorithm>
+
+#include "lib/base/utf8.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/idv/idv_primitives.h"
 
@@ -59,10 +62,66 @@ void VectorEncoder::finish(std::vector<std::byte>& out) {
   put_bytes(out, std::as_bytes(std::span(counts_)));
   put_le(out, static_cast<std::int32_t>(indices_.size()));
   put_bytes(out, std::as_bytes(std::span(indices_)));
-  put_bytes(out, values_);
+  if (bits_) {
+    put_bits(out, values_);
+  } else {
+    put_bytes(out, values_);
+  }
   counts_.clear();
   indices_.clear();
   values_.clear();
+}
+
+void put_bits(std::vector<std::byte>& out, std::span<const std::byte> values) {
+  for (std::size_t i = 0; i < values.size(); i += 8) {
+    unsigned bits = 0;
+    for (std::size_t k = i; k < std::min(i + 8, values.size()); ++k) {
+      const auto truth = std::to_integer<unsigned>(values[k]);
+      if (truth > 1) {
+        throw Error(Errc::invalid_argument,
+                    "a cell is neither true nor false, which ML.NET's Booleans must be");
+      }
+      bits |= truth << (k - i);
+    }
+    out.push_back(static_cast<std::byte>(bits));
+  }
+}
+
+void TextEncoder::add(std::string_view text) {
+  text_ += text;
+  while (!text.empty()) {
+    const auto character = next_utf8(text);
+    if (!character) throw Error(Errc::invalid_argument, "the text is not UTF-8");
+    units_ += character->value > 0xffff ? 2 : 1;  // a surrogate pair
+    text.remove_prefix(character->size);
+  }
+  if (units_ > kMaxInt) {
+    throw Error(Errc::invalid_argument,
+                "the texts of a block have more than 2147483647 UTF-16 units");
+  }
+  ends_.push_back(static_cast<std::uint32_t>(units_));
+}
+
+void TextEncoder::add_missing() {
+  constexpr std::uint32_t kMissing = 0x80000000;
+  ends_.push_back(static_cast<std::uint32_t>(units_) | kMissing);
+}
+
+void TextEncoder::finish(std::vector<std::byte>& out) {
+  put_le(out, static_cast<std::int32_t>(ends_.size()));
+  put_bytes(out, std::as_bytes(std::span(ends_)));
+  put_string(out, text_);
+  ends_.clear();
+  units_ = 0;
+  text_.clear();
+}
+
+void put_text_vector(std::vector<std::byte>& out, std::uint64_t n, TextEncoder& texts) {
+  put_le(out, std::int32_t{1});  // vectors
+  put_le(out, static_cast<std::int32_t>(n));
+  put_le(out, std::int32_t{-1});  // dense
+  put_le(out, std::int32_t{0});   // indices
+  texts.finish(out);
 }
 
 }  // namespace dapple::detail::idv

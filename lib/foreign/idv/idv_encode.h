@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "dapple/value_type.h"
@@ -15,7 +17,9 @@ namespace dapple::detail::idv {
 /// fewer bytes. REQUIRES size >= 1. One thread.
 class VectorEncoder {
  public:
-  VectorEncoder(ValueType type, std::uint64_t size) noexcept : type_(type), size_(size) {}
+  /// `bits`: of Booleans, one bit each. REQUIRES u8 then.
+  VectorEncoder(ValueType type, std::uint64_t size, bool bits = false) noexcept
+      : type_(type), size_(size), bits_(bits) {}
 
   /// A row of `size` values that follow each other.
   void add(const std::byte* values);
@@ -31,9 +35,32 @@ class VectorEncoder {
 
   ValueType type_;
   std::uint64_t size_;
+  bool bits_;
   std::vector<std::int32_t> counts_;
   std::vector<std::int32_t> indices_;
   std::vector<std::byte> values_;
 };
+
+/// Booleans, each a byte of 0 or 1, one bit each. Throws invalid_argument for any other.
+void put_bits(std::vector<std::byte>& out, std::span<const std::byte> values);
+
+/// Collects texts, then puts them as one block.
+class TextEncoder {
+ public:
+  /// Throws invalid_argument for a text that is not UTF-8, or the 2^31st UTF-16 unit.
+  void add(std::string_view text);
+  void add_missing();
+
+  /// Appends the block of the texts so far, and forgets them.
+  void finish(std::vector<std::byte>& out);
+
+ private:
+  std::vector<std::uint32_t> ends_;  // in UTF-16 units
+  std::uint64_t units_ = 0;
+  std::string text_;
+};
+
+/// Appends the block of one dense vector of these texts, as metadata has it.
+void put_text_vector(std::vector<std::byte>& out, std::uint64_t n, TextEncoder& texts);
 
 }  // namespace dapple::detail::idv

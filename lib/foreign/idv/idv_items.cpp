@@ -18,6 +18,8 @@ constexpr std::array kNumberParts = {
     ItemPart{ValueType::i32, ""}, ItemPart{ValueType::i64, ""}, ItemPart{ValueType::f32, ""},
     ItemPart{ValueType::f64, ""}};  // in the order of the type codes
 
+constexpr std::array kTextParts = {ItemPart{ValueType::u32, ""}};
+
 std::span<const ItemPart> number_part(ValueType type) noexcept {
   return std::span(kNumberParts).subspan(static_cast<std::size_t>(type) - 1, 1);
 }
@@ -38,7 +40,11 @@ std::span<const ItemPart> parts_of(const ItemType& item) noexcept {
     case Layout::text:
       break;
   }
-  return {};
+  return kTextParts;
+}
+
+bool is_time(const ItemType& item) noexcept {
+  return item.title == "TimeSpan" || item.title == "DateTime" || item.title == "DateTimeOffset";
 }
 
 ItemRun::ItemRun(const BlockBytes& block, std::uint64_t at, std::span<const std::byte> bytes,

@@ -20,8 +20,11 @@ struct ItemPart {
   std::string_view suffix;  // of the column's label
 };
 
-/// The parts of an item, in the order of their columns; none for text.
+/// The parts of an item, in the order of their columns; of a text, its code (idv_meaning.h).
 std::span<const ItemPart> parts_of(const ItemType& item) noexcept;
+
+/// True when the first part of an item is ticks of 100 ns.
+bool is_time(const ItemType& item) noexcept;
 
 /// The items of a block, or of all vectors in it. Borrows the block's bytes.
 class ItemRun {

@@ -5,24 +5,22 @@
 #include "lib/foreign/idv/idv_primitives.h"
 #include "lib/foreign/idv/idv_render.h"
 #include "lib/foreign/idv/idv_text.h"
-#include "lib/foreign/idv/idv_vectors.h"
 
 namespace dapple::detail::idv {
 namespace {
 
 using SlotNames = std::map<std::uint64_t, std::string>;
 
-/// Nothing when there is no room to inflate it.
-std::optional<BlockBytes> read_block(const MappedFile& file, const MetadataEntry& entry,
-                                     MetadataRoom& room) {
-  room.take(file, entry.offset, entry.bytes);
+/// Nothing when it inflates to more than `most` bytes.
+std::optional<BlockBytes> inflated_block(const MappedFile& file, const MetadataEntry& entry,
+                                         std::uint64_t most) {
   BlockBytes block;
   block.offset = entry.offset;
   block.file = &file.name();
   block.bytes = file.bytes(entry.offset, entry.bytes);
   if (entry.compression == Compression::none) return block;
   const auto inflated = std::make_shared<std::vector<std::byte>>();
-  switch (inflate_some(entry.compression, block.bytes, room.inflated(), *inflated)) {
+  switch (inflate_some(entry.compression, block.bytes, most, *inflated)) {
     case Inflated::all:
       break;
     case Inflated::too_much:
@@ -30,22 +28,24 @@ std::optional<BlockBytes> read_block(const MappedFile& file, const MetadataEntry
     case Inflated::bad:
       throw Error(Errc::corrupt, file.name(), entry.offset, bad_data(entry.compression));
   }
-  room.take_inflated(inflated->size());
   block.bytes = *inflated;
   block.owner = inflated;
   return block;
 }
 
+/// Nothing when there is no room to inflate it.
+std::optional<BlockBytes> read_block(const MappedFile& file, const MetadataEntry& entry,
+                                     MetadataRoom& room) {
+  room.take(file, entry.offset, entry.bytes);
+  auto block = inflated_block(file, entry, room.inflated());
+  if (block && block->owner != nullptr) room.take_inflated(block->bytes.size());
+  return block;
+}
+
 SlotNames names_of_vector(const BlockBytes& block, const ValueCodec& codec) {
   SlotNames names;
-  VectorRun vectors(block, codec, 1);
-  const TextRun texts(vectors.items(), vectors.item_count());
-  vectors.each({0, 1}, [&](const VectorRow& row) {
-    for (std::uint64_t i = 0; i < row.items; ++i) {
-      std::string name;
-      texts.append(i, name);
-      if (!name.empty()) names.emplace(row.slot(i), std::move(name));
-    }
+  render_vector(block, codec, [&](std::uint64_t slot, std::string&& name) {
+    if (!name.empty()) names.emplace(slot, std::move(name));
   });
   return names;
 }
@@ -91,11 +91,22 @@ std::optional<std::string> metadata_text(const MappedFile& file, const MetadataE
   return result;
 }
 
-std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file, const Header& header,
-                                                     const TocColumn& column, MetadataRoom& room) {
+std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEntry& entry) {
+  const auto block = inflated_block(file, entry, entry.bytes * kMostInflation);
+  std::vector<std::string> items(entry.codec.size);
+  if (!block) throw Error(Errc::corrupt, file.name(), entry.offset, bad_data(entry.compression));
+  render_vector(*block, entry.codec,
+                [&](std::uint64_t slot, std::string&& text) { items[slot] = std::move(text); });
+  return items;
+}
+
+std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file,
+                                                     const TocColumn& column,
+                                                     const std::vector<MetadataEntry>& metadata,
+                                                     MetadataRoom& room) {
   if (!column.codec.vector || column.codec.size == 0) return {};
   if (column.slot_names_offset != 0) return names_of_table(file, column, room);
-  for (const MetadataEntry& entry : read_metadata_table(file, header, column, room)) {
+  for (const MetadataEntry& entry : metadata) {
     if (entry.kind != "SlotNames" || !entry.alive()) continue;
     // A name for each slot, or it names something else.
     if (!entry.codec.vector || !entry.codec.text() || entry.codec.size != column.codec.size) break;

@@ -20,9 +20,15 @@ std::optional<std::string> metadata_text(const MappedFile& file, const MetadataE
                                          MetadataRoom& room);
 
 /// Names of the slots of a vector column, by slot; only those that have one that is not empty.
-/// Read from the metadata SlotNames, in version 1.1.1.3 from the file's own table. None when there
-/// is no room to inflate them. Throws corrupt.
-std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file, const Header& header,
-                                                     const TocColumn& column, MetadataRoom& room);
+/// Read from `metadata`, the column's, or in version 1.1.1.3 from the file's own table. None when
+/// there is no room to inflate them. Throws corrupt.
+std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file,
+                                                     const TocColumn& column,
+                                                     const std::vector<MetadataEntry>& metadata,
+                                                     MetadataRoom& room);
+
+/// The items of the one vector that a metadata entry holds, as text. Throws corrupt. REQUIRES
+/// alive(), a vector of a fixed size.
+std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEntry& entry);
 
 }  // namespace dapple::detail::idv

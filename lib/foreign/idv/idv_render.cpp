@@ -105,4 +105,17 @@ void render_block(const BlockBytes& block, const ValueCodec& codec, std::uint64_
   });
 }
 
+void render_vector(const BlockBytes& block, const ValueCodec& codec,
+                   const std::function<void(std::uint64_t slot, std::string&& text)>& take) {
+  VectorRun vectors(block, codec, 1);
+  const Items items(block, vectors.items(), *codec.item, vectors.item_count());
+  vectors.each({0, 1}, [&](const VectorRow& row) {
+    for (std::uint64_t i = 0; i < row.items; ++i) {
+      std::string text;
+      items.append(row.first_item + i, text);
+      take(row.slot(i), std::move(text));
+    }
+  });
+}
+
 }  // namespace dapple::detail::idv

@@ -17,4 +17,9 @@ namespace dapple::detail::idv {
 void render_block(const BlockBytes& block, const ValueCodec& codec, std::uint64_t n, Range rows,
                   const std::function<void(std::uint64_t row, std::string_view text)>& take);
 
+/// Calls `take(slot, text)` for each stored item of the one vector that a block holds. Throws
+/// corrupt.
+void render_vector(const BlockBytes& block, const ValueCodec& codec,
+                   const std::function<void(std::uint64_t slot, std::string&& text)>& take);
+
 }  // namespace dapple::detail::idv

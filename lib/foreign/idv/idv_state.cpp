@@ -43,9 +43,7 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "... (" + std::to_string(text.size()) + " bytes)";
 }
 
-/// Ticks of 9999-12-31T23:59:59.9999999, the last that .NET's DateTime holds, and the minutes that
-/// a time zone may be ahead or behind.
-constexpr std::int64_t kMostTicks = 3'155'378'975'999'999'999;
+/// The minutes that a time zone may be ahead or behind.
 constexpr std::int64_t kMostMinutes = 14 * 60;
 
 /// What part `part` of a date of this item may be.
@@ -122,6 +120,21 @@ void State::read_text(const Store& store, std::size_t k, Range rows, const TakeT
   }
 }
 
+std::vector<std::string> State::column_names(const Store& store) const {
+  const TocColumn& column = contents_->toc[contents_->strips.front().column];
+  if (column.codec.size > kMostSlots) return {};
+  MetadataRoom room(contents_->header);
+  const auto metadata = read_metadata_table(store.file(), contents_->header, column, room);
+  const auto named = read_slot_names(store.file(), column, metadata, room);
+  std::vector<std::string> names;
+  for (std::uint64_t slot = 0; !named.empty() && slot < column.codec.size; ++slot) {
+    const auto found = named.find(slot);
+    names.push_back(found != named.end() ? found->second
+                                         : column.name + '.' + std::to_string(slot));
+  }
+  return names;
+}
+
 std::vector<Detail> State::details(const Store& store) const {
   const Header& header = contents_->header;
   std::vector<Detail> details;
@@ -174,7 +187,7 @@ void check_values(const Store& store, const Entry& entry) {
                      {reinterpret_cast<std::byte*>(values.data()), ValueType::i64,
                       entry.cols * sizeof values[0], sizeof values[0]});
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (range->holds(values[i], entry.value_type)) continue;
+      if (range->holds(strip.scale.to_file(values[i]).value_or(-1), entry.value_type)) continue;
       store.fail(Errc::corrupt, entry.offset,
                  "column \"" + column.name + "\", row " +
                      std::to_string(entry.pos.rx + row + i / entry.cols) + ": " +

@@ -102,7 +102,7 @@ std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header) {
 
 void put_toc_column(std::vector<std::byte>& out, const TocColumn& column) {
   put_string(out, column.name);
-  put_codec(out, *column.codec.item, column.codec.size);
+  put_codec(out, column.codec);
   put_le(out, static_cast<std::uint8_t>(column.compression));
   put_leb128(out, column.block_rows);
   put_le(out, column.lookup_offset);

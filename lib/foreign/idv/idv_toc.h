@@ -45,7 +45,7 @@ constexpr std::uint64_t block_count(std::uint64_t rows, std::uint64_t block_rows
   return rows / block_rows + (rows % block_rows != 0 ? 1 : 0);
 }
 
-/// What the writer puts for one column; metadata and slot names it has none of.
+/// What the writer puts for one column.
 void put_toc_column(std::vector<std::byte>& out, const TocColumn& column);
 
 /// One entry of a column's metadata table: a block that holds one value.

@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "lib/base/parallel.h"
-#include "lib/base/utf8.h"
+#include "lib/base/text.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/idv/idv_deflate.h"
 #include "lib/foreign/idv/idv_encode.h"
 #include "lib/foreign/idv/idv_lookup.h"
+#include "lib/foreign/idv/idv_plan.h"
 #include "lib/foreign/idv/idv_primitives.h"
 
 namespace dapple::detail::idv {
@@ -19,45 +21,6 @@ constexpr std::uint64_t kBandBytes = std::uint64_t{16} << 20;
 /// Below this part of cells that are not zero, a matrix is read entry by entry.
 constexpr double kSparse = 1.0 / 16;
 
-constexpr std::string_view kMatrixColumn = "Features";
-
-std::vector<TocColumn> columns_of(const Source& source, const ConvertOptions& options) {
-  TocColumn column;
-  column.compression = options.idv.deflate ? Compression::deflate : Compression::none;
-  std::vector<TocColumn> toc;
-  const Schema& schema = source.schema();
-  const auto fail = [&](const std::string& detail) {
-    throw Error(Errc::unsupported, source.store().file().name(), std::nullopt, detail);
-  };
-  if (schema.kind == ObjectKind::matrix) {
-    if (schema.cols < 1 || schema.cols > kMaxInt) {
-      fail("a matrix of " + std::to_string(schema.cols) +
-           " columns makes no vector of ML.NET, which has 1 to 2147483647 slots");
-    }
-    column.name = kMatrixColumn;
-    column.codec.item = &number_item(schema.value_type);
-    column.codec.vector = true;
-    column.codec.size = schema.cols;
-    toc.push_back(std::move(column));
-    return toc;
-  }
-  for (const Column& c : schema.columns) {
-    if (c.label.empty()) {  // the format could hold it; ML.NET refuses the file
-      fail("column " + std::to_string(toc.size()) +
-           " has no label, which ML.NET needs for every column");
-    }
-    if (!is_utf8(c.label)) {
-      fail("the label of column " + std::to_string(toc.size()) +
-           " is not UTF-8, as labels in an ML.NET file must be");
-    }
-    column.name = c.label;
-    column.codec.item = &number_item(c.value_type);
-    toc.push_back(column);
-  }
-  if (toc.size() > kMaxInt) fail("an ML.NET file has at most 2147483647 columns");
-  return toc;
-}
-
 /// One block on its way to the file.
 struct Block {
   std::span<const std::byte> raw;
@@ -67,8 +30,8 @@ struct Block {
 
 /// Cells of some bands of rows, as the blocks want them.
 struct Cells {
-  std::vector<std::byte> dense;        // a matrix row by row, or column by column
-  std::vector<std::size_t> column_at;  // of a frame: where each column starts
+  std::vector<std::byte> dense;  // a matrix row by row, or column by column; vectors row by row
+  std::vector<std::size_t> column_at;  // of a frame: where each column of the source starts
   std::vector<StoredCell> stored;      // of a sparse matrix, ascending
 };
 
@@ -76,11 +39,11 @@ class Writer {
  public:
   Writer(const Source& source, const std::filesystem::path& path, const ConvertOptions& options)
       : source_(source),
-        toc_(columns_of(source, options)),
+        plan_(plan_columns(source, options)),
         deflate_(options.idv.deflate),
         sparse_(is_sparse(source)),
         deflaters_(worker_limit(source.threads())),
-        places_(toc_.size()),
+        places_(plan_.size()),
         out_(path, options.write.overwrite) {}
 
   WriteSummary run(bool sync);
@@ -91,12 +54,21 @@ class Writer {
   double sparse_bytes(Range rows) const;
   void read(Range rows);
   void encode(Range rows, std::uint64_t first_row, std::size_t column, Block& block) const;
-  void encode_vectors(Range rows, std::uint64_t first_row, Block& block) const;
+  void encode(const OutColumn& column, Range rows, std::uint64_t first_row, Block& block) const;
+  void encode_matrix(Range rows, std::uint64_t first_row, Block& block) const;
+  void encode_vectors(const OutColumn& column, const std::byte* cells, std::uint64_t n,
+                      std::vector<std::byte>& out) const;
+  void encode_described(const OutColumn& column, Range rows, std::uint64_t first_row,
+                        std::vector<std::byte>& out) const;
+  const std::byte* cells_at(std::uint64_t col, std::uint64_t row, std::uint64_t first_row) const;
+  [[noreturn]] void fail_cell(const OutColumn& column, std::uint64_t row,
+                              const std::string& wrong) const;
+  std::vector<std::byte> metadata_of(const OutColumn& column);
   void write(const Block& block, std::size_t column);
   void finish();
 
   const Source& source_;
-  std::vector<TocColumn> toc_;
+  std::vector<OutColumn> plan_;
   bool deflate_;
   bool sparse_;
   Cells cells_;
@@ -109,22 +81,22 @@ class Writer {
 WriteSummary Writer::run(bool sync) {
   out_.append(std::vector<std::byte>(kHeaderBytes));  // its fields are known last
   const std::uint64_t block_rows = choose_block_rows();
-  for (TocColumn& column : toc_) column.block_rows = block_rows;
+  for (OutColumn& column : plan_) column.toc.block_rows = block_rows;
   // As many bands at once as give every worker a block.
   const std::uint64_t bands =
-      toc_.empty() ? 1 : std::max<std::uint64_t>(1, deflaters_.size() / toc_.size());
+      plan_.empty() ? 1 : std::max<std::uint64_t>(1, deflaters_.size() / plan_.size());
   source_.progress(0);
-  for (std::uint64_t row = 0; row < source_.rows() && !toc_.empty();) {
+  for (std::uint64_t row = 0; row < source_.rows() && !plan_.empty();) {
     const Range rows{row, row + std::min(block_rows * bands, source_.rows() - row)};
     read(rows);
-    blocks_.resize(block_count(rows.size(), block_rows) * toc_.size());
+    blocks_.resize(block_count(rows.size(), block_rows) * plan_.size());
     parallel_for(blocks_.size(), source_.threads(), [&](std::uint64_t i, unsigned worker) {
-      const std::uint64_t begin = rows.begin + i / toc_.size() * block_rows;
+      const std::uint64_t begin = rows.begin + i / plan_.size() * block_rows;
       const Range band{begin, std::min(begin + block_rows, rows.end)};
-      encode(band, rows.begin, i % toc_.size(), blocks_[i]);
+      encode(band, rows.begin, i % plan_.size(), blocks_[i]);
       if (deflate_) deflaters_[worker].deflate(blocks_[i].raw, blocks_[i].deflated);
     });
-    for (std::size_t i = 0; i < blocks_.size(); ++i) write(blocks_[i], i % toc_.size());
+    for (std::size_t i = 0; i < blocks_.size(); ++i) write(blocks_[i], i % plan_.size());
     row = rows.end;
     source_.progress(row);
   }
@@ -147,7 +119,7 @@ double Writer::sparse_bytes(Range rows) const {
 }
 
 std::uint64_t Writer::choose_block_rows() const {
-  if (source_.rows() == 0 || toc_.empty()) return 1;
+  if (source_.rows() == 0 || plan_.empty()) return 1;
   const std::uint64_t most = std::min(kMostBlockRows, source_.rows());
   if (!sparse_) return std::clamp<std::uint64_t>(kBandBytes / source_.packed_row(), 1, most);
   // Half as many as long as some band is too large: rows may differ a lot. Many bands without much
@@ -184,45 +156,193 @@ void Writer::read(Range rows) {
   std::vector<ColumnBuffer> columns;
   cells_.column_at.clear();
   std::size_t at = 0;
-  for (std::uint64_t col = 0; col < source_.cols(); ++col) {
-    const ValueType type = source_.schema().type_of(col);
-    columns.push_back({col, type, cells_.dense.data() + at, size_of(type)});
-    cells_.column_at.push_back(at);
-    at += rows.size() * size_of(type);
+  for (const OutColumn& out : plan_) {
+    const std::size_t step = out.vector() ? out.cols.size() : 1;
+    for (std::uint64_t col = out.cols.begin; col < out.cols.end; ++col) {
+      const ValueType type = source_.schema().type_of(col);
+      const std::size_t size = size_of(type);
+      columns.push_back({col, type, cells_.dense.data() + at, step * size});
+      cells_.column_at.push_back(at);
+      at += out.vector() ? size : rows.size() * size;
+    }
+    if (out.vector())
+      at += (rows.size() - 1) * step * size_of(source_.schema().type_of(out.cols.begin));
   }
   source_.read_columns(rows, columns, source_.threads());
 }
 
-void Writer::encode(Range rows, std::uint64_t first_row, std::size_t column, Block& block) const {
-  if (source_.kind() == ObjectKind::matrix) {
-    encode_vectors(rows, first_row, block);
-  } else {
-    const std::size_t size = size_of(source_.schema().type_of(column));
-    block.raw = std::span(cells_.dense)
-                    .subspan(cells_.column_at[column] + (rows.begin - first_row) * size,
-                             rows.size() * size);
+const std::byte* Writer::cells_at(std::uint64_t col, std::uint64_t row,
+                                  std::uint64_t first_row) const {
+  const std::size_t size = size_of(source_.schema().type_of(col));
+  return cells_.dense.data() + cells_.column_at[col] + (row - first_row) * size;
+}
+
+void Writer::encode(Range rows, std::uint64_t first_row, std::size_t number, Block& block) const {
+  const OutColumn& column = plan_[number];
+  try {
+    encode(column, rows, first_row, block);
+  } catch (const Error& e) {
+    if (e.code() != Errc::invalid_argument) throw;
+    throw Error(Errc::unsupported, source_.store().file().name(), std::nullopt,
+                "column " + shown(column.toc.name) + ": " + e.detail(), Remedy::stored_numbers);
   }
 }
 
-void Writer::encode_vectors(Range rows, std::uint64_t first_row, Block& block) const {
-  VectorEncoder encoder(source_.schema().value_type, source_.cols());
-  if (sparse_) {
-    auto cell = std::lower_bound(cells_.stored.begin(), cells_.stored.end(), rows.begin,
-                                 [](const StoredCell& c, std::uint64_t r) { return c.row < r; });
-    for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
-      const auto first = cell;
-      while (cell != cells_.stored.end() && cell->row == row) ++cell;
-      encoder.add(std::span(first, cell));
-    }
-  } else {
-    const std::size_t row_bytes = source_.packed_row();
-    for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
-      encoder.add(cells_.dense.data() + (row - first_row) * row_bytes);
-    }
-  }
+void Writer::encode(const OutColumn& column, Range rows, std::uint64_t first_row,
+                    Block& block) const {
   block.encoded.clear();
-  encoder.finish(block.encoded);
+  if (source_.kind() == ObjectKind::matrix) {
+    encode_matrix(rows, first_row, block);
+  } else if (column.vector()) {
+    const ValueType type = source_.schema().type_of(column.cols.begin);
+    const std::size_t row_bytes = column.cols.size() * size_of(type);
+    const std::byte* const cells = cells_.dense.data() + cells_.column_at[column.cols.begin];
+    encode_vectors(column, cells + (rows.begin - first_row) * row_bytes, rows.size(),
+                   block.encoded);
+  } else if (column.described != nullptr || column.item().layout != Layout::number) {
+    encode_described(column, rows, first_row, block.encoded);
+  } else {
+    const std::uint64_t col = column.cols.begin;
+    block.raw = {cells_at(col, rows.begin, first_row),
+                 rows.size() * size_of(source_.schema().type_of(col))};
+    return;
+  }
   block.raw = block.encoded;
+}
+
+void Writer::encode_vectors(const OutColumn& column, const std::byte* cells, std::uint64_t n,
+                            std::vector<std::byte>& out) const {
+  const ValueType type = source_.schema().type_of(column.cols.begin);
+  const std::size_t row_bytes = column.cols.size() * size_of(type);
+  VectorEncoder encoder(type, column.cols.size(), column.item().layout == Layout::bits);
+  for (std::uint64_t row = 0; row < n; ++row) encoder.add(cells + row * row_bytes);
+  encoder.finish(out);
+}
+
+void Writer::encode_matrix(Range rows, std::uint64_t first_row, Block& block) const {
+  if (!sparse_) {
+    encode_vectors(plan_[0], cells_.dense.data() + (rows.begin - first_row) * source_.packed_row(),
+                   rows.size(), block.encoded);
+    return;
+  }
+  VectorEncoder encoder(source_.schema().value_type, source_.cols(),
+                        plan_[0].item().layout == Layout::bits);
+  auto cell = std::lower_bound(cells_.stored.begin(), cells_.stored.end(), rows.begin,
+                               [](const StoredCell& c, std::uint64_t r) { return c.row < r; });
+  for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
+    const auto first = cell;
+    while (cell != cells_.stored.end() && cell->row == row) ++cell;
+    encoder.add(std::span(first, cell));
+  }
+  encoder.finish(block.encoded);
+}
+
+void Writer::fail_cell(const OutColumn& column, std::uint64_t row, const std::string& wrong) const {
+  throw Error(Errc::unsupported, source_.store().file().name(), std::nullopt,
+              "row " + std::to_string(row) + " of column " + shown(column.toc.name) + wrong,
+              Remedy::stored_numbers);
+}
+
+/// Words, times and truth values, and items of two parts.
+void Writer::encode_described(const OutColumn& column, Range rows, std::uint64_t first_row,
+                              std::vector<std::byte>& out) const {
+  const std::uint64_t n = rows.size(), col = column.cols.begin;
+  const ValueType type = source_.schema().type_of(col);
+  const std::byte* const cells = cells_at(col, rows.begin, first_row);
+  const auto bits = [&](std::uint64_t i) { return load_bits(type, cells + i * size_of(type)); };
+  const Meaning meaning = column.described != nullptr ? column.described->meaning : Meaning();
+  const auto put_times = [&] {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const auto ticks = column.scale.to_file(static_cast<std::int64_t>(bits(i)));
+      if (is_missing(meaning, bits(i))) {
+        fail_cell(column, rows.begin + i, " is missing, which no time of ML.NET is");
+      }
+      if (!ticks ||
+          (meaning.kind == MeaningKind::timestamp && (*ticks < 0 || *ticks > kMostTicks))) {
+        fail_cell(column, rows.begin + i,
+                  " is no time of ML.NET, which has steps of 100 ns and the years 1 to 9999");
+      }
+      put_le(out, *ticks);
+    }
+  };
+  switch (column.item().layout) {
+    case Layout::text: {
+      TextEncoder texts;
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t code = bits(i);
+        if (is_missing(meaning, code)) {
+          texts.add_missing();
+        } else if (code == kMissingCode || code > meaning.words->size()) {
+          fail_cell(column, rows.begin + i, " has no word in the dictionary");
+        } else {
+          texts.add((*meaning.words)[code - 1]);
+        }
+      }
+      return texts.finish(out);
+    }
+    case Layout::bits: {
+      std::vector<std::byte> truths(n);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        truths[i] = static_cast<std::byte>(std::min<std::uint64_t>(bits(i), kMissingBoolean));
+      }
+      return put_bits(out, truths);
+    }
+    case Layout::zoned: {
+      const std::byte* const minutes =
+          column.cols.size() > 1 ? cells_at(col + 1, rows.begin, first_row) : nullptr;
+      for (std::uint64_t i = 0; i < n; ++i) {
+        put_le(out, minutes == nullptr ? std::int16_t{0} : load_le<std::int16_t>(minutes + i * 2));
+      }
+      return put_times();
+    }
+    case Layout::wide: {
+      const std::byte* const high = cells_at(col + 1, rows.begin, first_row);
+      for (std::uint64_t i = 0; i < n; ++i) {
+        put_le(out, bits(i));
+        put_le(out, load_le<std::uint64_t>(high + i * 8));
+      }
+      return;
+    }
+    case Layout::number:
+    case Layout::bits2:
+      return put_times();
+  }
+}
+
+/// The column's metadata table; its blocks are written.
+std::vector<std::byte> Writer::metadata_of(const OutColumn& column) {
+  std::vector<std::byte> table, block;
+  const bool keys = column.key_values != nullptr, slots = !column.slot_names.empty();
+  if (!keys && !slots) return table;
+  put_leb128(table, (keys ? 1U : 0U) + (slots ? 1U : 0U));
+  const auto add = [&](std::string_view kind, std::uint64_t n, TextEncoder& texts) {
+    block.clear();
+    put_text_vector(block, n, texts);
+    std::vector<std::byte> deflated;
+    if (deflate_) deflaters_[0].deflate(block, deflated);
+    const auto& bytes = deflate_ ? deflated : block;
+    put_string(table, kind);
+    ValueCodec codec;
+    codec.item = &text_item();
+    codec.vector = true;
+    codec.size = n;
+    put_codec(table, codec);
+    put_le(table, static_cast<std::uint8_t>(column.toc.compression));
+    put_le(table, out_.appended());
+    put_leb128(table, bytes.size());
+    out_.append(bytes);
+  };
+  TextEncoder texts;
+  if (keys) {
+    for (std::uint64_t i = 0; i < column.key_values->size(); ++i)
+      texts.add((*column.key_values)[i]);
+    add("KeyValues", column.key_values->size(), texts);
+  }
+  if (slots) {
+    for (const std::string& name : column.slot_names) texts.add(name);
+    add("SlotNames", column.slot_names.size(), texts);
+  }
+  return table;
 }
 
 void Writer::write(const Block& block, std::size_t column) {
@@ -238,18 +358,22 @@ void Writer::write(const Block& block, std::size_t column) {
 /// Lookup tables, table of contents, tail, and then the header.
 void Writer::finish() {
   std::vector<std::byte> bytes;
-  for (std::size_t c = 0; c < toc_.size(); ++c) {
-    toc_[c].lookup_offset = out_.appended();
+  for (std::size_t c = 0; c < plan_.size(); ++c) {
+    TocColumn& toc = plan_[c].toc;
+    toc.lookup_offset = out_.appended();
     bytes.clear();
     for (const BlockPlace& place : places_[c]) put_place(bytes, place);
     out_.append(bytes);
+    const std::vector<std::byte> metadata = metadata_of(plan_[c]);
+    toc.metadata_offset = metadata.empty() ? 0 : out_.appended();
+    out_.append(metadata);
   }
   Header header;
   header.rows = source_.rows();
-  header.columns = static_cast<std::uint32_t>(toc_.size());
+  header.columns = static_cast<std::uint32_t>(plan_.size());
   header.toc_offset = out_.appended();
   bytes.clear();
-  for (const TocColumn& column : toc_) put_toc_column(bytes, column);
+  for (const OutColumn& column : plan_) put_toc_column(bytes, column.toc);
   out_.append(bytes);
   header.tail_offset = out_.appended();
   out_.append(tail_bytes());

@@ -28,6 +28,9 @@ constexpr std::array<std::pair<ValueType, std::string_view>, 8> kTypes = {{
     {ValueType::u8, "ui8"},
 }};
 
+/// The type of a frame's column of words.
+constexpr std::string_view kText = "str";
+
 /// Iterates over text for the JSON parser and counts what it has taken.
 class CountedText {
  public:
@@ -108,6 +111,9 @@ class MetaReader {
     end_ = taken_;
     if (key_ == Key::label) {
       label() = std::move(value);
+    } else if (key_ == Key::type && level_ == Level::column && value == kText) {
+      meta_.columns.back().meaning.kind = MeaningKind::text;
+      column_types_.back() = ValueType::u32;
     } else if (key_ == Key::type) {
       (level_ == Level::column ? column_types_.back() : type_) = type_named(value);
     } else {

@@ -20,12 +20,12 @@ struct DaphneMeta {
   std::uint64_t rows = 0;
   std::uint64_t cols = 0;
   ValueType value_type = ValueType::f64;  // of a matrix
-  std::vector<Column> columns;            // of a frame: cols of them
+  std::vector<Column> columns;            // of a frame: cols of them; text has no words yet
   std::optional<std::uint64_t> stored;    // values that are not zero, where the file says
 };
 
 /// What `text`, the content of `file`, says. Keys other than DAPHNE's are skipped. Throws
-/// corrupt when it is no such JSON, unsupported for a value type without cells (str).
+/// corrupt when it is no such JSON, unsupported for another value type, and for str in a matrix.
 DaphneMeta parse_daphne_meta(std::string_view text, const std::string& file);
 
 /// Where the .meta file of a data file is.

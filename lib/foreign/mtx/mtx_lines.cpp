@@ -7,39 +7,7 @@
 
 namespace dapple::detail::mtx {
 
-/// Reads the indices of a line as programs write it: no blanks but one between the numbers. False,
-/// and nothing was read, for any other line and for one with a fault.
-bool Lines::usual_indices() noexcept {
-  const PlainNumber row_text = window_.at(p_);
-  std::uint64_t row = 0, col = 0;
-  // A number that is found ends before the text does, and so does what follows it.
-  if (row_text.length == 0 || !is_blank(p_[row_text.length])) return false;
-  const char* const second = p_ + row_text.length + 1;
-  const PlainNumber col_text = window_.at(second);
-  if (col_text.length == 0) return false;
-  const char* next = second + col_text.length;
-  if (header_.pattern ? *next != '\n' : !is_blank(*next++) || is_blank(*next) || *next == '\n') {
-    return false;
-  }
-  if (row_text.minus + col_text.minus != 0 || !NumberWindow::read(p_, row_text, row) ||
-      !NumberWindow::read(second, col_text, col)) {
-    return false;
-  }
-  // Wraps to a large number where an index is 0.
-  if (row - 1 >= header_.rows || col - 1 >= header_.cols) return false;
-  if (header_.symmetry != Symmetry::general && col > row) return false;
-  line_ = p_;
-  row_ = row - 1;
-  col_ = col - 1;
-  p_ = next;
-  return true;
-}
-
-bool Lines::next() {
-  if (seen_ < header_.entries && usual_indices()) {
-    ++seen_;
-    return true;
-  }
+bool Lines::next_slowly() {
   for (;;) {
     line_ = p_ = skip_blanks(p_, text_.end);
     if (p_ == text_.end || is_digit(*p_)) break;
@@ -129,7 +97,7 @@ void Lines::skip_value() {
   p_ = number.length > 0 && *stop == '\n' ? stop + 1 : next_line(p_, text_.end);
 }
 
-bool Lines::find_value(std::uint64_t& bits) {
+bool Lines::find_value_slowly(std::uint64_t& bits) {
   try {
     bits = value();
     return true;

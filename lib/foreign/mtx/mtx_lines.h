@@ -1,6 +1,7 @@
 // The lines of a coordinate file, one entry each.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "lib/base/number_window.h"
@@ -16,7 +17,11 @@ class Lines {
       : text_(text), header_(header), p_(text.base + header.data), window_(text.end) {}
 
   /// Moves to the next entry; false after the last. Throws corrupt.
-  bool next();
+  bool next() {
+    if (seen_ == header_.entries || !usual_indices()) return next_slowly();
+    ++seen_;
+    return true;
+  }
 
   /// Of the entry as the file has it, counted from 0.
   std::uint64_t row() const noexcept { return row_; }
@@ -28,13 +33,16 @@ class Lines {
   std::uint64_t value();
   void skip_value();
   /// The same without an error: a value that is wrong is skipped.
-  bool find_value(std::uint64_t& bits);
+  bool find_value(std::uint64_t& bits) { return usual_value(bits) || find_value_slowly(bits); }
 
   /// First byte of the entry's line.
   const char* line() const noexcept { return line_; }
 
  private:
   bool usual_indices() noexcept;
+  bool usual_value(std::uint64_t& bits) noexcept;
+  bool next_slowly();
+  bool find_value_slowly(std::uint64_t& bits);
   std::uint64_t index(std::uint64_t limit, const char* what);
   template <class T>
   std::uint64_t number();
@@ -47,6 +55,54 @@ class Lines {
   std::uint64_t seen_ = 0;
   std::uint64_t row_ = 0, col_ = 0;
 };
+
+/// Reads the indices of a line as programs write it: no blanks but one between the numbers. False,
+/// and nothing was read, for any other line and for one with a fault.
+inline bool Lines::usual_indices() noexcept {
+  const PlainNumber row_text = window_.at(p_);
+  std::uint64_t row = 0, col = 0;
+  // A number that is found ends before the text does, and so does what follows it.
+  if (row_text.length == 0 || !is_blank(p_[row_text.length])) return false;
+  const char* const second = p_ + row_text.length + 1;
+  const PlainNumber col_text = window_.at(second);
+  if (col_text.length == 0) return false;
+  const char* next = second + col_text.length;
+  if (header_.pattern ? *next != '\n' : !is_blank(*next++) || is_blank(*next) || *next == '\n') {
+    return false;
+  }
+  if (row_text.minus + col_text.minus != 0 || !NumberWindow::read(p_, row_text, row) ||
+      !NumberWindow::read(second, col_text, col)) {
+    return false;
+  }
+  // Wraps to a large number where an index is 0.
+  if (row - 1 >= header_.rows || col - 1 >= header_.cols) return false;
+  if (header_.symmetry != Symmetry::general && col > row) return false;
+  line_ = p_;
+  row_ = row - 1;
+  col_ = col - 1;
+  p_ = next;
+  return true;
+}
+
+/// Reads a plain number that ends its line. False, and nothing was read, for any other value.
+inline bool Lines::usual_value(std::uint64_t& bits) noexcept {
+  if (header_.pattern || header_.symmetry == Symmetry::skew) return false;
+  const PlainNumber text = window_.at(p_);
+  if (text.length == 0 || p_[text.length] != '\n') return false;
+  if (header_.value_type == ValueType::f64) {
+    double value = 0;
+    if (!NumberWindow::read(p_, text, value)) return false;
+    bits = std::bit_cast<std::uint64_t>(value);
+  } else if (header_.value_type == ValueType::i64) {
+    std::int64_t value = 0;
+    if (!NumberWindow::read(p_, text, value)) return false;
+    bits = static_cast<std::uint64_t>(value);
+  } else if (!NumberWindow::read(p_, text, bits)) {
+    return false;
+  }
+  p_ += text.length + 1;
+  return true;
+}
 
 /// The bits of the value that mirrors this one in a skew-symmetric matrix. REQUIRES that i64 has
 /// it: not the smallest.

@@ -4,11 +4,15 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "lib/base/bytes.h"
+#include "lib/base/half.h"
+#include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/npy/npy_header.h"
+#include "lib/foreign/npy/npy_words.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
 
@@ -19,35 +23,9 @@ namespace {
 /// Blocks count rows and columns in 32 bits: longer sides are cut into pieces of this many.
 constexpr std::uint64_t kSide = std::uint64_t{1} << 31;
 
-/// A dimension in memory: `extent` steps of `stride` bytes.
-struct Dimension {
-  std::uint64_t extent, stride;
-};
-
 struct NpyState final : CodecState {
-  std::uint64_t data = 0;        // byte of the file where the array starts
-  std::vector<Dimension> rows;   // the row number is split over these, the last one runs fastest
-  std::uint64_t col_stride = 0;  // of a matrix
-  std::vector<Field> fields;     // of a frame, one per column; of a matrix, one
-  bool records = false;
-
-  const Field& field(std::uint64_t col) const { return fields[records ? col : 0]; }
-
-  /// Byte of the file where a cell's value starts.
-  std::uint64_t at(std::uint64_t row, std::uint64_t col) const {
-    std::uint64_t offset = data + (records ? fields[col].offset : col * col_stride);
-    for (auto d = rows.rbegin(); d != rows.rend(); ++d) {
-      offset += row % d->extent * d->stride;
-      row /= d->extent;
-    }
-    return offset;
-  }
-
-  /// Rows from `row` on that follow each other at one stride.
-  std::uint64_t even_rows(std::uint64_t row) const {
-    return rows.back().extent - row % rows.back().extent;
-  }
-  std::uint64_t row_stride() const { return rows.back().stride; }
+  Layout layout;
+  std::vector<std::shared_ptr<const FieldWords>> words;  // of each field; null: no texts
 };
 
 /// Values that lie evenly in the file: rows x cols of them.
@@ -57,19 +35,30 @@ struct Plane {
   std::uint64_t rows, cols;
 };
 
+float half_at(const Field& field, const std::byte* p) noexcept {
+  return half_to_float(field.swapped ? load_be<std::uint16_t>(p) : load_le<std::uint16_t>(p));
+}
+
 /// Copies `n` values; returns how many fitted, as `convert_cells` does.
 std::size_t copy_line(const Field& field, const std::byte* from, std::size_t from_step,
                       ValueType to, std::byte* target, std::size_t to_step, std::size_t n) {
   const std::size_t size = size_of(field.type);
-  if (!field.swapped) return convert_cells(field.type, from, from_step, to, target, to_step, n);
+  if (field.in_place()) return convert_cells(field.type, from, from_step, to, target, to_step, n);
   constexpr std::size_t piece = 512;
   std::array<std::byte, piece * 8> turned;
   for (std::size_t done = 0; done < n; done += piece) {
     const std::size_t part = std::min(piece, n - done);
+    const std::byte* const first = from + done * from_step;
     visit_type(field.type, [&](auto tag) {
       using T = decltype(tag);
       for (std::size_t i = 0; i < part; ++i) {
-        store_le(turned.data() + i * sizeof(T), load_be<T>(from + (done + i) * from_step));
+        if constexpr (std::is_same_v<T, float>) {
+          if (field.form == Form::half) {
+            store_le(turned.data() + i * sizeof(T), half_at(field, first + i * from_step));
+            continue;
+          }
+        }
+        store_le(turned.data() + i * sizeof(T), load_be<T>(first + i * from_step));
       }
     });
     const std::size_t fitting =
@@ -82,11 +71,11 @@ std::size_t copy_line(const Field& field, const std::byte* from, std::size_t fro
 /// Copies a plane; `fail` is called with the row and column of a value that does not fit.
 template <class Fail>
 void copy_plane(const Field& field, const Plane& plane, const Target& out, const Fail& fail) {
-  const std::size_t size = size_of(field.type);
+  const std::size_t size = field.size;
   const std::uint64_t cells = plane.rows * plane.cols;
   const bool one_run = plane.col_stride == size && plane.row_stride == plane.cols * size &&
                        out.row_step == plane.cols * out.col_step;
-  if (!field.swapped && plane.col_stride == size && (plane.cols > 1 || one_run)) {
+  if (field.in_place() && plane.col_stride == size && (plane.cols > 1 || one_run)) {
     const std::uint64_t done =
         copy_rows(out, field.type, plane.data, plane.row_stride, plane.rows, plane.cols);
     if (done < cells) fail(done / plane.cols, done % plane.cols);
@@ -118,9 +107,13 @@ void copy_plane(const Field& field, const Plane& plane, const Target& out, const
 }
 
 void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
-  const auto& state = store.state<NpyState>();
+  const auto& words = store.state<NpyState>().words;
+  if (!words.empty() && words[e.pos.cx] != nullptr) {
+    return read_codes(store, e, *words[e.pos.cx], part, out);
+  }
+  const Layout& state = store.state<NpyState>().layout;
   const Field& field = state.field(e.pos.cx);
-  const std::size_t size = size_of(field.type);
+  const std::size_t size = field.size;
   const std::uint64_t cols = part.cols.size();
   const std::uint64_t first_col = e.pos.cx + part.cols.begin;
   for (std::uint64_t row = part.rows.begin; row < part.rows.end;) {
@@ -135,7 +128,7 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
     copy_plane(field, plane, target, [&](std::uint64_t r, std::uint64_t c) {
       std::array<std::byte, 8> value;
       copy_line(field, plane.data + r * plane.row_stride + c * plane.col_stride, size, field.type,
-                value.data(), size, 1);
+                value.data(), size_of(field.type), 1);
       fail_misfit(store, e, {row + r, part.cols.begin + c}, value.data(), out.type);
     });
     row += rows;
@@ -145,10 +138,10 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
 /// Rows of the block in the file as they would lie in memory, unless bytes are swapped, values of
 /// a row lie apart, or rows are not evenly spaced.
 std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
-  const auto& state = store.state<NpyState>();
+  const Layout& state = store.state<NpyState>().layout;
   const Field& field = state.field(e.pos.cx);
   const bool packed = e.cols == 1 || state.col_stride == size_of(field.type);
-  if (field.swapped || !packed || state.even_rows(e.pos.rx) < e.rows) return std::nullopt;
+  if (!field.in_place() || !packed || state.even_rows(e.pos.rx) < e.rows) return std::nullopt;
   return DensePlace{store.file().at(e.offset, e.bytes), state.row_stride()};
 }
 
@@ -171,7 +164,8 @@ Schema schema_of(const Header& header, const std::string& file) {
   if (header.records) {
     schema.kind = ObjectKind::frame;
     schema.cols = header.fields.size();
-    for (const Field& field : header.fields) schema.columns.push_back({field.label, field.type});
+    for (const Field& field : header.fields)
+      schema.columns.push_back({field.label, field.type, field.meaning});
   } else {
     schema.cols = header.shape.size() < 2 ? 1 : header.shape.back();
     schema.value_type = header.fields[0].type;
@@ -194,7 +188,7 @@ std::uint64_t array_bytes(const Header& header, const Schema& schema, const Mapp
 }
 
 /// Where cells lie. REQUIRES at least one, so that no stride overflows.
-void place_cells(const Header& header, NpyState& state) {
+void place_cells(const Header& header, Layout& state) {
   std::vector<Dimension> dimensions;
   for (const std::uint64_t extent : header.shape) dimensions.push_back({extent, 0});
   std::uint64_t stride = header.item_size;
@@ -219,7 +213,7 @@ void place_cells(const Header& header, NpyState& state) {
   if (state.rows.empty()) state.rows.push_back({1, 0});
 }
 
-EntryTable blocks_of(const Schema& schema, const NpyState& state, std::uint64_t bytes) {
+EntryTable blocks_of(const Schema& schema, const Layout& state, std::uint64_t bytes) {
   EntryTable entries;
   if (bytes == 0) return entries;
   for (std::uint64_t row = 0; row < schema.rows;) {
@@ -236,7 +230,7 @@ EntryTable blocks_of(const Schema& schema, const NpyState& state, std::uint64_t 
       if (state.even_rows(row) >= rows) {
         e.offset = state.at(row, col);
         e.bytes =
-            (rows - 1) * state.row_stride() + (cols - 1) * state.col_stride + size_of(e.value_type);
+            (rows - 1) * state.row_stride() + (cols - 1) * state.col_stride + state.field(col).size;
       } else {
         e.offset = state.data;
         e.bytes = bytes;
@@ -277,14 +271,23 @@ Match recognise_npy(const Probe& probe) {
 
 std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions&) {
   const Header header = parse_header(*file);
-  const Schema schema = schema_of(header, file->name());
+  Schema schema = schema_of(header, file->name());
   const std::uint64_t bytes = array_bytes(header, schema, *file);
   auto state = std::make_unique<NpyState>();
-  state->data = header.data;
-  state->fields = header.fields;
-  state->records = header.records;
-  if (bytes > 0) place_cells(header, *state);
-  BlockIndex index = BlockIndex::from_entries(blocks_of(schema, *state, bytes), schema.rows,
+  Layout& layout = state->layout;
+  layout.data = header.data;
+  layout.fields = header.fields;
+  layout.records = header.records;
+  if (bytes > 0) place_cells(header, layout);
+  for (std::uint64_t col = 0; header.records && col < schema.cols; ++col) {
+    state->words.emplace_back();
+    if (!header.fields[col].has_words()) continue;
+    const std::uint64_t rows = bytes > 0 ? schema.rows : 0;
+    state->words[col] = std::make_shared<FieldWords>(file, layout, rows, col);
+    schema.columns[col].meaning = meaning_of_text(state->words[col]);
+    schema.columns[col].meaning.missing.reset();  // NumPy has none
+  }
+  BlockIndex index = BlockIndex::from_entries(blocks_of(schema, layout, bytes), schema.rows,
                                               schema.cols, file->name());
   const std::string note = note_of(header, schema, file->size() - header.data - bytes);
   auto store =
@@ -293,8 +296,92 @@ std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const Op
   return store;
 }
 
-void write_npy(const Source& source, ByteSink& sink, const ConvertOptions&) {
-  sink.write(emit_header(source.schema()));
+namespace {
+
+[[noreturn]] void fail_missing(const Source& source, const Column& column, const char* what) {
+  throw Error(
+      Errc::unsupported, source.store().file().name(), std::nullopt,
+      "column " + shown(column.label) + " has missing cells, and NumPy has no missing " + what,
+      Remedy::stored_numbers);
+}
+
+/// Throws unsupported for cells of a piece that NumPy cannot hold.
+void require_present(const Source& source, const Column& column, const std::byte* cells,
+                     std::uint64_t rows, std::size_t row_bytes) {
+  const Meaning& meaning = column.meaning;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    const std::uint64_t bits = load_bits(column.value_type, cells + row * row_bytes);
+    if (is_missing(meaning, bits)) {
+      fail_missing(source, column, meaning.has_words() ? "texts" : "numbers or Booleans");
+    }
+  }
+}
+
+/// Whether the cells of a column are the bytes that NumPy wants for what they mean.
+bool is_stored_alike(const Column& column) {
+  const Meaning& meaning = column.meaning;
+  if (meaning.has_words()) return false;
+  const bool own_mark = meaning.has_time() && meaning.missing == kMissingTick;
+  return !meaning.missing || own_mark || is_float(column.value_type);
+}
+
+/// Records in which some columns are texts, or must not have missing cells.
+void write_records(const Source& source, std::span<const std::uint64_t> widths, ByteSink& sink) {
+  const Schema& schema = source.schema();
+  const std::size_t row_bytes = source.packed_row();
+  std::vector<std::byte> cells, records;
+  source.for_each_piece([&](const Region& piece) {
+    if (piece.cols.size() < schema.cols) {
+      throw Error(Errc::unsupported, "a record of " + std::to_string(row_bytes) +
+                                         " bytes is too large to be written with texts");
+    }
+    const std::uint64_t rows = piece.rows.size();
+    cells.resize(rows * row_bytes);
+    source.read_packed(piece, cells.data(), source.threads());
+    std::size_t at = 0, record = 0;
+    std::size_t record_bytes = 0;
+    for (std::uint64_t col = 0; col < schema.cols; ++col) {
+      record_bytes += widths[col] > 0 ? widths[col] * 4 : size_of(schema.type_of(col));
+    }
+    records.resize(rows * record_bytes);
+    for (std::uint64_t col = 0; col < schema.cols; ++col) {
+      const Column& column = schema.columns[col];
+      const std::size_t size = size_of(column.value_type);
+      if (!is_stored_alike(column)) {
+        require_present(source, column, cells.data() + at, rows, row_bytes);
+      }
+      for (std::uint64_t row = 0; row < rows; ++row) {
+        const std::byte* const from = cells.data() + row * row_bytes + at;
+        std::byte* const to = records.data() + row * record_bytes + record;
+        if (widths[col] == 0) {
+          std::memcpy(to, from, size);
+        } else {
+          std::string word;
+          append_text(column, load_bits(column.value_type, from), word);
+          put_characters(to, word, widths[col]);
+        }
+      }
+      at += size;
+      record += widths[col] > 0 ? widths[col] * 4 : size;
+    }
+    sink.write(records);
+  });
+}
+
+}  // namespace
+
+void write_npy(const Source& source, ByteSink& sink, const ConvertOptions& options) {
+  const Schema& schema = source.schema();
+  std::vector<std::uint64_t> widths(schema.columns.size());
+  const bool meanings = !options.stored_numbers;
+  bool alike = true;
+  for (std::size_t col = 0; meanings && col < schema.columns.size(); ++col) {
+    const Meaning& meaning = schema.columns[col].meaning;
+    if (meaning.has_words()) widths[col] = width_of(*meaning.words);
+    alike = alike && is_stored_alike(schema.columns[col]);
+  }
+  sink.write(emit_header(schema, meanings, widths));
+  if (!alike) return write_records(source, widths, sink);
   source.for_each_packed(sink.size(), [&](const Region&, auto cells) { sink.write(cells); });
 }
 

@@ -20,6 +20,7 @@ struct Dtype {
   char kind = 0;
   std::uint64_t size = 0;
   bool swapped = false;
+  std::string_view unit{};  // of times
 };
 
 /// Nothing of use (kind 0) when it is spelled otherwise.
@@ -28,6 +29,10 @@ Dtype split_dtype(std::string_view text) {
   if (!text.empty() && std::string_view("<>|=").find(text[0]) != std::string_view::npos) {
     dtype.swapped = text[0] == '>';
     text.remove_prefix(1);
+  }
+  if (const std::size_t bracket = text.find('['); bracket != text.npos && text.ends_with(']')) {
+    dtype.unit = text.substr(bracket + 1, text.size() - bracket - 2);
+    text = text.substr(0, bracket);
   }
   if (text.size() < 2) return {};
   const char* const end = text.data() + text.size();
@@ -44,6 +49,51 @@ std::optional<ValueType> value_type_of(const Dtype& dtype) {
     if (kind == dtype.kind && size_of(type) == dtype.size) return type;
   }
   return std::nullopt;
+}
+
+std::optional<TimeUnit> unit_named(std::string_view text) {
+  constexpr TimeUnit units[] = {TimeUnit::day, TimeUnit::second, TimeUnit::millisecond,
+                                TimeUnit::microsecond, TimeUnit::nanosecond};
+  for (const TimeUnit unit : units) {
+    if (name(unit) == text) return unit;
+  }
+  return std::nullopt;
+}
+
+/// Type, form and meaning of what a record holds; false for what cannot be read.
+bool describe(const Dtype& dtype, Field& field) {
+  field.size = dtype.size;
+  field.swapped = dtype.swapped && dtype.size > 1;
+  Meaning& meaning = field.meaning;
+  if (dtype.kind == 'M' || dtype.kind == 'm') {
+    const auto unit = unit_named(dtype.unit);
+    if (!unit || dtype.size != 8) return false;
+    field.type = ValueType::i64;
+    meaning.kind = dtype.kind == 'M' ? MeaningKind::timestamp : MeaningKind::duration;
+    meaning.unit = *unit;
+    meaning.missing = kMissingTick;
+    return true;
+  }
+  if (!dtype.unit.empty()) return false;
+  if (dtype.kind == 'f' && dtype.size == 2) {
+    field.type = ValueType::f32;
+    field.form = Form::half;
+    return true;
+  }
+  constexpr std::uint64_t kMostCharacters = std::uint64_t{1} << 30;
+  if ((dtype.kind == 'S' || dtype.kind == 'a' || dtype.kind == 'U') &&
+      dtype.size <= kMostCharacters) {
+    field.type = ValueType::u32;
+    field.form = dtype.kind == 'U' ? Form::characters : Form::bytes;
+    field.swapped = field.form == Form::characters && dtype.swapped;
+    if (field.form == Form::characters) field.size *= 4;
+    return true;
+  }
+  const auto type = value_type_of(dtype);
+  if (!type) return false;
+  field.type = *type;
+  if (dtype.kind == 'b') meaning.kind = MeaningKind::boolean;
+  return true;
 }
 
 class HeaderParser {
@@ -90,8 +140,15 @@ class HeaderParser {
     }
     const std::uint64_t at = in_.offset();
     if (in_.sees('(')) fail_unsupported(at, "an array of sub-arrays");
-    header_.fields.push_back(field_of({}, in_.string(), at));
-    header_.item_size = size_of(header_.fields[0].type);
+    const std::string dtype = in_.string();
+    Field field = field_of({}, dtype, at);
+    // A matrix is of numbers.
+    if (field.has_words() || field.meaning.has_time()) {
+      fail_unsupported(at, "the dtype " + shortened_repr(dtype) + " outside of records");
+    }
+    field.meaning = {};
+    header_.item_size = field.size;
+    header_.fields.push_back(std::move(field));
   }
 
   /// The fields of a record: (name, type), ((title, name), type) or (name, type, ()).
@@ -134,7 +191,7 @@ class HeaderParser {
       }
       header_.fields.push_back(field_of(std::move(label), dtype, at));
       header_.fields.back().offset = header_.item_size;
-      size = size_of(header_.fields.back().type);
+      size = header_.fields.back().size;
     }
     if (size > std::numeric_limits<std::uint64_t>::max() - header_.item_size) {
       throw Error(Errc::corrupt, file_, at, "the records have 2^64 bytes or more");
@@ -143,13 +200,13 @@ class HeaderParser {
   }
 
   Field field_of(std::string label, const std::string& dtype, std::uint64_t at) const {
-    const Dtype split = split_dtype(dtype);
-    const auto type = value_type_of(split);
-    if (!type) {
+    Field field;
+    if (!describe(split_dtype(dtype), field)) {
       fail_unsupported(at, "the dtype " + shortened_repr(dtype) +
                                (label.empty() ? "" : " of field " + shortened_repr(label)));
     }
-    return {std::move(label), *type, split.swapped && split.size > 1, 0};
+    field.label = std::move(label);
+    return field;
   }
 
   std::vector<std::uint64_t> parse_shape() {
@@ -167,8 +224,11 @@ class HeaderParser {
   }
 
   [[noreturn]] void fail_unsupported(std::uint64_t at, const std::string& got) const {
-    throw Error(Errc::unsupported, file_, at,
-                "items may be b1, i1 to i8, u1 to u8, f4, f8 or records of these, not " + got);
+    throw Error(
+        Errc::unsupported, file_, at,
+        "items may be b1, i1 to i8, u1 to u8, f2, f4, f8, or records of these, of S, U, and "
+        "of M8 and m8 in D, s, ms, us or ns, not " +
+            got);
   }
 
   LiteralReader& in_;
@@ -177,7 +237,7 @@ class HeaderParser {
 };
 
 /// 'descr' of a schema: a type, or a list of (label, type).
-std::string descr_of(const Schema& schema) {
+std::string descr_of(const Schema& schema, bool meanings, std::span<const std::uint64_t> widths) {
   const auto dtype = [](ValueType type) {
     return std::string(size_of(type) == 1 ? "'|" : "'<") +
            (is_float(type)    ? 'f'
@@ -200,13 +260,23 @@ std::string descr_of(const Schema& schema) {
     }
     if (col > 0) list += ", ";
     list.append("(").append(python_repr(column.label)).append(", ");
-    list.append(dtype(column.value_type)).append(")");
+    const Meaning& meaning = column.meaning;
+    if (meanings && meaning.has_words()) {
+      list.append("'<U").append(std::to_string(widths[col])).append("')");
+    } else if (meanings && meaning.has_time()) {
+      list.append(meaning.kind == MeaningKind::timestamp ? "'<M8[" : "'<m8[");
+      list.append(name(meaning.unit)).append("]')");
+    } else if (meanings && meaning.kind == MeaningKind::boolean) {
+      list.append("'|b1')");
+    } else {
+      list.append(dtype(column.value_type)).append(")");
+    }
   }
   return list.append("]");
 }
 
 /// NumPy counts items, and their bytes, in a signed 64-bit number.
-void require_countable(const Schema& schema) {
+void require_countable(const Schema& schema, std::span<const std::uint64_t> widths) {
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   std::uint64_t items = schema.rows, item = 0, bytes = 0;
   bool fits = schema.rows <= most;
@@ -214,7 +284,10 @@ void require_countable(const Schema& schema) {
     fits = fits && schema.cols <= most && multiply(items, schema.cols, items);
     item = size_of(schema.value_type);
   } else {
-    for (const Column& column : schema.columns) item += size_of(column.value_type);
+    for (std::uint64_t col = 0; col < schema.cols; ++col) {
+      const std::uint64_t width = widths.empty() ? 0 : widths[col];
+      item += width > 0 ? width * 4 : size_of(schema.columns[col].value_type);
+    }
   }
   if (!fits || !multiply(items, item, bytes) || bytes > most) {
     throw Error(Errc::unsupported, std::to_string(schema.rows) + " x " +
@@ -263,15 +336,17 @@ Header parse_header(const MappedFile& file) {
   return header;
 }
 
-std::string emit_header(const Schema& schema) {
-  require_countable(schema);
+std::string emit_header(const Schema& schema, bool meanings,
+                        std::span<const std::uint64_t> widths) {
+  require_countable(schema, widths);
   // NumPy leaves room for the first dimension to grow to as many digits as this.
   constexpr std::size_t growth_digits = 21, align = 64;
   const std::string rows = std::to_string(schema.rows);
   std::string cols;
   if (schema.kind == ObjectKind::matrix) cols.append(1, ' ').append(std::to_string(schema.cols));
-  std::string text = "{'descr': " + descr_of(schema) + ", 'fortran_order': False, 'shape': (" +
-                     rows + "," + cols + "), }" + std::string(growth_digits - rows.size(), ' ');
+  std::string text = "{'descr': " + descr_of(schema, meanings, widths) +
+                     ", 'fortran_order': False, 'shape': (" + rows + "," + cols + "), }" +
+                     std::string(growth_digits - rows.size(), ' ');
   const auto narrow = latin1(text);
   if (narrow) text = *narrow;
   const auto padded_to = [&](std::size_t prefix) {

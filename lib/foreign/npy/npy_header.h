@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dapple/column.h"
 #include "dapple/value_type.h"
 #include "lib/io/file.h"
 #include "lib/object/schema.h"
@@ -16,12 +17,26 @@ namespace dapple::detail::npy {
 
 inline constexpr std::string_view kMagic = "\x93NUMPY";
 
+/// How the values of a field are stored.
+enum class Form : std::uint8_t {
+  plain,       // as the value type
+  half,        // f2, read as f32
+  bytes,       // S: bytes of UTF-8, filled up with zeros
+  characters,  // U: characters of 32 bits, filled up with zeros
+};
+
 /// One field of a record; a plain array has a single one without a label.
 struct Field {
   std::string label;
   ValueType type = ValueType::f64;
   bool swapped = false;      // big-endian
   std::uint64_t offset = 0;  // inside the item
+  std::uint64_t size = 8;    // bytes in the file
+  Form form = Form::plain;
+  Meaning meaning{};  // of a record's field; words are the codec's (npy_words.h)
+
+  bool in_place() const noexcept { return form == Form::plain && !swapped; }
+  bool has_words() const noexcept { return form == Form::bytes || form == Form::characters; }
 };
 
 struct Header {
@@ -37,8 +52,9 @@ struct Header {
 /// not read. The array itself is not looked at.
 Header parse_header(const MappedFile& file);
 
-/// The bytes that numpy.save writes in front of an array of this schema, in C order. Throws
-/// unsupported when NumPy cannot hold a label or the shape.
-std::string emit_header(const Schema& schema);
+/// The bytes that numpy.save writes in front of an array of this schema, in C order, with meanings
+/// where `meanings`; `widths` are the characters of each column of words, 0 for other columns.
+/// Throws unsupported when NumPy cannot hold a label or the shape.
+std::string emit_header(const Schema& schema, bool meanings, std::span<const std::uint64_t> widths);
 
 }  // namespace dapple::detail::npy

@@ -1,0 +1,243 @@
+#include "lib/foreign/idv/idv_plan.h"
+
+#include <limits>
+#include <utility>
+
+#include "lib/base/text.h"
+#include "lib/base/utf8.h"
+#include "lib/foreign/idv/idv_items.h"
+#include "lib/foreign/idv/idv_metadata.h"
+#include "lib/foreign/idv/idv_primitives.h"
+#include "lib/foreign/idv/idv_state.h"
+
+namespace dapple::detail::idv {
+
+namespace {
+
+constexpr std::string_view kMatrixColumn = "Features";
+
+/// The item that is written today for what this one is.
+const ItemType& current_item(const ItemType& item) {
+  for (const ItemType& other : item_types()) {
+    if (other.title == item.title && !other.load_name.starts_with("Dv")) return other;
+  }
+  return item;
+}
+
+const ItemType& item_titled(std::string_view title) {
+  for (const ItemType& item : item_types()) {
+    if (item.title == title && !item.load_name.starts_with("Dv")) return item;
+  }
+  return item_types().front();  // not reached: the titles are those of the table
+}
+
+class Planner {
+ public:
+  Planner(const Source& source, const ConvertOptions& options)
+      : source_(source), options_(options), columns_(source.schema().columns) {}
+
+  std::vector<OutColumn> plan() {
+    if (source_.kind() == ObjectKind::matrix) {
+      add_matrix();
+      return std::move(out_);
+    }
+    for (std::uint64_t col = 0; col < columns_.size();) {
+      OutColumn column = column_of_file(col);
+      if (column.cols.empty()) column = numbered_columns(col);
+      if (column.cols.empty()) column = single_column(col);
+      require_name(column);
+      col = column.cols.end;
+      column.toc.compression = options_.idv.deflate ? Compression::deflate : Compression::none;
+      out_.push_back(std::move(column));
+    }
+    if (out_.size() > kMaxInt) fail("an ML.NET file has at most 2147483647 columns");
+    return std::move(out_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::string detail, Remedy remedy = Remedy::none) const {
+    throw Error(Errc::unsupported, source_.store().file().name(), std::nullopt, std::move(detail),
+                remedy);
+  }
+
+  void add_matrix() {
+    const Schema& schema = source_.schema();
+    if (schema.cols < 1 || schema.cols > kMaxInt) {
+      fail("a matrix of " + std::to_string(schema.cols) +
+           " columns makes no vector of ML.NET, which has 1 to 2147483647 slots");
+    }
+    OutColumn column;
+    column.toc.compression = options_.idv.deflate ? Compression::deflate : Compression::none;
+    column.toc.name = kMatrixColumn;
+    column.toc.codec.item = &number_item(schema.value_type);
+    column.toc.codec.vector = true;
+    column.toc.codec.size = schema.cols;
+    column.cols = {0, schema.cols};
+    take_vector_of_file(column);
+    out_.push_back(std::move(column));
+  }
+
+  /// A matrix that is all of a vector of an ML.NET file stays what it is there.
+  void take_vector_of_file(OutColumn& column) const {
+    const Strip* const first = strip(0);
+    if (first == nullptr) return;
+    const Contents& contents = source_.store().state<State>().contents();
+    const TocColumn& toc = contents.toc[first->column];
+    if (toc.codec.size != column.cols.size()) return;
+    for (std::uint64_t col = 0; col < column.cols.size(); ++col) {
+      if (source_.object_col(col) != col) return;
+    }
+    column.toc.name = toc.name;
+    column.toc.codec = toc.codec;
+    column.toc.codec.item = &current_item(*toc.codec.item);
+    const auto& file = source_.store().shared_file();
+    MetadataRoom room(contents.header);
+    const auto metadata = read_metadata_table(*file, contents.header, toc, room);
+    const auto names = read_slot_names(*file, toc, metadata, room);
+    if (!names.empty()) column.slot_names.resize(column.cols.size());
+    for (const auto& [slot, name] : names) column.slot_names[slot] = name;
+    column.key_values = cells_of(file, contents.header, toc, metadata, 0).meaning.words;
+  }
+
+  void require_name(const OutColumn& column) const {
+    const std::string number = std::to_string(column.cols.begin);
+    if (column.toc.name.empty()) {  // the format could hold it; ML.NET refuses the file
+      fail("column " + number + " has no label, which ML.NET needs for every column");
+    }
+    if (!is_utf8(column.toc.name)) {
+      fail("the label of column " + number + " is not UTF-8, as labels in an ML.NET file must be");
+    }
+  }
+
+  /// The strip of an ML.NET file that a column is of; null for other sources and other types.
+  const Strip* strip(std::uint64_t col) const {
+    const bool kept = !options_.value_type && !options_.stored_numbers;
+    if (source_.store().codec().format != kCodec.format || !kept) return nullptr;
+    return &strip_of(source_.store().state<State>().contents(), source_.object_col(col));
+  }
+
+  /// All of a column of an ML.NET file, if that is what starts here.
+  OutColumn column_of_file(std::uint64_t col) const {
+    const Strip* const first = strip(col);
+    if (first == nullptr) return {};
+    const TocColumn& toc = source_.store().state<State>().contents().toc[first->column];
+    const std::uint64_t slots = toc.codec.vector ? toc.codec.size : 1;
+    const std::uint64_t parts = parts_of(*toc.codec.item).size();
+    if ((toc.codec.vector && parts > 1) || slots * parts > columns_.size() - col) return {};
+    for (std::uint64_t i = 0; i < slots * parts; ++i) {
+      const Strip& s = *strip(col + i);
+      const std::uint64_t slot = s.first_slot + (source_.object_col(col + i) - s.begin);
+      if (s.column != first->column || s.part != i / slots || slot != i % slots) return {};
+    }
+    OutColumn column;
+    column.toc.name = toc.name;
+    column.toc.codec = toc.codec;
+    column.toc.codec.item = &current_item(*toc.codec.item);
+    column.cols = {col, col + slots * parts};
+    column.scale = first->scale;
+    const Column& described = columns_[col];
+    if (toc.codec.text() || item_is("Boolean", column) || !first->scale.is_identity()) {
+      column.described = &described;
+    }
+    if (toc.codec.key_count > 0) column.key_values = described.meaning.words;
+    if (toc.codec.vector) name_slots(column);
+    return column;
+  }
+
+  static bool item_is(std::string_view title, const OutColumn& column) {
+    return column.item().title == title;
+  }
+
+  /// Slot names are what labels have after the column's name, if they are no numbers.
+  void name_slots(OutColumn& column) const {
+    const std::string prefix = column.toc.name + '.';
+    bool named = false;
+    for (std::uint64_t slot = 0; slot < column.cols.size(); ++slot) {
+      std::string name = columns_[column.cols.begin + slot].label;
+      if (name.starts_with(prefix)) name.erase(0, prefix.size());
+      if (name == std::to_string(slot)) name.clear();
+      named = named || !name.empty();
+      column.slot_names.push_back(std::move(name));
+    }
+    if (!named) column.slot_names.clear();
+  }
+
+  /// Columns "x.0", "x.1" ... of plain numbers of one type.
+  OutColumn numbered_columns(std::uint64_t col) const {
+    const std::string& label = columns_[col].label;
+    if (!label.ends_with(".0") || label.size() == 2) return {};
+    const std::string prefix = label.substr(0, label.size() - 1);
+    std::uint64_t end = col;
+    while (end < columns_.size() && columns_[end].label == prefix + std::to_string(end - col) &&
+           columns_[end].value_type == columns_[col].value_type && is_plain(columns_[end])) {
+      ++end;
+    }
+    if (end - col < 2) return {};
+    OutColumn column;
+    column.toc.name = prefix.substr(0, prefix.size() - 1);
+    column.toc.codec.item = &number_item(columns_[col].value_type);
+    column.toc.codec.vector = true;
+    column.toc.codec.size = end - col;
+    column.cols = {col, end};
+    return column;
+  }
+
+  OutColumn single_column(std::uint64_t col) const {
+    const Column& c = columns_[col];
+    const Meaning& meaning = c.meaning;
+    OutColumn column;
+    column.toc.name = c.label;
+    column.toc.codec.item = &number_item(c.value_type);
+    column.cols = {col, col + 1};
+    if (options_.stored_numbers) return column;
+    switch (meaning.kind) {
+      case MeaningKind::number:
+        if (meaning.missing && !is_float(c.value_type)) make_key(column, c, 0);
+        return column;  // a float that is missing is a NaN, as in ML.NET
+      case MeaningKind::category:
+        make_key(column, c, meaning.words->size());
+        if (meaning.words->size() > 0) column.key_values = meaning.words;
+        return column;
+      case MeaningKind::text:
+        column.toc.codec.item = &text_item();
+        break;
+      case MeaningKind::boolean:
+        column.toc.codec.item = &item_titled("Boolean");
+        break;
+      case MeaningKind::timestamp:
+        column.toc.codec.item = &item_titled(meaning.zone.empty() ? "DateTime" : "DateTimeOffset");
+        column.scale = scale_of(meaning.unit, true);
+        break;
+      case MeaningKind::duration:
+        column.toc.codec.item = &item_titled("TimeSpan");
+        column.scale = scale_of(meaning.unit, false);
+        break;
+    }
+    column.described = &c;
+    return column;
+  }
+
+  /// A key of `count` values, or of as many as its type has when there are none.
+  void make_key(OutColumn& column, const Column& c, std::uint64_t count) const {
+    if (is_signed(c.value_type) || c.meaning.missing.value_or(0) != 0) {
+      fail("column " + shown(c.label) + " has missing values, which ML.NET's integers have not",
+           Remedy::stored_numbers);
+    }
+    const std::uint64_t most =
+        std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_of(c.value_type));
+    column.toc.codec.key_count = count == 0 ? most : count;
+  }
+
+  const Source& source_;
+  const ConvertOptions& options_;
+  const std::vector<Column>& columns_;
+  std::vector<OutColumn> out_;
+};
+
+}  // namespace
+
+std::vector<OutColumn> plan_columns(const Source& source, const ConvertOptions& options) {
+  return Planner(source, options).plan();
+}
+
+}  // namespace dapple::detail::idv

@@ -1,0 +1,78 @@
+#include "lib/foreign/npy/npy_words.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lib/base/bytes.h"
+#include "lib/base/utf8.h"
+
+namespace dapple::detail::npy {
+
+namespace {
+
+/// False when the bytes are no text.
+bool read_text(const Field& field, const std::byte* p, std::string& text) {
+  text.clear();
+  if (field.form == Form::bytes) {
+    std::uint64_t size = field.size;
+    while (size > 0 && p[size - 1] == std::byte{0}) --size;
+    text.assign(reinterpret_cast<const char*>(p), size);
+    return is_utf8(text);
+  }
+  std::uint64_t count = field.size / 4;
+  const auto character = [&](std::uint64_t i) {
+    return field.swapped ? load_be<std::uint32_t>(p + i * 4) : load_le<std::uint32_t>(p + i * 4);
+  };
+  while (count > 0 && character(count - 1) == 0) --count;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint32_t c = character(i);
+    if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return false;
+    append_utf8(text, c);
+  }
+  return true;
+}
+
+}  // namespace
+
+void FieldWords::read_all(WordTable& words, std::vector<std::uint32_t>& codes) const {
+  const Field& field = layout_.fields[col_];
+  watched(*file_, [&] {
+    codes.reserve(rows_);
+    std::string text;
+    for (std::uint64_t row = 0; row < rows_; ++row) {
+      const std::uint64_t at = layout_.at(row, col_);
+      if (!read_text(field, file_->at(at, field.size), text)) {
+        throw Error(Errc::corrupt, file_->name(), at,
+                    "the text in row " + std::to_string(row) + " of field \"" + field.label +
+                        "\" is not " + (field.form == Form::bytes ? "UTF-8" : "Unicode"));
+      }
+      codes.push_back(words.add(text));
+    }
+  });
+}
+
+std::uint64_t width_of(const Dictionary& words) {
+  std::uint64_t width = 1;
+  for (std::uint64_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const auto characters = std::count_if(word.begin(), word.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    });
+    width = std::max(width, static_cast<std::uint64_t>(characters));
+  }
+  return width;
+}
+
+void put_characters(std::byte* to, std::string_view word, std::uint64_t width) noexcept {
+  std::byte* const end = to + width * 4;
+  while (!word.empty() && to < end) {
+    const auto character = next_utf8(word);
+    if (!character) break;
+    store_le(to, static_cast<std::uint32_t>(character->value));
+    to += 4;
+    word.remove_prefix(character->size);
+  }
+  std::memset(to, 0, static_cast<std::size_t>(end - to));
+}
+
+}  // namespace dapple::detail::npy

@@ -1,0 +1,45 @@
+// A column of texts in a file that has no dictionary: its words and codes are made when they are
+// first asked for.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "lib/object/dictionary.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail {
+
+/// Any thread. What reading threw is thrown to everybody who asks.
+class LazyWords : public Dictionary {
+ public:
+  /// 0 when the column cannot be read.
+  std::uint64_t size() const noexcept final;
+  std::string_view operator[](std::uint64_t i) const final;
+  /// One for each row; 0 where the text is missing.
+  std::span<const std::uint32_t> codes() const;
+
+ protected:
+  /// Adds the code of every row, and all words. Throws corrupt, io.
+  virtual void read_all(WordTable& words, std::vector<std::uint32_t>& codes) const = 0;
+
+ private:
+  void load() const;
+
+  mutable std::once_flag once_;
+  mutable std::exception_ptr error_;
+  mutable WordTable words_;
+  mutable std::vector<std::uint32_t> codes_;
+};
+
+/// Decodes a part of a block of such a column.
+void read_codes(const Store& store, const Entry& entry, const LazyWords& words, const Part& part,
+                const Target& out);
+
+/// The meaning of a column of such texts, of value type u32.
+Meaning meaning_of_text(std::shared_ptr<const LazyWords> words);
+
+}  // namespace dapple::detail
