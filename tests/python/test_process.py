@@ -54,6 +54,36 @@ def test_a_guarded_file_that_is_cut_raises_beside_faulthandler(tmp_path, first):
     assert done.stdout.split() == ["caught", "True", "changed"]
 
 
+TWO_READERS = """
+    import faulthandler, os, threading, numpy as np
+    import pydapple as dp
+    dp.write("a.dbdf", np.random.default_rng(0).random((2000, 2000)), sync=False, overwrite=True)
+    faulthandler.enable()
+    m = dp.open("a.dbdf", guard=True)
+    reading, caught = threading.Barrier(3), []
+    def read():
+        out = np.empty(m.shape)
+        m.read(out=out)
+        reading.wait()
+        try:
+            while True: m.read(out=out, threads=2)
+        except OSError as error:
+            caught.append(isinstance(error, dp.Error))
+    both = [threading.Thread(target=read) for _ in range(2)]
+    for thread in both: thread.start()
+    reading.wait()
+    os.truncate("a.dbdf", 8192)
+    for thread in both: thread.join()
+    print(*caught)
+"""
+
+
+def test_two_readers_of_a_guarded_file_that_is_cut_both_raise(tmp_path):
+    done = run(TWO_READERS, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "True"]
+
+
 CTRL_C = """
     import os, signal, threading, time
     import numpy as np, scipy.sparse, pydapple as dp
