@@ -155,3 +155,34 @@ def test_errors_travel_between_processes(tmp_path):
         assert type(other) is type(error) and str(other) == str(error)
         assert (other.code, other.file, other.offset) == (error.code, error.file, error.offset)
     assert len(made) >= 3
+
+
+def test_matrices_are_put_together_and_rows_appended(make, tmp_path):
+    a, b = cells((30, 7), "i4"), cells((12, 7), "f8", seed=2)
+    m, n = make(a, tile=(8, 4)), make(b)
+    dp.concat([m, n.path], tmp_path / "rows.dbdf")
+    assert np.array_equal(dp.open(tmp_path / "rows.dbdf")[:], np.concatenate([a, b]))
+    dp.concat([m, m], tmp_path / "cols.npy", axis=1)
+    assert np.array_equal(np.load(tmp_path / "cols.npy"), np.concatenate([a, a], axis=1))
+    dp.append(m.path, cells((5, 7), "i4", seed=3))
+    dp.append(m.path, a)
+    wanted = np.concatenate([a, cells((5, 7), "i4", seed=3), a])
+    assert np.array_equal(dp.open(m.path)[:], wanted) and np.array_equal(m[:], a)
+    for wrong in (lambda: dp.concat([m, n], tmp_path / "x.dbdf", axis=1), lambda: dp.concat([], "x"),
+                  lambda: dp.concat([m], "x", axis=2), lambda: dp.append(m.path, b[:, :3])):  # fmt: skip
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(FileNotFoundError):
+        dp.append(tmp_path / "none.dbdf", a)
+
+
+def test_frames_are_put_together_with_their_dictionaries(tmp_path):
+    first = {"w": np.array(list("abc"), object), "n": np.arange(3)}
+    path = tmp_path / "f.dbdf"
+    dp.write(path, first, sync=False)
+    for words in ("cd", "a"):
+        dp.append(path, {"w": np.array(list(words), object), "n": np.arange(len(words))}, sync=False)
+    f = dp.open(path)
+    assert f["w"].tolist() == list("abccda") and f["n"].tolist() == [0, 1, 2, 0, 1, 0]
+    dp.concat([f, f], tmp_path / "g.dbdf")
+    assert dp.open(tmp_path / "g.dbdf")["w"].tolist() == list("abccda") * 2

@@ -38,6 +38,7 @@ from .files import (
     verify,
 )
 from .frame import Frame
+from .join import append, concat
 from .matrix import Hits, Matrix, SparseView, Stats, Strip
 from .meanings import Meaning
 from .write import FrameWriter, MatrixWriter, frame_writer, write, writer
@@ -71,6 +72,8 @@ __all__ = [
     "UnsupportedError",
     "VerifyReport",
     "WriteSummary",
+    "append",
+    "concat",
     "convert",
     "formats",
     "frame_writer",

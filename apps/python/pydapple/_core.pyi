@@ -176,6 +176,11 @@ def convert(
     threads: int, write: WriteOptions, drop_labels: bool, deflate: bool,
     stored_numbers: bool, progress: Any,
 ) -> Summary: ...  # fmt: skip
+def concat(parts: list[Any], axis: int, /) -> Matrix | Frame: ...
+def append(
+    path: str | os.PathLike[str], rows: Object, absent_zero: bool, threads: int,
+    write: WriteOptions, progress: Any,
+) -> Summary: ...  # fmt: skip
 def verify(
     path: str | os.PathLike[str], payload: bool, options: OpenOptions, progress: Any
 ) -> tuple[list[Any], int]: ...

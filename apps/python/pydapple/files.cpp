@@ -12,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "core.h"
+#include "dapple/concat.h"
 #include "interruptible.h"
 #include "numpy_api.h"
 #include "progress.h"
@@ -23,6 +24,13 @@ namespace {
 namespace fs = std::filesystem;
 using Bounds = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
 
+nb::object to_handle(std::variant<dapple::Matrix, dapple::Frame>&& opened) {
+  if (auto* matrix = std::get_if<dapple::Matrix>(&opened)) {
+    return nb::cast(MatrixHandle(std::move(*matrix)));
+  }
+  return nb::cast(FrameHandle(std::move(std::get<dapple::Frame>(opened))));
+}
+
 nb::object open_file(const fs::path& path, const dapple::OpenOptions& options) {
   // Text and compressed files are read whole; of any other only headers or an index.
   std::error_code failed;
@@ -31,10 +39,39 @@ nb::object open_file(const fs::path& path, const dapple::OpenOptions& options) {
                         ending == ".tsv" || ending == ".txt") &&
                        fs::file_size(path, failed) >= kLongWork && !failed;
   auto opened = interruptible(is_long, [path, options] { return dapple::open(path, options); });
-  if (auto* matrix = std::get_if<dapple::Matrix>(&opened)) {
-    return nb::cast(MatrixHandle(std::move(*matrix)));
+  return to_handle(std::move(opened));
+}
+
+std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle) {
+  if (const auto* const matrix = dynamic_cast<const MatrixHandle*>(&handle)) {
+    return matrix->matrix();
   }
-  return nb::cast(FrameHandle(std::move(std::get<dapple::Frame>(opened))));
+  return static_cast<const FrameHandle&>(handle).frame();
+}
+
+nb::object concat_objects(nb::list parts, int axis) {
+  std::vector<std::variant<dapple::Matrix, dapple::Frame>> objects;
+  for (nb::handle part : parts) objects.push_back(variant_of(nb::cast<const Handle&>(part)));
+  return to_handle([&] {
+    nb::gil_scoped_release release;
+    return dapple::concat(objects, axis == 0 ? dapple::Axis::rows : dapple::Axis::columns);
+  }());
+}
+
+nb::object append_rows(const fs::path& path, const Handle& rows, bool absent_zero, unsigned threads,
+                       const dapple::WriteOptions& write, nb::object progress) {
+  dapple::ConvertOptions options;
+  options.absent = absent_zero ? dapple::Absent::zero : dapple::Absent::error;
+  options.threads = threads;
+  options.write = write;
+  const Progress report(std::move(progress));
+  options.progress = as_callback(report);
+  const std::variant<dapple::Matrix, dapple::Frame> in = variant_of(rows);
+  const auto summary = [&] {
+    nb::gil_scoped_release release;
+    return dapple::append(path, in, options);
+  }();
+  return to_tuple(summary);
 }
 
 nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
@@ -57,11 +94,7 @@ nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
   options.idv.deflate = deflate;
   const Progress report(std::move(progress));
   options.progress = as_callback(report);
-  const auto object = handle.share();
-  const auto* const matrix = dynamic_cast<const MatrixHandle*>(&handle);
-  const std::variant<dapple::Matrix, dapple::Frame> in =
-      matrix != nullptr ? std::variant<dapple::Matrix, dapple::Frame>(matrix->matrix())
-                        : static_cast<const FrameHandle&>(handle).frame();
+  const std::variant<dapple::Matrix, dapple::Frame> in = variant_of(handle);
   const auto summary = [&] {
     nb::gil_scoped_release release;
     return dapple::convert(in, part, out, options);
@@ -134,6 +167,9 @@ void bind_files(nb::module_& m) {
   m.def("index", &write_index, nb::arg("path"), nb::arg("options"), nb::arg("statistics"),
         nb::arg("threads"), nb::arg("progress").none());
   m.def("formats", &format_list);
+  m.def("concat", &concat_objects);
+  m.def("append", &append_rows, nb::arg("path"), nb::arg("rows"), nb::arg("absent_zero"),
+        nb::arg("threads"), nb::arg("write"), nb::arg("progress").none());
 }
 
 }  // namespace pydapple

@@ -1,0 +1,86 @@
+"""Several objects put together, and rows appended."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from . import _core
+from .errors import InvalidArgumentError
+from .files import Path, Progress, WriteSummary, convert, opened_as, reporting
+from .frame import Frame
+from .matrix import Absent, Matrix, is_zero
+from .write import write
+
+
+def concat(
+    sources: Sequence[Path | Matrix | Frame],
+    dst: Path,
+    *,
+    axis: int = 0,
+    open_with: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> WriteSummary:
+    """Write several matrices, or several frames, as one, in the order given.
+
+    Memory is bounded. Frames put together by rows need the same labels in the same order; their
+    dictionaries are merged. Where dtypes differ the result has one that holds both.
+
+    Args:
+        sources: paths, or open matrices or frames; formats may differ.
+        dst: the file to make.
+        axis: 0 puts rows below rows, 1 columns beside columns.
+        open_with: options of `open` for paths among the sources.
+        options: as of `convert`.
+
+    Raises:
+        InvalidArgumentError: shapes, labels or meanings do not fit each other.
+    """
+    if axis not in (0, 1):
+        raise InvalidArgumentError(f"axis is 0 or 1, not {axis!r}")
+    with ExitStack() as files:
+        parts = [files.enter_context(opened_as(one, open_with)) for one in sources]
+        handle = _core.concat(parts, axis)
+        whole = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
+        with whole:
+            return convert(whole, dst, **options)
+
+
+def append(
+    path: Path,
+    rows: Any,
+    *,
+    absent: Absent = "error",
+    sync: bool = True,
+    threads: int = 0,
+    progress: Progress = None,
+    open_with: Mapping[str, Any] | None = None,
+) -> WriteSummary:
+    """Put rows below those of a DAPHNE binary file.
+
+    A new file takes its place, whole or not at all; whoever has the old one open goes on reading
+    that. Old blocks are not decoded: their bytes are shared or copied by the system.
+
+    Args:
+        path: the file, of a matrix or a frame.
+        rows: a path, an open matrix or frame, or what `write` takes, with the same columns.
+        absent: whether cells that no block covers are an error, or zero.
+        sync: wait until the file is on storage.
+        threads: 0: one for each processor.
+        progress: as of `convert`.
+        open_with: options of `open` where `rows` is a path.
+    """
+    with ExitStack() as files:
+        if not isinstance(rows, (str, bytes, os.PathLike, Matrix, Frame)):
+            folder = files.enter_context(tempfile.TemporaryDirectory())
+            file = os.path.join(folder, "rows.dbdf")
+            write(file, rows, sync=False, threads=threads)
+            rows = file
+        opened = files.enter_context(opened_as(rows, open_with))
+        report = files.enter_context(reporting(progress, "append"))
+        options = _core.WriteOptions(sync=sync, overwrite=True)
+        made = _core.append(os.fsdecode(path), opened, is_zero(absent), threads, options, report)
+    return WriteSummary(*made)
