@@ -1,4 +1,4 @@
-// Memory for many values that are about to be written.
+// An uninitialised array for results.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,7 @@ namespace dapple {
 
 namespace detail {
 
-/// Memory that is not initialised, aligned to a cache line, in huge pages when it is large. Throws
-/// bad_alloc.
+/// Uninitialised memory, aligned to a cache line, in huge pages when it is large. Throws bad_alloc.
 void* allocate_array(std::size_t bytes);
 struct FreeArray {
   void operator()(void* p) const noexcept;
@@ -22,8 +21,8 @@ struct FreeArray {
 
 }  // namespace detail
 
-/// Contiguous values as in a std::vector, but not initialised. The first touch of fresh memory
-/// costs more than decoding into it, so pages are touched only once, and large arrays ask for huge
+/// Contiguous values like a std::vector, but uninitialised: the first touch of fresh memory costs
+/// more than decoding into it, so pages should be touched only once. Large arrays ask for huge
 /// pages.
 template <class T>
 requires std::is_trivially_copyable_v<T>
@@ -32,7 +31,7 @@ class Array {
   using value_type = T;
 
   Array() = default;
-  /// `n` values that are not initialised. Throws bad_alloc.
+  /// `n` uninitialised values. Throws bad_alloc.
   explicit Array(std::size_t n) { reset(n); }
   Array(const Array& other) : Array(other.size_) { std::copy_n(other.data(), size_, data()); }
   Array(Array&& other) noexcept { swap(other); }
@@ -42,8 +41,8 @@ class Array {
   }
   ~Array() = default;
 
-  /// Resizes to `n` values that are not initialised, in the memory it has when that is enough.
-  /// Throws bad_alloc.
+  /// Resizes to `n` uninitialised values; reuses its memory if that is large enough. Throws
+  /// bad_alloc.
   void reset(std::size_t n) {
     if (n > capacity_) {
       if (n > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_alloc();
@@ -63,7 +62,7 @@ class Array {
   }
 
   std::size_t size() const noexcept { return size_; }
-  /// Values that `reset` can make without new memory.
+  /// The largest size that `reset` can give without allocating.
   std::size_t capacity() const noexcept { return capacity_; }
   bool empty() const noexcept { return size_ == 0; }
   T* data() noexcept { return data_.get(); }

@@ -46,43 +46,42 @@ struct BlockInfo {
   friend constexpr bool operator==(const BlockInfo&, const BlockInfo&) = default;
 };
 
-/// Two words, no reference count: valid while any copy of its Matrix or Frame lives. Any thread.
+/// A handle of two words without a reference count: valid while any copy of its Matrix or Frame
+/// lives. Any thread.
 class Block {
  public:
-  /// What the index says of it. Throws corrupt when the file was changed since the block was
-  /// fetched, io when it shrank.
+  /// What the index says about the block. Throws corrupt when the file was changed since the block
+  /// was fetched, io when it was truncated.
   BlockInfo info() const;
 
-  /// The block's bytes after its header: values, or the sparse entries. Throws as `info`.
+  /// The block's bytes after its header: values, or the sparse entries. Throws what `info` throws.
   std::span<const std::byte> payload() const;
 
-  /// The cells as T, whatever the block's kind and stored type: a view where it is dense of exactly
-  /// T, otherwise a decoded copy that the tile owns. Errors as `decode`; type_mismatch also when a
-  /// copy is needed and forbidden. O(1) for a view, O(cells + bytes) for a copy.
+  /// The cells as T, whatever the block's kind and stored type: a view if it is dense and stored as
+  /// T, otherwise a decoded copy that the tile owns. Throws what `decode` throws, and type_mismatch
+  /// when a copy is needed but forbidden. O(1) for a view, O(cells + bytes) for a copy.
   template <Value T>
   Tile<T> cells(Copy copy = Copy::allowed) const {
     return {detail::fetch_cells(store_, number_, value_type_of<T>(), copy), copy};
   }
 
-  /// The stored values in place: of a dense block whose stored type is exactly T, in a format that
-  /// can be viewed in place. Anything else throws type_mismatch: use `cells<T>()`, which reads any
-  /// block as T. O(1).
+  /// The stored values of a dense block, in place. Throws type_mismatch unless they are stored as
+  /// exactly T in a format that permits views; `cells<T>()` reads any block as T. O(1).
   template <Value T>
   DenseView<T> dense_view() const {
     const DenseBytes d = dense_bytes(value_type_of<T>());
     return {d.data, d.rows, d.cols, d.row_bytes};
   }
 
-  /// The stored entries in place: of a CSR block whose stored type is exactly T. Anything else
-  /// throws type_mismatch: use `to_csr<T>()`, which reads any block as T. O(1).
+  /// The stored entries of a CSR block, in place. Throws type_mismatch unless they are stored as
+  /// exactly T; `rows<T>()` and `to_csr<T>()` read any block as T. O(1).
   template <Value T>
   CsrView<T> csr_view() const {
     const SparseBytes s = sparse_bytes(BlockKind::csr, value_type_of<T>());
     return {s.data, s.size, s.rows, s.cols, s.nnz};
   }
 
-  /// The stored entries in place: of a COO block whose stored type is exactly T. Anything else
-  /// throws type_mismatch: use `to_csr<T>()`, which reads any block as T. O(1).
+  /// The same for a COO block.
   template <Value T>
   CooView<T> coo_view() const {
     const SparseBytes s = sparse_bytes(BlockKind::coo, value_type_of<T>());
@@ -90,21 +89,21 @@ class Block {
   }
 
   /// The rows of the block as values of T, whatever it is stored as; include "dapple/rows.h".
-  /// Throws as `decode`.
+  /// Throws what `decode` throws.
   template <Value T>
   RowRange<T, std::uint32_t> rows() const;
 
-  /// Copies all cells to `out`, row after row, `row_stride` values apart (0: no gap), whatever
+  /// Copies all cells to `out`, row by row, rows `row_stride` values apart (0: no gap), whatever
   /// the block's kind and stored type. Throws type_mismatch when a value does not fit T exactly
-  /// (rule R6), corrupt (R5), invalid_argument when `out` is too small. O(cells + bytes).
+  /// (R6), corrupt (R5), invalid_argument when `out` is too small. O(cells + bytes).
   template <Value T>
   void decode(std::span<T> out, std::size_t row_stride = 0) const {
     decode_to(out.data(), out.size(), row_stride, value_type_of<T>());
   }
 
-  /// The stored entries as three arrays, sorted, explicit zeros included; of a dense block the
-  /// cells that are not positive zero. Formats whose sparse blocks have no view may leave zeros
-  /// out. The second form uses the memory that `out` has. Errors as `decode`. O(bytes).
+  /// The stored entries as three arrays, sorted by row and column; of a dense block, the cells that
+  /// are not positive zero. Explicit zeros are kept, except in formats that do not permit views.
+  /// The second form reuses the memory of `out`. Throws what `decode` throws. O(bytes).
   template <Value T>
   Csr<T, std::uint32_t> to_csr() const {
     Csr<T, std::uint32_t> out;

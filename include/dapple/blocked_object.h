@@ -1,12 +1,12 @@
-// What a Matrix and a Frame have in common: an object made of positioned blocks.
+// What Matrix and Frame have in common: an object made of positioned blocks.
 //
-// Caveats. The file is mapped, not read: it must not be truncated or changed in place while it is
-// open. Truncation ends the process with SIGBUS, unless the file was opened with
-// OpenOptions::guard. Writers therefore create a new file and rename it over the old one, as dapple
-// does; readers that have the old one open keep it.
+// Caveats. The file is mapped: it must not be truncated or changed in place while it is open.
+// Touching truncated parts ends the process with SIGBUS, unless the file was opened with
+// OpenOptions::guard. To replace a file, create a new one and rename it, as dapple's writers do;
+// readers keep the one they opened.
 //
-// Blocks, views and tiles are borrowed: they are valid while any copy of the Matrix or Frame lives.
-// Taking one from a temporary object does not compile.
+// Blocks, views and tiles are borrowed: they are valid while any copy of their Matrix or Frame
+// lives. Taking one from a temporary object does not compile.
 #pragma once
 
 #include <cstddef>
@@ -31,40 +31,40 @@ namespace dapple {
 enum class IndexOrigin : std::uint8_t { embedded, sidecar, scanned };
 std::string_view name(IndexOrigin origin) noexcept;
 
-/// Blocks by kind, and what they store.
+/// The number of blocks, in all and by kind.
 struct BlockCounts {
   std::uint64_t total = 0, empty = 0, dense = 0, csr = 0, coo = 0;
   std::uint64_t stored = 0;  // values stored over all blocks
 };
 
-/// What to do with cells that no block covers (rule R7). They are NaN only where cells are copied
-/// to dense memory of floats; elsewhere that is unsupported, and for integers type_mismatch.
+/// What to do with cells that no block covers (R7). `nan` is for reads into dense arrays of floats:
+/// with integers it throws type_mismatch, in any other operation unsupported.
 enum class Absent : std::uint8_t { error, zero, nan };
 
 struct ReadOptions {
   Absent absent = Absent::error;
-  unsigned threads = 1;  // blocks decoded at once; 0: one per processor
+  unsigned threads = 1;  // that decode blocks; 0: one per processor
 };
 
-/// A column of a file that holds no numbers, or a varying number of them: text, vectors of varying
-/// length. It is not part of rows() x cols(), and conversions to numbers refuse it or leave it out.
+/// A column that can only be shown: text of a foreign format, or vectors of varying length. It is
+/// not counted in cols(), and conversions refuse it or leave it out.
 struct TextColumn {
   std::string label;
   std::string type;          // as its format calls it, for example "Vector<Text>"
-  std::uint64_t before = 0;  // the object's column that it precedes
-  bool readable = true;      // false: not even as text
+  std::uint64_t before = 0;  // the column that it precedes
+  bool readable = true;      // false: `read_text` cannot show it either
 };
 
-/// What a file says besides its cells, for people: "version", "metadata".
+/// Something that a file says about itself, for people: "version", "metadata".
 struct Detail {
   std::string title;
   std::string text;
 };
 
-/// Takes one cell of a text column; `text` is valid during the call.
+/// Receives one cell of a text column; `text` is valid during the call.
 using TakeText = std::function<void(std::uint64_t row, std::string_view text)>;
 
-/// All blocks in file order, as a range of BlockInfo. Borrowed from its object.
+/// The blocks of an object in file order, as a forward range of BlockInfo.
 class BlockRange {
  public:
   class iterator {
@@ -96,13 +96,13 @@ class BlockRange {
   };
 
   std::uint64_t size() const noexcept { return size_; }
-  /// Throws corrupt when the index is damaged. O(1), but for the first call: O(n).
+  /// Throws corrupt when the index is damaged. The first call is O(n), later ones are O(1).
   iterator begin() const;
   iterator end() const noexcept { return {store_, size_}; }
 
-  /// Copies the blocks from `first` on in file order. Throws out_of_range when there are not as
-  /// many; corrupt and, guarded, io as an iterator. With the guard, one system call for all of
-  /// them.
+  /// Copies out.size() blocks, starting with number `first`. Throws out_of_range when there are
+  /// fewer, corrupt, io. With OpenOptions::guard this makes one system call, an iterator one per
+  /// block.
   void copy(std::uint64_t first, std::span<BlockInfo> out) const;
 
  private:
@@ -113,23 +113,23 @@ class BlockRange {
   std::uint64_t size_;
 };
 
-/// Cheap to copy: copies share one immutable map. All functions may be called from any number of
-/// threads at once, without locks.
+/// Cheap to copy: copies share one immutable map. Any number of threads may call any function at
+/// the same time.
 class BlockedObject {
  public:
   std::uint64_t rows() const noexcept;
   std::uint64_t cols() const noexcept;
-  /// Of a matrix the same for all columns. Throws out_of_range.
+  /// The same for all columns of a matrix. Throws out_of_range.
   ValueType column_type(std::uint64_t col) const;
 
-  /// "dbdf", or the foreign format that the file is in.
+  /// The file's format, for example "dbdf".
   std::string_view format() const noexcept;
-  /// A note that the user should see, or "".
+  /// Something about the file that the user should be told, or "".
   const std::string& note() const noexcept;
-  /// The objects in the file, in the words of its format ("[3][4]f32"), at most the first 1000;
-  /// none in formats that hold just one.
+  /// The objects in a file that may hold several, as its format writes their types ("[3][4]f32"),
+  /// at most the first 1000. Empty for formats that hold just one.
   const std::vector<std::string>& contents() const noexcept;
-  /// Length of the file in bytes.
+  /// The size of the file.
   std::uint64_t bytes() const noexcept;
   IndexOrigin index_origin() const noexcept;
   BlockCounts counts() const;
@@ -138,12 +138,12 @@ class BlockedObject {
   BlockRange blocks() const& noexcept;
   BlockRange blocks() const&& = delete;
 
-  /// The tiling, when the blocks form a regular one.
+  /// The tiling, if the blocks form a regular one.
   std::optional<Grid> grid() const noexcept;
 
-  /// The tiles of a regular tiling as cells of type T, whatever they are stored as: made once and
-  /// used in a loop, this is the fast way to them (tiles.h). Throws invalid_argument without a
-  /// regular tiling, io. O(1), but maps the file.
+  /// The tiles of a regular tiling as cells of type T, whatever they are stored as. Make it once
+  /// and use it in a loop: this is the fastest way to read tiles (tiles.h). Throws
+  /// invalid_argument without a regular tiling, io. O(1), after mapping the file.
   template <Value T>
   Tiles<T> tiles(Copy copy = Copy::allowed) const& {
     return {tile_table(), *grid(), copy};
@@ -151,42 +151,42 @@ class BlockedObject {
   template <Value T>
   Tiles<T> tiles(Copy copy = Copy::allowed) const&& = delete;
 
-  /// The block stored at exactly this position. Throws absent; corrupt when the index does not
-  /// agree with the block's header (rule 2.6). Regular tilings O(1), any other O(log n).
+  /// The block whose first cell is at `pos`. Throws absent if there is none; corrupt when the index
+  /// does not agree with the block's header. O(1) in regular tilings, otherwise O(log n).
   Block block(BlockPos pos) const&;
   Block block(BlockPos pos) const&& = delete;
-  /// The same, but nothing where none is stored at that position. Throws corrupt.
+  /// The same, but returns nothing if there is none. Throws corrupt.
   std::optional<Block> find_block(BlockPos pos) const&;
   std::optional<Block> find_block(BlockPos pos) const&& = delete;
 
-  /// The block that covers a cell; nothing where no block does. Throws out_of_range for a cell
-  /// outside the object, corrupt. Regular tilings O(1), any other O(log n).
+  /// The block that covers a cell, or nothing. Throws out_of_range for a cell outside the object,
+  /// corrupt. O(1) in regular tilings, otherwise O(log n).
   std::optional<Block> find_cover(std::uint64_t row, std::uint64_t col) const&;
   std::optional<Block> find_cover(std::uint64_t row, std::uint64_t col) const&& = delete;
 
-  /// Tile (i, j) of the grid. Throws invalid_argument without a regular tiling, out_of_range,
-  /// corrupt as `block`. O(1).
+  /// The block that is tile (i, j) of the grid. Throws invalid_argument without a regular tiling,
+  /// out_of_range, corrupt. O(1).
   Block tile(std::uint64_t i, std::uint64_t j) const&;
   Block tile(std::uint64_t i, std::uint64_t j) const&& = delete;
 
-  /// Columns that can only be shown, in the order of the file. Most formats have none.
+  /// Columns that can only be shown, in file order. Most formats have none.
   std::span<const TextColumn> text_columns() const noexcept;
   /// Calls `take` for each of these rows of text column `k`, in order. Throws out_of_range,
-  /// corrupt; unsupported when it is not readable.
+  /// corrupt; unsupported when the column is not readable.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
 
-  /// What the file says besides rows, columns and cells; most say nothing. Throws corrupt.
+  /// What the file says about itself; most formats have nothing. Throws corrupt.
   std::vector<Detail> details() const;
 
-  /// Throws io when the file was opened with OpenOptions::guard and has been cut or changed since:
-  /// what views gave may be wrong. Does nothing without the guard. One system call.
+  /// Throws io when a file opened with OpenOptions::guard has been truncated or changed since:
+  /// values that views returned may be wrong. Does nothing without the guard. One system call.
   void require_intact() const;
 
-  /// Asks the system to fetch the blocks of a region from storage now; returns at once. Throws
+  /// Asks the system to load the blocks of a region from storage, and returns at once. Throws
   /// out_of_range, corrupt. O(blocks that the region touches).
   void prefetch(const Region& region) const;
 
-  /// For the library's own parts and its bindings.
+  /// For the library itself and its bindings.
   const detail::Store& store() const noexcept { return *store_; }
   std::shared_ptr<const detail::Store> share() const noexcept { return store_; }
 

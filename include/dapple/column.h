@@ -1,9 +1,9 @@
 // What the columns of a frame mean: numbers, or numbers that stand for words, times or truth
 // values.
 //
-// A frame stores numbers only. A column whose cells are not numbers stores codes or ticks, and its
-// Meaning says how to read them. Programs that know nothing of meanings still see a sound numeric
-// frame. lib/dbdf/FORMAT.md, "Columns", gives the bytes.
+// A frame stores only numbers. A column of anything else stores codes or ticks, and its Meaning
+// says how to read them. Programs that ignore meanings still see a sound numeric frame. The bytes
+// are described in lib/dbdf/FORMAT.md, "Columns".
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ enum class MeaningKind : std::uint8_t {
   boolean,    // 0 false, 1 true
   timestamp,  // ticks of `unit` since 1970-01-01T00:00:00, in UTC when there is a zone
   duration,   // ticks of `unit`
-  category,   // k is word k - 1 of the dictionary, 0 is missing; values repeat
-  text,       // the same, but most words appear once
+  category,   // code k is word k - 1 of the dictionary, 0 is missing; words repeat
+  text,       // the same, but most words occur once
 };
 
 /// "number", "boolean", "timestamp", "duration", "category" or "text".
@@ -43,8 +43,8 @@ class Dictionary {
  public:
   virtual ~Dictionary() = default;
   virtual std::uint64_t size() const noexcept = 0;
-  /// Word `i`, counted from 0. Throws out_of_range; corrupt when the words in the file are damaged
-  /// (found by their hash when the first one is asked for: O(bytes) once, O(1) afterwards).
+  /// Word `i`, counted from 0. Throws out_of_range; corrupt when the words in the file are damaged.
+  /// The first call compares them with their hash, O(bytes); later ones are O(1).
   virtual std::string_view operator[](std::uint64_t i) const = 0;
 };
 
@@ -52,10 +52,9 @@ class Dictionary {
 struct Meaning {
   MeaningKind kind = MeaningKind::number;
   TimeUnit unit = TimeUnit::second;  // of timestamps and durations
-  bool ordered = false;              // the order of a category's words is an order of its values
+  bool ordered = false;              // the words of the category are in a meaningful order
   std::string zone{};                // of timestamps: "" local time, "UTC", or an IANA name
-  /// The stored value of a missing cell, as its bits in the column's value type. A NaN of other
-  /// bits is a value.
+  /// The bits of the stored value that marks a missing cell. A NaN with other bits is a value.
   std::optional<std::uint64_t> missing{};
   std::shared_ptr<const Dictionary> words{};  // of categories and text
 
@@ -67,7 +66,7 @@ struct Meaning {
   }
 };
 
-/// The bits that mark a missing float: a quiet NaN with the payload 1954 that R uses for NA.
+/// The bits that mark a missing f64: a quiet NaN with the payload 1954, as R uses for NA.
 inline constexpr std::uint64_t kMissingF64 = 0x7ff80000000007a2U;
 /// The tick that marks a missing time, as in NumPy (NaT).
 inline constexpr std::uint64_t kMissingTick = 0x8000000000000000U;
@@ -96,9 +95,9 @@ constexpr bool is_missing(const Meaning& meaning, std::uint64_t bits) noexcept {
   return meaning.missing && *meaning.missing == bits;
 }
 
-/// Appends a cell as people read it: a word, `true`, an ISO 8601 time, a number; nothing for a
-/// missing cell. `bits` is the stored value, in the low bytes. Throws corrupt for a code without a
-/// word and for a damaged dictionary.
+/// Appends a cell as text: a word, `true`, an ISO 8601 time, a number; nothing for a missing cell.
+/// `bits` is the stored value, in the low bytes. Throws corrupt for a code without a word and for a
+/// damaged dictionary.
 void append_text(const Column& column, std::uint64_t bits, std::string& out);
 
 }  // namespace dapple

@@ -1,4 +1,4 @@
-// Several matrices, or several frames, put together as one.
+// Several matrices, or several frames, as one.
 //
 //   const auto year = dapple::concat(months, dapple::Axis::rows);
 //   dapple::convert(year, {}, "year.dbdf");
@@ -13,21 +13,21 @@
 
 namespace dapple {
 
-/// Along which axis objects follow each other.
+/// The axis along which objects are concatenated.
 enum class Axis : std::uint8_t { rows, columns };
 
-/// An object whose cells are those of `parts`, one after the other along `axis`. Nothing is copied
-/// or read: it shares the parts' maps, and reads, decodes and converts where they do. Its blocks
-/// are their blocks, moved; a stored block of it has no payload of its own.
+/// A virtual object that concatenates `parts` along `axis`. Nothing is copied or read: the result
+/// shares the maps of the parts and keeps them open. Its blocks are theirs at new positions: they
+/// are read and decoded as usual, but `Block::payload` is empty and views of stored values throw
+/// type_mismatch.
 ///
-/// Where value types differ the whole has one that holds both; integers with floats are f64, where
-/// reading an integer that f64 would round is type_mismatch (R6). Frames put together by
-/// rows need the same labels in the same order; their dictionaries are merged, in the order of the
-/// parts. All parts are matrices, or all are frames.
+/// Where value types differ, the result has the narrowest that holds both. If there is none, it is
+/// i64 for integers and f64 with floats; reading a value that it does not hold throws type_mismatch
+/// (R6). Frames that are concatenated by rows need the same labels in the same order; their
+/// dictionaries are merged in the order of the parts. All parts must be matrices, or all frames.
 ///
 /// Throws invalid_argument for no parts, for shapes, labels or meanings that differ, and for a mix
-/// of matrices and frames; unsupported for columns that can only be shown. O(blocks + words of the
-/// dictionaries).
+/// of matrices and frames; unsupported for text columns. O(blocks + words of the dictionaries).
 std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis);
 
 }  // namespace dapple

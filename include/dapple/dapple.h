@@ -1,28 +1,29 @@
-// dapple: open a matrix or frame of any size in microseconds, take out any rectangle of it.
+// dapple: open a matrix or frame of any size in microseconds and read any rectangle of it.
 //
-// Start with matrix.h and frame.h; this header includes everything in reading order.
+// Start with matrix.h and frame.h; this header includes all of the API. In comments and messages,
+// R1 to R8 are the rules of the file format, listed in lib/dbdf/FORMAT.md.
 #pragma once
 
-#include "dapple/array.h"           // memory for many values
+#include "dapple/array.h"           // uninitialised memory for results
 #include "dapple/block.h"           // one stored rectangle
-#include "dapple/blocked_object.h"  // what matrices and frames share
-#include "dapple/column.h"          // what a frame's columns mean
+#include "dapple/blocked_object.h"  // what matrices and frames have in common
+#include "dapple/column.h"          // labels, types and meanings of a frame's columns
 #include "dapple/concat.h"          // several objects as one
-#include "dapple/convert.h"         // other formats
-#include "dapple/error.h"           // what goes wrong
+#include "dapple/convert.h"         // converting between formats, appending rows
+#include "dapple/error.h"           // the exception that everything throws
 #include "dapple/frame.h"           // reading frames
-#include "dapple/gather.h"          // rows and cells at random
-#include "dapple/items.h"           // everything in a file, padding included
+#include "dapple/gather.h"          // lists of rows and cells in any order
+#include "dapple/items.h"           // everything in a file, including padding and indexes
 #include "dapple/matrix.h"          // reading matrices
-#include "dapple/open.h"            // any file
-#include "dapple/product.h"         // times vectors
-#include "dapple/region.h"          // where cells are
-#include "dapple/rows.h"            // rows, whatever they are stored as
+#include "dapple/open.h"            // opening files of any format
+#include "dapple/product.h"         // matrix-vector and matrix-matrix products
+#include "dapple/region.h"          // ranges, rectangles, positions
+#include "dapple/rows.h"            // streaming rows of any block kind
 #include "dapple/sidecar.h"         // an index beside a file
-#include "dapple/stats.h"           // minimum, mean, variance
-#include "dapple/tiles.h"           // its cells as the caller's type
-#include "dapple/value_type.h"      // what a cell can be
-#include "dapple/verify.h"          // trust, and repair
+#include "dapple/stats.h"           // minimum, maximum, mean, variance
+#include "dapple/tiles.h"           // tiles as the caller's type, for hot loops
+#include "dapple/value_type.h"      // the types of cells
+#include "dapple/verify.h"          // checking and repairing files
 #include "dapple/view.h"            // stored values, in place
-#include "dapple/where.h"           // cells that meet a condition
-#include "dapple/writer.h"          // writing both
+#include "dapple/where.h"           // finding cells that meet a condition
+#include "dapple/writer.h"          // writing matrices and frames

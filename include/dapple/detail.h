@@ -1,4 +1,4 @@
-// Implementation details that the other public headers share; nothing here is for users.
+// Implementation details that public headers share; not part of the API.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ T load(const std::byte* p) noexcept {
   return value;
 }
 
-/// Random-access iterator over what a small view gives by index. It holds the view itself, so it
-/// outlives the view object that it was taken from.
+/// Random-access iterator over the elements of a small view. It holds a copy of the view, and so
+/// may outlive the original.
 template <class View>
 class IndexIterator {
  public:
@@ -73,30 +73,30 @@ class IndexIterator {
   difference_type i_ = 0;
 };
 
-/// What fetching a tile needs that was fetched before and lies where its number says.
+/// The fast path to tiles that were fetched before and are at regular distances in the file.
 struct TileTable {
   const Store* store = nullptr;
-  /// One per tile: the code of its value type once it was compared and found to be a dense tile of
-  /// the grid's full shape at `values + number * step`, another value as long as it was not.
+  /// One per tile: the code of its value type, once it was found to be a dense tile of the grid's
+  /// full shape at `values + number * step`; until then another value.
   const std::atomic<std::uint8_t>* tags = nullptr;
   const std::byte* values = nullptr;
   std::uint64_t step = 0;
-  std::uint64_t rows = 0, cols = 0;  // of the grid; no rows where every fetch takes the long way
+  std::uint64_t rows = 0, cols = 0;  // of the grid; rows is 0 when there is no fast path
   TileShape tile;
 };
 
-/// Cells of one block: borrowed, or in memory that whoever takes them frees.
+/// The cells of a block: borrowed, or in `owned` memory that the caller frees.
 struct FetchedCells {
   const std::byte* data = nullptr;
   std::uint64_t rows = 0, cols = 0;
   std::size_t row_bytes = 0;
   void* owned = nullptr;
 };
-// These take no reference to the caller's accessor, which so stays in registers.
+// These take no reference to the caller's accessor, so that it can stay in registers.
 [[gnu::cold]] FetchedCells fetch_tile(const Store* store, std::uint64_t i, std::uint64_t j,
                                       ValueType type, Copy copy);
 FetchedCells fetch_cells(const Store* store, std::uint64_t number, ValueType type, Copy copy);
-/// The same as one array, for cells of `size` bytes. Throws type_mismatch when that is forbidden.
+/// A contiguous copy, for values of `size` bytes. Throws type_mismatch when copies are forbidden.
 FetchedCells copy_cells(const FetchedCells& cells, std::size_t size, Copy copy);
 void free_cells(void* owned) noexcept;
 

@@ -1,4 +1,4 @@
-// The one exception type that leaves the library, and the closed list of what can go wrong.
+// The only exception type of the library (beside std::bad_alloc), and the list of its codes.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,18 @@ namespace dapple {
 
 enum class Errc {
   io,                // the operating system refused; the message carries its reason
-  not_recognised,    // the bytes are of no format that dapple knows
-  unsupported,       // a known format, but a part of it that dapple does not read or write
+  not_recognised,    // the file is in no format that dapple knows
+  unsupported,       // a known format, but a feature of it that dapple does not read or write
   corrupt,           // the bytes break a rule of their format
   out_of_range,      // a block, cell, column or index outside the object
   absent,            // no block covers the cell, or none is stored at the position
-  type_mismatch,     // a value, block or column does not fit the type that was asked for
-  invalid_argument,  // the call itself cannot be carried out
-  stale_index,       // a sidecar index that does not belong to the file beside it
+  type_mismatch,     // a value, block or column does not fit the requested type
+  invalid_argument,  // the arguments contradict each other or the object
+  stale_index,       // a sidecar index that belongs to another state of its file
 };
 
-/// The option that would let the same call succeed; each names the member that sets it. Callers map
-/// it to advice in their own words, since the library does not know whether its user has flags,
-/// keyword arguments or a dialog.
+/// The option that would make the failed call succeed. Callers turn it into advice in their own
+/// words: the library does not know whether its user has flags, keyword arguments or a dialog.
 enum class Remedy : std::uint8_t {
   none,
   name_format,     // OpenOptions::format
@@ -39,18 +38,18 @@ enum class Remedy : std::uint8_t {
   other_columns,   // IdvOptions::drop_unsupported, or ::columns
 };
 
-/// The code's name as printed in messages and in JSON, for example "not_recognised".
+/// The enumerator as text, for example "not_recognised".
 std::string_view name(Errc code) noexcept;
 
-/// What every failing call throws. A plain value: copyable, no reference to the file.
+/// What every failing call throws. A plain value that does not keep the file open.
 ///
-/// `what()` is the whole line without a program name: "FILE: corrupt at byte N: DETAIL" for broken
-/// files, "FILE: at byte N: DETAIL" where a byte is to blame for anything else, otherwise
-/// "FILE: DETAIL". For example "m.dbdf: cannot open: No such file or directory".
+/// `what()` is a complete message: "FILE: corrupt at byte N: DETAIL" for damaged files,
+/// "FILE: at byte N: DETAIL" for other errors at a known byte, otherwise "FILE: DETAIL". For
+/// example "m.dbdf: cannot open: No such file or directory".
 class Error : public std::runtime_error {
  public:
-  /// `file` may be empty when no file is to blame; `offset` is the byte to blame, counted from
-  /// the start of the file; `detail` says what is wrong and what to do about it.
+  /// `file` is empty when the error is not about a file; `offset` is the offending byte of the
+  /// file; `detail` says what is wrong and what to do about it.
   Error(Errc code, std::string file, std::optional<std::uint64_t> offset, std::string detail,
         Remedy remedy = Remedy::none);
   Error(Errc code, std::string detail, Remedy remedy = Remedy::none)

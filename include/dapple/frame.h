@@ -17,8 +17,8 @@
 
 namespace dapple {
 
-/// Where `Frame::read_rows` puts one column: `value_type` values, `step` bytes apart. The memory
-/// must hold as many values as rows are read.
+/// Where `Frame::read_rows` puts one column: values of type `value_type`, `step` bytes apart, with
+/// room for one per row.
 struct ColumnBuffer {
   std::uint64_t col = 0;
   ValueType value_type = ValueType::f64;
@@ -28,22 +28,21 @@ struct ColumnBuffer {
 
 class Frame : public BlockedObject {
  public:
-  /// As `dapple::open`; throws type_mismatch when the file holds a matrix.
+  /// Like `dapple::open`; throws type_mismatch when the file holds a matrix.
   static Frame open(const std::filesystem::path& path, OpenOptions options = {});
 
-  /// Bytes of the label as stored: UTF-8 by custom, though a file may hold any bytes. Throws
-  /// out_of_range.
+  /// The label as stored. UTF-8 is customary, but a file may hold any bytes. Throws out_of_range.
   const std::string& label(std::uint64_t col) const;
   /// Label, value type and meaning of a column; valid as long as the frame. Throws out_of_range.
   const Column& column_info(std::uint64_t col) const;
 
-  /// The first column of that label. `column` throws absent, and suggests a label that is spelled
-  /// much the same. O(cols).
+  /// The first column with that label. Without one, `find_column` returns nothing and `column`
+  /// throws absent, suggesting a label of similar spelling. O(cols).
   std::optional<std::uint64_t> find_column(std::string_view label) const noexcept;
   std::uint64_t column(std::string_view label) const;
 
-  /// Copies rows of one column. The column's declared type must fit T as in `Matrix::read` (R6,
-  /// R8). Throws out_of_range, type_mismatch, absent, corrupt, invalid_argument.
+  /// Copies rows of one column. Every value must fit T exactly (R6, R8). Throws what
+  /// `Matrix::read` throws.
   template <Value T>
   void read_column(std::uint64_t col, Range rows, std::span<T> out,
                    const ReadOptions& options = {}) const {
@@ -52,12 +51,12 @@ class Frame : public BlockedObject {
   template <Value T>
   std::vector<T> read_column(std::uint64_t col, Range rows, const ReadOptions& options = {}) const;
 
-  /// Copies rows of several columns at once, each into memory of its own layout and type. Throws
-  /// what `read_column` throws.
+  /// Copies rows of several columns at once, each to its own buffer. Throws what `read_column`
+  /// throws.
   void read_rows(Range rows, std::span<const ColumnBuffer> columns,
                  const ReadOptions& options = {}) const;
 
-  /// Copies a rectangle of cells of any columns as values of one type, as `Matrix::read`.
+  /// Copies a rectangle of cells of any columns as values of one type, like `Matrix::read`.
   template <Value T>
   void read(const Region& region, std::span<T> out, std::size_t row_stride = 0,
             const ReadOptions& options = {}) const {

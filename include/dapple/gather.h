@@ -1,4 +1,4 @@
-// Lists of rows and cells at random, into buffers that the caller reuses from batch to batch:
+// Gathering lists of rows or cells into buffers that the caller reuses from batch to batch:
 //
 //   dapple::Csr<float> batch;
 //   for (const auto& rows : batches) {
@@ -6,17 +6,17 @@
 //     step(batch);
 //   }
 //
-// Lists are in any order, and may name a row or cell again; results are in the list's order. Values
-// are read as T whatever they are stored as, and must fit it exactly (R6). Where rows of CSR blocks
-// begin is remembered with the matrix, in at most 64 MiB: the first rows of a block cost a walk
-// over its row counts, further ones O(1). In files whose blocks form a regular tiling of dense and
-// CSR blocks, a row costs O(tiles that it crosses + its cells or entries), and its memory accesses
-// overlap with those of other rows. In any other file the rows of a call are read in ascending
-// order, each block decoded at most once.
+// Lists may be in any order, with repetitions; results are in the order of the list. Values are
+// read as T whatever they are stored as, and must fit it exactly (R6).
 //
-// Any number of threads may gather from one matrix. All throw out_of_range when a number in the
-// list is outside of the matrix, before anything is read; invalid_argument when the output is too
-// small or overlaps the list; and what Matrix::read throws.
+// In regular tilings of dense and CSR blocks, a row costs O(tiles that it crosses + its cells or
+// entries), and the memory accesses of several rows overlap. The first row of a CSR block costs a
+// walk over its row counts; row offsets are then kept with the matrix, in at most 64 MiB. In other
+// files the rows of a call are read in ascending order, decoding each block at most once.
+//
+// Any number of threads may gather from one matrix. All functions throw out_of_range, before
+// anything is read, when a number in the list is outside the matrix; invalid_argument when the
+// output is too small or overlaps the list; and what Matrix::read throws.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@
 namespace dapple {
 
 struct GatherOptions {
-  std::optional<Range> cols = {};  // which columns of the rows; all when not set
+  std::optional<Range> cols = {};  // which columns of the rows; unset: all
   Absent absent = Absent::error;
   unsigned threads = 1;  // 0: one per processor
 };
@@ -51,7 +51,7 @@ void gather_cells_to(const BlockedObject& object, std::span<const CellPos> cells
 
 }  // namespace detail
 
-/// Copies row rows[k] to out[k * row_stride], ... (0: no gap between rows).
+/// Copies row rows[k] to the values from out[k * row_stride] on (0: no gap between rows).
 template <Value T>
 void gather_rows(const BlockedObject& object, std::span<const std::uint64_t> rows, std::span<T> out,
                  std::size_t row_stride = 0, const GatherOptions& options = {}) {
@@ -59,8 +59,9 @@ void gather_rows(const BlockedObject& object, std::span<const std::uint64_t> row
                          options);
 }
 
-/// Makes row k of `out` the cells of row rows[k] that are not positive zero, in ascending order of
-/// columns, which count from the first one that is wanted. Uses the memory that `out` has.
+/// Replaces `out`: its row k holds the cells of row rows[k] that are not positive zero, in
+/// ascending order of columns, which count from the first of `options.cols`. Reuses the memory of
+/// `out`.
 template <Value T>
 void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows, Csr<T>& out,
                 const GatherOptions& options = {});

@@ -1,4 +1,4 @@
-// Everything that a file's body is made of, in file order: blocks of cells, padding, indexes.
+// All items of a file's body in file order: blocks of cells, padding, indexes.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ enum class ItemRole : std::uint8_t {
   no_cells,   // a block of zero area
   padding,    // auxiliary: aligns the block after it
   index,      // auxiliary: the block index
-  auxiliary,  // auxiliary, with a tag that dapple does not know
+  auxiliary,  // auxiliary: anything else
 };
 std::string_view name(ItemRole role) noexcept;
 
-/// Calls `take` for every item. The file is walked header to header, whatever index it has;
-/// formats without items of their own give their blocks. Throws corrupt (R1, R2, R4), io, and
-/// what `take` throws. O(items).
+/// Calls `take` for every item, walking the file from header to header whatever index it has. For
+/// foreign formats the items are the blocks. Throws corrupt (R1, R2, R4), io, and what `take`
+/// throws. O(items).
 void for_each_item(const BlockedObject& object,
                    const std::function<void(const BlockInfo&, ItemRole)>& take);
 

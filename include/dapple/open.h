@@ -1,4 +1,4 @@
-// Opening a file of any readable format as the object that it holds.
+// Opening a file of any readable format as a Matrix or a Frame.
 #pragma once
 
 #include <cstdint>
@@ -19,38 +19,40 @@ class Matrix;
 class Frame;
 enum class Axis : std::uint8_t;
 
-/// When the hash of a block's bytes, kept by the index, is compared with the bytes. Unless never,
-/// the file's header is compared with its hash when the file is opened, and a file whose own index
-/// is too damaged to be used is refused; one that never had an index has no hashes to check.
+/// When the bytes of a block are compared with the hash in the index. Other than with `never`, the
+/// file's header is compared with its hash at open, and a file with a damaged index is refused.
+/// Files without an index have no hashes.
 enum class Check : std::uint8_t {
-  never,        // headers only: the fastest, and what mapping alone would give
+  never,        // only block headers are checked
   first_touch,  // when a block is first fetched through this object
   always,       // at every fetch
 };
 
-/// How delimited text is understood. Ignored by other formats.
+/// How delimited text is read. Ignored by other formats.
 struct CsvOptions {
-  std::optional<bool> header{};              // first line holds labels; unset: guessed
-  std::optional<char> delimiter{};           // unset: guessed from comma, semicolon, tab
-  bool missing_as_nan = false;               // an empty field, NA or ? is NaN; otherwise an error
-  std::map<std::string, ValueType> types{};  // by label, or by column number written in decimal
-  /// What columns hold, by the same keys; otherwise it is guessed from their fields.
+  std::optional<bool> header{};     // the first line holds labels; unset: guessed
+  std::optional<char> delimiter{};  // unset: guessed from comma, semicolon, tab
+  /// Empty fields, NA, N/A and ? are plain NaN. Otherwise they are missing cells of a frame, and an
+  /// error in a matrix.
+  bool missing_as_nan = false;
+  std::map<std::string, ValueType> types{};  // by label, or by column number in decimal
+  /// What columns hold, by the same keys; otherwise guessed from their fields.
   std::map<std::string, MeaningKind> meanings{};
 };
 
-/// How a Futhark file, a list of values, is understood. Ignored by other formats.
+/// How a Futhark file, which is a list of values, is read. Ignored by other formats.
 struct FutharkOptions {
-  /// One type for each value, as the compiled program that reads the file knows them: "[][]f32",
-  /// or lists such as "[]i32, f64". Empty: the text decides, as for `futhark dataset`.
+  /// The type of each value as the Futhark program declares it, "[][]f32", or lists such as
+  /// "[]i32, f64". Empty: told from the text, as `futhark dataset` does.
   std::vector<std::string> types{};
-  std::optional<std::uint64_t> value{};  // the one to open, counted from 0
-  bool frame = false;                    // all of them: vectors of one length, each a column
-  bool first = false;  // of several, when none is chosen: the first, instead of an error
+  std::optional<std::uint64_t> value{};  // the value to open, counted from 0
+  bool frame = false;                    // open all values, vectors of one length, as columns
+  bool first = false;                    // without `value`, open the first one of several
 };
 
 /// Which columns of an ML.NET file are opened. Ignored by other formats.
 struct IdvOptions {
-  /// Names of columns of the file, or labels of single slots, in this order; none: all of them.
+  /// Names of columns, or labels of single slots, in the order wanted. Empty: all columns.
   std::vector<std::string> columns{};
   bool drop_unsupported = false;  // leave out columns that are not numbers
 };
@@ -58,35 +60,36 @@ struct IdvOptions {
 struct OpenOptions {
   std::string format{};  // one of `formats()`; empty: told from the bytes and the file's name
   Check check = Check::never;
-  /// True: when somebody cuts the file short, or changes it in place, while it is open, whatever
-  /// reads it throws io and the process lives; without it, touching what was cut off ends the
-  /// process with SIGBUS. Views cannot throw: `BlockedObject::require_intact` after their use
-  /// tells. While an object that was opened so lives, the library handles SIGBUS: signals that are
-  /// not about its files go to the handler that was there before, which is put back with the last
-  /// such object. A handler that is installed meanwhile must pass on what it does not know. A
-  /// blocked SIGBUS would end the process whatever handler there is, so each thread that opens,
-  /// fetches or reads has it unblocked, and left so; a thread that only uses views which another
-  /// one fetched calls `require_intact` first. Every fetch and read costs two system calls more.
+  /// True: when the file is truncated or changed in place while it is open, calls that read it
+  /// throw io. Without the guard, touching a truncated part ends the process with SIGBUS. Views
+  /// cannot throw: call `BlockedObject::require_intact` after using them. Every fetch and read
+  /// costs two more system calls.
+  ///
+  /// While a guarded object lives, the library handles SIGBUS. Signals that are not about its
+  /// files go to the previous handler, which is restored with the last such object; a handler
+  /// installed in between must pass on what is not its own. Because a blocked SIGBUS ends the
+  /// process whatever the handler, every thread that opens, fetches or reads gets it unblocked for
+  /// good; a thread that only uses views fetched by another calls `require_intact` first.
   bool guard = false;
-  /// False: the system reads single pages and prefetches nothing, for looks at a few cells here and
-  /// there of a file that is larger than memory. Reading much of one becomes many times slower.
+  /// False: the system loads single pages and prefetches nothing. For a few scattered cells of a
+  /// file larger than memory; reading much of it becomes many times slower.
   bool read_ahead = true;
   CsvOptions csv{};
   FutharkOptions futhark{};
   IdvOptions idv{};
 };
 
-/// Progress callback of long work, called now and then, by one thread at a time. May be empty.
+/// Progress callback, called now and then, by one thread at a time. May be empty.
 using TakeProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Opens `path`. An embedded or sidecar index makes this a few small reads, whatever the file's
-/// size; without one, the block headers are walked once (rule 2.7).
-/// Throws io, not_recognised, unsupported, corrupt (R1 to R4).
+/// Opens `path`. With an embedded or sidecar index this takes a few small reads, whatever the
+/// file's size; without one, all block headers are read once. A file that is compressed as a whole
+/// with gzip or zstd is decompressed to an unnamed temporary file first. Throws io, not_recognised,
+/// unsupported, corrupt (R1 to R4).
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options = {});
 
-/// Opens what is left to read of the descriptor `fd`, for example a pipe, which is copied to an
-/// unnamed temporary file first. Messages call the file `name`. Does not close `fd`. Throws as
-/// above.
+/// Opens what is left to read of the descriptor `fd`, for example a pipe, by copying it to an
+/// unnamed temporary file. Messages call it `name`. Does not close `fd`. Throws what `open` throws.
 std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options = {});
 
 }  // namespace dapple

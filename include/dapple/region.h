@@ -1,4 +1,4 @@
-// Half-open integer geometry of cells. Everything here is a plain value.
+// Ranges, rectangles and grids of cells, all half-open. Plain values.
 #pragma once
 
 #include <algorithm>
@@ -39,21 +39,21 @@ constexpr Region intersect(const Region& a, const Region& b) noexcept {
   return {intersect(a.rows, b.rows), intersect(a.cols, b.cols)};
 }
 
-/// A block's key exactly as stored: the cell coordinates of its first cell (FORMAT.md, rule 2.2).
+/// A block's key as the file stores it: row and column of its first cell.
 struct BlockPos {
   std::uint64_t rx = 0;
   std::uint64_t cx = 0;
   friend constexpr auto operator<=>(const BlockPos&, const BlockPos&) = default;
 };
 
-/// Extent of one tile.
+/// The size of a tile, in cells.
 struct TileShape {
   std::uint32_t rows = 0;
   std::uint32_t cols = 0;
   friend constexpr bool operator==(const TileShape&, const TileShape&) = default;
 };
 
-/// A regular partition: `rows` x `cols` tiles of shape `tile`; only the tiles of the last row and
+/// A regular tiling: `rows` x `cols` tiles of shape `tile`, where only those of the last row and
 /// the last column may be smaller. Tile (i, j) starts at cell (i * tile.rows, j * tile.cols).
 struct Grid {
   std::uint64_t rows = 0;

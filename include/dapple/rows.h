@@ -1,11 +1,11 @@
-// Rows of an object, of a region, or of one block, one after the other, whatever kinds and types
-// its blocks are stored in:
+// The rows of an object, a region or a block, in order, whatever kinds and types its blocks are
+// stored in:
 //
 //   for (const auto row : dapple::stream_rows<float>(matrix))
 //     for (const auto [col, value] : row) y[row.number()] += value * x[col];
 //
 // A row holds the cells that are not positive zero, in ascending order of columns. Rows are decoded
-// in bands of some ten thousand entries, in memory that is reused from band to band.
+// in bands of some ten thousand entries, in memory that is reused.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 
 namespace dapple {
 
-/// One row, borrowed: valid until its range goes on to the next one.
+/// One row. Borrowed: valid until its range moves to the next row.
 template <Value T, class Col = std::uint64_t>
 class RowView {
  public:
@@ -32,7 +32,7 @@ class RowView {
 
   /// Counted from the first row of the region or block.
   std::uint64_t number() const noexcept { return number_; }
-  /// Cells that are not positive zero.
+  /// The number of cells that are not positive zero.
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   /// Their columns, counted from the first one of the region or block, and their values.
@@ -72,7 +72,7 @@ class BandReader {
   BandReader& operator=(BandReader&&) noexcept;
 
   std::uint64_t rows() const noexcept;
-  /// False behind the last band.
+  /// False after the last band.
   bool next(Band& band);
 
  private:
@@ -82,8 +82,9 @@ class BandReader {
 
 }  // namespace detail
 
-/// An input range of rows, among them empty ones. It keeps the file open, but that of a block does
-/// not. One pass, one thread; going on to the next row throws what `Matrix::read` throws.
+/// An input range of all rows, including empty ones: one pass, by one thread. Moving to the next
+/// row throws what `Matrix::read` throws. The range of an object keeps its file open, that of a
+/// block does not.
 template <Value T, class Col = std::uint64_t>
 class RowRange {
  public:
@@ -108,13 +109,13 @@ class RowRange {
 
    private:
     friend class RowRange;
-    // A friend of a nested class has no access to the class around it, a member has.
+    // A member, because a friend of a nested class cannot access the enclosing class.
     bool at_end() const noexcept { return range_->number_ == range_->bands_.rows(); }
     explicit iterator(RowRange* range) noexcept : range_(range) {}
     RowRange* range_ = nullptr;
   };
 
-  /// Rows that are left. Call it once.
+  /// Starts the pass. Call it once.
   iterator begin() {
     advance_band();
     return iterator(this);
@@ -144,9 +145,9 @@ class RowRange {
   bool more_ = true;
 };
 
-/// The rows of a region as values of T, decoded with `options.threads`. Every value must fit T
-/// exactly (R6). Throws out_of_range, absent, corrupt; and while it goes on, type_mismatch,
-/// corrupt, io. Memory: some bands per thread, and COO blocks as long as the range is inside them.
+/// The rows of a region as values of T, decoded by `options.threads`. Every value must fit T
+/// exactly (R6). Throws out_of_range, absent, corrupt; iteration throws type_mismatch, corrupt, io.
+/// Memory: a few bands per thread, and each COO block while the range is inside it.
 template <Value T>
 RowRange<T> stream_rows(const BlockedObject& object, const Region& region,
                         const ReadOptions& options = {}) {
@@ -154,7 +155,7 @@ RowRange<T> stream_rows(const BlockedObject& object, const Region& region,
       detail::BandReader<std::uint64_t>(object.share(), region, value_type_of<T>(), options));
 }
 
-/// The same of all rows.
+/// The same for all rows.
 template <Value T>
 RowRange<T> stream_rows(const BlockedObject& object, const ReadOptions& options = {}) {
   return stream_rows<T>(object, {{0, object.rows()}, {0, object.cols()}}, options);

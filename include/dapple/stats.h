@@ -1,14 +1,13 @@
 // Statistics of a matrix or frame: of all cells, of each row, of each column.
 //
-// Cells are read where they are, in the type in which they are stored; nothing is decoded as a
-// whole. Files written by dapple have statistics of each block: those of the whole, of rows of
-// tiles and of columns of tiles are made of them, and no cell is read. Cells that a sparse block
-// does not store are zeros and count like any other. NaNs are counted and left out of everything
-// else; infinities are numbers like others.
+// Cells are read in place, in their stored type. Files written by dapple contain the statistics of
+// each block; those of all cells, of tile rows and of tile columns are combined from them without
+// reading a cell. Cells that a sparse block does not store count as zeros. NaNs are counted and
+// otherwise left out; infinities are treated as numbers.
 //
-// Exactness. Integers are summed exactly, their squares too up to 32 bits; each result is rounded
-// once, to f64. Floats and the squares of 64-bit integers are summed in f64, in an order that
-// depends on the file and on the number of threads alone.
+// Exactness. Integers are summed exactly, and so are squares of integers of up to 32 bits; each
+// result is rounded once, to f64. Floats and squares of 64-bit integers are summed in f64, in an
+// order that depends only on the file and the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +27,11 @@ struct Stats {
   double sum = 0;
   double sum_squares = 0;
 
-  /// Of the cells that are not NaN; NaN when there are none.
+  /// The mean of the cells that are not NaN; NaN when there are none.
   double mean() const noexcept;
-  /// The mean squared distance from the mean (divided by the number of cells, not by one less). It
-  /// is the difference of two sums: where the mean is many times the standard deviation, that many
-  /// digits squared are lost.
+  /// The population variance (divided by n, not n - 1) of the cells that are not NaN. Computed
+  /// from `sum` and `sum_squares`: when the mean is 10^k times the standard deviation, about 2k
+  /// decimal digits are lost.
   double variance() const noexcept;
 };
 
@@ -41,21 +40,21 @@ struct StatsOptions {
   unsigned threads = 1;  // 0: one per processor
 };
 
-/// Of all cells. Throws absent (R7), corrupt, type_mismatch, io. O(blocks) where the file, or its
-/// sidecar, has statistics of its blocks, otherwise one pass over them.
+/// Statistics of all cells. Throws absent (R7), corrupt, type_mismatch, io. O(blocks) if the file
+/// or its sidecar contains statistics, otherwise one pass over the blocks.
 Stats matrix_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// One for each row of tiles, or column of tiles. Throws invalid_argument when the blocks form no
-/// regular grid, otherwise as `matrix_stats`, and as fast.
+/// One result for each row, or column, of tiles. Throws invalid_argument without a regular tiling,
+/// and what `matrix_stats` throws. Time as `matrix_stats`.
 std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options = {});
 std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// One for each row. Errors and time as `matrix_stats`; memory: the result, and the sums that it is
-/// made of, 32 to 64 bytes a row.
+/// One result for each row. Throws what `matrix_stats` throws. One pass over the blocks. Memory:
+/// the result, and 32 to 64 bytes a row for the sums.
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// One for each column. Missing cells of a frame (column.h) count as NaNs. Memory likewise, for
-/// each thread where the tiles of a grid are fewer than the threads in a row.
+/// One result for each column; otherwise like `row_stats`. Missing cells of a frame (column.h)
+/// count as NaNs. With more threads than columns of tiles, each thread has sums of its own.
 std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options = {});
 
 }  // namespace dapple

@@ -1,4 +1,4 @@
-// Typed tiles: the cells of one stored block as the caller's type, whatever it is stored as.
+// Typed tiles: the cells of a block as the caller's type, whatever kind and type it is stored in.
 //
 //   const auto tiles = matrix.tiles<double>();   // once
 //   double sum = 0;
@@ -27,10 +27,9 @@ enum class Copy : std::uint8_t {
   forbidden,  // throw type_mismatch
 };
 
-/// The cells of one block as values of type T. A view of the file where the block is dense and
-/// stored as exactly T, at any address, otherwise a decoded copy that the tile owns. A view is
-/// valid while any copy of the Matrix or Frame lives. Different threads may use different tiles,
-/// and the const functions of one.
+/// The cells of one block as values of type T: a view of the file when the block is dense and
+/// stored as T, otherwise a decoded copy that the tile owns. A view is valid while any copy of the
+/// Matrix or Frame lives. Const functions may be called from several threads at once.
 template <Value T>
 class Tile {
  public:
@@ -43,7 +42,7 @@ class Tile {
     return *this;
   }
   ~Tile() {
-    // A static function, so that a tile that is a view needs no address and stays in registers.
+    // A free function: taking the tile's address would keep it out of registers.
     if (owned_ != nullptr) [[unlikely]]
       detail::free_cells(owned_);
   }
@@ -58,20 +57,20 @@ class Tile {
   DenseRow<T> row(std::uint64_t row) const& noexcept { return view_.row(row); }
   DenseRow<T> row(std::uint64_t row) const&& = delete;
 
-  /// The same cells without their owner; valid as long as the tile.
+  /// The same cells as a plain view; valid as long as the tile.
   DenseView<T> view() const& noexcept { return view_; }
   DenseView<T> view() const&& = delete;
 
   /// True when nothing was copied.
   bool is_view() const noexcept { return owned_ == nullptr; }
 
-  /// All cells as one row-major array, where they lie in memory as one: always for a copy, and for
-  /// tiles that dapple wrote with alignment.
+  /// All cells as one row-major array, if they are contiguous and aligned for T: true of every
+  /// copy, and of tiles that dapple wrote with the default options.
   std::optional<std::span<const T>> aligned() const& noexcept { return view_.aligned(); }
   std::optional<std::span<const T>> aligned() const&& = delete;
 
-  /// The same in any case: cells that are not `aligned` are copied first, which throws
-  /// type_mismatch when that is forbidden.
+  /// The same for any tile: cells that are not `aligned` are copied first. Throws type_mismatch
+  /// when a copy is needed but forbidden.
   std::span<const T> span() & {
     if (!aligned())
       *this = Tile(detail::copy_cells({view_.row_bytes(0), rows(), cols(), view_.row_stride()},
@@ -96,26 +95,26 @@ class Tile {
   void* owned_ = nullptr;
 };
 
-/// The tiles of a regular tiling as values of type T: made once, used in a loop. A small value,
-/// valid while any copy of the Matrix or Frame lives that it came from; each thread may have its
-/// own, or share one. A local variable is fastest: its fields then stay in registers.
+/// The tiles of a regular tiling as values of type T; make it once, before a loop. A small value,
+/// valid while any copy of its Matrix or Frame lives. Threads may share one. Keep it in a local
+/// variable, so that its fields stay in registers.
 template <Value T>
 class Tiles {
  public:
-  /// The grid, in tiles.
+  /// The number of tiles in each direction.
   std::uint64_t rows() const noexcept { return grid_.rows; }
   std::uint64_t cols() const noexcept { return grid_.cols; }
   const Grid& grid() const noexcept { return grid_; }
 
   /// Tile (i, j), whatever it is stored as. Its index entry is compared with its block's header
-  /// before its first use. Throws out_of_range; type_mismatch when a stored value does not fit T
-  /// (rule R6), or when a copy is needed and forbidden; corrupt, io as `BlockedObject::tile`.
-  /// O(1) and a few nanoseconds for a view, O(cells) for a copy.
+  /// before the first use. Throws out_of_range, type_mismatch when a stored value does not fit T
+  /// (R6) or a copy is needed but forbidden, corrupt, io. O(1), a few nanoseconds, for a view;
+  /// O(cells) for a copy.
   Tile<T> operator()(std::uint64_t i, std::uint64_t j) const {
     const detail::TileTable& t = table_;
     if (i < t.rows && j < t.cols) [[likely]] {
       const std::uint64_t number = i * t.cols + j;
-      // Relaxed: what the tag tells of is in the file, and was there before this accessor.
+      // Relaxed: the tag guards no memory but the mapped file, which was there before.
       if (t.tags[number].load(std::memory_order_relaxed) == kDense) [[likely]] {
         return {DenseView<T>(t.values + number * t.step, t.tile.rows, t.tile.cols,
                              t.tile.cols * sizeof(T)),
@@ -128,7 +127,7 @@ class Tiles {
  private:
   friend class BlockedObject;
   static constexpr auto kDense = static_cast<std::uint8_t>(value_type_of<T>());
-  // Field by field, so that g++ keeps them in registers.
+  // Copied field by field, or g++ would not keep them in registers.
   Tiles(const detail::TileTable& table, const Grid& grid, Copy copy) noexcept
       : table_{table.store, table.tags, table.values, table.step,
                table.rows,  table.cols, table.tile},

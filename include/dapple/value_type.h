@@ -1,5 +1,5 @@
-// Value types: code in the file <-> C++ type <-> name <-> size.
-// Codes are those of the DAPHNE binary format, version 1 ("Value types").
+// The types of cells, and their C++ types, names and sizes. The enumerators' values are the codes
+// that files contain (DAPHNE binary format 1, "Value types").
 #pragma once
 
 #include <array>
@@ -89,7 +89,7 @@ constexpr bool holds_all(ValueType wide, ValueType narrow) noexcept {
   return n < w;
 }
 
-/// Calls `f` with a value-initialised value of the C++ type that `type` names:
+/// Calls `f` with a value-initialised object of the C++ type that `type` names:
 /// `visit_type(t, [&](auto tag) { using T = decltype(tag); ... })`.
 template <class F>
 constexpr decltype(auto) visit_type(ValueType type, F&& f) {

@@ -1,4 +1,4 @@
-// Checking a file against the rules R1..R8 of its format, and saving what can still be read.
+// Checking a file against rules R1 to R8 of its format, and saving what can still be read.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ enum class Level : std::uint8_t {
 };
 
 struct VerifyReport {
-  std::vector<Error> findings;  // in file order; empty: sound
+  std::vector<Error> findings;  // in file order; empty: the file is sound
   std::uint64_t blocks = 0;     // blocks examined
 };
 
-/// All findings, not only the first. Throws only io, and not_recognised when `path` is of no
-/// known format. O(n log n) in blocks, and the file's bytes at Level::payload.
+/// Returns all findings, not only the first. Throws io, and not_recognised when the file is in no
+/// known format. O(n log n) in blocks; Level::payload also reads the whole file.
 VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options = {},
                     const TakeProgress& progress = {});
 
 struct RepairReport {
-  std::vector<Error> lost;  // what is wrong with blocks that could not be kept
+  std::vector<Error> lost;  // why blocks could not be kept
   std::uint64_t blocks_kept = 0;
-  std::uint64_t blocks_lost = 0;  // known to have been there, and not kept
+  std::uint64_t blocks_lost = 0;  // that are known to have existed
   WriteSummary written;
 };
 
-/// Writes every intact block of a DAPHNE file into a sound file at `out`; cells of lost blocks
-/// become absent, never invented. Throws io, not_recognised when not even the header can be read,
-/// unsupported for other formats.
+/// Writes every intact block of a dbdf file to a sound file at `out`. Cells of lost blocks become
+/// absent; none are invented. Throws io, not_recognised when the header cannot be read, unsupported
+/// for other formats.
 RepairReport repair(const std::filesystem::path& in, const std::filesystem::path& out,
                     const WriteOptions& options = {}, const OpenOptions& reading = {},
                     const TakeProgress& progress = {});

@@ -1,12 +1,12 @@
-// Borrowed views of one block's stored values: nothing is copied, nothing is owned.
+// Borrowed views of a block's stored values, in place.
 //
 // A view points into the mapped file. It and its iterators are valid while any copy of the Matrix
-// or Frame lives that its block came from. Views are small values that may be copied and used by
-// any number of threads, and ranges as C++20 has them. The format packs its bytes, so a payload
-// may start at any address; views load through memcpy, which compiles to one plain load.
+// or Frame lives that its block came from. Views are small values, C++20 ranges, and may be used by
+// any number of threads. The format packs its bytes, so a payload may start at any address; views
+// load through memcpy, which compiles to a single load.
 //
-// Views check kind, type and extent, and never read outside the block. They do not check column
-// and row indices against the block's shape: `Block::decode` and `verify` do.
+// Views check kind, type and extent, and never read outside the block. They do not compare column
+// and row indices with the block's shape: `Block::decode` and `verify` do.
 #pragma once
 
 #include <cstddef>
@@ -67,14 +67,14 @@ class DenseView {
     return {row_bytes(row), static_cast<std::size_t>(cols_)};
   }
 
-  /// First byte of a row; its cols() values follow each other. REQUIRES row < rows().
+  /// The first byte of a row of cols() contiguous values. REQUIRES row < rows().
   const std::byte* row_bytes(std::uint64_t row) const noexcept { return data_ + row * row_bytes_; }
 
   /// Bytes from one row to the next.
   std::size_t row_stride() const noexcept { return row_bytes_; }
 
-  /// All values as one array, when the address is a multiple of alignof(T) and the rows follow
-  /// each other without a gap (always so for tiles that dapple wrote with alignment).
+  /// All values as one array, if the rows are contiguous and aligned for T (true of tiles that
+  /// dapple wrote with the default options).
   std::optional<std::span<const T>> aligned() const noexcept {
     const bool packed = rows_ <= 1 || row_bytes_ == cols_ * sizeof(T);
     if (!packed || reinterpret_cast<std::uintptr_t>(data_) % alignof(T) != 0) return std::nullopt;
@@ -96,9 +96,9 @@ struct Triplet {
   friend bool operator==(const Triplet&, const Triplet&) = default;
 };
 
-/// Compressed sparse rows as the usual three arrays. Entries of row r are
-/// [row_ptr[r], row_ptr[r + 1]) of col_idx and values, in ascending order of columns. Columns of a
-/// block fit 32 bits, those of a region of any object take 64.
+/// Compressed sparse rows as the usual three arrays. The entries of row r are
+/// [row_ptr[r], row_ptr[r + 1]) of col_idx and values, in ascending order of columns. The columns
+/// of a block fit 32 bits, those of a region need 64.
 template <Value T, class Col = std::uint64_t>
 struct Csr {
   Array<std::uint64_t> row_ptr;
@@ -140,9 +140,9 @@ class CsrRow {
   std::uint32_t size_ = 0;
 };
 
-/// Rows of a CSR block, in place: `for (auto row : view) for (auto [col, value] : row)`. A forward
-/// range: the format interleaves counts and entries, so rows are found one after the other; for
-/// random rows take `row_offsets()` once.
+/// The rows of a CSR block, in place: `for (auto row : view) for (auto [col, value] : row)`. A
+/// forward range, because the format interleaves row counts and entries; for random access call
+/// `row_offsets()` once.
 template <Value T>
 class CsrView {
  public:
@@ -203,7 +203,8 @@ class CsrView {
   iterator begin() const { return {data_, size_, rows_}; }
   iterator end() const noexcept { return {}; }
 
-  /// Byte offset of each row's count from the first row; O(rows). Throws corrupt.
+  /// For each row, the offset in bytes of its count from that of the first row. O(rows). Throws
+  /// corrupt.
   std::vector<std::uint64_t> row_offsets() const {
     std::vector<std::uint64_t> offsets;
     offsets.reserve(rows_);
@@ -257,7 +258,7 @@ class CooView {
 
 }  // namespace dapple
 
-// Iterators hold what they need themselves, and views are cheap to copy.
+// Iterators do not refer to their view, and views are cheap to copy.
 template <dapple::Value T>
 inline constexpr bool std::ranges::enable_borrowed_range<dapple::DenseRow<T>> = true;
 template <dapple::Value T>

@@ -1,12 +1,12 @@
-// Cells whose values meet a condition: as a stream, as a number, as a mask of rows.
+// Cells whose values meet a condition: as a stream, a count, or a mask of rows.
 //
 //   dapple::where<float>(m, dapple::Condition::above(0.5), [](auto hits) {
 //     for (const auto& hit : hits) use(hit.row, hit.col, hit.value);
 //   });
 //
-// Zeros that no block stores are cells like any other: a condition that holds for zero finds them
-// all, unless WhereOptions::nonzero says otherwise. NaN meets no condition but `nan()`. Blocks
-// whose kind, value type or statistics rule out every match are not read.
+// Zeros that a sparse block does not store are cells too: a condition that zero meets finds them
+// all, unless WhereOptions::nonzero is set. NaN meets only `nan()`. Blocks whose kind, value type
+// or statistics rule out a match are not read.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ namespace detail {
 class Interval;
 }
 
-/// What is asked of a value. Bounds are compared exactly, whatever the types: 2^63 + 1 as a u64 is
-/// above 2^63 as a double. A bound that is NaN is met by nothing.
+/// A condition on values. Comparisons are exact, whatever the types: 2^63 + 1 as a u64 is above
+/// 2^63 as a double. Nothing meets a bound that is NaN.
 class Condition {
  public:
   template <Value T>
@@ -98,32 +98,32 @@ struct Hit {
   T value{};
 };
 
-/// Takes some of the cells that were found; they are valid during the call.
+/// Receives some of the cells found; the span is valid during the call.
 template <Value T>
 using TakeHits = std::function<void(std::span<const Hit<T>>)>;
 
-/// Calls `take` in this thread with every cell that meets the condition: block after block in
-/// ascending order of positions, row by row in each; row by row of the whole matrix where the
-/// condition holds for zeros. Throws absent (R7), corrupt, io; type_mismatch when a value that was
-/// found does not fit T exactly. O(stored values), and O(cells) where zeros are found.
+/// Calls `take` in this thread with every cell that meets the condition, in row-major order: of
+/// each block, blocks in ascending order of positions, or of the whole matrix if zero meets the
+/// condition. Throws absent (R7), corrupt, io; type_mismatch when a value found does not fit T
+/// exactly. O(stored values), or O(cells) if zeros are found.
 template <Value T>
 void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& take,
            const WhereOptions& options = {});
 
-/// How many cells meet it. O(stored values). Errors as `where`.
+/// The number of cells that meet the condition. O(stored values). Throws what `where` throws.
 std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
                           const WhereOptions& options = {});
 
-/// For each row 1 if a cell of it meets the condition, else 0. Time and errors as `where`.
+/// For each row, 1 if one of its cells meets the condition, else 0. Time and errors as `where`.
 std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& condition,
                                      const WhereOptions& options = {});
 
 /// Why no cell of a block can meet a condition.
 enum class Skipped : std::uint8_t {
-  no,          // one may: the block is read
-  empty,       // it holds zeros only
-  value_type,  // its type holds no such value
-  statistics,  // its smallest and largest value, or its number of NaNs, say so
+  no,          // one may, so the block is read
+  empty,       // it holds only zeros
+  value_type,  // its type has no such value
+  statistics,  // its minimum and maximum, or its number of NaNs, rule it out
 };
 
 struct BlockVerdict {
@@ -131,8 +131,8 @@ struct BlockVerdict {
   Skipped skipped = Skipped::no;
 };
 
-/// What a search does with each block, in ascending order of positions. No payload is read. Throws
-/// corrupt, absent.
+/// What a search would do with each block, in ascending order of positions. Reads no payload.
+/// Throws corrupt, absent.
 std::vector<BlockVerdict> explain_where(const Matrix& matrix, const Condition& condition,
                                         const WhereOptions& options = {});
 

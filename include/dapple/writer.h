@@ -4,9 +4,9 @@
 //   w.put<double>({0, 0}, {values, 256, 256});
 //   w.finish();
 //
-// Nothing appears at the destination before finish(): the file is built without a name or under a
-// temporary one in the same folder, synced, then renamed (rule 2.10). Without finish() the
-// destructor leaves no file behind. Memory: the blocks in flight, and 64 bytes per block written.
+// Nothing appears at the destination before finish(): the file is built without a name, or under a
+// temporary one in the same folder, then synced and renamed. Without finish() the destructor leaves
+// no file. Memory: the blocks being written, and 64 bytes for each block that was.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +23,24 @@
 
 namespace dapple {
 
-/// Which block types the writer may choose from.
+/// Which kinds of block the writer may choose from, besides empty ones.
 enum class KindChoice : std::uint8_t { automatic, dense, csr, coo };
 
 struct WriteOptions {
   std::optional<TileShape> tile;            // unset: `default_tile`
-  KindChoice kind = KindChoice::automatic;  // automatic: the fewest bytes (design rule 3)
-  bool narrow = true;        // store a block in a smaller value type where every bit comes back
+  KindChoice kind = KindChoice::automatic;  // automatic: the one of fewest bytes
+  bool narrow = true;        // store a block in a smaller value type if that loses nothing
   std::uint32_t align = 64;  // dense payloads start at a multiple of this power of two, <= 2 MiB
   bool plain = false;        // no index, no padding: nothing but the published format
   bool overwrite = false;    // replace an existing file
-  bool sync = true;          // fsync before publishing; false only for throw-away files
+  bool sync = true;          // fsync before publishing; false is for throw-away files
 };
 
-/// The tile that `create` uses when none is given: about 512 KiB of f64, never larger than the
-/// object.
+/// The tile shape that `create` uses when none is given: about 512 KiB of f64, never larger than
+/// the object.
 TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept;
 
-/// A rectangle of the caller's values; `row_stride` values from one row to the next, 0: no gap.
+/// A row-major rectangle of the caller's values, rows `row_stride` values apart (0: no gap).
 template <Value T>
 struct DenseRef {
   const T* data = nullptr;
@@ -49,8 +49,8 @@ struct DenseRef {
   std::size_t row_stride = 0;
 };
 
-/// A sparse rectangle of the caller's values in three arrays. Columns of a row may come in any
-/// order; the same one twice is invalid_argument.
+/// A sparse rectangle of the caller's values in three arrays. The columns of a row may be in any
+/// order; a repeated one is invalid_argument.
 template <Value T>
 struct CsrRef {
   std::uint32_t rows = 0;
@@ -77,28 +77,28 @@ class TileWriter {
   TileWriter& operator=(TileWriter&&) noexcept;
   ~TileWriter();
 
-  /// Writes one block whose first cell is `pos`. Values must fit the object's type there exactly
-  /// (T may be any type). Throws out_of_range outside the object, invalid_argument when the block
-  /// spans columns of different types or its rows overlap in memory, type_mismatch, io. `finish`
-  /// checks that blocks share no cell.
+  /// Writes the block whose first cell is `pos`. T may be any type, but each value must fit the
+  /// type of the object, or of its column, exactly. Throws out_of_range outside the object,
+  /// invalid_argument when the block spans columns of different types or its rows overlap in
+  /// memory, type_mismatch, io. `finish` checks that blocks share no cell.
   template <Value T>
   void put(BlockPos pos, DenseRef<T> cells);
   template <Value T>
   void put(BlockPos pos, CsrRef<T> cells);
-  /// `entries` in any order; a cell twice is invalid_argument.
+  /// `entries` may be in any order; a repeated cell is invalid_argument.
   template <Value T>
   void put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> entries);
   void put_empty(BlockPos pos, TileShape shape);
 
-  /// The tiling that `create` chose. A frame's column strips end where the type changes; without
-  /// rows there are none.
+  /// The tiling that `create` chose. The column strips of a frame also end where the type changes;
+  /// without rows there are none.
   TileShape tile() const noexcept;
   const std::vector<Range>& column_strips() const noexcept;
 
-  /// Writes an empty block wherever no cell was put (rule R7), then the index, syncs and
-  /// publishes. Throws io; invalid_argument when two blocks share a cell, when what was not put is
-  /// scattered over more than 2^24 gaps, when the destination exists and may not be replaced, and
-  /// the second time.
+  /// Covers the cells that were never put with empty blocks (R7), writes the index, syncs and
+  /// publishes. Throws io; invalid_argument when two blocks share a cell, when cells that were
+  /// never put form more than 2^24 gaps, when the destination exists and may not be replaced, and
+  /// on a second call.
   WriteSummary finish();
 
  protected:
@@ -108,7 +108,8 @@ class TileWriter {
 
 class MatrixWriter : public TileWriter {
  public:
-  /// Throws io, invalid_argument (alignment, tile of no cells, destination exists).
+  /// Throws io, invalid_argument for a bad alignment, a tile without cells, or a destination that
+  /// exists.
   static MatrixWriter create(const std::filesystem::path& path, std::uint64_t rows,
                              std::uint64_t cols, ValueType value_type,
                              const WriteOptions& options = {}, Storage storage = Storage::dense);
@@ -119,7 +120,7 @@ class MatrixWriter : public TileWriter {
 
 class FrameWriter : public TileWriter {
  public:
-  /// As MatrixWriter; throws invalid_argument also for a label of more than 65535 bytes.
+  /// Like MatrixWriter::create; also throws invalid_argument for a label of more than 65535 bytes.
   static FrameWriter create(const std::filesystem::path& path, std::uint64_t rows,
                             std::vector<Column> columns, const WriteOptions& options = {});
 
