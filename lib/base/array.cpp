@@ -19,7 +19,7 @@ void* allocate_array(std::size_t bytes) {
   const std::size_t whole = round_up(bytes, unit);
   void* const p = std::aligned_alloc(unit, whole);
   if (p == nullptr) throw std::bad_alloc();
-  if (large) ::madvise(p, whole, MADV_HUGEPAGE);  // a hint
+  if (large) ::madvise(p, whole, MADV_HUGEPAGE);  // a hint, may fail
   return p;
 }
 

@@ -1,5 +1,5 @@
-// Whether a thread takes SIGBUS. The kernel ends a process whose thread faults while it blocks that
-// signal, whatever handler is installed.
+// Unblocking SIGBUS. The kernel ends the process when a thread faults while it blocks that signal,
+// whatever handler is installed.
 #pragma once
 
 #include <signal.h>

@@ -108,7 +108,7 @@ std::string too_short(std::uint64_t n, std::string_view what, std::uint64_t left
 /// The message for `n` bytes after `what`, where nothing should follow.
 std::string surplus(std::uint64_t n, std::string_view what);
 
-/// a * b, or nothing representable: false.
+/// Stores a * b; false on overflow.
 inline bool multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& product) noexcept {
   return !__builtin_mul_overflow(a, b, &product);
 }

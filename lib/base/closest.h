@@ -1,4 +1,4 @@
-// The name that somebody probably meant.
+// Finding the name that a misspelled one probably stands for.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,7 @@
 
 namespace dapple::detail {
 
-/// How many letters have to be added, removed or changed to turn `a` into `b`; upper and lower case
-/// of ASCII count as equal. O(a x b).
+/// The Levenshtein distance, ignoring the case of ASCII letters. O(a x b).
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
   std::vector<std::size_t> row(b.size() + 1);
@@ -28,8 +27,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The number of the name, name(i) with i < n, that is spelled most like `wanted`; nothing when
-/// none is close. Long names are not compared.
+/// The index of the name among name(0) ... name(n - 1) that is closest to `wanted`; nothing when
+/// none is close. Names of more than 64 characters are not compared.
 template <class Name>
 std::optional<std::uint64_t> closest(std::string_view wanted, std::uint64_t n, const Name& name) {
   constexpr std::size_t kLongest = 64;

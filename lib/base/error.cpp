@@ -28,7 +28,8 @@ std::string_view name(Errc code) noexcept {
 
 namespace {
 
-// Only "corrupt" tells a reader something that the detail does not: that the file is to blame.
+// Of the codes only "corrupt" is spelled out: it says what the detail does not, that the file is to
+// blame.
 std::string line(Errc code, const std::string& file, std::optional<std::uint64_t> offset,
                  const std::string& detail) {
   std::string text;

@@ -21,8 +21,8 @@
 
 namespace dapple::detail {
 
-/// Most threads that a call with this `threads` option uses; 0 asks for one per processor. Never
-/// more than there are processors: oneTBB has no such threads to give, and says so on stderr.
+/// The number of threads that a call with this `threads` option uses at most; 0 asks for one per
+/// processor. Never more than there are processors: oneTBB would warn on stderr.
 inline unsigned worker_limit(unsigned threads) {
   if (threads == 1) return 1;  // without waking oneTBB
   const auto processors =
@@ -30,9 +30,9 @@ inline unsigned worker_limit(unsigned threads) {
   return threads != 0 ? std::min(threads, processors) : processors;
 }
 
-// The thread sanitizer does not understand the fences with which oneTBB hands work to its threads
-// and back, so each hand-over is announced to it. Workers run in functions of their own, because
-// reports inside oneTBB's are suppressed (tests/main.cpp).
+// The thread sanitizer does not understand the fences that oneTBB uses to hand work to its threads
+// and back, so each hand-over is announced. Workers are not inlined into oneTBB's functions, where
+// reports are suppressed (tests/main.cpp).
 #if defined(__SANITIZE_THREAD__)
 #define DAPPLE_WORK [[gnu::noinline]]
 inline void hand_over(const void* p) { __tsan_release(const_cast<void*>(p)); }
@@ -57,11 +57,11 @@ class Workers {
 
   DAPPLE_WORK void operator()(unsigned worker) const {
     take_over(this);
-    if (takes_bus_signal_) unblock_bus_signal();  // a guarded map is read as the caller reads it
+    if (takes_bus_signal_) unblock_bus_signal();  // it may read a guarded map, like the caller
     try {
       for (std::uint64_t i = next_++; i < n_; i = next_++) call_(i, worker);
     } catch (...) {
-      next_ = n_;  // start nothing new
+      next_ = n_;  // start no more calls
       failed_ = true;
       hand_over(this);
       throw;
@@ -104,14 +104,14 @@ void parallel_for(std::uint64_t n, unsigned threads, const F& f) {
         [&] { oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}); });
   } catch (const std::runtime_error&) {
     if (work.failed()) throw;
-    work(0);  // the system has no threads to give: do the rest in this one
+    work(0);  // no thread could be started: do the rest in this one
   }
 }
 
 /// Lets numbered steps of parallel work through one at a time, in ascending order.
 class Turnstile {
  public:
-  /// An earlier step failed, so that this one's turn never comes.
+  /// An earlier step failed, so this one's turn never comes.
   struct Closed {};
 
   /// Waits until all steps below `number` have left. Throws Closed.
@@ -163,8 +163,8 @@ class Turn {
   bool taken_ = false;
 };
 
-/// One step of those that follow: calls f(turn), and keeps its turn whether f takes it or not. An
-/// error is thrown here in the step's turn, unless an earlier step threw one.
+/// One step of the functions below: calls f(turn), and takes the turn if f does not. Rethrows an
+/// error of `f` in the step's turn, unless an earlier step failed.
 template <class F>
 void run_in_turn(Turnstile& stile, std::uint64_t number, const F& f) {
   Turn turn(stile, number);
@@ -187,15 +187,15 @@ void run_in_turn(Turnstile& stile, std::uint64_t number, const F& f) {
 template <class F>
 void parallel_in_order(std::uint64_t n, unsigned threads, const F& f) {
   Turnstile stile;
-  // Indices are handed out in ascending order, so a step that is waited for is under way.
+  // Indices are handed out in ascending order, so any step that others wait for is running.
   parallel_for(n, threads, [&](std::uint64_t i, unsigned worker) {
     run_in_turn(stile, i, [&](Turn& turn) { f(i, worker, turn); });
   });
 }
 
-/// The same for steps that are found one after the other: next(worker), called by one worker at a
-/// time, finds the one that this worker then does by f(worker, turn), and returns false when there
-/// is none.
+/// The same when the number of steps is not known: next(worker), called by one worker at a time,
+/// prepares the step that this worker then runs with f(worker, turn), and returns false when there
+/// are no more.
 template <class Next, class F>
 void parallel_stream(unsigned threads, const Next& next, const F& f) {
   Turnstile stile;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kDaySeconds = 86400;
 constexpr std::uint32_t kNanos = 1'000'000'000;
 
-/// Reads text from front to back; every step returns false when the text does not go on like that.
+/// Parses text from front to back; every function returns false when the text does not match.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) noexcept : text_(text) {}
@@ -49,7 +49,7 @@ class Cursor {
     }
     return places > 0;
   }
-  /// Digits of any number.
+  /// Any number of digits.
   bool integer(std::int64_t& value) noexcept {
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
     if (error != std::errc() || value < 0 || peek() == '-') return false;

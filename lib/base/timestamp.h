@@ -1,4 +1,5 @@
-// Times as text: ISO 8601 dates, times of day and durations, without a calendar of their own zone.
+// Times as text: ISO 8601 dates and times of day, and durations. Knows no time zones beyond UTC
+// offsets.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace dapple::detail {
 
-/// A point in time as its text gives it.
+/// A parsed point in time.
 struct TimePoint {
   std::int64_t seconds = 0;       // since 1970-01-01T00:00:00; UTC when the text has a zone
   std::uint32_t nanoseconds = 0;  // of the second
@@ -24,28 +25,28 @@ struct TimePoint {
 /// the proleptic Gregorian calendar. Nothing for any other text, or a date that does not exist.
 std::optional<TimePoint> read_time(std::string_view text) noexcept;
 
-/// The coarsest unit that holds such a time exactly.
+/// The coarsest unit that expresses the time exactly.
 TimeUnit unit_of(const TimePoint& time) noexcept;
 
-/// The time in ticks; nothing when 64 bits do not hold them, or the unit is too coarse.
+/// The time in ticks; nothing when it does not fit 64 bits, or the unit is too coarse.
 std::optional<std::int64_t> ticks_of(const TimePoint& time, TimeUnit unit) noexcept;
 
 /// Room for what the two functions below write.
 inline constexpr std::size_t kTimeRoom = 40;
 
-/// Writes ticks since 1970 as ISO 8601: a date for days, else date, "T" and a time with as many
-/// digits of a fraction as the unit has; `utc` appends "Z". Years beyond 9999 or below 0 get a
-/// sign.
+/// Writes ticks since 1970 as ISO 8601: a date for days, otherwise date, "T" and time, with the
+/// fraction's digits that the unit has. `utc` appends "Z". Years above 9999 or below 0 get a sign.
 char* write_time(char* to, std::int64_t ticks, TimeUnit unit, bool utc) noexcept;
 
-/// Writes a duration as [-]HH:MM:SS[.f...] (hours grow as they must), or whole days as "3 days".
+/// Writes a duration as [-]HH:MM:SS[.f...], with more digits for the hours if needed, or whole days
+/// as "3 days".
 char* write_duration(char* to, std::int64_t ticks, TimeUnit unit) noexcept;
 
-/// Reads what `write_duration` writes, all of `text`. Nothing for any other text, or one that the
-/// unit does not hold.
+/// Reads all of `text`, in the form of `write_duration`. Nothing for any other text, or a duration
+/// that the unit cannot express.
 std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) noexcept;
 
-/// Ticks per second; days: 0.
+/// Ticks per second; 0 for days.
 std::int64_t ticks_per_second(TimeUnit unit) noexcept;
 
 }  // namespace dapple::detail

@@ -13,14 +13,14 @@ struct Utf8Char {
   std::size_t size;  // bytes
 };
 
-/// The first character of `text`; nothing when it is not UTF-8 (cut short, too long a form, a
-/// surrogate, or beyond U+10FFFF). REQUIRES that `text` is not empty.
+/// The first character of `text`; nothing when it is not UTF-8 (truncated, overlong, a surrogate,
+/// or above U+10FFFF). REQUIRES that `text` is not empty.
 std::optional<Utf8Char> next_utf8(std::string_view text) noexcept;
 
 /// True when all of `text` is UTF-8.
 bool is_utf8(std::string_view text) noexcept;
 
-/// Appends a character. REQUIRES that it is one: no surrogate, at most U+10FFFF.
+/// Appends a character. REQUIRES at most U+10FFFF, and no surrogate.
 void append_utf8(std::string& out, char32_t value);
 
 }  // namespace dapple::detail

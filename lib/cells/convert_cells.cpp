@@ -21,7 +21,7 @@ using BitsOf = std::conditional_t<
     std::conditional_t<sizeof(T) == 2, std::uint16_t,
                        std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// True when the float lies in the range of the integer type To, so that a cast is defined.
+/// True when the float is in the range of the integer type To, so that the cast is defined.
 template <class To, class From>
 constexpr bool in_range(From value) noexcept {
   constexpr From lowest = static_cast<From>(std::numeric_limits<To>::min());
@@ -29,14 +29,14 @@ constexpr bool in_range(From value) noexcept {
   return value >= lowest && value < behind;
 }
 
-/// True for the NaN that a conversion in hardware would make quiet.
+/// True for a NaN that the hardware's conversion would change by making it quiet.
 constexpr bool is_signalling(float value) noexcept {
   const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffU;
   return magnitude - 0x7f800001U < 0x003fffffU;
 }
 
 /// Converts without a branch, so that loops over it vectorise. True: `result` is exact. False: it
-/// may or may not be; `convert_careful` knows.
+/// may not be, and `convert_careful` decides.
 template <class To, class From>
 inline bool convert_quick(From value, To& result) noexcept {
   if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double>) {
@@ -98,8 +98,8 @@ bool convert_careful(From value, To& result) noexcept {
   }
 }
 
-/// Converts to the nearest value. False: out of range, so that a finite value stays finite, or NaN
-/// to an integer type.
+/// Converts to the nearest value. False when that is out of range (a finite value never becomes
+/// infinite), or when a NaN has to become an integer.
 template <class To, class From>
 bool convert_nearest(From value, To& result) noexcept {
   if (convert_careful(value, result)) return true;

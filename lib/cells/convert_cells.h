@@ -1,4 +1,4 @@
-// Copying runs of cells from one value type to another, exactly (rule R6).
+// Converting runs of cells from one value type to another, exactly (R6).
 #pragma once
 
 #include <cstddef>

@@ -8,14 +8,14 @@
 
 namespace dapple::detail {
 
-/// Output of this size would leave the caches before anybody reads it. Ordinary stores also fetch
-/// each line that they are about to overwrite, so large reads run at half the speed with them.
+/// Output of at least this size leaves the caches before it is read. Ordinary stores would also
+/// fetch each line before overwriting it, which halves the speed of large reads.
 inline constexpr std::uint64_t kStreamBytes = std::uint64_t{16} << 20;
 
 inline constexpr std::size_t kCopyLine = 64;  // bytes of a cache line
 
-/// The offset within a cache line, rounded down to a word, at which a buffer should start so that
-/// its lines and those of `to` coincide.
+/// The offset in a cache line, rounded down to a word, at which a buffer should start for its lines
+/// to coincide with those of `to`.
 inline std::size_t place_in_line(const std::byte* to) noexcept {
   constexpr std::size_t kWord = 8;
   return reinterpret_cast<std::uintptr_t>(to) % kCopyLine / kWord * kWord;
@@ -42,8 +42,7 @@ class LineStage {
     const std::size_t part = (reinterpret_cast<std::uintptr_t>(to_) + held_) % kCopyLine;
     const std::size_t whole = held_ - part;
     stream_copy(to_, bytes_.data(), whole);
-    std::memcpy(bytes_.data(), bytes_.data() + whole,
-                kCopyLine);  // constant size: few instructions
+    std::memcpy(bytes_.data(), bytes_.data() + whole, kCopyLine);  // a constant size is inlined
     to_ += whole;
     held_ = part;
   }

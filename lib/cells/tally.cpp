@@ -13,8 +13,8 @@ namespace {
 template <class T>
 constexpr bool kSmall = std::is_integral_v<T> && sizeof(T) <= 2;
 
-/// Sums of up to kRun values of a type, in lanes as narrow as they can be. `kLanes` of them run
-/// side by side, so that loops over them vectorise; a column has lane 0 of one each.
+/// Types for sums of up to kRun values, as narrow as possible, so that loops over lanes of them
+/// vectorise.
 template <class T>
 struct Narrow {
   static constexpr std::size_t kRun = std::size_t{1} << 15;
@@ -70,7 +70,7 @@ struct Lanes {
       } else if constexpr (sizeof(T) == 4) {
         const auto wide = static_cast<std::int64_t>(v);
         const auto bits = static_cast<std::uint64_t>(wide);
-        const std::uint64_t square = bits * bits;  // modulo 2^64, which it is below
+        const std::uint64_t square = bits * bits;  // unsigned, where it fits
         sum[lane] += wide;
         squares[lane] += square & 0xffffffffU;
         squares_high[lane] += square >> 32;
@@ -108,7 +108,7 @@ struct Lanes {
   }
 };
 
-/// Lanes side by side of a run: a whole vector of the narrowest members.
+/// Lanes of a run: enough to fill a vector with the narrowest members.
 template <class T>
 constexpr std::size_t kSideBySide = kSmall<T> ? 32 : 16;
 
@@ -116,7 +116,7 @@ template <class T>
 DAPPLE_VECTORS void add_run(Lanes<T, kSideBySide<T>>& lanes, const std::byte* values,
                             std::size_t n) noexcept {
   constexpr std::size_t kLanes = kSideBySide<T>;
-  Lanes<T, kLanes> held = lanes;  // what is local stays in registers
+  Lanes<T, kLanes> held = lanes;  // a local copy stays in registers
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (std::size_t k = 0; k < kLanes; ++k) held.add(k, load_le<T>(values + (i + k) * sizeof(T)));

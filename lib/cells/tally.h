@@ -14,21 +14,21 @@ namespace dapple::detail {
 __extension__ using Int128 = __int128;
 __extension__ using Uint128 = unsigned __int128;
 
-/// Of integers. `Extreme` holds every value. A cell that is not counted in `nonzero` is a zero,
-/// whether it was added or not.
+/// Statistics of integers. `Extreme` can hold every value. Cells that are not counted in `nonzero`
+/// are zeros, whether they were added or not.
 template <class Sum, class Squares, class Extreme>
 struct IntegerTally {
   Sum sum = 0;
   Squares squares = 0;
   std::uint64_t nonzero = 0;
-  Extreme min = std::numeric_limits<Extreme>::max();  // above `max` as long as nothing was added
+  Extreme min = std::numeric_limits<Extreme>::max();  // above `max` until something is added
   Extreme max = std::numeric_limits<Extreme>::lowest();
   static constexpr std::uint64_t nans = 0;
 
   static constexpr Squares square(Extreme v) noexcept {
     if constexpr (std::is_floating_point_v<Squares>) {
       return static_cast<double>(v) * static_cast<double>(v);
-    } else {  // modulo 2^64, which the square of any 32-bit integer is below
+    } else {  // unsigned, where the square of any 32-bit integer fits
       return static_cast<std::uint64_t>(v) * static_cast<std::uint64_t>(v);
     }
   }
@@ -48,7 +48,7 @@ struct IntegerTally {
   }
 };
 
-/// Of floats. NaNs are counted and left out of the rest.
+/// Statistics of floats. NaNs are counted and otherwise left out.
 struct FloatTally {
   double sum = 0, squares = 0;
   std::uint64_t nonzero = 0;
@@ -91,8 +91,8 @@ using TallyOf = std::conditional_t<
         std::conditional_t<sizeof(T) == 4, WideTally,
                            std::conditional_t<std::is_signed_v<T>, LongTally, UnsignedLongTally>>>>;
 
-/// Adds `n` values that follow each other, at any address. The order in which floats are added
-/// depends on `n` alone.
+/// Adds `n` contiguous values, at any address. The order in which floats are added depends only on
+/// `n`.
 template <Value T>
 void tally_run(TallyOf<T>& tally, const std::byte* values, std::size_t n) noexcept;
 

@@ -24,7 +24,7 @@ std::span<const std::byte> head_of(const MappedFile& file) {
   return file.bytes(0, std::min<std::uint64_t>(file.size(), kZstd.size()));
 }
 
-/// What is left of the compressed bytes.
+/// The compressed bytes that are left.
 class Input {
  public:
   explicit Input(const MappedFile& file) : file_(file), left_(file.bytes(0, file.size())) {}
@@ -81,7 +81,7 @@ class Gunzip {
     return room - stream_.avail_out;
   }
 
-  // Another member may follow; zeros are padding, as gzip itself has it.
+  // Another member may follow, or zeros, which gzip treats as padding.
   void end_member() {
     const auto rest = in_.left();
     if (starts_with(rest, kGzip)) {
@@ -125,7 +125,7 @@ class Unzstd {
  private:
   Input in_;
   ZSTD_DStream* stream_;
-  bool at_end_ = false;  // of a frame, all of it handed out
+  bool at_end_ = false;  // of a frame whose content was returned completely
 };
 
 template <class Decoder>

@@ -1,4 +1,4 @@
-// Files that are compressed as a whole, with gzip or zstd.
+// Files that are compressed as a whole with gzip or zstd.
 #pragma once
 
 #include <memory>
@@ -7,12 +7,12 @@
 
 namespace dapple::detail {
 
-/// True when the file begins as gzip or zstd do.
+/// True when the file starts like a gzip or zstd file.
 bool is_compressed(const MappedFile& file);
 
-/// The content of such a file, in an unnamed temporary file that messages call by the same name.
-/// Several members or frames that follow each other are one content. Throws corrupt for compressed
-/// bytes that are damaged or cut off, io. O(bytes); memory does not grow with them.
+/// Decompresses such a file to an unnamed temporary file that has the same name in messages.
+/// Consecutive members or frames are concatenated. Throws corrupt when the compressed data is
+/// damaged or truncated, io. O(bytes), in constant memory.
 std::shared_ptr<MappedFile> decompress(const MappedFile& file);
 
 }  // namespace dapple::detail

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 
-// Lets Boost map an open descriptor: opening the name a second time could find another file.
+// Lets Boost map an open descriptor; opening the name a second time could find another file.
 class OpenFile {
  public:
   explicit OpenFile(int fd) noexcept : fd_(fd) {}
@@ -144,7 +144,7 @@ const std::byte* MappedFile::map() const {
   if (const std::byte* base = this->base()) return base;
   const std::lock_guard lock(mutex_);
   if (map_ == nullptr) {
-    // The system maps no empty files; none of their bytes will ever be asked for.
+    // Empty files cannot be mapped. No byte of this one will be requested.
     static constexpr std::byte kNothing{};
     auto map = std::make_unique<Map>();
     const std::byte* base = &kNothing;
@@ -158,7 +158,7 @@ const std::byte* MappedFile::map() const {
       }
       base = static_cast<const std::byte*>(map->region.get_address());
       if (guarded_) map->guard.emplace(base, map->region.get_size(), fd_.get());
-      // For other users' files, the system always says that everything is in memory.
+      // mincore() reports the files of other users as resident whatever they are.
       if (owner_ == ::geteuid()) map->residency.emplace(base, size());
     }
     map_ = std::move(map);
@@ -228,7 +228,8 @@ const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n
 }
 
 // Size and time are compared as well: bytes after the end of the file, in its last page, read as
-// zero without a signal, and a file that was cut may have grown again. Names and links may change.
+// zero without a signal, and a truncated file may have grown again. The change time is not: it also
+// changes with names and links.
 bool MappedFile::is_unchanged() const noexcept {
   struct stat s;
   const bool lost = base() != nullptr && map_->guard && map_->guard->lost();
@@ -275,7 +276,7 @@ void MappedFile::read_nothing_ahead() const noexcept {
 }
 
 void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
-  if (n == 0) return;  // the system takes zero for "to the end"
+  if (n == 0) return;  // to posix_fadvise, zero means "to the end"
   if (!reads_ahead_.load(std::memory_order_relaxed)) return;
   if (const std::byte* base = this->base()) {
     if (!map_->residency || !map_->residency->holds(offset, n))

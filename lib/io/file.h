@@ -27,7 +27,7 @@ struct stat;
 
 namespace dapple::detail {
 
-/// Tells one state of a file from another.
+/// Identifies one state of a file.
 struct FileStamp {
   std::uint64_t size = 0;
   std::uint64_t mtime_ns = 0;  // since the epoch
@@ -35,25 +35,24 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-/// A read-only regular file. A map and its first page faults cost three times as much as a few
-/// small reads, so the first small requests are read into private memory, and the file is mapped
-/// when more or larger ones follow.
-/// Thread-safe. The bytes handed out stay valid as long as the object lives, and are aligned to 64
-/// bytes where they are so aligned in the file.
+/// A read-only regular file. Mapping it and the first page faults cost three times as much as a few
+/// small reads, so the first small requests are read into private memory; the file is mapped when
+/// more or larger ones follow. Thread-safe. Returned bytes are valid as long as the object lives,
+/// and have the same alignment modulo 64 as in the file.
 class MappedFile {
  public:
   /// Throws io when the file does not exist, may not be read, or is not a regular file. With
-  /// `guarded`, bytes that are cut off the file while it is mapped read as zero, and `is_intact`
-  /// tells.
+  /// `guarded`, bytes that are truncated while the file is mapped read as zero, and `is_intact`
+  /// becomes false.
   static std::shared_ptr<MappedFile> open(std::string name, bool guarded = false);
-  /// As `open`, but returns nullptr where that would throw.
+  /// The same, but returns nullptr instead of throwing.
   static std::shared_ptr<MappedFile> open_if_there(std::string name, bool guarded = false);
-  /// Takes over the open file `fd`; `name` is used in messages. Throws io as `open` does.
+  /// Takes over the open file `fd`; `name` is for messages. Throws io.
   static std::shared_ptr<MappedFile> adopt(Descriptor fd, std::string name, bool guarded = false);
   /// Copies what is left to read of `fd`, for example a pipe, to an unnamed temporary file and
-  /// opens that. `name` is used in messages. Throws io.
+  /// opens that. `name` is for messages. Throws io.
   static std::shared_ptr<MappedFile> spool(int fd, std::string name);
-  /// The same for bytes that `read` puts into a buffer, some at a time; none at the end.
+  /// The same for bytes that `read` copies to a buffer; it returns how many, 0 at the end.
   using ReadSome = std::function<std::size_t(std::span<std::byte> buffer)>;
   static std::shared_ptr<MappedFile> spool(const ReadSome& read, std::string name);
   class Key;  // only the functions above make one
@@ -63,7 +62,7 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   const std::string& name() const noexcept { return name_; }
-  /// False for a spooled file, whose `name` is not a path.
+  /// False for a spooled file.
   bool has_path() const noexcept { return has_path_; }
   std::uint64_t size() const noexcept { return stamp_.size; }
   const FileStamp& stamp() const noexcept { return stamp_; }
@@ -81,8 +80,7 @@ class MappedFile {
   /// Copies bytes without touching the map. REQUIRES that they are inside size(). Throws io.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// True when a request for these bytes would be read into private memory, not touched in the
-  /// map.
+  /// True when a request for these bytes would be read into private memory, not from the map.
   bool is_read_early(std::uint64_t offset, std::uint64_t n) const noexcept;
 
   /// The first byte of the map, or nullptr before the file is mapped.
@@ -96,20 +94,20 @@ class MappedFile {
   void prepare_thread() const noexcept {
     if (guarded_) unblock_bus_signal();
   }
-  /// False when the file is guarded and has been cut or changed since it was opened, so that what
-  /// was read may be wrong. One system call if the file is guarded.
+  /// False when the file is guarded and has been truncated or changed since it was opened, so that
+  /// what was read may be wrong. One system call if the file is guarded.
   bool is_intact() const noexcept { return !guarded_ || is_unchanged(); }
   /// Throws io for a file that is not intact; `reading` names what was being read.
   [[noreturn]] void fail_changed(const std::string& reading) const;
 
-  /// Copies bytes [begin, end) to the same place of another file within the system, up to where it
-  /// can. Returns where that is.
+  /// Copies bytes [begin, end) to the same place in another file with copy_file_range, which may
+  /// share them. Returns where it stopped: `end`, or earlier if the system cannot go on.
   std::uint64_t copy_within_system(int to, std::uint64_t begin, std::uint64_t end) const noexcept;
 
-  /// A hint that these bytes will be read at random, so that the system reads single pages and no
-  /// megabytes around them.
+  /// A hint that these bytes will be read in random order, so that the system loads single pages
+  /// instead of megabytes around them.
   void expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept;
-  /// The same for the whole file, of which nothing is prefetched from now on.
+  /// The same for the whole file; it also turns `will_need` off.
   void read_nothing_ahead() const noexcept;
 
   /// A hint that these bytes will be needed soon (prefetch). Never fails.
@@ -147,7 +145,7 @@ class MappedFile {
   mutable std::atomic<std::uint64_t> early_size_{0};  // of all of them
 };
 
-/// As `watched` below, for a guarded file.
+/// Implements `watched` below for a guarded file.
 template <class F, class Reading>
 [[gnu::noinline]] auto watched_guarded(const MappedFile& file, const F& f, const Reading& reading) {
   file.prepare_thread();
@@ -180,13 +178,13 @@ auto watched(const MappedFile& file, const F& f) {
   return watched(file, f, [] { return std::string("it"); });
 }
 
-/// A file that appears at its destination complete or not at all (rule 2.10). Until publish() it
-/// has no name (O_TMPFILE), or a hidden one in the same folder where the file system lacks that.
-/// If the process dies, the next writer of the same file removes the hidden one.
+/// A file that appears at its destination complete or not at all. Until publish() it has no name
+/// (O_TMPFILE) or, if the file system does not support that, a hidden one in the same folder. If
+/// the process dies, the next writer of the same file removes the hidden one.
 class OutputFile {
  public:
-  /// Throws io; invalid_argument when `path` exists and `overwrite` is false, or when it is
-  /// anything but a regular file.
+  /// Throws io; invalid_argument when `path` exists and `overwrite` is false, or is not a regular
+  /// file.
   OutputFile(std::filesystem::path path, bool overwrite);
 
   const std::string& name() const noexcept { return name_; }
@@ -197,22 +195,21 @@ class OutputFile {
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   /// Writes several runs of bytes one after another; modifies `parts`. Any thread. Throws io.
   void write_at(std::uint64_t offset, std::span<iovec> parts) const;
-  /// Takes over bytes [begin, end) of `from`, at the same place. The file system may share them, or
-  /// copies them itself. Throws io.
+  /// Copies bytes [begin, end) of `from` to the same place. The file system shares them if it can.
+  /// Throws io.
   void take_over(const MappedFile& from, std::uint64_t begin, std::uint64_t end) const;
-  /// Drops everything that was written or reserved from `offset` on. Throws io.
+  /// Truncates the file to `offset` bytes. Throws io.
   void cut(std::uint64_t offset) const;
-  /// Writes after everything that `append` wrote before; one thread. Throws io.
+  /// Writes after what `append` wrote before; one thread. Throws io.
   void append(std::span<const std::byte> bytes);
   std::uint64_t appended() const noexcept { return appended_; }
 
-  /// Syncs the contents early, so that `publish` need not: nothing may be written afterwards.
+  /// Syncs the contents early, so that `publish` need not. Nothing may be written afterwards.
   /// Throws io.
   void sync();
-  /// Syncs the contents (unless told not to), gives the file its name, syncs the folder. Keeps the
-  /// permissions of a file that it replaces, and its owner where the system allows it, and removes
-  /// that file's sidecar index. A symbolic link is replaced, not followed. Throws io,
-  /// invalid_argument.
+  /// Syncs the contents (unless `sync` is false), gives the file its name, syncs the folder. Keeps
+  /// the permissions of a file that it replaces, and its owner if allowed, and removes that file's
+  /// sidecar index. A symbolic link is replaced, not followed. Throws io, invalid_argument.
   void publish(bool sync = true);
 
  private:
@@ -238,7 +235,7 @@ class OutputFile {
   std::uint64_t appended_ = 0;
 };
 
-/// FILE.dpx, the sidecar index of FILE, and how such a file starts.
+/// FILE.dpx is the sidecar index of FILE, and starts with this magic.
 inline constexpr char kSidecarEnding[] = ".dpx";
 inline constexpr char kSidecarMagic[9] = "DPL-SIDE";
 

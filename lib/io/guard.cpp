@@ -14,7 +14,7 @@
 namespace dapple::detail {
 
 // What the handler knows about one map. Slots are reused but never freed, because the handler walks
-// the list without a lock; there are as many as there were ever guarded maps at one time.
+// the list without a lock; there are as many as the most guarded maps that ever lived at once.
 struct GuardSlot {
   std::atomic<std::uint64_t> version{0};  // odd while the next three change
   std::atomic<std::uintptr_t> begin{0}, end{0};
@@ -32,7 +32,7 @@ using Handler = void (*)(int);
 std::atomic<GuardSlot*> slots{nullptr};
 std::atomic<std::uintptr_t> page_size{0};
 
-// The previous handler, which gets the signals that are not ours; at most one of the two is set.
+// The previous handler, for signals that are not ours; at most one of the two is set.
 std::atomic<Action> next_action{nullptr};
 std::atomic<Handler> next_handler{SIG_DFL};
 
@@ -58,8 +58,8 @@ GuardSlot* find_slot(std::uintptr_t address, std::uintptr_t& end, std::uintptr_t
   return nullptr;
 }
 
-// Maps zeros over the page of `address`: up to the end of the map if the file ends before it,
-// otherwise (the storage failed) just this page. Async-signal-safe.
+// Maps zeros over the page of `address`, and over all that follow if the file ends before it;
+// otherwise the storage failed to deliver this one page. Async-signal-safe.
 bool replace_page(std::uintptr_t address) noexcept {
   std::uintptr_t begin = 0, end = 0;
   int fd = -1;

@@ -1,7 +1,7 @@
-// Maps of files that others may truncate. Touching a page that is gone raises SIGBUS; while a
-// GuardedMap lives, such a page reads as zero instead, and the loss is recorded. The handler is the
-// library's only global state: the first GuardedMap installs it and the last one restores the
-// previous handler, which also gets all signals that are not about a GuardedMap.
+// Maps of files that others may truncate. Touching a truncated page raises SIGBUS; while a
+// GuardedMap lives, such a page reads as zeros instead, and the loss is recorded. The handler is
+// the library's only global state: the first GuardedMap installs it, the last one restores the
+// previous handler, which also receives all signals that are not about a GuardedMap.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class GuardedMap {
   GuardedMap(const GuardedMap&) = delete;
   GuardedMap& operator=(const GuardedMap&) = delete;
 
-  /// True when a page that was touched was gone, so that bytes of the map may have read as zero.
+  /// True when a truncated page was touched, so that bytes of the map may have read as zero.
   bool lost() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Files that appear complete or not at all (rule 2.10).
+// Files that appear complete or not at all.
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -30,10 +30,10 @@ std::string folder_of(const std::filesystem::path& path) {
   return parent.empty() ? "." : parent.string();
 }
 
-// True for /dev/stdout and its like, which are links into /proc: whoever names one means the open
-// file that it leads to, not the link.
+// True for /dev/stdout and the like, which are links into /proc: to replace the link with a file is
+// not what the caller means.
 bool is_in_proc(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;  // as many as the system follows
+  constexpr int kMostLinks = 40;  // as many as the kernel follows
   for (int i = 0; i < kMostLinks; ++i) {
     struct statfs system;
     const std::string folder = folder_of(path);
@@ -63,9 +63,9 @@ void require_file_place(const std::filesystem::path& path, const std::string& na
 // An unnamed file can be given a name only through /proc.
 bool can_link_nameless() noexcept { return ::access("/proc/self/fd", X_OK) == 0; }
 
-// Gives `fd` the permissions of the file that it replaces, and its owner and group where that is
-// allowed. If the group cannot be kept, the new group gets no more than everybody. False, with
-// errno, on failure.
+// Gives `fd` the permissions of the file that it replaces, and its owner and group if allowed. If
+// the group cannot be kept, the new group gets no more rights than everybody. False, with errno, on
+// failure.
 bool keep_permissions(int fd, const struct stat& old) noexcept {
   struct stat now;
   if (::fstat(fd, &now) != 0) return false;
@@ -80,7 +80,7 @@ bool keep_permissions(int fd, const struct stat& old) noexcept {
   return (now.st_mode & 07777) == mode || ::fchmod(fd, mode) == 0;
 }
 
-// Syncs the folder, or, if that may be written but not read, its whole file system.
+// Syncs the folder or, if that may not be read, its whole file system.
 bool sync_folder(const std::string& folder, int fd) noexcept {
   const Descriptor opened(
       uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
@@ -89,7 +89,7 @@ bool sync_folder(const std::string& folder, int fd) noexcept {
   return errno == EINVAL;  // a file system whose folders need no syncing
 }
 
-// Renames without replacing. Where the file system cannot do that, a hard link refuses as well.
+// Renames without replacing. On file systems that cannot, creating a hard link has the same effect.
 bool rename_new(const std::filesystem::path& from, const std::filesystem::path& to) noexcept {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
@@ -98,8 +98,8 @@ bool rename_new(const std::filesystem::path& from, const std::filesystem::path& 
   return true;
 }
 
-// A sidecar index belongs to the state of a file that was just replaced. What is not a sidecar by
-// its content stays; so does one that cannot be removed, which no reader will believe.
+// The sidecar index of a file that was just replaced is stale. A file that is no sidecar by its
+// content stays; so does a sidecar that cannot be removed, since readers will reject it.
 void remove_sidecar(const std::string& file) noexcept try {
   const std::string name = file + kSidecarEnding;
   const auto sidecar = MappedFile::open_if_there(name);
@@ -122,7 +122,7 @@ OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
   const bool exists = ::lstat(path_.c_str(), &old) == 0;
   if (exists && !overwrite_) throw_exists(name_);
   remove_abandoned(path_);
-  // Never more than the permissions of the file that it replaces, which it gets when published.
+  // Never more permissions than the file that it replaces, whose mode it gets when published.
   const mode_t mode = exists && S_ISREG(old.st_mode) ? (old.st_mode & 0666) | 0600 : 0666;
   if (can_link_nameless()) {
     fd_ = open_nameless(folder_of(path_), mode);
@@ -212,7 +212,7 @@ void OutputFile::give_name() {
     named = ::linkat(AT_FDCWD, name_in_proc(fd_).c_str(), AT_FDCWD, path_.c_str(),
                      AT_SYMLINK_FOLLOW) == 0;
   } else {
-    // Linking cannot replace a file, renaming can: the file needs a name of its own first.
+    // Only rename() can replace a file, and it needs a name to rename.
     if (hidden.empty()) hidden = name_hidden(fd_, path_);
     named = !hidden.empty() &&
             (overwrite_ ? ::rename(hidden.c_str(), path_.c_str()) == 0 : rename_new(hidden, path_));

@@ -1,4 +1,4 @@
-// Which parts of a mapped file are in memory, as far as asking costs little.
+// Which parts of a mapped file are in memory.
 #pragma once
 
 #include <atomic>
@@ -9,15 +9,15 @@
 
 namespace dapple::detail {
 
-/// Asking the system to read bytes that are in memory costs a tenth of what summing them does, so
-/// it is found out first whether they are: once per window of 2 MiB, as a whole, since that is a
-/// system call, too. A hint: pages may leave memory again. Any thread.
+/// Spares needless prefetching: madvise on resident pages costs a tenth of summing their values.
+/// Asks the system (mincore) once per window of 2 MiB and keeps the answer, so it is a hint: pages
+/// may be evicted later. Any thread.
 class Residency {
  public:
-  /// Of the file that is mapped at `base`.
+  /// For the file that is mapped at `base`.
   Residency(const std::byte* base, std::uint64_t size) noexcept;
 
-  /// True when these bytes are likely to be in memory. REQUIRES 0 < n, bytes of the file.
+  /// True when these bytes are probably in memory. REQUIRES n > 0, and that they are in the file.
   bool holds(std::uint64_t offset, std::uint64_t n) noexcept;
 
  private:
@@ -31,7 +31,7 @@ class Residency {
 
   const std::byte* base_;
   std::uint64_t size_;
-  std::unique_ptr<std::atomic<State>[], Free> states_;  // untouched ones cost no memory
+  std::unique_ptr<std::atomic<State>[], Free> states_;  // calloc: untouched pages cost no memory
 };
 
 }  // namespace dapple::detail

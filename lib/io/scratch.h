@@ -11,9 +11,8 @@
 
 namespace dapple::detail {
 
-/// `size` bytes to write and then to read: in memory if they are few, otherwise in an unnamed file
-/// in $TMPDIR (or /tmp), which grows as it is written. One thread writes; afterwards any number of
-/// threads may call `at`.
+/// `size` bytes of temporary storage: up to 256 MiB in memory, otherwise in an unnamed sparse file
+/// in $TMPDIR (or /tmp). One thread writes; afterwards any number of threads may read.
 class Scratch {
  public:
   /// Throws io.
@@ -42,7 +41,7 @@ class Scratch {
   bool in_memory() const noexcept { return size_ <= kInMemory; }
 
   std::uint64_t size_;
-  Array<std::byte> memory_;  // when they are few, otherwise:
+  Array<std::byte> memory_;  // if in_memory(), otherwise:
   Descriptor fd_;
   std::shared_ptr<MappedFile> file_;
 };

@@ -57,7 +57,7 @@ Descriptor open_nameless(const std::string& folder, mode_t mode) noexcept {
 }
 
 bool lacks_nameless(int errno_value) noexcept {
-  // The last two come from kernels that do not know the flag and see a folder opened for writing.
+  // The last two are from kernels that ignore the flag and see a folder opened for writing.
   return errno_value == EOPNOTSUPP || errno_value == EISDIR || errno_value == EINVAL;
 }
 
@@ -72,8 +72,8 @@ Descriptor open_hidden(const std::filesystem::path& path, mode_t mode,
       if (errno == EEXIST) continue;
       break;
     }
-    // Before it was locked, another writer may have taken it for abandoned; not so where the file
-    // system has no locks.
+    // Before it was locked, another writer may have taken it for abandoned. (If the file system has
+    // no locks, nobody removes anything.)
     const bool contested = !lock(fd.get()) && errno == EWOULDBLOCK;
     if (!contested && is_ours(fd.get(), hidden)) return fd;
     errno = EEXIST;
@@ -87,7 +87,7 @@ std::string name_in_proc(const Descriptor& fd) {
 }
 
 std::filesystem::path name_hidden(const Descriptor& fd, const std::filesystem::path& path) {
-  lock(fd.get());  // before it gets a name, so that it never looks abandoned
+  lock(fd.get());  // before it has a name, so that it never looks abandoned
   const std::string self = name_in_proc(fd);
   for (unsigned number = 0; number < kMostNames; ++number) {
     std::filesystem::path hidden = hidden_name(path, number);

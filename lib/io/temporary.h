@@ -1,9 +1,9 @@
 // Files that are not yet published: unnamed where the file system supports that (O_TMPFILE),
 // otherwise with a hidden name in the folder of the destination.
 //
-// The hidden names of FILE are .FILE.dapple-N-HASH, where the hash is that of the rest of the name:
-// nobody else has such files. The writer holds a lock on it (flock), which ends with its process,
-// so a hidden file of the same user that is not locked was abandoned, and the next writer of FILE
+// A hidden name of FILE is .FILE.dapple-N-HASH, where HASH is that of the rest of the name, so that
+// no other program has such files. The writer locks it (flock) until its process ends. A hidden
+// file of the same user that is not locked was therefore abandoned, and the next writer of FILE
 // removes it.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace dapple::detail {
 /// A new unnamed file in `folder`, for reading and writing. Not open, with errno, on failure.
 Descriptor open_nameless(const std::string& folder, mode_t mode) noexcept;
 
-/// True for the errno of an `open_nameless` that failed because the file system has no such files.
+/// True for the errno with which `open_nameless` fails on file systems without unnamed files.
 bool lacks_nameless(int errno_value) noexcept;
 
 /// A new file with a hidden name beside `path`, which it stores in `hidden`, for reading and
@@ -45,8 +45,8 @@ bool write_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes) n
 /// $TMPDIR, or /tmp.
 std::string temporary_folder();
 
-/// An empty file in the temporary folder that nobody else can open, and that disappears with its
-/// descriptor. Throws io, blaming `file`.
+/// An empty file in the temporary folder that nobody else can open, deleted when its descriptor is
+/// closed. Throws io, naming `file`.
 Descriptor open_scratch(const std::string& file);
 
 }  // namespace dapple::detail
