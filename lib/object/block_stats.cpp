@@ -42,7 +42,7 @@ BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* va
   }
   return visit_type(stored, [&](auto tag) {
     using T = decltype(tag);
-    constexpr std::uint64_t kAtOnce = 4096;  // stay in the nearest cache
+    constexpr std::uint64_t kAtOnce = 4096;  // stays in the L1 cache
     std::array<std::byte, kAtOnce * sizeof(T)> run;
     TallyOf<T> tally;
     for (std::uint64_t r = 0; r < rows; ++r) {

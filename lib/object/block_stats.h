@@ -1,5 +1,4 @@
-// What is known of the values that a block stores without a look at them. A file may hold a table
-// of it (FORMAT.md, "Statistics").
+// Statistics of the values that a block stores, as a table in the file holds them.
 #pragma once
 
 #include <array>
@@ -15,8 +14,8 @@
 
 namespace dapple::detail {
 
-/// A tally of the values that a block stores, explicit zeros included; zeros that a sparse block
-/// does not store are in none of its numbers. Eight words, as in the file.
+/// The statistics of the values that a block stores, explicit zeros included. Zeros that a sparse
+/// block does not store are not counted. Eight words, as in the file.
 class BlockStats {
  public:
   static constexpr std::size_t kBytes = 64;
@@ -49,7 +48,7 @@ class BlockStats {
     for (std::size_t i = 0; i < words_.size(); ++i) store_le(p + i * 8, words_[i]);
   }
 
-  /// The type of the values; nothing where nothing is known.
+  /// The type of the values; nothing when nothing is known.
   std::optional<ValueType> type() const noexcept {
     return value_type_of_code(static_cast<std::uint8_t>(words_[0] >> 56));
   }
@@ -115,12 +114,12 @@ class BlockStats {
   std::array<std::uint64_t, 8> words_{};
 };
 
-/// Of the values of `rows` rows, `row_step` bytes apart, each of `cols` values of `type`, as a
-/// block holds them that stores them as `stored`. REQUIRES that they fit it.
+/// The statistics of rows x cols values of `type`, rows `row_step` bytes apart, for a block that
+/// stores them as `stored`. REQUIRES that they fit that type.
 BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* values,
                            std::uint64_t rows, std::uint64_t cols, std::size_t row_step);
 
-/// The statistics of all blocks of an object, by number, in a file.
+/// The statistics of all blocks of an object, by number, in a mapped file.
 class BlockStatsTable {
  public:
   /// REQUIRES that the file holds `count` of them from byte `offset` on.

@@ -22,7 +22,7 @@ std::string_view name(IndexOrigin origin) noexcept {
 
 namespace {
 
-/// Throws corrupt, blaming the index entry, for a block that cannot exist: blocks that are only
+/// Throws corrupt, naming the index entry, for a block that cannot exist: blocks that are only
 /// listed are not compared with their headers.
 void require_possible(const Store& store, std::uint64_t number, const Entry& entry) {
   const detail::Schema& schema = store.schema();
@@ -44,11 +44,7 @@ void require_possible(const Store& store, std::uint64_t number, const Entry& ent
   store.index().fail_entry(number, detail.append("; ").append(store.index().remedy()));
 }
 
-}  // namespace
-
-namespace {
-
-/// What an entry of the index says, unless it cannot be.
+/// What an index entry says. Throws corrupt when that is impossible.
 BlockInfo info_of(const Store& store, std::uint64_t number, const Entry& entry) {
   // A forged index may have the right hash, and still name a kind or type that does not exist.
   if (entry.kind > BlockKind::coo ||

@@ -1,4 +1,4 @@
-// Cells of columns that have a meaning, as text.
+// Cells as text, according to the meaning of their column.
 #include <bit>
 #include <string>
 
@@ -45,7 +45,7 @@ void append_text(const Column& column, std::uint64_t bits, std::string& out) {
         out += bits == 1 ? "true" : "false";
         return;
       }
-      [[fallthrough]];  // no truth value: show the number that is stored
+      [[fallthrough]];  // neither true nor false: show the stored number
     case MeaningKind::number: {
       std::byte cell[8];
       detail::store_le(cell, bits);

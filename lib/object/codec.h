@@ -1,4 +1,4 @@
-// What a format gives: how one of its blocks is decoded.
+// What a format provides: how one of its blocks is decoded.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ struct Part {
   Range cols;
 };
 
-/// What a block and a region that touches it share.
+/// The part of a block that is inside a region.
 inline Part shared_part(const Entry& entry, const Region& region) noexcept {
   const Region both = intersect(entry.cells(), region);
   return {{both.rows.begin - entry.pos.rx, both.rows.end - entry.pos.rx},
@@ -54,18 +54,18 @@ inline Part shared_part(const Entry& entry, const Region& region) noexcept {
 /// Values that can be used in place.
 struct DensePlace {
   const std::byte* data = nullptr;
-  std::size_t row_step = 0;  // bytes; the values of a row follow each other
+  std::size_t row_step = 0;  // bytes; the values of a row are contiguous
 };
 
-/// One stored entry, as `Codec::entries` hands it out: absolute row and column, and the value as
-/// the object's declared type of that column, in the low bytes of `bits`.
+/// One stored entry: row and column in the object, and the value as the column's declared type, in
+/// the low bytes of `bits`.
 struct StoredCell {
   std::uint64_t row, col;
   std::uint64_t bits;
 };
 
-/// Passes stored cells on in runs, because one call for each costs more than decoding it. Drops
-/// positive zeros.
+/// Collects stored cells and passes them on in runs, because one call per cell costs more than
+/// decoding it. Drops positive zeros.
 class CellRun {
  public:
   using Take = std::function<void(std::span<const StoredCell>)>;
@@ -90,8 +90,8 @@ class CellRun {
   std::array<StoredCell, kMost> cells_;
 };
 
-/// Three arrays for rows of one sparse block, of which all values are of one type: row pointers,
-/// one more than rows, and `room` columns (from the block's first) and values.
+/// Three arrays for rows of a sparse block: row pointers, one more than rows, and `room` columns,
+/// counted from the block's first, and values of `type`.
 struct CsrTarget {
   std::uint64_t* row_ptr;
   std::uint32_t* col_idx;
@@ -100,55 +100,55 @@ struct CsrTarget {
   std::uint64_t room;
 };
 
-/// How far the rows of a block were read, so that the next reader need not skip over them again. A
-/// cursor past the rows asked for starts again at row 0.
+/// How far the rows of a block were read, so that the next read need not skip them again. A cursor
+/// past the requested rows starts again at row 0.
 struct RowCursor {
   std::uint64_t row = 0;
   std::uint64_t entries = 0;  // of the rows before
 };
 
-/// How the blocks of one format are decoded: a table of functions, one table per format.
-/// All may be called from any thread, check what they read, and throw corrupt or type_mismatch.
+/// How the blocks of one format are decoded: a table of functions. They may be called from any
+/// thread, check what they read, and throw corrupt or type_mismatch.
 struct Codec {
   std::string_view format;
   /// CSR and COO payloads are those of the DAPHNE binary format, so that views work on them.
   bool sparse_in_place = false;
-  /// Bytes from `entry.offset` to the values of a dense block that can be used in place, always;
+  /// Bytes from `entry.offset` to the values of a dense block, if every one can be used in place;
   /// -1: `in_place` decides.
   int dense_header = -1;
   /// Bytes of a block's own header, at `entry.offset`. May be null: none.
   std::uint64_t (*header_size)(const Entry&) = nullptr;
-  /// Compares entry `number` with the bytes that it points to (rule 2.6). Called before a block is
-  /// first used. May be null: nothing to compare.
+  /// Compares entry `number` with the bytes that it points to. Called before a block is first used.
+  /// May be null: nothing to compare.
   void (*confirm)(const Store&, std::uint64_t number, const Entry&) = nullptr;
   /// Compares the entry's hash with the block's bytes. Throws corrupt. May be null: no hashes.
   void (*check_hash)(const Store&, const Entry&) = nullptr;
-  /// The index that a walk over the file finds, whatever index it contains: an index that leaves
-  /// cells uncovered is checked against it. May be null: the index is the truth.
+  /// The index that a walk over the file finds, whatever index it contains. An index that leaves
+  /// cells uncovered is checked against it. May be null: the index is always right.
   BlockIndex (*walk_again)(const Store&) = nullptr;
-  /// The statistics that the file, or its sidecar, has of all blocks; nothing when it has none, or
-  /// ones that are damaged or of other blocks. May be null: there are none.
+  /// The statistics of all blocks in the file or its sidecar; nothing when there are none, or when
+  /// they are damaged or of other blocks. May be null: there are none.
   std::unique_ptr<const BlockStatsTable> (*find_stats)(const Store&) = nullptr;
   /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
   void (*read)(const Store&, const Entry&, const Part&, const Target& out) = nullptr;
   /// The values in place, or nothing. May be null: never in place.
   std::optional<DensePlace> (*in_place)(const Store&, const Entry&) = nullptr;
-  /// Calls `take` for every stored entry of `part`, in any order. May be null: all cells of the
-  /// block are decoded with `read`, and those that are not positive zero are taken.
+  /// Calls `take` for every stored entry of `part`, in any order. May be null: `read` decodes all
+  /// cells, and those that are not positive zero are taken.
   void (*entries)(const Store&, const Entry&, const Part&, CellRun& take) = nullptr;
-  /// Decodes rows of a CSR or COO block into arrays, each row's columns in ascending order, and
-  /// returns true; false when there is no room for them. The cursor must be of this block. May be
-  /// null: they are made of `entries`.
+  /// Decodes rows of a CSR or COO block into arrays, each row's columns in ascending order. False
+  /// when there is not enough room. The cursor must be of this block. May be null: `entries` is
+  /// used.
   bool (*csr_arrays)(const Store&, const Entry&, Range rows, RowCursor& cursor,
                      const CsrTarget& out) = nullptr;
-  /// Moves the cursor of a CSR block down to `row`, and counts the entries of the rows that it
-  /// passes. May be null: then `csr_arrays` is used for whole blocks only.
+  /// Moves the cursor of a CSR block down to `row`, counting the entries that it passes. May be
+  /// null: `csr_arrays` is then used only for whole blocks.
   void (*skip_rows)(const Store&, const Entry&, std::uint64_t row, RowCursor& cursor) = nullptr;
-  /// True when the file has to be parsed from the front, so that reading it tile by tile would
-  /// parse it again and again: converters read strips of whole rows once and cut them up.
+  /// True when the file has to be parsed from the front. Reading it tile by tile would parse it
+  /// again and again, so converters read strips of whole rows and cut them up.
   bool sequential = false;
-  /// Decodes rows of several columns of a frame in one pass, each into memory of its own layout
-  /// and type, as `Frame::read_rows`. May be null: run by run of columns with `read`.
+  /// Implements `Frame::read_rows` in one pass. May be null: `read` is called for each run of
+  /// columns.
   void (*read_rows)(const Store&, Range rows, std::span<const ColumnBuffer> columns,
                     const ReadOptions&) = nullptr;
 };
@@ -156,13 +156,13 @@ struct Codec {
 /// What a format's codec needs beyond schema and index (strides, row positions, scratch files).
 struct CodecState {
   virtual ~CodecState() = default;
-  /// Columns that are shown only (`BlockedObject::text_columns`).
+  /// See `BlockedObject::text_columns`.
   virtual std::span<const TextColumn> text_columns() const noexcept { return {}; }
-  /// Calls `take` for rows of text column `k`. REQUIRES a readable one, rows of the object.
+  /// Calls `take` for rows of text column `k`. REQUIRES that it is readable, rows of the object.
   virtual void read_text(const Store&, std::size_t, Range, const TakeText&) const {}
   /// What the columns of a matrix are called, or nothing.
   virtual std::vector<std::string> column_names(const Store&) const { return {}; }
-  /// As `BlockedObject::details`.
+  /// See `BlockedObject::details`.
   virtual std::vector<Detail> details(const Store&) const { return {}; }
 };
 

@@ -10,9 +10,9 @@
 
 namespace dapple::detail {
 
-/// Calls `f(cols, target)` for each run of `columns` that are neighbours in the object, have one
-/// value type and one step, and are evenly spaced in memory: columns `cols` of the object go to
-/// `target` in one read, so that a sparse block is decoded once and not once per column.
+/// Calls `f(cols, target)` for each run of `columns` that are adjacent in the object, have the same
+/// value type and step, and are evenly spaced in memory. Columns `cols` of the object go to
+/// `target` in one read, so that a sparse block is decoded once instead of once per column.
 template <class F>
 void for_each_column_run(std::span<const ColumnBuffer> columns, const F& f) {
   for (std::size_t first = 0; first < columns.size();) {

@@ -12,9 +12,9 @@ namespace dapple::detail {
 
 namespace {
 
-// Streaming stores bypass the caches, but a row begins and ends inside a cache line. Those parts
-// are stored in the ordinary way: their lines are read first, and later stores wait. Prefetching
-// them some rows ahead halves the time of decoding 4096 x 4096 cells from tiles of 256 x 256.
+// Streaming stores bypass the caches, but a row begins and ends inside a cache line. Ordinary
+// stores write those parts, and wait until their lines are read. Prefetching them a few rows ahead
+// halves the time of decoding 4096 x 4096 cells from tiles of 256 x 256.
 constexpr std::uint64_t kRowsAhead = 4;
 
 void ask_for_ends(const Target& out, std::uint64_t row, std::uint64_t cols) {
@@ -22,7 +22,7 @@ void ask_for_ends(const Target& out, std::uint64_t row, std::uint64_t cols) {
   __builtin_prefetch(out.cell(row, cols - 1), 1);
 }
 
-// Converts values of a row, and writes them past the caches; returns how many fit.
+// Converts values of a row with streaming stores; returns how many fit.
 std::size_t stream_converted(ValueType type, const std::byte* from, ValueType to_type,
                              std::byte* to, std::size_t n) {
   const std::size_t size = size_of(type), wide = size_of(to_type);
@@ -39,8 +39,8 @@ std::size_t stream_converted(ValueType type, const std::byte* from, ValueType to
   return n;
 }
 
-// Rows into packed columns: several rows at a time, so that each column is written in whole cache
-// lines, which is two to three times as fast as row by row.
+// Writes rows to packed columns: several rows at a time, so that each column is written in whole
+// cache lines, which is two to three times as fast as row by row.
 std::uint64_t copy_to_columns(const Target& out, ValueType type, const std::byte* from,
                               std::size_t row_step, std::uint64_t rows, std::uint64_t cols) {
   constexpr std::uint64_t kRows = 16, kCells = 256;
@@ -54,7 +54,7 @@ std::uint64_t copy_to_columns(const Target& out, ValueType type, const std::byte
       fits = convert_cells(type, first + c * size, row_step, out.type, out.cell(r, c), out.row_step,
                            n) == n;
     }
-    // Which value does not fit first is found row by row.
+    // Find the first value that does not fit, row by row.
     for (std::uint64_t i = 0; i < n && !fits; ++i) {
       const std::size_t done = convert_cells(type, first + i * row_step, size, out.type,
                                              out.cell(r + i, 0), out.col_step, cols);
@@ -70,7 +70,7 @@ std::uint64_t copy_rows(const Target& out, ValueType type, const std::byte* from
                         std::size_t row_step, std::uint64_t rows, std::uint64_t cols) {
   const std::size_t size = size_of(type);
   if (row_step == cols * size && out.row_step == cols * out.col_step) {
-    cols *= rows;  // whole rows to whole rows: one run
+    cols *= rows;  // contiguous on both sides: one run
     rows = 1;
   }
   const bool packed = out.col_step == size_of(out.type), streamed = packed && out.streamed;

@@ -32,10 +32,10 @@ CoverSearch::Node CoverSearch::node_at(std::uint64_t at, std::uint64_t parent) c
   return node;
 }
 
-// Number of the words that are not above `x`, given that all are in `within`. The search starts
-// where `x` would be if they were evenly spread, which mostly takes two cache lines, while a binary
-// search of a thousand words touches seven; what belongs to the words lies n_ words later, and its
-// line is prefetched too. Worth 30 % of a look-up among 10^6 blocks.
+// The number of words that are not above `x`, given that all are in `within`. An interpolation
+// search: it usually touches two cache lines, where a binary search of a thousand words touches
+// seven. The value that belongs to a word is n_ words later, and its line is prefetched too. Worth
+// 30 % of a lookup among 10^6 blocks.
 std::uint64_t CoverSearch::Words::count_not_above(std::uint64_t x, Range within) const noexcept {
   constexpr std::uint64_t kNear = 8;
   if (n_ == 0 || x < within.begin) return 0;
@@ -80,7 +80,7 @@ std::uint64_t CoverSearch::Words::count_not_above(std::uint64_t x, Range within)
   return low;
 }
 
-// From the last of `count` words to the next one.
+// The range from word `count` - 1 to the next one.
 Range CoverSearch::Words::span_of(std::uint64_t count, Range within) const noexcept {
   return {(*this)[count - 1], count < n_ ? (*this)[count] : within.end};
 }
@@ -100,7 +100,7 @@ std::optional<std::uint64_t> CoverSearch::cover(const Entries& entries, const Re
                                                 std::uint64_t row, std::uint64_t col) const {
   if (size() == 0) return std::nullopt;
   std::uint64_t ref = word(0);
-  Region part = object;  // that the node is about
+  Region part = object;  // that the node covers
   for (std::uint64_t parent = 0; ref != 0;) {
     if (ref % 2 == 1) {
       if (holds(entries, ref / 2, row, col)) return ref / 2;
@@ -143,11 +143,11 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
   };
   struct Pending {
     std::uint64_t ref, parent;
-    Region part;  // that it is about
+    Region part;  // that it covers
   };
   std::vector<Pending> pending{{word(0), 0, object}};
-  // A sound tree has fewer nodes and blocks than words; in a damaged one many ways may lead to a
-  // node.
+  // A sound tree has fewer nodes and blocks than words; a damaged one may lead to a node again and
+  // again.
   for (std::uint64_t visits = 0; !pending.empty(); ++visits) {
     if (visits > 2 * size()) {
       fail(0, "the cover tree of the index reaches a node more than once");

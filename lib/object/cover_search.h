@@ -1,5 +1,5 @@
-// Looking for blocks in a cover tree (cover_tree.h), in memory or in the mapped file. The words of
-// one in a file are not trusted: a damaged tree ends in an error, never in a wild read or a loop.
+// Searching a cover tree (cover_tree.h), in memory or in the mapped file. The words of a tree in a
+// file are not trusted: a damaged tree ends in an error, never in a wild read or an endless loop.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace dapple::detail {
 
 class CoverSearch {
  public:
-  /// An empty tree, in which nothing is found.
+  /// An empty tree.
   CoverSearch() = default;
   explicit CoverSearch(std::vector<std::uint64_t> words) : memory_(std::move(words)) {}
   /// `n` words in a mapped file, from byte `first` on.
@@ -36,7 +36,7 @@ class CoverSearch {
   const std::vector<std::uint64_t>& words() const noexcept { return memory_; }
 
  private:
-  /// Words of a node, which ascend if nothing is wrong with them.
+  /// Words of a node, in ascending order unless the tree is damaged.
   class Words {
    public:
     Words(const std::byte* first, std::uint64_t n) noexcept : first_(first), n_(n) {}

@@ -1,11 +1,11 @@
 // Finding the block that covers a cell when the blocks form no regular tiling.
 //
-// Most real partitions can be cut into bands of rows or of columns that no block crosses, again
-// and again: a node lists such bands, and a lookup is one binary search per level. Where no
-// balanced set of bands exists (spirals, pinwheels), a node "pins" the blocks that cross its
-// middle row; those are disjoint in columns, so one binary search finds the only candidate, and
-// the rest is wholly above or below. Either way a level rules out at least a quarter of the blocks:
-// O(log n) levels, O(log^2 n) steps at worst, O(n) words.
+// Most real partitions can be cut recursively into bands of rows or columns that no block crosses:
+// a node lists such bands, and a lookup is one binary search per level. Where no balanced set of
+// bands exists (spirals, pinwheels), a node "pins" the blocks that cross its middle row. Those are
+// disjoint in columns, so one binary search finds the only candidate; all other blocks are above
+// or below the row. Each level rules out at least a quarter of the blocks: O(log n) levels,
+// O(log^2 n) steps at worst, O(n) words.
 //
 // The tree is a list of u64 words, the same in memory and in the file:
 //   word 0           ref of the root
@@ -28,11 +28,11 @@ enum class CoverNode : std::uint8_t { row_bands = 0, col_bands = 1, pin = 2 };
 
 struct CoverTree {
   std::vector<std::uint64_t> words;
-  bool pinned = false;  // some node is a pin; without one the blocks are proven to be disjoint
+  bool pinned = false;  // some node is a pin; if none is, the blocks are proven to be disjoint
 };
 
-/// The tree of `cells`, whose positions in the span are the block numbers. No cell region may be
-/// empty. O(n log^2 n), O(n log n) for bands of bands.
+/// The tree for blocks with these cells; a block's number is its index in the span. REQUIRES that
+/// none is empty. O(n log^2 n), or O(n log n) without pins.
 CoverTree build_cover_tree(std::span<const Region> cells);
 
 }  // namespace dapple::detail

@@ -1,4 +1,4 @@
-// Which blocks a region touches, and whether they cover it (rules R3 and R7).
+// Which blocks a region touches, and whether they cover it (R3, R7).
 
 #include <string>
 
@@ -13,7 +13,7 @@ __extension__ using Area = unsigned __int128;  // of regions, which can exceed 6
 
 Area area(const Region& region) { return Area{region.rows.size()} * region.cols.size(); }
 
-// An index in place is not compared entry with entry when it is opened, as a walk does.
+// The entries of an index in place are not checked for overlaps at open, as those of a walk are.
 void require_disjoint(const Store& store, std::span<const std::uint64_t> numbers) {
   if (!store.index().is_in_place() || numbers.size() < 2) return;
   EntryTable entries;
@@ -21,7 +21,7 @@ void require_disjoint(const Store& store, std::span<const std::uint64_t> numbers
   for (const std::uint64_t number : numbers) entries.push_back(store.index().entry(number));
   const auto overlaps = find_overlaps(entries);
   if (overlaps.empty()) return;
-  // If one of the two entries lies, it is to blame itself.
+  // If one of the two entries does not match its block, that is the error.
   for (const std::uint64_t i : {overlaps.front().earlier, overlaps.front().later}) {
     store.confirm_entry(numbers[i], entries[i]);
   }
@@ -38,7 +38,7 @@ bool cover_all(const BlockIndex& index, std::span<const std::uint64_t> numbers,
   return covered == area(region);
 }
 
-// Halves the region towards its first row, then column, that is not covered: at most 128 looks.
+// Bisects the region to its first row, then column, that is not covered: at most 128 steps.
 [[noreturn]] void fail_absent(const Store& store, Region region) {
   for (Range Region::*side : {&Region::rows, &Region::cols}) {
     while ((region.*side).size() > 1) {
@@ -57,7 +57,7 @@ bool cover_all(const BlockIndex& index, std::span<const std::uint64_t> numbers,
               Remedy::absent_as_zero);
 }
 
-// Throws when the blocks that the file has in `region` are not those of the index.
+// Throws when the blocks of the file in `region` are not those of the index.
 void require_touching(const Store& store, const Region& region,
                       std::span<const std::uint64_t> numbers) {
   const BlockIndex* truth = store.truth();

@@ -75,7 +75,7 @@ class StoredDictionary final : public Dictionary {
     if (i >= size()) fail_code(i, size());
     const auto begin = load_le<std::uint64_t>(offsets_.data() + 8 * i);
     const auto end = load_le<std::uint64_t>(offsets_.data() + 8 * i + 8);
-    // The hash can be right of offsets that were never sound.
+    // A forged file may have the right hash.
     if (begin > end || end > bytes_.size()) fail("holds a word outside its bytes");
     return {reinterpret_cast<const char*>(bytes_.data()) + begin, end - begin};
   }

@@ -1,4 +1,4 @@
-// Words and their codes, while a column of text is read.
+// Dictionaries: words and their codes.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace dapple::detail {
 
-/// A dictionary in memory that grows: each new word gets the next code. Codes count from 1, because
-/// 0 is a missing word. `add` from one thread; the const functions from any, once all is added.
+/// A growing dictionary in memory: each new word gets the next code. Codes count from 1, because 0
+/// is a missing word. One thread adds; afterwards any number of threads may call const functions.
 class WordTable final : public Dictionary {
  public:
   /// The code of `word`, which is added if it is new. Throws invalid_argument beyond 2^32 - 2
@@ -38,19 +38,20 @@ class WordTable final : public Dictionary {
   std::vector<std::uint32_t> slots_;  // open addressing by hash: a code, or kFree
 };
 
-/// A dictionary over words that are stored elsewhere: `size + 1` u64 offsets into `bytes`, and a
-/// hash of both. `owner` keeps them alive.
+/// A dictionary of words stored elsewhere: `size + 1` u64 offsets into `bytes`, and the hash of
+/// both, which is checked when the first word is read. `owner` keeps them alive; `at` is the byte
+/// of `file` to blame.
 std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> owner,
                                                     std::span<const std::byte> offsets,
                                                     std::span<const std::byte> bytes,
                                                     std::uint64_t hash, std::string file,
                                                     std::uint64_t at);
 
-/// The hash that `stored_dictionary` expects of these parts.
+/// The hash that `stored_dictionary` compares with.
 std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
                               std::span<const std::byte> bytes) noexcept;
 
-/// The smallest unsigned type that holds the codes 0 to `words`.
+/// The smallest unsigned type that holds codes 0 to `words`.
 ValueType code_type(std::uint64_t words) noexcept;
 
 }  // namespace dapple::detail

@@ -1,5 +1,5 @@
-// Where the entries of a block index live: in the mapped file, in a table in memory, nowhere
-// because they follow from their numbers, or nowhere until they are asked for.
+// Where the entries of a block index live: in the mapped file, in a table in memory, in a formula
+// (tile_run.h), or in pages that are made on demand (entry_pages.h).
 #pragma once
 
 #include <cstddef>
@@ -69,32 +69,32 @@ class Entries {
       : size_(table.size()), table_(std::move(table)), memory_(table_.data()) {}
   /// The tiles of a run.
   explicit Entries(const TileRun& run) : size_(run.size()), run_(run) {}
-  /// `n` entries in a mapped file, from byte `first` on. With a run they follow from it, too.
+  /// `n` entries in a mapped file, from byte `first` on. With a run, they are computed from it.
   Entries(std::shared_ptr<const MappedFile> file, std::uint64_t first, std::uint64_t n,
           const std::optional<TileRun>& run)
       : size_(n), run_(run), file_(std::move(file)), first_(first) {}
   explicit Entries(std::shared_ptr<EntryPages> pages);
 
   std::uint64_t size() const noexcept { return size_; }
-  /// The file whose bytes the entries are; nullptr for others. Two looks at one may then differ.
+  /// The file that holds the entries, or nullptr. If it is changed in place, reading an entry twice
+  /// may give different results.
   const std::shared_ptr<const MappedFile>& file() const noexcept { return file_; }
-  /// Those that are made on demand, or nullptr.
+  /// Pages of entries made on demand, or nullptr.
   EntryPages* pages() const noexcept { return pages_.get(); }
   /// Where entry `number` is in the file.
   std::uint64_t byte_of(std::uint64_t number) const noexcept {
     return first_ + number * Entry::kBytes;
   }
 
-  /// REQUIRES number < size(). One that follows from a run has no hash. Throws what making it
-  /// throws for entries on demand.
+  /// REQUIRES number < size(). Entries from a run have no hash. Making one on demand may throw.
   Entry operator[](std::uint64_t number) const {
     if (run_) return (*run_)[number];
     const std::byte* p = memory_ != nullptr ? memory_ + number * Entry::kBytes : nullptr;
     if (file_ != nullptr) p = file_->at(byte_of(number), Entry::kBytes);
     return p != nullptr ? load_entry(p) : made(number);
   }
-  /// The bytes of entries `numbers`: where they are if they are kept in memory, otherwise written
-  /// to `scratch`. REQUIRES 64 bytes of `scratch` for each, and entries that are not in a file.
+  /// The bytes of entries `numbers`: in place if they are kept in a table, otherwise written to
+  /// `scratch`. REQUIRES 64 bytes of `scratch` for each, and entries that are not in a file.
   std::span<const std::byte> bytes(Range numbers, std::span<std::byte> scratch) const;
 
  private:
@@ -102,7 +102,7 @@ class Entries {
 
   std::uint64_t size_ = 0;
   EntryTable table_;
-  const std::byte* memory_ = nullptr;  // of the table
+  const std::byte* memory_ = nullptr;  // the table's bytes
   std::optional<TileRun> run_;
   std::shared_ptr<const MappedFile> file_;
   std::uint64_t first_ = 0;

@@ -1,4 +1,4 @@
-// One entry of the block index: what is known of a block without a look at it.
+// One entry of the block index: what is known about a block without touching it.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct Entry {
 
   static constexpr std::size_t kBytes = kEntryBytes;
 
-  /// An empty block has no values whose type a file could tell.
+  /// Empty blocks have no value type in the file; here it is u8.
   BlockInfo info() const noexcept {
     const ValueType type = kind == BlockKind::empty ? ValueType::u8 : value_type;
     return {pos, rows, cols, kind, type, stored, offset, bytes};

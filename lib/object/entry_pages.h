@@ -1,5 +1,5 @@
-// Index entries that are made when they are first asked for, for formats whose files have tables of
-// their own: opening such a file costs the same however many blocks it has.
+// Index entries that are made on demand, for formats whose files have tables of their own: opening
+// such a file costs the same however many blocks it has.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class EntryMaker {
   virtual BlockCounts counts() const = 0;
 };
 
-/// Any thread. An entry that has been handed out stays where it is.
+/// Any thread. Entries stay at their addresses.
 class EntryPages {
  public:
   EntryPages(std::unique_ptr<const EntryMaker> maker, std::uint64_t count);
@@ -32,15 +32,15 @@ class EntryPages {
   EntryPages(const EntryPages&) = delete;
   EntryPages& operator=(const EntryPages&) = delete;
 
-  /// The 64 bytes of entry `number`. Takes a lock the first time only. Throws what making it
+  /// The 64 bytes of entry `number`. Takes a lock only the first time. Throws what the maker
   /// throws. REQUIRES number < count.
   const std::byte* at(std::uint64_t number);
 
   std::uint64_t size() const noexcept { return count_; }
   BlockCounts counts() const { return maker_->counts(); }
 
-  /// Number of the i-th block in the order of their bytes in the file. Keeps no entries; the first
-  /// call costs O(n log n).
+  /// The number of the i-th block in file order. The first call costs O(n log n), but keeps no
+  /// entries.
   std::uint64_t in_file_order(std::uint64_t i);
 
  private:
@@ -55,7 +55,7 @@ class EntryPages {
 
   std::unique_ptr<const EntryMaker> maker_;
   std::uint64_t count_;
-  // Untouched pointers cost no memory: they come as zero pages.
+  // From calloc: pages of null pointers cost no memory until they are touched.
   std::unique_ptr<std::atomic<Page*>, Free> pages_;
   std::mutex mutex_;  // held while an entry is made
   std::once_flag ordered_;

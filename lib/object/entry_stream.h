@@ -1,5 +1,5 @@
-// The stored entries of a CSR or COO block in place, one after the other, every index checked as it
-// is used (rule R5). For codecs with `sparse_in_place`.
+// Iterating over the stored entries of a CSR or COO block in place. Every index is checked as it is
+// used (R5). For codecs with `sparse_in_place`.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace dapple::detail {
 
-// The stored entries of one block, as bytes: where they are and how wide.
+// The stored entries of one block, as bytes.
 struct Stream {
   const Store& store;
   const Entry& entry;
-  const std::byte* data;  // behind the block header
+  const std::byte* data;  // after the block header
   std::size_t size;
 
   Stream(const Store& s, const Entry& e)
@@ -26,7 +26,7 @@ struct Stream {
         data(s.file().at(e.offset + s.codec().header_size(e), e.bytes - s.codec().header_size(e))),
         size(e.bytes - s.codec().header_size(e)) {}
 
-  // Out of the loops below, which are compiled for every size of value.
+  // Not inlined into the loops below, which are compiled for every size of value.
   [[noreturn]] void fail(const std::byte* at, const std::string& detail) const;
   [[noreturn]] void fail_row(const std::byte* at, std::uint32_t row) const;
   [[noreturn]] void fail_col(const std::byte* at, std::uint32_t col) const;
@@ -34,19 +34,19 @@ struct Stream {
                                std::uint64_t left) const;
   [[noreturn]] void fail_sum(std::uint64_t sum) const;
 
-  // Throw when a column stands twice among the entries of a row, a cell twice in a COO block, that
-  // is not in ascending order.
+  // Throw when the entries of a row (of a COO block) that are not in ascending order contain a
+  // column (a cell) twice.
   void require_distinct_columns(const std::byte* entries, std::uint32_t count, std::size_t stride,
                                 std::uint32_t row) const;
   void require_distinct_cells(std::size_t stride, bool with_col) const;
 };
 
-// Calls take(row, entries, count) for these rows of a CSR block. Rows in front of them that the
-// cursor has not passed are hopped over; that the counts of all rows add up is known when the last
-// row is among them.
+// Calls take(row, entries, count) for these rows of a CSR block, skipping the rows between the
+// cursor and the first of them. Throws if the counts of all rows do not add up when the last row is
+// among them.
 template <std::size_t kSize, class Take>
 void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
-  // The block may be another one now, when somebody writes to the file.
+  // If somebody writes to the file, the block may have changed since the cursor was set.
   if (cursor.row > std::min<std::uint64_t>(rows.begin, s.entry.rows) ||
       cursor.entries > s.entry.stored) {
     cursor = {};
@@ -66,9 +66,9 @@ void each_csr_row(const Stream& s, Range rows, RowCursor& cursor, Take take) {
   if (last == s.entry.rows && left != 0) s.fail_sum(s.entry.stored - left);
 }
 
-// Calls take(reach(row, at), col, value bytes) for the entries of a CSR block inside `part`, and
-// reach once for each of its rows, which begins at `at` with the number of its entries. A row that
-// is in ascending order costs one comparison an entry.
+// Calls take(reach(row, at), col, value bytes) for the entries of a CSR block inside `part`, where
+// reach is called once per row; `at` points to the row's count. A row in ascending order costs one
+// comparison per entry.
 template <std::size_t kSize, class Take, class Reach>
 void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
   constexpr std::size_t stride = 4 + kSize;
@@ -81,8 +81,8 @@ void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
                         const auto reached = reach(row, entries - 4);
                         std::uint32_t i = 0;
                         std::uint64_t next = 0;  // lowest column that keeps ascending order
-                        // While columns ascend and all are wanted, one comparison checks the order
-                        // and the range.
+                        // While columns ascend and all are wanted, one comparison checks both order
+                        // and range.
                         for (; i < count && width == cols; ++i) {
                           const std::byte* q = entries + i * stride;
                           const auto col = load_le<std::uint32_t>(q);
@@ -107,7 +107,7 @@ void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
                       });
 }
 
-// The same of a COO block, whose rows may come again; reach is called for each entry.
+// The same for a COO block, whose rows may recur: reach may be called several times for a row.
 template <std::size_t kSize, bool kWithCol, class Take, class Reach>
 void each_coo(const Stream& s, const Part& part, Take take, Reach reach) {
   constexpr std::size_t stride = (kWithCol ? 8 : 4) + kSize;
@@ -147,11 +147,11 @@ void each_coo(const Stream& s, const Part& part, Take take, Reach reach) {
   if (!ascending) s.require_distinct_cells(stride, kWithCol);
 }
 
-// The `reach` of those who want the number of the row.
+// A `reach` that passes the row's number to `take`.
 inline constexpr auto kRowNumber = [](std::uint32_t row, const std::byte*) { return row; };
 
-// Calls take(reach(row, at), col, value bytes) for every entry inside `part`; `kSize` bytes a
-// value.
+// Calls take(reach(row, at), col, value bytes) for every entry inside `part`; values have `kSize`
+// bytes.
 template <std::size_t kSize, class Take, class Reach = decltype(kRowNumber)>
 void each(const Stream& s, const Part& part, Take take, Reach reach = {}) {
   if (s.entry.kind == BlockKind::csr) {

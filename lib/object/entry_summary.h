@@ -1,4 +1,4 @@
-// What an index needs to know of all its entries together, gathered while they are found.
+// What an index needs to know about its entries as a whole, collected while they are found.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace dapple::detail {
 
-/// Sees the entries one by one in file order: a second pass over a table of 10^6 entries would take
-/// as long as finding them.
+/// Sees the entries one by one in file order, because a second pass over a table of 10^6 entries
+/// takes as long as finding them.
 class EntrySummary {
  public:
-  /// Of blocks of an object of rows x cols cells.
+  /// For the blocks of an object of rows x cols cells.
   EntrySummary(std::uint64_t rows, std::uint64_t cols) noexcept : rows_(rows), cols_(cols) {}
 
   void see(const Entry& e) noexcept {
@@ -34,16 +34,16 @@ class EntrySummary {
 
   const BlockCounts& counts() const noexcept { return counts_; }
   Region object() const noexcept { return {{0, rows_}, {0, cols_}}; }
-  /// True when they came in ascending order of their positions.
+  /// True when they came in ascending order of positions.
   bool sorted() const noexcept { return sorted_; }
-  /// True when each one so far was the next tile of one tiling.
+  /// True when each one so far was the next tile of a regular tiling.
   bool is_even() const noexcept { return even_; }
-  /// The tiling that they form, if they form one, in ascending order.
+  /// The regular tiling that they form in ascending order, if they do.
   std::optional<Grid> grid() const noexcept {
     if (counts_.total == 0 || !even_ || next_ != BlockPos{rows_, 0}) return std::nullopt;
     return Grid{(rows_ - 1) / tile_.rows + 1, (cols_ - 1) / tile_.cols + 1, tile_};
   }
-  /// A summary of no entries yet, of the same object.
+  /// A new summary for the same object.
   EntrySummary of_none() const noexcept { return {rows_, cols_}; }
 
  private:
@@ -60,9 +60,9 @@ class EntrySummary {
   BlockCounts counts_;
   bool sorted_ = true;
   BlockPos last_;
-  bool even_ = true;  // so far each was the next tile of a tiling,
-  TileShape tile_;    //   of this shape,
-  BlockPos next_;     //   and the next would be here
+  bool even_ = true;
+  TileShape tile_;  // of the tiling
+  BlockPos next_;   // where its next tile starts
 };
 
 }  // namespace dapple::detail

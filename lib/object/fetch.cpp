@@ -1,5 +1,5 @@
 // What happens before a block is used: its index entry is compared with the header that it points
-// to (rule 2.6), its hash with its bytes where that is wanted, and its place is remembered.
+// to, its hash with its bytes if requested, and the result is remembered (places.h).
 
 #include <algorithm>
 #include <string>
@@ -32,7 +32,7 @@ namespace {
 
 }  // namespace
 
-// Judges by the first two tiles and the size of the file whether tiles lie at even distances.
+// Guesses from the first two tiles and the file's size whether tiles are at regular distances.
 Places::Even Store::guess_even() const {
   const auto& grid = index_.grid();
   if (!grid || index_.size() < 2 || codec_->dense_header < 0 ||
@@ -49,7 +49,7 @@ Places::Even Store::guess_even() const {
   return {file_->base() + first.offset + codec_->dense_header, second.offset - first.offset};
 }
 
-// Compares an entry with the tile that it belongs to, and with the bytes that it points to.
+// Compares an entry with the tile that it should describe, and with the bytes that it points to.
 void Store::compare(std::uint64_t number, const Entry& entry) const {
   if (const auto& grid = index_.grid()) {
     const std::uint64_t i = number / grid->cols, j = number % grid->cols;
@@ -123,7 +123,7 @@ Entry Store::fetched_entry(std::uint64_t number) const {
   file_->prepare_thread();
   const Entry entry = index_.entry(number);
   Entry to_blame = entry;
-  if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {  // it was cut off
+  if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {  // the index was truncated
     to_blame.pos = {number / grid->cols * grid->tile.rows, number % grid->cols * grid->tile.cols};
   }
   watched(
@@ -136,7 +136,7 @@ Entry Store::fetched_entry(std::uint64_t number) const {
 }
 
 // An entry in place is read again for each use, and the file may have been changed since it was
-// first compared: it is this copy that will be used, so it is this copy that is compared.
+// first compared, so the copy that will be used is compared again.
 void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
   const bool compared = places_.was_compared(number);
   if (!compared || index_.is_in_place()) compare(number, entry);
@@ -145,7 +145,7 @@ void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
   if (file_->base() != nullptr && check_ != Check::always) remember(number, entry);
 }
 
-// What the block shares with a region that the index says it touches.
+// The part of the block in a region that the index says it touches.
 Part Store::confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const {
   confirm_entry(number, entry);
   if (intersect(entry.cells(), region).empty()) {

@@ -1,4 +1,4 @@
-// Collects the blocks that a walk over a file finds, and makes an index of them.
+// Collecting the blocks that a walk over a file finds, and making an index of them.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace dapple::detail {
 
-/// Blocks in file order: kept as a run as long as they are one, which saves 64 bytes a block, and
-/// as entries in a table otherwise.
+/// Blocks in file order: kept as a TileRun as long as they form one, which saves 64 bytes per
+/// block, otherwise as a table of entries.
 class FoundBlocks {
  public:
-  /// None yet, of an object of rows x cols cells.
+  /// For the blocks of an object of rows x cols cells.
   FoundBlocks(std::uint64_t rows, std::uint64_t cols) noexcept
       : summary_(rows, cols), run_(rows, cols) {}
 
@@ -28,13 +28,13 @@ class FoundBlocks {
   std::uint64_t size() const noexcept { return summary_.counts().total; }
 
   /// Reserves room for about `n` blocks: growing a table of millions costs more than finding them.
-  /// Unused room is never touched; without so much memory the table grows.
+  /// Unused room is never touched. A hint: without enough memory the table grows.
   void expect(std::uint64_t n) noexcept {
     expected_ = n;
     if (table_.size() != 0) make_room();
   }
 
-  /// An index of them. Throws corrupt when two share a cell (rule R3); `file` is named then.
+  /// Makes the index. Throws corrupt, naming `file`, when two blocks share a cell (R3).
   BlockIndex make_index(const std::string& file) &&;
 
  private:

@@ -1,7 +1,7 @@
-// The block index: where each rectangle of cells lies, in the object and in the file. It puts
-// together where its entries live (entries.h) and how a position becomes an entry's number: by
-// arithmetic in a regular tiling, by bands that are all cut at the same columns, or through a cover
-// tree (cover_search.h). Entries are sorted by (rx, cx). lib/dbdf/FORMAT.md gives every byte.
+// The block index: where each rectangle of cells is, in the object and in the file. It combines
+// where the entries live (entries.h) with how a position becomes an entry's number: by arithmetic
+// in a regular tiling, by bands that are all cut at the same columns, or through a cover tree
+// (cover_search.h). Entries are sorted by (rx, cx). The bytes are described in lib/dbdf/FORMAT.md.
 #pragma once
 
 #include <cstddef>
@@ -36,29 +36,29 @@ class BlockIndex {
   /// An object without blocks.
   BlockIndex() = default;
 
-  /// An index in memory from entries in file order, none of zero area. Sorts them, finds the grid
-  /// or builds the cover tree. Throws corrupt when two share a cell (rule R3); `file` is named
-  /// then. O(n) for a regular tiling in order, O(n log n) otherwise.
+  /// An index in memory from entries in file order, none of zero area. Sorts them, and finds the
+  /// grid or builds the cover tree. Throws corrupt, naming `file`, when two share a cell (R3). O(n)
+  /// for a regular tiling in order, otherwise O(n log n).
   static BlockIndex from_entries(EntryTable entries, std::uint64_t rows, std::uint64_t cols,
                                  const std::string& file,
                                  IndexOrigin origin = IndexOrigin::scanned);
   /// The same for entries that were all shown to `summary` (entry_summary.h).
   static BlockIndex from_entries(EntryTable entries, const EntrySummary& summary,
                                  const std::string& file);
-  /// An index of the tiles of a run that were all shown to `summary`, which found a grid.
+  /// An index of the tiles of a run that were all shown to `summary`. REQUIRES that it has a grid.
   static BlockIndex from_run(const TileRun& run, const EntrySummary& summary);
 
-  /// An index in place. The file holds a head of 64 bytes, then, from byte `entries` on, `count`
+  /// An index in place. The file holds a head of 64 bytes; then, from byte `entries` on, `count`
   /// entries; if `ordered`, a u64 per block that lists the entries in file order; and without a
-  /// grid `tree_words` u64 of cover tree. REQUIRES that all of it lies inside the file.
+  /// grid, `tree_words` u64 of cover tree. REQUIRES that all of it is inside the file.
   struct Place {
     std::uint64_t entries = 0;
     std::uint64_t count = 0;
     std::uint64_t tree_words = 0;
     bool ordered = false;
-    Region object{{0, 0}, {0, 0}};  // all its cells
+    Region object{{0, 0}, {0, 0}};
     std::optional<Grid> grid;
-    std::optional<TileRun> run;  // the entries are its tiles
+    std::optional<TileRun> run;  // if set, the entries are computed from it
     IndexOrigin origin = IndexOrigin::embedded;
     std::optional<std::uint64_t> hash;  // XXH3-64 of head, entries, order and tree, if known
   };
@@ -71,27 +71,26 @@ class BlockIndex {
     std::uint32_t rows = 0;                 // of a band; the last one may have fewer
     std::vector<std::uint64_t> col_starts;  // first column of each strip, ascending from 0
   };
-  /// An index whose entries `maker` makes when they are first asked for (entry_pages.h). Block
-  /// number band * strips + strip stands at (band * rows, col_starts[strip]). REQUIRES an object
-  /// that has cells, and a number of blocks below 2^60.
+  /// An index whose entries `maker` makes on demand (entry_pages.h). Block number
+  /// band * strips + strip is at (band * rows, col_starts[strip]). REQUIRES an object that has
+  /// cells, and fewer than 2^60 blocks.
   static BlockIndex on_demand(Bands bands, std::unique_ptr<const EntryMaker> maker);
 
   std::uint64_t size() const noexcept { return entries_.size(); }
   IndexOrigin origin() const noexcept { return origin_; }
   const std::optional<Grid>& grid() const noexcept { return grid_; }
-  /// True when entries are read from a file each time: two looks at one may differ.
+  /// True when entries are read from the file each time, which may change.
   bool is_in_place() const noexcept { return entries_.file() != nullptr; }
-  /// O(1). Throws corrupt when an index in place gives counts that do not add up, or more stored
-  /// values than `most`.
+  /// O(1). Throws corrupt when the counts of an index in place do not add up, or exceed `most`
+  /// stored values.
   BlockCounts counts(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
 
   /// Throws corrupt unless the bytes of an index in place match its hash. O(bytes of the index).
   void require_whole() const;
 
-  /// REQUIRES number < size(). Throws what making it throws for an index on demand. Of tiles that
-  /// lie evenly in a file it follows from the number, and has no hash.
+  /// See `Entries::operator[]`.
   Entry entry(std::uint64_t number) const { return entries_[number]; }
-  /// As `Entries::bytes`.
+  /// See `Entries::bytes`.
   std::span<const std::byte> entry_bytes(Range numbers, std::span<std::byte> scratch) const {
     return entries_.bytes(numbers, scratch);
   }
@@ -99,20 +98,20 @@ class BlockIndex {
   /// Number of the i-th block in file order.
   std::uint64_t in_file_order(std::uint64_t i) const;
 
-  /// The block whose rectangle holds the cell, as the index has it. REQUIRES a cell of the object.
+  /// The block that, according to the index, covers a cell. REQUIRES a cell of the object.
   std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
   /// The block stored at exactly this position.
   std::optional<std::uint64_t> find(BlockPos pos) const;
   /// Numbers of the blocks that share a cell with `region`, ascending.
   std::vector<std::uint64_t> touching(const Region& region) const;
 
-  /// True when there are at least three entries, and they are those of a TileRun. REQUIRES an index
-  /// in memory. O(n).
+  /// True when there are at least three entries and they form a TileRun. REQUIRES an index in
+  /// memory. O(n).
   bool lies_evenly() const;
 
   /// Throws corrupt, blaming the bytes of entry `number`. REQUIRES an index in place.
   [[noreturn]] void fail_entry(std::uint64_t number, std::string detail) const;
-  /// How to get a sound index in place of a damaged one, for the end of a message.
+  /// What to do about a damaged index, for the end of a message.
   std::string_view remedy() const noexcept;
 
   /// The parts that an embedded or sidecar index stores after its entries. REQUIRES an index in
@@ -133,8 +132,8 @@ class BlockIndex {
   IndexOrigin origin_ = IndexOrigin::embedded;
   // How a position becomes a number: one of these.
   std::optional<Grid> grid_;
-  std::vector<std::uint64_t> strips_;  // first column of each, with bands of
-  std::uint32_t band_rows_ = 0;        //   so many rows; 0: no bands
+  std::vector<std::uint64_t> strips_;  // the first column of each, in every band
+  std::uint32_t band_rows_ = 0;        // rows of a band; 0: no bands
   CoverSearch tree_;
   // Of an index in memory.
   BlockCounts counts_;

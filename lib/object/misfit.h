@@ -1,4 +1,4 @@
-// The error for a stored value that does not fit the type it is read as (rule R6).
+// The error for a stored value that does not fit the type it is read as (R6).
 #pragma once
 
 #include "lib/object/store.h"
@@ -15,13 +15,13 @@ struct CellInBlock {
 [[noreturn]] void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell,
                               const std::byte* value, ValueType wanted);
 
-/// The same for a value at byte `at` of the file that is stored in another byte order; `value` is a
-/// copy in the machine's.
+/// The same for a value at byte `at` of the file that has another byte order; `value` is a copy in
+/// the machine's.
 [[noreturn]] void fail_misfit_at(std::uint64_t at, const Store& store, const Entry& entry,
                                  CellInBlock cell, const std::byte* value, ValueType wanted);
 
-/// The same for a cell of the object whose value has no bytes of its own in the file: `bits` are
-/// those of the column's declared type. Throws type_mismatch.
+/// The same for a cell of the object whose value is not stored as such in the file; `bits` holds it
+/// as the column's declared type. Throws type_mismatch.
 [[noreturn]] void fail_misfit_of(const Store& store, std::uint64_t row, std::uint64_t col,
                                  std::uint64_t bits, ValueType wanted);
 

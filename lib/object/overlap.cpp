@@ -26,7 +26,7 @@ std::vector<std::uint64_t> order_by_position(const EntryTable& entries) {
   return order;
 }
 
-// A line sweeps over the rows and keeps the column ranges of the blocks that it crosses.
+// A sweep over the rows that keeps the column ranges of the blocks that the current row crosses.
 std::vector<Overlap> find_overlaps(const EntryTable& entries,
                                    std::span<const std::uint64_t> order) {
   struct Active {

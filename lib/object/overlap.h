@@ -1,4 +1,4 @@
-// Blocks that share a cell (rule R3).
+// Finding blocks that share a cell (R3).
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct Overlap {
   std::uint64_t earlier, later;  // entry numbers; the earlier one comes first in the file
 };
 
-/// The numbers of the entries in ascending order of position, then of offset in the file. Empty
-/// when they are in that order already. 8 bytes per entry.
+/// The numbers of the entries in ascending order of position, then of offset in the file. Empty if
+/// they already are in that order. 8 bytes per entry.
 std::vector<std::uint64_t> order_by_position(const EntryTable& entries);
 
-/// Walks the entries in `order` (empty: as they are), which must be by position, and gives a pair
-/// for every block that shares a cell with an earlier one that is not itself the later of a pair.
-/// Empty: no two blocks share a cell. O(n log n).
+/// Returns a pair for every block that shares a cell with an earlier one, unless that one is
+/// itself the later of a pair; nothing when no two blocks share a cell. `order` lists the entries
+/// by position (empty: they are sorted). O(n log n).
 std::vector<Overlap> find_overlaps(const EntryTable& entries,
                                    std::span<const std::uint64_t> order = {});
 

@@ -12,8 +12,7 @@ namespace {
 constexpr std::size_t kBytes = sizeof(std::byte*) + 1;  // of each block
 }
 
-// Pages of zeros, which cost neither time nor memory until something is written to them: for 10^7
-// blocks as little as for ten.
+// Zero pages, which cost neither time nor memory until they are written.
 bool Places::allocate(std::uint64_t n) noexcept {
   if (n == 0 || n > (std::uint64_t{1} << 48) / kBytes) return false;  // beyond any address space
   void* const p = ::mmap(nullptr, n * kBytes, PROT_READ | PROT_WRITE,

@@ -1,5 +1,5 @@
-// Which blocks were compared with the bytes that their index entries point to (rule 2.6), and where
-// the values of dense tiles are.
+// Which blocks were compared with the bytes that their index entries point to, and where the values
+// of dense tiles are.
 #pragma once
 
 #include <atomic>
@@ -13,13 +13,13 @@
 
 namespace dapple::detail {
 
-/// A byte per block tells what is known of it. Where tiles lie at even distances in the file, the
-/// address of their values follows from their numbers, so that a loop over millions of small tiles
-/// needs no other table; of other tiles it is kept, too. Any thread; no lock after `make`.
+/// One byte (tag) per block says what is known about it. For tiles at regular distances in the
+/// file the address of the values follows from the number, so that a loop over millions of small
+/// tiles needs no other table; for other tiles it is stored. Any thread; no lock after `make`.
 class Places {
  public:
-  /// Where the values of tile 0 are, and how far apart those of neighbours are. A guess: it is used
-  /// for a tile only when that tile was found there.
+  /// Where the values of tile 0 are, and the distance to those of the next tile. A guess: it is
+  /// used only for tiles that were found there.
   struct Even {
     const std::byte* values = nullptr;
     std::uint64_t step = 0;
@@ -30,8 +30,8 @@ class Places {
   Places(const Places&) = delete;
   Places& operator=(const Places&) = delete;
 
-  /// Makes a table for `n` blocks, of which nothing is known yet, if there is none. `even` may be
-  /// called to guess. Without room for a table nothing is ever known.
+  /// Makes the table for `n` blocks if there is none; calls `even` for the guess. If there is no
+  /// memory for it, every block stays unknown.
   template <class GuessEven>
   void make(std::uint64_t n, const GuessEven& even) {
     if (tags_.load(std::memory_order_acquire) != nullptr) return;
@@ -45,11 +45,11 @@ class Places {
 
   bool was_compared(std::uint64_t number) const noexcept { return tag(number) != kUnknown; }
   void set_compared(std::uint64_t number) noexcept { set_tag(number, kCompared); }
-  /// The same for a dense tile of the grid's full shape, whose values are at `values`.
+  /// The same for a dense tile of the grid's full shape with these values.
   void set_compared(std::uint64_t number, const std::byte* values, ValueType type) noexcept;
 
-  /// The values of a dense tile of the grid's full shape that was compared, if they are of that
-  /// type; nullptr for any other block.
+  /// The values of a dense tile of the grid's full shape that was compared and has this type;
+  /// nullptr for any other block.
   const std::byte* values(std::uint64_t number, ValueType type) const noexcept {
     const std::uint8_t tag = this->tag(number);
     if (tag == tag_of(type)) return even_.values + number * even_.step;
@@ -57,7 +57,7 @@ class Places {
     return addresses_[number].load(std::memory_order_relaxed);
   }
 
-  /// Of tiles at even distances, for TileTable; no tags where there are none.
+  /// The tags, for TileTable; nullptr when tiles are not at regular distances.
   const std::atomic<std::uint8_t>* even_tags() const noexcept {
     return even_.step != 0 ? tags_.load(std::memory_order_acquire) : nullptr;
   }
@@ -77,8 +77,8 @@ class Places {
 
   std::mutex mutex_;  // held while the table is made
   std::uint64_t n_ = 0;
-  std::atomic<const std::byte*>* addresses_ = nullptr;     // n, and then as many tags:
-  std::atomic<std::atomic<std::uint8_t>*> tags_{nullptr};  // set when all else is there
+  std::atomic<const std::byte*>* addresses_ = nullptr;     // n_ of them, then n_ tags
+  std::atomic<std::atomic<std::uint8_t>*> tags_{nullptr};  // set last
   Even even_;
 };
 

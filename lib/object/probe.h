@@ -1,4 +1,4 @@
-// What a format looks at to tell whether a file is its own.
+// How formats recognise their files.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace dapple::detail {
 
-/// What a format is recognised by.
+/// What a recogniser may look at.
 struct Probe {
   const MappedFile& file;
   std::span<const std::byte> head;  // the first bytes, at most 4096
@@ -18,8 +18,8 @@ struct Probe {
                                     // begins like dapple's own format
 };
 
-/// How sure a format is that a file is its own; the surest wins. A dialect that only the sizes of
-/// everything in the file tell from its parent format answers `by_size`.
+/// How sure a format is that a file is its own; the surest wins. `by_size` is for a dialect that
+/// differs from its parent format only in the sizes of what is in the file.
 enum class Match : std::uint8_t { no, by_name, by_content, by_size };
 
 }  // namespace dapple::detail

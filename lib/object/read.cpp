@@ -111,8 +111,8 @@ void Store::entries(const Region& region, const ReadOptions& options,
   run.flush();
 }
 
-// Decodes a block band by band as each column's declared type. Not row by row, because a codec of
-// text passes over all rows before those it is asked for.
+// Decodes a block in bands of rows as each column's declared type. Not row by row, because text
+// codecs parse all rows before those requested.
 void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const {
   constexpr std::uint64_t cells_at_once = 64 << 10;
   std::vector<std::uint64_t> cells;
@@ -139,12 +139,12 @@ void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take
   }
 }
 
-// Touching a page that is not in memory makes the system read ahead megabytes. Asked in advance for
-// exactly the bytes of the blocks, it reads those alone: a tenth of the bytes and of the time for
-// cold tiles of 512 KiB. Neighbours in the file are asked for together.
+// Prefetches exactly the bytes of these blocks. Otherwise a page fault makes the system read ahead
+// megabytes: ten times the bytes, and the time, for cold tiles of 512 KiB. Neighbours in the file
+// are requested together.
 void Store::ask_for(std::span<const std::uint64_t> numbers) const {
-  constexpr std::uint64_t kPosition = 16;    // before a block, now and then on a page of its own
-  constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to ask around
+  constexpr std::uint64_t kPosition = 16;    // bytes before a block, sometimes on another page
+  constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
     if (places_.was_compared(number)) continue;

@@ -14,7 +14,7 @@ std::size_t size_of_rows(const BlockRows& rows) { return sizeof rows + rows.dire
 }  // namespace
 
 RowDirectory::RowDirectory(const Store& store, const Entry& entry, std::size_t most) {
-  // A position takes four bytes: at most an eighth of the row.
+  // Positions of four bytes then take at most an eighth of the block.
   constexpr std::uint64_t kLeastRow = 32, kStepShift = 3;
   static_assert(kStep == 1 << kStepShift);
   const bool narrow = entry.stored <= std::numeric_limits<std::uint32_t>::max();
@@ -77,7 +77,7 @@ std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
           const std::uint64_t header = codec.header_size(entry);
           rows->data = store_.file().at(entry.offset + header, entry.bytes - header);
         }
-        // Without one, rows are found by a walk.
+        // Without a directory, rows are found by a walk.
         if (RowDirectory::bytes_for(entry.rows) <= budget_ / 2) {
           rows->directory = RowDirectory(store_, entry, budget_ / 2);
           if (rows->data != nullptr) rows->positions = rows->directory.positions();
@@ -108,7 +108,7 @@ void RowAccess::make(std::span<const std::uint64_t> numbers) {
   }
 }
 
-/// Forgets about half of them. REQUIRES the lock.
+/// Evicts about half of the blocks. REQUIRES the lock.
 void RowAccess::forget_least_used() {
   std::vector<std::uint64_t> times;
   const auto each = [&](const auto& f) {

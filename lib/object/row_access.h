@@ -1,4 +1,4 @@
-// Where single rows of blocks are, so that rows at random cost no walk from their block's start.
+// Random access to rows of blocks without a walk from the start of the block.
 #pragma once
 
 #include <array>
@@ -17,19 +17,18 @@
 
 namespace dapple::detail {
 
-/// The entries of a CSR block before each row, or before every 8th one where rows are so short that
-/// all would take much of the block's size. A walk over the block's rows makes it; where it comes
-/// from makes no difference to who uses it.
+/// The number of entries of a CSR block before each row, or before every 8th row when rows are so
+/// short that a complete directory would not be small compared with the block.
 class RowDirectory {
  public:
   static constexpr std::uint64_t kStep = 8;  // at most
 
   RowDirectory() = default;
-  /// Walks over the rows. Takes at most `most` bytes, or what `bytes_for` says. Throws corrupt.
-  /// O(rows).
+  /// Walks over the rows. Takes at most `most` bytes, or `bytes_for` the rows if that is more.
+  /// Throws corrupt. O(rows).
   RowDirectory(const Store& store, const Entry& entry, std::size_t most);
 
-  /// At the last row known that is not after `row`: at most 7 rows above it.
+  /// A cursor at `row`, or at most 7 rows before it.
   RowCursor cursor(std::uint64_t row) const noexcept {
     const std::uint64_t i = row >> shift_;
     if (!words_.empty()) return {i << shift_, words_[i]};
@@ -45,20 +44,20 @@ class RowDirectory {
     return shift_ == 0 && !halves_.empty() ? halves_.data() : nullptr;
   }
   std::size_t bytes() const noexcept { return halves_.size() * 4 + words_.size() * 8; }
-  /// What one for so many rows must take at most.
+  /// The size of the smaller directory for this many rows.
   static std::uint64_t bytes_for(std::uint64_t rows) noexcept { return (rows / kStep + 1) * 8; }
 
  private:
-  Array<std::uint32_t> halves_;  // one of them, by the number of entries
+  Array<std::uint32_t> halves_;  // one of the two, depending on the number of entries
   Array<std::uint64_t> words_;
   unsigned shift_ = 0;  // of a row's number
 };
 
-/// A block whose rows are asked for. What each row needs is in its first cache line.
+/// A block whose rows are being read. What each row needs is in the first cache line.
 struct alignas(64) BlockRows {
   const std::byte* data = nullptr;  // dense values in place, or rows as they are in a CSR block
   std::size_t row_step = 0;         // of dense values in place
-  /// Of a CSR block with `data`, where it is known: the entries before each row and the end.
+  /// `RowDirectory::positions` of a CSR block with `data`, or nullptr.
   const std::uint32_t* positions = nullptr;
   std::uint32_t cols = 0;
   ValueType value_type = ValueType::u8;
@@ -66,22 +65,22 @@ struct alignas(64) BlockRows {
   bool by_row = false;  // a CSR block whose codec finds rows by a cursor
   mutable std::atomic<std::uint64_t> used{0};
   RowDirectory directory;
-  Entry entry;  // confirmed; a copy, so that it stays
+  Entry entry;  // confirmed; a copy, because an entry in place may change
 };
 
-/// The blocks whose rows were asked for lately, in bounded memory. Any thread.
+/// A cache of the blocks whose rows were read recently, in bounded memory. Any thread.
 class RowAccess {
  public:
   explicit RowAccess(const Store& store, std::size_t budget = std::size_t{64} << 20);
 
-  /// Makes those of these blocks that are not there, and may forget others. Throws corrupt, io.
+  /// Loads the blocks that are not in the cache, and may evict others. Throws corrupt, io.
   void make(std::span<const std::uint64_t> numbers);
 
-  /// While this lives, what it finds stays.
+  /// While a reader lives, nothing is evicted.
   class Reader {
    public:
     explicit Reader(const RowAccess& access) : access_(access), lock_(access.mutex_) {}
-    /// nullptr when it was not made, or is forgotten.
+    /// nullptr when the block was not loaded, or was evicted.
     const BlockRows* find(std::uint64_t number) const noexcept {
       const auto* const place = access_.slot(number);
       const BlockRows* const rows = place == nullptr ? nullptr : place->get();
@@ -98,10 +97,10 @@ class RowAccess {
     std::shared_lock<std::shared_mutex> lock_;
   };
 
-  /// One that is not kept.
+  /// Loads a block without caching it.
   std::unique_ptr<BlockRows> load(std::uint64_t number) const;
 
-  /// Bytes that are kept.
+  /// The size of the cache.
   std::size_t bytes() const;
 
  private:
@@ -117,7 +116,7 @@ class RowAccess {
   const std::size_t budget_;
   mutable std::atomic<std::uint64_t> clock_{0};
   mutable std::shared_mutex mutex_;           // guards what follows
-  std::vector<std::unique_ptr<Page>> pages_;  // of blocks by number, made as they are needed
+  std::vector<std::unique_ptr<Page>> pages_;  // of blocks by number, allocated on demand
   std::size_t bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What an object is, before any of its cells is looked at.
+// What an object is: matrix or frame, its shape, value types and labels.
 #pragma once
 
 #include <cstdint>

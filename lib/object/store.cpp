@@ -30,7 +30,7 @@ void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
 
 std::string Store::reading(const Entry* block) {
   if (block == nullptr) return "it";
-  // An entry without bytes was itself cut off.
+  // An entry without bytes was itself truncated.
   if (block->bytes == 0 && block->pos == BlockPos{0, 0}) return "its index";
   return "block " + text(block->pos);
 }

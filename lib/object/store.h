@@ -1,9 +1,9 @@
-// THE IDEA: an opened object of any format is a schema (schema.h), a block index (index.h), and a
-// codec that decodes one block (codec.h). Public Matrix, Frame and Block are thin handles of a
-// Store.
+// The central idea: an opened object of any format is a schema (schema.h), a block index (index.h),
+// and a codec that decodes one block (codec.h). The public Matrix, Frame and Block are thin handles
+// of a Store.
 //
-// store.cpp finds blocks, fetch.cpp compares them before their first use, covering.cpp tells what
-// covers a region, and read.cpp reads it.
+// store.cpp finds blocks, fetch.cpp checks them before their first use, covering.cpp finds the
+// blocks that cover a region, and read.cpp reads it.
 #pragma once
 
 #include <atomic>
@@ -57,53 +57,54 @@ class Store {
   void set_check(Check check) noexcept { check_ = check; }
 
   /// Block `number` of the index. Its entry is compared with the bytes that it points to when the
-  /// block is first fetched, its hash as `Check` says. Throws corrupt. O(1); no lock and no system
-  /// call once it was compared.
+  /// block is first fetched, its hash as `Check` says. Throws corrupt. O(1); afterwards without a
+  /// lock or system call.
   Block block(std::uint64_t number) const {
     fetch(number);
     return Block(*this, number);
   }
-  /// The same for tile (i, j). Throws invalid_argument and out_of_range, too.
+  /// The same for tile (i, j). Also throws invalid_argument, out_of_range.
   Block tile(std::uint64_t i, std::uint64_t j) const;
-  /// What loops over tiles start from (tiles.h).
+  /// The fast path of Tiles (tiles.h).
   TileTable tile_table() const;
-  /// The cells of a block that was fetched, as `Block::cells`.
+  /// Implements `Block::cells` for a block that was fetched.
   FetchedCells cells(std::uint64_t number, ValueType type, Copy copy) const;
-  /// Those of a dense block that was fetched if they can be used in place as `type`.
+  /// The cells of a block that was fetched, if they can be used in place as `type`.
   std::optional<FetchedCells> cells_in_place(std::uint64_t number, ValueType type) const;
-  /// An entry, compared as above: what it says is safe to use, even when the file is changed
-  /// meanwhile. Throws corrupt.
+  /// A copy of an entry that was compared as above, so that it is safe to use even if the file is
+  /// changed meanwhile. Throws corrupt.
   Entry confirmed_entry(std::uint64_t number) const;
-  /// The same for a block that was fetched, so that its hash is not compared again.
+  /// The same for a block that was fetched; its hash is not compared again.
   Entry fetched_entry(std::uint64_t number) const;
   void confirm_entry(std::uint64_t number, const Entry& entry) const;
 
-  /// The block that covers a cell, or that is stored at a position. That there is none is believed
-  /// only after a walk over the file.
+  /// The block that covers a cell, or that is stored at a position. An index without such a block
+  /// is believed only after a walk over the file.
   std::optional<std::uint64_t> cover(std::uint64_t row, std::uint64_t col) const;
   std::optional<std::uint64_t> find(BlockPos pos) const;
-  /// What such a walk finds; nullptr where the index is the truth. O(blocks) the first time.
+  /// The index that such a walk finds; nullptr when the index need not be doubted. O(blocks) the
+  /// first time.
   const BlockIndex* truth() const;
   /// Throws corrupt: the file has this block, the index does not.
   [[noreturn]] void fail_missing(const Entry& entry) const;
 
-  /// Throws corrupt when an index that is about to be listed is damaged: single blocks are compared
-  /// with their headers when they are used, a list of all of them is not. O(n) the first time.
+  /// Throws corrupt when the index is damaged. Called before all entries are listed, since they are
+  /// not compared with block headers then. O(n) the first time.
   void require_whole_index() const;
 
   /// Copies the cells of `region` to `out`. REQUIRES that `out` has room. The heart of every read:
-  /// visits the blocks that the region touches, and decodes each straight into place.
+  /// decodes each block that the region touches straight into place.
   void read(const Region& region, const Target& out, const ReadOptions& options) const;
-  /// The same for a part of one block, whose entry is known to be right.
+  /// The same for a part of one block, whose entry was confirmed.
   void read_block(const Entry& entry, const Part& part, const Target& out) const;
 
-  /// Copies rows of several columns, each into memory of its own layout and type; formats that
-  /// are parsed in order are parsed once for all of them. Throws as `read`.
+  /// Implements `Frame::read_rows`. Formats that are parsed in order are parsed once for all
+  /// columns. Throws what `read` throws.
   void read_rows(Range rows, std::span<const ColumnBuffer> columns,
                  const ReadOptions& options) const;
 
   /// Calls `take` with every cell of `region` that is stored and not positive zero, block by
-  /// block, at most CellRun::kMost at a time; absent cells as `options` says.
+  /// block, at most CellRun::kMost at a time.
   void entries(const Region& region, const ReadOptions& options, const CellRun::Take& take) const;
   /// The same, cell by cell.
   template <std::invocable<const StoredCell&> F>
@@ -113,9 +114,8 @@ class Store {
             }));
   }
 
-  /// Calls f(number, entry, part) with every block that shares cells with `region`, in ascending
-  /// order of positions, each compared with its header first; `part` is what they share. Absent
-  /// cells as in `options`.
+  /// Calls f(number, entry, part) for every block that shares cells with `region`, in ascending
+  /// order of positions, after comparing it with its header; `part` is what they share.
   template <class F>
   void for_each_block(const Region& region, const ReadOptions& options, const F& f) const {
     const auto blocks = watched([&] { return covering(region, options.absent); });
@@ -125,17 +125,17 @@ class Store {
     }
   }
 
-  /// What is known of the values of blocks without a look at them; nullptr when nothing is. What it
-  /// says is a hint that was compared with its hash. O(blocks) the first time.
+  /// The statistics of blocks in the file, compared with their hash; nullptr when there are none.
+  /// O(blocks) the first time.
   const BlockStatsTable* block_stats() const;
 
-  /// Where the rows of blocks are; made when it is first asked for.
+  /// Random access to rows; made on first use.
   RowAccess& row_access() const;
 
   void prefetch(const Region& region) const;
 
-  /// Runs `f`, which reads the file. When the file is guarded and was cut or changed, throws io
-  /// whatever `f` returned or threw, and blames the block of that entry if there is one.
+  /// Runs `f`, which reads the file. When the file is guarded and was truncated or changed, throws
+  /// io whatever `f` returned or threw, naming `block` if there is one.
   template <class F>
   auto watched(const F& f, const Entry* block = nullptr) const {
     return detail::watched(*file_, f, [block] { return reading(block); });
@@ -146,14 +146,14 @@ class Store {
   void require_covered(const Region& region, Absent absent = Absent::error) const {
     watched([&] { covering(region, absent); });
   }
-  /// Throws out_of_range unless `region` lies inside the object.
+  /// Throws out_of_range unless `region` is inside the object.
   void require_inside(const Region& region) const;
 
   /// Throws `code` for a byte of this file.
   [[noreturn]] void fail(Errc code, std::uint64_t offset, std::string detail) const;
 
  private:
-  /// Blocks that touch a region, in ascending order of positions; `whole`: they cover all of it.
+  /// The blocks that touch a region, in ascending order of positions, and whether they cover it.
   struct Covering {
     std::vector<std::uint64_t> numbers;
     bool whole = true;
@@ -181,7 +181,7 @@ class Store {
   Check check_ = Check::never;
   mutable Places places_;
   mutable std::atomic<bool> index_is_whole_{false};
-  mutable std::optional<BlockIndex> truth_;  // made when an index leaves a cell uncovered
+  mutable std::optional<BlockIndex> truth_;  // made when the index leaves a cell uncovered
   mutable std::shared_ptr<RowAccess> row_access_;
   mutable std::optional<std::shared_ptr<const BlockStatsTable>> block_stats_;
   mutable std::mutex mutex_;  // held while these three are made

@@ -12,7 +12,7 @@ Entry TileRun::operator[](std::uint64_t number) const noexcept {
   e.stored = std::uint64_t{e.rows} * e.cols;
   const std::uint64_t header = first_.bytes - first_.stored * size_of(first_.value_type);
   e.bytes = header + e.stored * size_of(first_.value_type);
-  // It follows all rows of tiles above it, and the tiles to its left.
+  // The cells of all rows of tiles above it, and of the tiles to its left.
   const std::uint64_t cells = e.pos.rx * cols_ + e.rows * e.pos.cx;
   e.offset += number * (header + between_) + cells * size_of(first_.value_type);
   return e;
@@ -34,7 +34,7 @@ std::optional<TileRun> TileRun::ending(const Region& object, const Grid& grid, c
   run.begin(first);
   run.size_ = grid.rows * grid.cols;
   run.between_ = last.offset - before.offset - before.bytes;
-  // The offset of the first one follows from that of the last.
+  // The offset of the first tile follows from that of the last.
   run.first_.offset = last.offset - run[run.size_ - 1].offset;
   if (run[run.size_ - 1].info() != last.info() || run[run.size_ - 2].info() != before.info()) {
     return std::nullopt;

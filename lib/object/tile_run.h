@@ -1,4 +1,4 @@
-// Tiles whose index entries follow from their numbers, so that none need be kept.
+// Tiles whose index entries can be computed from their numbers.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace dapple::detail {
 /// take 64 MB.
 class TileRun {
  public:
-  /// No tiles yet, of an object of rows x cols cells.
+  /// An empty run, for an object of rows x cols cells.
   TileRun(std::uint64_t rows, std::uint64_t cols) noexcept : rows_(rows), cols_(cols) {}
-  /// The run of all tiles of a grid whose last two are these; nothing when they cannot be. Whatever
-  /// they say, the result gives an entry for any tile. REQUIRES a grid of at least two tiles that
-  /// have cells.
+  /// The run of all tiles of a grid that ends with these two; nothing if no run does. Damaged
+  /// entries may give a wrong run, but never one that cannot be used. REQUIRES a grid of at least
+  /// two tiles that have cells.
   static std::optional<TileRun> ending(const Region& object, const Grid& grid, const Entry& before,
                                        const Entry& last) noexcept;
 
@@ -51,11 +51,11 @@ class TileRun {
   }
 
   std::uint64_t rows_, cols_;
-  std::uint64_t strips_ = 0;  // tiles in a row of them
+  std::uint64_t strips_ = 0;  // tiles per row of tiles
   std::uint64_t size_ = 0;
   Entry first_;
   std::uint64_t end_ = 0;      // of the last block
-  std::uint64_t between_ = 0;  // from the end of each to the offset of the next
+  std::uint64_t between_ = 0;  // bytes from the end of a block to the offset of the next
 };
 
 }  // namespace dapple::detail
