@@ -24,7 +24,7 @@ constexpr std::size_t column = 0, kind = 8, unit = 9, flags = 10, zone_bytes = 1
 }
 constexpr std::uint8_t kOrderedWords = 1, kMissing = 2;
 
-/// Of the head in front of its hash field, and of the rest of the table behind it.
+/// Covers the head up to its hash field, and the rest of the table.
 std::uint64_t table_hash(std::span<const std::byte> table) noexcept {
   return xxh3(table.subspan(kTableHead), xxh3(table.first(table_at::hash)));
 }
@@ -59,7 +59,7 @@ void append(std::vector<std::byte>& out, std::string_view text) {
 
 void pad(std::vector<std::byte>& out) { out.resize(round_up(out.size(), 8)); }
 
-/// Appends offsets and bytes of the words, and completes the column's record.
+/// Appends the offsets and bytes of the words, and completes the column's record.
 void append_words(const Dictionary& words, std::vector<std::byte>& out, std::uint64_t record) {
   const std::uint64_t begin = out.size(), n = words.size();
   std::uint64_t end = 0;
@@ -125,7 +125,7 @@ std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
 
 namespace {
 
-/// Reads the payload; every length is compared with what there is before it is used.
+/// Reads the content. Every length is compared with what is left before it is used.
 class Reader {
  public:
   Reader(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset, std::uint64_t bytes)

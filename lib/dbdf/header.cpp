@@ -139,13 +139,13 @@ ValueType read_type(ByteReader& reader) {
 // start.
 std::uint64_t read_columns(const MappedFile& file, std::span<const std::byte> head,
                            Schema& schema) {
-  // A column takes at least three bytes: a count that the file cannot hold allocates nothing.
+  // A column takes at least three bytes. Compared before anything is allocated.
   if (schema.cols > (file.size() - kHeaderStart) / 3) {
     ByteReader(head, 0, file.name())
         .fail(kHeaderStart, "the file is too short for the types and labels of " +
                                 std::to_string(schema.cols) + " columns (R4)");
   }
-  // Finds the end of the header, reading no more of the file than that takes.
+  // Find the end of the header without reading much more of the file.
   const auto look_to = [&](std::uint64_t end) {
     if (end <= head.size()) return;
     head = file.bytes(0, std::min(file.size(), std::max<std::uint64_t>(end, 2 * head.size())));

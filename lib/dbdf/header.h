@@ -1,5 +1,5 @@
-// The DAPHNE binary format, version 1: constants, sizes, headers; parse next to emit.
-// Every fact about these bytes is here and in FORMAT.md, nowhere else.
+// The DAPHNE binary format, version 1: constants, sizes, and headers, which are parsed and emitted
+// here. Facts about these bytes belong here and in FORMAT.md, nowhere else.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ inline constexpr std::size_t kLongestItemHeader = kPosition + kCsrHeader;
 /// The shortest item of a body: position and an empty block.
 inline constexpr std::size_t kShortestItem = kPosition + kBlockStart;
 
-/// Position of auxiliary blocks (design rule 2.4).
+/// The position of auxiliary blocks.
 inline constexpr std::uint64_t kAuxiliary = std::numeric_limits<std::uint64_t>::max();
 inline constexpr BlockPos kAuxiliaryPos{kAuxiliary, kAuxiliary};
 
@@ -63,7 +63,7 @@ constexpr std::size_t entry_size(BlockKind kind, std::uint32_t cols, ValueType t
   return (kind == BlockKind::coo && cols != 1 ? 8u : 4u) + size_of(type);
 }
 
-/// Bytes of a block, its header included and its position not. False when they exceed 64 bits.
+/// The size of a block with its header, without its position. False when it exceeds 64 bits.
 bool block_size(BlockKind kind, std::uint32_t rows, std::uint32_t cols, ValueType type,
                 std::uint64_t stored, std::uint64_t& bytes) noexcept;
 
@@ -86,11 +86,10 @@ void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::u
                       std::uint64_t cols, std::uint64_t remaining, const std::string& file,
                       Item& item);
 
-/// The start of a file, always the same bytes, so that opening a file reads them once.
+/// The start of a file: always the same request, so that opening a file reads these bytes once.
 std::span<const std::byte> first_look(const MappedFile& file);
 
-/// Reads the file header and stores in `body` the offset where the body starts. Throws corrupt (R1,
-/// R4).
+/// Reads the file header, and stores the offset of the body in `body`. Throws corrupt (R1, R4).
 Schema read_header(const MappedFile& file, std::uint64_t& body);
 
 /// The bytes of a file header.

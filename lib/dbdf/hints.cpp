@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
 
-/// Of a trailer's first fields, its seed the byte where the trailer is.
+/// Of a trailer's fields before the hash; the seed is the trailer's offset.
 std::uint64_t hint_hash(const std::byte* trailer, std::uint64_t at) noexcept {
   return xxh3({trailer, hint_at::own_hash}, at);
 }
 
-/// Of a hint with that much content.
+/// The payload of a hint with `content` bytes of content.
 std::uint64_t payload_bytes(std::uint64_t content) noexcept {
   return round_up(content + kHintTrailer, kLine);
 }

@@ -14,14 +14,14 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-// Before the payload: the position, the number of lines, and these: 64 columns, dense, u8.
+// Before the payload are the position, the number of lines, and these: 64 columns, dense, u8.
 constexpr std::array<unsigned char, 6> kLineShape = {kLine, 0, 0, 0, 1, 1};
 constexpr std::uint64_t kInFront = kPosition + kDenseHeader;
 constexpr std::array<unsigned char, kPosition> kPositionBytes = {
     0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 
-// True when the bytes are equal but for a few bits. The tags of padding and index differ in ten
-// bits, so neither is taken for the other.
+// True when the bytes differ in a few bits at most. The tags of padding and index differ in ten, so
+// one is not taken for the other.
 bool is_like(const std::byte* p, std::span<const unsigned char> bytes, int most = 4) {
   int differ = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {

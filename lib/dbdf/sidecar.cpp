@@ -43,8 +43,8 @@ std::array<std::byte, kLine> make_binding(const MappedFile& data, std::uint64_t 
   return line;
 }
 
-// File systems take times from a clock that ticks every few milliseconds: a second change within
-// the same tick would go unnoticed. Waits until the tick of the last change is over.
+// File systems take time stamps from a clock that ticks every few milliseconds, so that a second
+// change in the same tick would go unnoticed. Waits until the tick of the last change is over.
 void wait_until_changes_show(const FileStamp& stamp) {
   using namespace std::chrono;
   constexpr nanoseconds tick = milliseconds(20);

@@ -1,5 +1,4 @@
-// FILE.dpx: the index of a file that must not be touched, bound to one state of the file
-// (rule 2.7).
+// FILE.dpx: the index of a file that must not be touched, bound to one state of the file.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +19,13 @@ struct Sidecar {
   Trailer trailer;                         // end of its index
 };
 
-/// The sidecar of `data`, whose header has `body` bytes. A damaged one counts as stale, one that
-/// cannot be opened as none. A few small reads.
+/// The sidecar of `data`, whose header has `body` bytes. A damaged sidecar counts as stale, one
+/// that cannot be opened as none. A few small reads.
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body);
 
 /// Throws stale_index unless the file at `path` is still in the state in which `data` was opened.
-/// Waits some milliseconds if a change could not be seen otherwise.
+/// If the last change is too recent for a further one to change the time stamp, waits for some
+/// milliseconds first.
 void require_unchanged(const MappedFile& data, const std::filesystem::path& path);
 
 /// Walks `data`, the file at `path`, and publishes its sidecar, with the statistics of its blocks

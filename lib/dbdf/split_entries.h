@@ -1,5 +1,4 @@
-// Splits the entries of sparse blocks, pairs of indices and value, into arrays, and joins them
-// again.
+// Splitting the entries of sparse blocks into arrays of indices and values, and joining them.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +21,7 @@ inline void split_csr_entries(const std::byte* entries, std::uint32_t count, std
   std::uint32_t i = 0;
 #if defined(__SSE2__)
   if constexpr (kSize == 8) {
-    // Four entries are three vectors: c0 v0 v0 c1, v1 v1 c2 v2, v2 c3 v3 v3. A third of the stores,
-    // and a fifth faster.
+    // Four entries are three vectors: c0 v0 v0 c1, v1 v1 c2 v2, v2 c3 v3 v3. A fifth faster.
     const auto load = [](const std::byte* p) {
       return _mm_castsi128_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
     };

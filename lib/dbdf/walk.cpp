@@ -6,14 +6,14 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-// Windows double in size up to the largest, so that a file that starts with a large block costs a
-// small read. Small windows are read, large ones looked at in the map.
+// The window doubles in size up to the largest, so that a file that starts with a large block costs
+// a small read. Small windows are read, large ones used in the map.
 constexpr std::size_t kFirstWindow = 4 << 10, kLargestRead = 64 << 10, kLargestWindow = 256 << 10;
 // After a block of this size, the next header is read alone.
 constexpr std::uint64_t kFarJump = 32 << 10;
 
-// Small blocks often have one size: the header this many items further on is prefetched, both cache
-// lines of it, which halves the time of a walk over small blocks.
+// Small blocks often have the same size: both cache lines of the header that is this many items
+// ahead are prefetched, which halves the time of a walk over small blocks.
 constexpr std::uint64_t kAhead = 16;
 
 }  // namespace
@@ -40,7 +40,7 @@ std::span<const std::byte> Walk::look() {
     window_at_ = at_;
     if (window_size_ > kLargestRead) {
       window_ = file_->map() + at_;
-      // The missing part of a guarded file that was cut would read as millions of empty items.
+      // The missing part of a truncated, guarded file would read as millions of empty items.
       if (!file_->is_intact()) file_->fail_changed("it");
     } else {
       file_->read_at(at_, {buffer_.get(), window_size_});

@@ -1,4 +1,4 @@
-// The items of a file's body, for files without an index (rule 2.7). Payloads are not read.
+// Walking over the items of a file's body, for files without an index. Payloads are not read.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace dapple::detail::dbdf {
 
-/// `for (Item item; walk.next(item);) ...` in file order, auxiliary and zero-area items included.
-/// Throws corrupt (R1, R2, R4), io. The headers of large blocks are read one by one, since a page
-/// fault costs more than a small read; runs of small blocks are read in the map.
+/// `for (Item item; walk.next(item);) ...` in file order, including auxiliary and zero-area items.
+/// Throws corrupt (R1, R2, R4), io. Headers of large blocks are read one by one, since a page fault
+/// costs more than a small read; runs of small blocks are read through the map.
 class Walk {
  public:
   Walk(const MappedFile& file, std::uint64_t body, std::uint64_t rows, std::uint64_t cols);

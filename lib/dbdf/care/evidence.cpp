@@ -33,7 +33,7 @@ Evidence::Verdict Evidence::judge(const Entry& block, std::uint64_t hash) {
                              [&](std::uint64_t line, BlockPos pos) {
                                return load_entry(&index_[line * kLine]).pos < pos;
                              });
-  // A position occurs in one entry, and perhaps in damage by chance: forged ones cost no time.
+  // Damage may repeat a position by chance, a forger many times: try only a few.
   constexpr int kMostAlike = 4;
   for (int i = 0; i < kMostAlike && at != lines_.end(); ++i, ++at) {
     const Entry entry = load_entry(&index_[*at * kLine]);
@@ -44,7 +44,7 @@ Evidence::Verdict Evidence::judge(const Entry& block, std::uint64_t hash) {
   return Verdict::unknown;
 }
 
-// True when the index matches its own hash again with this hash in that entry.
+// True when putting this hash into that entry makes the index match its own hash.
 bool Evidence::is_entry_damaged(std::uint64_t line, std::uint64_t hash) {
   if (index_.size() % kLine != 0 || tries_ == 0) return false;
   --tries_;

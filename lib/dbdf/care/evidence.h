@@ -1,5 +1,5 @@
-// What a damaged index still says about blocks: an entry keeps its value when the rest of the
-// index, or bytes before it, are gone.
+// What a damaged index still proves about blocks. An entry is useful even when the rest of the
+// index is gone, or when bytes before it are missing.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace dapple::detail::dbdf {
 
-/// True when both describe the same block, wherever its bytes are.
+/// True when both describe the same block, whatever its offset.
 bool same_block(const Entry& a, const Entry& b) noexcept;
 
 class Evidence {
  public:
   enum class Verdict : std::uint8_t {
-    unknown,  // no entry for such a block is left
+    unknown,  // no entry for the block is left
     whole,    // the bytes of the block match the hash of an entry
-    damaged,  // an entry describes this block, and has the hash of other bytes
+    damaged,  // an entry describes the block, but has another hash
   };
 
   /// For what is left of the index whose payload starts at this byte. `file` must outlive this.
   Evidence(const MappedFile& file, std::uint64_t payload);
 
   /// What the index says about a block whose bytes have this hash. O(log n); O(n) for the first few
-  /// whose entry and bytes disagree, since it may be the hash in the entry that was damaged.
+  /// that do not match their entry, since it may be the hash in the entry that is damaged.
   Verdict judge(const Entry& block, std::uint64_t hash);
 
  private:

@@ -29,7 +29,7 @@ std::string wrong_hash(BlockPos pos) {
   return "the bytes of block " + text(pos) + " do not match their hash in the index";
 }
 
-// Removes the blocks for which `keep` returns false, or throws what is wrong with them.
+// Removes the blocks for which `keep` returns false or throws; what it throws is a finding.
 template <class Keep>
 void filter(Inspection& out, Keep keep) {
   std::uint64_t kept = 0;
@@ -50,8 +50,7 @@ bool has_tag(const MappedFile& file, const Entry& e, const char* tag) {
          std::memcmp(file.at(e.offset + kDenseHeader, kTag), tag, kTag) == 0;
 }
 
-// No hash covers padding, but it is zeros. What else it holds does no harm, but is a sign of
-// damage.
+// Padding has no hash, but consists of zeros. Anything else does no harm, but is a sign of damage.
 void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& findings) {
   const std::uint64_t payload = e.offset + kDenseHeader;
   std::uint64_t at = payload;
@@ -65,7 +64,7 @@ void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& f
   findings.emplace_back(Errc::corrupt, file.name(), at, "padding is not a tag and zeros");
 }
 
-// A walk over a body that is damaged, or that its index does not agree with.
+// A walk over a body that is damaged, or does not agree with its index.
 class Inspector {
  public:
   Inspector(const MappedFile& file, std::uint64_t body, const Schema& schema, Level level,
@@ -106,11 +105,11 @@ class Inspector {
     out.had_index = had_index(out);
   }
 
-  // How many blocks the walk found, sound or not.
+  // The number of blocks that the walk found, sound or not.
   std::uint64_t found() const { return starts_.size(); }
 
-  // How many blocks that the walk did not find are lost. Adds findings for those that only the
-  // index names.
+  // The number of lost blocks among those that the walk did not find. Adds findings for those that
+  // only the index names.
   std::uint64_t count_missing(Inspection& out) const {
     const EntryTable missing = find_missing(out.sound);
     std::uint64_t lost = missing.size();
@@ -126,7 +125,7 @@ class Inspector {
       out.findings.emplace_back(Errc::corrupt, file_.name(), start,
                                 "block " + text(e.pos) + ", which the index names, is not there");
     }
-    if (known_.complete()) return lost;  // and knows of no other blocks
+    if (known_.complete()) return lost;  // there were no others
     for (const std::uint64_t at : faults_) {
       const auto after = ends.upper_bound(at);
       const bool counted = after != ends.begin() && std::prev(after)->second > at;
@@ -136,7 +135,7 @@ class Inspector {
   }
 
  private:
-  // True when what starts at a fault, or what a cut has left of it, is padding or the index.
+  // True when the item that starts at a fault, which may be truncated, is padding or the index.
   bool is_auxiliary(std::uint64_t at) const {
     if (known_.payload() && at >= *known_.payload() - kDenseHeader - kPosition) return true;
     const auto bytes = file_.bytes(at, std::min<std::uint64_t>(kPosition, file_.size() - at));
@@ -144,7 +143,7 @@ class Inspector {
                        [](std::byte b) { return b == std::byte{0xFF}; });
   }
 
-  // Blocks that the index names, and that the walk did not find, nor anything in their place.
+  // Blocks that the index names although the walk found neither them nor anything in their place.
   EntryTable find_missing(const EntryTable& sound) const {
     std::set<BlockPos> taken;
     EntryTable missing;
@@ -170,7 +169,7 @@ class Inspector {
     return lost;
   }
 
-  // The item in bytes [start, end). Throws corrupt when it cannot be one.
+  // Takes the item in bytes [start, end). Throws corrupt when it cannot be one.
   void take(const Item& item, std::uint64_t start, std::uint64_t end, Inspection& out) {
     out.blocks += item.holds_cells();
     Entry e = item.entry;
@@ -197,13 +196,13 @@ class Inspector {
     if (!is_inside(item, schema_.rows, schema_.cols)) {
       fail(start, outside(item, schema_.rows, schema_.cols));
     }
-    // Without a trailer, bytes may be missing anywhere: even if the hash matches, the next item may
-    // start before the end of this one.
+    // Without a trailer, bytes may be missing anywhere: the next item may start before the end of
+    // this one even if the hash matches.
     if (known && known_.has_trailer()) e.hash = known->hash;
     out.sound.push_back(e);
   }
 
-  // If the file was cut inside its index, the walk has a finding there already.
+  // If the file was truncated inside its index, the walk has reported that already.
   bool had_index(const Inspection& out) const {
     if (!known_.payload()) return false;
     const std::uint64_t start = *known_.payload() - kDenseHeader - kPosition;
@@ -216,8 +215,8 @@ class Inspector {
     throw Error(Errc::corrupt, file_.name(), at, std::move(detail));
   }
 
-  // Where the walk goes on when no item can be read at `at`. If no index tells, the length of the
-  // block before may be what is damaged, and so may be items without cells.
+  // Where the walk continues when no item can be read at `at`. Without an index, the damage may be
+  // in the length of the previous block, or in items without cells.
   std::uint64_t next_after(std::uint64_t at, const Inspection& out) {
     const std::uint64_t known = std::min(known_.next(at), file_.size());
     if (known_.complete()) return known;
@@ -227,13 +226,13 @@ class Inspector {
     const std::uint64_t start = before.offset - kPosition, end = before.offset + before.bytes;
     if (before.hash != 0) return std::min(known, resync_.next_item(end, out.sound));
     const bool may_be_cut = resync_.may_be_cut(at, out.sound);
-    // In a file that was cut, the last item is the only fault: that the block before it is too long
-    // is believed only if a chain of items leads to the very end of the file.
+    // In a truncated file the last item is the only fault. Then the previous block is taken to be
+    // too long only if a chain of items leads to the very end of the file.
     const bool looks_cut = may_be_cut && out.findings.size() == 1 && !after_no_cells_;
     std::uint64_t next = std::min(known, resync_.next_item(start + 1, out.sound, looks_cut));
     if (looks_cut && next >= end) {
       next = std::min(known, resync_.next_item(end, out.sound));
-      // So few bytes of values may look like an empty block.
+      // The last bytes of values may look like an empty block.
       if (file_.size() - next == kShortestItem) next = file_.size();
     }
     if (next < end) {
@@ -246,7 +245,7 @@ class Inspector {
     return next;
   }
 
-  // Asks what is left of a damaged index which blocks are intact.
+  // Compares the blocks with what is left of a damaged index.
   void weigh(Inspection& out, std::uint64_t payload) const {
     Evidence evidence(file_, payload);
     filter(out, [&](Entry& e) {
@@ -260,7 +259,7 @@ class Inspector {
   }
 
   // Without hashes, a block next to damage may itself be damaged. If the blocks are tiles of one
-  // shape, others are dropped; otherwise those after which the walk went wrong.
+  // shape, those of other shapes are dropped; otherwise those after which the walk failed.
   void drop_doubtful(Inspection& out) {
     const auto tile = common_tile(out.sound, schema_);
     if (!tile) {
@@ -284,22 +283,22 @@ class Inspector {
   Level level_;
   const KnownItems& known_;
   Resync resync_;
-  bool after_block_ = false;           // the last item was a block, but for items without cells
-  bool after_no_cells_ = false;        // the last item was one without cells
-  bool is_cut_ = false;                // all that is wrong is that the last item lacks its end
+  bool after_block_ = false;           // the last item was a block, ignoring items without cells
+  bool after_no_cells_ = false;        // the last item had no cells
+  bool is_cut_ = false;                // the only fault is that the last item is truncated
   std::vector<std::uint64_t> starts_;  // offsets of the blocks that the walk found, ascending
   std::vector<BlockPos> positions_;    // their positions, ascending, if there is an index
   std::vector<std::uint64_t> faults_;  // where the walk found no item
   std::vector<std::uint64_t> before_damage_, too_long_;  // where such blocks start
 };
 
-// Of two blocks that share a cell, drops the one that shares cells with more blocks; if neither
-// does, the one without a matching hash; both, if nothing tells which of them is wrong.
+// Of two blocks that share a cell, drops the one that overlaps more blocks, or else the one without
+// a matching hash, or else both.
 void drop_overlaps(Inspection& out, const std::string& file) {
   out.order = order_by_position(out.sound);
   const std::vector<Overlap> overlaps = find_overlaps(out.sound, out.order);
   if (overlaps.empty()) return;
-  std::map<std::uint64_t, std::uint64_t> shared;  // by entry number: in how many overlaps it is
+  std::map<std::uint64_t, std::uint64_t> shared;  // overlaps of each entry
   for (const Overlap& overlap : overlaps) {
     ++shared[overlap.earlier];
     ++shared[overlap.later];

@@ -129,7 +129,7 @@ bool KnownItems::agrees(PlainWalk& walk, const Schema& schema) {
   if (!has_trailer_) {
     payload_ = find_damaged_index(*file_, walk.end_of_blocks(body_));
     if (!payload_) return walk.clean;
-    // Lines that are no entries prove nothing.
+    // Some lines are no entries, but those will not be proven.
     entries_ = *payload_ + kLine;
     count_ = file_->size() < entries_ ? 0 : (file_->size() - entries_) / kLine;
   }
@@ -150,9 +150,9 @@ bool KnownItems::agrees(PlainWalk& walk, const Schema& schema) {
   return false;
 }
 
-// Whether damage cannot explain why the index names blocks where a clean walk finds none. A damaged
-// header may hide a block, but then some block differs from its entry, or some part of the object
-// is left without a block.
+// True when damage cannot explain why the index names blocks that a clean walk does not find. A
+// damaged header may hide a block, but then some block differs from its entry, or some part of the
+// object has no block.
 bool KnownItems::contradicts(const PlainWalk& walk, const Schema& schema) const {
   std::vector<bool> listed(walk.blocks.size());
   bool differs = false, inside = false, unfound = false;
@@ -179,7 +179,7 @@ bool KnownItems::contradicts(const PlainWalk& walk, const Schema& schema) const 
 
 namespace {
 
-// The values of an entry must fit each other, so that no other line looks like one.
+// True when the fields of an entry are consistent, which other lines of the index are not.
 bool makes_sense(const Entry& e, const std::byte* line, const Schema& schema) {
   constexpr std::array<std::byte, kLine - entry_at::reserved> kReserved{};
   if (e.kind > BlockKind::coo ||
@@ -207,8 +207,8 @@ std::optional<Entry> KnownItems::named(std::uint64_t i, const Schema& schema) co
   return e;
 }
 
-// An entry of a damaged index is itself intact if its hash matches bytes of the file. Sound blocks
-// do not overlap, so proving them never takes more bytes than the file has.
+// An entry of a damaged index is intact if its hash matches bytes of the file. Sound blocks do not
+// overlap, so proving them never hashes more bytes than the file has.
 bool KnownItems::is_proven(const Entry& e) {
   if (e.hash == 0 || e.bytes > file_->size() - e.offset || e.bytes > to_hash_) return false;
   to_hash_ -= e.bytes;

@@ -1,5 +1,5 @@
-// Where blocks start according to the index of a file, intact or damaged: hints for a walk over the
-// body, each of which is checked.
+// Where blocks start according to the index of a file, intact or damaged. It guides the walk over
+// the body, and everything it says is checked.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@
 
 namespace dapple::detail::dbdf {
 
-/// Gets each item of a body, and the offset where it ends.
+/// Receives each item of a body, and the offset where it ends.
 using SeeItem = std::function<void(const Item& item, std::uint64_t end)>;
 
-/// What a walk over the body finds without the help of an index, up to the first item that breaks
-/// R1, R2 or R4.
+/// The result of a walk over the body without an index, up to the first item that breaks R1, R2 or
+/// R4.
 struct PlainWalk {
   EntryTable blocks;   // that hold cells, in file order
   bool clean = false;  // the walk reached the end of the file
 
   /// Throws io, and what `see` throws.
   PlainWalk(const MappedFile& file, std::uint64_t body, const Schema& schema, const SeeItem& see);
-  /// The offset from which on an index can be found: after the last block, or, if the walk broke
-  /// off, where that one starts, since its length may be what is damaged.
+  /// The lowest offset where an index may be: after the last block, or, if the walk stopped early,
+  /// where that block starts, since its length may be damaged.
   std::uint64_t end_of_blocks(std::uint64_t body) const;
   /// The number of the block that starts at this byte.
   std::optional<std::uint64_t> number_at(std::uint64_t start) const;
-  /// True when the byte, where no block starts, belongs to a block.
+  /// True when the byte is inside a block. REQUIRES that no block starts there.
   bool is_inside_block(std::uint64_t at) const;
   /// True when each cell of the object is in exactly one block.
   bool covers(const Schema& schema) const;
@@ -43,18 +43,18 @@ struct PlainWalk {
 
 class KnownItems {
  public:
-  /// Reads the trailer, and all bytes of the index to compare them with its hash.
+  /// Reads the trailer and the whole index, to compare it with its hash.
   KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body);
 
-  /// Compares the index, or what is left of it, with what a walk found. False when the index is
-  /// damaged, or names other blocks. True when there is none, or when it agrees with the walk in
-  /// every block; then the blocks of the walk get the hashes of the index.
+  /// Compares the index, or what is left of it, with the result of a walk. True when there is no
+  /// index, or when it agrees in every block; then the blocks of the walk get the hashes of the
+  /// index. False when the index is damaged or names other blocks.
   bool agrees(PlainWalk& walk, const Schema& schema);
 
   /// The index is as it was written, and knows every block.
   bool complete() const noexcept { return complete_; }
-  /// The index is as it was written, but names other blocks than a body that is sound without it.
-  /// What it says of blocks that are there is still used.
+  /// The index is as it was written, but the body is sound by itself and has other blocks. What the
+  /// index says about blocks that exist is still used.
   bool lies() const noexcept { return lies_; }
   /// The trailer is intact: the file has the size that it had when it was written.
   bool has_trailer() const noexcept { return has_trailer_; }
@@ -63,16 +63,16 @@ class KnownItems {
   /// The offset of the payload of the index, damaged or not, if there is one.
   const std::optional<std::uint64_t>& payload() const noexcept { return payload_; }
 
-  /// True for the index and for hints, as their trailers tell; everything else auxiliary is
+  /// True for the index and for hints, according to their trailers; all other auxiliary items are
   /// padding.
   bool is_hint(const Entry& auxiliary) const noexcept { return auxiliary.offset >= hints_; }
 
-  /// What the index says of the block that starts at this byte.
+  /// The index entry of the block that starts at this byte.
   std::optional<Entry> find(std::uint64_t start) const;
   /// The first start after `at`; 2^64-1 if there is none.
   std::uint64_t next(std::uint64_t at) const;
-  /// The entries of the index that make sense; none if it lies. The blocks that a damaged index
-  /// names need not be there.
+  /// Calls f for the entries of the index that make sense; for none if it lies. The blocks that a
+  /// damaged index names may not exist.
   template <class F>
   void for_each_named(const Schema& schema, const F& f) const {
     for (std::uint64_t i = 0; i < count_ && !lies_; ++i) {
@@ -94,7 +94,7 @@ class KnownItems {
   bool complete_ = false, lies_ = false, has_trailer_ = false, other_header_ = false;
   bool ordered_ = false;  // the index has a list of the blocks in file order
   std::optional<std::uint64_t> payload_;
-  std::uint64_t hints_ = 0;                // from where on blocks are hints or the index
+  std::uint64_t hints_ = 0;                // where hints and index start
   std::uint64_t entries_ = 0, count_ = 0;  // offset of the first entry; how many there may be
   std::uint64_t to_hash_;                  // bytes that may still be hashed to prove entries
   std::vector<Start> starts_;

@@ -24,7 +24,7 @@ void require_repairable(const MappedFile& file) {
 
 namespace {
 
-/// Gives the columns the meanings that the file has for them; a finding when those are damaged.
+/// Gives the columns their meanings from the file. Damaged ones become a finding.
 void keep_meanings(const std::shared_ptr<MappedFile>& file, std::uint64_t body, Schema& schema,
                    std::vector<Error>& lost) {
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
@@ -60,7 +60,7 @@ RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::fil
     writer.put_bytes(e, file->bytes(e.offset - kPosition, kPosition + e.bytes));
   }
   if (!file->is_intact()) file->fail_changed("it");  // before the result is published
-  found = Inspection();                              // its memory goes to the index
+  found = Inspection();                              // frees its memory for the index
   report.written = writer.finish();
   return report;
 }

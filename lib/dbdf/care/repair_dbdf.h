@@ -1,4 +1,4 @@
-// Saves every sound block of a damaged DAPHNE binary file.
+// Saving every sound block of a damaged dbdf file.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace dapple::detail::dbdf {
 /// Throws not_recognised, naming the byte, when the header itself is damaged. O(header).
 void require_repairable(const MappedFile& file);
 
-/// As `dapple::repair`. REQUIRES a file that passed `require_repairable`.
+/// Implements `dapple::repair`. REQUIRES a file that passed `require_repairable`.
 RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::filesystem::path& out,
                          const WriteOptions& options, const TakeProgress& progress);
 

@@ -47,7 +47,7 @@ std::optional<TileShape> common_tile(const EntryTable& blocks, const Schema& sch
 
 namespace {
 
-// Most bytes start no item: a look at the most telling fields costs less than an exception.
+// Most bytes start no item, and checking the most telling fields costs less than an exception.
 bool may_be_item(const std::byte* p, const Schema& schema) noexcept {
   const BlockPos pos{load_le<std::uint64_t>(p), load_le<std::uint64_t>(p + 8)};
   const auto rows = load_le<std::uint32_t>(p + kPosition);
@@ -77,12 +77,12 @@ std::optional<Item> Resync::item_at(std::uint64_t at) const {
 
 namespace {
 
-// The fields of an item header whose end is missing.
+// Reads the fields of a truncated item header.
 class CutFields {
  public:
   explicit CutFields(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // The next field of that many bytes; if it is cut or missing, the lowest value it can have had.
+  // The next field of that many bytes; if it is incomplete, the lowest value it may have had.
   std::uint64_t next(std::size_t size) {
     const std::size_t have = std::min(size, bytes_.size());
     std::uint64_t value = 0;
@@ -95,8 +95,8 @@ class CutFields {
     cut_ = have < size;
     return value;
   }
-  bool was_cut() const { return cut_; }    // the last one
-  bool was_full() const { return full_; }  // all bits of it that are there are set
+  bool was_cut() const { return cut_; }    // the last field was incomplete
+  bool was_full() const { return full_; }  // all its available bits are set
   bool at_end() const { return bytes_.empty(); }
 
  private:

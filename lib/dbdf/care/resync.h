@@ -1,5 +1,5 @@
-// Where blocks go on after a damaged header in a file without an index, and which of the blocks
-// around it can be believed: a block must never be taken for another one.
+// Where blocks continue after a damaged header in a file without an index, and which of the blocks
+// around it are credible. Nothing else must ever be taken for a block.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,14 @@
 
 namespace dapple::detail::dbdf {
 
-/// The shape of which most blocks are tiles, while blocks are being found.
+/// Finds the tile shape of most blocks, while blocks are being found.
 class TileCounts {
  public:
-  /// Counts the new ones of `blocks`. REQUIRES the table of the last call, with or without more
-  /// blocks at its end.
+  /// Counts the blocks that were added since the last call. REQUIRES the same table.
   void count(const EntryTable& blocks, const Schema& schema);
   std::uint64_t counted() const noexcept { return counted_; }
-  /// The tile shape, cut off at the object's edges, that most of them fit; nothing when fewer than
-  /// two do, or fewer than two thirds.
+  /// The tile shape (clipped at the object's edges) that most blocks have; nothing when fewer than
+  /// two have it, or fewer than two thirds.
   std::optional<TileShape> common() const;
 
  private:
@@ -38,24 +37,23 @@ std::optional<TileShape> common_tile(const EntryTable& blocks, const Schema& sch
 /// True when the block is a tile of that shape.
 bool is_tile(const Entry& block, TileShape tile, const Schema& schema) noexcept;
 
-/// Every call gets the same table of blocks, with or without more blocks at its end.
+/// `blocks` is the same table in every call; blocks may be added at its end.
 class Resync {
  public:
   /// Both must outlive it.
   Resync(const MappedFile& file, const Schema& schema) : file_(file), schema_(schema) {}
 
   /// The first byte from `at` on where a credible item starts: a tile of the common shape that is
-  /// not among `blocks`, or an item from which a chain of items, all with cells or auxiliary, leads
-  /// to the very end of the file; with `to_end` only the latter. The size of the file if there is
-  /// none. O(bytes).
+  /// not among `blocks` (unless `to_end`), or an item from which a chain of items, all auxiliary or
+  /// with cells, leads to the very end of the file. The size of the file if there is none.
+  /// O(bytes).
   std::uint64_t next_item(std::uint64_t at, const EntryTable& blocks, bool to_end = false);
 
-  /// From now on no item starts at `at`, whatever it looks like.
+  /// Never again takes the bytes at `at` for the start of an item.
   void reject(std::uint64_t at) { rejected_.insert(at); }
 
-  /// True when the bytes from `at` to the end of the file may be the beginning of an item whose
-  /// rest was cut off: of an auxiliary block, or of a block inside the object that is not in
-  /// `blocks`.
+  /// True when the bytes from `at` to the end of the file may be the start of a truncated item: of
+  /// an auxiliary block, or of a block inside the object that is not in `blocks`.
   bool may_be_cut(std::uint64_t at, const EntryTable& blocks);
 
  private:

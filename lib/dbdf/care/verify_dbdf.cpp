@@ -22,8 +22,8 @@ class IndexCheck {
   IndexCheck(std::shared_ptr<const MappedFile> file, Trailer trailer, std::vector<Error>& findings)
       : file_(std::move(file)), trailer_(std::move(trailer)), findings_(findings) {}
 
-  // Reports an entry that does not match its block, or else a hash that does not match: one finding
-  // tells enough, since the remedy is to make the index anew.
+  // Reports an entry that does not match its block, or else a hash that does not match. One finding
+  // is enough, since the remedy is to rebuild the index.
   void run(const Inspection& found, const Schema& schema) {
     const std::size_t before = findings_.size();
     if (found.all_sound()) entries(found, schema);
@@ -132,7 +132,7 @@ bool check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& sch
   return sidecar.state == SidecarState::fresh && sidecar.trailer.hints;
 }
 
-/// Damaged hints; at Level::payload also damaged content, and meanings that cannot be.
+/// Reports damaged hints; at Level::payload also damaged contents and impossible meanings.
 void check_hints(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
                  const Trailer& trailer, Schema schema, Level level, std::vector<Error>& findings) {
   try {

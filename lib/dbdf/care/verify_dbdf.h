@@ -1,4 +1,4 @@
-// Everything that is wrong with a DAPHNE binary file.
+// Finding everything that is wrong with a dbdf file.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace dapple::detail::dbdf {
 
-/// All findings, as `dapple::verify` reports them. Throws io only.
+/// Implements `dapple::verify`. Throws only io.
 VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
                          const TakeProgress& progress);
 

@@ -1,4 +1,4 @@
-// Decoding the blocks of DAPHNE files, and comparing index entries with what they point to.
+// Decoding the blocks of dbdf files, and comparing index entries with the blocks they point to.
 
 #include <algorithm>
 #include <vector>
@@ -25,7 +25,7 @@ namespace {
 
 [[noreturn, gnu::noinline]] void fail_unlike(const Store& store, std::uint64_t number,
                                              const Entry& e) {
-  // The file is as it was when a sidecar was made, so that it is the sidecar that is wrong.
+  // A fresh sidecar means that the file has not changed, so it is the sidecar that is wrong.
   if (store.index().origin() == IndexOrigin::sidecar) {
     fail_entry(store, number, e,
                " does not match byte " + std::to_string(e.offset) + " of " + store.file().name());
@@ -35,7 +35,7 @@ namespace {
                  std::string(store.index().remedy()));
 }
 
-// Rule 2.6: an entry is used only if the block header that it points to says the same.
+// An entry is used only if the block header that it points to says the same.
 void confirm(const Store& store, std::uint64_t number, const Entry& e) {
   const MappedFile& file = store.file();
   if (e.offset < kPosition || e.offset > file.size() || e.bytes > file.size() - e.offset ||
@@ -94,8 +94,8 @@ void read_dense(const Store& store, const Entry& e, const Part& part, const Targ
   }
 }
 
-// A value must also be one of its column's declared type (R6, R8), whatever it is read as. Only
-// blocks of a wider type than their column's need a look.
+// A value must also fit its column's declared type (R6, R8), whatever it is read as. Only blocks of
+// a wider type than their column have to be checked.
 void require_declared(const Store& store, const Entry& e, const Part& part, ValueType read_as) {
   const Schema& schema = store.schema();
   for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {

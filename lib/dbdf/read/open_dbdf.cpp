@@ -34,7 +34,7 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
   for (Item item; walk.next(item);) {
     if (item.holds_cells()) found.add(item.entry);
     if (++items % kTell == 0 && progress) progress(walk.offset(), file.size());
-    if (items == kSample) {  // judged by its start, the body holds so many blocks
+    if (items == kSample) {  // extrapolate the number of blocks
       const std::uint64_t mean = (walk.offset() - body) / kSample;
       const std::uint64_t all = (file.size() - body) / mean;
       found.expect(all + all / 8 + kSample);
@@ -45,7 +45,7 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
 
 namespace {
 
-/// The sidecar index, or what a walk finds; `note` tells of a sidecar that could not be used.
+/// The sidecar's index, or the one that a walk finds. Sets `note` if a sidecar could not be used.
 BlockIndex index_from_outside(const MappedFile& file, std::uint64_t body, const Schema& schema,
                               std::string& note) {
   Sidecar sidecar = find_sidecar(file, body);
@@ -61,8 +61,7 @@ BlockIndex index_from_outside(const MappedFile& file, std::uint64_t body, const 
   return scan(file, body, schema);
 }
 
-/// Throws corrupt when the file has a damaged index of its own: the hashes that were to be checked
-/// are in it.
+/// Throws corrupt when the file has a damaged index: the hashes that should be checked are in it.
 void require_no_damaged_index(const MappedFile& file, std::uint64_t body, const BlockIndex& index) {
   std::uint64_t end = body;
   if (index.size() > 0) {

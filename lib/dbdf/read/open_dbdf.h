@@ -1,4 +1,4 @@
-// Opening a DAPHNE binary file of the published format.
+// Opening files of the published DAPHNE binary format.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,18 @@ namespace dapple::detail::dbdf {
 
 Match recognise_dbdf(const Probe& probe);
 
-/// True for the first bytes of a file of this format, and of its dialect (lib/foreign/daphne).
+/// True for the first bytes of a file of this format or its dialect (lib/foreign/daphne).
 bool starts_like_dbdf(std::span<const std::byte> head) noexcept;
 
-/// True for a file that starts like one of this format, and ends like an index of dapple's: nothing
-/// else does.
+/// True for a file that starts like this format and ends like dapple's index. No other format does.
 bool has_own_index(const MappedFile& file);
 
-/// Header, then the index at the end of the file, or a fresh sidecar, or a walk over the body.
-/// Throws corrupt (R1 to R4), io.
+/// Reads the header, then the index at the end of the file, or a fresh sidecar, or walks over the
+/// body. Throws corrupt (R1 to R4), io.
 std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
                                        const OpenOptions& options);
 
-/// The index that a walk over the body finds, whatever index the file brings along.
+/// The index that a walk over the body finds, whatever index the file has.
 BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
                 const TakeProgress& progress = {});
 

@@ -16,20 +16,18 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-// True for the pairs of different types of which the wider holds every value of the other: they get
-// loops of their own; the rest, where each value must be looked at, shares one per value size.
+// True for pairs of different types where To holds every value of From. They get loops of their
+// own; all others, which must check each value, share one loop per size of value.
 template <class From, class To>
 constexpr bool kPlain =
     !std::is_same_v<From, To> && holds_all(value_type_of<To>(), value_type_of<From>());
 
-// A memset clears so many bytes in the time that the store for one entry takes; for COO, whose rows
-// are looked at, too, twice as many. Rows of 1000 cells, a tenth of them filled: 10^7 entries to
-// cells with a memset per row 28.3 ms, with stores 26.0; three cells of each filled 19, 13.4 (AMD
-// EPYC, family 25, model 17).
+// A memset clears this many bytes in the time of one entry's store; twice as many for COO, which
+// also checks the row.
 constexpr std::size_t kClearedAtOnce = 64;
 
-// As `ClearRows`: a store for each of the entries, of `stride` bytes, in [begin, end). Whatever
-// stands there now, when somebody writes to the file, nothing but these cells is stored to.
+// Implements `ClearRows` with a store for each entry, of `stride` bytes, in [begin, end). Even if
+// somebody has written to the file since, only these cells are touched.
 template <class Cell>
 void clear_csr(const Part& part, Cell* cells, const std::byte* begin, const std::byte* end,
                std::size_t stride) {
@@ -60,7 +58,7 @@ void clear_coo(const Part& part, Cell* cells, const std::byte* begin, const std:
   }
 }
 
-// As `ClearRows`, for memory that holds values of `type`.
+// Implements `ClearRows` for memory that holds values of `type`.
 void clear(const Stream& stream, ValueType type, const Part& part, std::byte* cells,
            const std::byte* begin, const std::byte* end) {
   const bool csr = stream.entry.kind == BlockKind::csr, with_col = stream.entry.cols != 1;
@@ -80,7 +78,7 @@ void clear(const Stream& stream, ValueType type, const Part& part, std::byte* ce
   });
 }
 
-// Stores every entry inside `part`, and zeros elsewhere; `put(cell, position, value)` stores one.
+// Stores every entry inside `part` with `put(cell, position, value)`, and zeros elsewhere.
 template <std::size_t kSize, class Put>
 void scatter(const Stream& stream, const Part& part, const Target& out, const Put& put) {
   struct Row {
@@ -92,7 +90,7 @@ void scatter(const Stream& stream, const Part& part, const Target& out, const Pu
       [&](const Part& rows_left, std::byte* cells, const std::byte* begin, const std::byte* end) {
         clear(stream, out.type, rows_left, cells, begin, end);
       });
-  // By value: whatever is stored through a pointer to bytes might change what is not local.
+  // Local copies: stores through a byte pointer may alias anything else.
   const std::size_t step = out.col_step;
   const auto first_col = static_cast<std::uint32_t>(part.cols.begin);
   each<kSize>(
@@ -112,7 +110,7 @@ void read_plain(const Stream& stream, const Part& part, const Target& out) {
       stream, part, out, [&](std::byte* cell, CellInBlock at, const std::byte* value) {
         const From stored = load_le<From>(value);
         if constexpr (std::is_floating_point_v<From> && !std::is_same_v<From, To>) {
-          // The instruction would make a signalling NaN quiet.
+          // The conversion instruction would make a signalling NaN quiet.
           if (stored != stored) [[unlikely]] {
             return store_bits(out.type, cell, value_as(stream, at, value, out.type));
           }
@@ -121,7 +119,7 @@ void read_plain(const Stream& stream, const Part& part, const Target& out) {
       });
 }
 
-// The type that all these columns of a block declare, if it is one.
+// The type that all these columns of a block declare, if it is the same.
 std::optional<ValueType> one_type(const Schema& schema, std::uint64_t first, Range cols) {
   const ValueType type = schema.type_of(first + cols.begin);
   if (schema.kind == ObjectKind::matrix) return type;
@@ -131,7 +129,7 @@ std::optional<ValueType> one_type(const Schema& schema, std::uint64_t first, Ran
   return type;
 }
 
-// Converts stored values to another type, many in one call, before they are handed on.
+// Converts stored values to another type in batches before passing them on.
 class Widener {
  public:
   Widener(const Stream& stream, ValueType type, CellRun& take)
@@ -168,7 +166,7 @@ class Widener {
   CellRun& take_;
   std::size_t size_ = 0;
   std::array<StoredCell, kMost> cells_;
-  std::array<const std::byte*, kMost> values_;  // in the file, to name the one to blame
+  std::array<const std::byte*, kMost> values_;  // in the file, for error messages
   std::array<std::uint64_t, kMost> bits_;
 };
 

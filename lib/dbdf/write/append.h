@@ -1,4 +1,4 @@
-// Rows that are put behind those of a file.
+// Appending rows to a file.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace dapple::detail::dbdf {
 
-/// Publishes `whole`, whose first rows are those of `old`, at `path`, where `old` was opened. The
-/// blocks of `old` are taken over byte for byte, shared where the file system can, unless their
-/// numbers mean something else in the whole: then all is written anew. Throws what `write_dbdf`
-/// throws; stale_index when the file has changed since it was opened.
+/// Publishes `whole`, whose first rows are those of `old`, at `path`, from which `old` was opened.
+/// The blocks of `old` are copied byte for byte, shared if the file system can, unless their
+/// numbers mean something else in `whole`: then everything is written anew. Throws what
+/// `write_dbdf` throws; stale_index when the file has changed since it was opened.
 WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
                          const std::shared_ptr<const Store>& whole,
                          const std::filesystem::path& path, const ConvertOptions& options);

@@ -83,7 +83,7 @@ Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf:
                                        " is not exact as " + std::string(name(wanted)) + " (R6)");
 }
 
-/// The end of a run of rows, at least one, with few enough entries to stay in the nearest cache.
+/// The end of a run of at least one row with few enough entries to stay in the L1 cache.
 std::uint32_t end_of_look(const CsrCells& cells, std::uint32_t begin) {
   constexpr std::uint64_t kEntries = 512;
   const std::uint64_t most = cells.row_ptr[begin] + kEntries;
@@ -92,7 +92,7 @@ std::uint32_t end_of_look(const CsrCells& cells, std::uint32_t begin) {
   return end;
 }
 
-/// Calls `f`; its errors name the file that was to be written.
+/// Calls `f`, and makes its errors name the file that is being written.
 template <class F>
 auto naming(const std::string& file, const F& f) {
   try {
@@ -157,7 +157,7 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
     }
     return;
   }
-  // Values of another type are converted to the declared one first, so that one survey serves all.
+  // Convert values of another type to the declared one first, so that one survey is enough.
   const std::size_t size = size_of(declared), row_bytes = cells.cols * size;
   std::vector<std::byte> scratch = take_scratch(cells.rows * row_bytes);
   for (std::uint32_t r = 0; r < cells.rows; ++r) {
@@ -217,7 +217,7 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
   const dbdf::Survey found = options_.narrow ? survey(stored) : dbdf::Survey{stored.stored(), 0};
   if (found.nonzero < stored.stored()) return false;
   if (!options_.plain) return write_rows(pos, stored, found, declared, Rows::unseen, nullptr);
-  // A block that is taken back leaves padding, which a plain file must not have.
+  // Taking back a block leaves padding, which a plain file must not have.
   return are_clean(stored, 0, stored.row_count()) &&
          write_rows(pos, stored, found, declared, Rows::clean, nullptr);
 }
@@ -240,8 +240,7 @@ void BlockWriter::write_empty(BlockPos pos, TileShape shape, Turn* turn) {
             turn);
 }
 
-/// Of the values that the block will store, which come from the nearest cache that they were left
-/// in. Empty blocks have u8, as their entries say.
+/// Statistics of the values that the block will store.
 BlockStats BlockWriter::stats_of(const DenseCells& cells, ValueType stored) const {
   if (options_.plain) return {};
   return stats_of_values(stored, cells.type, cells.data, cells.rows, cells.cols, cells.row_step);
@@ -261,8 +260,8 @@ BlockStats BlockWriter::stats_of(const CsrCells& cells, const dbdf::Plan& plan) 
   });
 }
 
-// Unchecked rows are checked a few at a time, just before they are encoded, so that they come from
-// memory once. False when they are not clean; then nothing was put.
+// Checks unseen rows a few at a time, just before they are encoded, so that they are read from
+// memory once. False, and nothing was put, when they are not clean.
 bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,
                              ValueType declared, Rows rows, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
@@ -282,7 +281,7 @@ bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
   };
   bool written = false;
   if (kPosition + entry.bytes <= ItemFile::kSmall) {
-    // A small block is one piece, and is placed when it is complete.
+    // A small block is one piece, and gets its place when it is complete.
     const TakePiece take = [&](std::uint64_t, std::span<const std::byte> item) {
       file_.put(entry, stats, item, turn);
     };
@@ -323,8 +322,8 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
   scratch_.give_back(std::move(item));
 }
 
-// Dense cells as they are: hashed and written in place, and copied only if they are few or in short
-// rows that are not contiguous.
+// Writes dense cells as they are, from the caller's memory. Copies them first only if they are few,
+// or in short rows that are not contiguous.
 void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueType declared,
                                  Turn* turn) {
   const Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
@@ -352,8 +351,8 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
   file_.put(entry, stats, parts, turn);
 }
 
-// Short rows that are not contiguous, gathered in pieces: as parts of one system call, they would
-// take longer than their bytes.
+// Gathers short rows that are not contiguous in pieces: as parts of one system call, they would
+// cost more than their bytes.
 void BlockWriter::write_gathered(const Entry& entry, const BlockStats& stats,
                                  std::span<const std::byte> header, const DenseCells& cells,
                                  Turn* turn) {

@@ -1,5 +1,5 @@
-// Writes blocks to a file, from any number of threads: checks them, picks the smallest
-// representation, and places them.
+// Writing blocks to a file, from any number of threads: checks them, chooses the smallest
+// representation, and places them in the file.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ enum class Gaps : bool { fill, leave };
 
 class BlockWriter {
  public:
-  /// Writes the header. A writer that leaves gaps has no column strips, since the shape in a
-  /// damaged header may ask for any number of them. Throws io, invalid_argument.
+  /// Writes the header. A writer that leaves gaps has no column strips: a damaged header may have a
+  /// shape with any number of them. Throws io, invalid_argument.
   BlockWriter(const std::filesystem::path& path, Schema schema, const WriteOptions& options,
               Gaps gaps = Gaps::fill);
 
@@ -33,23 +33,23 @@ class BlockWriter {
   TileShape tile() const noexcept { return tile_; }
   const std::vector<Range>& column_strips() const noexcept { return strips_; }
 
-  /// Any thread. Cells of any value type; their values must be exact in the object's type. With a
-  /// turn, the block gets its place in the file in that turn.
+  /// Any thread. Cells of any value type whose values are exact in the object's type. With a turn,
+  /// the block is placed in the file in that turn.
   void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr);
-  /// Any thread. `cells` in any order, zeros included; they are sorted in place.
+  /// Any thread. `cells` may be in any order and may be zero; they are sorted in place.
   void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells);
-  /// Any thread. False, with nothing written, unless the rows are as CsrCells demands and inside
-  /// the block, and their values, of any type, are exact in the object's type.
+  /// Any thread. Writes nothing and returns false unless the rows meet the conditions of CsrCells,
+  /// are inside the block, and their values are exact in the object's type.
   bool put_if_clean(BlockPos pos, const dbdf::CsrCells& cells);
-  /// The same without checks. REQUIRES rows as CsrCells demands, inside the block, and of the
-  /// object's type there.
+  /// The same without checks. REQUIRES rows that meet the conditions of CsrCells, are inside the
+  /// block, and have the object's type.
   void put(BlockPos pos, const dbdf::CsrCells& cells, Turn* turn = nullptr);
   void put_empty(BlockPos pos, TileShape shape);
 
-  /// Takes over all blocks of a file whose header is as long as this one's, unchanged and before
-  /// all others. They are in `blocks` in file order.
+  /// Copies all blocks of a file unchanged, before any other is put. Its header must be as long as
+  /// this one's; `blocks` are in file order, `stats` are theirs.
   void take_over(const MappedFile& from, EntryTable blocks, std::vector<BlockStats> stats);
-  /// Writes the bytes of a block as they are, position included; `entry` describes them.
+  /// Writes the bytes of a block, including its position, as they are; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 
   /// One thread, once, after every put.
@@ -64,7 +64,7 @@ class BlockWriter {
   void write_empty(BlockPos pos, TileShape shape, Turn* turn = nullptr);
   void write_gathered(const Entry& entry, const BlockStats& stats,
                       std::span<const std::byte> header, const dbdf::DenseCells& cells, Turn* turn);
-  enum class Rows : bool { clean, unseen };  // as CsrCells demands and inside the block, or unknown
+  enum class Rows : bool { clean, unseen };  // known to be clean (are_clean), or not known
   bool write_rows(BlockPos pos, const dbdf::CsrCells& cells, const dbdf::Survey& found,
                   ValueType declared, Rows rows, Turn* turn);
   std::vector<std::byte> take_scratch(std::size_t bytes);

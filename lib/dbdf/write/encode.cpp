@@ -20,7 +20,8 @@ std::uint64_t bytes_of(BlockKind kind, ValueType type, std::uint64_t nonzero, st
   return block_size(kind, rows, cols, type, nonzero, bytes) ? bytes : kTooLarge;
 }
 
-// The narrowest type that holds the cells; of types of one size `declared`, then the lowest code.
+// The narrowest type that holds the cells; of types of the same size `declared`, then the one with
+// the lowest code.
 ValueType narrowest(const Survey& survey, ValueType declared) {
   ValueType best = declared;
   for (const ValueType type : kValueTypes) {

@@ -1,5 +1,5 @@
-// The cells that a writer gets, and the choice of the smallest representation of a block (design
-// rule 3).
+// The cells that a writer receives, and the choice of the smallest representation of a block
+// (FORMAT.md, "What the writer chooses").
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,9 @@ struct DenseCells {
   std::size_t row_bytes() const noexcept { return cols * size_of(type); }
 };
 
-/// Rows in three arrays: columns ascend within a row, no value is positive zero. Holds all rows of
-/// the block, or only those that are listed, since a block may have far more rows than entries.
+/// Rows in three arrays: the columns of a row are strictly ascending, and no value is positive
+/// zero. Holds all rows of the block, or only those that are listed, because a block may have far
+/// more rows than entries.
 struct CsrCells {
   const std::uint64_t* row_ptr = nullptr;  // row_count() + 1, from 0
   const std::uint32_t* col_idx = nullptr;
@@ -32,10 +33,10 @@ struct CsrCells {
   ValueType type = ValueType::f64;
   std::uint32_t rows = 0;  // of the block
   std::uint32_t cols = 0;
-  const std::uint32_t* row_idx = nullptr;  // the rows that are listed, ascending; null: all
-  std::uint32_t listed = 0;                // how many they are
+  const std::uint32_t* row_idx = nullptr;  // the listed rows, ascending; null: all rows
+  std::uint32_t listed = 0;                // the number of listed rows
 
-  /// How many rows are held, and which row of the block the i-th of them is.
+  /// The number of rows held, and the number in the block of the i-th of them.
   std::uint32_t row_count() const noexcept { return row_idx == nullptr ? rows : listed; }
   std::uint32_t row(std::uint32_t i) const noexcept { return row_idx == nullptr ? i : row_idx[i]; }
   std::uint64_t stored() const noexcept { return row_ptr[row_count()]; }
@@ -45,14 +46,14 @@ struct CsrCells {
 /// The result of one pass over the cells of a block.
 struct Survey {
   std::uint64_t nonzero = 0;  // cells that are not positive zero (minus zero is not zero)
-  std::uint32_t fits = 0;     // bit c: the value type of code c gives back every bit
+  std::uint32_t fits = 0;     // bit c: the value type with code c holds all values exactly
   bool holds(ValueType type) const noexcept { return (fits >> static_cast<unsigned>(type)) & 1; }
 };
 
 Survey survey(const DenseCells& cells);
 Survey survey(const CsrCells& cells);
 
-/// True when rows [begin, end) of those that are held are as CsrCells demands, and inside the
+/// True when rows [begin, end) of those held meet the conditions of CsrCells, and are inside the
 /// block.
 bool are_clean(const CsrCells& cells, std::uint32_t begin, std::uint32_t end);
 
@@ -62,9 +63,9 @@ struct Plan {
   ValueType type = ValueType::u8;
 };
 
-/// The fewest bytes within the options. Ties go to dense, then CSR, then COO; among value types
-/// of one size to `declared`, then to the lowest code. A kind that is asked for is used even if all
-/// cells are zero. Throws invalid_argument when that kind cannot hold the block.
+/// The plan with the fewest bytes that the options permit. Ties go to dense, then CSR, then COO;
+/// among value types of the same size to `declared`, then to the lowest code. A kind in the options
+/// is used even if all cells are zero. Throws invalid_argument when it cannot hold the block.
 Plan make_plan(const Survey& survey, std::uint32_t rows, std::uint32_t cols, ValueType declared,
                const WriteOptions& options);
 

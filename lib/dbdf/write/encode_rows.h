@@ -1,5 +1,5 @@
-// The bytes of a block of sparse rows, piece by piece, so that they are hashed and written while
-// they are in the cache, and that a block of any size needs no memory of its own.
+// Encoding a block of sparse rows piece by piece, so that its bytes are hashed and written while
+// they are in the cache, and a block of any size takes constant memory.
 #pragma once
 
 #include <array>
@@ -11,20 +11,20 @@
 
 namespace dapple::detail::dbdf {
 
-/// Appends the bytes of rows to a buffer, under a plan whose value type holds their values exactly.
+/// Appends the bytes of rows to a buffer. The plan's value type must hold their values exactly.
 class RowEncoder {
  public:
   /// The arguments must outlive this.
   RowEncoder(const CsrCells& cells, const Plan& plan, PieceBuffer& out)
       : cells_(cells), plan_(plan), out_(out) {}
 
-  /// Puts rows [begin, end) of those that are held. REQUIRES that all rows before them were put.
+  /// Puts rows [begin, end) of those held. REQUIRES that all rows before them were put.
   void put(std::uint32_t begin, std::uint32_t end);
-  /// Puts what follows the last of them.
+  /// Puts the empty rows after the last one held.
   void finish();
 
  private:
-  /// How many values are converted at once, across rows: a call for the few values of one row would
+  /// Values that are converted at once, across rows: a call for the few values of one row would
   /// cost more than their conversion.
   static constexpr std::uint64_t kBatch = 1024;
 
@@ -37,8 +37,8 @@ class RowEncoder {
   /// Puts the rows without entries before `row`.
   void put_empty_rows(std::uint32_t row);
 
-  /// The values from `k` on in the plan's type. `count` is how many are wanted, and is set to how
-  /// many there are, at least one. REQUIRES that `k` ascends from call to call.
+  /// The values from `k` on in the plan's type. `count` is how many are wanted, and becomes how
+  /// many are returned, at least one. REQUIRES that `k` ascends from call to call.
   template <std::size_t kSize>
   const std::byte* values_at(std::uint64_t k, std::uint64_t& count);
 
@@ -46,8 +46,8 @@ class RowEncoder {
   const Plan& plan_;
   PieceBuffer& out_;
   std::uint32_t next_row_ = 0;                                       // of the block
-  std::array<std::byte, kBatch * sizeof(std::uint64_t)> converted_;  // one batch of values
-  std::uint64_t converted_begin_ = 0, converted_end_ = 0;            // which they are
+  std::array<std::byte, kBatch * sizeof(std::uint64_t)> converted_;  // values
+  std::uint64_t converted_begin_ = 0, converted_end_ = 0;            //   [begin, end) of `cells_`
 };
 
 }  // namespace dapple::detail::dbdf

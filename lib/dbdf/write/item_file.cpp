@@ -28,7 +28,7 @@ void in_turn(Turn* turn, const F& f) {
   }
 }
 
-// Bytes of the padding block before an item at `item` so that its dense payload is aligned.
+// The size of the padding block that aligns the dense payload of an item at `item`.
 std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align) {
   const std::uint64_t payload = item + kPaddingHeader;
   std::uint64_t gap = round_up(payload, align) - payload;
@@ -59,7 +59,7 @@ ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& option
   tail_.put(header);
 }
 
-// A caller may go on after an error: a file with a hole must never be published.
+// A caller may continue after an error, but a file with a hole must never be published.
 template <class F>
 void ItemFile::attempt(const F& f) {
   try {
@@ -102,7 +102,7 @@ void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> 
     const Place place = reserve(entry, stats, turn);
     std::vector<iovec> unwritten(parts.begin(), parts.end());
     file_.write_at(place.offset, std::span<iovec>(unwritten));
-    Xxh3 hash;  // after the write, which brings the bytes into the cache
+    Xxh3 hash;  // computed after the write, which brings the bytes into the cache
     for (const iovec& part : parts) {
       hash.add({static_cast<const std::byte*>(part.iov_base), part.iov_len});
     }
@@ -132,7 +132,7 @@ bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, Piec
   return made;
 }
 
-// Removes an item that is the last one; any other is replaced by padding.
+// Removes the item if it is the last one, otherwise replaces it with padding.
 void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& buffer) {
   const std::uint64_t end = entry.offset + entry.bytes;
   {
@@ -148,7 +148,7 @@ void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& bu
   }
   buffer.start(place.offset, write_);
   while (buffer.offset() < end) {
-    // Any item is long enough to be replaced by padding.
+    // Every large item is long enough for a padding block.
     const std::uint64_t left = end - buffer.offset();
     put_padding(left > kLongestPadding ? kLongestPadding / 2 : left, buffer);
   }

@@ -1,4 +1,4 @@
-// The items of a file that is being written: appended from any number of threads, listed, and
+// A file of items that is being written: items are appended from any number of threads, listed, and
 // published with their index.
 #pragma once
 
@@ -29,12 +29,12 @@ class Turn;
 namespace dbdf {
 
 /// Any thread may put items. With a turn, an item gets its place in the file in that turn. An entry
-/// and statistics describe the item; offset and hash are filled in here. Dense payloads are
-/// aligned. All throw io, bad_alloc, and invalid_argument when the alignment would fill the file
-/// with padding.
+/// and statistics describe the item; the entry's offset and hash are filled in here. Dense payloads
+/// are aligned. All functions throw io, bad_alloc, and invalid_argument when the alignment would
+/// fill the file with padding.
 class ItemFile {
  public:
-  /// Items up to this size are gathered and written together.
+  /// Items up to this size are collected and written together.
   static constexpr std::size_t kSmall = std::size_t{64} << 10;
 
   ItemFile(const std::filesystem::path& path, const WriteOptions& options,
@@ -42,30 +42,31 @@ class ItemFile {
 
   const std::string& name() const noexcept { return file_.name(); }
 
-  /// The blocks of another file of the same header size, byte for byte where they are. Before all
-  /// other items. `stats` are theirs.
+  /// Copies the blocks of another file with a header of the same size to the same offsets. Before
+  /// all other items. `stats` are theirs.
   void take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks,
                  std::vector<BlockStats> stats);
 
-  /// An item, position included.
+  /// Puts an item; its bytes include the position.
   void put(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
            Turn* turn = nullptr);
-  /// A large item in several parts, the first of which is position and header.
+  /// Puts a large item in several parts, the first of which holds position and header.
   void put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn);
-  /// A large item that is made piece by piece: make() puts its bytes into `buffer`. If it returns
-  /// false, so does this, and the item is not put.
+  /// Puts a large item piece by piece: make() puts its bytes into `buffer`. If make() returns
+  /// false, the item is not put, and this returns false.
   bool put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
                   const std::function<bool()>& make);
 
-  /// What was put, in file order. This and the following REQUIRE that no thread is putting items.
+  /// The items put so far, in file order. This and the following functions REQUIRE that no thread
+  /// is putting items.
   const EntryTable& entries();
   EntryTable take_entries();
   /// Their statistics, in the same order; none in a plain file.
   std::vector<BlockStats> take_stats() { return std::move(stats_); }
   void put_index(const BlockIndex& index, std::uint64_t header_hash, const HintWriter& hints);
-  /// Publishes the file and returns its size. Throws io also when an item could not be put.
+  /// Publishes the file and returns its size. Also throws what `require_whole` throws.
   std::uint64_t publish(bool sync);
-  /// Throws io when an item could not be put, so that the file may have a hole.
+  /// Throws io when an item could not be put, which may have left a hole.
   void require_whole() const;
 
  private:
@@ -94,8 +95,8 @@ class ItemFile {
   std::mutex mutex_;                       // guards the following
   EntryTable entries_;                     // in file order
   std::vector<BlockStats> stats_;          //   likewise, unless the file is plain
-  std::vector<std::uint64_t> taken_back_;  // numbers of entries that were taken back
-  PieceBuffer tail_;                       // the end of the file, with small items
+  std::vector<std::uint64_t> taken_back_;  // entries that were taken back
+  PieceBuffer tail_;                       // small items at the end of the file
 };
 
 }  // namespace dbdf

@@ -18,7 +18,7 @@ const SparseCell* sort_cells(std::span<SparseCell> cells) {
 CsrCells ListedRows::list(std::span<const SparseCell> cells, ValueType type, TileShape shape) {
   const std::size_t size = size_of(type);
   row_ptr_.reset(cells.size() + 1);
-  row_idx_.reset(cells.size() + 1);  // never none, which would mean all rows
+  row_idx_.reset(cells.size() + 1);  // never null, which would mean all rows
   col_idx_.reset(cells.size());
   values_.reset(cells.size() * size);
   std::uint32_t listed = 0;
@@ -38,7 +38,7 @@ CsrCells ListedRows::list(std::span<const SparseCell> cells, ValueType type, Til
 CsrCells ListedRows::gather(const DenseCells& cells, std::uint64_t nonzero) {
   const std::size_t size = size_of(cells.type);
   row_ptr_.reset(std::size_t{cells.rows} + 1);
-  col_idx_.reset(nonzero + 1);  // every cell is stored, and kept if it is not zero
+  col_idx_.reset(nonzero + 1);  // every cell is written, and kept if it is not zero
   values_.reset((nonzero + 1) * size);
   visit_bits(cells.type, [&](auto tag) {
     using Bits = decltype(tag);

@@ -1,4 +1,4 @@
-// Entries and dense cells as the rows that a sparse block is encoded from.
+// Making the rows that a sparse block is encoded from, out of entries or dense cells.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ struct SparseCell {
   std::uint64_t key() const noexcept { return std::uint64_t{row} << 32 | col; }
 };
 
-/// Sorts entries. Returns one whose cell occurs twice, or null. O(n log n).
+/// Sorts entries. Returns one whose cell occurs twice, or nullptr. O(n log n).
 const SparseCell* sort_cells(std::span<SparseCell> cells);
 
-/// Memory for rows. The results of both functions point into it.
+/// Reusable memory for rows. The results of both functions point into it.
 class ListedRows {
  public:
-  /// Lists the rows of sorted entries, none of them positive zero, of a block of values of `type`.
+  /// Lists the rows of sorted entries of `type`, none of which is positive zero.
   CsrCells list(std::span<const SparseCell> cells, ValueType type, TileShape shape);
-  /// All rows of dense cells, of which `nonzero` are not positive zero.
+  /// Gathers all rows of dense cells, of which `nonzero` are not positive zero.
   CsrCells gather(const DenseCells& cells, std::uint64_t nonzero);
 
  private:

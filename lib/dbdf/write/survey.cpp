@@ -1,6 +1,6 @@
-// One pass over the cells of a block counts those that are not zero, and finds the value types that
-// give back every bit. The loops have no branches, so that they vectorise. Once floats turn out to
-// fit nothing smaller, the rest is only counted.
+// One pass over the cells of a block counts those that are not zero and finds the value types that
+// hold all of them exactly. The loops have no branches, so that they vectorise. Once floats are
+// known to fit nothing smaller, the rest is only counted.
 
 #include <algorithm>
 #include <array>
@@ -72,10 +72,10 @@ class IntegerSurvey {
   bool negative_ = false;
 };
 
-// Floats: adding 1.5 * 2^(mantissa bits) rounds to an integer, which is in the low bits of the sum;
-// subtracting it again gives that integer as a float. If the bits are the same, the value was an
-// integer. That holds up to 2^(mantissa bits - 1), far beyond every narrower integer type; larger
-// values, infinities and NaNs give sums with other high bits, which exceed those types as well.
+// Adding 1.5 * 2^(mantissa bits) to a float rounds it to an integer, which is in the low bits of
+// the sum; subtracting it again gives that integer as a float. If the bits are the same, the value
+// was an integer. That works up to 2^(mantissa bits - 1), far beyond every narrower integer type;
+// larger values, infinities and NaNs give sums with other high bits, which exceed those types too.
 template <class T>
 struct FloatBits {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -116,7 +116,7 @@ class FloatSurvey {
 
  public:
   void add(const std::byte* p, std::size_t n) {
-    // Runs that stay in the nearest cache while they are read twice.
+    // Runs that stay in the L1 cache while they are read twice.
     constexpr std::size_t kRun = 16384 / sizeof(T);
     while (n > 0) {
       const std::size_t run = std::min(n, kRun);
@@ -138,7 +138,7 @@ class FloatSurvey {
   }
 
  private:
-  /// True when further cells cannot change which types give back every bit.
+  /// True when further cells cannot change which types hold all values.
   bool settled() const {
     return found_.not_integer != 0 && (sizeof(T) == 4 || found_.not_f32 != 0);
   }

@@ -12,9 +12,9 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-// More empty blocks or strips than this are taken for a mistake.
+// More empty blocks or strips than this are assumed to be a mistake.
 constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
-// The largest tiling that is kept as one bit per tile.
+// The largest tiling for which one bit per tile is kept.
 constexpr std::uint64_t kMostBits = std::uint64_t{1} << 28;
 
 [[noreturn]] void fail_many(const std::string& what) {
@@ -47,7 +47,7 @@ std::optional<std::vector<bool>> taken_tiles(const EntryTable& entries, const Sc
   return taken;
 }
 
-// Cuts a gap into blocks whose extents fit 32 bits.
+// Cuts a gap into blocks whose sides fit 32 bits.
 void add_gap(const Region& gap, std::vector<PlacedTile>& blocks) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
   const std::uint64_t bands = gap.rows.size() / kMax, strips = gap.cols.size() / kMax;
@@ -68,7 +68,7 @@ void add_gap(const Region& gap, std::vector<PlacedTile>& blocks) {
 }
 
 // The column ranges that `active` (first column -> end) leaves free, each inside one of `runs`, the
-// adjacent columns of one type of a frame (rule R8).
+// runs of columns of one type (R8).
 std::vector<Range> free_columns(const std::multimap<std::uint64_t, std::uint64_t>& active,
                                 const std::vector<Range>& runs) {
   std::vector<Range> gaps;
@@ -104,7 +104,7 @@ std::vector<Range> type_runs(const Schema& schema) {
   return runs;
 }
 
-// The gaps between blocks of any shape: a line sweeps over the rows, and gaps grow while the free
+// The gaps between blocks of any shape: a sweep over the rows, in which gaps grow while the free
 // columns stay the same. O(n log n) if few blocks share a row.
 std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schema) {
   std::vector<std::uint64_t> cuts{0, schema.rows};
@@ -155,7 +155,7 @@ std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schem
 
 std::vector<Range> column_strips(const Schema& schema, TileShape tile) {
   std::vector<Range> strips;
-  if (schema.rows == 0) return strips;  // nothing to put, whatever the number of columns
+  if (schema.rows == 0) return strips;  // nothing will be put
   if (schema.cols / tile.cols > kMost) fail_many("strips of columns");
   for (std::uint64_t begin = 0; begin < schema.cols;) {
     std::uint64_t end = begin + std::min<std::uint64_t>(tile.cols, schema.cols - begin);

@@ -10,15 +10,15 @@
 
 namespace dapple::detail::dbdf {
 
-/// The column ranges of the tiles: cut at every tile.cols columns, and in a frame also where the
+/// The column ranges of the tiles: they end after tile.cols columns, and in a frame also where the
 /// value type changes (R8); none if there are no rows. Throws invalid_argument for more than 2^24.
 std::vector<Range> column_strips(const Schema& schema, TileShape tile);
 
 using PlacedTile = std::pair<BlockPos, TileShape>;
 
-/// The empty blocks that must be added to `entries` so that every cell is covered (R7): the missing
-/// tiles if all entries are tiles of the tiling, otherwise rectangles that fill the gaps. In
-/// ascending order. Throws invalid_argument for more than 2^24.
+/// The empty blocks that cover the cells that `entries` do not (R7): the missing tiles if all
+/// entries are tiles of the tiling, otherwise rectangles that fill the gaps. In ascending order.
+/// Throws invalid_argument for more than 2^24.
 std::vector<PlacedTile> uncovered_tiles(const EntryTable& entries, const Schema& schema,
                                         TileShape tile, const std::vector<Range>& strips);
 

@@ -15,8 +15,8 @@ using detail::dbdf::DenseCells;
 using detail::dbdf::SparseCell;
 
 TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept {
-  // 256 x 256 values of f64 are 512 KiB: large enough that the cost of a fetch is that of its
-  // bytes, small enough for a core's own cache. Narrow and flat objects get tiles of the same area.
+  // 256 x 256 values of f64 are 512 KiB: large enough that fetching a tile costs as much as its
+  // bytes, small enough for the L2 cache. Narrow and flat objects get tiles of the same area.
   constexpr std::uint64_t kEdge = 256, kArea = kEdge * kEdge;
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint32_t>::max();
   constexpr std::uint64_t kMostStrips = std::uint64_t{1} << 20;
@@ -25,7 +25,7 @@ TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept {
   std::uint64_t tile_cols = std::min(cols, kEdge);
   std::uint64_t tile_rows = std::min(rows, kArea / tile_cols);
   if (tile_rows < kEdge) tile_cols = std::min(cols, kArea / tile_rows);
-  // Huge shapes, which only sparse objects have, get larger tiles, not more.
+  // Huge shapes, which only sparse objects have, get larger tiles instead of more.
   tile_rows = std::clamp(rows / kMostStrips, tile_rows, kMax);
   tile_cols = std::clamp(cols / kMostStrips, tile_cols, kMax);
   return {static_cast<std::uint32_t>(tile_rows), static_cast<std::uint32_t>(tile_cols)};
