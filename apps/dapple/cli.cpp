@@ -40,8 +40,8 @@ std::string spaced_names(std::string names) {
   return names;
 }
 
-/// CLI11's complaint in this program's words. It starts with the flag, without dashes if the flag
-/// takes no value.
+/// Rewords an error message of CLI11, which starts with the flag, without dashes if it takes no
+/// value.
 std::string explain(const std::string& complaint) {
   const std::string flag = complaint.substr(0, complaint.find_first_of(": "));
   if (!flag.starts_with("-")) return fmt::format("--{} takes no value", flag);
@@ -75,7 +75,7 @@ Arguments with_empty_values(const CLI::App& app, const Arguments& arguments) {
 
 Command::Command(const Verb& verb) : app_(std::make_unique<CLI::App>()), verb_(verb) {
   app_->set_help_flag("-h,--help");
-  app_->allow_extras();  // unknown flags and missing operands are complained about in `parse`
+  app_->allow_extras();  // `parse` reports unknown flags and missing operands
 }
 
 Command::~Command() = default;
@@ -124,7 +124,7 @@ void Command::repeatable(const std::string& names, const std::string& value,
 
 void Command::parse(const Arguments& arguments) {
   Arguments reversed = with_empty_values(*app_, arguments);
-  std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants them
+  std::reverse(reversed.begin(), reversed.end());  // CLI11 expects them so
   try {
     app_->parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {

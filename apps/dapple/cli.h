@@ -20,7 +20,7 @@ class App;
 
 namespace dapple::cli {
 
-/// Wrong usage: printed as one line, followed by where to find help; exit status 2.
+/// Wrong usage: printed with a hint where to find help; exit status 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,7 +31,7 @@ struct HelpAsked {
   std::string text;
 };
 
-/// What a verb is run with: where its data goes, and the flags that all verbs have.
+/// Where a verb's data goes, and the flags that all verbs have.
 struct Console {
   Output out;
   bool json = false;     // data and errors as JSON
@@ -46,8 +46,8 @@ struct Verb {
   std::string_view name;
   std::string_view operands;  // as in a usage line
   std::string_view summary;   // half a line
-  std::string_view about;     // what the help says beyond it: whole lines, or nothing
-  std::string_view examples;  // the lines that the help ends with
+  std::string_view about;     // more for the help: whole lines, or nothing
+  std::string_view examples;  // the last lines of the help
   /// Runs the verb with `arguments` (without program and verb) and returns the exit status.
   /// Throws UsageError, HelpAsked and Error.
   int (*run)(const Arguments& arguments, Console& console);
@@ -62,9 +62,9 @@ class Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  /// The next operand, which must be given. Targets must outlive `parse`.
+  /// Adds a required operand. Targets must outlive `parse`.
   void operand(const std::string& name, std::string& target, std::string help);
-  /// All further operands, of which there must be one. The last of the operands.
+  /// Adds a list of at least one operand, which must be the last.
   void operands(const std::string& name, std::vector<std::string>& target, std::string help);
   /// A heading for the flags that follow, in the help.
   void section(std::string title);
@@ -102,11 +102,11 @@ std::optional<std::uint64_t> find_number(std::string_view text) noexcept;
 std::uint64_t parse_number(std::string_view flag, std::string_view text, std::uint64_t least,
                            std::uint64_t most);
 
-/// Two numbers with `separator` between them; `shape` is how the help writes them, such as "RX,CX".
+/// Two numbers with `separator` between them; `shape` is their name in the help, such as "RX,CX".
 std::pair<std::uint64_t, std::uint64_t> parse_pair(std::string_view flag, std::string_view text,
                                                    char separator, std::string_view shape);
 
-/// A half-open range either side of which may be left out: "3:7", "3:", ":7", ":".
+/// A half-open range, either side of which may be left out: "3:7", "3:", ":7", ":".
 struct OpenRange {
   std::optional<std::uint64_t> begin, end;
 };

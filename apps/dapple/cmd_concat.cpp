@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, Axis> kAxes[] = {{"rows", Axis::rows},
                                                        {"columns", Axis::columns}};
 
 int run_concat(const Arguments& arguments, Console& console) {
-  Input input;  // its name changes from part to part
+  Input input;  // opens each file in turn
   std::vector<std::string> files;
   Destination destination;
   Axis axis = Axis::rows;

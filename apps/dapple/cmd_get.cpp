@@ -32,7 +32,7 @@ int run_get(const Arguments& arguments, Console& console) {
   command.section("writing a file");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
-      "write to the file OUT, in the format that its name tells; - is standard output");
+      "write to the file OUT, in the format of its extension; - is standard output");
   add_destination_flags(command, destination);
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "errors as JSON");
@@ -64,7 +64,7 @@ int run_get(const Arguments& arguments, Console& console) {
     return kDone;
   }
   const CellPages pages(object, part, reading);
-  if (as_text && pages.cols() == 0) return kDone;  // text of no columns is no text
+  if (as_text && pages.cols() == 0) return kDone;  // nothing to print
   if (as_screen) {
     const std::string hint = sparse_hint(object, part);
     if (!hint.empty() && !console.quiet) say("dapple: " + printable(input.name()) + ": " + hint);

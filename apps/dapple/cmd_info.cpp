@@ -1,4 +1,4 @@
-// dapple info: what a file holds. Reads its header and index, nothing else.
+// dapple info: what a file holds. Reads only its header and index.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace dapple::cli {
 
 namespace {
 
-/// What a column's numbers mean, as further keys; nothing for plain numbers.
+/// JSON keys for the meaning of a column; nothing for plain numbers.
 std::string meaning_json(const Meaning& meaning) {
   std::string text;
   if (meaning.kind != MeaningKind::number)
@@ -36,10 +36,9 @@ std::string meaning_json(const Meaning& meaning) {
 constexpr std::size_t kLabelWidth = 40;  // on a terminal
 constexpr std::size_t kDetailWidth = 100;
 constexpr std::uint64_t kLinesOnTerminal = 24;
-constexpr std::uint64_t kManyBlocks = 1000;  // above, walking them is worth saving
+constexpr std::uint64_t kManyBlocks = 1000;  // from here on, saving the index is worthwhile
 
-/// The keys of files that hold more than one object, columns that are only text, or what their
-/// format adds.
+/// Keys that only some files have: several objects, text columns, a note, details.
 void print_more_json(const BlockedObject& object, std::span<const Detail> details, Output& out) {
   if (object.contents().size() > 1) {
     std::string_view before = R"(,"values":[)";
@@ -73,7 +72,7 @@ void print_more_json(const BlockedObject& object, std::span<const Detail> detail
 void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
-  const std::vector<Detail> details = o.details();  // first, because reading them may fail
+  const std::vector<Detail> details = o.details();  // before printing, because it may throw
   out.print(R"({{"format":{})", json_string(o.format()));
   if (const auto* matrix = std::get_if<Matrix>(&object)) {
     out.print(R"(,"kind":"matrix","storage":"{}","rows":{},"cols":{},"value_type":"{}")",
@@ -103,7 +102,7 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   out.write("}\n");
 }
 
-/// One line of the screen, its value in a column of its own.
+/// Prints a key and its value, aligned.
 void print_line(Output& out, std::string_view key, std::string_view value) {
   out.print("{:<12}{}\n", key, value);
 }
@@ -186,8 +185,7 @@ std::string type_summary(const Frame& frame) {
   return text;
 }
 
-/// Calls `take(label, type)` for columns of numbers and of text, in the order of the file; `most`
-/// of them.
+/// Calls `take(label, type)` for at most `most` columns, of numbers and of text, in file order.
 template <class Take>
 void for_each_column(const Frame& frame, std::uint64_t most, std::size_t label_width,
                      const Take& take) {
@@ -208,8 +206,8 @@ void print_columns(const Frame& frame, Output& out) {
   const std::uint64_t shown = out.is_terminal() ? std::min(total, kLinesOnTerminal) : total;
   const std::size_t label_width =
       out.is_terminal() ? kLabelWidth : std::numeric_limits<std::size_t>::max();
-  // Files may have millions of columns, or one label of a megabyte: lines are made twice rather
-  // than kept, and one long label pushes the other types no further than kLabelWidth.
+  // Files may have millions of columns, or a label of a megabyte: lines are made twice instead of
+  // stored, and a long label moves the types of the others no further than kLabelWidth.
   std::size_t width = 0;
   std::uint64_t lines = 0;
   for_each_column(frame, shown, label_width, [&](const std::string& label, const std::string&) {
@@ -243,7 +241,7 @@ void print_contents(const BlockedObject& object, Output& out) {
   }
 }
 
-/// Details that only this format has. Printed last, because reading them may fail.
+/// Details that only some formats have. Printed last, because reading them may fail.
 void print_details(const BlockedObject& object, Output& out) {
   std::string last;
   for (const Detail& detail : object.details()) {
@@ -285,7 +283,7 @@ int run_info(const Arguments& arguments, Console& console) {
   add_shared_flags(command, console, "one JSON object on one line; errors as JSON, too");
   command.parse(arguments);
 
-  input.options.futhark.first = true;  // of several values, shows one and lists all
+  input.options.futhark.first = true;  // of several values, show the first and list all
   const auto object = open_input(input);
   if (console.json) {
     print_json(object, console.out);

@@ -17,8 +17,9 @@ namespace dapple::cli {
 namespace {
 
 [[noreturn]] void fail_condition(std::string_view text) {
-  throw UsageError("'" + std::string(text) +
-                   "' is no condition; write '> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5' or nan");
+  throw UsageError(
+      "'" + std::string(text) +
+      "' is not a condition; write '> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5' or nan");
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -36,7 +37,7 @@ std::optional<T> parsed(std::string_view text) {
   return value;
 }
 
-/// Calls `f` with the number as an integer of 64 bits where it is one, else as a double.
+/// Calls `f` with the number as a 64-bit integer if it is one, otherwise as a double.
 template <class F>
 Condition with_number(std::string_view text, std::string_view whole, const F& f) {
   text = trimmed(text);
@@ -138,9 +139,9 @@ int run_where(const Arguments& arguments, Console& console) {
   Command command(kWhereVerb);
   add_input(command, input);
   command.operand("EXPR", expression, "'> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5' or nan");
-  command.flag("--count", count, "only how many cells there are");
-  command.flag("--explain", explain, "only which blocks have to be read, and why not the others");
-  command.flag("--nonzero", options.nonzero, "no zeros, where the condition holds for them");
+  command.flag("--count", count, "print only the number of cells");
+  command.flag("--explain", explain, "print only how many blocks are read, and why others are not");
+  command.flag("--nonzero", options.nonzero, "leave out zeros, even if they meet the condition");
   command.option(
       "--absent", "zero",
       [&](const std::string& text) {
@@ -179,9 +180,9 @@ const Verb kWhereVerb = {
     "where",
     "FILE EXPR",
     "cells above, below, equal to a number",
-    "Prints row, column and value of each cell that meets the condition. Zeros that no block\n"
-    "stores are cells like any other; NaN meets no condition but nan. Blocks that cannot hold a\n"
-    "match are not read.\n",
+    "Prints row, column and value of each cell that meets the condition. Zeros that a sparse\n"
+    "block does not store are cells, too; NaN meets only 'nan'. Blocks that cannot hold a match\n"
+    "are not read.\n",
     "  dapple where m.dbdf '> 100'\n"
     "  dapple where m.dbdf 0..1 --nonzero --count\n",
     run_where};

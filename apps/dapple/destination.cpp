@@ -42,10 +42,11 @@ bool has_word(std::string_view list, std::string_view word) {
         fmt::format("--to must be one of {}, not '{}'", names, printable(destination.to)));
   }
   if (destination.is_stdout()) {
-    throw UsageError("standard output needs --to FORMAT: it has no name to tell the format by");
+    throw UsageError("standard output has no name to tell the format from; add --to FORMAT");
   }
-  throw UsageError(fmt::format("the name '{}' does not tell the format; add --to FORMAT, one of {}",
-                               printable(destination.path), names));
+  throw UsageError(
+      fmt::format("cannot tell the format from the name '{}'; add --to FORMAT, one of {}",
+                  printable(destination.path), names));
 }
 
 const FormatInfo& named_format(const Destination& destination) {
@@ -60,7 +61,7 @@ const FormatInfo& named_format(const Destination& destination) {
   fail_unknown_format(destination);
 }
 
-/// Text columns that are written as well.
+/// The number of text columns that will be written.
 std::uint64_t readable_texts(const BlockedObject& object) {
   const auto texts = object.text_columns();
   return static_cast<std::uint64_t>(std::count_if(
@@ -87,7 +88,7 @@ class StdoutSink {
   }
 
   Output* out_;
-  bool guard_;  // nothing was written yet, and a terminal listens
+  bool guard_;  // the output is a terminal, and nothing was written yet
 };
 
 }  // namespace
@@ -133,7 +134,7 @@ void require_replaceable(const Destination& destination) {
   const auto fail = [&](std::string detail) {
     throw Error(Errc::invalid_argument, destination.path, std::nullopt, std::move(detail));
   };
-  std::error_code ignored;  // what cannot be looked at is reported when it is written
+  std::error_code ignored;  // errors will be reported by the writer
   const auto behind_links = std::filesystem::status(destination.path, ignored);
   if (std::filesystem::is_directory(behind_links)) fail("cannot write: it is a folder");
   if (std::filesystem::is_other(behind_links)) {

@@ -21,7 +21,7 @@ char parse_delimiter(const std::string& text) {
   return text[0];
 }
 
-/// "LABEL=TYPE" is for CSV, and the label may contain '=' itself; anything else is for Futhark.
+/// "LABEL=TYPE", where the label may contain '=', is for CSV; anything else is for Futhark.
 void take_type(const std::string& text, OpenOptions& options) {
   const std::size_t at = text.rfind('=');
   if (at == std::string::npos) {
@@ -69,7 +69,7 @@ void add_csv_flags(Command& command, CsvOptions& csv) {
       [&csv](const std::string& text) {
         csv.missing_as_nan = parse_choice("--missing", text, kMissing);
       },
-      "read missing values as NaN, instead of failing");
+      "read missing values as plain NaN");
 }
 
 void add_futhark_flags(Command& command, FutharkOptions& futhark) {

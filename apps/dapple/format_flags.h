@@ -1,4 +1,4 @@
-// Flags for reading one particular format. A new format adds a function of its own here.
+// Flags for reading particular formats.
 #pragma once
 
 #include <string_view>

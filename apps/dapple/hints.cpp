@@ -8,8 +8,7 @@ namespace dapple::cli {
 
 namespace {
 
-/// How many letters have to be added, removed or changed to make `b` of `a`; case counts as
-/// nothing.
+/// The Levenshtein distance, ignoring case.
 std::size_t edits(std::string_view a, std::string_view b) {
   const auto same = [](char x, char y) {
     return std::tolower(static_cast<unsigned char>(x)) ==
@@ -68,7 +67,7 @@ Error with_advice(const Error& error) {
 }
 
 std::string closest(std::string_view wanted, const std::vector<std::string_view>& names) {
-  constexpr std::size_t kLongest = 64;  // longer ones are not compared, and take no time
+  constexpr std::size_t kLongest = 64;  // longer names are not compared
   std::size_t best = std::max<std::size_t>(1, wanted.size() / 3) + 1;
   std::string_view found;
   if (wanted.size() > kLongest) return "";

@@ -1,5 +1,5 @@
-// What the command line advises beyond what an error says. The library knows nothing of flags: it
-// names a Remedy, and this is the one place that says which flag asks for it.
+// The command line's advice for errors. The library does not know flags: it names a Remedy, and
+// this is the only place that maps it to a flag.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace dapple::cli {
 /// "--force overwrites it", or nothing.
 std::string_view advice(Remedy remedy) noexcept;
 
-/// The same error with its advice in the message.
+/// The same error with the advice appended to its message.
 Error with_advice(const Error& error);
 
-/// The one of `names` that `wanted` is most likely a slip of the pen for; empty when none is close.
+/// The name that is closest to a misspelled one; empty when none is close.
 std::string closest(std::string_view wanted, const std::vector<std::string_view>& names);
 
 }  // namespace dapple::cli

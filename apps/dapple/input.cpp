@@ -52,8 +52,8 @@ std::variant<Matrix, Frame> open_input(const Input& input) {
     require_flags_of(base(object).format(), input.options);
     return object;
   } catch (const Error& error) {
-    // Whoever asks to leave columns out, and is told that one cannot be read, must hear as well
-    // that the flag has no effect on such a file.
+    // If a column cannot be read despite a flag that leaves columns out, the more useful error is
+    // that the flag is for another format.
     const bool csv = input.options.format == "csv" || input.file.ends_with(".csv");
     if (csv && error.code() == Errc::unsupported) require_flags_of("csv", input.options);
     throw;

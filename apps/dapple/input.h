@@ -1,4 +1,4 @@
-// FILE and the flags that say how to understand it, for every verb that reads.
+// FILE and the flags for reading it.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace dapple::cli {
 
 struct Input {
   std::string file;
-  OpenOptions options{.guard = true};  // a file that is cut meanwhile is an error, not the end
+  OpenOptions options{.guard = true};  // a truncated file becomes an error instead of a crash
 
   /// The name for messages.
   std::string name() const { return file == "-" ? "stdin" : file; }

@@ -67,7 +67,7 @@ int report_error(const Error& error, const Arguments& arguments) {
 void flush_rest(Output& out) noexcept {
   try {
     out.flush();
-  } catch (...) {  // the failure that is being reported is the one that matters
+  } catch (...) {  // the failure being reported is the one that matters
   }
 }
 
@@ -125,7 +125,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   using namespace dapple::cli;
   reserve_standard_descriptors();
-  // Closed pipes and file size limits are errors of the write that meets them, not signals.
+  // Report closed pipes and file size limits as errors of the write, not as signals.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   try {

@@ -69,14 +69,14 @@ void say(std::string_view line) noexcept {
   try {
     const std::string text = std::string(line) + '\n';
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-  } catch (...) {  // no memory for a line: the exit status still speaks
+  } catch (...) {  // out of memory: the exit status has to do
   }
 }
 
 void reserve_standard_descriptors() noexcept {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) != -1) continue;
-    // Opened the wrong way round, so that reading stdin and writing stdout fail as before.
+    // In the wrong direction, so that reading stdin and writing stdout still fail.
     [[maybe_unused]] const int opened = ::open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
   }
 }

@@ -1,4 +1,4 @@
-// Standard output: buffered, with every failed write noticed. One thread.
+// Standard output: buffered, with every failed write reported. One thread.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace dapple::cli {
 
-/// Thrown when the reader of a pipe is gone: the program ends quietly.
+/// Thrown when the reader of a pipe is gone; the program then ends quietly.
 struct ClosedPipe {};
 
 class Output {
@@ -18,7 +18,7 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// Both throw io when the system refuses the bytes, ClosedPipe when nobody reads them.
+  /// Throws io when the system refuses the bytes, ClosedPipe when nobody reads them.
   void write(std::string_view text);
   void write(std::span<const std::byte> bytes) {
     write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -29,13 +29,13 @@ class Output {
     if (buffer_.size() >= kFlushAt) flush();
   }
 
-  /// Does not flush: a destructor could not report a failure.
+  /// Must be called at the end: there is no flushing destructor, which could not report failures.
   void flush();
 
   bool is_terminal() const noexcept;
   /// Columns of the terminal; 80 if unknown.
   std::size_t width() const noexcept;
-  /// Its lines; 24 when it does not say.
+  /// Lines of the terminal; 24 if unknown.
   std::size_t height() const noexcept;
 
  private:
@@ -46,11 +46,11 @@ class Output {
   fmt::memory_buffer buffer_;
 };
 
-/// Writes one line to standard error; ignores failures, which could be reported nowhere.
+/// Writes one line to standard error; ignores failures.
 void say(std::string_view line) noexcept;
 
-/// Opens the standard descriptors that the caller left closed, so that no file of ours gets one of
-/// their numbers. Writing to them still fails.
+/// Opens standard descriptors that are closed, so that no other file gets their numbers. Writing to
+/// them still fails.
 void reserve_standard_descriptors() noexcept;
 
 }  // namespace dapple::cli

@@ -79,7 +79,7 @@ std::vector<PageColumn> CellPages::load(Range rows, Range cols) const {
   return page;
 }
 
-/// The selected columns of a matrix are adjacent, so one read does.
+/// The selected columns of a matrix are adjacent, so one read is enough.
 void CellPages::load_matrix(const Matrix& matrix, Range rows, Range cols,
                             std::vector<PageColumn>& page) const {
   const std::uint64_t first = object_column(cols.begin);

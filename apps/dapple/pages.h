@@ -1,4 +1,4 @@
-// Selected cells as text, page by page in bounded memory: numbers, and columns that are only text.
+// Selected cells as text, page by page in bounded memory: numbers, and text columns.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@ namespace dapple::cli {
 struct PageColumn {
   std::string label;  // as stored; the column's number in a matrix
   bool is_text = false;
-  std::vector<std::string> cells;  // as stored, where they are text
+  std::vector<std::string> cells;  // text cells are as stored
 };
 
 class CellPages {
  public:
   /// Readable text columns are included unless `part` chooses columns. The arguments must outlive
-  /// the pages.
+  /// this.
   CellPages(const std::variant<Matrix, Frame>& object, const Selection& part,
             const ReadOptions& options);
 
@@ -36,7 +36,7 @@ class CellPages {
  private:
   struct Place {
     bool is_text;
-    std::uint64_t number;  // of the text column, or the position among the selected ones
+    std::uint64_t number;  // of the text column, or of the selected column of numbers
   };
 
   Place place(std::uint64_t k) const;
@@ -52,7 +52,7 @@ class CellPages {
   Range rows_;
   std::uint64_t numbers_;  // selected columns of numbers
   std::span<const TextColumn> texts_;
-  std::vector<Place> order_;  // of all columns, where there are texts
+  std::vector<Place> order_;  // of all columns, if there are text columns
 };
 
 }  // namespace dapple::cli

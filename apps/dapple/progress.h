@@ -1,4 +1,5 @@
-// A bar on standard error for work that takes longer than a second, on a terminal only.
+// A progress bar on standard error, if that is a terminal, for work that takes longer than a
+// second.
 #pragma once
 
 #include <chrono>

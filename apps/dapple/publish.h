@@ -7,8 +7,8 @@
 
 namespace dapple::cli {
 
-/// Writes the bytes to a new file beside the destination, and puts it in its place. Throws io,
-/// invalid_argument when it exists and may not be replaced.
+/// Writes the bytes to a new file beside the destination, then renames it. Throws io,
+/// invalid_argument when the destination exists and may not be replaced.
 void publish(const Destination& destination, std::string_view bytes);
 
 }  // namespace dapple::cli

@@ -1,4 +1,4 @@
-// The one place where an Error becomes a line, a JSON object, or an exit status.
+// Turning an Error into a line, a JSON object, and an exit status.
 #pragma once
 
 #include <string>
@@ -16,17 +16,17 @@ enum Status : int {
   kRefused = 3,   // the operating system refused
 };
 
-/// The status that an error ends with. `type_asked`: the caller asked for a value type, so that the
-/// request is to blame for a value that does not fit, and not the data.
+/// The exit status for an error. `type_asked`: the caller requested a value type, so that a value
+/// that does not fit is bad usage, not bad data.
 Status status_of(Errc code, bool type_asked) noexcept;
 
-/// "dapple: FILE: corrupt at byte 26: ...; --flag helps", one line without its end.
+/// "dapple: FILE: corrupt at byte 26: ...; --flag helps", without a line end.
 std::string error_line(const Error& error);
 
 /// {"code":...,"file":...,"offset":...,"message":...}; file and offset are null when unknown.
 std::string error_json(const Error& error);
 
-/// `text` as a JSON string; bytes that are no UTF-8 become U+FFFD.
+/// `text` as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
 }  // namespace dapple::cli

@@ -77,7 +77,7 @@ class Screen {
 
   Output& out_;
   std::size_t number_width_;
-  bool printed_ = false;  // a panel stands above
+  bool printed_ = false;  // a panel was printed
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ void require_inside(const SelectionFlags::Pair& cell, const BlockedObject& objec
                    object.rows(), object.cols()));
 }
 
-/// The block that was asked for, if one was.
+/// The selected block, if there is one.
 std::optional<BlockInfo> find_wanted_block(const SelectionFlags& flags, const BlockedObject& object,
                                            const std::string& file) {
   if (flags.block) return object.block({flags.block->first, flags.block->second}).info();
@@ -69,7 +69,7 @@ void set_cols(Selection& selection, Range cols, const BlockedObject& object) {
 
 /// no column "PH"; did you mean "pH"?
 std::string no_column(const std::string& label, const Frame& frame) {
-  constexpr std::uint64_t kMost = 10000;  // labels are looked through so far
+  constexpr std::uint64_t kMost = 10000;  // labels that are compared
   std::vector<std::string_view> labels;
   for (std::uint64_t col = 0; col < std::min(frame.cols(), kMost); ++col) {
     labels.push_back(frame.label(col));
@@ -168,7 +168,7 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
   if (flags.cols) {
     set_cols(selection, resolve_range(flags.cols, o.cols(), "columns", file), o);
   }
-  // An ML.NET file was opened with just these columns, each of which may be a vector of many.
+  // An ML.NET file was opened with these columns only; each may be a vector of many.
   if (!flags.labels.empty() && o.format() != "idv")
     selection.cols = resolve_labels(flags.labels, object, file);
   return selection;

@@ -1,4 +1,4 @@
-// Which cells `get` was asked for.
+// The flags that select cells.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct SelectionFlags {
 
 void add_selection_flags(Command& command, SelectionFlags& flags);
 
-/// --column alone, for verbs that choose nothing else.
+/// --column alone.
 void add_column_flag(Command& command, std::vector<std::string>& labels);
 
 /// --absent.
@@ -32,12 +32,12 @@ void add_absent_flag(Command& command, Absent& absent);
 /// Throws UsageError when the flags contradict each other.
 void require_consistent(const SelectionFlags& flags);
 
-/// The cells that were asked for, all of them inside the object. `file` is named in errors.
-/// Throws out_of_range, absent, invalid_argument.
+/// The selected cells, all of them inside the object. Errors name `file`. Throws out_of_range,
+/// absent, invalid_argument.
 Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>& object,
                   const std::string& file);
 
-/// The rectangle of --rows and --cols alone. Throws out_of_range.
+/// The rectangle of --rows and --cols. Throws out_of_range.
 Region resolve_window(const SelectionFlags& flags, const BlockedObject& object,
                       const std::string& file);
 

@@ -20,8 +20,8 @@ std::uint64_t width_of(const Selection& part, const BlockedObject& object) {
   return part.cols ? part.cols->size() : object.cols();
 }
 
-/// Rows that are read at once: whole tiles, so that no sparse block is decoded twice, up to a
-/// number of cells that would still fit in memory if none were zero.
+/// Rows that are read at once: whole tiles, so that no sparse block is decoded twice, but no more
+/// cells than fit in memory if none were zero.
 std::uint64_t rows_at_once(const BlockedObject& object, std::uint64_t width) {
   constexpr std::uint64_t kMostCells = std::uint64_t{1} << 24;
   const auto grid = object.grid();
@@ -39,7 +39,7 @@ void for_each_band(Range rows, std::uint64_t height, const Print& print) {
   }
 }
 
-/// The selected columns of a matrix are neighbours.
+/// The selected columns of a matrix are adjacent.
 template <Value T>
 void print_matrix(const Matrix& matrix, const Selection& part, const ReadOptions& options,
                   Output& out) {

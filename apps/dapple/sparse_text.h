@@ -1,4 +1,4 @@
-// Cells that are not zero, as lines of row, column and value.
+// Printing cells that are not zero as lines of row, column and value.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace dapple::cli {
 void print_sparse(const std::variant<Matrix, Frame>& object, const Selection& part,
                   const ReadOptions& options, Output& out);
 
-/// "97 % of these 50000000 cells are zero; --sparse prints only the others", where printing all of
-/// them is hardly what was meant; otherwise nothing.
+/// "about 97 % of these 50000000 cells are zero; --sparse prints only the others", if there are
+/// many cells and most of them are zero; otherwise nothing.
 std::string sparse_hint(const std::variant<Matrix, Frame>& object, const Selection& part);
 
 }  // namespace dapple::cli

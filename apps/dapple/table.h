@@ -16,7 +16,7 @@ class Table {
  public:
   struct Column {
     std::string_view head;  // printable; must outlive the table
-    std::size_t width = 0;  // at least the head's; a longer cell pushes the rest of its line out
+    std::size_t width = 0;  // at least the head's; a longer cell shifts the rest of its line
     Align align = Align::right;
   };
 

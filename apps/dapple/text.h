@@ -1,4 +1,4 @@
-// Small pieces of text: names from strangers' files, sizes, counts, and values of cells.
+// Small pieces of text: names from untrusted files, sizes, counts, values of cells.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,8 +23,8 @@ std::size_t display_width(std::string_view printable_text) noexcept;
 /// `printable_text` cut to `width` columns, with "..." at its end when something is missing.
 std::string shortened(std::string_view printable_text, std::size_t width);
 
-/// A label for the screen, in quotes if its ends would otherwise be invisible. At most `width`
-/// columns plus the quotes.
+/// A label for the screen, at most `width` columns wide; in quotes if it is empty, or starts or
+/// ends with a blank.
 std::string label_text(std::string_view label, std::size_t width);
 
 /// "119.9 MiB", "65 bytes".

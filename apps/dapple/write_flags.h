@@ -8,17 +8,17 @@
 
 namespace dapple::cli {
 
-/// Flags that shape blocks, and whether any was given: other formats have no blocks to shape.
+/// The flags, and which were given, since most formats have no blocks to shape.
 struct WriteFlags {
   WriteOptions options;
-  std::string_view first;  // the first of them that was given, --kind not counted
-  bool kind = false;       // --kind, which holds for runtime files too
+  std::string_view first;  // the first flag given, other than --kind
+  bool kind = false;       // --kind was given, which is for daphne, too
 };
 
 /// --tile, --kind, --no-narrow, --align and --plain. `flags` must outlive the command.
 void add_write_flags(Command& command, WriteFlags& flags);
 
-/// Throws UsageError when a flag was given that `format` has no use for.
+/// Throws UsageError when a flag was given that does not apply to `format`.
 void require_flags_for(const FormatInfo& format, const WriteFlags& flags);
 
 }  // namespace dapple::cli

@@ -18,7 +18,7 @@ WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix
   const auto old = std::visit(share, parts[0]);
   if (std::string_view(old->codec().format) != "dbdf") {
     throw Error(Errc::unsupported, file.string(), std::nullopt,
-                "rows can be appended to dbdf files, and this is " +
+                "rows can only be appended to dbdf files, and the format of this one is " +
                     std::string(old->codec().format) + "; convert it first");
   }
   const auto whole = std::visit(share, concat(parts, Axis::rows));

@@ -17,7 +17,7 @@ namespace detail {
 
 namespace {
 
-/// Hands its bytes on in large pieces.
+/// Passes its bytes on in large pieces.
 class BufferedSink final : public ByteSink {
  public:
   explicit BufferedSink(TakePiece take) : take_(std::move(take)) { buffer_.start(0, take_); }
@@ -31,10 +31,10 @@ class BufferedSink final : public ByteSink {
   PieceBuffer buffer_;
 };
 
-/// What a message about text columns names.
+/// How many text columns a message names.
 constexpr std::size_t kNamedColumns = 8;
 
-/// Throws unsupported: the object has columns that are no numbers.
+/// Throws unsupported: the object has text columns.
 [[noreturn]] void fail_text(const Source& source) {
   const auto columns = source.store().text_columns();
   std::string names;
@@ -50,7 +50,7 @@ constexpr std::size_t kNamedColumns = 8;
               "these columns are not numbers: " + names, Remedy::other_columns);
 }
 
-/// Throws unsupported: a column has a label that says more than its number.
+/// Throws unsupported for a column whose label is more than its number.
 void require_no_labels(const Source& source, const Format& format) {
   const auto& columns = source.schema().columns;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -63,7 +63,7 @@ void require_no_labels(const Source& source, const Format& format) {
   }
 }
 
-/// Throws unsupported: a column's numbers stand for something that the format cannot say.
+/// Throws unsupported for a column whose numbers mean something that the format cannot express.
 void require_plain_numbers(const Source& source, const Format& format) {
   for (const Column& column : source.schema().columns) {
     if (is_plain(column)) continue;
@@ -87,8 +87,8 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
   return source;
 }
 
-/// Throws absent at once, where a writer might find that out only after any number of rows. Only
-/// files whose blocks may be anywhere can have absent cells. O(blocks).
+/// Throws absent for absent cells now, before a writer meets them after any number of rows. Only
+/// files whose blocks may be anywhere can have them. O(blocks).
 void require_covered(const Source& source, const Selection& part, const ConvertOptions& options) {
   const Store& store = source.store();
   const BlockIndex& index = store.index();
@@ -113,8 +113,8 @@ void require_covered(const Source& source, const Selection& part, const ConvertO
   require_run();
 }
 
-/// Throws invalid_argument when there is a .meta file beside a file to be written that would be
-/// taken for what that one says, unless it may go away.
+/// Throws invalid_argument when there is a .meta file beside the file to be written, which readers
+/// would apply to it, unless `overwrite` permits to remove it.
 void require_no_meta(const Source& source, const std::filesystem::path& out, bool overwrite) {
   const std::filesystem::path meta = daphne_meta_path(out);
   std::error_code ignored;
@@ -131,7 +131,7 @@ void publish_without_meta(OutputFile& file, const std::filesystem::path& out, bo
   const std::filesystem::path meta = daphne_meta_path(out);
   std::error_code reason;
   if (std::filesystem::exists(std::filesystem::symlink_status(meta, reason))) {
-    // What takes long and may fail comes before an old file loses its labels and types.
+    // Sync, which is slow and may fail, before an old file loses its labels and types.
     if (sync) file.sync();
     std::filesystem::remove(meta, reason);
     if (reason) throw_io(meta.string(), "remove", reason.value());
@@ -139,8 +139,7 @@ void publish_without_meta(OutputFile& file, const std::filesystem::path& out, bo
   file.publish(sync);
 }
 
-/// Runs `write`. What a format cannot hold is to be found in the source's file, and writers leave
-/// it to this to say so.
+/// Runs `write`, and makes its unsupported errors name the file of the source.
 template <class Write>
 auto naming_source(const Source& source, const Write& write) {
   try {
@@ -182,12 +181,13 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
              const std::function<void(std::span<const std::byte>)>& sink,
              const ConvertOptions& options) {
   if (options.to.empty()) {
-    throw Error(Errc::invalid_argument, "a stream has no name that tells its format: name one");
+    throw Error(Errc::invalid_argument,
+                "a stream has no extension to tell the format from; name the format");
   }
   const detail::Format& format = detail::format_to_write(options.to, {});
   if (!format.info.streams) {
     throw Error(Errc::invalid_argument,
-                std::string(format.info.name) + " is not a stream format: it needs a file");
+                std::string(format.info.name) + " cannot be written to a stream, only to a file");
   }
   const detail::Source source = detail::source_of(in, part, options, format);
   detail::require_covered(source, part, options);

@@ -98,7 +98,7 @@ constexpr std::array kTable = {
            true},
 };
 
-// dapple's own format and its dialect. No other begins like them.
+// dapple's own format and its dialect. No other format starts like them.
 constexpr auto kOwn = std::span(kTable).first<2>();
 static_assert(kOwn[0].info.name == "dbdf" && kOwn[1].info.name == "daphne");
 
@@ -142,7 +142,7 @@ std::string list_formats(F choose, std::string_view FormatInfo::*word) {
 bool reads(const FormatInfo& info) { return info.reads; }
 bool writes(const FormatInfo& info) { return info.writes; }
 
-/// Throws not_recognised for archives and compressed files, which hold no format of their own.
+/// Throws not_recognised for archives and for compressed files that `decompress` does not know.
 void require_uncompressed(const Probe& probe) {
   struct Kind {
     std::string_view magic, what;
@@ -180,7 +180,7 @@ void require_uncompressed(const Probe& probe) {
   if (best != nullptr) return *best;
   throw Error(
       Errc::not_recognised, file.name(), std::nullopt,
-      "its format is none that dapple recognises (" + list_formats(reads, &FormatInfo::name) + ")",
+      "the format is not recognised; dapple reads " + list_formats(reads, &FormatInfo::name),
       Remedy::name_format);
 }
 
@@ -193,7 +193,7 @@ const Format& format_named(std::string_view name) {
     if (format.info.name == name) return format;
   }
   throw Error(Errc::invalid_argument,
-              "no format is called '" + std::string(name) + "'; there are " +
+              "unknown format '" + std::string(name) + "'; the formats are " +
                   list_formats([](const FormatInfo&) { return true; }, &FormatInfo::name));
 }
 
@@ -201,16 +201,16 @@ const Format& format_to_write(const std::string& to, const std::filesystem::path
   if (!to.empty()) {
     const Format& format = format_named(to);
     if (format.info.writes) return format;
-    throw Error(Errc::invalid_argument,
-                to + " cannot be written, only " + list_formats(writes, &FormatInfo::name));
+    throw Error(Errc::invalid_argument, to + " cannot be written; the formats that can are " +
+                                            list_formats(writes, &FormatInfo::name));
   }
   const std::string extension = extension_of(path);
   for (const Format& format : kTable) {
     if (format.info.writes && lists(format.info.extensions, extension)) return format;
   }
   throw Error(Errc::invalid_argument, path.string(), std::nullopt,
-              "the extension '" + extension + "' does not tell which format to write; " +
-                  list_formats(writes, &FormatInfo::extensions) + " do");
+              "the extension '" + extension + "' belongs to no format that can be written; use " +
+                  list_formats(writes, &FormatInfo::extensions) + " or name the format");
 }
 
 namespace {
@@ -226,8 +226,8 @@ namespace {
 
 const Format& format_to_read(std::shared_ptr<MappedFile>& file, const OpenOptions& options) {
   if (dbdf::has_own_index(*file)) {
-    // Files of dapple's own writer are not held against all formats: each would bring its code, and
-    // the file's extension, into the processor's caches (a fifth of a cold open).
+    // Files written by dapple are not shown to all recognisers, whose code would have to be loaded:
+    // that saves a fifth of a cold open.
     if (options.format.empty()) return kOwn[0];
   } else if (is_compressed(*file)) {
     file = decompress(*file);

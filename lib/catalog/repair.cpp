@@ -14,7 +14,7 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
   const auto opened = MappedFile::open(in, reading.guard);
   return watched(*opened, [&] {
     auto file = opened;
-    // Asked first: files of the DAPHNE runtime start alike, but their bytes mean other cells.
+    // Checked first: files of the DAPHNE runtime start alike, but mean other cells.
     const Format* format = nullptr;
     try {
       format = &format_to_read(file, reading);
@@ -23,8 +23,8 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
     }
     if (format != nullptr && format->info.name != dbdf::kCodec.format) {
       throw Error(Errc::unsupported, file->name(), std::nullopt,
-                  "only files of the format dbdf can be repaired, and this is " +
-                      std::string(format->info.name) + " without known damage",
+                  "only dbdf files can be repaired, and the format of this one is " +
+                      std::string(format->info.name),
                   Remedy::name_format);
     }
     dbdf::require_repairable(*file);

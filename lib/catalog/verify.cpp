@@ -16,7 +16,7 @@ namespace {
 VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
                             const detail::Format& format, Level level, OpenOptions options,
                             const TakeProgress& progress) {
-  options.futhark.first = true;  // opening passes over all values
+  options.futhark.first = true;  // opening checks all values
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
   try {

@@ -289,7 +289,8 @@ def check_input_cut_while_it_is_read(dapple):
     process.stdout.close()
     process.stderr.close()
     assert process.wait(timeout=60) == 3, errors
-    assert errors.startswith(b"dapple: large.dbdf: at byte 5000: the file was cut to 5000 "), errors
+    expected = b"dapple: large.dbdf: at byte 5000: the file was truncated to 5000 "
+    assert errors.startswith(expected), errors
     assert b" while block (" in errors and errors.count(b"\n") == 1, errors
     for number, line in enumerate(printed.splitlines()[:-1], 1):
         assert line == b",".join([b"%g" % (number // 100 * 100 + 0.5)] * cols), (number, line)

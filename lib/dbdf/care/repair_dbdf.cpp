@@ -16,9 +16,8 @@ void require_repairable(const MappedFile& file) {
     read_header(file, body);
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
-    throw Error(
-        Errc::not_recognised, file.name(), e.offset(),
-        "this is no DAPHNE binary file, or one whose header cannot be repaired: " + e.detail());
+    throw Error(Errc::not_recognised, file.name(), e.offset(),
+                "this is not a dbdf file, or its header cannot be repaired: " + e.detail());
   }
 }
 
