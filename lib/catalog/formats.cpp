@@ -24,7 +24,8 @@ namespace detail {
 namespace {
 
 // name, title, extensions, reads, writes, streams; recognise, open, write, write_file, holds_text,
-// holds_labels, reads_meta, check_values
+// holds_labels, reads_meta, check_values, holds_meanings. If two formats are equally sure of a
+// file, the first row wins.
 constexpr std::array kTable = {
     Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
            dbdf::recognise_dbdf,
@@ -185,8 +186,6 @@ void require_uncompressed(const Probe& probe) {
 }
 
 }  // namespace
-
-std::span<const Format> format_table() noexcept { return kTable; }
 
 const Format& format_named(std::string_view name) {
   for (const Format& format : kTable) {

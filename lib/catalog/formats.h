@@ -45,9 +45,6 @@ struct Format {
   bool holds_meanings = false;
 };
 
-/// One row per format. If two formats are equally sure of a file, the first row wins.
-std::span<const Format> format_table() noexcept;
-
 /// The format of that name. Throws invalid_argument, listing the names.
 const Format& format_named(std::string_view name);
 

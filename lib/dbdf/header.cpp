@@ -117,6 +117,11 @@ void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::u
   if (flaw != Flaw::none) fail(flaw, bytes, at, rows, cols, remaining, file, item);
 }
 
+bool has_tag(const MappedFile& file, const Entry& item, const char* tag) {
+  return item.bytes >= kDenseHeader + kTag &&
+         std::memcmp(file.at(item.offset + kDenseHeader, kTag), tag, kTag) == 0;
+}
+
 std::span<const std::byte> first_look(const MappedFile& file) {
   // Most headers are 19 bytes; a frame's needs a byte, a length and a label per column.
   constexpr std::uint64_t kFirstLook = 128;

@@ -86,6 +86,9 @@ void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::u
                       std::uint64_t cols, std::uint64_t remaining, const std::string& file,
                       Item& item);
 
+/// True when the payload of a dense item starts with this tag.
+bool has_tag(const MappedFile& file, const Entry& item, const char* tag);
+
 /// The start of a file: always the same request, so that opening a file reads these bytes once.
 std::span<const std::byte> first_look(const MappedFile& file);
 

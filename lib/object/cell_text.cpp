@@ -1,14 +1,46 @@
-// Cells as text, according to the meaning of their column.
+#include "dapple/column.h"
+
 #include <bit>
 #include <string>
 
-#include "dapple/column.h"
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 
 namespace dapple {
+
+std::string_view name(MeaningKind kind) noexcept {
+  constexpr std::string_view names[] = {"number",   "boolean",  "timestamp",
+                                        "duration", "category", "text"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(TimeUnit unit) noexcept {
+  constexpr std::string_view names[] = {"D", "s", "ms", "us", "ns"};
+  return names[static_cast<std::size_t>(unit)];
+}
+
+namespace {
+
+bool same_words(const Dictionary* a, const Dictionary* b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr || a->size() != b->size()) return false;
+  for (std::uint64_t i = 0; i < a->size(); ++i) {
+    if ((*a)[i] != (*b)[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool operator==(const Column& a, const Column& b) {
+  const Meaning &m = a.meaning, &n = b.meaning;
+  if (a.label != b.label || a.value_type != b.value_type) return false;
+  if (m.kind != n.kind || m.missing != n.missing) return false;
+  if (m.has_time() && (m.unit != n.unit || m.zone != n.zone)) return false;
+  return !m.has_words() || (m.ordered == n.ordered && same_words(m.words.get(), n.words.get()));
+}
 
 namespace {
 

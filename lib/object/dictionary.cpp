@@ -9,41 +9,7 @@
 #include "lib/base/bytes.h"
 #include "lib/io/hash.h"
 
-namespace dapple {
-
-std::string_view name(MeaningKind kind) noexcept {
-  constexpr std::string_view names[] = {"number",   "boolean",  "timestamp",
-                                        "duration", "category", "text"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view name(TimeUnit unit) noexcept {
-  constexpr std::string_view names[] = {"D", "s", "ms", "us", "ns"};
-  return names[static_cast<std::size_t>(unit)];
-}
-
-namespace {
-
-bool same_words(const Dictionary* a, const Dictionary* b) {
-  if (a == b) return true;
-  if (a == nullptr || b == nullptr || a->size() != b->size()) return false;
-  for (std::uint64_t i = 0; i < a->size(); ++i) {
-    if ((*a)[i] != (*b)[i]) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-bool operator==(const Column& a, const Column& b) {
-  const Meaning &m = a.meaning, &n = b.meaning;
-  if (a.label != b.label || a.value_type != b.value_type) return false;
-  if (m.kind != n.kind || m.missing != n.missing) return false;
-  if (m.has_time() && (m.unit != n.unit || m.zone != n.zone)) return false;
-  return !m.has_words() || (m.ordered == n.ordered && same_words(m.words.get(), n.words.get()));
-}
-
-namespace detail {
+namespace dapple::detail {
 
 namespace {
 
@@ -164,6 +130,4 @@ ValueType code_type(std::uint64_t words) noexcept {
   return words <= 0xffff ? ValueType::u16 : ValueType::u32;
 }
 
-}  // namespace detail
-
-}  // namespace dapple
+}  // namespace dapple::detail

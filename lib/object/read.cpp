@@ -11,8 +11,26 @@
 #include "lib/object/column_runs.h"
 #include "lib/object/fill.h"
 #include "lib/object/store.h"
+#include "lib/object/target.h"
 
 namespace dapple::detail {
+
+Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType type,
+                  std::uint64_t rows, std::uint64_t cols) {
+  if (row_stride == 0) row_stride = cols;
+  const bool fits =
+      rows == 0 || cols == 0 ||
+      (cols <= size &&
+       (rows == 1 || (row_stride >= cols && (rows - 1) <= (size - cols) / row_stride)));
+  if (!fits) {
+    throw Error(Errc::invalid_argument, "memory for " + std::to_string(size) +
+                                            " values cannot take " + std::to_string(rows) +
+                                            " rows of " + std::to_string(cols) + " values, " +
+                                            std::to_string(row_stride) + " values apart");
+  }
+  const std::size_t value = size_of(type);
+  return {static_cast<std::byte*>(out), type, row_stride * value, value};
+}
 
 Target Target::streamed_if_large(std::uint64_t rows, std::uint64_t cols) const noexcept {
   Target target = *this;

@@ -1,7 +1,6 @@
 #include "lib/dbdf/care/inspect.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -43,11 +42,6 @@ void filter(Inspection& out, Keep keep) {
     }
   }
   while (out.sound.size() > kept) out.sound.pop_back();
-}
-
-bool has_tag(const MappedFile& file, const Entry& e, const char* tag) {
-  return e.bytes >= kDenseHeader + kTag &&
-         std::memcmp(file.at(e.offset + kDenseHeader, kTag), tag, kTag) == 0;
 }
 
 // Padding has no hash, but consists of zeros. Anything else does no harm, but is a sign of damage.

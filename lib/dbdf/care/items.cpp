@@ -1,7 +1,5 @@
 #include "dapple/items.h"
 
-#include <cstring>
-
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/walk.h"
 #include "lib/object/store.h"
@@ -12,16 +10,11 @@ namespace {
 
 using namespace detail;
 
-bool has_tag(const MappedFile& file, const Entry& entry, const char* tag) {
-  if (entry.bytes < dbdf::kDenseHeader + dbdf::kTag) return false;
-  return std::memcmp(file.at(entry.offset + dbdf::kDenseHeader, dbdf::kTag), tag, dbdf::kTag) == 0;
-}
-
 ItemRole role_of(const MappedFile& file, const dbdf::Item& item) {
   if (item.holds_cells()) return ItemRole::cells;
   if (!item.auxiliary) return ItemRole::no_cells;
-  if (has_tag(file, item.entry, dbdf::kPaddingTag)) return ItemRole::padding;
-  if (has_tag(file, item.entry, dbdf::kIndexTag)) return ItemRole::index;
+  if (dbdf::has_tag(file, item.entry, dbdf::kPaddingTag)) return ItemRole::padding;
+  if (dbdf::has_tag(file, item.entry, dbdf::kIndexTag)) return ItemRole::index;
   return ItemRole::auxiliary;
 }
 
