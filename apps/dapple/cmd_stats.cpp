@@ -64,7 +64,7 @@ void print_whole(const Stats& s, Output& out) {
   line("variance", cell_text(s.variance()));
 }
 
-/// Shows times as times, and no numbers of words.
+/// Shows times as times, and "-" where numbers would make no sense.
 void describe(const Column& column, const Stats& s, std::array<std::string, 6>& cells) {
   const Meaning& meaning = column.meaning;
   if (meaning.kind == MeaningKind::number || meaning.kind == MeaningKind::boolean) return;

@@ -51,7 +51,7 @@ std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads) {
 }
 
 bool statistics_pay(const BlockIndex& index) {
-  constexpr std::uint64_t kShare = 32;  // of the blocks' bytes, the table may take one of so many
+  constexpr std::uint64_t kShare = 32;  // the table may take 1/32 of the bytes of the blocks
   const std::uint64_t least = content_bytes(index.size()) * kShare;
   std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < index.size() && bytes < least; ++i) bytes += index.entry(i).bytes;
@@ -60,8 +60,8 @@ bool statistics_pay(const BlockIndex& index) {
 
 namespace {
 
-/// The table before the index that `trailer` belongs to, of so many blocks; nullptr when there is
-/// none, or none that can be believed.
+/// The table for this number of blocks before the index that `trailer` belongs to; nullptr when
+/// there is none, or it fails a check.
 std::unique_ptr<const BlockStatsTable> find_table(std::shared_ptr<const MappedFile> file,
                                                   std::uint64_t first, const Trailer& trailer,
                                                   std::uint64_t blocks) {
@@ -86,7 +86,7 @@ std::unique_ptr<const BlockStatsTable> find_table(std::shared_ptr<const MappedFi
   return std::make_unique<BlockStatsTable>(std::move(file), hint->offset + kLine, blocks);
 }
 
-/// True when both number the same blocks.
+/// True when both have the same blocks under the same numbers.
 bool same_blocks(const BlockIndex& a, const BlockIndex& b) {
   for (std::uint64_t i = 0; i < a.size(); ++i) {
     if (a.entry(i).info() != b.entry(i).info()) return false;
@@ -106,7 +106,7 @@ std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store) {
     if (!trailer) return nullptr;
     if (auto table = find_table(file, body, *trailer, index.size())) return table;
   }
-  // An older file has an index of its own, and statistics beside it.
+  // A file with an index but without statistics may have a sidecar with statistics.
   Sidecar sidecar = find_sidecar(*file, body);
   if (sidecar.state != SidecarState::fresh || index.origin() == IndexOrigin::scanned) {
     return nullptr;

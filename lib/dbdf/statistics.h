@@ -1,4 +1,4 @@
-// The statistics of a file's blocks as a hint (FORMAT.md, "Statistics").
+// The statistics of a file's blocks, as a hint (FORMAT.md, "Statistics").
 #pragma once
 
 #include <cstddef>
@@ -20,16 +20,16 @@ inline constexpr std::string_view kStatisticsTag = "DPL-STAT";
 std::vector<std::byte> emit_statistics(const BlockIndex& index, std::uint64_t header_hash,
                                        std::span<const BlockStats> stats);
 
-/// Of all blocks, in file order, by reading them. Throws corrupt, type_mismatch, io.
+/// Computes the statistics of all blocks, in file order. Throws corrupt, type_mismatch, io.
 std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads);
 
-/// True when the table is small beside the blocks, so that it pays to have it.
+/// True when the table is small compared with the blocks, so that it is worth having.
 bool statistics_pay(const BlockIndex& index);
 
-/// As `Codec::find_stats`. Compares the hint's hash, and that it belongs to the index. O(blocks).
+/// `Codec::find_stats`. Checks the hint's hash, and that it belongs to the index. O(blocks).
 std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store);
 
-/// Where the store's statistics are not those of its blocks' values. Reads all blocks.
+/// Adds a finding for each block whose values do not have the stored statistics. Reads all blocks.
 void check_statistics(const Store& store, std::vector<Error>& findings);
 
 }  // namespace dapple::detail::dbdf

@@ -22,7 +22,7 @@ bool BlockStats::agrees(const BlockStats& other, std::uint64_t n) const noexcept
         const double most = 0x1p-51 * static_cast<double>(n) * scale;
         return x == y || std::abs(x - y) <= most || (std::isnan(x) && std::isnan(y));
       };
-      // No sum of n magnitudes is above the root of n times that of their squares.
+      // The sum of n magnitudes is at most sqrt(n * the sum of their squares).
       const bool sums = std::is_integral_v<T>
                             ? a.sum == b.sum
                             : near(static_cast<double>(a.sum), static_cast<double>(b.sum),

@@ -1,4 +1,4 @@
-// Statistics of the values that a block stores, as a table in the file holds them.
+// Statistics of the values that a block stores, as in the file (lib/dbdf/FORMAT.md, "Statistics").
 #pragma once
 
 #include <array>
@@ -73,7 +73,8 @@ class BlockStats {
     return tally;
   }
 
-  /// True when both may be of the same `n` values, whose floating sums depend on their order.
+  /// True when both may be statistics of the same `n` values. Sums of floats depend on the order of
+  /// addition, and may differ a little.
   bool agrees(const BlockStats& other, std::uint64_t n) const noexcept;
 
   friend bool operator==(const BlockStats&, const BlockStats&) = default;

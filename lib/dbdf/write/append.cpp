@@ -27,7 +27,7 @@ bool keeps_blocks(const Schema& old, const Schema& whole) {
                     whole.columns.end(), means_the_same);
 }
 
-/// The blocks of a file, in file order, and what is known of their values.
+/// The blocks of a file, in file order, and their statistics if there are any.
 void take_over(const Store& store, BlockWriter& writer) {
   const BlockIndex& index = store.index();
   const BlockStatsTable* const known = store.block_stats();
