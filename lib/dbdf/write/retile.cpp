@@ -18,15 +18,15 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-/// Tiles emptier than this go to the writer as stored entries, not as cells.
+/// Tiles with a smaller share of stored values go to the writer as entries, not as cells.
 constexpr double kSparse = 1.0 / 12;
 
-/// Stored values that `natural_tile` wants in a tile of a sparse matrix.
+/// Stored values that `natural_tile` aims at for a tile of a sparse matrix.
 constexpr double kStoredPerTile = 1 << 15;
 
 constexpr double kMostSide = std::numeric_limits<std::uint32_t>::max();
 
-/// What one group of tiles may take: stored entries, or bytes of cells.
+/// Limits for a group of tiles: stored entries, or bytes of cells.
 constexpr std::uint64_t kGroupEntries = std::uint64_t{2} << 20;
 /// Stored entries of several tile rows in one group, for each worker: few enough to stay in caches.
 constexpr std::uint64_t kCachedEntries = std::uint64_t{256} << 10;
@@ -41,9 +41,9 @@ TileShape shape_of(const Region& tile) {
           static_cast<std::uint32_t>(tile.cols.size())};
 }
 
-/// Groups of whole tiles are read and handed to the writer: as cells, tile by tile or from one
-/// buffer that is read once, or as stored entries; whichever touches least. Tiles are placed in
-/// order, so that the file does not depend on the number of threads.
+/// Reads groups of whole tiles and passes them to the writer: as cells, tile by tile or from a
+/// buffer that is filled once, or as stored entries, whichever touches the least memory. Tiles are
+/// placed in order, so that the file does not depend on the number of threads.
 class Retiler {
  public:
   Retiler(const Source& source, BlockWriter& writer, KindChoice kind, std::uint64_t first_row)
@@ -59,7 +59,7 @@ class Retiler {
   void run();
 
  private:
-  /// A rectangle of whole tiles: of tile rows and of column strips.
+  /// A rectangle of whole tiles.
   struct Group {
     Range tile_rows;
     Range strips;
@@ -88,7 +88,7 @@ class Retiler {
   const Source& source_;
   BlockWriter& writer_;
   std::uint64_t first_row_;  // of the file, where row 0 of the source goes
-  bool put_all_;             // also tiles without entries, which the writer would make empty blocks
+  bool put_all_;             // also put tiles without entries, instead of leaving them empty
   const std::vector<Range>& strips_;
   std::uint64_t tile_rows_;
   std::vector<std::vector<std::byte>> buffers_;  // one per worker
@@ -97,7 +97,7 @@ class Retiler {
 
 Region Retiler::cells_of(const Group& group) const {
   const std::uint64_t begin = group.tile_rows.begin * tile_rows_;
-  // The last tile may end behind the object, and even behind 2^64.
+  // The last tile may end beyond the object, and even beyond 2^64.
   const std::uint64_t left = source_.rows() - begin;
   std::uint64_t height = 0;
   if (!multiply(group.tile_rows.size(), tile_rows_, height) || height > left) height = left;
@@ -130,14 +130,14 @@ void Retiler::run() {
   source_.progress(source_.rows());
 }
 
-/// False, and nothing was put, when the group is too large to be held. A single tile never is.
+/// False, and nothing was put, when the group is too large. A single tile never is.
 bool Retiler::put(const Group& group) {
   const bool single = group.tile_rows.size() == 1 && group.strips.size() == 1;
   const Region cells = cells_of(group);
   const Source::Load load = source_.load(cells);
   const bool nan = source_.fills_with_nan();
   if (load.stored == 0 && !put_all_ && !nan) {
-    // However many tiles these are, nothing is put; that no cell is absent is still asked.
+    // Nothing to put, however many tiles these are; but the cells must not be absent.
     source_.for_each_band(cells, {}, [](const SourceRows&, unsigned, Turn&) {});
     return true;
   }
@@ -152,7 +152,7 @@ bool Retiler::put(const Group& group) {
   const double bytes =
       static_cast<double>(cells.rows.size()) * static_cast<double>(source_.packed_row(cells.cols));
   if (!single && bytes > kGroupBytes) return false;
-  // A sparse block of many tiles would be walked from its start for every tile of it.
+  // Tile by tile, a sparse block would be walked from its start for every tile that it covers.
   const auto tiles = static_cast<double>(tiles_in(group));
   const bool by_tile =
       !source_.store().codec().sequential && load.widest_sparse * tiles < load.area;
@@ -189,8 +189,8 @@ void Retiler::put_by_tile(const Group& group) {
                     });
 }
 
-/// Where the column strips of a group lie in a buffer. Those of a matrix share rows, so that the
-/// whole group is read in one go; those of a frame, each of one type, follow each other.
+/// Where the column strips of a group are in a buffer. Those of a matrix share rows, so that the
+/// whole group is read at once; those of a frame, each of one type, are one after the other.
 std::vector<Retiler::Place> Retiler::places_of(const Group& group, const Region& cells) const {
   std::vector<Place> places;
   std::size_t bytes = 0;
@@ -226,7 +226,7 @@ void Retiler::read_to_places(const Group& group, const Region& cells,
   source_.read_columns(cells.rows, columns, source_.threads());
 }
 
-/// Reads the group once, then hands its tiles to the writer.
+/// Reads the group once, then passes its tiles to the writer.
 void Retiler::put_from_buffer(const Group& group, const Region& cells) {
   const std::vector<Place> places = places_of(group, cells);
   const auto memory =
@@ -241,8 +241,8 @@ void Retiler::put_from_buffer(const Group& group, const Region& cells) {
   });
 }
 
-/// Reads the rows of the group once, then hands its tiles to the writer. False, and nothing was
-/// put, when they turn out to have too many entries for a group of several tiles.
+/// Reads the rows of the group once, then passes its tiles to the writer. False, and nothing was
+/// put, when a group of several tiles turns out to have too many entries.
 bool Retiler::put_rows(const Group& group, const Region& cells) {
   struct TooMany {};
   rows_.clear();

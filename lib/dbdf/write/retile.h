@@ -1,4 +1,4 @@
-// Writing a Source as a DAPHNE binary file: its cells, cut anew into tiles.
+// Writing a Source as a dbdf file, with tiles of another shape.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +9,16 @@
 
 namespace dapple::detail::dbdf {
 
-/// The tile for `source` when the caller names none: `default_tile`, or, for sparse objects, one
-/// so much larger that a tile still holds some ten thousand stored values.
+/// The tile shape for `source` when the caller gives none: `default_tile` or, for sparse objects, a
+/// shape so large that a tile holds some ten thousand stored values.
 TileShape natural_tile(const Source& source);
 
-/// Puts the cells of `source` as tiles, its row 0 at row `first_row` of the file.
+/// Writes the cells of `source` as tiles; its row 0 becomes row `first_row` of the file.
 void retile(const Source& source, BlockWriter& writer, KindChoice kind,
             std::uint64_t first_row = 0);
 
-/// Publishes `source` as the file `path`. Memory: about 64 MiB and what a tile takes, for each
-/// thread. Throws what reading and `TileWriter` throw.
+/// Publishes `source` as the file `path`. Memory: about 64 MiB and a tile for each thread. Throws
+/// what reading and `TileWriter` throw.
 WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
                         const ConvertOptions& options);
 

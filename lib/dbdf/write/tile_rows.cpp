@@ -33,12 +33,12 @@ void TileRows::append(const SourceRows& band) {
 
 namespace {
 
-/// Finds the column strips of columns that ascend. Mostly it is the same one or the next.
+/// Finds the column strips of ascending columns, mostly the same one or the next.
 class StripFinder {
  public:
   StripFinder(const Range* first, std::uint64_t count) noexcept : first_(first), count_(count) {}
 
-  /// REQUIRES a column in one of the strips, not left of the one before.
+  /// REQUIRES a column in one of the strips, not below that of the last call.
   std::uint64_t find(std::uint64_t col) noexcept {
     if (col < first_[strip_].end) return strip_;
     if (col < first_[++strip_].end) return strip_;
@@ -64,14 +64,14 @@ void TileRows::deal(std::uint64_t top, std::uint64_t count, Range strips, unsign
   first_.reset(tiles);
   listed_.reset(tiles);
   tile_row_ptr_.reset(n + tiles);
-  tile_row_idx_.reset(n + 1);  // never none, which would mean all rows
+  tile_row_idx_.reset(n + 1);  // never null, which would mean all rows
   tile_col_idx_.reset(n);
   tile_values_.reset(n * size_of(type_));
   const auto at = [&](std::uint64_t row) {
     return static_cast<std::uint64_t>(std::lower_bound(row_idx_.begin(), row_idx_.end(), row) -
                                       row_idx_.begin());
   };
-  // The tiles of a tile row follow each other, and so do its rows: each is dealt out on its own.
+  // The tiles of a tile row are contiguous, and so are its rows: tile rows are independent.
   parallel_for(count, threads, [&](std::uint64_t i) {
     const std::uint64_t begin = top + i * tile_rows_;
     const std::uint64_t end = i + 1 == count ? row_idx_.size() : at(begin + tile_rows_);
@@ -129,7 +129,7 @@ void TileRows::deal_tile_row(std::uint64_t top, Range rows, Range strips, std::u
   }
 }
 
-/// What comes as words holds the value of the column's type in its low bytes.
+/// Values that come as words have the column's type in their low bytes.
 void TileRows::narrow(std::uint64_t first, std::uint64_t count, ValueType type) {
   const std::size_t step = size_of(type_);
   if (size_of(type) == step) return;
