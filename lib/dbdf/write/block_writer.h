@@ -11,7 +11,7 @@
 
 #include "dapple/writer.h"
 #include "lib/base/pool.h"
-#include "lib/dbdf/write/encode.h"
+#include "lib/dbdf/write/block_plan.h"
 #include "lib/dbdf/write/item_file.h"
 #include "lib/dbdf/write/sparse_cells.h"
 #include "lib/io/piece_buffer.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lib/dbdf/write/encode.h"
+#include "lib/dbdf/write/block_plan.h"
 #include "lib/io/piece_buffer.h"
 
 namespace dapple::detail::dbdf {

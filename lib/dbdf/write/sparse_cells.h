@@ -6,7 +6,7 @@
 #include <span>
 
 #include "dapple/array.h"
-#include "lib/dbdf/write/encode.h"
+#include "lib/dbdf/write/block_plan.h"
 
 namespace dapple::detail::dbdf {
 

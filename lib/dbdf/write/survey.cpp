@@ -12,7 +12,7 @@
 #include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/row_columns.h"
-#include "lib/dbdf/write/encode.h"
+#include "lib/dbdf/write/block_plan.h"
 
 namespace dapple::detail::dbdf {
 

@@ -1,4 +1,4 @@
-#include "lib/dbdf/write/encode.h"
+#include "lib/dbdf/write/block_plan.h"
 
 #include <limits>
 #include <string>
