@@ -5,8 +5,8 @@
 
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/read/csr_arrays.h"
+#include "lib/dbdf/read/decode_sparse.h"
 #include "lib/dbdf/read/open_dbdf.h"
-#include "lib/dbdf/read/sparse.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
 #include "lib/object/copy_rows.h"

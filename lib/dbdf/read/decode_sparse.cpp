@@ -1,4 +1,4 @@
-#include "lib/dbdf/read/sparse.h"
+#include "lib/dbdf/read/decode_sparse.h"
 
 #include <algorithm>
 #include <array>
