@@ -23,8 +23,8 @@ Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType
       (cols <= size &&
        (rows == 1 || (row_stride >= cols && (rows - 1) <= (size - cols) / row_stride)));
   if (!fits) {
-    throw Error(Errc::invalid_argument, "memory for " + std::to_string(size) +
-                                            " values cannot take " + std::to_string(rows) +
+    throw Error(Errc::invalid_argument, "a buffer of " + std::to_string(size) +
+                                            " values is too small for " + std::to_string(rows) +
                                             " rows of " + std::to_string(cols) + " values, " +
                                             std::to_string(row_stride) + " values apart");
   }
