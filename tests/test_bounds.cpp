@@ -205,6 +205,7 @@ TEST_CASE("bounds: a file that is cut under a guard is io to whoever walks over 
     const auto error = error_of([&] { for_each_item(m, [](const BlockInfo&, ItemRole) {}); });
     REQUIRE(error);
     CHECK(error->code() == Errc::io);
-    CHECK(error->detail().find("cut to " + std::to_string(size) + " byte") != std::string::npos);
+    CHECK(error->detail().find("truncated to " + std::to_string(size) + " byte") !=
+          std::string::npos);
   }
 }

@@ -140,20 +140,20 @@ TEST_CASE("guard: a file that is cut while it is open is an error that names the
     cut(path, 5000);
     // What the view shows now is zero, and the object tells.
     CHECK(view(kEdge / 2, 0) == 0);
-    require_told(test::error_of([&] { m.require_intact(); }), "cut to 5000 bytes");
+    require_told(test::error_of([&] { m.require_intact(); }), "truncated to 5000 bytes");
     require_told(test::error_of([&] { last.decode(std::span(cells)); }), "block (192, 192)");
-    require_told(test::error_of([&] { m.read<double>(all_of(m)); }), "cut to 5000 bytes");
-    require_told(test::error_of([&] { m.block({kEdge, kEdge}); }), "cut to 5000 bytes");
-    require_told(test::error_of([&] { m.find_cover(5, 5); }), "cut to 5000 bytes");
-    require_told(test::error_of([&] { m.read_csr<double>(all_of(m)); }), "cut to 5000 bytes");
-    require_told(test::error_of([&] { last.payload(); }), "cut to 5000 bytes");
-    require_told(test::error_of([&] { m.tile(0, 0).info(); }), "cut to 5000 bytes");
-    require_told(test::error_of([&] { last.to_csr<double>(); }), "cut to 5000 bytes");
+    require_told(test::error_of([&] { m.read<double>(all_of(m)); }), "truncated to 5000 bytes");
+    require_told(test::error_of([&] { m.block({kEdge, kEdge}); }), "truncated to 5000 bytes");
+    require_told(test::error_of([&] { m.find_cover(5, 5); }), "truncated to 5000 bytes");
+    require_told(test::error_of([&] { m.read_csr<double>(all_of(m)); }), "truncated to 5000 bytes");
+    require_told(test::error_of([&] { last.payload(); }), "truncated to 5000 bytes");
+    require_told(test::error_of([&] { m.tile(0, 0).info(); }), "truncated to 5000 bytes");
+    require_told(test::error_of([&] { last.to_csr<double>(); }), "truncated to 5000 bytes");
     require_told(test::error_of([&] {
                    ConvertOptions options;
                    convert(m, {}, dir / "out.npy", options);
                  }),
-                 "cut to 5000 bytes");
+                 "truncated to 5000 bytes");
     CHECK(dir.names() == std::vector<std::string>{"m.dbdf"});
 
     cut(path, size);  // zeros where cells were
@@ -172,7 +172,7 @@ TEST_CASE("guard: a cut inside the last page, which raises no signal, is an erro
   CHECK(m.read<int>(all_of(m)) == std::vector<int>{1, 2, 3, 4, 5, 6});
   cut(path, 48);
   CHECK(view(1, 2) == 0);
-  require_told(test::error_of([&] { m.require_intact(); }), "cut to 48 bytes");
+  require_told(test::error_of([&] { m.require_intact(); }), "truncated to 48 bytes");
   require_told(test::error_of([&] { m.read<int>(all_of(m)); }), "block (0, 0)");
 }
 
@@ -337,7 +337,7 @@ TEST_CASE("guard: every format tells that its file was cut") {
     const auto size = fs::file_size(dir / name);
     for (const std::uint64_t left : {size - 1, size / 2, std::uint64_t{4096}, std::uint64_t{0}}) {
       cut(dir / name, left);
-      require_told(test::error_of(read), "cut to " + std::to_string(left) + " bytes");
+      require_told(test::error_of(read), "truncated to " + std::to_string(left) + " bytes");
     }
   }
 }
@@ -356,7 +356,7 @@ TEST_CASE("guard: files that are verified, indexed or repaired tell as well") {
       });
     });
     REQUIRE(done);
-    require_told(error, "cut to 300000 bytes");
+    require_told(error, "truncated to 300000 bytes");
   };
   told([&](const TakeProgress& tell) { verify(path, Level::payload, guarded(), tell); });
   told([&](const TakeProgress& tell) { repair(path, dir / "out", {}, guarded(), tell); });

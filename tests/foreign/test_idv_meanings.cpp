@@ -17,7 +17,7 @@ using namespace test::idv;
 
 namespace {
 
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLeastTick = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kEpoch = 621'355'968'000'000'000;  // 1970, in ticks of .NET
 
 std::string meaning_text(const Column& column) {
@@ -258,7 +258,8 @@ TEST_CASE("idv: times that no unit of ours holds stay ticks") {
   // A step of 100 ns in the year 1 is beyond nanoseconds since 1970, and no microsecond.
   const auto path = dir.write(
       "t.idv",
-      build(6, 2, {times("d", "DateTime", {1, 20}), times("o", "DvDateTime", {kLeast, 20})}).bytes);
+      build(6, 2, {times("d", "DateTime", {1, 20}), times("o", "DvDateTime", {kLeastTick, 20})})
+          .bytes);
   CHECK(columns_of(path) ==
         std::vector<std::string>{
             "d i64 number: <1> <20>",

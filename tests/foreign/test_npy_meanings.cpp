@@ -59,7 +59,7 @@ std::string cell(const Frame& frame, std::uint64_t row, std::uint64_t col) {
   });
 }
 
-ConvertOptions over() {
+ConvertOptions replacing() {
   ConvertOptions options;
   options.write.overwrite = true;
   return options;
@@ -121,14 +121,14 @@ TEST_CASE("npy: arrays of half-precision floats are read as f32") {
     CHECK(m.read<double>({{1, 2}, {0, 1}})[0] == 0x1p-24);
     CHECK(test::error_of([&] { m.block({0, 0}).dense_view<float>(); }).has_value());
   }
-  convert(open(folder / "h.npy"), {}, folder / "h.dbdf", over());
+  convert(open(folder / "h.npy"), {}, folder / "h.dbdf", replacing());
   CHECK(Matrix::open(folder / "h.dbdf").read<float>({{0, 2}, {0, 2}}) == expected);
 }
 
 TEST_CASE("npy: frames are written with their times, Booleans and texts") {
   const TempDir folder;
-  convert(open(folder.write("a.npy", sample())), {}, folder / "a.dbdf", over());
-  convert(open(folder / "a.dbdf"), {}, folder / "b.npy", over());
+  convert(open(folder.write("a.npy", sample())), {}, folder / "a.dbdf", replacing());
+  convert(open(folder / "a.dbdf"), {}, folder / "b.npy", replacing());
   const std::string text = test::read_text(folder / "b.npy");
   CHECK(text.find("[('t', '<M8[us]'), ('b', '<m8[s]'), ('ok', '|b1'), ('s', '<U2'), ('u', '<U2'), "
                   "('v', '<U1'), ('h', '<f4'), ('n', '<i2')]") != std::string::npos);
@@ -146,11 +146,11 @@ TEST_CASE("npy: missing texts and Booleans are refused, or written as the stored
   const TempDir folder;
   test::write_text(folder / "a.csv", "who,ok\nAnn,true\n,\n");
   const Error error = test::required_error(
-      test::error_of([&] { convert(open(folder / "a.csv"), {}, folder / "a.npy", over()); }));
+      test::error_of([&] { convert(open(folder / "a.csv"), {}, folder / "a.npy", replacing()); }));
   CHECK(error.code() == Errc::unsupported);
   CHECK(error.remedy() == Remedy::stored_numbers);
   CHECK(error.detail().find("column 'who' has missing cells") == 0);
-  ConvertOptions numbers = over();
+  ConvertOptions numbers = replacing();
   numbers.stored_numbers = true;
   convert(open(folder / "a.csv"), {}, folder / "a.npy", numbers);
   const Frame frame = Frame::open(folder / "a.npy");

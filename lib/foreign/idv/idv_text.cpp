@@ -6,7 +6,7 @@
 namespace dapple::detail::idv {
 namespace {
 
-constexpr std::uint32_t kMissing = 0x80000000;
+constexpr std::uint32_t kMissingText = 0x80000000;
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
 }  // namespace
@@ -24,8 +24,8 @@ TextRun::TextRun(BlockReader& in, std::uint64_t n) {
   for (std::uint64_t i = 0; i < n; ++i) {
     const auto stored = load_le<std::uint32_t>(ends.data() + i * 4);
     End end;
-    end.missing = (stored & kMissing) != 0;
-    end.units = stored & ~kMissing;
+    end.missing = (stored & kMissingText) != 0;
+    end.units = stored & ~kMissingText;
     if (end.units < last || (end.missing && end.units != last)) {
       in.fail(ends_at + i * 4, std::string(end.missing ? "a missing text" : "a text") +
                                    " ends at UTF-16 unit " + std::to_string(end.units) +
