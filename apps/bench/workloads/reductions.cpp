@@ -15,7 +15,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-double weight(std::uint64_t i) { return static_cast<double>(i % 7 + 1); }
+double weight_of(std::uint64_t i) { return static_cast<double>(i % 7 + 1); }
 
 void measure_statistics(Session& session, const SparseShape& shape, Cut cut, bool by_row) {
   const Path path = make_narrow_file(session, shape, cut);
@@ -25,7 +25,7 @@ void measure_statistics(Session& session, const SparseShape& shape, Cut cut, boo
   for (std::uint32_t row = 0; row < shape.rows; ++row) {
     for (std::uint32_t k = 0; k < shape.per_row; ++k) {
       const double v = shape.value(row, k);
-      expected += (v + v * v) * weight(by_row ? row : shape.col(row, k));
+      expected += (v + v * v) * weight_of(by_row ? row : shape.col(row, k));
     }
   }
   const auto work = static_cast<double>(shape.entries());
@@ -39,7 +39,7 @@ void measure_statistics(Session& session, const SparseShape& shape, Cut cut, boo
                                      by_row ? row_stats(matrix) : column_stats(matrix);
                                  double sum = 0;
                                  for (std::size_t i = 0; i < stats.size(); ++i) {
-                                   sum += (stats[i].sum + stats[i].sum_squares) * weight(i);
+                                   sum += (stats[i].sum + stats[i].sum_squares) * weight_of(i);
                                  }
                                  return sum;
                                }});
