@@ -1,0 +1,51 @@
+// What gathering rows, cells and compressed rows share.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "lib/compute/row_finder.h"
+#include "lib/compute/stream_block.h"
+
+namespace dapple::detail {
+
+/// So many parts of rows ahead of their use, bytes are asked for.
+inline constexpr std::size_t kPartsAhead = 6;
+
+/// Throw out_of_range: an item of the list, or a column, is not in the object.
+[[noreturn]] void fail_outside(const Store& store, const char* what, std::uint64_t number,
+                               std::size_t at, std::uint64_t limit);
+void require_rows(const Store& store, std::span<const std::uint64_t> rows);
+Range require_columns(const Store& store, const GatherOptions& options);
+/// Throws invalid_argument when the list and the output overlap.
+void require_apart(const Store& store, const void* list, std::size_t list_bytes, const void* out,
+                   std::size_t out_bytes);
+
+/// Positions of a list in ascending order of what stands there.
+template <class T, class Before>
+std::vector<std::size_t> ascending(std::span<const T> list, const Before& before) {
+  std::vector<std::size_t> order(list.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return before(list[a], list[b]); });
+  return order;
+}
+
+/// Room for the entries of a row of one tile.
+struct Scratch {
+  RowArrays arrays;
+
+  CsrTarget target(const FoundRow& row, ValueType type) {
+    const bool dense = row.block->entry.kind == BlockKind::dense;
+    return arrays.target(1, dense ? row.cols.size() : row.entries, type);
+  }
+};
+
+/// Copies the cells of a row of a dense tile.
+void copy_dense(const Store& store, const FoundRow& row, const Target& out);
+
+}  // namespace dapple::detail
