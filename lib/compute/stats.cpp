@@ -76,20 +76,19 @@ std::vector<Totals> grid_totals(const Store& store, const StatsOptions& options,
   const std::uint64_t steps = (totals.size() - 1) / each + 1;
   parallel_for(steps, options.threads, [&](std::uint64_t step) {
     Band band;
-    const std::uint64_t end = std::min<std::uint64_t>((step + 1) * each, totals.size());
-    for (std::uint64_t i = step * each; i < end; ++i) {
-      WholeTally tallies;
-      if (side == Side::row) {
-        for (std::uint64_t j = 0; j < grid.cols; ++j) {
-          tally_block(store, known, i * grid.cols + j, band, tallies);
-        }
-      } else {
-        for (std::uint64_t j = 0; j < grid.rows; ++j) {
-          tally_block(store, known, j * grid.cols + i, band, tallies);
-        }
+    const std::uint64_t begin = step * each;
+    const std::uint64_t end = std::min<std::uint64_t>(begin + each, totals.size());
+    // Always in the order of numbers, in which a table of statistics is.
+    std::vector<WholeTally> tallies(end - begin);
+    const Range rows = side == Side::row ? Range{begin, end} : Range{0, grid.rows};
+    const Range cols = side == Side::row ? Range{0, grid.cols} : Range{begin, end};
+    for (std::uint64_t i = rows.begin; i < rows.end; ++i) {
+      for (std::uint64_t j = cols.begin; j < cols.end; ++j) {
+        WholeTally& tally = tallies[(side == Side::row ? i : j) - begin];
+        tally_block(store, known, i * grid.cols + j, band, tally);
       }
-      totals[i] = tallies.tallies.totals(0);
     }
+    for (std::uint64_t i = begin; i < end; ++i) totals[i] = tallies[i - begin].tallies.totals(0);
   });
   return totals;
 }
