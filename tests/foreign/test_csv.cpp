@@ -177,7 +177,7 @@ TEST_CASE("csv: columns and rows are read in any order, type and layout") {
   CHECK(again == std::vector<std::int16_t>{6, 9});
   CHECK(error_of([&] {
           frame.read_column<std::int64_t>(1, {0, 1});
-        })->detail() == "line 2, column 2 ('b'): '2.5' does not fit i64");
+        })->detail() == "line 2, column 2 ('b'): '2.5' is not exact as i64");
 }
 
 TEST_CASE("csv: a large table is strips of equal numbers of rows, read by any number of threads") {

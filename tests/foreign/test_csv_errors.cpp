@@ -37,6 +37,23 @@ std::string csv_error(std::string_view text, const CsvOptions& csv = {}) {
 
 }  // namespace
 
+TEST_CASE("csv errors: a value that a type rounds says so") {
+  const test::TempDir dir;
+  test::write_text(dir / "x.csv", "a,b\n0.1,300\n");
+  const auto error = [&](std::uint64_t col, ValueType type) {
+    ConvertOptions options;
+    options.value_type = type;
+    return test::required_error(test::error_of([&] {
+      convert(open(dir / "x.csv"), {{}, std::vector{col}}, dir / "x.dbdf", options);
+    }));
+  };
+  CHECK(error(0, ValueType::f32).detail() == "line 2, column 1 ('a'): '0.1' is not exact as f32");
+  CHECK(error(0, ValueType::f32).remedy() == Remedy::allow_loss);
+  CHECK(error(0, ValueType::u8).remedy() == Remedy::allow_loss);
+  CHECK(error(1, ValueType::u8).detail() == "line 2, column 2 ('b'): '300' does not fit u8");
+  CHECK(error(1, ValueType::u8).remedy() == Remedy::none);
+}
+
 TEST_CASE("csv errors: rows of another length name the line and both lengths") {
   CHECK(csv_error("a,b,c\n1,2,3\n4,5\n") ==
         "corrupt at byte 15: line 3 has 2 fields where the others have 3");

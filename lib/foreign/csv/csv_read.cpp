@@ -13,6 +13,7 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/csv/csv_state.h"
 #include "lib/foreign/csv/csv_text.h"
+#include "lib/object/misfit.h"
 
 namespace dapple::detail::csv {
 
@@ -185,7 +186,8 @@ class Reader {
                                            run.out.col_step, run.cols);
     if (done != run.cols) {
       const std::uint64_t col = run.col + done;
-      fail(find_column(line_start_, 0, col), col, run.out.type);
+      const bool rounds = can_be_rounded(run.type, values_.data() + done * sizeof(T), run.out.type);
+      fail(find_column(line_start_, 0, col), col, run.out.type, rounds);
     }
     return p;
   }
@@ -237,12 +239,14 @@ class Reader {
                     " is not what it was when the file was opened");
   }
 
-  [[noreturn]] void fail(const char* p, std::uint64_t col, ValueType type) const {
+  /// `rounds`: the field is a number that the type does not hold exactly.
+  [[noreturn]] void fail(const char* p, std::uint64_t col, ValueType type,
+                         bool rounds = false) const {
     const Schema& schema = store_.schema();
     const bool labelled = schema.kind == ObjectKind::frame;
     const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
     fail_field({store_.file().name(), offset(p), line(), col, label}, p, end_, state_.delimiter,
-               type);
+               type, rounds);
   }
 
   [[noreturn]] void fail_count(const char* p, std::uint64_t fields) const {

@@ -80,7 +80,7 @@ void fail_at(Errc code, const Place& place, const std::string& what, Remedy reme
 }
 
 void fail_field(const Place& place, const char* field, const char* end, char delimiter,
-                ValueType type) {
+                ValueType type, bool rounds) {
   const bool whole = !is_float(type);
   const std::optional<Field> found = find_field(field, end, delimiter);
   if (!found) {
@@ -97,9 +97,11 @@ void fail_field(const Place& place, const char* field, const char* end, char del
             whole ? Remedy::none : Remedy::missing_as_nan);
   }
   if (!is_number(text)) fail_at(Errc::unsupported, place, shown(found->text) + " is not a number");
-  fail_at(Errc::type_mismatch, place,
-          shown(found->text) + (whole ? " does not fit " : " is out of range for ") +
-              std::string(name(type)));
+  const std::string misfit = rounds  ? " is not exact as "
+                             : whole ? " does not fit "
+                                     : " is out of range for ";
+  fail_at(Errc::type_mismatch, place, shown(found->text) + misfit + std::string(name(type)),
+          rounds ? Remedy::allow_loss : Remedy::none);
 }
 
 }  // namespace dapple::detail::csv

@@ -77,8 +77,9 @@ struct Place {
 [[noreturn]] void fail_at(Errc code, const Place& place, const std::string& what,
                           Remedy remedy = Remedy::none);
 
-/// Throws what keeps a field from being read as a `type`.
+/// Throws what keeps a field from being read as a `type`; `rounds`: it is a number that the type
+/// does not hold exactly.
 [[noreturn]] void fail_field(const Place& place, const char* field, const char* end, char delimiter,
-                             ValueType type);
+                             ValueType type, bool rounds = false);
 
 }  // namespace dapple::detail::csv

@@ -8,6 +8,7 @@ that dapple writes the same cells in ML.NET. Skipped without dotnet, or where th
 Microsoft.ML cannot be had; DAPPLE_MLNET may name a folder that holds its assemblies."""
 
 import csv
+import datetime
 import io
 import math
 import os
@@ -98,6 +99,21 @@ def number(text, kind):
     return "nan" if math.isnan(value) else struct.pack("<f" if kind == "Single" else "<d", value)
 
 
+def stored(text, kind):
+    """The number that a cell as dapple shows it stands for in the file."""
+    if kind == "Boolean":
+        return {"true": "1", "false": "0"}.get(text, text)
+    time = re.fullmatch(r"(?:(\d{4})-(\d\d)-(\d\d)T|(-?))(\d+):(\d\d):(\d\d)\.(\d+)", text)
+    if time is None:
+        return text or "0"  # of a key: missing
+    year, month, day, sign, hours, minutes, seconds, fraction = time.groups()
+    ticks = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 10**7 + \
+        int(fraction.ljust(9, "0")) // 100
+    if year:
+        ticks += (datetime.date(int(year), int(month), int(day)).toordinal() - 1) * 864 * 10**9
+    return str(-ticks if sign else ticks)
+
+
 def items_of_vector(text, size):
     """The texts of all slots; those that a sparse vector doesn't store are 0."""
     if text.startswith("["):
@@ -168,7 +184,7 @@ class Check:
             for col, (kind, texts) in enumerate(wanted):
                 got = [row[col] for row in rows]
                 if kind is not None:
-                    got = [number(t, kind) for t in got]
+                    got = [number(stored(t, kind), kind) for t in got]
                     texts = [number(t, kind) for t in texts]
                 assert got == texts, (file, col, kind)
             if file.name.startswith("vectors"):
