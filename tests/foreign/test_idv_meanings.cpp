@@ -280,6 +280,13 @@ TEST_CASE("idv: damaged texts and key values are an error, and never other words
   }
   CHECK(verify(path, Level::payload).findings.size() == 1);
 
+  // Two thousand million words in a few bytes.
+  FileColumn many{"m", key2_codec("UInt32", 2'000'000'000), {packed<std::uint32_t>({1})}, 1};
+  many.metadata = {{"KeyValues", vector_codec(codec("TextSpan"), {2'000'000'000}),
+                    vectors({{2'000'000'000, {{5}}}}, 2'000'000'000, texts({1}, "a"))}};
+  const Frame of_many = Frame::open(dir.write("m.idv", build(6, 1, {many}).bytes));
+  CHECK(error_of([&] { (*of_many.column_info(0).meaning.words)[0]; })->code() == Errc::corrupt);
+
   FileColumn keys = key("k", packed<std::uint8_t>({1, 2, 3}), true);
   keys.metadata[0].value = vectors({{3}}, 3, texts({3, 4, 9}, "redbxyz"));
   const auto keyed = dir.write("k.idv", build(6, 3, {keys}).bytes);

@@ -1,5 +1,7 @@
 #include "lib/foreign/idv/idv_metadata.h"
 
+#include <algorithm>
+
 #include "lib/foreign/idv/idv_block.h"
 #include "lib/foreign/idv/idv_deflate.h"
 #include "lib/foreign/idv/idv_primitives.h"
@@ -8,6 +10,9 @@
 
 namespace dapple::detail::idv {
 namespace {
+
+/// Items of a vector that need not take bytes of their own.
+constexpr std::uint64_t kMostSparse = std::uint64_t{1} << 16;
 
 using SlotNames = std::map<std::uint64_t, std::string>;
 
@@ -93,8 +98,14 @@ std::optional<std::string> metadata_text(const MappedFile& file, const MetadataE
 
 std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEntry& entry) {
   const auto block = inflated_block(file, entry, entry.bytes * kMostInflation);
-  std::vector<std::string> items(entry.codec.size);
   if (!block) throw Error(Errc::corrupt, file.name(), entry.offset, bad_data(entry.compression));
+  // A sparse vector of a few bytes can have any number of slots.
+  if (entry.codec.size > std::max<std::uint64_t>(kMostSparse, block->bytes.size() / 4)) {
+    throw Error(Errc::corrupt, file.name(), entry.offset,
+                "a block of " + counted(block->bytes.size(), "byte") + " does not hold " +
+                    std::to_string(entry.codec.size) + " values");
+  }
+  std::vector<std::string> items(entry.codec.size);
   render_vector(*block, entry.codec,
                 [&](std::uint64_t slot, std::string&& text) { items[slot] = std::move(text); });
   return items;

@@ -94,8 +94,10 @@ class Planner {
     MetadataRoom room(contents.header);
     const auto metadata = read_metadata_table(*file, contents.header, toc, room);
     const auto names = read_slot_names(*file, toc, metadata, room);
-    if (!names.empty()) column.slot_names.resize(column.cols.size());
-    for (const auto& [slot, name] : names) column.slot_names[slot] = name;
+    if (!names.empty() && column.cols.size() <= kMostSlots) {
+      column.slot_names.resize(column.cols.size());
+      for (const auto& [slot, name] : names) column.slot_names[slot] = name;
+    }
     column.key_values = cells_of(file, contents.header, toc, metadata, 0).meaning.words;
   }
 
@@ -225,6 +227,10 @@ class Planner {
     }
     const std::uint64_t most =
         std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_of(c.value_type));
+    if (count > kMaxInt) {
+      fail("column " + shown(c.label) + " has " + std::to_string(count) +
+           " words, and ML.NET's keys have at most 2147483647");
+    }
     column.toc.codec.key_count = count == 0 ? most : count;
   }
 
