@@ -11,7 +11,7 @@ constexpr std::size_t kLines = 16;                     // looked at by the guess
 constexpr std::size_t kBytes = std::size_t{64} << 10;  // at most this far
 
 /// What a delimiter makes of the first lines.
-struct Guess {
+struct DelimiterGuess {
   std::size_t lines = 0;   // whole ones
   std::size_t first = 0;   // how often it is in the first,
   std::size_t second = 0;  //   and in the second
@@ -19,8 +19,8 @@ struct Guess {
 };
 
 /// A quote in a field counts as that only where the field begins with it, as in `find_field`.
-Guess try_delimiter(const char* p, const char* end, bool cut, char delimiter) noexcept {
-  Guess guess;
+DelimiterGuess try_delimiter(const char* p, const char* end, bool cut, char delimiter) noexcept {
+  DelimiterGuess guess;
   // There may be blank lines after the last row.
   while (guess.lines < kLines && (guess.lines == 0 || !at_line_end(p, end))) {
     std::size_t count = 0;
@@ -47,14 +47,16 @@ Guess try_delimiter(const char* p, const char* end, bool cut, char delimiter) no
 char guess_delimiter(std::string_view text) noexcept {
   const bool cut = text.size() > kBytes;
   text = text.substr(0, kBytes);
-  std::array<Guess, kDelimiters.size()> guesses;
+  std::array<DelimiterGuess, kDelimiters.size()> guesses;
   bool several = false;
   for (std::size_t i = 0; i < guesses.size(); ++i) {
     guesses[i] = try_delimiter(text.data(), text.data() + text.size(), cut, kDelimiters[i]);
     several = several || guesses[i].lines > 1;
   }
   // In a single line, any delimiter is equally often in all.
-  const auto often = [several](const Guess& guess) { return several ? guess.second : guess.first; };
+  const auto often = [several](const DelimiterGuess& guess) {
+    return several ? guess.second : guess.first;
+  };
   // Among equals: the first of the list in a single line, the comma in several.
   std::size_t best = several ? kDelimiters.size() - 1 : 0;
   for (std::size_t i = 0; i < guesses.size(); ++i) {

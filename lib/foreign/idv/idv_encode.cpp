@@ -103,8 +103,8 @@ void TextEncoder::add(std::string_view text) {
 }
 
 void TextEncoder::add_missing() {
-  constexpr std::uint32_t kMissing = 0x80000000;
-  ends_.push_back(static_cast<std::uint32_t>(units_) | kMissing);
+  constexpr std::uint32_t kMissingBit = 0x80000000;
+  ends_.push_back(static_cast<std::uint32_t>(units_) | kMissingBit);
 }
 
 void TextEncoder::finish(std::vector<std::byte>& out) {

@@ -14,7 +14,7 @@ namespace dapple::detail::idv {
 
 namespace {
 
-constexpr std::int64_t kMissing = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMissingTicks = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kTicksPerSecond = 10'000'000;
 
 /// Calls f(first row, rows, bytes) for every block of a column.
@@ -46,7 +46,7 @@ Times look_at_times(const MappedFile& file, const Header& header, const TocColum
                      const ItemRun items(block, 0, block.bytes, *column.codec.item, rows);
                      for (std::uint64_t i = 0; i < rows; ++i) {
                        const auto ticks = static_cast<std::int64_t>(items.bits(part, i));
-                       missing = missing || ticks == kMissing;
+                       missing = missing || ticks == kMissingTicks;
                        fit_micro = fit_micro && microseconds.to_column(ticks).has_value();
                        fit_nano = fit_nano && nanoseconds.to_column(ticks).has_value();
                      }
@@ -128,7 +128,7 @@ Meaning meaning_of_key(const std::shared_ptr<MappedFile>& file, const TocColumn&
 }  // namespace
 
 std::optional<std::int64_t> TickScale::to_column(std::int64_t ticks) const noexcept {
-  if (ticks == kMissing) return ticks;
+  if (ticks == kMissingTicks) return ticks;
   std::int64_t value = 0;
   if (__builtin_sub_overflow(ticks, epoch, &value) ||
       __builtin_mul_overflow(value, times, &value) || value % over != 0) {
@@ -138,7 +138,7 @@ std::optional<std::int64_t> TickScale::to_column(std::int64_t ticks) const noexc
 }
 
 std::optional<std::int64_t> TickScale::to_file(std::int64_t value) const noexcept {
-  if (value == kMissing) return value;
+  if (value == kMissingTicks) return value;
   if (__builtin_mul_overflow(value, over, &value) || value % times != 0 ||
       __builtin_add_overflow(value / times, epoch, &value)) {
     return std::nullopt;
