@@ -9,7 +9,7 @@ needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-d
 useful=()  # without these, tests are skipped and peers of the benchmark left out
 if [ "${1:-}" = tests ]; then
   needed+=(doctest-dev python3)
-  useful+=(cmake python3-numpy python3-scipy python3-pandas python3-venv python3-dev)
+  useful+=(cmake libhdf5-dev python3-h5py python3-numpy python3-scipy python3-pandas python3-venv python3-dev)
 elif [ "${1:-}" = bench ]; then
   useful+=(libhdf5-dev liblmdb-dev python3 python3-numpy python3-scipy python3-h5py python3-zarr)
 fi

@@ -96,6 +96,9 @@ void add_format_flags(Command& command, OpenOptions& options) {
       "the value type of a CSV column as LABEL=TYPE (or NUMBER=TYPE), or boolean, timestamp, "
       "duration, category or text; may be repeated. Or the types of Futhark values, such as "
       "'[][]f32'");
+  command.option(
+      "--array", "NAME", [&options](const std::string& text) { options.array = text; },
+      "which of several arrays in an .npz archive or HDF5 file");
   add_csv_flags(command, options.csv);
   add_futhark_flags(command, options.futhark);
   add_idv_flags(command, options.idv);
@@ -107,6 +110,9 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
       throw UsageError(fmt::format("{} is for {} files, not {}", flag, owner, format));
     }
   };
+  if (!options.array.empty() && format != "npz" && format != "hdf5") {
+    throw UsageError(fmt::format("--array is for npz and hdf5 files, not {}", format));
+  }
   if (format == "csv" && !options.futhark.types.empty()) {
     throw UsageError(fmt::format("--type must be LABEL=TYPE with csv, not '{}'",
                                  printable(options.futhark.types.front())));

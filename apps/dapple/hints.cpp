@@ -41,6 +41,8 @@ std::string_view advice(Remedy remedy) noexcept {
       return "--type LABEL=TYPE sets it";
     case Remedy::one_value:
       return "--value N takes one of them, --frame takes vectors of one length as columns";
+    case Remedy::one_array:
+      return "--array NAME takes one of them";
     case Remedy::absent_as_zero:
       return "--absent zero reads such cells as zero";
     case Remedy::overwrite:

@@ -29,6 +29,7 @@ enum class Remedy : std::uint8_t {
   missing_as_nan,  // CsvOptions::missing_as_nan
   column_type,     // CsvOptions::types
   one_value,       // FutharkOptions::value, or ::frame
+  one_array,       // OpenOptions::array
   absent_as_zero,  // ReadOptions::absent, ConvertOptions::absent
   overwrite,       // WriteOptions::overwrite
   value_type,      // ConvertOptions::value_type

@@ -12,9 +12,11 @@
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/futhark/futhark.h"
+#include "lib/foreign/hdf5/hdf5.h"
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
+#include "lib/foreign/npz/npz.h"
 #include "lib/io/decompress.h"
 
 namespace dapple {
@@ -56,6 +58,10 @@ constexpr std::array kTable = {
            false,
            nullptr,
            true},
+    Format{{"npz", "NumPy archive", ".npz", true, false, false}, npz::recognise_npz, npz::open_npz},
+    Format{{"hdf5", "HDF5 file", ".h5 .hdf5 .h5ad", true, false, false},
+           hdf5::recognise_hdf5,
+           hdf5::open_hdf5},
     Format{{"futhark", "Futhark values", ".in .out", true, true, true},
            futhark::recognise_futhark,
            futhark::open_futhark,
@@ -148,9 +154,10 @@ void require_uncompressed(const Probe& probe) {
   struct Kind {
     std::string_view magic, what;
   };
-  constexpr Kind kKinds[] = {{"\xfd\x37zXZ", "compressed with xz; decompress it first"},
-                             {"BZh", "compressed with bzip2; decompress it first"},
-                             {"PK\x03\x04", "a ZIP archive, as .npz files are; unpack it first"}};
+  constexpr Kind kKinds[] = {
+      {"\xfd\x37zXZ", "compressed with xz; decompress it first"},
+      {"BZh", "compressed with bzip2; decompress it first"},
+      {"PK\x03\x04", "a ZIP archive, but not one of NumPy arrays; unpack it first"}};
   const std::string_view head(reinterpret_cast<const char*>(probe.head.data()), probe.head.size());
   for (const Kind& kind : kKinds) {
     if (!head.starts_with(kind.magic)) continue;

@@ -63,6 +63,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   const std::string& name() const noexcept { return name_; }
+  /// The open file, for a library that reads it itself. Owned by this.
+  int descriptor() const noexcept { return fd_.get(); }
   /// False for a spooled file.
   bool has_path() const noexcept { return has_path_; }
   std::uint64_t size() const noexcept { return stamp_.size; }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
+#include "lib/foreign/arrays/sparse_arrays.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/daphne/daphne_blocks.h"
 
@@ -161,30 +162,38 @@ std::shared_ptr<Store> open_scalar(std::shared_ptr<MappedFile> file, HeaderReade
 }
 
 /// Lengths of the arrays, before any of them is looked at.
-CsrArrays read_csr_layout(const MappedFile& file, HeaderReader& header, const Schema& schema) {
-  CsrArrays arrays;
-  arrays.nnz = header.read<std::uint64_t>("the number of values");
+std::unique_ptr<arrays::SparseArrays> read_csr_layout(const MappedFile& file, HeaderReader& header,
+                                                      const Schema& schema) {
+  const auto nnz = header.read<std::uint64_t>("the number of values");
   const std::uint64_t left = file.size() - at::csr_row_offsets;
   if (schema.rows >= left / kIndexBytes) {
     header.fail(at::csr_row_offsets,
                 "the offsets of " + std::to_string(schema.rows) + " rows" + do_not_fit(left));
   }
   const std::uint64_t offsets = (schema.rows + 1) * kIndexBytes;
-  const std::uint64_t entry = kIndexBytes + size_of(schema.value_type);
+  const std::size_t size = size_of(schema.value_type);
+  const std::uint64_t entry = kIndexBytes + size;
   // Memory that a matrix had allocated beyond its values may have been written after them.
-  if (arrays.nnz > (left - offsets) / entry || (left - offsets) % entry != 0) {
+  if (nnz > (left - offsets) / entry || (left - offsets) % entry != 0) {
     header.fail(at::csr_row_offsets + offsets,
-                std::to_string(arrays.nnz) + " column indices and values of " +
+                std::to_string(nnz) + " column indices and values of " +
                     std::string(name(schema.value_type)) + do_not_fit(left - offsets));
   }
-  arrays.columns_at = at::csr_row_offsets + offsets;
-  arrays.values_at = arrays.columns_at + arrays.nnz * kIndexBytes;
-  arrays.end = arrays.values_at + arrays.nnz * size_of(schema.value_type);
-  return arrays;
+  auto csr = std::make_unique<arrays::SparseArrays>();
+  std::uint64_t offset = at::csr_row_offsets;
+  const auto place = [&](std::uint64_t items, std::size_t width) {
+    const arrays::Items placed{items, width, file.at(offset, items * width), offset};
+    offset += items * width;
+    return placed;
+  };
+  csr->pointers = place(schema.rows + 1, kIndexBytes);
+  csr->indices = place(nnz, kIndexBytes);
+  csr->values = place(nnz, size);
+  return csr;
 }
 
 void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Schema& schema,
-                    const CsrArrays& arrays) {
+                    const arrays::SparseArrays& csr) {
   const auto expect_at = [&](std::uint64_t offset, std::string_view which, std::uint64_t wanted) {
     const auto got = load_le<std::uint64_t>(file.at(offset, kIndexBytes));
     if (got != wanted) {
@@ -193,10 +202,10 @@ void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Sc
     }
   };
   expect_at(at::csr_row_offsets, "first", 0);
-  expect_at(arrays.columns_at - kIndexBytes, "last", arrays.nnz);
-  if (schema.cols == 0 && arrays.nnz > 0) {
+  expect_at(csr.indices.offset - kIndexBytes, "last", csr.values.size);
+  if (schema.cols == 0 && csr.values.size > 0) {
     header.fail(at::csr_nnz,
-                "a matrix without columns cannot have " + counted(arrays.nnz, "value"));
+                "a matrix without columns cannot have " + counted(csr.values.size, "value"));
   }
   if (schema.cols > kMostPerBlock) {
     throw Error(
@@ -206,9 +215,11 @@ void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Sc
 }
 
 std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+  static constexpr Codec kCsrCodec = arrays::row_codec("daphne");
   Schema schema = read_matrix_header(header, Object::csr);
-  auto arrays = std::make_unique<CsrArrays>(read_csr_layout(*file, header, schema));
-  check_csr_ends(*file, header, schema, *arrays);
+  auto csr = read_csr_layout(*file, header, schema);
+  check_csr_ends(*file, header, schema, *csr);
+  const std::uint64_t end = csr->values.byte_of(csr->values.size);
   EntryTable entries;
   if (schema.cols > 0) {
     for_each_extent(schema.rows, [&](std::uint64_t row, std::uint32_t row_count) {
@@ -219,17 +230,16 @@ std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& 
       entry.kind = BlockKind::csr;
       entry.value_type = schema.value_type;
       entry.offset = at::csr_row_offsets;
-      entry.bytes = arrays->end - entry.offset;
-      const Range stored = arrays->row_range(*file, row, row + row_count);
-      entry.stored = stored.size();
+      entry.bytes = end - entry.offset;
+      entry.stored = csr->entries_of(*file, {row, row + row_count}).size();
       entries.push_back(entry);
     });
   }
-  const std::uint64_t slack = file->size() - arrays->end;
+  const std::uint64_t slack = file->size() - end;
   BlockIndex index =
       BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
   auto store = std::make_shared<Store>(std::move(file), std::move(schema), std::move(index),
-                                       kCsrCodec, std::move(arrays));
+                                       kCsrCodec, std::move(csr));
   if (slack > 0) {
     store->set_note(std::to_string(slack) + " bytes of unused capacity follow the last value");
   }

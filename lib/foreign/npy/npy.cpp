@@ -145,11 +145,10 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   return DensePlace{store.file().at(e.offset, e.bytes), state.row_stride()};
 }
 
-constexpr Codec kCodec = {
-    .format = "npy",
-    .read = read,
-    .in_place = in_place,
-};
+constexpr Codec codec_of(std::string_view format) {
+  return {.format = format, .read = read, .in_place = in_place};
+}
+constexpr Codec kCodec = codec_of("npy"), kMemberCodec = codec_of("npz");
 
 Schema schema_of(const Header& header, const std::string& file) {
   Schema schema;
@@ -171,20 +170,6 @@ Schema schema_of(const Header& header, const std::string& file) {
     schema.value_type = header.fields[0].type;
   }
   return schema;
-}
-
-/// Bytes of the array, compared with what the file has.
-std::uint64_t array_bytes(const Header& header, const Schema& schema, const MappedFile& file) {
-  const std::uint64_t left = file.size() - header.data;
-  std::uint64_t bytes = 0;
-  const bool counted = multiply(schema.rows, header.records ? 1 : schema.cols, bytes) &&
-                       multiply(bytes, header.item_size, bytes);
-  if (!counted || bytes > left) {
-    throw Error(Errc::corrupt, file.name(), header.data,
-                "the array takes " + (counted ? std::to_string(bytes) : "more than 2^64") +
-                    " bytes, and the file has " + std::to_string(left) + " for it");
-  }
-  return bytes;
 }
 
 /// Where cells lie. REQUIRES at least one, so that no stride overflows.
@@ -269,10 +254,17 @@ Match recognise_npy(const Probe& probe) {
   return probe.extension == ".npy" ? Match::by_name : Match::no;
 }
 
-std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions&) {
-  const Header header = parse_header(*file);
+namespace {
+
+std::shared_ptr<const Store> open_array(std::shared_ptr<MappedFile> file, Range within,
+                                        const Codec& codec) {
+  const Header header = parse_header(*file, within);
   Schema schema = schema_of(header, file->name());
-  const std::uint64_t bytes = array_bytes(header, schema, *file);
+  std::uint64_t items = 0;
+  if (!multiply(schema.rows, header.records ? 1 : schema.cols, items)) {
+    throw Error(Errc::corrupt, file->name(), header.data, "the array has 2^64 items or more");
+  }
+  const std::uint64_t bytes = array_bytes(header, items, *file, within);
   auto state = std::make_unique<NpyState>();
   Layout& layout = state->layout;
   layout.data = header.data;
@@ -289,11 +281,22 @@ std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const Op
   }
   BlockIndex index = BlockIndex::from_entries(blocks_of(schema, layout, bytes), schema.rows,
                                               schema.cols, file->name());
-  const std::string note = note_of(header, schema, file->size() - header.data - bytes);
+  const std::string note = note_of(header, schema, within.end - header.data - bytes);
   auto store =
-      std::make_shared<Store>(std::move(file), schema, std::move(index), kCodec, std::move(state));
+      std::make_shared<Store>(std::move(file), schema, std::move(index), codec, std::move(state));
   store->set_note(note);
   return store;
+}
+
+}  // namespace
+
+std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+  const Range whole{0, file->size()};
+  return open_array(std::move(file), whole, kCodec);
+}
+
+std::shared_ptr<const Store> open_member(std::shared_ptr<MappedFile> file, Range within) {
+  return open_array(std::move(file), within, kMemberCodec);
 }
 
 namespace {

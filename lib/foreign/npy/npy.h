@@ -5,6 +5,7 @@
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
+#include "dapple/region.h"
 #include "lib/compute/source.h"
 #include "lib/io/byte_sink.h"
 #include "lib/object/probe.h"
@@ -15,6 +16,9 @@ Match recognise_npy(const Probe& probe);
 
 /// Reads the header alone; cells are used in place. Throws corrupt, unsupported.
 std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+
+/// The same for a member of an npz archive: the array in bytes `within` of a file.
+std::shared_ptr<const Store> open_member(std::shared_ptr<MappedFile> file, Range within);
 
 /// Writes an array in C order, or one of packed records, as numpy.save does. Throws unsupported
 /// when NumPy cannot hold a label.

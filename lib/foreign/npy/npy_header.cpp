@@ -308,32 +308,91 @@ std::optional<std::string> latin1(std::string_view text) {
   return out;
 }
 
-}  // namespace
+/// The dictionary of a header, and where the array starts.
+struct Literal {
+  LiteralReader text;
+  std::uint64_t end;
+};
 
-Header parse_header(const MappedFile& file) {
-  ByteReader head(file.bytes(0, std::min<std::uint64_t>(file.size(), 12)), 0, file.name());
+Literal find_literal(const MappedFile& file, Range within) {
+  const std::uint64_t size = std::min<std::uint64_t>(within.size(), 12);
+  ByteReader head(file.bytes(within.begin, size), within.begin, file.name());
   const auto magic = head.take(kMagic.size(), "the magic of an npy file");
   if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0) {
-    throw Error(Errc::corrupt, file.name(), 0, "the file does not start with \\x93NUMPY");
+    throw Error(Errc::corrupt, file.name(), within.begin,
+                "the file does not start with \\x93NUMPY");
   }
+  const std::uint64_t version = head.offset();
   const auto major = head.le<std::uint8_t>("the version");
   const auto minor = head.le<std::uint8_t>("the version");
   if (major < 1 || major > 3 || minor != 0) {
-    throw Error(Errc::unsupported, file.name(), kMagic.size(),
+    throw Error(Errc::unsupported, file.name(), version,
                 "npy version " + std::to_string(major) + "." + std::to_string(minor) +
                     " is not known, only 1.0, 2.0 and 3.0");
   }
   const std::uint64_t length = major == 1 ? head.le<std::uint16_t>("the header's length")
                                           : head.le<std::uint32_t>("the header's length");
   const std::uint64_t start = head.offset();
-  if (length > file.size() - start) {
+  if (length > within.end - start) {
     throw Error(Errc::corrupt, file.name(), start,
-                too_short(length, "a header", file.size() - start));
+                too_short(length, "a header", within.end - start));
   }
-  LiteralReader text(file.bytes(start, length), start, major == 3, file.name());
-  Header header = HeaderParser(text, file.name()).parse();
-  header.data = start + length;
+  return {LiteralReader(file.bytes(start, length), start, major == 3, file.name()), start + length};
+}
+
+}  // namespace
+
+Header parse_header(const MappedFile& file, Range within) {
+  Literal literal = find_literal(file, within);
+  Header header = HeaderParser(literal.text, file.name()).parse();
+  header.data = literal.end;
   return header;
+}
+
+std::string parse_word(const MappedFile& file, Range within) {
+  Literal literal = find_literal(file, within);
+  LiteralReader& in = literal.text;
+  Dtype dtype;
+  in.expect('{');
+  while (!in.take('}')) {
+    const std::string key = in.string();
+    in.expect(':');
+    if (key == "descr" && in.sees_string()) {
+      dtype = split_dtype(in.string());
+    } else if (key == "fortran_order") {
+      in.boolean();
+    } else {
+      in.expect('(');
+      in.expect(')');
+    }
+    if (!in.sees('}')) in.expect(',');
+  }
+  const std::uint64_t left = within.end - literal.end;
+  const std::uint64_t step = dtype.kind == 'U' ? 4 : 1;
+  if ((dtype.kind != 'S' && dtype.kind != 'U') || dtype.size > left / step) {
+    throw Error(Errc::corrupt, file.name(), literal.end, "there is no word in the array");
+  }
+  std::string word;
+  for (std::uint64_t i = 0; i < dtype.size; ++i) {
+    // Big-endian characters have their value last.
+    const std::uint64_t at = literal.end + i * step + (dtype.swapped ? step - 1 : 0);
+    const char c = static_cast<char>(*file.at(at, 1));
+    if (c != '\0') word += c;
+  }
+  return word;
+}
+
+std::uint64_t array_bytes(const Header& header, std::uint64_t items, const MappedFile& file,
+                          Range within) {
+  const std::uint64_t left = within.end - header.data;
+  std::uint64_t bytes = 0;
+  const bool counted = multiply(items, header.item_size, bytes);
+  if (!counted || bytes > left) {
+    throw Error(Errc::corrupt, file.name(), header.data,
+                "the array takes " + (counted ? std::to_string(bytes) : "more than 2^64") +
+                    " bytes, and the file has " + std::to_string(left) + " for it");
+  }
+  return bytes;
 }
 
 std::string emit_header(const Schema& schema, bool meanings,

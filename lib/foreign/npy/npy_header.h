@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dapple/column.h"
+#include "dapple/region.h"
 #include "dapple/value_type.h"
 #include "lib/io/file.h"
 #include "lib/object/schema.h"
@@ -48,9 +49,18 @@ struct Header {
   std::uint64_t data = 0;  // byte of the file where the array starts
 };
 
-/// Throws corrupt, naming the byte; unsupported for a version, an item type or a nesting that is
-/// not read. The array itself is not looked at.
-Header parse_header(const MappedFile& file);
+/// The header of the array in bytes `within` of a file. Throws corrupt, naming the byte;
+/// unsupported for a version, an item type or a nesting that is not read. The array itself is not
+/// looked at.
+Header parse_header(const MappedFile& file, Range within);
+
+/// The text of an array that is a single string of ASCII. Throws corrupt, unsupported when it is
+/// anything else.
+std::string parse_word(const MappedFile& file, Range within);
+
+/// Bytes of an array of `items` items, compared with what `within` has for it. Throws corrupt.
+std::uint64_t array_bytes(const Header& header, std::uint64_t items, const MappedFile& file,
+                          Range within);
 
 /// The bytes that numpy.save writes in front of an array of this schema, in C order, with meanings
 /// where `meanings`; `widths` are the characters of each column of words, 0 for other columns.

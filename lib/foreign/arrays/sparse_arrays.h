@@ -1,0 +1,83 @@
+// Sparse matrices as three arrays, which DAPHNE's runtime, SciPy and anndata all store: pointers
+// to where each line starts, and an index and a value for each entry. A line is a row of a CSR
+// matrix, a column of a CSC matrix.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dapple/region.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::arrays {
+
+/// An array of `size` items of `width` bytes, little endian: in place, or read when it is needed.
+struct Items {
+  std::uint64_t size = 0;
+  std::size_t width = 8;
+  const std::byte* data = nullptr;  // null: `load` copies them
+  std::uint64_t offset = 0;         // byte of the file where they start, for messages
+  /// Copies items [which.begin, which.end). Any thread.
+  std::function<void(Range which, std::byte* out)> load{};
+
+  /// Byte of the file where item `i` starts, or near which it is.
+  std::uint64_t byte_of(std::uint64_t i) const noexcept {
+    return data != nullptr ? offset + i * width : offset;
+  }
+};
+
+/// The state of a store whose blocks are strips of whole lines. REQUIRES pointers in place, one
+/// more than lines; as many indices as values; pointers and indices of 4 or 8 bytes.
+struct SparseArrays : CodecState {
+  Items pointers, indices, values;
+  bool by_columns = false;            // lines are columns
+  std::shared_ptr<const void> owner;  // keeps alive what is neither in the store's file nor loaded
+  std::vector<Detail> shown;
+
+  /// Which entries lines [lines.begin, lines.end) have. Throws corrupt when the two pointers do not
+  /// ascend, or point past the arrays.
+  Range entries_of(const MappedFile& file, Range lines) const;
+  std::vector<Detail> details(const Store&) const override { return shown; }
+};
+
+/// Strips of about a million entries, at most 2^32 - 1 lines each, which cover the matrix. Throws
+/// corrupt when the pointers do not start at 0 or do not ascend; unsupported when lines are too
+/// long for a block.
+EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const MappedFile& file);
+
+/// Throws corrupt when pointers and arrays do not fit each other and the shape, before any of them
+/// is looked at.
+void require_consistent(const SparseArrays& arrays, const Schema& schema, const MappedFile& file);
+
+/// The functions of a codec for blocks of kind csr, whose lines are rows.
+void read_rows(const Store& store, const Entry& entry, const Part& part, const Target& out);
+void row_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
+bool row_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
+                const CsrTarget& out);
+void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor);
+
+/// The same for blocks of kind coo, whose lines are columns.
+void read_columns(const Store& store, const Entry& entry, const Part& part, const Target& out);
+void column_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
+bool column_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
+                   const CsrTarget& out);
+
+constexpr Codec row_codec(std::string_view format) {
+  return {.format = format,
+          .read = read_rows,
+          .entries = row_entries,
+          .csr_arrays = row_arrays,
+          .skip_rows = skip_rows};
+}
+constexpr Codec column_codec(std::string_view format) {
+  return {.format = format,
+          .read = read_columns,
+          .entries = column_entries,
+          .csr_arrays = column_arrays};
+}
+
+}  // namespace dapple::detail::arrays

@@ -1,0 +1,253 @@
+#include "lib/foreign/hdf5/data_set.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "lib/base/bytes.h"
+
+namespace dapple::detail::hdf5 {
+
+namespace {
+
+constexpr std::size_t kChunkCache = std::size_t{16} << 20;
+
+/// Refuses to follow a link to another file.
+herr_t refuse_link(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
+  return -1;
+}
+
+std::string filter_name(H5Z_filter_t filter, const std::string& described) {
+  switch (filter) {
+    case H5Z_FILTER_DEFLATE:
+      return "gzip";
+    case H5Z_FILTER_SHUFFLE:
+      return "shuffle";
+    case H5Z_FILTER_FLETCHER32:
+      return "fletcher32";
+    case H5Z_FILTER_SZIP:
+      return "szip";
+    case H5Z_FILTER_NBIT:
+      return "nbit";
+    case H5Z_FILTER_SCALEOFFSET:
+      return "scaleoffset";
+    default:
+      return described.empty() ? "filter " + std::to_string(filter) : described;
+  }
+}
+
+}  // namespace
+
+OpenFile::OpenFile(std::shared_ptr<MappedFile> file) : file_(std::move(file)) {
+  const Session session(name());
+  const Api& h5 = session.api();
+  const Handle access(h5.H5Pcreate(h5.file_access), h5.H5Pclose);
+  if (!file_->has_path()) {  // the library wants one: it gets a copy in memory
+    const std::byte* const bytes = file_->at(0, file_->size());
+    constexpr std::size_t growth = 1 << 20;
+    h5.H5Pset_fapl_core(access.get(), growth, 0);
+    h5.H5Pset_file_image(access.get(), const_cast<std::byte*>(bytes), file_->size());
+  }
+  // A file that is in memory must not be there under its name.
+  const std::string path = file_->has_path()
+                               ? "/proc/self/fd/" + std::to_string(file_->descriptor())
+                               : "/dev/null/memory";
+  id_ = Handle(h5.H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), h5.H5Fclose);
+  if (!id_.is_open()) {
+    throw Error(Errc::corrupt, name(), std::nullopt, "HDF5 cannot open it: " + session.reason());
+  }
+}
+
+OpenFile::~OpenFile() {
+  const Session session(name());
+  id_.close();
+}
+
+Handle OpenFile::open_object(const Session& session, const std::string& path) const {
+  const Api& h5 = session.api();
+  if (path.find('\0') != std::string::npos) return {};
+  const Handle access(h5.H5Pcreate(h5.link_access), h5.H5Pclose);
+  if (!access.is_open() || h5.H5Pset_elink_cb(access.get(), refuse_link, nullptr) < 0) return {};
+  return {h5.H5Oopen(id(), path.c_str(), access.get()), h5.H5Oclose};
+}
+
+std::optional<ValueType> value_type_of(const Session& session, hid_t type) {
+  const Api& h5 = session.api();
+  const std::size_t size = h5.H5Tget_size(type);
+  H5T_class_t kind = h5.H5Tget_class(type);
+  if (kind == H5T_ENUM) {  // how h5py stores Booleans
+    return size == 1 && h5.H5Tget_nmembers(type) == 2 ? std::optional(ValueType::u8) : std::nullopt;
+  }
+  if (kind == H5T_FLOAT && size == 2) return ValueType::f32;
+  const bool is_signed = kind == H5T_FLOAT || h5.H5Tget_sign(type) == H5T_SGN_2;
+  for (const ValueType value : kValueTypes) {
+    if (size_of(value) == size && is_float(value) == (kind == H5T_FLOAT) &&
+        (is_float(value) || dapple::is_signed(value) == is_signed) &&
+        (kind == H5T_FLOAT || kind == H5T_INTEGER)) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+DataSet::DataSet(std::shared_ptr<const OpenFile> file, std::string path)
+    : file_(std::move(file)), path_(std::move(path)) {
+  const Session session(file_->name());
+  try {
+    inspect(session);
+  } catch (...) {
+    // Their destructors run after the session has ended.
+    id_.close();
+    memory_type_.close();
+    throw;
+  }
+}
+
+DataSet::~DataSet() {
+  const Session session(file_->name());
+  id_.close();
+  memory_type_.close();
+}
+
+void DataSet::inspect(const Session& session) {
+  const Api& h5 = session.api();
+  // The object first, which is found without following links to other files.
+  const Handle object = file_->open_object(session, path_);
+  if (!object.is_open() || h5.H5Iget_type(object.get()) != H5I_DATASET) {
+    fail(Errc::corrupt, "cannot be opened: " + session.reason());
+  }
+  const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
+  if (!created.is_open()) fail(Errc::corrupt, "cannot be read: " + session.reason());
+  // Before anything that would look into those files.
+  if (h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
+      h5.H5Pget_external_count(created.get()) != 0) {
+    fail(Errc::unsupported, "keeps its values in other files, which are not opened");
+  }
+  const Handle access(h5.H5Pcreate(h5.dataset_access), h5.H5Pclose);
+  constexpr std::size_t slots = 10007;
+  h5.H5Pset_chunk_cache(access.get(), slots, kChunkCache, 1.0);
+  id_ = Handle(h5.H5Dopen2(object.get(), ".", access.get()), h5.H5Dclose);
+  const Handle stored(id_.is_open() ? h5.H5Dget_type(id_.get()) : -1, h5.H5Tclose);
+  if (!stored.is_open()) fail(Errc::corrupt, "cannot be read: " + session.reason());
+  const auto type = value_type_of(session, stored.get());
+  if (!type) fail(Errc::unsupported, "does not hold numbers of 1 to 8 bytes");
+  type_ = *type;
+  const bool enumerated = h5.H5Tget_class(stored.get()) == H5T_ENUM;
+  memory_type_ =
+      Handle(h5.H5Tget_native_type(enumerated ? stored.get() : h5.native_of(type_), H5T_DIR_ASCEND),
+             h5.H5Tclose);
+  if (!memory_type_.is_open()) fail(Errc::corrupt, "cannot be read: " + session.reason());
+  take_shape(session);
+  take_filters(session, created.get());
+  take_layout(session, created.get());
+}
+
+void DataSet::take_shape(const Session& session) {
+  const Api& h5 = session.api();
+  const Handle space(h5.H5Dget_space(id_.get()), h5.H5Sclose);
+  const int rank = space.is_open() ? h5.H5Sget_simple_extent_ndims(space.get()) : -1;
+  if (rank < 0) fail(Errc::corrupt, "cannot be read: " + session.reason());
+  if (rank < 1 || rank > 2 || h5.H5Sget_simple_extent_type(space.get()) != H5S_SIMPLE) {
+    fail(Errc::unsupported,
+         "has " + counted(static_cast<std::uint64_t>(rank), "dimension") + ", not 1 or 2");
+  }
+  std::array<hsize_t, 2> extents{};
+  h5.H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+  shape_.assign(extents.begin(), extents.begin() + rank);
+}
+
+void DataSet::take_filters(const Session& session, hid_t created) {
+  const Api& h5 = session.api();
+  const int filters = std::max(0, h5.H5Pget_nfilters(created));
+  for (int i = 0; i < filters; ++i) {
+    unsigned flags = 0;
+    std::array<unsigned, 8> values{};
+    std::size_t count = values.size();
+    std::array<char, 64> text{};
+    const H5Z_filter_t filter =
+        h5.H5Pget_filter2(created, static_cast<unsigned>(i), &flags, &count, values.data(),
+                          text.size() - 1, text.data(), nullptr);
+    const std::string name = filter_name(filter, text.data());
+    if (filter < 0 || h5.H5Zfilter_avail(filter) <= 0) {
+      fail(Errc::unsupported, "is compressed with " + name + ", which the HDF5 library lacks");
+    }
+    if (!compression_.empty()) compression_ += ", ";
+    compression_ += name;
+    if (filter == H5Z_FILTER_DEFLATE && count > 0) compression_ += " " + std::to_string(values[0]);
+    if (filter == H5Z_FILTER_SHUFFLE && i == 0) {
+      filters_.shuffle = true;
+    } else if (filter == H5Z_FILTER_DEFLATE && i == filters - 1) {
+      filters_.deflate = true;
+    } else {
+      filters_.known = false;
+    }
+  }
+}
+
+void DataSet::take_layout(const Session& session, hid_t created) {
+  const Api& h5 = session.api();
+  const H5D_layout_t layout = h5.H5Pget_layout(created);
+  if (layout == H5D_CHUNKED) {
+    std::array<hsize_t, 2> extents{1, 1};
+    const int rank = h5.H5Pget_chunk(created, static_cast<int>(shape_.size()), extents.data());
+    if (rank != static_cast<int>(shape_.size())) fail(Errc::corrupt, "has chunks of another rank");
+    for (int i = 0; i < rank; ++i) chunk_.push_back(std::max<hsize_t>(1, extents[i]));
+  }
+  const Handle stored(h5.H5Dget_type(id_.get()), h5.H5Tclose);
+  const bool native = h5.H5Tequal(stored.get(), memory_type_.get()) > 0;
+  filters_.known = filters_.known && native && layout == H5D_CHUNKED;
+  const haddr_t offset = layout == H5D_CONTIGUOUS ? h5.H5Dget_offset(id_.get()) : HADDR_UNDEF;
+  if (offset == HADDR_UNDEF || !native) return;
+  std::uint64_t bytes = 0;
+  const std::uint64_t size = file().size();
+  if (!multiply(rows(), cols(), bytes) || !multiply(bytes, size_of(type_), bytes) ||
+      offset > size || bytes > size - offset) {
+    fail(Errc::corrupt, "takes more bytes than the file has");
+  }
+  place_ = offset;
+}
+
+void DataSet::read(Range rows, Range cols, std::byte* out) const {
+  if (rows.empty() || cols.empty()) return;
+  if (!read_chunks(rows, cols, out)) read_slab(rows, cols, out);
+}
+
+void DataSet::read_slab(Range rows, Range cols, std::byte* out) const {
+  const Session session(file_->name());
+  const Api& h5 = session.api();
+  const std::array<hsize_t, 2> start{rows.begin, cols.begin}, count{rows.size(), cols.size()};
+  const int rank = static_cast<int>(shape_.size());
+  const Handle in_file(h5.H5Dget_space(id_.get()), h5.H5Sclose);
+  const Handle in_memory(h5.H5Screate_simple(rank, count.data(), nullptr), h5.H5Sclose);
+  if (!in_file.is_open() || !in_memory.is_open() ||
+      h5.H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                             nullptr) < 0 ||
+      h5.H5Dread(id_.get(), memory_type_.get(), in_memory.get(), in_file.get(), H5P_DEFAULT, out) <
+          0) {
+    fail(Errc::corrupt, "cannot be read: " + session.reason());
+  }
+}
+
+void DataSet::require_plausible() const {
+  constexpr std::uint64_t most_ratio = 1032;  // of deflate
+  std::uint64_t bytes = 0;
+  if (!multiply(rows(), cols(), bytes) || !multiply(bytes, size_of(type_), bytes) ||
+      bytes / most_ratio > file().size()) {
+    fail(Errc::corrupt, "has more items than the file can hold");
+  }
+}
+
+void DataSet::fail(Errc code, const std::string& wrong) const {
+  throw Error(code, file_->name(), std::nullopt, "the data set " + path_ + " " + wrong);
+}
+
+std::string shape_text(const std::vector<std::uint64_t>& extents) {
+  std::string text;
+  for (const std::uint64_t extent : extents) {
+    text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  }
+  return text;
+}
+
+}  // namespace dapple::detail::hdf5

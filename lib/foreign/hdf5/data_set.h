@@ -1,0 +1,103 @@
+// One open file, and one data set in it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dapple/array.h"
+#include "dapple/region.h"
+#include "lib/foreign/hdf5/h5_api.h"
+#include "lib/io/file.h"
+
+namespace dapple::detail::hdf5 {
+
+/// A file as the library sees it. Thread-safe; closed with the last data set.
+class OpenFile {
+ public:
+  /// Opens what `file` has open, not what its path leads to now. Throws corrupt, unsupported.
+  explicit OpenFile(std::shared_ptr<MappedFile> file);
+  ~OpenFile();
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  const MappedFile& file() const noexcept { return *file_; }
+  const std::string& name() const noexcept { return file_->name(); }
+  hid_t id() const noexcept { return id_.get(); }
+  /// The object at a path; not open when there is none. Links to other files are not followed.
+  Handle open_object(const Session& session, const std::string& path) const;
+
+ private:
+  std::shared_ptr<MappedFile> file_;
+  Handle id_;
+};
+
+/// The value type that cells of a data set are read as: of a Boolean u8, of half floats f32.
+/// Nothing when they are not numbers. `type` is one of the library's.
+std::optional<ValueType> value_type_of(const Session& session, hid_t type);
+
+/// Numbers of one or two dimensions. All functions may be called by any thread.
+class DataSet {
+ public:
+  /// Throws unsupported when the object is not such a data set, is in other files, or compressed in
+  /// a way that the library lacks; corrupt.
+  DataSet(std::shared_ptr<const OpenFile> file, std::string path);
+  ~DataSet();
+  DataSet(const DataSet&) = delete;
+  DataSet& operator=(const DataSet&) = delete;
+
+  const MappedFile& file() const noexcept { return file_->file(); }
+  const std::string& path() const noexcept { return path_; }
+  /// One or two extents.
+  const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }
+  std::uint64_t rows() const noexcept { return shape_[0]; }
+  std::uint64_t cols() const noexcept { return shape_.size() == 2 ? shape_[1] : 1; }
+  ValueType type() const noexcept { return type_; }
+  /// As many extents as the shape has, each at least 1; empty when it is not chunked.
+  const std::vector<std::uint64_t>& chunk() const noexcept { return chunk_; }
+  /// For people: "gzip 4, shuffle".
+  const std::string& compression() const noexcept { return compression_; }
+  /// Byte of the file where all cells are, row by row as `type`, when they are. They are inside the
+  /// file.
+  std::optional<std::uint64_t> place() const noexcept { return place_; }
+
+  /// Copies cells, row by row without gaps. Throws corrupt, naming the data set.
+  void read(Range rows, Range cols, std::byte* out) const;
+  void read(Range items, std::byte* out) const { read(items, {0, 1}, out); }
+
+  /// Throws corrupt unless so many items can be in the file: a damaged extent may be any number.
+  void require_plausible() const;
+
+ private:
+  /// What is known of chunks that need not be read through the library's own filters.
+  struct Filters {
+    bool known = true;  // no others than these, in this order
+    bool shuffle = false, deflate = false;
+  };
+  void read_slab(Range rows, Range cols, std::byte* out) const;
+  bool read_chunks(Range rows, Range cols, std::byte* out) const;
+  bool read_chunk(const BlockPos& at, Array<std::byte>& cells) const;
+
+  void inspect(const Session& session);
+  void take_shape(const Session& session);
+  void take_layout(const Session& session, hid_t created);
+  void take_filters(const Session& session, hid_t created);
+  [[noreturn]] void fail(Errc code, const std::string& wrong) const;
+
+  std::shared_ptr<const OpenFile> file_;
+  std::string path_;
+  Handle id_, memory_type_;
+  std::vector<std::uint64_t> shape_, chunk_;
+  ValueType type_ = ValueType::f64;
+  std::string compression_;
+  Filters filters_;
+  std::optional<std::uint64_t> place_;
+};
+
+/// "1000 x 20".
+std::string shape_text(const std::vector<std::uint64_t>& extents);
+
+}  // namespace dapple::detail::hdf5

@@ -1,0 +1,21 @@
+// HDF5 files, read through the HDF5 library: data sets of one or two dimensions, and the sparse
+// matrices of anndata. FORMAT.md says how.
+#pragma once
+
+#include <memory>
+
+#include "dapple/open.h"
+#include "lib/object/probe.h"
+
+namespace dapple::detail::hdf5 {
+
+Match recognise_hdf5(const Probe& probe);
+
+/// Opens the data set or sparse group that `options.array` names; without a name X, or the only one
+/// there is. Data sets that are neither chunked nor compressed are used in place, others are read
+/// when their cells are. Throws corrupt, unsupported (also where there is no HDF5 library);
+/// invalid_argument with a list when there are several.
+std::shared_ptr<const Store> open_hdf5(std::shared_ptr<MappedFile> file,
+                                       const OpenOptions& options);
+
+}  // namespace dapple::detail::hdf5

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/bytes.h"
+#include "lib/foreign/hdf5/data_set.h"
+#include "lib/foreign/hdf5/dense.h"
+#include "lib/foreign/hdf5/hdf5.h"
+#include "lib/foreign/hdf5/sparse.h"
+
+namespace dapple::detail::hdf5 {
+
+namespace {
+
+/// What can be opened in a file.
+struct Found {
+  std::string path;
+  bool matrix;  // of two dimensions
+};
+
+/// Looks at the objects of a file one after the other, a group before its members.
+class Listing {
+ public:
+  explicit Listing(const Session& session) : session_(session) {}
+
+  std::vector<Found> of(const OpenFile& opened) {
+    const auto visit = [](hid_t root, const char* path, const H5O_info_t* info,
+                          void* listing) -> herr_t {
+      return static_cast<Listing*>(listing)->visit(root, path, *info);
+    };
+    const herr_t result =
+        session_.api().H5Ovisit1(opened.id(), H5_INDEX_NAME, H5_ITER_INC, visit, this);
+    if (error_) std::rethrow_exception(error_);
+    if (result < 0 && found_.empty()) {
+      throw Error(Errc::corrupt, opened.name(), std::nullopt,
+                  "HDF5 cannot list its objects: " + session_.reason());
+    }
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 100'000;  // of objects that are looked at
+
+  // Called by C code, through which no exception may pass.
+  herr_t visit(hid_t root, const char* path, const H5O_info_t& info) noexcept {
+    try {
+      const std::string_view name(path);
+      const bool inside = !group_.empty() && name.starts_with(group_);
+      if (!inside) look_at(root, path, info.type);
+      return ++seen_ < kMost ? 0 : 1;
+    } catch (...) {
+      error_ = std::current_exception();
+      return -1;
+    }
+  }
+
+  void look_at(hid_t root, const char* path, H5O_type_t type) {
+    const Api& h5 = session_.api();
+    const bool data_set = type == H5O_TYPE_DATASET;
+    if (!data_set && type != H5O_TYPE_GROUP) return;
+    const Handle object(h5.H5Oopen(root, path, H5P_DEFAULT), h5.H5Oclose);
+    if (!object.is_open()) return;
+    if (!data_set) {
+      if (!sparse_kind(session_, object.get())) return;
+      group_ = std::string(path) + "/";
+      found_.push_back({path, true});
+      return;
+    }
+    const Handle stored(h5.H5Dget_type(object.get()), h5.H5Tclose);
+    const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
+    // The extents of a virtual one would be asked of other files.
+    if (!stored.is_open() || !created.is_open() || !value_type_of(session_, stored.get()) ||
+        h5.H5Pget_layout(created.get()) == H5D_VIRTUAL) {
+      return;
+    }
+    const Handle space(h5.H5Dget_space(object.get()), h5.H5Sclose);
+    const int rank = space.is_open() ? h5.H5Sget_simple_extent_ndims(space.get()) : 0;
+    if (rank == 1 || rank == 2) found_.push_back({path, rank == 2});
+  }
+
+  const Session& session_;
+  std::vector<Found> found_;
+  std::string group_;  // the sparse one that was found last, with a slash
+  std::size_t seen_ = 0;
+  std::exception_ptr error_;
+};
+
+[[noreturn]] void fail_choice(const OpenFile& opened, const std::vector<Found>& found,
+                              const std::string& wanted) {
+  constexpr std::size_t most = 20;
+  std::string names;
+  for (std::size_t i = 0; i < found.size() && i < most; ++i) {
+    names.append(i == 0 ? "" : ", ").append(found[i].path);
+  }
+  if (found.size() > most) names += ", ...";
+  if (found.empty()) {
+    throw Error(Errc::unsupported, opened.name(), std::nullopt,
+                "the file holds no matrices: no data sets of numbers, no sparse groups");
+  }
+  throw Error(Errc::invalid_argument, opened.name(), std::nullopt,
+              wanted.empty() ? "the file holds " + counted(found.size(), "array") + ": " + names
+                             : "the file has no array '" + wanted +
+                                   "', or it is in another file; it has " + names,
+              Remedy::one_array);
+}
+
+/// The path to open: X, or the only matrix, or the only data set.
+std::string choose(const OpenFile& opened, const std::vector<Found>& found) {
+  const Found* matrix = nullptr;
+  std::size_t matrices = 0;
+  for (const Found& one : found) {
+    if (one.path == "X") return one.path;
+    if (!one.matrix) continue;
+    matrix = &one;
+    ++matrices;
+  }
+  if (matrices == 1) return matrix->path;
+  if (matrices == 0 && found.size() == 1) return found[0].path;
+  fail_choice(opened, found, {});
+}
+
+/// A path without slashes at its ends; no such path: the root.
+std::string trimmed(std::string path) {
+  while (path.ends_with('/')) path.pop_back();
+  const std::size_t first = path.find_first_not_of('/');
+  return first == std::string::npos ? "/" : path.substr(first);
+}
+
+struct Chosen {
+  std::string path;
+  std::optional<SparseKind> sparse;
+};
+
+Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
+  const Session session(opened.name());
+  Chosen chosen;
+  chosen.path = wanted.empty() ? choose(opened, Listing(session).of(opened)) : trimmed(wanted);
+  const Handle object = opened.open_object(session, chosen.path);
+  if (!object.is_open()) fail_choice(opened, Listing(session).of(opened), wanted);
+  if (session.api().H5Iget_type(object.get()) == H5I_DATASET) return chosen;
+  chosen.sparse = sparse_kind(session, object.get());
+  if (!chosen.sparse) {
+    throw Error(Errc::unsupported, opened.name(), std::nullopt,
+                chosen.path + " is neither a data set nor a sparse matrix in CSR or CSC form");
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::shared_ptr<const Store> open_hdf5(std::shared_ptr<MappedFile> file,
+                                       const OpenOptions& options) {
+  auto opened = std::make_shared<const OpenFile>(file);
+  const Chosen chosen = choose_object(*opened, options.array);
+  if (chosen.sparse) {
+    return open_sparse(std::move(opened), std::move(file), chosen.path, *chosen.sparse);
+  }
+  return open_dense(std::move(file),
+                    std::make_unique<const DataSet>(std::move(opened), chosen.path));
+}
+
+}  // namespace dapple::detail::hdf5

@@ -1,0 +1,100 @@
+// Chunks that are compressed as h5py does it by default are decompressed here, so that threads do
+// it at the same time; in the library they would take turns.
+#include <libdeflate.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "lib/base/bytes.h"
+#include "lib/foreign/hdf5/data_set.h"
+
+namespace dapple::detail::hdf5 {
+
+namespace {
+
+struct FreeDecompressor {
+  void operator()(libdeflate_decompressor* d) const noexcept { libdeflate_free_decompressor(d); }
+};
+
+/// True when exactly `out` comes out of `in`.
+bool inflate(std::span<const std::byte> in, std::span<std::byte> out) {
+  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> d(
+      libdeflate_alloc_decompressor());
+  if (d == nullptr) throw std::bad_alloc();
+  return libdeflate_zlib_decompress(d.get(), in.data(), in.size(), out.data(), out.size(),
+                                    nullptr) == LIBDEFLATE_SUCCESS;
+}
+
+/// Puts the bytes of each item together again: before, all first bytes precede all second ones.
+void unshuffle(const std::byte* in, std::byte* out, std::size_t items, std::size_t size) {
+  for (std::size_t i = 0; i < items; ++i) {
+    for (std::size_t b = 0; b < size; ++b) out[i * size + b] = in[b * items + i];
+  }
+}
+
+}  // namespace
+
+/// One chunk as cells; false when the library must read it.
+bool DataSet::read_chunk(const BlockPos& at, Array<std::byte>& cells) const {
+  constexpr std::uint64_t most_ratio = 1032;  // of deflate
+  const std::size_t size = size_of(type_);
+  const std::uint64_t items = chunk_[0] * (chunk_.size() == 2 ? chunk_[1] : 1);
+  const std::uint64_t bytes = items * size;
+  Array<std::byte> packed;
+  {
+    const Session session(file_->name());
+    const Api& h5 = session.api();
+    const std::array<hsize_t, 2> start{at.rx, at.cx};
+    hsize_t stored = 0;
+    std::uint32_t left_out = 0;  // filters
+    if (h5.H5Dget_chunk_storage_size(id_.get(), start.data(), &stored) < 0 || stored == 0 ||
+        stored > file().size() || bytes / most_ratio > stored ||
+        (!filters_.deflate && stored != bytes)) {
+      return false;
+    }
+    packed.reset(stored);
+    if (h5.H5Dread_chunk(id_.get(), H5P_DEFAULT, start.data(), &left_out, packed.data()) < 0 ||
+        left_out != 0) {
+      return false;
+    }
+  }
+  if (filters_.deflate) {
+    cells.reset(bytes);
+    if (!inflate({packed.data(), packed.size()}, {cells.data(), bytes})) return false;
+    packed.swap(cells);
+  }
+  if (filters_.shuffle && size > 1) {
+    cells.reset(bytes);
+    unshuffle(packed.data(), cells.data(), items, size);
+  } else {
+    packed.swap(cells);
+  }
+  return true;
+}
+
+/// False when nothing is gained, or the library must read them.
+bool DataSet::read_chunks(Range rows, Range cols, std::byte* out) const {
+  if (!filters_.known) return false;
+  const std::uint64_t down = chunk_[0], across = chunk_.size() == 2 ? chunk_[1] : 1;
+  // Parts of a chunk come out of the library's cache, where the whole one may be already.
+  if (rows.size() < std::min(down, this->rows()) || cols.size() < std::min(across, this->cols())) {
+    return false;
+  }
+  const std::size_t size = size_of(type_);
+  Array<std::byte> cells;
+  for (std::uint64_t row = rows.begin / down * down; row < rows.end; row += down) {
+    for (std::uint64_t col = cols.begin / across * across; col < cols.end; col += across) {
+      if (!read_chunk({row, col}, cells)) return false;
+      const Range r{std::max(row, rows.begin), std::min(row + down, rows.end)};
+      const Range c{std::max(col, cols.begin), std::min(col + across, cols.end)};
+      for (std::uint64_t i = r.begin; i < r.end; ++i) {
+        std::memcpy(out + ((i - rows.begin) * cols.size() + c.begin - cols.begin) * size,
+                    cells.data() + ((i - row) * across + c.begin - col) * size, c.size() * size);
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace dapple::detail::hdf5

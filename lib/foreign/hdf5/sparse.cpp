@@ -1,0 +1,181 @@
+#include "lib/foreign/hdf5/sparse.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "dapple/array.h"
+#include "lib/base/bytes.h"
+#include "lib/foreign/arrays/sparse_arrays.h"
+
+namespace dapple::detail::hdf5 {
+
+namespace {
+
+/// An attribute that is one string; nothing when there is none, or it is something else.
+std::optional<std::string> text_attribute(const Session& session, hid_t object, const char* name) {
+  const Api& h5 = session.api();
+  if (h5.H5Aexists(object, name) <= 0) return std::nullopt;
+  const Handle attribute(h5.H5Aopen(object, name, H5P_DEFAULT), h5.H5Aclose);
+  if (!attribute.is_open()) return std::nullopt;
+  const Handle type(h5.H5Aget_type(attribute.get()), h5.H5Tclose);
+  const Handle space(h5.H5Aget_space(attribute.get()), h5.H5Sclose);
+  if (!type.is_open() || h5.H5Tget_class(type.get()) != H5T_STRING || !space.is_open() ||
+      h5.H5Sget_simple_extent_type(space.get()) != H5S_SCALAR) {
+    return std::nullopt;
+  }
+  if (h5.H5Tis_variable_str(type.get()) > 0) {
+    char* text = nullptr;
+    if (h5.H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr) return std::nullopt;
+    std::string copy(text);
+    h5.H5free_memory(text);
+    return copy;
+  }
+  std::array<char, 64> text{};
+  if (h5.H5Tget_size(type.get()) >= text.size() ||
+      h5.H5Aread(attribute.get(), type.get(), text.data()) < 0) {
+    return std::nullopt;
+  }
+  return std::string(text.data());
+}
+
+/// Two extents that an attribute gives.
+std::optional<std::array<std::uint64_t, 2>> shape_attribute(const Session& session, hid_t object,
+                                                            const char* name) {
+  const Api& h5 = session.api();
+  if (h5.H5Aexists(object, name) <= 0) return std::nullopt;
+  const Handle attribute(h5.H5Aopen(object, name, H5P_DEFAULT), h5.H5Aclose);
+  const Handle space(attribute.is_open() ? h5.H5Aget_space(attribute.get()) : -1, h5.H5Sclose);
+  if (!space.is_open() || h5.H5Sget_simple_extent_ndims(space.get()) != 1) return std::nullopt;
+  std::array<hsize_t, 1> extents{};
+  std::array<std::int64_t, 2> shape{};
+  h5.H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr);
+  if (extents[0] != 2 ||
+      h5.H5Aread(attribute.get(), h5.native_of(ValueType::i64), shape.data()) < 0 || shape[0] < 0 ||
+      shape[1] < 0) {
+    return std::nullopt;
+  }
+  return std::array{static_cast<std::uint64_t>(shape[0]), static_cast<std::uint64_t>(shape[1])};
+}
+
+class Opener {
+ public:
+  Opener(std::shared_ptr<const OpenFile> opened, const std::string& path, SparseKind kind)
+      : opened_(std::move(opened)), path_(path) {
+    matrix_->by_columns = kind == SparseKind::csc;
+  }
+
+  std::unique_ptr<arrays::SparseArrays> take_matrix() {
+    take_pointers();
+    matrix_->indices = lazy_items(open_integers("indices"));
+    const auto values = open_vector("data");
+    type_ = values->type();
+    matrix_->shown.push_back({"group", path_});
+    matrix_->shown.push_back({"encoding", matrix_->by_columns ? "csc_matrix" : "csr_matrix"});
+    if (!values->chunk().empty()) {
+      matrix_->shown.push_back({"chunks", shape_text(values->chunk())});
+    }
+    if (!values->compression().empty()) {
+      matrix_->shown.push_back({"compression", values->compression()});
+    }
+    matrix_->values = lazy_items(values);
+    return std::move(matrix_);
+  }
+  ValueType type() const noexcept { return type_; }
+
+ private:
+  [[noreturn]] void fail(const std::string& name, const std::string& wrong) const {
+    throw Error(Errc::corrupt, opened_->name(), std::nullopt,
+                "the data set " + path_ + "/" + name + wrong);
+  }
+
+  std::shared_ptr<const DataSet> open_vector(const std::string& name) const {
+    auto data = std::make_shared<const DataSet>(opened_, path_ + "/" + name);
+    if (data->shape().size() != 1) fail(name, " should have one dimension");
+    data->require_plausible();
+    return data;
+  }
+
+  std::shared_ptr<const DataSet> open_integers(const std::string& name) const {
+    auto data = open_vector(name);
+    if (is_float(data->type()) || size_of(data->type()) < 4) {
+      fail(name,
+           " should hold integers of 4 or 8 bytes, not " + std::string(dapple::name(data->type())));
+    }
+    return data;
+  }
+
+  /// All pointers, in memory or in place.
+  void take_pointers() {
+    const auto data = open_integers("indptr");
+    matrix_->pointers = lazy_items(data);
+    if (matrix_->pointers.data != nullptr) return;
+    auto memory = std::make_shared<Array<std::byte>>(data->rows() * size_of(data->type()));
+    data->read({0, data->rows()}, memory->data());
+    matrix_->pointers.data = memory->data();
+    matrix_->pointers.load = nullptr;
+    matrix_->owner = std::move(memory);
+  }
+
+  static arrays::Items lazy_items(std::shared_ptr<const DataSet> data) {
+    arrays::Items items{data->rows(), size_of(data->type())};
+    if (const auto place = data->place()) {
+      items.offset = *place;
+      items.data = data->file().at(*place, items.size * items.width);
+    } else {
+      items.load = [data = std::move(data)](Range which, std::byte* out) {
+        data->read(which, out);
+      };
+    }
+    return items;
+  }
+
+  std::shared_ptr<const OpenFile> opened_;
+  std::string path_;
+  std::unique_ptr<arrays::SparseArrays> matrix_ = std::make_unique<arrays::SparseArrays>();
+  ValueType type_ = ValueType::f64;
+};
+
+/// The extents that the group gives.
+void read_shape(const OpenFile& opened, const std::string& path, Schema& schema) {
+  const Session session(opened.name());
+  const Handle group = opened.open_object(session, path);
+  auto shape = shape_attribute(session, group.get(), "shape");
+  if (!shape) shape = shape_attribute(session, group.get(), "h5sparse_shape");
+  if (!shape) {
+    throw Error(Errc::corrupt, opened.name(), std::nullopt,
+                "the sparse matrix " + path + " has no shape");
+  }
+  schema.rows = (*shape)[0];
+  schema.cols = (*shape)[1];
+}
+
+}  // namespace
+
+std::optional<SparseKind> sparse_kind(const Session& session, hid_t group) {
+  auto text = text_attribute(session, group, "encoding-type");
+  if (!text) text = text_attribute(session, group, "h5sparse_format");
+  if (text == "csr_matrix" || text == "csr") return SparseKind::csr;
+  if (text == "csc_matrix" || text == "csc") return SparseKind::csc;
+  return std::nullopt;
+}
+
+std::shared_ptr<const Store> open_sparse(std::shared_ptr<const OpenFile> opened,
+                                         std::shared_ptr<MappedFile> file, const std::string& path,
+                                         SparseKind kind) {
+  static constexpr Codec kRows = arrays::row_codec("hdf5"), kColumns = arrays::column_codec("hdf5");
+  Schema schema;
+  schema.storage = Storage::csr;
+  read_shape(*opened, path, schema);
+  Opener opener(std::move(opened), path, kind);
+  auto matrix = opener.take_matrix();
+  schema.value_type = opener.type();
+  arrays::require_consistent(*matrix, schema, *file);
+  const Codec& codec = matrix->by_columns ? kColumns : kRows;
+  BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, *file),
+                                              schema.rows, schema.cols, file->name());
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), codec,
+                                 std::move(matrix));
+}
+
+}  // namespace dapple::detail::hdf5

@@ -1,0 +1,24 @@
+// Groups that hold a sparse matrix: `data`, `indices` and `indptr`, as anndata writes them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "lib/foreign/hdf5/data_set.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::hdf5 {
+
+enum class SparseKind : std::uint8_t { csr, csc };
+
+/// What a group says it is: by anndata's attribute encoding-type, by h5sparse_format of older
+/// files. Nothing when it is no sparse matrix.
+std::optional<SparseKind> sparse_kind(const Session& session, hid_t group);
+
+/// Indices and values are read when rows are, or used in place. Throws corrupt, unsupported.
+std::shared_ptr<const Store> open_sparse(std::shared_ptr<const OpenFile> opened,
+                                         std::shared_ptr<MappedFile> file, const std::string& path,
+                                         SparseKind kind);
+
+}  // namespace dapple::detail::hdf5

@@ -1,0 +1,11 @@
+#include "lib/foreign/hdf5/hdf5.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::hdf5 {
+
+std::shared_ptr<const Store> open_hdf5(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+  throw Error(Errc::unsupported, file->name(), std::nullopt,
+              "an HDF5 file, and dapple was built without HDF5");
+}
+
+}  // namespace dapple::detail::hdf5

@@ -1,0 +1,82 @@
+#include "lib/foreign/npz/npz.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/base/bytes.h"
+#include "lib/foreign/npy/npy.h"
+#include "lib/foreign/npz/scipy_matrix.h"
+#include "lib/foreign/npz/zip.h"
+
+namespace dapple::detail::npz {
+
+namespace {
+
+constexpr std::string_view kEnding = ".npy";
+
+bool is_array(const Member& member) { return member.name.ends_with(kEnding); }
+
+std::string_view array_name(const Member& member) {
+  return std::string_view(member.name).substr(0, member.name.size() - kEnding.size());
+}
+
+/// The name of the first member, as far as the head of the file shows it.
+std::string_view first_name(const Probe& probe) {
+  constexpr std::size_t name_length = 26, name = 30;
+  const std::string_view head(reinterpret_cast<const char*>(probe.head.data()), probe.head.size());
+  if (head.size() < name) return {};
+  return head.substr(name, load_le<std::uint16_t>(probe.head.data() + name_length));
+}
+
+[[noreturn]] void fail_choice(const MappedFile& file, const std::vector<const Member*>& arrays,
+                              const std::string& wanted) {
+  constexpr std::size_t most = 20;
+  std::string names;
+  for (std::size_t i = 0; i < arrays.size() && i < most; ++i) {
+    names.append(i == 0 ? "" : ", ").append(array_name(*arrays[i]));
+  }
+  if (arrays.size() > most) names += ", ...";
+  throw Error(Errc::invalid_argument, file.name(), std::nullopt,
+              wanted.empty() ? "the archive holds " + counted(arrays.size(), "array") + ": " + names
+                             : "the archive has no array '" + wanted + "', only " + names,
+              Remedy::one_array);
+}
+
+}  // namespace
+
+Match recognise_npz(const Probe& probe) {
+  const std::string_view head(reinterpret_cast<const char*>(probe.head.data()), probe.head.size());
+  const bool named = probe.extension == ".npz";
+  if (head.starts_with("PK\x03\x04") && (named || first_name(probe).ends_with(kEnding))) {
+    return Match::by_content;
+  }
+  return named ? Match::by_name : Match::no;
+}
+
+std::shared_ptr<const Store> open_npz(std::shared_ptr<MappedFile> file,
+                                      const OpenOptions& options) {
+  const std::vector<Member> members = read_directory(*file);
+  if (options.array.empty() && is_scipy_matrix(members)) {
+    return open_scipy_matrix(std::move(file), members);
+  }
+  std::vector<const Member*> arrays;
+  for (const Member& member : members) {
+    if (is_array(member)) arrays.push_back(&member);
+  }
+  if (arrays.empty()) {
+    throw Error(Errc::unsupported, file->name(), std::nullopt, "the archive holds no arrays");
+  }
+  const auto chosen = std::find_if(arrays.begin(), arrays.end(), [&](const Member* member) {
+    return options.array.empty()
+               ? arrays.size() == 1
+               : array_name(*member) == options.array || member->name == options.array;
+  });
+  if (chosen == arrays.end()) fail_choice(*file, arrays, options.array);
+  const Contents contents = contents_of(file, std::array{*chosen});
+  return npy::open_member(contents.file, contents.members[0]);
+}
+
+}  // namespace dapple::detail::npz

@@ -1,0 +1,19 @@
+// SciPy's sparse matrices, as scipy.sparse.save_npz writes them.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "lib/foreign/npz/zip.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::npz {
+
+/// True when the members are those of a sparse matrix.
+bool is_scipy_matrix(std::span<const Member> members);
+
+/// REQUIRES members that are. Throws corrupt, unsupported for other kinds than csr, csc and coo.
+std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<MappedFile> archive,
+                                               std::span<const Member> members);
+
+}  // namespace dapple::detail::npz

@@ -1,0 +1,210 @@
+#include "lib/foreign/npz/zip.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <unordered_set>
+
+#include "lib/base/bytes.h"
+#include "lib/foreign/npz/inflate.h"
+
+namespace dapple::detail::npz {
+
+namespace {
+
+constexpr std::uint32_t kLocal = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054b50,
+                        kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
+constexpr std::uint64_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
+                        kLocatorBytes = 20;
+constexpr std::uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kZip64 = 1;
+constexpr auto kIn64 = std::numeric_limits<std::uint32_t>::max();  // the value is in a ZIP64 field
+
+[[noreturn]] void fail(const MappedFile& file, std::uint64_t at, std::string detail) {
+  throw Error(Errc::corrupt, file.name(), at, std::move(detail));
+}
+
+/// Where the directory is, and what it says it has.
+struct Directory {
+  std::uint64_t offset, bytes, members;
+  std::uint64_t end;  // what follows it starts here
+};
+
+/// The last record of the file: a comment of any text may follow it, up to the end.
+std::uint64_t find_end(const MappedFile& file) {
+  constexpr std::uint64_t most = kEndBytes + std::numeric_limits<std::uint16_t>::max();
+  const std::uint64_t size = std::min(file.size(), most);
+  const std::uint64_t first = file.size() - size;
+  const std::byte* const tail = file.at(first, size);
+  for (std::uint64_t left = kEndBytes; left <= size; ++left) {
+    const std::byte* const p = tail + (size - left);
+    if (load_le<std::uint32_t>(p) == kEnd && load_le<std::uint16_t>(p + 20) == left - kEndBytes) {
+      return file.size() - left;
+    }
+  }
+  fail(file, file.size(), "the archive is cut off: it has no directory at its end");
+}
+
+/// The ZIP64 record, which a locator right before the last record points to.
+std::optional<Directory> find_directory64(const MappedFile& file, std::uint64_t end) {
+  if (end < kLocatorBytes) return std::nullopt;
+  ByteReader locator(file.bytes(end - kLocatorBytes, kLocatorBytes), end - kLocatorBytes,
+                     file.name());
+  if (locator.le<std::uint32_t>("a locator") != kLocator64) return std::nullopt;
+  locator.le<std::uint32_t>("a disk");
+  const auto at = locator.le<std::uint64_t>("the place of the ZIP64 record");
+  const std::uint64_t before = end - kLocatorBytes;
+  if (at > before || before - at < kEnd64Bytes) {
+    fail(file, end - 12, "the ZIP64 record is outside the file");
+  }
+  ByteReader record(file.bytes(at, kEnd64Bytes), at, file.name());
+  if (record.le<std::uint32_t>("the ZIP64 record") != kEnd64) {
+    fail(file, at, "there is no ZIP64 record here");
+  }
+  record.take(20, "the ZIP64 record");
+  record.le<std::uint64_t>("the number of members on this disk");
+  const auto members = record.le<std::uint64_t>("the number of members");
+  const auto bytes = record.le<std::uint64_t>("the size of the directory");
+  const auto offset = record.le<std::uint64_t>("the place of the directory");
+  return Directory{offset, bytes, members, at};
+}
+
+Directory find_directory(const MappedFile& file) {
+  const std::uint64_t end = find_end(file);
+  ByteReader record(file.bytes(end, kEndBytes), end, file.name());
+  record.take(4, "the last record");
+  const auto disk = record.le<std::uint16_t>("the disk");
+  record.take(4, "the last record");
+  const std::uint64_t members = record.le<std::uint16_t>("the number of members");
+  const std::uint64_t bytes = record.le<std::uint32_t>("the size of the directory");
+  const std::uint64_t offset = record.le<std::uint32_t>("the place of the directory");
+  Directory directory{offset, bytes, members, end};
+  if (const auto wide = find_directory64(file, end)) {
+    directory = *wide;
+  } else if (disk != 0 && disk != std::numeric_limits<std::uint16_t>::max()) {
+    throw Error(Errc::unsupported, file.name(), end, "the archive is one part of several");
+  }
+  if (directory.offset > directory.end || directory.bytes > directory.end - directory.offset) {
+    fail(file, end, "the directory is outside the file");
+  }
+  if (directory.members > directory.bytes / kEntryBytes) {
+    fail(file, end,
+         counted(directory.members, "member") + " do not fit a directory of " +
+             counted(directory.bytes, "byte"));
+  }
+  return directory;
+}
+
+/// Sizes and place of a member as far as they are too large for its entry.
+void take_wide_fields(ByteReader extra, Member& member) {
+  while (extra.remaining() >= 4) {
+    const auto id = extra.le<std::uint16_t>("an extra field");
+    const auto size = extra.le<std::uint16_t>("an extra field");
+    const std::uint64_t at = extra.offset();
+    ByteReader field(extra.take(size, "an extra field"), at, extra.file());
+    if (id != kZip64) continue;
+    for (std::uint64_t* value : {&member.size, &member.packed, &member.header}) {
+      if (*value == kIn64) *value = field.le<std::uint64_t>("a ZIP64 size");
+    }
+    return;
+  }
+}
+
+Member read_entry(ByteReader& in) {
+  Member member;
+  member.listed = in.offset();
+  if (in.le<std::uint32_t>("an entry of the directory") != kEntry) {
+    in.fail(member.listed, "there is no entry of the directory here");
+  }
+  in.take(4, "versions");
+  member.flags = in.le<std::uint16_t>("flags");
+  member.method = in.le<std::uint16_t>("a method");
+  in.take(4, "a time");
+  member.crc = in.le<std::uint32_t>("a CRC");
+  member.packed = in.le<std::uint32_t>("a size");
+  member.size = in.le<std::uint32_t>("a size");
+  const auto name = in.le<std::uint16_t>("the length of a name");
+  const auto extra = in.le<std::uint16_t>("the length of extra fields");
+  const auto comment = in.le<std::uint16_t>("the length of a comment");
+  in.take(8, "attributes");
+  member.header = in.le<std::uint32_t>("the place of a member");
+  const auto text = in.take(name, "a name");
+  member.name.assign(reinterpret_cast<const char*>(text.data()), text.size());
+  const std::uint64_t at = in.offset();
+  take_wide_fields(ByteReader(in.take(extra, "extra fields"), at, in.file()), member);
+  in.take(comment, "a comment");
+  return member;
+}
+
+/// Bytes of the archive that hold a member.
+Range data_of(const MappedFile& archive, const Member& member) {
+  if ((member.flags & kEncrypted) != 0 ||
+      (member.method != kStored && member.method != kDeflated)) {
+    throw Error(Errc::unsupported, archive.name(), member.listed,
+                "the member " + member.name +
+                    ((member.flags & kEncrypted) != 0
+                         ? " is encrypted"
+                         : " is compressed by method " + std::to_string(member.method) +
+                               ", not by deflate"));
+  }
+  if (member.header > member.listed || member.listed - member.header < kLocalBytes) {
+    fail(archive, member.listed, "the member " + member.name + " is outside the file");
+  }
+  const std::uint64_t room = member.listed - member.header;
+  ByteReader head(archive.bytes(member.header, kLocalBytes), member.header, archive.name());
+  const auto magic = head.le<std::uint32_t>("a header");
+  head.take(22, "a header");
+  const std::uint64_t names = std::uint64_t{head.le<std::uint16_t>("the length of a name")} +
+                              head.le<std::uint16_t>("the length of extra fields");
+  if (magic != kLocal || names > room - kLocalBytes || member.packed > room - kLocalBytes - names) {
+    fail(archive, member.header,
+         magic != kLocal ? "the header of member " + member.name + " is not here"
+                         : "the member " + member.name + " ends after the directory begins");
+  }
+  const std::uint64_t begin = member.header + kLocalBytes + names;
+  if (member.method == kStored && member.packed != member.size) {
+    fail(archive, member.listed, "the member " + member.name + " has two sizes");
+  }
+  return {begin, begin + member.packed};
+}
+
+}  // namespace
+
+std::vector<Member> read_directory(const MappedFile& archive) {
+  const Directory directory = find_directory(archive);
+  ByteReader in(archive.bytes(directory.offset, directory.bytes), directory.offset, archive.name());
+  std::vector<Member> members;
+  std::unordered_set<std::string> names;
+  members.reserve(directory.members);
+  for (std::uint64_t i = 0; i < directory.members; ++i) {
+    members.push_back(read_entry(in));
+    if (!names.insert(members.back().name).second) {
+      fail(archive, members.back().listed, "the member " + members.back().name + " is there twice");
+    }
+  }
+  return members;
+}
+
+Contents contents_of(const std::shared_ptr<MappedFile>& archive,
+                     std::span<const Member* const> members) {
+  std::vector<Packed> parts;
+  bool in_place = true;
+  for (const Member* member : members) {
+    const bool deflated = member->method == kDeflated;
+    parts.push_back({data_of(*archive, *member), member->size, member->crc, deflated});
+    in_place = in_place && !deflated;
+  }
+  Contents contents{archive, {}};
+  if (in_place) {
+    for (const Packed& part : parts) contents.members.push_back(part.bytes);
+    return contents;
+  }
+  contents.file = unpack(*archive, parts);
+  std::uint64_t at = 0;
+  for (const Packed& part : parts) {
+    contents.members.push_back({at, at + part.size});
+    at += round_up(part.size, kUnpackedAlign);
+  }
+  return contents;
+}
+
+}  // namespace dapple::detail::npz

@@ -1,0 +1,43 @@
+// ZIP archives, as far as .npz files use them: members that are stored or deflated.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dapple/region.h"
+#include "lib/io/file.h"
+
+namespace dapple::detail::npz {
+
+struct Member {
+  std::string name;
+  std::uint16_t flags = 0;
+  std::uint16_t method = 0;
+  std::uint32_t crc = 0;     // CRC-32 of the content
+  std::uint64_t packed = 0;  // bytes in the archive
+  std::uint64_t size = 0;    // bytes of content
+  std::uint64_t header = 0;  // byte of the archive where its own header starts
+  std::uint64_t listed = 0;  // byte of its entry in the directory
+};
+
+/// The members of an archive, in the order of its directory. Throws corrupt when the directory is
+/// damaged, is not at the end of the file, or lists a name twice; unsupported for an archive of
+/// several files. O(members).
+std::vector<Member> read_directory(const MappedFile& archive);
+
+/// Members in place: bytes of `file` for each.
+struct Contents {
+  std::shared_ptr<MappedFile> file;
+  std::vector<Range> members;
+};
+
+/// The content of members: in the archive itself when all of them are stored, otherwise in an
+/// unnamed temporary file. Throws corrupt, also when the CRC of a member that was inflated is
+/// wrong; unsupported for encryption and other methods; io. O(1), or O(bytes).
+Contents contents_of(const std::shared_ptr<MappedFile>& archive,
+                     std::span<const Member* const> members);
+
+}  // namespace dapple::detail::npz

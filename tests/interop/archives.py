@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+"""Archives of NumPy and SciPy (.npz), and HDF5 files as h5py and anndata write them, read by dapple.
+
+    archives.py DAPPLE
+
+Each file is converted to .npy, and the cells compared; a part that lacks its module is skipped."""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import traceback
+
+try:
+    import numpy as np
+except ImportError:
+    print("NumPy is missing")
+    sys.exit(77)
+try:
+    import scipy.sparse as sparse
+except ImportError:
+    sparse = None
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+DAPPLE = pathlib.Path(sys.argv[1]).resolve()
+TYPES = ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8"]
+
+
+class Skip(Exception):
+    pass
+
+
+def run(*arguments):
+    return subprocess.run([DAPPLE, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=120)
+
+
+def dapple(*arguments, status=0):
+    done = run(*arguments)
+    assert done.returncode == status, (arguments, done.returncode, done.stdout, done.stderr)
+    return done.stderr if status else done.stdout
+
+
+def refusal(*arguments):
+    done = run("info", *arguments)
+    assert done.returncode in (1, 2), (arguments, done)
+    return done.stderr
+
+
+def cells(path, *flags):
+    """The cells as dapple writes them, by way of a .dbdf file in small tiles, too."""
+    direct, tiled, again = (path.with_suffix(s) for s in (".out.npy", ".dbdf", ".again.npy"))
+    dapple("convert", "-q", "--force", path, direct, *flags)
+    dapple("convert", "-q", "--force", "--tile", "70x30", path, tiled, *flags)
+    dapple("convert", "-q", "--force", tiled, again)
+    result = np.load(direct)
+    assert (result == np.load(again)).all()
+    return result
+
+
+def info(path, *flags):
+    return json.loads(dapple("info", "--json", path, *flags))
+
+
+def detail(path, title, *flags):
+    return next(d["text"] for d in info(path, *flags)["details"] if d["title"] == title)
+
+
+def check_npz_of_one_array(folder):
+    for number, kind in enumerate(TYPES):
+        array = np.arange(60).reshape(12, 5).astype(kind)
+        save = np.savez if number % 2 else np.savez_compressed
+        save(folder / "a.npz", array)
+        out = cells(folder / "a.npz")
+        assert out.dtype == array.dtype and (out == array).all()
+
+
+def check_npz_of_several_arrays(folder):
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(5)
+    for save in (np.savez, np.savez_compressed):
+        save(folder / "s.npz", first=a, second=b)
+        assert (cells(folder / "s.npz", "--array", "first") == a).all()
+        assert (cells(folder / "s.npz", "--array", "second")[:, 0] == b).all()
+        text = refusal(folder / "s.npz")
+        assert "first, second" in text and "--array" in text, text
+
+
+def check_npz_of_records(folder):
+    records = np.array([(1, 2.5), (3, 4.5)], [("a", "i4"), ("b", "f8")])
+    np.savez(folder / "r.npz", records)
+    assert dapple("convert", folder / "r.npz", "-", "--to", "csv") == "a,b\n1,2.5\n3,4.5\n"
+
+
+def matrices():
+    for seed, kind in enumerate(["f8", "f4", "i8", "u1", "i4"]):
+        matrix = sparse.random(200, 90, 0.1, "csr", random_state=seed)
+        matrix.data = (matrix.data * 100 + 1).astype(kind)
+        yield matrix
+    yield sparse.csr_matrix((3, 5))
+    yield sparse.csr_matrix(np.array([[True, False], [False, True]]))
+
+
+def check_npz_of_scipy(folder):
+    if sparse is None:
+        raise Skip("SciPy")
+    for matrix in matrices():
+        dense = matrix.toarray()
+        for kind in ("csr", "csc", "coo"):
+            for compressed in (True, False):
+                sparse.save_npz(folder / "m.npz", matrix.asformat(kind), compressed)
+                out = cells(folder / "m.npz")
+                assert out.shape == dense.shape and (out == dense).all(), (kind, compressed)
+    wide = sparse.csr_matrix(matrix)
+    wide.indices, wide.indptr = wide.indices.astype("i8"), wide.indptr.astype("i8")
+    sparse.save_npz(folder / "m.npz", wide)
+    assert (cells(folder / "m.npz") == wide.toarray()).all()
+
+
+def check_npz_of_unordered_coordinates(folder):
+    if sparse is None:
+        raise Skip("SciPy")
+    order = np.random.default_rng(1).permutation(1000)
+    matrix = sparse.coo_matrix((np.arange(1, 1001.0), (order % 50, order // 50)), (50, 20))
+    sparse.save_npz(folder / "c.npz", matrix, compressed=False)
+    assert (cells(folder / "c.npz") == matrix.toarray()).all()
+
+
+def check_npz_refusals(folder):
+    if sparse is None:
+        raise Skip("SciPy")
+    matrix = sparse.random(6, 6, 0.5, "csr")
+    for kind in ("bsr", "dia"):
+        sparse.save_npz(folder / "m.npz", matrix.asformat(kind))
+        assert ".tocsr()" in refusal(folder / "m.npz")
+    twice = sparse.coo_matrix(([1.0, 2.0], ([0, 0], [1, 1])), (2, 2))
+    sparse.save_npz(folder / "m.npz", twice)
+    assert "twice" in dapple("convert", folder / "m.npz", folder / "x.npy", status=1)
+    np.savez(folder / "o.npz", np.array([None, {}]))
+    assert "'|O'" in refusal(folder / "o.npz")
+
+
+def hdf5():
+    if h5py is None:
+        raise Skip("h5py")
+    with tempfile.TemporaryDirectory() as folder:
+        probe = pathlib.Path(folder) / "probe.h5"
+        with h5py.File(probe, "w") as f:
+            f["X"] = [1]
+        stderr = run("info", probe).stderr
+        if "built without" in stderr or "cannot be loaded" in stderr:
+            raise Skip("HDF5")
+
+
+def write_group(parent, name, matrix, old=False, **options):
+    """A sparse matrix as anndata writes it, or as its first versions did."""
+    group = parent.create_group(name)
+    kind = matrix.format
+    if old:
+        group.attrs["h5sparse_format"] = kind
+        group.attrs["h5sparse_shape"] = matrix.shape
+    else:
+        group.attrs["encoding-type"] = kind + "_matrix"
+        group.attrs["encoding-version"] = "0.1.0"
+        group.attrs["shape"] = matrix.shape
+    for part in ("data", "indices", "indptr"):
+        group.create_dataset(part, data=getattr(matrix, part), **options)
+
+
+def check_hdf5_data_sets(folder):
+    hdf5()
+    path = folder / "d.h5"
+    layouts = [{}, {"chunks": (7, 4)}, {"chunks": True, "compression": "gzip"},
+               {"chunks": (50, 10), "compression": "gzip", "shuffle": True, "fletcher32": True},
+               {"chunks": (1, 1)}]
+    for number, kind in enumerate(TYPES):
+        for order in "<>":
+            array = (np.arange(101 * 37).reshape(101, 37) % 120).astype(order + kind)
+            options = layouts[number % len(layouts)] if order == "<" else layouts[-number % 5]
+            with h5py.File(path, "w", libver="latest" if number % 2 else "earliest") as f:
+                f.create_dataset("values", data=array, **options)
+            out = cells(path)
+            assert out.dtype == np.dtype(kind) and (out == array).all(), (kind, order, options)
+            part = dapple("get", path, "--rows", "90:93", "--cols", "5:7")
+            assert part.split() == [f"{a:g},{b:g}" for a, b in array[90:93, 5:7]], part
+
+
+def check_hdf5_of_other_shapes(folder):
+    hdf5()
+    path = folder / "d.hdf5"
+    half = np.arange(12).reshape(3, 4).astype("f2") / 2
+    cases = [(half, half.astype("f4")), (np.arange(5.0), np.arange(5.0)[:, None]),
+             (np.zeros((0, 4)), np.zeros((0, 4))),
+             (np.array([[True, False]]), np.array([[1, 0]], "u1"))]
+    for array, wanted in cases:
+        with h5py.File(path, "w", userblock_size=512) as f:
+            f["a/b/values"] = array
+            f["text"] = "not a number"
+        out = cells(path)
+        assert out.dtype == wanted.dtype and out.shape == wanted.shape and (out == wanted).all()
+    with h5py.File(path, "w") as f:
+        f.create_dataset("never written", (30, 20), "f4", chunks=(10, 10), fillvalue=2.5)
+    assert (cells(path) == 2.5).all()
+    with h5py.File(path, "w") as f:
+        f["cube"] = np.zeros((2, 2, 2))
+    assert "no matrices" in refusal(path)
+    assert "3 dimensions" in refusal(path, "--array", "cube")
+
+
+def check_hdf5_in_place(folder):
+    hdf5()
+    path = folder / "p.h5"
+    array = np.arange(5000.0).reshape(100, 50)
+    with h5py.File(path, "w", userblock_size=1024) as f:
+        offset = f.create_dataset("X", data=array)
+        offset = f["X"].id.get_offset()
+    blocks = dapple("blocks", path).split()
+    assert str(offset) in blocks or str(offset + 1024) in blocks, (blocks, offset)
+    at = path.read_bytes().index(array.tobytes())
+    assert str(at) in blocks, (at, blocks)
+
+
+def check_hdf5_info(folder):
+    hdf5()
+    path = folder / "i.h5"
+    with h5py.File(path, "w") as f:
+        f.create_dataset("layers/counts", data=np.zeros((100, 50)), chunks=(10, 50),
+                         compression="gzip", compression_opts=3, shuffle=True)
+    assert detail(path, "data set") == "layers/counts"
+    assert detail(path, "chunks") == "10 x 50"
+    assert detail(path, "compression") == "shuffle, gzip 3"
+
+
+def check_hdf5_choice(folder):
+    hdf5()
+    path = folder / "c.h5"
+    with h5py.File(path, "w") as f:
+        f["a"], f["b/c"], f["d"] = np.ones((2, 2)), np.zeros((3, 1)), np.arange(3)
+    text = refusal(path)
+    assert "3 arrays: a, b/c, d" in text and "--array" in text, text
+    assert "no array 'e'" in refusal(path, "--array", "e")
+    assert "neither" in refusal(path, "--array", "b")
+    assert cells(path, "--array", "/b/c").shape == (3, 1)
+    with h5py.File(path, "a") as f:
+        f["X"] = f["d"]
+    assert (cells(path)[:, 0] == [0, 1, 2]).all()
+    (folder / "t.csv").write_text("1,2\n")
+    assert "--array is for npz and hdf5 files, not csv" in dapple(
+        "info", "--array", "a", folder / "t.csv", status=2)
+
+
+def check_hdf5_of_anndata(folder):
+    hdf5()
+    if sparse is None:
+        raise Skip("SciPy")
+    path = folder / "a.h5ad"
+    for number, matrix in enumerate(matrices()):
+        dense = matrix.toarray()
+        if dense.dtype == bool:
+            dense = dense.astype("u1")
+        for kind in ("csr", "csc"):
+            for options in ({}, {"compression": "gzip"}, {"chunks": (13,)}):
+                if matrix.nnz < 13 and options:
+                    continue
+                with h5py.File(path, "w") as f:
+                    write_group(f, "X", matrix.asformat(kind), number % 2 == 1, **options)
+                    write_group(f, "layers/other", matrix.asformat(kind)[:1])
+                    f["obs/n"] = np.arange(200)
+                out = cells(path)
+                assert out.shape == dense.shape and (out == dense).all(), (kind, options)
+                assert (cells(path, "--array", "layers/other") == dense[:1]).all()
+                assert detail(path, "encoding") == kind + "_matrix"
+    with h5py.File(path, "w") as f:
+        f.create_dataset("X", data=dense).attrs["encoding-type"] = "array"
+    assert (cells(path) == dense).all()
+
+
+def check_hdf5_from_a_pipe_and_compressed(folder):
+    hdf5()
+    path = folder / "p.h5"
+    with h5py.File(path, "w") as f:
+        f["X"] = np.arange(6).reshape(2, 3)
+    subprocess.run(["gzip", "-k", path], check=True)
+    assert (cells(folder / "p.h5.gz") == np.arange(6).reshape(2, 3)).all()
+    piped = subprocess.run([DAPPLE, "get", "-"], stdin=open(path, "rb"), capture_output=True,
+                           text=True)
+    assert piped.stdout == "0,1,2\n3,4,5\n", piped
+
+
+def check_hdf5_stays_in_its_file(folder):
+    hdf5()
+    secret = folder / "secret.h5"
+    with h5py.File(secret, "w") as f:
+        f["X"] = np.full((2, 2), 42.0)
+    raw = folder / "raw.bin"
+    raw.write_bytes(np.full((2, 2), 42.0).tobytes())
+    path = folder / "l.h5"
+    with h5py.File(path, "w") as f:
+        f["X"] = h5py.ExternalLink("secret.h5", "/X")
+    assert "no matrices" in refusal(path)
+    assert "42" not in refusal(path, "--array", "X")
+    with h5py.File(path, "a") as f:
+        f["soft"] = h5py.SoftLink("/X")
+        f["own"] = np.ones((1, 1))
+    assert "no array" in refusal(path, "--array", "soft")
+    assert cells(path)[0, 0] == 1
+    with h5py.File(path, "w") as f:
+        f.create_dataset("X", (2, 2), "f8", external=[(str(raw), 0, 32)])
+    assert "other files" in refusal(path)
+    with h5py.File(path, "w") as f:
+        layout = h5py.VirtualLayout((2, 2), "f8")
+        layout[:] = h5py.VirtualSource(str(secret), "X", (2, 2))
+        f.create_virtual_dataset("X", layout)
+    assert "other files" in refusal(path, "--array", "X")
+
+
+def check_hdf5_filter_that_is_missing(folder):
+    hdf5()
+    path = folder / "z.h5"
+    with h5py.File(path, "w") as f:
+        f.create_dataset("X", data=np.zeros((100, 100)), compression="lzf")
+    assert "lzf, which the HDF5 library lacks" in refusal(path)
+
+
+def check_hdf5_damage(folder):
+    hdf5()
+    if sparse is None:
+        raise Skip("SciPy")
+    path, bad = folder / "g.h5ad", folder / "bad.h5ad"
+    with h5py.File(path, "w") as f:
+        write_group(f, "X", sparse.random(30, 20, 0.3, "csr", random_state=1), compression="gzip")
+        f.create_dataset("dense", data=np.arange(600.0).reshape(30, 20), chunks=(9, 9),
+                         compression="gzip")
+    whole = path.read_bytes()
+    for size in [*range(8, 200, 37), *range(200, len(whole), 977)]:
+        bad.write_bytes(whole[:size])
+        done = run("verify", "--payload", bad, "--from", "hdf5")
+        assert done.returncode == 1 and "HDF5-DIAG" not in done.stderr, (size, done)
+    rng = random.Random(5)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(3):
+            damaged[rng.randrange(len(damaged))] ^= 1 << rng.randrange(8)
+        bad.write_bytes(damaged)
+        for name in ("X", "dense"):
+            done = run("verify", "--payload", bad, "--array", name)
+            assert done.returncode in (0, 1, 2) and "HDF5-DIAG" not in done.stderr, done
+
+
+def main():
+    passed = failed = skipped = 0
+    for name, check in list(globals().items()):
+        if not name.startswith("check_"):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                check(pathlib.Path(folder))
+                passed += 1
+            except Skip as missing:
+                print(f"skipped {name}: {missing} is missing")
+                skipped += 1
+            except Exception:
+                print(f"FAILED {name}")
+                traceback.print_exc(file=sys.stdout)
+                failed += 1
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
