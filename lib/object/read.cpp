@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/parallel.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/cells/stream_copy.h"
 #include "lib/object/column_runs.h"
 #include "lib/object/fill.h"
