@@ -274,5 +274,6 @@ TEST_CASE("csv: what is compressed in another way says so") {
   };
   CHECK(detail("t.xz", "\xfd\x37zXZrest") == "compressed with xz; decompress it first");
   CHECK(detail("t.csv", "BZhrest") == "compressed with bzip2; decompress it first");
-  CHECK(detail("t.zip", "PK\x03\x04rest") == "a ZIP archive, but not one of NumPy arrays; unpack it first");
+  CHECK(detail("t.zip", "PK\x03\x04rest") ==
+        "a ZIP archive, but not one of NumPy arrays; unpack it first");
 }

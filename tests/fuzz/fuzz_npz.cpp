@@ -1,5 +1,5 @@
-// Door: NumPy archives. Any bytes give an object or an Error; what opens and is small is read, dense
-// and as CSR arrays, which must agree.
+// Door: NumPy archives. Any bytes give an object or an Error; what opens and is small is read,
+// dense and as CSR arrays, which must agree.
 #include <cstdint>
 #include <cstdlib>
 #include <span>

@@ -17,6 +17,7 @@ OWNERS = {
     "tbb/": {"lib/base/parallel.h"},
     "oneapi/": {"lib/base/parallel.h"},
     "nlohmann/": {"lib/foreign/meta/daphne_meta.cpp"},
+    "hdf5.h": {"lib/foreign/hdf5/h5_api.h"},
 }
 APPS_ONLY = ("fmt/", "CLI/", "doctest/")
 

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "dapple/error.h"
-#include "lib/foreign/hdf5_library.h"
 
 namespace dapple::detail::hdf5 {
 
@@ -76,6 +75,7 @@ struct Loaded {
   std::string failure;
 };
 
+/// DAPPLE_HDF5_LIBRARY is the name that the build found, such as libhdf5.so.103.
 Loaded load() {
   Loaded loaded;
   Api& api = loaded.api;
