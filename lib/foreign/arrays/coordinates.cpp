@@ -1,5 +1,6 @@
 #include "lib/foreign/arrays/coordinates.h"
 
+#include <cstring>
 #include <string>
 #include <utility>
 

@@ -192,7 +192,9 @@ void DataSet::take_layout(const Session& session, hid_t created) {
     std::array<hsize_t, 2> extents{1, 1};
     const int rank = h5.H5Pget_chunk(created, static_cast<int>(shape_.size()), extents.data());
     if (rank != static_cast<int>(shape_.size())) fail(Errc::corrupt, "has chunks of another rank");
-    for (int i = 0; i < rank; ++i) chunk_.push_back(std::max<hsize_t>(1, extents[i]));
+    for (std::size_t i = 0; i < shape_.size(); ++i) {
+      chunk_.push_back(std::max<hsize_t>(1, extents[i]));
+    }
   }
   const Handle stored(h5.H5Dget_type(id_.get()), h5.H5Tclose);
   const bool native = h5.H5Tequal(stored.get(), memory_type_.get()) > 0;

@@ -6,6 +6,7 @@
 
 #include "dapple/open.h"
 #include "lib/object/probe.h"
+#include "lib/object/store.h"
 
 namespace dapple::detail::hdf5 {
 

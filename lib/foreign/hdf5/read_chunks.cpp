@@ -3,7 +3,9 @@
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "lib/base/bytes.h"

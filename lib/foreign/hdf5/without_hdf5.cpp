@@ -1,5 +1,4 @@
 #include "lib/foreign/hdf5/hdf5.h"
-#include "lib/object/store.h"
 
 namespace dapple::detail::hdf5 {
 

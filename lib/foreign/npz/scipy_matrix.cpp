@@ -1,6 +1,7 @@
 #include "lib/foreign/npz/scipy_matrix.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
