@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "dapple/blocked_object.h"
@@ -48,6 +49,10 @@ Stats matrix_stats(const BlockedObject& object, const StatsOptions& options = {}
 /// and what `matrix_stats` throws. Time as `matrix_stats`.
 std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options = {});
 std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOptions& options = {});
+
+/// Of all cells of one of `object.blocks()`, as the file or its sidecar has them; nothing where it
+/// has none. Reads no cell. Throws corrupt, io. Regular tilings O(1), any other O(log n).
+std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& block);
 
 /// One result for each row. Throws what `matrix_stats` throws. One pass over the blocks. Memory:
 /// the result, and 32 to 64 bytes a row for the sums.

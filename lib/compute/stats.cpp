@@ -199,6 +199,27 @@ std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOpt
   return detail::grid_stats(object.store(), options, detail::Side::column);
 }
 
+std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& block) {
+  const std::uint64_t cells = std::uint64_t{block.rows} * block.cols;
+  if (block.kind == BlockKind::empty) return detail::Totals().stats(cells);
+  const Store& store = object.store();
+  const detail::BlockStatsTable* const known = store.block_stats();
+  if (known == nullptr) return std::nullopt;
+  const auto& grid = store.index().grid();
+  const auto number = grid ? std::optional(block.pos.rx / grid->tile.rows * grid->cols +
+                                           block.pos.cx / grid->tile.cols)
+                           : store.find(block.pos);
+  if (!number || *number >= known->size()) return std::nullopt;
+  const detail::BlockStats stats = (*known)[*number];
+  const auto type = stats.type();
+  if (!type) return std::nullopt;
+  return visit_type(*type, [&](auto tag) {
+    detail::Totals totals;
+    totals.add(stats.tally<decltype(tag)>());
+    return totals.stats(cells);
+  });
+}
+
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
   detail::require_covered(store, options.absent);
