@@ -5,9 +5,11 @@
 
 #include "apps/picture/counts.h"
 #include "apps/picture/scan.h"
+#include "apps/viewer/archive.h"
 #include "apps/viewer/pyramid.h"
 #include "apps/viewer/request.h"
 #include "dapple/open.h"
+#include "dapple/writer.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/partition.h"
 #include "tests/samples.h"
@@ -128,6 +130,80 @@ TEST_CASE("picture: counts of blocks are shared out over their area") {
   CHECK(kinds.at(1, 1).state == Dot::State::absent);
 }
 
+TEST_CASE("picture: windows of tiles in any order show each block once") {
+  Rng rng(21);
+  constexpr std::uint64_t kTiles = 40, kSide = 2;
+  const auto stored = [](std::uint64_t i, std::uint64_t j) { return (i * 7 + j * 3) % 5; };
+  std::vector<BlockPos> order;
+  for (std::uint64_t i = 0; i < kTiles; ++i) {
+    for (std::uint64_t j = 0; j < kTiles; ++j) order.push_back({i * kSide, j * kSide});
+  }
+  test::shuffle(order, rng);
+  Image image = Image::matrix(kTiles * kSide, kTiles * kSide, ValueType::u8);
+  for (const BlockPos pos : order) {
+    std::vector<Triplet<std::uint8_t>> entries;
+    for (std::uint32_t k = 0; k < stored(pos.rx / kSide, pos.cx / kSide); ++k) {
+      entries.push_back({k / 2, k % 2, 1});
+    }
+    image.coo<std::uint8_t>(pos, kSide, kSide, entries);
+  }
+  fuzz::MemoryFile file;
+  file.set(image.bytes());
+  const Object object = open(file.path());
+  const BlocksIn blocks(base(object));
+  for (const Range tiles : {Range{0, 40}, Range{3, 6}, Range{39, 40}, Range{5, 25}}) {
+    const Range cells{tiles.begin * kSide, tiles.end * kSide};
+    Raster counts(picture::Axis::fit(cells, 40), picture::Axis::fit(cells, 1));
+    Raster read = counts;
+    draw_counts(blocks, counts);
+    draw_cells(object, blocks, read);
+    double want = 0;
+    for (std::uint64_t i = tiles.begin; i < tiles.end; ++i) {
+      for (std::uint64_t j = tiles.begin; j < tiles.end; ++j) {
+        want += static_cast<double>(stored(i, j));
+      }
+    }
+    CHECK(counts.total().nonzero == want);
+    CHECK(read.total().nonzero == want);
+    CHECK(static_cast<double>(stored_in(blocks, {cells, cells})) == want);
+  }
+  CHECK(is_quick_to_read(blocks, {{0, 2}, {0, 2}}, 2000));
+  CHECK(!is_quick_to_read(blocks, {{0, 80}, {0, 80}}, 2000));
+}
+
+TEST_CASE("picture: what a file knows of its blocks is what their cells come to") {
+  constexpr std::uint32_t kSide = 64;
+  const test::TempDir dir;
+  Rng rng(22);
+  auto writer = MatrixWriter::create(dir / "m.dbdf", 4 * kSide, 2 * kSide, ValueType::f64,
+                                     {.tile = TileShape{kSide, kSide}});
+  for (std::uint64_t tile = 0; tile < 7; ++tile) {  // the last one stays empty
+    std::vector<double> cells(kSide * kSide);
+    for (double& v : cells) {
+      if (tile == 1 || rng.chance(tile * 14)) v = 0.5 - static_cast<double>(rng.below(99));
+      if (tile == 2 && rng.chance(5)) v = std::numeric_limits<double>::quiet_NaN();
+    }
+    writer.put<double>({tile / 2 * kSide, tile % 2 * kSide}, {cells.data(), kSide, kSide});
+  }
+  writer.finish();
+  const Object object = open(dir / "m.dbdf");
+  const BlocksIn blocks(base(object));
+  Raster known(picture::Axis::fit({0, 4 * kSide}, 2), picture::Axis::fit({0, 2 * kSide}, 2));
+  Raster read = known;
+  draw_counts(blocks, known);
+  draw_cells(object, blocks, read);
+  REQUIRE(known.total().known == known.total().cells);
+  for (std::size_t i = 0; i < read.pixels.size(); ++i) {
+    const Pixel &got = known.pixels[i], &want = read.pixels[i];
+    CHECK(got.cells == want.cells);
+    CHECK(got.nonzero == want.nonzero);
+    CHECK(got.nan == want.nan);
+    CHECK(got.sum == want.sum);  // halves are summed without rounding
+    CHECK(got.minimum() == want.minimum());
+    CHECK(got.maximum() == want.maximum());
+  }
+}
+
 TEST_CASE("picture: a sparse column outside its block is corrupt, not a wild write") {
   fuzz::MemoryFile file;
   Image image = Image::matrix(2, 2, ValueType::u8);
@@ -154,6 +230,32 @@ TEST_CASE("picture: the tiles of every zoom cover the matrix, and no others exis
     CHECK(last->cols.end == 300);
     CHECK(!pyramid.tile(zoom, 0, pyramid.down(zoom)));
     CHECK(!pyramid.tile(zoom + 1, 0, 0));
+  }
+}
+
+TEST_CASE("viewer: an archive's pieces read back whole, or not at all") {
+  viewer::ArchiveWriter writer;
+  writer.add("first", "");
+  writer.add("tile/mean/0.0.0", std::string(1000, 'x') + "yz");
+  const std::string whole = writer.finish();
+  const auto piece = [](std::string bytes, std::string_view name) {
+    const auto archive = viewer::Archive::parse(std::move(bytes));
+    return archive ? archive->find(name, 1002) : std::nullopt;
+  };
+  CHECK(piece(whole, "first") == "");
+  const auto right = piece(whole, "tile/mean/0.0.0");
+  REQUIRE(right);
+  CHECK(right->size() == 1002);
+  CHECK(!piece(whole, "second"));
+  CHECK(!viewer::Archive::parse(whole)->find("tile/mean/0.0.0", 1001));
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    CHECK(!viewer::Archive::parse(whole.substr(0, at)));
+    for (const char change : {'\x01', '\x80', '\xff'}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ change);
+      const auto got = piece(damaged, "tile/mean/0.0.0");
+      CHECK((!got || got == right));
+    }
   }
 }
 

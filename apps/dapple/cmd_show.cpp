@@ -181,14 +181,16 @@ struct Drawn {
 
 Drawn draw_counts(const Subject& subject, const picture::BlocksIn& blocks, picture::Raster raster) {
   picture::draw_counts(blocks, raster);
-  if (subject.what != What::density && raster.total().known < raster.total().cells) {
+  const picture::Pixel total = raster.total();
+  const bool counted = total.known < total.cells;  // the file has no statistics of its blocks
+  if (subject.what != What::density && counted) {
     throw Error(Errc::unsupported, subject.file, std::nullopt,
-                fmt::format("its index does not tell the {}; leave out --from-stats to read the "
-                            "cells, or keep what they tell with: dapple view {} -o {}",
+                fmt::format("it has no statistics that tell the {}; leave out --from-stats to read "
+                            "the cells, or keep what they tell with: dapple view {} -o {}",
                             picture::legend_text(subject.what, {}, true), printable(subject.file),
                             printable(viewer::kept_path(subject.file))));
   }
-  return {picture::picture_of(raster, subject.what), raster.total(), true};
+  return {picture::picture_of(raster, subject.what), total, counted};
 }
 
 Drawn draw_picture(const Subject& subject, std::size_t width, std::size_t height, bool from_stats,

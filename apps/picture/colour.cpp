@@ -90,7 +90,11 @@ std::string legend_text(What what, const Scale& scale, bool from_counts) {
   return scale.log ? text + ", log" : text;
 }
 
-Rgb bar_colour(double t, What what) noexcept { return viridis(what == What::density ? 1 - t : t); }
+Rgb bar_colour(double t, What what) noexcept {
+  constexpr double kSteps = 200;  // nobody sees more, and they leave room for others in a palette
+  t = std::round(t * kSteps) / kSteps;
+  return viridis(what == What::density ? 1 - t : t);
+}
 
 Rgb paper_colour(const Dot& dot, What what, const Scale& scale) noexcept {
   if (dot.state == Dot::State::absent) return kAbsent;

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "dapple/stats.h"
+
 namespace dapple::picture {
 
 namespace {
@@ -33,43 +35,63 @@ class PixelFinder {
   Range here_{};  // cells of the last pixel found
 };
 
-/// Calls `take(block, pixel, cells)` for each block and each pixel that shows cells of it, and how
-/// many of them.
-template <class Take>
-void for_each_pixel(const BlocksIn& blocks, const Axis& rows, const Axis& cols, const Take& take) {
+/// Calls `take(about(block), pixel, cells)` for each block and each pixel that shows cells of it,
+/// and how many of them.
+template <class About, class Take>
+void for_each_pixel(const BlocksIn& blocks, const Axis& rows, const Axis& cols, const About& about,
+                    const Take& take) {
   PixelFinder find_rows(rows), find_cols(cols);
   blocks.for_each({rows.cells(), cols.cells()}, [&](const BlockInfo& block) {
     const Region seen{find_rows.seen(block.cells().rows), find_cols.seen(block.cells().cols)};
     const Axis::Pixels down = find_rows.find(seen.rows), across = find_cols.find(seen.cols);
+    const auto what = about(block);
     for (std::size_t r = down.begin; r < down.end; ++r) {
       const double high = find_rows.count(r, seen.rows);
       for (std::size_t c = across.begin; c < across.end; ++c) {
-        take(block, r * cols.pixels() + c, high * find_cols.count(c, seen.cols));
+        take(what, r * cols.pixels() + c, high * find_cols.count(c, seen.cols));
       }
     }
   });
 }
 
-double area(const BlockInfo& block) {
-  return static_cast<double>(block.rows) * static_cast<double>(block.cols);
+/// A block as one pixel.
+Pixel whole_block(const BlockedObject& object, const BlockInfo& block) {
+  Pixel pixel;
+  pixel.cells = static_cast<double>(block.rows) * static_cast<double>(block.cols);
+  pixel.nonzero = static_cast<double>(block.stored);
+  if (const auto stats = stored_stats(object, block)) {
+    pixel.known = pixel.cells;
+    pixel.nan = static_cast<double>(stats->nans);
+    pixel.nonzero = static_cast<double>(stats->nnz) + pixel.nan;
+    pixel.sum = stats->sum;
+    if (stats->min <= stats->max) {  // not where all are NaN
+      pixel.least = stats->min;
+      pixel.most = stats->max;
+    }
+  }
+  return pixel;
 }
 
 }  // namespace
 
 void draw_counts(const BlocksIn& blocks, Raster& raster) {
-  for_each_pixel(blocks, raster.rows, raster.cols,
-                 [&](const BlockInfo& block, std::size_t pixel, double cells) {
-                   raster.pixels[pixel].cells += cells;
-                   raster.pixels[pixel].nonzero +=
-                       cells * (static_cast<double>(block.stored) / area(block));
-                 });
+  const BlockedObject& object = blocks.object();
+  for_each_pixel(
+      blocks, raster.rows, raster.cols,
+      [&](const BlockInfo& block) { return whole_block(object, block); },
+      [&](const Pixel& all, std::size_t pixel, double cells) {
+        raster.pixels[pixel].add(all.share(cells / all.cells));
+      });
+  object.require_intact();
 }
 
 Picture draw_kinds(const BlocksIn& blocks, Axis rows, Axis cols) {
   std::vector<std::array<double, 4>> cells_of_kind(rows.pixels() * cols.pixels());
-  for_each_pixel(blocks, rows, cols, [&](const BlockInfo& block, std::size_t pixel, double cells) {
-    cells_of_kind[pixel][static_cast<std::size_t>(block.kind)] += cells;
-  });
+  for_each_pixel(
+      blocks, rows, cols, [](const BlockInfo& block) { return block.kind; },
+      [&](BlockKind kind, std::size_t pixel, double cells) {
+        cells_of_kind[pixel][static_cast<std::size_t>(kind)] += cells;
+      });
   Picture picture{std::move(rows), std::move(cols), What::kind, {}};
   picture.dots.reserve(cells_of_kind.size());
   for (const auto& cells : cells_of_kind) {

@@ -8,9 +8,10 @@
 
 namespace dapple::picture {
 
-/// Cells and non-zeros of every pixel; those of a block are shared out evenly over its area. Every
-/// value that a block stores counts as one that is not zero, so a dense block is full. Throws
-/// corrupt. O(blocks + pixels that they cover).
+/// Cells and non-zeros of every pixel; those of a block are shared out evenly over its area. Where
+/// the file has statistics of its blocks, its values are known too, and its extremes are those of
+/// each of its pixels; otherwise every value that a block stores counts as one that is not zero, so
+/// that a dense block is full. Throws corrupt, io. O(blocks + pixels that they cover).
 void draw_counts(const BlocksIn& blocks, Raster& raster);
 
 /// The kind of the blocks that cover most of each pixel. Errors and cost as above.

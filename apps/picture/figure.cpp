@@ -217,10 +217,23 @@ FigureLayout widened(FigureLayout layout, const FigureText& text) {
   return layout;
 }
 
+/// As much of a list as fits: whole parts, which commas divide.
+std::string fitted(std::string text, std::size_t width) {
+  while (text_width(text) > width) {
+    const std::size_t comma = text.rfind(", ");
+    if (comma == std::string::npos) break;
+    text.resize(comma);
+    if (text.rfind('(') + 1 > text.rfind(')') + 1) text.resize(text.rfind(" ("));
+  }
+  return text;
+}
+
 void draw(Sheet& sheet, const Picture& picture, const Scale& scale, const FigureText& text,
           const FigureLayout& layout) {
   sheet.text(layout.left, kMargin / 2, text.title, Sheet::Anchor::start, kInk);
-  sheet.text(layout.left, kMargin / 2 + kLineHeight, text.subtitle, Sheet::Anchor::start, kGrey);
+  sheet.text(layout.left, kMargin / 2 + kLineHeight,
+             fitted(text.subtitle, layout.width - std::min(layout.width, layout.left)),
+             Sheet::Anchor::start, kGrey);
   if (layout.across > 0 && layout.down > 0 && !picture.dots.empty()) {
     sheet.picture(picture, scale, layout);
     draw_axes(sheet, picture, layout);

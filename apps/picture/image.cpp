@@ -2,7 +2,9 @@
 
 #include <png.h>
 
-#include <cstdio>
+#include <array>
+#include <cstdint>
+#include <map>
 #include <new>
 
 #include "font.h"
@@ -55,18 +57,30 @@ void Image::text_up(std::size_t x, std::size_t y, std::string_view line, Rgb ink
 }
 
 std::string Image::png() const {
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(pixels_.size() * 3);
-  for (const Rgb pixel : pixels_) bytes.insert(bytes.end(), {pixel.r, pixel.g, pixel.b});
+  // Pictures of few colours, as most are, take half the bytes with a palette.
+  constexpr std::size_t kMostColours = 256;
+  std::vector<std::uint8_t> palette, numbers, bytes;
+  std::map<std::array<std::uint8_t, 3>, std::uint8_t> number_of;
+  for (const Rgb pixel : pixels_) {
+    bytes.insert(bytes.end(), {pixel.r, pixel.g, pixel.b});
+    if (number_of.size() > kMostColours) continue;
+    const auto next = static_cast<std::uint8_t>(number_of.size());
+    const auto [at, is_new] = number_of.try_emplace({pixel.r, pixel.g, pixel.b}, next);
+    if (is_new) palette.insert(palette.end(), {pixel.r, pixel.g, pixel.b});
+    numbers.push_back(at->second);
+  }
+  const bool few = number_of.size() <= kMostColours;
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(width_);
   image.height = static_cast<png_uint_32>(height_);
-  image.format = PNG_FORMAT_RGB;
+  image.format = few ? PNG_FORMAT_RGB_COLORMAP : PNG_FORMAT_RGB;
+  image.colormap_entries = few ? static_cast<png_uint_32>(number_of.size()) : 0;
   std::string file(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
   png_alloc_size_t size = file.size();
   // It fails for want of memory only: the buffer is as large as such a file can be.
-  if (png_image_write_to_memory(&image, file.data(), &size, 0, bytes.data(), 0, nullptr) == 0) {
+  if (png_image_write_to_memory(&image, file.data(), &size, 0, few ? numbers.data() : bytes.data(),
+                                0, palette.data()) == 0) {
     throw std::bad_alloc();
   }
   file.resize(size);

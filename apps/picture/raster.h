@@ -32,6 +32,10 @@ struct Pixel {
     least = std::min(least, other.least);
     most = std::max(most, other.most);
   }
+  /// A part of these cells, which are all alike.
+  Pixel share(double part) const noexcept {
+    return {cells * part, nonzero * part, nan * part, known * part, sum * part, least, most};
+  }
   bool has_zero() const noexcept { return nonzero < cells; }
   double minimum() const noexcept { return has_zero() ? std::min(least, 0.0) : least; }
   double maximum() const noexcept { return has_zero() ? std::max(most, 0.0) : most; }

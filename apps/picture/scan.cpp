@@ -110,27 +110,39 @@ class Reader {
  private:
   void read_view(const DenseView<T>& view, const Unit& unit) {
     const std::uint64_t skipped = (unit.cells.cols.begin - unit.block.pos.cx) * sizeof(T);
-    for (std::uint64_t row = unit.cells.rows.begin; row < unit.cells.rows.end; ++row) {
-      add_row(row, unit.cells.cols, view.row_bytes(row - unit.block.pos.rx) + skipped);
-    }
+    read_dense(
+        unit, [&](std::uint64_t row) { return view.row_bytes(row - unit.block.pos.rx) + skipped; });
   }
   void read_copy(const Unit& unit) {
-    std::vector<T> cells(unit.cells.rows.size() * unit.cells.cols.size());
+    const std::uint64_t wide = unit.cells.cols.size();
+    std::vector<T> cells(unit.cells.rows.size() * wide);
     std::visit([&](const auto& o) { o.read(unit.cells, std::span(cells)); }, object_);
-    const T* from = cells.data();
-    for (std::uint64_t row = unit.cells.rows.begin; row < unit.cells.rows.end; ++row) {
-      add_row(row, unit.cells.cols, reinterpret_cast<const std::byte*>(from));
-      from += unit.cells.cols.size();
-    }
+    read_dense(unit, [&](std::uint64_t row) {
+      return reinterpret_cast<const std::byte*>(cells.data() +
+                                                (row - unit.cells.rows.begin) * wide);
+    });
   }
-  void add_row(std::uint64_t row, Range cols, const std::byte* bytes) {
-    Pixel* pixel = patch_.row(raster_.rows.pixel_of(row));
-    for (std::size_t c = patch_.across().begin; c < patch_.across().end; ++c) {
-      const std::uint64_t n = intersect(raster_.cols.pixel(c), cols).size();
-      Tally<T> tally;
-      add_run(tally, bytes, n);
-      tally.add_to(*pixel++);
-      bytes += n * sizeof(T);
+  /// `bytes_of(row)`: of the unit's cells in that row.
+  template <class BytesOf>
+  void read_dense(const Unit& unit, const BytesOf& bytes_of) {
+    const Axis::Pixels across = patch_.across();
+    std::vector<std::uint64_t> sizes;
+    for (std::size_t c = across.begin; c < across.end; ++c) {
+      sizes.push_back(intersect(raster_.cols.pixel(c), unit.cells.cols).size());
+    }
+    std::vector<RunTally<T>> tallies(sizes.size());
+    for (std::uint64_t row = unit.cells.rows.begin; row < unit.cells.rows.end;) {
+      const std::size_t r = raster_.rows.pixel_of(row);
+      const std::uint64_t end = std::min(raster_.rows.pixel(r).end, unit.cells.rows.end);
+      for (; row < end; ++row) {
+        const std::byte* bytes = bytes_of(row);
+        for (std::size_t c = 0; c < sizes.size(); ++c) {
+          tallies[c].add(bytes, sizes[c]);
+          bytes += sizes[c] * sizeof(T);
+        }
+      }
+      Pixel* pixel = patch_.row(r);
+      for (RunTally<T>& tally : tallies) tally.move_to(*pixel++);
     }
   }
 
@@ -292,9 +304,9 @@ Pixel read_run(const Object& object, const BlockInfo& block, std::uint64_t row, 
     std::vector<T> values(n);
     const Region cells{{row, row + 1}, {first, first + n}};
     std::visit([&](const auto& o) { o.read(cells, std::span(values)); }, object);
-    Tally<T> tally;
-    add_run(tally, reinterpret_cast<const std::byte*>(values.data()), n);
-    tally.add_to(pixel);
+    RunTally<T> tally;
+    tally.add(reinterpret_cast<const std::byte*>(values.data()), n);
+    tally.move_to(pixel);
   });
   return pixel;
 }
@@ -316,13 +328,13 @@ void draw_samples(const Object& object, const BlocksIn& blocks, Raster& raster) 
       const Range inside = intersect(cols, info.cells().cols);
       const std::uint64_t n = std::min(inside.size(), kSample);
       const Pixel sample = read_run(object, info, row, inside.begin + (inside.size() - n) / 2, n);
+      // Of the non-zeros of a dense block the sample knows better, of others the counts.
       Pixel& pixel = raster.at(r, c);
       const double cells = pixel.cells;
-      const double nonzero = info.kind == BlockKind::dense
-                                 ? cells * sample.nonzero / sample.cells  // the sample knows better
-                                 : pixel.nonzero;
-      pixel.add(sample);
-      pixel.cells = cells;  // not once more
+      const double nonzero =
+          info.kind == BlockKind::dense ? cells * sample.nonzero / sample.cells : pixel.nonzero;
+      pixel = sample;
+      pixel.cells = cells;
       pixel.nonzero = nonzero;
     }
   }

@@ -49,64 +49,89 @@ struct Tally {
   }
 };
 
-/// Adds `n` values that follow each other from any address.
+/// Sums up many runs of values, each of which follow each other from any address.
 template <Value T>
-void add_run(Tally<T>& tally, const std::byte* bytes, std::uint64_t n) noexcept {
-  const auto value_at = [&](std::uint64_t i) {
-    T value;
-    std::memcpy(&value, bytes + i * sizeof(T), sizeof value);
-    return value;
-  };
-  std::uint64_t i = 0;
-  if constexpr (std::is_floating_point_v<T>) {
-    // One running sum would wait for each addition, and the compiler may not reorder them by
-    // itself.
-    using Lanes [[gnu::vector_size(16)]] = T;
-    using Counts = decltype(Lanes{} == Lanes{});
-    constexpr std::uint64_t kLanes = 16 / sizeof(T), kAtOnce = 2;
-    constexpr std::uint64_t kStep = kLanes * kAtOnce;
-    if (n >= 2 * kStep) {
-      Lanes least[kAtOnce], most[kAtOnce];
-      for (std::uint64_t k = 0; k < kAtOnce; ++k) {
-        least[k] = Lanes{} + tally.least;
-        most[k] = Lanes{} + tally.most;
-      }
+class RunTally {
+ public:
+  void add(const std::byte* bytes, std::uint64_t n) noexcept {
+    std::uint64_t i = 0;
+    if constexpr (std::is_floating_point_v<T>) {
       while (n - i >= kStep) {
-        // f32 is summed in pieces, so that the rounding of a sum does not grow with the run.
-        const std::uint64_t steps = std::min<std::uint64_t>((n - i) / kStep, 256);
-        Lanes sum[kAtOnce] = {};
-        Counts nonzero[kAtOnce] = {}, numbers[kAtOnce] = {};
-        for (std::uint64_t s = 0; s < steps; ++s) {
-          for (std::uint64_t k = 0; k < kAtOnce; ++k, i += kLanes) {
-            Lanes v;
-            std::memcpy(&v, bytes + i * sizeof(T), sizeof v);
-            const Counts number = v == v;
-            nonzero[k] += v != 0;  // a true comparison is -1
-            numbers[k] += number;
-            sum[k] += reinterpret_cast<Lanes>(reinterpret_cast<Counts>(v) & number);
-            least[k] = v < least[k] ? v : least[k];
-            most[k] = v > most[k] ? v : most[k];
-          }
-        }
-        std::int64_t found = 0;
-        for (std::uint64_t k = 0; k < kAtOnce; ++k) {
-          for (std::uint64_t l = 0; l < kLanes; ++l) {
-            tally.nonzero += static_cast<std::uint64_t>(-std::int64_t{nonzero[k][l]});
-            found -= numbers[k][l];
-            tally.sum += sum[k][l];
-          }
-        }
-        tally.nan += steps * kStep - static_cast<std::uint64_t>(found);
-      }
-      for (std::uint64_t k = 0; k < kAtOnce; ++k) {
-        for (std::uint64_t l = 0; l < kLanes; ++l) {
-          tally.least = least[k][l] < tally.least ? least[k][l] : tally.least;
-          tally.most = most[k][l] > tally.most ? most[k][l] : tally.most;
-        }
+        const std::uint64_t steps = std::min((n - i) / kStep, kMostSteps - lanes_.steps);
+        add_steps(bytes + i * sizeof(T), steps);
+        i += steps * kStep;
+        if (lanes_.steps == kMostSteps) fold();
       }
     }
+    for (; i < n; ++i) {
+      T value;
+      std::memcpy(&value, bytes + i * sizeof(T), sizeof value);
+      tally_.add(value);
+    }
   }
-  for (; i < n; ++i) tally.add(value_at(i));
-}
+  /// Puts the sums of all runs into a pixel, and starts anew.
+  void move_to(Pixel& pixel) noexcept {
+    if constexpr (std::is_floating_point_v<T>) fold();
+    tally_.add_to(pixel);
+    *this = {};
+  }
+
+ private:
+  // One running sum would wait for each addition, and the compiler may not reorder them by itself.
+  static constexpr std::uint64_t kLanes = 16 / sizeof(T), kAtOnce = 2, kStep = kLanes * kAtOnce;
+  // f32 is summed in pieces, so that the rounding of a sum does not grow with the run.
+  static constexpr std::uint64_t kMostSteps = 256;
+  static constexpr T kInfinity = std::numeric_limits<T>::infinity();
+
+  template <class Float>
+  struct LanesOf {
+    using Lanes [[gnu::vector_size(16)]] = Float;
+    using Counts = decltype(Lanes{} == Lanes{});
+    struct Part {
+      Lanes least = Lanes{} + kInfinity, most = Lanes{} - kInfinity, sum{};
+      Counts nonzero{}, numbers{};  // negative, because a true comparison is -1
+    };
+    Part parts[kAtOnce];
+    std::uint64_t steps = 0;
+  };
+  struct NoLanes {};
+
+  void add_steps(const std::byte* bytes, std::uint64_t steps) noexcept {
+    using Lanes = typename LanesOf<T>::Lanes;
+    using Counts = typename LanesOf<T>::Counts;
+    typename LanesOf<T>::Part parts[kAtOnce] = {lanes_.parts[0], lanes_.parts[1]};
+    for (std::uint64_t s = 0; s < steps; ++s) {
+      for (auto& part : parts) {
+        Lanes v;
+        std::memcpy(&v, bytes, sizeof v);
+        bytes += sizeof v;
+        const Counts number = v == v;
+        part.nonzero += v != 0;
+        part.numbers += number;
+        part.sum += reinterpret_cast<Lanes>(reinterpret_cast<Counts>(v) & number);
+        part.least = v < part.least ? v : part.least;
+        part.most = v > part.most ? v : part.most;
+      }
+    }
+    for (std::uint64_t k = 0; k < kAtOnce; ++k) lanes_.parts[k] = parts[k];
+    lanes_.steps += steps;
+  }
+  void fold() noexcept {
+    tally_.nan += lanes_.steps * kStep;
+    for (const auto& part : lanes_.parts) {
+      for (std::uint64_t l = 0; l < kLanes; ++l) {
+        tally_.nonzero += static_cast<std::uint64_t>(-std::int64_t{part.nonzero[l]});
+        tally_.nan -= static_cast<std::uint64_t>(-std::int64_t{part.numbers[l]});
+        tally_.sum += part.sum[l];
+        tally_.least = part.least[l] < tally_.least ? part.least[l] : tally_.least;
+        tally_.most = part.most[l] > tally_.most ? part.most[l] : tally_.most;
+      }
+    }
+    lanes_ = {};
+  }
+
+  Tally<T> tally_;
+  [[no_unique_address]] std::conditional_t<std::is_floating_point_v<T>, LanesOf<T>, NoLanes> lanes_;
+};
 
 }  // namespace dapple::picture

@@ -20,7 +20,7 @@ using picture::Dot;
 using picture::Pixel;
 using picture::What;
 
-constexpr int kVersion = 1;
+constexpr int kKeptVersion = 1;
 constexpr std::string_view kAbout = "pyramid.json";
 constexpr std::size_t kMostKept = std::size_t{64} << 20;  // of a pyramid; ours are much smaller
 
@@ -118,7 +118,7 @@ std::string kept_path(const std::string& path) { return path + ".dpp"; }
 
 std::string keep(const Resources& resources, const KeptSource& source) {
   ArchiveWriter archive;
-  const json about = {{"version", kVersion},
+  const json about = {{"version", kKeptVersion},
                       {"zooms", resources.zooms()},
                       {"source", json_of(source)},
                       {"total", json_of(resources.total())}};
@@ -141,7 +141,7 @@ std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& obj
   if (!text) return std::nullopt;
   try {
     const json about = json::parse(*text);
-    if (about.at("version") != kVersion || about.at("source") != json_of(source)) {
+    if (about.at("version") != kKeptVersion || about.at("source") != json_of(source)) {
       complaint = "was made of another state of the file, or with other flags";
       return std::nullopt;
     }

@@ -145,6 +145,14 @@ Raster Resources::cut(const Resource& resource, const Region& region) const {
   return part;
 }
 
+/// Whether blocks are many pixels high or wide, so that statistics of them say little of each.
+bool Resources::has_large_blocks(unsigned zoom) const {
+  constexpr std::uint64_t kMany = 8;
+  const auto grid = object().grid();
+  return !grid || grid->tile.rows > kMany * pyramid_.row_step(zoom) ||
+         grid->tile.cols > kMany * pyramid_.col_step(zoom);
+}
+
 Resources::Shown Resources::shown(const Resource& resource, const Region& region) const {
   const bool needs_values = resource.what != What::density;
   const Key place = std::to_string(resource.zoom) + '.' + std::to_string(resource.x) + '.' +
@@ -152,7 +160,7 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
   const std::lock_guard lock(mutex_);
   for (auto at = recent_.begin(); at != recent_.end(); ++at) {
     const Shown& kept = at->second;
-    if (at->first != place || (needs_values ? kept.counts : kept.samples)) continue;
+    if (at->first != place || (needs_values ? !kept.values : kept.samples)) continue;
     recent_.splice(recent_.begin(), recent_, at);
     return recent_.front().second;
   }
@@ -164,13 +172,16 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
     *raster = cut(resource, region);
   } else if (picture::is_quick_to_read(blocks_in_, region, options_.most_read)) {
     picture::draw_cells(object_, blocks_in_, *raster, {name_, options_.threads, {}});
-  } else if (needs_values) {
-    *raster = Raster(Axis::fit(region.rows, kSamples), Axis::fit(region.cols, kSamples));
-    picture::draw_samples(looks_, blocks_in_, *raster);
-    made.samples = true;
   } else {
     picture::draw_counts(blocks_in_, *raster);
+    const picture::Pixel total = raster->total();
     made.counts = true;
+    made.values = total.known >= total.cells && !has_large_blocks(resource.zoom);
+    if (needs_values && !made.values) {
+      *raster = Raster(Axis::fit(region.rows, kSamples), Axis::fit(region.cols, kSamples));
+      picture::draw_samples(looks_, blocks_in_, *raster);
+      made.samples = made.values = true;
+    }
   }
   made.raster = std::move(raster);
   recent_.emplace_front(place, made);

@@ -81,6 +81,7 @@ class Resources {
   struct Shown {
     std::shared_ptr<const picture::Raster> raster;
     bool counts = false, samples = false;
+    bool values = true;  // they are known, not only how many there are
   };
 
   std::string meta() const;
@@ -89,6 +90,7 @@ class Resources {
   std::optional<std::string> labels(const Resource& resource) const;
   std::optional<std::string> blocks(const Resource& resource) const;
   Shown shown(const Resource& resource, const Region& region) const;
+  bool has_large_blocks(unsigned zoom) const;
   picture::Raster cut(const Resource& resource, const Region& region) const;
 
   picture::Object object_, looks_;

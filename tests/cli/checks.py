@@ -424,26 +424,34 @@ def check_many_zeros_on_a_terminal_are_remarked(dapple):
 def png_pixels(data):
     """Rows of (red, green, blue) of a PNG file."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    at, packed = 8, b""
+    at, packed, palette = 8, b"", None
     while at < len(data):
         size, name = struct.unpack_from(">I4s", data, at)
         body = data[at + 8:at + 8 + size]
         assert zlib.crc32(name + body) == struct.unpack_from(">I", data, at + 8 + size)[0]
         if name == b"IHDR":
-            width, height, *rest = struct.unpack(">IIBBBBB", body)
-            assert rest == [8, 2, 0, 0, 0]
+            width, height, depth, kind, *rest = struct.unpack(">IIBBBBB", body)
+            assert (depth, kind) in ((8, 2), (8, 3), (4, 3), (2, 3), (1, 3)) and rest == [0, 0, 0]
+        elif name == b"PLTE":
+            palette = [tuple(body[k:k + 3]) for k in range(0, size, 3)]
         elif name == b"IDAT":
             packed += body
         at += 12 + size
-    bytes_left, above, rows = iter(zlib.decompress(packed)), bytes(3 * width), []
+    step = 3 if kind == 2 else 1
+    size = step * width if kind == 2 else (width * depth + 7) // 8
+    bytes_left, above, rows = iter(zlib.decompress(packed)), bytes(size), []
     for _ in range(height):
         line, rule = bytearray(), next(bytes_left)
-        for i in range(3 * width):
-            left, up, corner = (line[i - 3], above[i], above[i - 3]) if i > 2 else (0, above[i], 0)
+        for i in range(size):
+            left, up, corner = (line[i - step], above[i], above[i - step]) if i >= step else (0, above[i], 0)
             nearest = min((left, up, corner), key=lambda n: abs(left + up - corner - n))
             guess = (0, left, up, (left + up) // 2, nearest)[rule]
             line.append((next(bytes_left) + guess) % 256)
-        rows.append([tuple(line[k:k + 3]) for k in range(0, len(line), 3)])
+        if kind == 2:
+            rows.append([tuple(line[k:k + 3]) for k in range(0, size, 3)])
+        else:
+            bits = int.from_bytes(line, "big")
+            rows.append([palette[bits >> 8 * size - depth * (x + 1) & 2**depth - 1] for x in range(width)])
         above = line
     return rows
 
