@@ -2,6 +2,7 @@
 
 #include <httplib.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <mutex>
@@ -29,6 +30,12 @@ std::string random_token() {
   }
   return token;
 }
+
+/// The library lets five clients wait to be accepted; a sixth would try again after a second.
+class PatientServer : public httplib::Server {
+ public:
+  void let_many_wait() { ::listen(svr_sock_, SOMAXCONN); }
+};
 
 }  // namespace
 
@@ -80,6 +87,7 @@ class Server::Impl {
                                       : "cannot listen on port " + std::to_string(port) +
                                             ": another program may be using it");
     }
+    http_.let_many_wait();
     port_ = ':' + std::to_string(taken);
     return "http://127.0.0.1" + port_ + '/' + token_ + '/';
   }
@@ -167,7 +175,7 @@ class Server::Impl {
   const std::string path_;
   const std::string token_ = random_token();
   std::string port_;  // with its colon
-  httplib::Server http_;
+  PatientServer http_;
 
   std::mutex mutex_;  // guards what follows
   Identity identity_;

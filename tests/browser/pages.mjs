@@ -56,7 +56,7 @@ function raw(address, text) {
 }
 
 const browser = await chromium.launch({executablePath: process.env.BROWSER, args: ["--no-sandbox"]});
-const ready = (page) => page.waitForFunction(() => document.body.dataset.state === "ready", null, {timeout: 15000});
+const ready = (page) => page.waitForFunction(() => document.body.dataset.state === "ready", null, {timeout: 60000});
 
 async function look(address, cells, served) {
   const page = await browser.newPage({viewport: {width: 1000, height: 700}});
@@ -70,7 +70,7 @@ async function look(address, cells, served) {
     await page.fill("#cell", `${row}, ${col}`);
     await page.press("#cell", "Enter");
     await page.waitForFunction(([r, c]) => document.getElementById("readout").textContent.startsWith(`row ${r}, column ${c}`)
-      && document.getElementById("readout").textContent.includes("value"), [row, col], {timeout: 10000});
+      && document.getElementById("readout").textContent.includes("value"), [row, col], {timeout: 60000});
     const text = await page.textContent("#readout");
     same(text.split("\n")[1], `value ${value}`, `cell (${row}, ${col})`);
   }
