@@ -1,0 +1,26 @@
+// Door: the pictures that are kept beside a file. Any bytes are an archive whose pieces read back
+// whole, or none, and a piece is a tile of the size that is asked for, or none.
+#include <cstdint>
+#include <cstdlib>
+
+#include "apps/viewer/archive.h"
+#include "apps/viewer/tile_bytes.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace dapple;
+  const auto archive =
+      viewer::Archive::parse(std::string(reinterpret_cast<const char*>(data), size));
+  if (!archive) return 0;
+  for (const char* name : {"pyramid.json", "meta", "tile/mean/0.0.0", "tile/max/0.0.0"}) {
+    constexpr std::size_t kMost = 5 + 2 * 256 * 256;
+    const auto piece = archive->find(name, kMost);
+    if (!piece) continue;
+    if (piece->size() > kMost) std::abort();
+    const auto picture = viewer::read_tile(*piece, picture::Axis::steps({0, 3}, 1),
+                                           picture::Axis::steps({0, 3}, 1), picture::What::mean);
+    if (picture && viewer::tile_bytes(*picture, viewer::kExact).size() != piece->size()) {
+      std::abort();
+    }
+  }
+  return 0;
+}
