@@ -180,7 +180,8 @@ TEST_CASE("picture: what a file knows of its blocks is what their cells come to"
   for (std::uint64_t tile = 0; tile < 7; ++tile) {  // the last one stays empty
     std::vector<double> cells(kSide * kSide);
     for (double& v : cells) {
-      if (tile == 1 || rng.chance(tile * 14)) v = 0.5 - static_cast<double>(rng.below(99));
+      if (tile == 1 || rng.chance(static_cast<unsigned>(tile) * 14))
+        v = 0.5 - static_cast<double>(rng.below(99));
       if (tile == 2 && rng.chance(5)) v = std::numeric_limits<double>::quiet_NaN();
     }
     writer.put<double>({tile / 2 * kSide, tile % 2 * kSide}, {cells.data(), kSide, kSide});

@@ -31,15 +31,15 @@ std::string random_token() {
   return token;
 }
 
-/// The library lets five clients wait to be accepted; a sixth would try again after a second.
-class PatientServer : public httplib::Server {
- public:
-  void let_many_wait() { ::listen(svr_sock_, SOMAXCONN); }
-};
-
 }  // namespace
 
 class Server::Impl {
+  /// The library lets five clients wait to be accepted; a sixth would try again after a second.
+  class PatientServer : public httplib::Server {
+   public:
+    void let_many_wait() { ::listen(svr_sock_, SOMAXCONN); }
+  };
+
   /// Tells one file from another that was put in its place, and from itself after a change.
   struct Identity {
     explicit Identity(const std::string& path) {
