@@ -4,7 +4,7 @@
 
 // The only user of xxHash. On x86, the dispatching functions use the widest vectors of the
 // processor, and are up to eight times as fast as those of the header alone.
-#if defined(__x86_64__) || defined(__i386__)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(DAPPLE_PLAIN_XXHASH)
 #include <xxh_x86dispatch.h>
 #else
 #include <xxhash.h>
