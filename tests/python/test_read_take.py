@@ -129,7 +129,7 @@ def test_sparse_slices_are_what_scipy_gives(make, kind, dtype):
     assert m.sparse.shape == m.shape and m.sparse.dtype == m.dtype
 
 
-def test_absent_cells_are_an_error_or_zero(tmp_path):
+def test_absent_cells_are_an_error_zero_or_nan(tmp_path):
     a = np.ones((4, 4))
     dp.write(tmp_path / "a.dbdf", a, tile=(2, 2), plain=True, kind="dense", sync=False)
     whole = (tmp_path / "a.dbdf").read_bytes()
@@ -142,6 +142,12 @@ def test_absent_cells_are_an_error_or_zero(tmp_path):
     assert isinstance(caught.value, dp.AbsentError)
     zeros = m.read(absent="zero")
     assert zeros.sum() == 12 and zeros[2:, 2:].sum() == 0
+    gaps = m.read(absent="nan")
+    assert np.isnan(gaps[2:, 2:]).all() and np.array_equal(gaps[:2], a[:2])
+    with pytest.raises(ValueError, match="'error', 'zero' or 'nan'"):
+        m.read(absent="none")
+    with pytest.raises(TypeError):
+        m.read(absent="nan", dtype="i4")
 
 
 def test_take_says_what_is_wrong_with_its_arguments(pair):

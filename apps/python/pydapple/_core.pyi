@@ -129,10 +129,10 @@ class Matrix(Object):
     def __getitem__(self, key: Any, /) -> Any: ...
     def _read(
         self, row_begin: int, row_end: int, col_begin: int, col_end: int, out: NDArray[Any],
-        absent_zero: bool, threads: int, /,
+        absent: int, threads: int, /,
     ) -> None: ...  # fmt: skip
     def _read_csr(
-        self, row_begin: int, row_end: int, col_begin: int, col_end: int, absent_zero: bool,
+        self, row_begin: int, row_end: int, col_begin: int, col_end: int, absent: int,
         threads: int, /,
     ) -> Rows: ...  # fmt: skip
     def _take(
@@ -152,7 +152,7 @@ class Frame(Object):
     def _texts(self) -> list[tuple[str, str, int, bool]]: ...
     def _read_columns(
         self, begin: int, end: int, cols: list[int], arrays: list[NDArray[Any]],
-        absent_zero: bool, threads: int, /,
+        absent: int, threads: int, /,
     ) -> None: ...  # fmt: skip
     def _read_text(self, column: int, begin: int, end: int, /) -> list[str]: ...
 
@@ -172,13 +172,13 @@ class Writer:
 def open(path: str | os.PathLike[str], options: OpenOptions, /) -> Matrix | Frame: ...
 def convert(
     handle: Object, out: str | os.PathLike[str], rows: tuple[int, int] | None,
-    cols: list[int] | None, to: str, dtype: Any, allow_loss: bool, absent_zero: bool,
+    cols: list[int] | None, to: str, dtype: Any, allow_loss: bool, absent: int,
     threads: int, write: WriteOptions, drop_labels: bool, deflate: bool,
     stored_numbers: bool, progress: Any,
 ) -> Summary: ...  # fmt: skip
 def concat(parts: list[Any], axis: int, /) -> Matrix | Frame: ...
 def append(
-    path: str | os.PathLike[str], rows: Object, absent_zero: bool, threads: int,
+    path: str | os.PathLike[str], rows: Object, absent: int, threads: int,
     write: WriteOptions, progress: Any,
 ) -> Summary: ...  # fmt: skip
 def verify(
@@ -214,9 +214,7 @@ def multiply(
     matrix: Matrix, x: NDArray[np.float64], transposed: bool, threads: int, /
 ) -> NDArray[np.float64]: ...
 def find(
-    matrix: Matrix, what: str, name: str, low: Any, high: Any, absent_zero: bool, nonzero: bool,
+    matrix: Matrix, what: str, name: str, low: Any, high: Any, absent: int, nonzero: bool,
     threads: int, /,
 ) -> Any: ...  # fmt: skip
-def stats(
-    object: Object, axis: int, absent_zero: bool, threads: int, /
-) -> tuple[NDArray[Any], ...]: ...
+def stats(object: Object, axis: int, absent: int, threads: int, /) -> tuple[NDArray[Any], ...]: ...

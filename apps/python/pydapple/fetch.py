@@ -85,11 +85,11 @@ def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick) -> csr_array:
 
 
 def csr(
-    matrix: _core.Matrix, rows: range, cols: range, absent_zero: bool = False, threads: int = 1
+    matrix: _core.Matrix, rows: range, cols: range, absent: int = 0, threads: int = 1
 ) -> csr_array:
     """A rectangle as compressed sparse rows with canonical, writable arrays."""
     return csr_of(
-        matrix._read_csr(rows.start, rows.stop, cols.start, cols.stop, absent_zero, threads),
+        matrix._read_csr(rows.start, rows.stop, cols.start, cols.stop, absent, threads),
         (len(rows), len(cols)),
     )
 

@@ -58,10 +58,10 @@ nb::object concat_objects(nb::list parts, int axis) {
   }());
 }
 
-nb::object append_rows(const fs::path& path, const Handle& rows, bool absent_zero, unsigned threads,
+nb::object append_rows(const fs::path& path, const Handle& rows, int absent, unsigned threads,
                        const dapple::WriteOptions& write, nb::object progress) {
   dapple::ConvertOptions options;
-  options.absent = absent_zero ? dapple::Absent::zero : dapple::Absent::error;
+  options.absent = static_cast<dapple::Absent>(absent);
   options.threads = threads;
   options.write = write;
   const Progress report(std::move(progress));
@@ -76,7 +76,7 @@ nb::object append_rows(const fs::path& path, const Handle& rows, bool absent_zer
 
 nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
                         std::optional<std::vector<std::uint64_t>> cols, const std::string& to,
-                        nb::object dtype, bool allow_loss, bool absent_zero, unsigned threads,
+                        nb::object dtype, bool allow_loss, int absent, unsigned threads,
                         const dapple::WriteOptions& write, bool drop_labels, bool deflate,
                         bool stored_numbers, nb::object progress) {
   dapple::Selection part;
@@ -86,7 +86,7 @@ nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
   options.to = to;
   if (!dtype.is_none()) options.value_type = value_type_of(dtype);
   options.allow_loss = allow_loss;
-  options.absent = absent_zero ? dapple::Absent::zero : dapple::Absent::error;
+  options.absent = static_cast<dapple::Absent>(absent);
   options.threads = threads;
   options.write = write;
   options.drop_labels = drop_labels;
@@ -158,7 +158,7 @@ void bind_files(nb::module_& m) {
   m.def("open", &open_file);
   m.def("convert", &convert_file, nb::arg("handle"), nb::arg("out"), nb::arg("rows").none(),
         nb::arg("cols").none(), nb::arg("to"), nb::arg("dtype").none(), nb::arg("allow_loss"),
-        nb::arg("absent_zero"), nb::arg("threads"), nb::arg("write"), nb::arg("drop_labels"),
+        nb::arg("absent"), nb::arg("threads"), nb::arg("write"), nb::arg("drop_labels"),
         nb::arg("deflate"), nb::arg("stored_numbers"), nb::arg("progress").none());
   m.def("verify", &verify_file, nb::arg("path"), nb::arg("payload"), nb::arg("options"),
         nb::arg("progress").none());
@@ -168,7 +168,7 @@ void bind_files(nb::module_& m) {
         nb::arg("threads"), nb::arg("progress").none());
   m.def("formats", &format_list);
   m.def("concat", &concat_objects);
-  m.def("append", &append_rows, nb::arg("path"), nb::arg("rows"), nb::arg("absent_zero"),
+  m.def("append", &append_rows, nb::arg("path"), nb::arg("rows"), nb::arg("absent"),
         nb::arg("threads"), nb::arg("write"), nb::arg("progress").none());
 }
 

@@ -15,7 +15,7 @@ from . import _core, guests, keys
 from .errors import Error, InvalidArgumentError
 from .frame import Frame
 from .identity import open_options, stamp_of
-from .matrix import Absent, Matrix, is_zero
+from .matrix import Absent, Matrix, absent_code
 from .meanings import Meaning
 
 Path = str | os.PathLike[str]
@@ -223,7 +223,7 @@ def convert(
         columns: labels or numbers of a frame's columns, in their new order.
         dtype: of all cells of the result.
         allow_loss: round values to `dtype` where they do not fit it exactly.
-        absent: whether cells that no block covers are an error, or zero.
+        absent: whether cells that no block covers are an error, zero, or NaN (floats only).
         drop_labels: leave out a frame's labels where the format has no place for them.
         stored_numbers: of columns of words, times and Booleans, where the format has no place for
             these, write the codes, ticks and numbers that are stored.
@@ -270,7 +270,7 @@ def convert(
                 to or "",
                 None if dtype is None else np.dtype(dtype),
                 allow_loss,
-                is_zero(absent),
+                absent_code(absent),
                 threads,
                 _core.WriteOptions(**write),
                 drop_labels,

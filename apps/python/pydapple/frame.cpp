@@ -39,7 +39,7 @@ nb::list texts_of(const FrameHandle& handle) {
 
 /// Arrays of one dimension, each with room for the rows; they may be fields of a structured one.
 void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t end,
-                  const std::vector<std::uint64_t>& cols, nb::list arrays, bool absent_zero,
+                  const std::vector<std::uint64_t>& cols, nb::list arrays, int absent,
                   unsigned threads) {
   const auto frame = handle.share_frame();
   std::vector<dapple::ColumnBuffer> buffers;
@@ -54,8 +54,7 @@ void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t 
     buffers.push_back({cols[k], *type, static_cast<std::byte*>(PyArray_DATA(array)),
                        static_cast<std::size_t>(PyArray_STRIDE(array, 0))});
   }
-  const dapple::ReadOptions options{absent_zero ? dapple::Absent::zero : dapple::Absent::error,
-                                    threads};
+  const dapple::ReadOptions options{static_cast<dapple::Absent>(absent), threads};
   for (std::uint64_t row = begin; row < end;) {
     const std::uint64_t rows = std::min(end - row, kRowsAtOnce);
     {

@@ -19,7 +19,7 @@ from .errors import (
     UnsupportedError,
 )
 from .identity import Opened
-from .matrix import Absent, is_zero
+from .matrix import Absent, absent_code
 from .meanings import Meaning
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Frame(Opened, _core.Frame):
         Args:
             rows: a slice, a range or a pair (begin, end), not clipped.
             columns: labels, or numbers as of `column`.
-            absent: whether cells that no block covers are an error, or zero.
+            absent: whether cells that no block covers are an error, zero, or NaN (floats only).
             threads: blocks decoded at once; 0: one for each processor.
 
         Returns:
@@ -164,7 +164,7 @@ class Frame(Opened, _core.Frame):
             wanted = self._named()
         else:
             wanted = _unique([self._place(label) for label in columns])
-        stored = self._stored_columns(wanted, part, is_zero(absent), threads)
+        stored = self._stored_columns(wanted, part, absent_code(absent), threads)
         return {
             name: self._cells(where, part)
             if cells is None
@@ -173,14 +173,14 @@ class Frame(Opened, _core.Frame):
         }
 
     def _stored_columns(
-        self, wanted: Sequence[tuple[str, int]], part: range, absent_zero: bool, threads: int
+        self, wanted: Sequence[tuple[str, int]], part: range, absent: int, threads: int
     ) -> list[NDArray[Any] | None]:
         """What the file holds of columns; None for those that it only shows."""
         arrays = {
             where: np.empty(len(part), self._dtypes[where]) for _, where in wanted if where >= 0
         }
         self._read_columns(
-            part.start, part.stop, list(arrays), list(arrays.values()), absent_zero, threads
+            part.start, part.stop, list(arrays), list(arrays.values()), absent, threads
         )
         seen: set[int] = set()
         made: list[NDArray[Any] | None] = []

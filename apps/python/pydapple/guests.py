@@ -13,7 +13,7 @@ import numpy as np
 from . import _core, keys
 from .errors import ExistsError, InvalidArgumentError, NotRecognisedError, from_code
 from .frame import Frame
-from .matrix import Absent, Matrix, is_zero
+from .matrix import Absent, Matrix, absent_code
 
 if TYPE_CHECKING:
     from .files import WriteSummary
@@ -119,7 +119,7 @@ def save(
 
 def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Callable[[str], None]:
     across = keys.span(cols, opened.shape[1], "column")
-    is_zero(absent)
+    absent_code(absent)
     if opened._storage == "csr":
         from scipy.sparse import save_npz
 

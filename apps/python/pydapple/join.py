@@ -12,7 +12,7 @@ from . import _core
 from .errors import InvalidArgumentError
 from .files import Path, Progress, WriteSummary, convert, opened_as, reporting
 from .frame import Frame
-from .matrix import Absent, Matrix, is_zero
+from .matrix import Absent, Matrix, absent_code
 from .write import write
 
 
@@ -82,5 +82,7 @@ def append(
         opened = files.enter_context(opened_as(rows, open_with))
         report = files.enter_context(reporting(progress, "append"))
         options = _core.WriteOptions(sync=sync, overwrite=True)
-        made = _core.append(os.fsdecode(path), opened, is_zero(absent), threads, options, report)
+        made = _core.append(
+            os.fsdecode(path), opened, absent_code(absent), threads, options, report
+        )
     return WriteSummary(*made)

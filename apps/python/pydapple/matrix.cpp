@@ -51,19 +51,19 @@ nb::dict counts_of(const Handle& handle) {
   return to_dict(counts);
 }
 
-dapple::ReadOptions options_of(bool absent_zero, unsigned threads) {
-  return {absent_zero ? dapple::Absent::zero : dapple::Absent::error, threads};
+dapple::ReadOptions options_of(int absent, unsigned threads) {
+  return {static_cast<dapple::Absent>(absent), threads};
 }
 
 void read(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
-          std::uint64_t col_begin, std::uint64_t col_end, nb::handle out, bool absent_zero,
+          std::uint64_t col_begin, std::uint64_t col_end, nb::handle out, int absent,
           unsigned threads) {
   const Region region{{row_begin, row_end}, {col_begin, col_end}};
   const ArrayTarget target(out, region.rows.size(), region.cols.size());
   if (region.empty()) return;
   const auto matrix = handle.share_matrix();
   read_region(*matrix, region, target.data, target.row_stride, target.type,
-              options_of(absent_zero, threads));
+              options_of(absent, threads));
 }
 
 std::span<const std::int64_t> rows_of(nb::handle rows) {
@@ -87,11 +87,11 @@ nb::object take_csr(const MatrixHandle& handle, nb::handle rows, std::uint64_t c
 }
 
 nb::object read_sparse(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
-                       std::uint64_t col_begin, std::uint64_t col_end, bool absent_zero,
+                       std::uint64_t col_begin, std::uint64_t col_end, int absent,
                        unsigned threads) {
   const auto matrix = handle.share_matrix();
   return read_csr(*matrix, {{row_begin, row_end}, {col_begin, col_end}},
-                  options_of(absent_zero, threads));
+                  options_of(absent, threads));
 }
 
 nb::list contents_of(const Handle& handle) {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import LinearOperator
 
-Absent = Literal["error", "zero"]
+Absent = Literal["error", "zero", "nan"]
 
 
 class Strip(NamedTuple):
@@ -135,7 +135,7 @@ class Matrix(Opened, _core.Matrix):
             dtype: any dtype that holds every value exactly; the matrix's own if not given.
             out: where to put them: a writable array of the rectangle's shape whose rows are
                 contiguous. Its dtype counts.
-            absent: whether cells that no block covers are an error, or zero.
+            absent: whether cells that no block covers are an error, zero, or NaN (floats only).
             threads: tiles decoded at once; 0: one for each processor.
 
         Returns:
@@ -153,7 +153,9 @@ class Matrix(Opened, _core.Matrix):
             out = np.empty((len(down), len(across)), kind)
         elif dtype is not None and np.dtype(dtype) != out.dtype:
             raise InvalidArgumentError(f"out is of {out.dtype}, but dtype is {np.dtype(dtype)}")
-        self._read(down.start, down.stop, across.start, across.stop, out, is_zero(absent), threads)
+        self._read(
+            down.start, down.stop, across.start, across.stop, out, absent_code(absent), threads
+        )
         return out
 
     def read_sparse(
@@ -162,7 +164,7 @@ class Matrix(Opened, _core.Matrix):
         """Copy a rectangle as compressed sparse rows; arguments as of `read`."""
         down = keys.span(rows, self.shape[0], "row")
         across = keys.span(cols, self.shape[1], "column")
-        return fetch.csr(self, down, across, is_zero(absent), threads)
+        return fetch.csr(self, down, across, absent_code(absent), threads)
 
     def take(
         self, rows: ArrayLike, cols: Any = None, *, out: NDArray[Any] | None = None
@@ -278,7 +280,7 @@ class Matrix(Opened, _core.Matrix):
         """
         if axis not in (None, 0, 1, -1, -2):
             raise InvalidArgumentError(f"axis is None, 0 or 1, not {axis!r}")
-        parts = _core.stats(self, -1 if axis is None else axis % 2, is_zero(absent), threads)
+        parts = _core.stats(self, -1 if axis is None else axis % 2, absent_code(absent), threads)
         return Stats(*(part[0] if axis is None else part for part in parts))
 
     def where(self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any) -> Hits:
@@ -334,7 +336,7 @@ class Matrix(Opened, _core.Matrix):
         except (TypeError, ValueError):
             wanted = "two numbers (low, high)" if name == "between" else "a number"
             raise TypeError(f"{name} takes {wanted}, not {bound!r}") from None
-        return _core.find(self, what, name, low, high, is_zero(absent), nonzero, threads)
+        return _core.find(self, what, name, low, high, absent_code(absent), nonzero, threads)
 
     def spy(self, ax: Any = None) -> Any:
         """Draw which tiles hold how much, with matplotlib; gives the axes."""
@@ -420,11 +422,12 @@ class SparseView:
         return "pydapple.sparse", self.matrix.__dask_tokenize__()
 
 
-def is_zero(absent: Absent) -> bool:
-    """Whether absent cells are zero."""
-    if absent not in ("error", "zero"):
-        raise InvalidArgumentError(f"absent is 'error' or 'zero', not {absent!r}")
-    return absent == "zero"
+def absent_code(absent: Absent) -> int:
+    """What becomes of absent cells, as the library counts it."""
+    codes = {"error": 0, "zero": 1, "nan": 2}
+    if absent not in codes:
+        raise InvalidArgumentError(f"absent is 'error', 'zero' or 'nan', not {absent!r}")
+    return codes[absent]
 
 
 __all__ = ["Hits", "Matrix", "SparseView", "Stats", "Strip"]

@@ -67,10 +67,9 @@ nb::object to_arrays(const std::vector<Stats>& all) {
 }
 
 /// Of the whole object (axis -1, arrays of one), of each column (0), or of each row (1).
-nb::object stats(const Handle& handle, int axis, bool absent_zero, unsigned threads) {
+nb::object stats(const Handle& handle, int axis, int absent, unsigned threads) {
   const auto object = handle.share();
-  const dapple::StatsOptions options{absent_zero ? dapple::Absent::zero : dapple::Absent::error,
-                                     threads};
+  const dapple::StatsOptions options{static_cast<dapple::Absent>(absent), threads};
   const bool is_long = object->counts().stored >= kLongWork;
   return to_arrays(interruptible(is_long, [object, options, axis] {
     return axis < 0    ? std::vector<Stats>{dapple::matrix_stats(*object, options)}

@@ -93,9 +93,8 @@ nb::object find_cells(const std::shared_ptr<const dapple::Matrix>& matrix,
 
 /// What is found: "cells" as above, "count", or "rows", which gives 0 or 1 for each row.
 nb::object find(const MatrixHandle& handle, const std::string& what, const std::string& name,
-                nb::handle low, nb::handle high, bool absent_zero, bool nonzero, unsigned threads) {
-  const dapple::WhereOptions options{absent_zero ? dapple::Absent::zero : dapple::Absent::error,
-                                     threads, nonzero};
+                nb::handle low, nb::handle high, int absent, bool nonzero, unsigned threads) {
+  const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), threads, nonzero};
   const auto matrix = handle.share_matrix();
   const Condition condition = condition_of(name, low, high);
   // Zeros may be found too, so that cells count, not what is stored.
