@@ -141,17 +141,27 @@ def idv():
                                                       struct.pack("<3f", 0.5, 1, -2))])
 
 
+def idv_vectors():
+    """One of three rows: f32, and a column of vectors of as many bytes as their row has."""
+    vectors = struct.pack("<8i", 3, 0, 0, 1, 2, -1, -1, -1) + struct.pack("<i3B", 0, 7, 8, 9)
+    parameters = idv_string("Byte") + leb128(0) + struct.pack("<i", 0)
+    return idv_file(3, [("Value", "Single", struct.pack("<3f", 0.5, 1, -2)),
+                        ("Counts", "VBuffer", vectors, parameters)])
+
+
 def idv_file(rows, columns):
-    """columns: name, codec, and the bytes of the one block."""
+    """columns: name, codec, the bytes of the one block, and parameters of the codec if it has some."""
     body, tables, toc = b"", [], b""
-    for _, _, block in columns:
+    for _, _, block, *_ in columns:
         tables.append((256 + len(body), len(block)))
         body += block
     lookup = 256 + len(body)
     for k, (offset, size) in enumerate(tables):
         body += struct.pack("<qii", offset, size, size)
-        name, codec, _ = columns[k]
-        toc += idv_string(name) + idv_string(codec) + leb128(0) + b"\0" + leb128(rows)
+        name, codec, _, *rest = columns[k]
+        parameters = rest[0] if rest else b""
+        toc += idv_string(name) + idv_string(codec) + leb128(len(parameters)) + parameters
+        toc += b"\0" + leb128(rows)
         toc += struct.pack("<qq", lookup + 16 * k, 0)
     at = 256 + len(body)
     header = struct.pack("<QQQqqqi", 0x00425644004C4D43, 0x0001000100010006, 0x0001000100010006,
@@ -209,5 +219,6 @@ def make(folder):
     put("semicolon.csv", b"x;y\n1;0.5\n2;1.5\n")
     put("values.in", b"-- three values\n[1, 2, 3]\n[[1.5, 2.0], [0.25, 4.0]]\n7i64\n")
     put("texts.idv", idv())
+    put("vectors.idv", idv_vectors())
     put("metadata.idv", changed(idv(), len(idv()) - 16, b"\x03"))  # of the last column: nowhere
     (folder / "folder").mkdir()
