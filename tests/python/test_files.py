@@ -186,3 +186,26 @@ def test_frames_are_put_together_with_their_dictionaries(tmp_path):
     assert f["w"].tolist() == list("abccda") and f["n"].tolist() == [0, 1, 2, 0, 1, 0]
     dp.concat([f, f], tmp_path / "g.dbdf")
     assert dp.open(tmp_path / "g.dbdf")["w"].tolist() == list("abccda") * 2
+
+
+def test_one_array_of_an_archive_is_chosen(tmp_path):
+    first, second = np.arange(6.0).reshape(2, 3), np.ones((4, 1), np.int32)
+    path = tmp_path / "two.npz"
+    np.savez(path, first=first, second=second)
+    with pytest.raises(dp.Error, match="array='NAME'"):
+        dp.open(path)
+    with dp.open(path, array="first") as m:
+        assert np.array_equal(m[:], first)
+    with dp.open(path, array="second") as m:
+        assert m.dtype == np.int32
+        assert np.array_equal(m[:], second)
+
+
+def test_scipy_archives_open_without_scipy(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    m = sparse.random(50, 40, 0.1, "csr", random_state=np.random.default_rng(1))
+    for compressed in (False, True):
+        path = tmp_path / f"{compressed}.npz"
+        sparse.save_npz(path, m, compressed=compressed)
+        with dp.open(path) as opened:
+            assert np.array_equal(opened[:], m.toarray())

@@ -18,6 +18,7 @@ class OpenOptions:
         self,
         *,
         format: str | None = ...,
+        array: str | None = ...,
         check: str = ...,
         guard: bool = ...,
         read_ahead: bool = ...,

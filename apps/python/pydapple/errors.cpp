@@ -45,6 +45,8 @@ std::string advice(dapple::Remedy remedy) {
       return "; csv={'types': {...}} gives columns other types";
     case Remedy::one_value:
       return "; futhark={'value': N} opens one of them, futhark={'frame': True} all";
+    case Remedy::one_array:
+      return "; array='NAME' opens one of them";
     case Remedy::absent_as_zero:
       return "; absent='zero' makes it zero";
     case Remedy::overwrite:

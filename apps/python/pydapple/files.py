@@ -81,6 +81,7 @@ def open(
     path: Path,
     *,
     format: str | None = None,
+    array: str | None = None,
     check: Check = "never",
     guard: bool = False,
     read_ahead: bool = True,
@@ -96,6 +97,8 @@ def open(
     Args:
         path: the file.
         format: one of `formats()`; told from the bytes and the name if not given.
+        array: which of several arrays in an .npz archive, or the path of a data set or group in an
+            HDF5 file.
         check: when the hash of a block is compared with its bytes.
         guard: True: a file that is cut short while it is open makes reads raise OSError; without
             it, touching what is gone ends the process with SIGBUS.
@@ -118,6 +121,7 @@ def open(
     """
     given = {
         "format": format,
+        "array": array,
         "check": check,
         "guard": guard,
         "read_ahead": read_ahead,

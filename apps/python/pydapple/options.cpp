@@ -121,11 +121,12 @@ dapple::IdvOptions idv_options(const nb::dict& given) {
 }
 
 void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
-                       const std::string& check, bool guard, bool read_ahead,
-                       std::optional<nb::dict> csv, std::optional<nb::dict> futhark,
-                       std::optional<nb::dict> idv) {
+                       std::optional<std::string> array, const std::string& check, bool guard,
+                       bool read_ahead, std::optional<nb::dict> csv,
+                       std::optional<nb::dict> futhark, std::optional<nb::dict> idv) {
   dapple::OpenOptions options;
   options.format = format.value_or("");
+  options.array = array.value_or("");
   options.check = choose<dapple::Check>("check", check,
                                         {{"never", dapple::Check::never},
                                          {"first_touch", dapple::Check::first_touch},
@@ -171,9 +172,9 @@ void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::
 void bind_options(nb::module_& m) {
   nb::class_<dapple::OpenOptions>(m, "OpenOptions")
       .def("__init__", &make_open_options, nb::kw_only(), nb::arg("format") = nb::none(),
-           nb::arg("check") = "never", nb::arg("guard") = false, nb::arg("read_ahead") = true,
-           nb::arg("csv") = nb::none(), nb::arg("futhark") = nb::none(),
-           nb::arg("idv") = nb::none());
+           nb::arg("array") = nb::none(), nb::arg("check") = "never", nb::arg("guard") = false,
+           nb::arg("read_ahead") = true, nb::arg("csv") = nb::none(),
+           nb::arg("futhark") = nb::none(), nb::arg("idv") = nb::none());
   nb::class_<dapple::WriteOptions>(m, "WriteOptions")
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
            nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,

@@ -174,7 +174,10 @@ void DataSet::take_filters(const Session& session, hid_t created) {
     }
     if (!compression_.empty()) compression_ += ", ";
     compression_ += name;
-    if (filter == H5Z_FILTER_DEFLATE && count > 0) compression_ += " " + std::to_string(values[0]);
+    if (filter == H5Z_FILTER_DEFLATE && count > 0) {
+      compression_ += ' ';
+      compression_ += std::to_string(values[0]);
+    }
     if (filter == H5Z_FILTER_SHUFFLE && i == 0) {
       filters_.shuffle = true;
     } else if (filter == H5Z_FILTER_DEFLATE && i == filters - 1) {
