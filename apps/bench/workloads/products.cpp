@@ -24,9 +24,8 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{"A x", 1, false}, {"A^T x", 1, true}, {"A X, 32 columns", 32, false}};
 
-/// The vectors, whose sums are exact: X[i][j] is (i + j) % 16, and results are weighted by 1 to 7.
+/// The vectors, whose sums are exact: X[i][j] is (i + j) % 16.
 double x_at(std::uint64_t i, std::uint64_t j) { return static_cast<double>((i + j) % 16); }
-double weight(std::uint64_t i) { return static_cast<double>(i % 7 + 1); }
 
 double sum_of_x(std::uint64_t i, std::size_t k) {
   double sum = 0;
@@ -50,7 +49,7 @@ class Product {
       for (std::size_t j = 0; j < kind.k; ++j) x_[i * kind.k + j] = x_at(i, j);
     }
     each([&](std::uint64_t row, std::uint64_t col, double value) {
-      expected_ += value * sums[kind.transposed ? row : col] * weight(kind.transposed ? col : row);
+      expected_ += value * sums[kind.transposed ? row : col] * weight_of(kind.transposed ? col : row);
     });
   }
 
@@ -63,7 +62,7 @@ class Product {
       for (std::uint64_t i = 0; i < to_; ++i) {
         double row = 0;
         for (std::size_t j = 0; j < kind_.k; ++j) row += y_[i * kind_.k + j];
-        sum += row * weight(i);
+        sum += row * weight_of(i);
       }
       return sum;
     };

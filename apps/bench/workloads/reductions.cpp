@@ -15,8 +15,6 @@ namespace {
 
 using Path = std::filesystem::path;
 
-double weight_of(std::uint64_t i) { return static_cast<double>(i % 7 + 1); }
-
 void measure_statistics(Session& session, const SparseShape& shape, Cut cut, bool by_row) {
   const Path path = make_narrow_file(session, shape, cut);
   const Pin pin(path);
