@@ -70,8 +70,8 @@ def check_usage(bench):
     found = []
     if unknown.returncode != 2 or "W99" not in unknown.stderr:
         found.append(f"--only W99: expected exit status 2, got {unknown.returncode}")
-    if len(listed) != 14:
-        found.append(f"--list: expected 14 lines, got {len(listed)}")
+    if len(listed) != 18:
+        found.append(f"--list: expected 18 lines, got {len(listed)}")
     return found
 
 

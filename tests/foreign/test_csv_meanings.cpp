@@ -155,3 +155,10 @@ TEST_CASE("csv meanings: rows without labels that hold words are a frame") {
   CHECK(frame.label(0) == "c0");
   CHECK(cell(frame, 1, 1) == "b");
 }
+
+TEST_CASE("csv meanings: a missing cell of the only column is no blank line") {
+  const TempDir dir;
+  write_text(dir / "in.csv", "who\nAnn\nNA\nBob\n?\n");
+  convert(open(dir / "in.csv"), {}, dir / "out.csv");
+  CHECK(read_text(dir / "out.csv") == "who\nAnn\nNA\nBob\nNA\n");
+}

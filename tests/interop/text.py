@@ -88,20 +88,17 @@ def check_frames(folder):
     columns = info(folder / "mid.dbdf")["columns"]
     assert [c["label"] for c in columns] == list(table.columns), columns
     assert [c["value_type"] for c in columns] == ["i64", "u64", "f64", "f64", "i64", "f64"], columns
-    # pandas leaves NaN empty: an error, unless it may be NaN.
     back = read_csv(out)
     for name in table.columns:
         assert same(table[name], back[name]), name
 
     table.loc[3, "\u00e9"] = np.nan
     table.to_csv(folder / "in.csv", index=False, lineterminator="\r\n", sep=";")
-    failed = dapple("convert", folder / "in.csv", folder / "no.dbdf", status=1)
-    assert "--missing nan" in failed.stderr, failed.stderr
-    assert not (folder / "no.dbdf").exists()
-    out = convert(folder / "in.csv", folder / "out.csv", "--missing", "nan")
-    back = read_csv(out)
-    for name in table.columns:
-        assert same(table[name], back[name]), name
+    # pandas leaves NaN empty: a missing cell, or NaN where that is asked for.
+    for flags in [(), ("--missing", "nan")]:
+        back = read_csv(convert(folder / "in.csv", folder / f"out{len(flags)}.csv", *flags))
+        for name in table.columns:
+            assert same(table[name], back[name]), name
 
     # A single column, where a missing value would be a blank line.
     pd.DataFrame({"a": [1.5, np.nan]}).to_csv(folder / "in.csv", index=False)
@@ -197,9 +194,6 @@ def check_single_precision(folder):
     assert same(np.loadtxt(folder / "short.csv", delimiter=",").astype(np.float32), array)
     assert (folder / "short.csv").read_text().startswith("0.1,")
 
-    np.savez(folder / "in.npz", array)
-    failed = dapple("info", folder / "in.npz", status=1)
-    assert "unpack it first" in failed.stderr, failed.stderr
 
 
 def main():

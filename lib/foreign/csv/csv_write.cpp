@@ -121,7 +121,10 @@ void write_cells(const Source& source, const Region& region, const std::byte* ce
       for (std::uint64_t r = first; r < end; ++r) {
         for (const TypeRun& run : runs) {
           if (run.column != nullptr) {
+            const std::size_t begin = text.size();
             append_described(*run.column, p, text);
+            // A missing cell of the only column would be a blank line, which is no row.
+            if (source.cols() == 1 && text.size() == begin + 1) text.insert(begin, "NA");
           } else {
             visit_type(run.type,
                        [&](auto value) { append_values(p, run.cols, value, short_floats, text); });
