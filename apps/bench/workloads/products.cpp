@@ -49,7 +49,8 @@ class Product {
       for (std::size_t j = 0; j < kind.k; ++j) x_[i * kind.k + j] = x_at(i, j);
     }
     each([&](std::uint64_t row, std::uint64_t col, double value) {
-      expected_ += value * sums[kind.transposed ? row : col] * weight_of(kind.transposed ? col : row);
+      expected_ +=
+          value * sums[kind.transposed ? row : col] * weight_of(kind.transposed ? col : row);
     });
   }
 
