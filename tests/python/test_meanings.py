@@ -347,7 +347,7 @@ def test_npz_files_both_ways(tmp_path):
     assert np.array_equal(np.load(tmp_path / "a2.npz")["arr_0"], a)
     assert np.array_equal(sp.load_npz(tmp_path / "s2.npz").toarray(), s.toarray())
     np.savez(tmp_path / "two.npz", x=a, y=a)
-    with pytest.raises(ValueError, match=r"2 arrays \(x, y\)"):
+    with pytest.raises(ValueError, match="array='NAME'"):
         dp.convert(tmp_path / "two.npz", tmp_path / "x.dbdf")
 
 

@@ -67,7 +67,7 @@ def test_read_does_not_clip_nor_round(pair, make):
     with pytest.raises(TypeError):
         half.read(7)
     with pytest.raises(ValueError, match="absent"):
-        half.read(absent="nan")
+        half.read(absent="none")
 
 
 def test_take_gathers_rows_in_any_order(pair):

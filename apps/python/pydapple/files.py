@@ -215,8 +215,8 @@ def convert(
     """Write a file, or a part of it, in another format or with another tiling.
 
     Memory is bounded, whatever the size; the file appears when it is whole. Parquet and Arrow's own
-    files (``.parquet .feather .arrow``) are read and written with pyarrow, ``.npz`` with NumPy and
-    SciPy; of these, what is read has to fit in memory.
+    files (``.parquet .feather .arrow``) are read and written with pyarrow, ``.npz`` is written with
+    NumPy and SciPy; what these libraries read and write has to fit in memory.
 
     Args:
         src: a path, or an open matrix or frame.
@@ -238,7 +238,7 @@ def convert(
         write: ``tile``, ``kind``, ``narrow``, ``align``, ``plain``, ``overwrite``, ``sync``, as of
             `write`.
     """
-    if (guest := guests.of_name(dst)) is not None and to is None:
+    if (guest := guests.of_name(dst, writing=True)) is not None and to is None:
         taken = {"dtype": dtype, "allow_loss": allow_loss or None, **write}
         wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
         if wrong:
@@ -293,7 +293,7 @@ def opened_as(
     if isinstance(src, (Matrix, Frame)):
         yield src
         return
-    guest = guests.of_name(src)
+    guest = guests.of_name(src, writing=False)
     if guest is None or (open_with or {}).get("format"):
         with open(src, **(open_with or {})) as opened:
             yield opened

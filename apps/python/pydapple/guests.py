@@ -1,4 +1,4 @@
-"""Files that other libraries read and write for us: Parquet and Arrow's, and NumPy's npz."""
+"""Files that other libraries read and write for us: Parquet and Arrow's; NumPy's npz to write."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
 
 
-def of_name(path: Any) -> str | None:
-    """Which of these files a name is of; None where dapple itself may know it."""
+def of_name(path: Any, *, writing: bool) -> str | None:
+    """Which of these files a name is of; None where dapple itself reads, or writes, such files."""
     if isinstance(path, (Matrix, Frame)):
         return None
     ending = os.path.splitext(os.fsdecode(path))[1]
-    if any(ending in extensions.split() for _, _, extensions, *_ in _core.formats()):
-        return None
+    for _, _, extensions, reads, writes, _ in _core.formats():
+        if (writes if writing else reads) and ending in extensions.split():
+            return None
     return _GUESTS.get(ending)
 
 
@@ -40,8 +41,6 @@ def load(path: str, guest: str) -> Any:
         detail = f"cannot open: {error.strerror}"
         raise from_code("io", detail, path, None, error.errno or 0) from None
     try:
-        if guest == "npz":
-            return _load_npz(path)
         if guest == "parquet":
             import pyarrow.parquet
 
@@ -61,21 +60,6 @@ def _bad(path: str, error: Exception) -> NotRecognisedError:
     made = NotRecognisedError(str(error).splitlines()[0] if str(error) else "it cannot be read")
     made.file = path
     return made
-
-
-def _load_npz(path: str) -> Any:
-    with np.load(path) as file:
-        names = list(file.keys())
-        if {"format", "shape", "data"} <= set(names):
-            from scipy.sparse import load_npz
-
-            return load_npz(path)
-        if len(names) != 1:
-            raise InvalidArgumentError(
-                f"{path} holds {len(names)} arrays ({', '.join(names)}); "
-                "numpy.load gives each, and pydapple.write stores it"
-            )
-        return file[names[0]]
 
 
 def save(
