@@ -109,6 +109,28 @@ TEST_CASE("append: columns whose numbers would mean something else are written a
   CHECK(findings(all) == 0);
 }
 
+TEST_CASE("append: a file that changes meanwhile keeps what was put in its place") {
+  const TempDir folder;
+  for (const char* more : {"n\n3\n", "n\n0.5\n"}) {  // taken over, and written anew
+    CAPTURE(more);
+    const auto all = folder / "all.dbdf";
+    ConvertOptions again;
+    again.write.overwrite = true;
+    convert(text_file(folder / "a.csv", "n\n1\n-2\n"), {}, all, again);
+    const auto other = text_file(folder / "c.csv", "n\n7\n8\n");
+    ConvertOptions options;
+    bool changed = false;
+    options.progress = [&](std::uint64_t, std::uint64_t) {
+      if (!changed) convert(other, {}, all, again);
+      changed = true;
+    };
+    const auto error = error_of([&] { append(all, text_file(folder / "b.csv", more), options); });
+    CHECK(changed);
+    CHECK(required_error(error).code() == Errc::stale_index);
+    CHECK(as_csv(all) == "n\n7\n8\n");
+  }
+}
+
 TEST_CASE("append: what does not fit is an error, and the file stays as it was") {
   const TempDir folder;
   const auto all = folder / "all.dbdf";

@@ -51,14 +51,14 @@ WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
   const Schema &before = old->schema(), &after = whole->schema();
   ConvertOptions replacing = options;
   replacing.write.overwrite = true;
-  if (!keeps_blocks(before, after)) {
-    return write_dbdf(Source(whole, {}, replacing), path, replacing);
-  }
-  if (options.absent == Absent::error && before.rows > 0) {
+  // Otherwise all rows are written anew, the old ones too.
+  const bool keep = keeps_blocks(before, after);
+  if (keep && options.absent == Absent::error && before.rows > 0) {
     old->require_covered({{0, before.rows}, {0, before.cols}});
   }
+  const std::uint64_t first = keep ? before.rows : 0;
   Selection rest;
-  rest.rows = Range{before.rows, after.rows};
+  rest.rows = Range{first, after.rows};
   const Source added(whole, rest, replacing);
   WriteOptions write = replacing.write;
   if (!write.tile) {
@@ -66,8 +66,8 @@ WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
     write.tile = grid ? grid->tile : natural_tile(added);
   }
   BlockWriter writer(path, after, write);
-  take_over(*old, writer);
-  retile(added, writer, write.kind, before.rows);
+  if (keep) take_over(*old, writer);
+  retile(added, writer, write.kind, first);
   require_unchanged(old->file(), path);
   return writer.finish();
 }
