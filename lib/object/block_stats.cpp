@@ -33,6 +33,16 @@ bool BlockStats::agrees(const BlockStats& other, std::uint64_t n) const noexcept
   });
 }
 
+void BlockStats::merge(const BlockStats& other) noexcept {
+  if (!type() || type() != other.type()) return;
+  visit_type(*type(), [&](auto tag) {
+    using T = decltype(tag);
+    auto all = tally<T>();
+    all.merge(other.tally<T>());
+    *this = of<T>(all);
+  });
+}
+
 BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* values,
                            std::uint64_t rows, std::uint64_t cols, std::size_t row_step) {
   const std::size_t size = size_of(type);

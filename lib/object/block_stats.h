@@ -73,6 +73,9 @@ class BlockStats {
     return tally;
   }
 
+  /// Adds the statistics of further values of the same type.
+  void merge(const BlockStats& other) noexcept;
+
   /// True when both may be statistics of the same `n` values. Sums of floats depend on the order of
   /// addition, and may differ a little.
   bool agrees(const BlockStats& other, std::uint64_t n) const noexcept;

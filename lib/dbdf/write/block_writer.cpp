@@ -16,6 +16,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/dbdf/write/encode_rows.h"
+#include "lib/dbdf/write/row_stats.h"
 #include "lib/dbdf/write/tiling.h"
 #include "lib/io/hash.h"
 
@@ -246,50 +247,39 @@ BlockStats BlockWriter::stats_of(const DenseCells& cells, ValueType stored) cons
   return stats_of_values(stored, cells.type, cells.data, cells.rows, cells.cols, cells.row_step);
 }
 
-BlockStats BlockWriter::stats_of(const CsrCells& cells, const dbdf::Plan& plan) const {
-  if (options_.plain) return {};
-  const std::uint64_t n = cells.stored();
-  const BlockStats stats =
-      stats_of_values(plan.type, cells.type, cells.values, 1, n, n * size_of(cells.type));
-  if (plan.kind != BlockKind::dense || n == std::uint64_t{cells.rows} * cells.cols) return stats;
-  return visit_type(plan.type, [&](auto zero) {  // a dense block stores its zeros
-    using T = decltype(zero);
-    auto tally = stats.tally<T>();
-    tally.add(T{0});
-    return BlockStats::of<T>(tally);
-  });
-}
-
 // Checks unseen rows a few at a time, just before they are encoded, so that they are read from
 // memory once. False, and nothing was put, when they are not clean.
 bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Survey& found,
                              ValueType declared, Rows rows, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
-  const BlockStats stats = stats_of(cells, plan);
+  dbdf::RowStats stats(cells, plan, !options_.plain);
+  BlockStats all;  // known when the rows are encoded
   PieceBuffer buffer = buffers_.take();
   const auto encode = [&] {
     dbdf::emit_item_header(buffer.claim(kPosition + dbdf::header_size(entry.kind)), entry);
     dbdf::RowEncoder encoder(cells, plan, buffer);
     for (std::uint32_t begin = 0, end; begin < cells.row_count(); begin = end) {
-      end = rows == Rows::clean ? cells.row_count() : end_of_look(cells, begin);
+      end = end_of_look(cells, begin);
       if (rows == Rows::unseen && !are_clean(cells, begin, end)) return false;
       encoder.put(begin, end);
+      stats.reach(end);
     }
     encoder.finish();
+    all = stats.finish();
     return true;
   };
   bool written = false;
   if (kPosition + entry.bytes <= ItemFile::kSmall) {
     // A small block is one piece, and gets its place when it is complete.
     const TakePiece take = [&](std::uint64_t, std::span<const std::byte> item) {
-      file_.put(entry, stats, item, turn);
+      file_.put(entry, all, item, turn);
     };
     buffer.start(0, take);
     written = encode();
     if (written) buffer.flush();
   } else {
-    written = file_.put_pieces(entry, stats, turn, buffer, encode);
+    written = file_.put_pieces(entry, all, turn, buffer, encode);
   }
   buffers_.give_back(std::move(buffer));
   return written;

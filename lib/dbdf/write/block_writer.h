@@ -60,7 +60,6 @@ class BlockWriter {
   void write_planned(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
   void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
   BlockStats stats_of(const dbdf::DenseCells& cells, ValueType stored) const;
-  BlockStats stats_of(const dbdf::CsrCells& cells, const dbdf::Plan& plan) const;
   void write_empty(BlockPos pos, TileShape shape, Turn* turn = nullptr);
   void write_gathered(const Entry& entry, const BlockStats& stats,
                       std::span<const std::byte> header, const dbdf::DenseCells& cells, Turn* turn);

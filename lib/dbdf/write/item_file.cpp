@@ -107,7 +107,7 @@ void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> 
       hash.add({static_cast<const std::byte*>(part.iov_base), part.iov_len});
     }
     entry.hash = hash.value();
-    set_entry(place, entry);
+    set_entry(place, entry, stats);
   });
 }
 
@@ -127,7 +127,7 @@ bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, Piec
     if (!made) return take_back(place, entry, buffer);
     buffer.flush();
     entry.hash = hash.value();
-    set_entry(place, entry);
+    set_entry(place, entry, stats);
   });
   return made;
 }
@@ -178,8 +178,9 @@ EntryTable ItemFile::take_entries() {
   return std::move(entries_);
 }
 
-void ItemFile::set_entry(const Place& place, const Entry& entry) {
+void ItemFile::set_entry(const Place& place, const Entry& entry, const BlockStats& stats) {
   const std::lock_guard lock(mutex_);
+  if (!plain_) stats_[place.number] = stats;
   entries_.set(place.number, entry);
 }
 

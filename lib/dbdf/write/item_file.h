@@ -52,8 +52,8 @@ class ItemFile {
            Turn* turn = nullptr);
   /// Puts a large item in several parts, the first of which holds position and header.
   void put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn);
-  /// Puts a large item piece by piece: make() puts its bytes into `buffer`. If make() returns
-  /// false, the item is not put, and this returns false.
+  /// Puts a large item piece by piece: make() puts its bytes into `buffer`, and may still set
+  /// `stats`. If make() returns false, the item is not put, and this returns false.
   bool put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
                   const std::function<bool()>& make);
 
@@ -77,7 +77,7 @@ class ItemFile {
 
   Place reserve(Entry& entry, const BlockStats& stats, Turn* turn);
   void list(const Entry& entry, const BlockStats& stats);
-  void set_entry(const Place& place, const Entry& entry);
+  void set_entry(const Place& place, const Entry& entry, const BlockStats& stats);
   void take_back(const Place& place, const Entry& entry, PieceBuffer& buffer);
   void append_small(Entry& entry, const BlockStats& stats, std::span<const std::byte> item);
   template <class F>
