@@ -10,8 +10,8 @@
 namespace dapple::detail {
 
 /// Spares needless prefetching: madvise on resident pages costs a tenth of summing their values.
-/// Asks the system (mincore) once per window of 2 MiB and keeps the answer, so it is a hint: pages
-/// may be evicted later. Any thread.
+/// A hint: of large pieces one page stands for all, and the answer for a window of 256 KiB that is
+/// in memory is kept, though pages may be evicted later. Any thread.
 class Residency {
  public:
   /// For the file that is mapped at `base`.
@@ -27,10 +27,11 @@ class Residency {
       std::free(static_cast<void*>(states));
     }
   };
-  bool holds_window(std::uint64_t window) noexcept;
+  bool in_memory(std::uint64_t offset, std::uint64_t n) const noexcept;
+  void look_at(std::uint64_t window) noexcept;
 
   const std::byte* base_;
-  std::uint64_t size_;
+  std::uint64_t size_, page_;
   std::unique_ptr<std::atomic<State>[], Free> states_;  // calloc: untouched pages cost no memory
 };
 
