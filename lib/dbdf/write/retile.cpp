@@ -29,7 +29,7 @@ constexpr double kMostSide = std::numeric_limits<std::uint32_t>::max();
 /// Limits for a group of tiles: stored entries, or bytes of cells.
 constexpr std::uint64_t kGroupEntries = std::uint64_t{2} << 20;
 /// Stored entries of several tile rows in one group, for each worker: few enough to stay in caches.
-constexpr std::uint64_t kCachedEntries = std::uint64_t{256} << 10;
+constexpr std::uint64_t kCachedEntries = std::uint64_t{64} << 10;
 constexpr double kGroupBytes = 1 << 26;
 constexpr std::uint64_t kGroupTiles = std::uint64_t{1} << 20;
 

@@ -47,7 +47,16 @@ class StripFinder {
                          [](std::uint64_t c, const Range& strip) { return c < strip.end; });
     return strip_ = static_cast<std::uint64_t>(found - first_);
   }
-  std::uint64_t end() const noexcept { return first_[strip_].end; }
+  /// Of ascending columns, the index from which on they are beyond that strip. REQUIRES that column
+  /// `k` is in it.
+  std::uint64_t end_of_piece(const std::uint64_t* cols, std::uint64_t k,
+                             std::uint64_t n) const noexcept {
+    const std::uint64_t end = first_[strip_].end;
+    if (cols[n - 1] < end) return n;
+    do ++k;
+    while (cols[k] < end);
+    return k;
+  }
 
  private:
   const Range* first_;
@@ -87,14 +96,19 @@ void TileRows::deal_tile_row(std::uint64_t top, Range rows, Range strips, std::u
   std::fill_n(first, strips.size(), 0);
   for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
     StripFinder finder(first_strip, strips.size());
-    for (std::uint64_t k = row_ptr[row]; k < row_ptr[row + 1]; ++k) ++first[finder.find(cols[k])];
+    for (std::uint64_t k = row_ptr[row], last = row_ptr[row + 1]; k < last;) {
+      std::uint64_t& count = first[finder.find(cols[k])];
+      const std::uint64_t end = finder.end_of_piece(cols, k, last);
+      count += end - k;
+      k = end;
+    }
   }
   std::vector<Cursor> cursors;
   cursors.reserve(strips.size());
   std::uint64_t before = row_ptr[rows.begin];
   for (std::uint64_t i = 0; i < strips.size(); ++i) {
     before += std::exchange(first[i], before);
-    cursors.push_back({first[i], first_strip[i].begin, tile_row_idx_.data() + first[i],
+    cursors.push_back({first[i], first[i], first_strip[i].begin, tile_row_idx_.data() + first[i],
                        tile_row_ptr_.data() + first[i] + tile + i});
     *cursors[i].row_ptr = 0;
   }
@@ -107,18 +121,18 @@ void TileRows::deal_tile_row(std::uint64_t top, Range rows, Range strips, std::u
       StripFinder finder(first_strip, strips.size());
       const std::uint64_t last = row_ptr[row + 1];
       for (std::uint64_t k = row_ptr[row]; k < last;) {
-        const std::uint64_t i = finder.find(cols[k]), end = finder.end();
-        Cursor& cursor = cursors[i];
-        std::uint64_t to = cursor.entry;
-        do {
-          tile_cols[to] = static_cast<std::uint32_t>(cols[k] - cursor.left);
-          store_le(tile_values + to * sizeof(Bits), load_le<Bits>(values + k * sizeof(Bits)));
-          ++to;
-          ++k;
-        } while (k < last && cols[k] < end);
-        cursor.entry = to;
+        Cursor& cursor = cursors[finder.find(cols[k])];
+        const std::uint64_t n = finder.end_of_piece(cols, k, last) - k;
+        std::uint32_t* const to = tile_cols + cursor.entry;
+        for (std::uint64_t i = 0; i < n; ++i) {
+          to[i] = static_cast<std::uint32_t>(cols[k + i] - cursor.left);
+        }
+        std::memcpy(tile_values + cursor.entry * sizeof(Bits), values + k * sizeof(Bits),
+                    n * sizeof(Bits));
+        k += n;
+        cursor.entry += n;
         *cursor.row_idx++ = static_cast<std::uint32_t>(row_idx_[row] - top);
-        *++cursor.row_ptr = to - first[i];
+        *++cursor.row_ptr = cursor.entry - cursor.first;
       }
     }
   });

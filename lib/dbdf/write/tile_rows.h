@@ -34,6 +34,7 @@ class TileRows {
  private:
   /// Where the next row of a tile goes.
   struct Cursor {
+    std::uint64_t first;  // the tile's first entry
     std::uint64_t entry;
     std::uint64_t left;  // the tile's first column
     std::uint32_t* row_idx;
