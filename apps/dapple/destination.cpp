@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "dapple/error.h"
@@ -15,50 +14,17 @@ namespace dapple::cli {
 
 namespace {
 
-std::string lower_case_extension(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
-}
-
-/// True when `word` is one of the blank-separated words of `list`.
-bool has_word(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::string_view next = list.substr(0, list.find(' '));
-    if (next == word) return true;
-    list.remove_prefix(std::min(list.size(), next.size() + 1));
-  }
-  return false;
-}
-
-[[noreturn]] void fail_unknown_format(const Destination& destination) {
-  std::string names;
-  for (const FormatInfo& format : formats()) {
-    if (format.writes) names.append(names.empty() ? "" : ", ").append(format.name);
-  }
-  if (!destination.to.empty()) {
-    throw UsageError(
-        fmt::format("--to must be one of {}, not '{}'", names, printable(destination.to)));
-  }
-  if (destination.is_stdout()) {
+/// The format to write. Throws UsageError when neither --to nor the name of OUT tells it.
+const FormatInfo& named_format(const Destination& destination) {
+  if (destination.is_stdout() && destination.to.empty()) {
     throw UsageError("standard output has no name to tell the format from; add --to FORMAT");
   }
-  throw UsageError(
-      fmt::format("cannot tell the format from the name '{}'; add --to FORMAT, one of {}",
-                  printable(destination.path), names));
-}
-
-const FormatInfo& named_format(const Destination& destination) {
-  const std::string extension = lower_case_extension(destination.path);
-  for (const FormatInfo& format : formats()) {
-    if (!format.writes) continue;
-    const bool matches = destination.to.empty()
-                             ? !extension.empty() && has_word(format.extensions, extension)
-                             : format.name == destination.to;
-    if (matches) return format;
+  try {
+    return dapple::format_to_write(destination.to, destination.path);
+  } catch (const Error& error) {
+    throw UsageError(destination.to.empty() ? printable(error.what()) + " with --to FORMAT"
+                                            : "--to: " + printable(error.detail()));
   }
-  fail_unknown_format(destination);
 }
 
 /// The number of text columns that will be written.

@@ -57,6 +57,8 @@ std::string_view advice(Remedy remedy) noexcept {
       return "--stored-numbers writes the numbers that stand for them, --column chooses others";
     case Remedy::other_columns:
       return "--column chooses others, --drop-unsupported leaves these out";
+    case Remedy::list_columns:
+      return "'dapple info' lists the columns";
   }
   return "";
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hints.h"
 #include "input.h"
 #include "text.h"
 
@@ -67,19 +66,6 @@ void set_cols(Selection& selection, Range cols, const BlockedObject& object) {
   std::iota(selection.cols->begin(), selection.cols->end(), cols.begin);
 }
 
-/// no column "PH"; did you mean "pH"?
-std::string no_column(const std::string& label, const Frame& frame) {
-  constexpr std::uint64_t kMost = 10000;  // labels that are compared
-  std::vector<std::string_view> labels;
-  for (std::uint64_t col = 0; col < std::min(frame.cols(), kMost); ++col) {
-    labels.push_back(frame.label(col));
-  }
-  const std::string meant = closest(label, labels);
-  return fmt::format("no column \"{}\"; {}", label,
-                     meant.empty() ? "'dapple info' lists the columns"
-                                   : fmt::format("did you mean \"{}\"?", meant));
-}
-
 std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels,
                                           const std::variant<Matrix, Frame>& object,
                                           const std::string& file) {
@@ -89,13 +75,7 @@ std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels
          "the columns of a matrix have no labels; --cols chooses them by number");
   }
   std::vector<std::uint64_t> cols;
-  for (const std::string& label : labels) {
-    const auto col = frame->find_column(label);
-    if (!col) {
-      fail(Errc::absent, file, no_column(label, *frame));
-    }
-    cols.push_back(*col);
-  }
+  for (const std::string& label : labels) cols.push_back(frame->column(label));
   return cols;
 }
 

@@ -30,6 +30,10 @@ struct FormatInfo {
 /// Every format that dapple knows.
 std::span<const FormatInfo> formats() noexcept;
 
+/// The format that `convert` writes: the one named `to` or, if that is empty, the first that has
+/// the extension of `out`. Throws invalid_argument, listing the choices.
+const FormatInfo& format_to_write(const std::string& to, const std::filesystem::path& out);
+
 /// The part of an object to convert; by default everything.
 struct Selection {
   std::optional<Range> rows;

@@ -37,6 +37,7 @@ enum class Remedy : std::uint8_t {
   drop_labels,     // ConvertOptions::drop_labels
   stored_numbers,  // ConvertOptions::stored_numbers
   other_columns,   // IdvOptions::drop_unsupported, or ::columns
+  list_columns,    // Frame::label
 };
 
 /// The enumerator as text, for example "not_recognised".

@@ -71,7 +71,8 @@ bool read_zone(Cursor& in, std::int64_t& offset) noexcept {
   if (!in.number(2, 24, hours)) return false;
   in.take(':');
   if (!in.number(2, 60, minutes)) return false;
-  offset = (hours * 60 + minutes) * 60 * (east ? 1 : -1);
+  const std::int64_t seconds = (hours * 60 + minutes) * 60;
+  offset = east ? seconds : -seconds;
   return true;
 }
 

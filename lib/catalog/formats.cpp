@@ -25,84 +25,59 @@ namespace detail {
 
 namespace {
 
-// name, title, extensions, reads, writes, streams; recognise, open, write, write_file, holds_text,
-// holds_labels, reads_meta, check_values, holds_meanings. If two formats are equally sure of a
-// file, the first row wins.
+// The formats, with `info` as name, title, extensions, reads, writes, streams. If two are equally
+// sure of a file, the first one wins.
 constexpr std::array kTable = {
-    Format{{"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
-           dbdf::recognise_dbdf,
-           dbdf::open_dbdf,
-           nullptr,
-           dbdf::write_dbdf,
-           false,
-           true,
-           false,
-           nullptr,
-           true},
-    Format{{"daphne", "DAPHNE runtime file", "", true, true, false},
-           daphne::recognise_daphne,
-           daphne::open_daphne,
-           nullptr,
-           daphne::write_daphne},
-    Format{{"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
-           btable::recognise_btable,
-           btable::open_btable,
-           btable::write_btable},
-    Format{{"npy", "NumPy array file", ".npy", true, true, true},
-           npy::recognise_npy,
-           npy::open_npy,
-           npy::write_npy,
-           nullptr,
-           false,
-           true,
-           false,
-           nullptr,
-           true},
-    Format{{"npz", "NumPy archive", ".npz", true, false, false}, npz::recognise_npz, npz::open_npz},
-    Format{{"hdf5", "HDF5 file", ".h5 .hdf5 .h5ad", true, false, false},
-           hdf5::recognise_hdf5,
-           hdf5::open_hdf5},
-    Format{{"futhark", "Futhark values", ".in .out", true, true, true},
-           futhark::recognise_futhark,
-           futhark::open_futhark,
-           futhark::write_futhark,
-           nullptr,
-           false,
-           false},
-    Format{{"futhark-text", "Futhark values as text", "", false, true, true},
-           nullptr,
-           nullptr,
-           futhark::write_futhark_text,
-           nullptr,
-           false,
-           false},
-    Format{{"idv", "ML.NET binary data view", ".idv", true, true, false},
-           idv::recognise_idv,
-           idv::open_idv,
-           nullptr,
-           idv::write_idv,
-           false,
-           true,
-           false,
-           idv::check_values,
-           true},
-    Format{{"mtx", "Matrix Market", ".mtx", true, true, true},
-           mtx::recognise_mtx,
-           mtx::open_mtx,
-           mtx::write_mtx,
-           nullptr,
-           false,
-           false},
-    Format{{"csv", "delimited text", ".csv", true, true, true},
-           csv::recognise_csv,
-           csv::open_csv,
-           csv::write_csv,
-           nullptr,
-           true,
-           true,
-           true,
-           nullptr,
-           true},
+    Format{.info = {"dbdf", "DAPHNE binary format 1", ".dbdf", true, true, false},
+           .recognise = dbdf::recognise_dbdf,
+           .open = dbdf::open_dbdf,
+           .write_file = dbdf::write_dbdf,
+           .holds_meanings = true},
+    Format{.info = {"daphne", "DAPHNE runtime file", "", true, true, false},
+           .recognise = daphne::recognise_daphne,
+           .open = daphne::open_daphne,
+           .write_file = daphne::write_daphne},
+    Format{.info = {"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
+           .recognise = btable::recognise_btable,
+           .open = btable::open_btable,
+           .write = btable::write_btable},
+    Format{.info = {"npy", "NumPy array file", ".npy", true, true, true},
+           .recognise = npy::recognise_npy,
+           .open = npy::open_npy,
+           .write = npy::write_npy,
+           .holds_meanings = true},
+    Format{.info = {"npz", "NumPy archive", ".npz", true, false, false},
+           .recognise = npz::recognise_npz,
+           .open = npz::open_npz},
+    Format{.info = {"hdf5", "HDF5 file", ".h5 .hdf5 .h5ad", true, false, false},
+           .recognise = hdf5::recognise_hdf5,
+           .open = hdf5::open_hdf5},
+    Format{.info = {"futhark", "Futhark values", ".in .out", true, true, true},
+           .recognise = futhark::recognise_futhark,
+           .open = futhark::open_futhark,
+           .write = futhark::write_futhark,
+           .holds_labels = false},
+    Format{.info = {"futhark-text", "Futhark values as text", "", false, true, true},
+           .write = futhark::write_futhark_text,
+           .holds_labels = false},
+    Format{.info = {"idv", "ML.NET binary data view", ".idv", true, true, false},
+           .recognise = idv::recognise_idv,
+           .open = idv::open_idv,
+           .write_file = idv::write_idv,
+           .check_values = idv::check_values,
+           .holds_meanings = true},
+    Format{.info = {"mtx", "Matrix Market", ".mtx", true, true, true},
+           .recognise = mtx::recognise_mtx,
+           .open = mtx::open_mtx,
+           .write = mtx::write_mtx,
+           .holds_labels = false},
+    Format{.info = {"csv", "delimited text", ".csv", true, true, true},
+           .recognise = csv::recognise_csv,
+           .open = csv::open_csv,
+           .write = csv::write_csv,
+           .holds_text = true,
+           .reads_meta = true,
+           .holds_meanings = true},
 };
 
 // dapple's own format and its dialect. No other format starts like them.
@@ -115,9 +90,9 @@ constexpr auto kInfos = [] {
   return infos;
 }();
 
+/// In lower case.
 std::string extension_of(const std::filesystem::path& path) {
   std::string extension = path.extension().string();
-  if (extension == ".gz" || extension == ".zst") extension = path.stem().extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   });
@@ -171,7 +146,11 @@ void require_uncompressed(const Probe& probe) {
   std::span<const Format> among = kOwn;
   if (!dbdf::starts_like_dbdf(probe.head)) {
     probe.head = file.bytes(0, std::min(file.size(), kHead));
-    probe.extension = extension_of(file.name());
+    const std::filesystem::path path(file.name());
+    probe.extension = extension_of(path);
+    if (probe.extension == ".gz" || probe.extension == ".zst") {
+      probe.extension = extension_of(path.stem());
+    }
     among = kTable;
   }
   const Format* best = nullptr;
@@ -205,9 +184,11 @@ const Format& format_named(std::string_view name) {
 
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path) {
   if (!to.empty()) {
-    const Format& format = format_named(to);
-    if (format.info.writes) return format;
-    throw Error(Errc::invalid_argument, to + " cannot be written; the formats that can are " +
+    for (const Format& format : kTable) {
+      if (format.info.writes && format.info.name == to) return format;
+    }
+    throw Error(Errc::invalid_argument, "'" + to +
+                                            "' cannot be written; the formats that can are " +
                                             list_formats(writes, &FormatInfo::name));
   }
   const std::string extension = extension_of(path);
@@ -215,7 +196,7 @@ const Format& format_to_write(const std::string& to, const std::filesystem::path
     if (format.info.writes && lists(format.info.extensions, extension)) return format;
   }
   throw Error(Errc::invalid_argument, path.string(), std::nullopt,
-              "the extension '" + extension + "' belongs to no format that can be written; use " +
+              "the name does not tell the format to write; end it in " +
                   list_formats(writes, &FormatInfo::extensions) + " or name the format");
 }
 
@@ -250,5 +231,9 @@ std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
 }  // namespace detail
 
 std::span<const FormatInfo> formats() noexcept { return detail::kInfos; }
+
+const FormatInfo& format_to_write(const std::string& to, const std::filesystem::path& out) {
+  return detail::format_to_write(to, out).info;
+}
 
 }  // namespace dapple

@@ -48,8 +48,7 @@ struct Format {
 /// The format of that name. Throws invalid_argument, listing the names.
 const Format& format_named(std::string_view name);
 
-/// The format named `to` or, if that is empty, the first that has the extension of `path`. Throws
-/// invalid_argument, listing the choices.
+/// As the public function.
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path);
 
 /// The format named in `options` or, if there is none, the one that best recognises the file's

@@ -70,7 +70,8 @@ std::uint64_t Frame::column(std::string_view label) const {
                       [this](std::uint64_t k) -> std::string_view { return this->label(k); });
   std::string detail = "no column \"" + std::string(label) + "\"";
   if (meant) detail += "; did you mean \"" + this->label(*meant) + "\"?";
-  throw Error(Errc::absent, store_->file().name(), std::nullopt, std::move(detail));
+  throw Error(Errc::absent, store_->file().name(), std::nullopt, std::move(detail),
+              meant ? Remedy::none : Remedy::list_columns);
 }
 
 template <Value T>

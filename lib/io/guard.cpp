@@ -21,7 +21,7 @@ struct GuardSlot {
   std::atomic<int> fd{-1};
   std::atomic<bool> lost{false};
   GuardSlot* next = nullptr;  // constant once the slot is in the list
-  bool taken = false;         // guarded by `mutex`
+  bool taken = false;         // guarded by `handler_mutex`
 };
 
 namespace {
@@ -36,7 +36,7 @@ std::atomic<std::uintptr_t> page_size{0};
 std::atomic<Action> next_action{nullptr};
 std::atomic<Handler> next_handler{SIG_DFL};
 
-std::mutex mutex;  // guards the following, and the allocation of slots
+std::mutex handler_mutex;  // guards the following, and the allocation of slots
 std::uint64_t guarded_maps = 0;
 struct sigaction replaced;  // the action before ours
 bool buried = false;        // another handler was installed over ours, and calls it
@@ -106,7 +106,7 @@ bool is_function(const struct sigaction& action) noexcept {
          (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
-// REQUIRES the mutex.
+// REQUIRES that `handler_mutex` is held.
 void install() noexcept {
   struct sigaction now;
   if (::sigaction(SIGBUS, nullptr, &now) != 0 || is_ours(now)) return;
@@ -125,7 +125,7 @@ void install() noexcept {
   buried = false;
 }
 
-// REQUIRES the mutex.
+// REQUIRES that `handler_mutex` is held.
 void uninstall() noexcept {
   struct sigaction now;
   if (::sigaction(SIGBUS, nullptr, &now) != 0) return;
@@ -141,7 +141,7 @@ void set_slot(GuardSlot& slot, std::uintptr_t begin, std::uintptr_t end, int fd)
   slot.version.fetch_add(1);
 }
 
-// An unused slot. REQUIRES the mutex.
+// An unused slot. REQUIRES that `handler_mutex` is held.
 GuardSlot* take_slot() {
   GuardSlot* slot = slots.load();
   while (slot != nullptr && slot->taken) slot = slot->next;
@@ -157,7 +157,7 @@ GuardSlot* take_slot() {
 }  // namespace
 
 GuardedMap::GuardedMap(const std::byte* begin, std::size_t size, int fd) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(handler_mutex);
   slot_ = take_slot();
   slot_->lost.store(false);
   page_size.store(static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE)));
@@ -168,7 +168,7 @@ GuardedMap::GuardedMap(const std::byte* begin, std::size_t size, int fd) {
 }
 
 GuardedMap::~GuardedMap() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(handler_mutex);
   if (--guarded_maps == 0) uninstall();
   set_slot(*slot_, 0, 0, -1);
   slot_->taken = false;

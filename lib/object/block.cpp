@@ -113,7 +113,9 @@ FetchedCells Store::cells(std::uint64_t number, ValueType type, Copy copy) const
   Target target =
       Target{memory.get(), type, row_bytes, size_of(type)}.streamed_if_large(e.rows, e.cols);
   watched([&] { read_block(e, {{0, e.rows}, {0, e.cols}}, target); }, &e);
-  return {memory.get(), e.rows, e.cols, row_bytes, memory.release()};
+  FetchedCells cells{memory.get(), e.rows, e.cols, row_bytes};
+  cells.owned = memory.release();
+  return cells;
 }
 
 FetchedCells fetch_tile(const Store* store, std::uint64_t i, std::uint64_t j, ValueType type,

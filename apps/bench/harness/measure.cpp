@@ -113,8 +113,9 @@ class Rounds {
 
   std::map<std::string, double> notes(std::size_t c) const {
     std::map<std::string, double> medians;
-    for (const auto& [name, unused] : taken_[0][c].notes) {
-      medians[name] = median(values(c, [&](const Taken& t) { return t.notes.at(name); }));
+    for (const auto& note : taken_[0][c].notes) {
+      medians[note.first] =
+          median(values(c, [&](const Taken& t) { return t.notes.at(note.first); }));
     }
     return medians;
   }

@@ -78,10 +78,11 @@ void measure_coordinates(Session& session) {
   const Coordinates c =
       session.quick() ? Coordinates{2000, 1000, 10} : Coordinates{200'000, 100'000, 100};
   const double sum = c.sum();
-  for (const auto& [name, order] :
+  for (const auto& way :
        {std::pair("column", Order::column), {"row", Order::row}, {"none", Order::none}}) {
+    const char* const name = way.first;
     const Path path = session.file(fmt::format("coordinates-{}.mtx", name),
-                                   [&](const Path& to) { write_file(to, c, order); });
+                                   [&](const Path& to) { write_file(to, c, way.second); });
     const Pin pin(path);
     const auto work = static_cast<double>(std::filesystem::file_size(path));
     const Path to = session.folder().scratch("imported.dbdf");

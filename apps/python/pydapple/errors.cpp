@@ -61,6 +61,8 @@ std::string advice(dapple::Remedy remedy) {
       return "; stored_numbers=True writes the codes, ticks and numbers that are stored";
     case Remedy::other_columns:
       return "; idv={'drop_unsupported': True} or idv={'columns': [...]} leaves it out";
+    case Remedy::list_columns:
+      return "; columns lists them";
   }
   return {};
 }

@@ -1,1 +1,1 @@
-dapple convert mixed.dbdf a --to xls 2>&1 | sed 's/one of .*, not/one of FORMATS, not/'
+dapple convert mixed.dbdf a --to xls 2>&1 | sed 's/can are .*/can are FORMATS/'

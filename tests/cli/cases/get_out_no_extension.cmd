@@ -1,1 +1,1 @@
-dapple get irregular.dbdf -o a 2>&1 | sed 's/one of .*/one of FORMATS/'
+dapple get irregular.dbdf -o a 2>&1 | sed 's/end it in .* or/end it in NAMES or/'

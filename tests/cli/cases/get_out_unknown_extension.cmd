@@ -1,1 +1,1 @@
-dapple get irregular.dbdf -o a.txt 2>&1 | sed 's/one of .*/one of FORMATS/'; ls | grep -c a.txt
+dapple get irregular.dbdf -o a.txt 2>&1 | sed 's/end it in .* or/end it in NAMES or/'; ls | grep -c a.txt

@@ -1,1 +1,1 @@
-dapple get irregular.dbdf --to xls 2>&1 | sed 's/one of .*, not/one of FORMATS, not/'
+dapple get irregular.dbdf --to xls 2>&1 | sed 's/can are .*/can are FORMATS/'
