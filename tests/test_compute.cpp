@@ -270,6 +270,44 @@ TEST_CASE("compute: bounds of 64 bits are compared exactly") {
   CHECK(count_where(m, Condition::equal(double{NAN})) == 0);
 }
 
+TEST_CASE("compute: bounds between two values of f32 are no value of f32") {
+  const test::TempDir dir;
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  constexpr float most = std::numeric_limits<float>::max();
+  const std::vector<float> cells{-inf, -most, -0.1F, -0.0F, 1e-45F, 0.1F, most, inf, NAN};
+  const auto path = dir.write(
+      "m.dbdf", Image::matrix(1, 9, ValueType::f32).dense<float>({0, 0}, 1, 9, cells).bytes());
+  const Matrix m = Matrix::open(path);
+  const double tenth = 0.1F;  // 0.1 rounded up
+  for (const double bound : {-1e300, -0.1, -1e-50, 0.0, 1e-50, 0.1, tenth, 1e300, double{inf}}) {
+    std::uint64_t above = 0, at_least = 0, below = 0, at_most = 0;
+    for (const double cell : cells) {
+      above += cell > bound ? 1 : 0;
+      at_least += cell >= bound ? 1 : 0;
+      below += cell < bound ? 1 : 0;
+      at_most += cell <= bound ? 1 : 0;
+    }
+    CAPTURE(bound);
+    CHECK(count_where(m, Condition::above(bound)) == above);
+    CHECK(count_where(m, Condition::at_least(bound)) == at_least);
+    CHECK(count_where(m, Condition::below(bound)) == below);
+    CHECK(count_where(m, Condition::at_most(bound)) == at_most);
+  }
+}
+
+TEST_CASE("compute: a long row of small integers is counted whole") {
+  const test::TempDir dir;
+  constexpr std::uint32_t n = 200'000;
+  const auto check = [&](auto one, ValueType type) {
+    const std::vector<decltype(one)> cells(n, one);
+    const auto path =
+        dir.write("m.dbdf", Image::matrix(1, n, type).dense({0, 0}, 1, n, cells).bytes());
+    CHECK(count_where(Matrix::open(path), Condition::equal(1)) == n);
+  };
+  check(std::uint8_t{1}, ValueType::u8);
+  check(std::int16_t{1}, ValueType::i16);
+}
+
 TEST_CASE("compute: blocks that cannot hold a match are not read") {
   const test::TempDir dir;
   const auto path = dir.write("m.dbdf", Image::matrix(3, 2, ValueType::i32)

@@ -18,6 +18,13 @@ namespace dapple::detail {
 template <class T>
 concept Number = std::is_arithmetic_v<T>;
 
+/// The unsigned integer of the same size.
+template <class T>
+using BitsOf = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+
 /// `value` with its bytes in the opposite order.
 template <Number T>
 constexpr T swap_bytes(T value) noexcept {

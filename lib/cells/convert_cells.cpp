@@ -15,12 +15,6 @@ namespace dapple::detail {
 
 namespace {
 
-template <class T>
-using BitsOf = std::conditional_t<
-    sizeof(T) == 1, std::uint8_t,
-    std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-
 /// True when the float is in the range of the integer type To, so that the cast is defined.
 template <class To, class From>
 constexpr bool in_range(From value) noexcept {

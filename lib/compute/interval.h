@@ -14,16 +14,15 @@ namespace dapple::detail {
 /// NaNs.
 template <Value T>
 struct Matching {
-  using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-  Wide low{}, high{};
+  T low{}, high{};
   bool nan = false;
   bool nonzero = false;  // zeros do not match
 
-  bool operator()(T value) const noexcept {
-    const auto v = static_cast<Wide>(value);
+  bool operator()(T v) const noexcept {
     if (nan) return v != v;
     return (v >= low) & (v <= high) & !(nonzero & (v == 0));
   }
+  bool excludes_zero() const noexcept { return nonzero && low <= 0 && high >= 0; }
   bool none() const noexcept { return nan ? !std::is_floating_point_v<T> : !(low <= high); }
 };
 
@@ -42,12 +41,11 @@ class Interval {
  private:
   template <Value T>
   void make(Matching<T>& found) const {
-    using Wide = typename Matching<T>::Wide;
-    using Limits = std::numeric_limits<Wide>;
+    using Limits = std::numeric_limits<T>;
     found = {Limits::lowest(), Limits::max(), condition_.nan_, nonzero_};
     if constexpr (std::is_floating_point_v<T>) {
-      found.low = low_double(condition_.low_);
-      found.high = -low_double(negated(condition_.high_));
+      found.low = not_below<T>(low_double(condition_.low_));
+      found.high = -not_below<T>(low_double(negated(condition_.high_)));
     } else {
       const Int128 low = low_integer(condition_.low_);
       const Int128 high = -low_integer(negated(condition_.high_));
@@ -87,6 +85,15 @@ class Interval {
     n.whole = -n.whole;
     n.real = -n.real;
     return n;
+  }
+
+  /// The lowest value of a type that is not below `low`; NaN for NaN.
+  template <class T>
+  static T not_below(double low) {
+    const auto near = static_cast<T>(low);
+    return static_cast<double>(near) < low
+               ? std::nextafter(near, std::numeric_limits<T>::infinity())
+               : near;
   }
 
   /// The lowest integer that is not below the bound (above it, when it is strict).

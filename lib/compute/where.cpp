@@ -3,6 +3,7 @@
 #include <atomic>
 #include <numeric>
 
+#include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/base/vectors.h"
 #include "lib/compute/block_cells.h"
@@ -15,15 +16,37 @@ namespace detail {
 
 namespace {
 
+/// Counts the values for which `match` holds, in counters as wide as values, so that the loop
+/// vectorises without widening.
+template <Value T, class Match>
+[[gnu::always_inline]] inline std::uint64_t count_matches(const std::byte* values, std::size_t n,
+                                                          const Match& match) {
+  using Count = BitsOf<T>;
+  constexpr std::size_t kLongest =
+      std::min<std::uint64_t>(std::numeric_limits<Count>::max(), 1U << 16);
+  std::uint64_t found = 0;
+  while (n > 0) {
+    const std::size_t run = std::min(n, kLongest);
+    Count here = 0;
+    for (std::size_t i = 0; i < run; ++i) {
+      here = static_cast<Count>(here + (match(load_le<T>(values + i * sizeof(T))) ? 1 : 0));
+    }
+    found += here;
+    values += run * sizeof(T);
+    n -= run;
+  }
+  return found;
+}
+
 template <Value T>
 DAPPLE_VECTORS std::uint64_t count_run(const std::byte* values, std::size_t n,
                                        const Matching<T>& match) {
-  const Matching<T> m = match;
-  std::uint64_t found = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    found += m(load_le<T>(values + i * sizeof(T))) ? 1U : 0U;
+  const T low = match.low, high = match.high;
+  if (match.nan) return count_matches<T>(values, n, [](T v) { return v != v; });
+  if (match.excludes_zero()) {
+    return count_matches<T>(values, n, [=](T v) { return (v >= low) & (v <= high) & (v != 0); });
   }
-  return found;
+  return count_matches<T>(values, n, [=](T v) { return (v >= low) & (v <= high); });
 }
 
 /// Cells of a row are looked at in runs: first whether any matches, which vectorises.

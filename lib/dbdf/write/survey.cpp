@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 
+#include "lib/base/bytes.h"
 #include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/row_columns.h"
@@ -78,7 +79,7 @@ class IntegerSurvey {
 // larger values, infinities and NaNs give sums with other high bits, which exceed those types too.
 template <class T>
 struct FloatBits {
-  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  using Bits = BitsOf<T>;
   Bits not_integer = 0, not_f32 = 0, reach = 0, sign = 0;
 };
 
