@@ -12,7 +12,7 @@ namespace {
 std::uint64_t round_step(std::uint64_t step) {
   std::uint64_t power = 1;
   while (step > power && power <= UINT64_MAX / 10) {
-    for (const std::uint64_t factor : {1, 2, 5}) {
+    for (const std::uint64_t factor : {1U, 2U, 5U}) {
       if (power * factor >= step) return power * factor;
     }
     power *= 10;

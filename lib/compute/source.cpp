@@ -236,12 +236,12 @@ void Source::for_each_piece(const std::function<void(const Region&)>& take,
 void Source::for_each_packed(
     std::uint64_t offset,
     const std::function<void(const Region&, std::span<const std::byte>)>& take) const {
-  constexpr std::size_t kLine = 64;
+  constexpr std::size_t kAlign = 64;
   Array<std::byte> memory;
   for_each_piece([&](const Region& piece) {
     const std::size_t bytes = piece.rows.size() * packed_row(piece.cols);
-    memory.reset(kLine + bytes);
-    std::byte* const cells = memory.data() + offset % kLine;
+    memory.reset(kAlign + bytes);
+    std::byte* const cells = memory.data() + offset % kAlign;
     read_packed(piece, cells, threads());
     take(piece, {cells, bytes});
     offset += bytes;
