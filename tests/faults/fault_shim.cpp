@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -132,6 +133,10 @@ DAPPLE_MOVING(pwrite, (int fd, const void* data, size_t size, off_t at), size, (
 DAPPLE_MOVING(pwrite64, (int fd, const void* data, size_t size, off64_t at), size,
               (fd, data, n, at))
 
+DAPPLE_MOVING(copy_file_range,
+              (int from, off64_t* from_at, int to, off64_t* to_at, size_t size, unsigned flags),
+              size, (from, from_at, to, to_at, n, flags))
+
 // Of several runs of bytes only the first are moved, or a half of the first.
 extern "C" ssize_t pwritev64(int fd, const iovec* parts, int count, off64_t at) {
   static const auto call = real<ssize_t (*)(int, const iovec*, int, off64_t)>("pwritev64");
@@ -169,6 +174,7 @@ DAPPLE_WHOLE(int, linkat,
              (int from_folder, const char* from, int to_folder, const char* to, int flags),
              (from_folder, from, to_folder, to, flags), noexcept)
 DAPPLE_WHOLE(int, rename, (const char* from, const char* to), (from, to), noexcept)
+DAPPLE_WHOLE(int, remove, (const char* path), (path), noexcept)
 DAPPLE_WHOLE(int, unlink, (const char* path), (path), noexcept)
 DAPPLE_WHOLE(int, access, (const char* path, int mode), (path, mode), noexcept)
 DAPPLE_WHOLE(int, stat64, (const char* path, struct stat64* out), (path, out), noexcept)

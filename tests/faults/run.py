@@ -14,132 +14,21 @@ import errno
 import os
 import pathlib
 import resource
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "cli"))
+from scenarios import OLD, OLD_MODE, Place, Scenario, Tools, make_inputs, scenarios
 
-import inputs  # noqa: E402
-
-MOVES = {"read", "pread", "pread64", "write", "pwrite", "pwrite64", "pwritev64"}
-WRITES = {"write", "pwrite", "pwrite64", "pwritev64"}
-HINTS = {"fallocate64"}  # the write that follows is what counts
+MOVES = {"read", "pread", "pread64", "write", "pwrite", "pwrite64", "pwritev64", "copy_file_range"}
+WRITES = {"write", "pwrite", "pwrite64", "pwritev64", "copy_file_range"}
+HINTS = {"fallocate64", "copy_file_range"}  # the write that follows is what counts
 INTERRUPTIBLE = MOVES | HINTS | {"open", "open64", "fsync", "flock", "ftruncate64"}
 CLEARS = {"unlink", "fstat64", "lstat64"}  # what tells whose a hidden file is: left to the next run
 # In memory where that can be: these writers sync every file.
 FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-OLD = b"what stood here before\n"
-OLD_MODE = 0o640
-SIDECAR = b"DPL-SIDE" + bytes(56)
-
-
-class Scenario:
-    def __init__(self, name, arguments, out, stdin=None, replaces=True, without="", also=(),
-                 sidecar=False):
-        self.name = name
-        self.arguments = arguments
-        self.out = out
-        self.stdin = stdin
-        self.replaces = replaces
-        self.without = without
-        self.also = set(also)  # files written beside `out`
-        self.sidecar = f"{out}.dpx" if sidecar else None  # goes with the file that is replaced
-
-
-def scenarios():
-    plain = [
-        Scenario("new dbdf", ["convert", "mixed.dbdf", "out.dbdf"], "out.dbdf", replaces=False),
-        Scenario("dbdf", ["convert", "mixed.dbdf", "out.dbdf", "--force"], "out.dbdf"),
-        Scenario("csv", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv"),
-        Scenario("csv beside .meta", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv",
-                 also=["out.csv.meta"]),
-        Scenario("from stdin", ["convert", "-", "out.dbdf", "--from", "csv", "--force"],
-                 "out.dbdf", stdin=b"1,2\n3,4\n"),
-        Scenario("large", ["convert", "large.csv", "out.dbdf", "--force"], "out.dbdf"),
-        Scenario("index", ["index", "irregular.dbdf"], "irregular.dbdf.dpx"),
-        Scenario("new index", ["index", "irregular.dbdf"], "irregular.dbdf.dpx", replaces=False),
-        Scenario("dbdf with a sidecar", ["convert", "mixed.dbdf", "out.dbdf", "--force", "--plain"],
-                 "out.dbdf", sidecar=True),
-        Scenario("csv with a sidecar", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv",
-                 sidecar=True),
-        Scenario("repair with a sidecar", ["repair", "cut.dbdf", "-o", "out.dbdf", "--force"],
-                 "out.dbdf", sidecar=True),
-        Scenario("repair", ["repair", "cut.dbdf", "-o", "out.dbdf", "--force"], "out.dbdf"),
-        Scenario("get", ["get", "mixed.dbdf", "-o", "out.npy", "--force"], "out.npy"),
-        Scenario("daphne", ["convert", "mixed.dbdf", "out.dbdf", "--to", "daphne", "--force"],
-                 "out.dbdf", also=["out.dbdf.meta"]),
-        Scenario("new daphne", ["convert", "mixed.dbdf", "out.dbdf", "--to", "daphne"],
-                 "out.dbdf", replaces=False, also=["out.dbdf.meta"]),
-    ]
-    # Where the file system has no files without a name, or cannot rename without replacing.
-    bare = [Scenario(f"{s.name}, hidden", s.arguments, s.out, s.stdin, s.replaces,
-                     "tmpfile,renameat2", s.also, s.sidecar is not None)
-            for s in plain
-            if s.name in ("new dbdf", "csv", "from stdin", "index", "dbdf with a sidecar")]
-    return plain + bare
-
-
-class Place:
-    """A folder to work in, made as it was before each run, and one for temporaries."""
-
-    def __init__(self, program, shim, scenario, folder):
-        self.program, self.shim, self.scenario = program, shim, scenario
-        self.work, self.temporary = folder / "work", folder / "temporary"
-        self.temporary.mkdir()
-        self.work.mkdir()
-        for name in ("mixed.dbdf", "cut.dbdf", "irregular.dbdf", "large.csv"):
-            shutil.copy(folder.parent / "inputs" / name, self.work)
-        self.before = set(os.listdir(self.work))
-        self.out = self.work / scenario.out
-
-    def reset(self):
-        for name in set(os.listdir(self.work)) - self.before:
-            os.unlink(self.work / name)
-        for name in os.listdir(self.temporary):
-            os.unlink(self.temporary / name)
-        if self.scenario.replaces:
-            self.out.write_bytes(OLD)
-            self.out.chmod(OLD_MODE)
-            for name in self.scenario.also:
-                (self.work / name).write_bytes(OLD)
-        if self.scenario.sidecar:
-            (self.work / self.scenario.sidecar).write_bytes(SIDECAR)
-
-    def has_sidecar(self):
-        return self.scenario.sidecar and (self.work / self.scenario.sidecar).exists()
-
-    def run(self, fault=None, log=None, **options):
-        env = dict(os.environ, LC_ALL="C", TMPDIR=str(self.temporary), LD_PRELOAD=str(self.shim),
-                   DAPPLE_FAULT_WITHOUT=self.scenario.without)
-        env |= {"DAPPLE_FAULT": fault} if fault else {}
-        env |= {"DAPPLE_FAULT_LOG": str(log)} if log else {}
-        stdin = {"stdin": subprocess.DEVNULL} if self.scenario.stdin is None else {
-            "input": self.scenario.stdin}
-        return subprocess.run([self.program, *self.scenario.arguments, "-q", "--threads", "1"],
-                              cwd=self.work, env=env, capture_output=True, timeout=60, **stdin,
-                              **options)
-
-    def content(self):
-        return self.out.read_bytes() if self.out.exists() else None
-
-    def is_mixed(self):
-        """True when a file stands beside one that was written with another, or before it."""
-        beside = [self.work / name for name in self.scenario.also]
-        return any(file.exists() and (file.read_bytes() == OLD) != (self.content() == OLD)
-                   for file in beside if self.out.exists())
-
-    def lacks_labels(self):
-        """True when a file that stood beside the old one is gone."""
-        return not all((self.work / name).exists() for name in self.scenario.also)
-
-    def strays(self):
-        known = self.before | {self.scenario.out, self.scenario.sidecar} | self.scenario.also
-        return (set(os.listdir(self.work)) - known) | set(os.listdir(self.temporary))
 
 
 def faults(calls):
@@ -156,18 +45,20 @@ def faults(calls):
             yield f"{number}:tear", call, False
 
 
-def complaint(place, old, new, done, call, harmless):
-    """What is wrong after a run, in words; nothing when all is well."""
-    content = place.content()
+def complaint(place, seen, done, call, harmless):
+    """What is wrong after a run, in words; nothing when all is well. `seen`: what the files show, by
+    the old and the new content of the destination."""
+    scenario, content = place.scenario, place.content()
+    old, new = seen
     killed = done.returncode == -signal.SIGKILL
-    if content not in (old, new):
+    if content not in seen:
         return f"the destination holds {content!r}"
     if content == OLD and call in WRITES | {"fsync"} and place.lacks_labels():
-        return "what stood beside the old file is gone"
-    if place.scenario.sidecar and content == OLD and not place.has_sidecar():
+        return "what was beside the old file is gone"
+    if (scenario.sidecar or scenario.indexed()) and content == old and not place.has_sidecar():
         return "the sidecar of the old file is gone"
     if place.is_mixed():
-        return "files of different age stand side by side"
+        return "files of different age are side by side"
     if harmless and done.returncode not in (0, 1):
         return f"it failed: {done.stderr!r}"
     if done.returncode in (0, 1):
@@ -179,11 +70,15 @@ def complaint(place, old, new, done, call, harmless):
             return f"status {done.returncode}, {done.stderr!r}"
     if content is not None and old is not None and place.out.stat().st_mode & 0o7777 != OLD_MODE:
         return f"permissions {place.out.stat().st_mode:o}"
+    if content == new and place.has_sidecar() and place.shown() != seen[new]:
+        return f"the sidecar of the old file is believed: {place.shown()!r}"
     if not killed and call not in CLEARS and place.strays():
         return f"left behind: {place.strays()}"
     if place.strays():
-        if place.scenario.replaces is False and content == new:
+        if content == new and old is None:
             place.out.unlink()
+        elif content == new and not scenario.repeats:
+            place.out.write_bytes(old)
         again = place.run()
         if again.returncode not in (0, 1) or place.content() != new:
             return f"the next run fails: {again.stderr!r}"
@@ -192,46 +87,50 @@ def complaint(place, old, new, done, call, harmless):
     return ""
 
 
-def try_scenario(program, shim, scenario, folder):
+def try_scenario(tools, scenario, folder):
     """Lines that say what went wrong, and how many runs there were."""
-    folder.mkdir()
-    place = Place(program, shim, scenario, folder)
+    place = Place(tools, scenario, folder)
     place.reset()
-    old = place.content()
+    seen = {place.content(): place.shown()}
     log = folder / "calls"
     first = place.run(log=log)
     new = place.content()
-    if (first.returncode not in (0, 1) or new in (old, None) or place.strays()
-            or place.has_sidecar()):
+    if (first.returncode not in (0, 1) or new in (*seen, None) or place.strays()
+            or place.has_sidecar() or not all(part in new for part in scenario.holds)):
         return [f"{scenario.name}: {first}, left behind: {place.strays()}"], 1
+    seen[new] = place.shown()
+    if scenario.out.endswith(".dpx") and len(set(map(str, seen.values()))) > 1:
+        return [f"{scenario.name}: with and without it the file reads {seen}"], 1
     wrong, runs = [], 1
     for fault, call, harmless in faults(log.read_text().split()):
         place.reset()
         done = place.run(fault)
         runs += 1
-        found = complaint(place, old, new, done, call, harmless)
+        found = complaint(place, seen, done, call, harmless)
         if found:
             wrong.append(f"{scenario.name}: {fault} ({call}): {found}")
     return wrong, runs
 
 
-def check_file_size_limit(program, shim, folder):
+def check_file_size_limit(tools, folder):
     """A file that may grow by some bytes only; the signal that comes with it kills nobody."""
-    scenario = scenarios()[1]
-    folder.mkdir()
-    place = Place(program, shim, scenario, folder)
-    place.reset()
-    place.run()
-    size = len(place.content())
     wrong = []
-    for limit in (0, 1, size - 1, size):
+    limited = [s for s in scenarios() if s.name in ("dbdf", "append", "concat", "index of text")]
+    for number, scenario in enumerate(limited):
+        place = Place(tools, scenario, folder / f"{number}")
         place.reset()
-        done = place.run(preexec_fn=lambda limit=limit: resource.setrlimit(
-            resource.RLIMIT_FSIZE, (limit, limit)))
-        good = done.returncode == (0 if limit == size else 3) and not place.strays()
-        if not good or (limit < size and place.content() != OLD):
-            wrong.append(f"limit of {limit} bytes: {done}, left behind: {place.strays()}")
-    return wrong, 5
+        old = place.content()
+        place.run()
+        size = len(place.content())
+        for limit in (0, 1, size - 1, size):
+            place.reset()
+            done = place.run(preexec_fn=lambda limit=limit: resource.setrlimit(
+                resource.RLIMIT_FSIZE, (limit, limit)))
+            good = done.returncode == (0 if limit == size else 3) and not place.strays()
+            if not good or (limit < size and place.content() != old):
+                wrong.append(f"{scenario.name}, limit of {limit} bytes: {done}, "
+                             f"left behind: {place.strays()}")
+    return wrong, 5 * len(limited)
 
 
 def hidden_files(place):
@@ -250,22 +149,18 @@ def hidden_files(place):
     return sorted(found)
 
 
-def check_planted_links(program, shim, folder):
+def check_planted_links(tools, folder):
     """Links at the destination and at its hidden names lead nobody to write elsewhere."""
     wrong, planted = [], 0
-    folder.mkdir()
     for number, scenario in enumerate(s for s in scenarios() if s.out.startswith("out.")):
-        (folder / f"{number}").mkdir()
-        shutil.copytree(folder.parent / "inputs", folder / f"{number}" / "inputs")
-        (folder / f"{number}" / "place").mkdir()
-        place = Place(program, shim, scenario, folder / f"{number}" / "place")
+        place = Place(tools, scenario, folder / f"{number}")
         place.reset()
         links = hidden_files(place)
         planted += len(links)
         place.reset()
         victim = place.temporary / "victim"
         victim.write_bytes(OLD)
-        if scenario.replaces:
+        if scenario.prepare is not None and scenario.repeats:
             place.out.unlink()
             links.append(place.out)
         for link in links:
@@ -278,11 +173,10 @@ def check_planted_links(program, shim, folder):
     return wrong, number + 1
 
 
-def check_live_writer(program, shim, folder):
+def check_live_writer(tools, folder):
     """The temporary of a writer that lives is not taken for abandoned."""
-    folder.mkdir()
     scenario = Scenario("live", ["convert", "mixed.dbdf", "out.csv", "--force"], "out.csv")
-    place = Place(program, shim, scenario, folder)
+    place = Place(tools, scenario, folder)
     place.reset()
     (hidden,) = hidden_files(place)
     place.reset()
@@ -299,7 +193,7 @@ def check_live_writer(program, shim, folder):
     return wrong, 2
 
 
-def check_no_threads(program, shim, folder):
+def check_no_threads(tools, folder):
     """Where the system starts no threads, the work is done in the one that there is."""
     folder.mkdir()
     (folder / "in.csv").write_bytes(b"".join(b"%d,%d.5\n" % (i, i) for i in range(150000)))
@@ -307,8 +201,8 @@ def check_no_threads(program, shim, folder):
     made = []
     for out, lacks in (("one.npy", ""), ("other.npy", "threads")):
         done = subprocess.run(
-            [program, "convert", "in.csv", out, "-q", "--threads", "2"], cwd=folder, timeout=60,
-            env=dict(os.environ, LC_ALL="C", LD_PRELOAD=str(shim), DAPPLE_FAULT_WITHOUT=lacks),
+            [tools.program, "convert", "in.csv", out, "-q", "--threads", "2"], cwd=folder, timeout=60,
+            env=dict(os.environ, LC_ALL="C", LD_PRELOAD=str(tools.shim), DAPPLE_FAULT_WITHOUT=lacks),
             capture_output=True)
         if done.returncode != 0 or done.stderr:
             wrong.append(f"without threads: {done}")
@@ -320,17 +214,17 @@ def check_no_threads(program, shim, folder):
 
 
 def main(program, shim):
-    program, shim = pathlib.Path(program).resolve(), pathlib.Path(shim).resolve()
     with tempfile.TemporaryDirectory(prefix="dapple-faults-", dir=FOLDER) as name:
         folder = pathlib.Path(name)
-        inputs.make(folder / "inputs")
-        (folder / "inputs" / "large.csv").write_text("".join(f"{i}.1\n" for i in range(40000)))
-        jobs = [lambda p, s, f, scenario=scenario: try_scenario(p, s, scenario, f)
+        tools = Tools(pathlib.Path(program).resolve(), pathlib.Path(shim).resolve(),
+                      folder / "inputs")
+        make_inputs(tools.inputs)
+        jobs = [lambda tools, folder, scenario=scenario: try_scenario(tools, scenario, folder)
                 for scenario in scenarios()]
         jobs += [check_file_size_limit, check_planted_links, check_live_writer,
                  check_no_threads]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            results = list(pool.map(lambda job: job[1](program, shim, folder / f"{job[0]}"),
+            results = list(pool.map(lambda job: job[1](tools, folder / f"{job[0]}"),
                                     enumerate(jobs)))
     failed = 0
     for wrong, _ in results:
