@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dapple/dapple.h"
@@ -154,5 +155,21 @@ TEST_CASE("append: a file without an index gets one") {
   const Matrix now = Matrix::open(all);
   CHECK(now.index_origin() == IndexOrigin::embedded);
   CHECK(now.read<int>({{2, 4}, {0, 3}}) == std::vector<int>{7, 8, 9, 1, 1, 1});
+  CHECK(findings(all) == 0);
+}
+
+TEST_CASE("append: threads that append to one file wait for each other") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  convert(text_file(folder / "a.csv", "0,0\n"), {}, all);
+  const auto row = text_file(folder / "b.csv", "1,1\n");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 3; ++i) append(all, row);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(Matrix::open(all).rows() == 13);
   CHECK(findings(all) == 0);
 }

@@ -9,19 +9,35 @@
 
 namespace dapple {
 
-WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix, Frame>& rows,
-                    const ConvertOptions& options) {
+namespace {
+
+std::shared_ptr<const detail::Store> store_of(const std::variant<Matrix, Frame>& object) {
+  return std::visit([](const BlockedObject& o) { return o.share(); }, object);
+}
+
+/// Opens the file when it is this call's turn to append to it; other calls, in any process, wait
+/// until the result is closed.
+std::variant<Matrix, Frame> open_in_turn(const std::filesystem::path& file) {
   OpenOptions how;
   how.guard = true;
-  const std::variant<Matrix, Frame> parts[] = {open(file, how), rows};
-  const auto share = [](const BlockedObject& object) { return object.share(); };
-  const auto old = std::visit(share, parts[0]);
+  for (;;) {
+    auto object = open(file, how);
+    if (store_of(object)->file().lock_for_replacing()) return object;
+  }
+}
+
+}  // namespace
+
+WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix, Frame>& rows,
+                    const ConvertOptions& options) {
+  const std::variant<Matrix, Frame> parts[] = {open_in_turn(file), rows};
+  const auto old = store_of(parts[0]);
   if (std::string_view(old->codec().format) != "dbdf") {
     throw Error(Errc::unsupported, file.string(), std::nullopt,
                 "rows can only be appended to dbdf files, and the format of this one is " +
                     std::string(old->codec().format) + "; convert it first");
   }
-  const auto whole = std::visit(share, concat(parts, Axis::rows));
+  const auto whole = store_of(concat(parts, Axis::rows));
   return detail::dbdf::append_dbdf(old, whole, file, options);
 }
 

@@ -1,6 +1,7 @@
 #include "lib/io/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -257,6 +258,14 @@ void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) cons
   single_looks_ = offset;
   single_looks_size_ = n;
   if (n > 0 && map_ != nullptr) advise(base(), offset, n, MADV_RANDOM);
+}
+
+bool MappedFile::lock_for_replacing() const noexcept {
+  if (!has_path_) return true;
+  uninterrupted([&] { return ::flock(fd_.get(), LOCK_EX); });
+  struct stat open, named;
+  return ::fstat(fd_.get(), &open) != 0 || ::stat(name_.c_str(), &named) != 0 ||
+         (open.st_dev == named.st_dev && open.st_ino == named.st_ino);
 }
 
 std::uint64_t MappedFile::copy_within_system(int to, std::uint64_t begin,

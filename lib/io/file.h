@@ -103,6 +103,11 @@ class MappedFile {
   /// Throws io for a file that is not intact; `reading` names what was being read.
   [[noreturn]] void fail_changed(const std::string& reading) const;
 
+  /// Waits until no other writer holds this lock, and holds it until the file is closed: for
+  /// writers that read the file and then replace it, so that none loses what another added. False
+  /// when the file has been replaced meanwhile. File systems without locks (flock) let everybody
+  /// through.
+  bool lock_for_replacing() const noexcept;
   /// Copies bytes [begin, end) to the same place in another file with copy_file_range, which may
   /// share them. Returns where it stopped: `end`, or earlier if the system cannot go on.
   std::uint64_t copy_within_system(int to, std::uint64_t begin, std::uint64_t end) const noexcept;
