@@ -1,5 +1,6 @@
-// Nothing is used up: after any number of opens, sound and failing ones, of writes, and of writes
-// that are given up, the process has the descriptors, the maps and the memory that it had before.
+// Nothing is used up: after any number of opens, sound and failing ones, of writes, of writes that
+// are given up, of appends, concatenations and sidecars, the process has the descriptors, the maps
+// and the memory that it had before.
 //
 // usage: opens COUNT [SECONDS]
 // With SECONDS, all of it is done again and again for so long, and held against the first time.
@@ -57,6 +58,28 @@ void write(const fs::path& path, bool finish) {
   if (finish) w.finish();
 }
 
+// Appends the rows of `sound` to a new file, or fails to: with rows that are twice as long.
+void append_rows(const fs::path& path, const fs::path& sound, bool fits) {
+  write(path, true);
+  ConvertOptions options;
+  options.write.sync = false;
+  const std::variant<Matrix, Frame> more[] = {open(sound), open(sound)};
+  test::error_of([&] { append(path, fits ? more[0] : concat(more, Axis::columns), options); });
+}
+
+void concat_files(const fs::path& sound) {
+  const std::variant<Matrix, Frame> parts[] = {open(sound), open(sound), open(sound)};
+  const auto whole = std::get<Matrix>(concat(parts, Axis::rows));
+  whole.read<double>({{0, whole.rows()}, {0, whole.cols()}});
+}
+
+void write_and_use_sidecar(const fs::path& path) {
+  SidecarOptions options;
+  options.even_if_indexed = options.statistics = true;
+  write_sidecar(path, {}, options);
+  matrix_stats(Matrix::open(path));
+}
+
 // Says whether what is used now is what was used before.
 bool is_flat(const std::string& name, const Use& before) {
   constexpr std::size_t kSlack = 512;  // kilobytes: what an allocator may keep
@@ -89,24 +112,35 @@ int main(int count, char** arguments) {
   test::write_bytes(cut, bytes);
   OpenOptions guard;
   guard.guard = true;
-  const std::pair<std::string, std::function<void()>> loops[] = {
-      {"opens", [&] { read_all(sound, {}); }},
-      {"guarded opens", [&] { read_all(sound, guard); }},
-      {"failing opens", [&] { test::error_of([&] { read_all(cut, {}); }); }},
-      {"missing files", [&] { test::error_of([&] { read_all(dir / "none", {}); }); }},
-      {"writes", [&] { write(out, true); }},
-      {"writes that are given up", [&] { write(out, false); }},
+  struct Loop {
+    std::string name;
+    std::uint64_t share;  // one in so many: these wait for a clock tick, or for storage
+    std::function<void()> work;
+  };
+  const Loop loops[] = {
+      {"opens", 1, [&] { read_all(sound, {}); }},
+      {"guarded opens", 1, [&] { read_all(sound, guard); }},
+      {"failing opens", 1, [&] { test::error_of([&] { read_all(cut, {}); }); }},
+      {"missing files", 1, [&] { test::error_of([&] { read_all(dir / "none", {}); }); }},
+      {"writes", 1, [&] { write(out, true); }},
+      {"writes that are given up", 1, [&] { write(out, false); }},
+      {"concatenations", 1, [&] { concat_files(sound); }},
+      {"appends", 200, [&] { append_rows(out, sound, true); }},
+      {"appends that fail", 2, [&] { append_rows(out, sound, false); }},
+      {"sidecars", 200, [&] { write_and_use_sidecar(sound); }},
   };
   int failed = 0, passed = 0;
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  for (const auto& [name, work] : loops) ++(is_flat(name, times, work) ? passed : failed);
+  for (const Loop& loop : loops) {
+    ++(is_flat(loop.name, times / loop.share, loop.work) ? passed : failed);
+  }
   if (count > 2) {
     const Use before = use();
     std::uint64_t rounds = 0;
     for (; Clock::now() - start < std::chrono::seconds(std::atoi(arguments[2])); ++rounds) {
-      for (const auto& loop : loops) {
-        for (std::uint64_t i = 0; i < times; ++i) loop.second();
+      for (const Loop& loop : loops) {
+        for (std::uint64_t i = 0; i < times / loop.share; ++i) loop.work();
       }
     }
     const std::string name = std::to_string(rounds) + " rounds of all of it";
