@@ -9,6 +9,8 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <concepts>
@@ -21,10 +23,17 @@
 
 namespace dapple::detail {
 
+/// True in a child of fork if its parent has used several threads: oneTBB would wait for those of
+/// its threads that it had there.
+inline bool has_lost_threads() {
+  static const pid_t starter = ::getpid();
+  return ::getpid() != starter;
+}
+
 /// The number of threads that a call with this `threads` option uses at most; 0 asks for one per
 /// processor. Never more than there are processors: oneTBB would warn on stderr.
 inline unsigned worker_limit(unsigned threads) {
-  if (threads == 1) return 1;  // without waking oneTBB
+  if (threads == 1 || has_lost_threads()) return 1;  // without waking oneTBB
   const auto processors =
       static_cast<unsigned>(std::max(1, oneapi::tbb::info::default_concurrency()));
   return threads != 0 ? std::min(threads, processors) : processors;
