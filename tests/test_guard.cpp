@@ -276,6 +276,35 @@ TEST_CASE("guard: a handler that the host puts over it stays, and leads to it") 
   sigaction(SIGBUS, &before, nullptr);
 }
 
+TEST_CASE("guard: a handler over it that reports, puts it back and raises again ends nothing") {
+  const TempDir dir;
+  const fs::path path = write_tiles(dir);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    static struct sigaction under;
+    static volatile int reports = 0;
+    struct sigaction action = {};
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGBUS, &action, nullptr);  // the address sanitizer has one of its own
+    const Matrix m = Matrix::open(path, guarded());
+    m.prefetch(all_of(m));
+    action.sa_handler = [](int signal) {  // as Python's faulthandler does
+      reports = reports + 1;
+      sigaction(signal, &under, nullptr);
+      raise(signal);
+    };
+    action.sa_flags = SA_NODEFER;
+    sigaction(SIGBUS, &action, &under);
+    cut(path, 4096);
+    const auto error = test::error_of([&] { m.read<double>(all_of(m)); });
+    _exit(error && error->code() == Errc::io && reports == 1 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+}
+
 TEST_CASE("guard: without it a cut ends the process, with it the process lives") {
   const TempDir dir;
   for (const bool guard : {false, true}) {

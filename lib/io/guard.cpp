@@ -83,6 +83,9 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   const bool sent = info->si_code <= 0;  // by kill() and the like, not by a faulting instruction
   if (handler == SIG_IGN && sent) return;
   if (handler != SIG_IGN && handler != SIG_DFL) return handler(signal);
+  // A handler that was installed over this one has reported a fault, put this one back, and raises
+  // the signal again (Python's faulthandler). What faulted is about to fault once more.
+  if (info->si_code == SI_TKILL && info->si_pid == ::getpid()) return;
   struct sigaction fatal = {};
   fatal.sa_handler = SIG_DFL;
   ::sigaction(signal, &fatal, nullptr);
