@@ -1,11 +1,15 @@
 """Signals, forks, threads and memory: what a long-lived process relies on."""
 
+import faulthandler
 import gc
 import os
+import pathlib
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -44,14 +48,11 @@ GUARD = """
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_guarded_file_that_is_cut_raises_beside_faulthandler(tmp_path, first):
-    if not first:
-        # faulthandler takes SIGBUS over and ends the process: what was installed last wins.
-        code = GUARD.format(first=first).replace("faulthandler.enable()", "None")
-    else:
-        code = GUARD.format(first=first)
-    done = run(code, tmp_path)
+    done = run(GUARD.format(first=first), tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["caught", "True", "changed"]
+    # Installed last, faulthandler reports the fault before dapple sees it.
+    assert ("Bus error" in done.stderr) == (not first)
 
 
 TWO_READERS = """
@@ -82,6 +83,33 @@ def test_two_readers_of_a_guarded_file_that_is_cut_both_raise(tmp_path):
     done = run(TWO_READERS, tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["True", "True"]
+
+
+def test_two_readers_beside_the_faulthandler_of_pytest(tmp_path):
+    if not faulthandler.is_enabled():
+        pytest.skip("pytest runs without its faulthandler")
+    dp.write(tmp_path / "a.dbdf", np.random.default_rng(0).random((1500, 1500)), sync=False)
+    m = dp.open(tmp_path / "a.dbdf", guard=True)
+    reading, caught = threading.Barrier(3), []
+
+    def read(work):
+        work()
+        reading.wait()
+        try:
+            while True:
+                work()
+        except OSError as error:
+            caught.append(isinstance(error, dp.Error))
+
+    rows = np.arange(0, 1500, 7)
+    readers = [threading.Thread(target=read, args=(w,)) for w in (m.read, lambda: m.take(rows))]
+    for thread in readers:
+        thread.start()
+    reading.wait()
+    os.truncate(m.path, 8192)
+    for thread in readers:
+        thread.join()
+    assert caught == [True, True] and faulthandler.is_enabled()
 
 
 CTRL_C = """
@@ -123,7 +151,8 @@ def test_ctrl_c_ends_long_work(tmp_path, work):
     assert set(os.listdir(tmp_path)) <= {"a.dbdf", "b.dbdf", "c.dbdf"}
 
 
-def test_a_child_of_fork_reads_while_another_thread_did(make):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_child_of_fork_reads_while_another_thread_did(make, threads):
     a = cells((300, 300), "f8")
     m = make(a, tile=(32, 32))
     stop = threading.Event()
@@ -138,11 +167,35 @@ def test_a_child_of_fork_reads_while_another_thread_did(make):
         for _ in range(3):
             child = os.fork()
             if child == 0:
-                os._exit(0 if np.array_equal(m.read(threads=1), a) else 1)
+                signal.alarm(60)
+                os._exit(0 if np.array_equal(m.read(threads=threads), a) else 1)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     finally:
         stop.set()
         thread.join()
+
+
+def test_children_of_fork_and_of_a_pool_read_whatever_other_threads_were_doing(tmp_path):
+    script = pathlib.Path(__file__).parents[1] / "soak" / "python_forks.py"
+    done = subprocess.run([sys.executable, script, "25"], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_fork_in_a_progress_callback_waits_for_nobody(make):
+    m = make(cells((2000, 300), "f8"), tile=(32, 32))
+    children = []
+
+    def fork(done, total):
+        if not children:
+            children.append(os.fork())
+            if children[0] == 0:
+                os._exit(0)
+
+    start = time.monotonic()
+    dp.convert(m, m.path + ".csv", progress=fork, threads=2, sync=False)
+    assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 0
+    assert time.monotonic() - start < 8
 
 
 def test_threads_read_at_once(make):

@@ -10,6 +10,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include "at_work.h"
 #include "numpy_api.h"
 
 namespace pydapple {
@@ -39,7 +40,7 @@ nb::object copy_of(const BlockHandle& h) {
   nb::object out = new_array(h.info.rows, h.info.cols, h.declared);
   void* const data = data_of(out);
   const auto object = h.object;
-  nb::gil_scoped_release release;
+  const WithoutGil release;
   dapple::visit_type(h.declared, [&](auto tag) {
     using T = decltype(tag);
     const std::size_t cells = std::size_t{h.info.rows} * h.info.cols;
@@ -67,7 +68,7 @@ nb::object csr_of(const BlockHandle& h) {
     using T = decltype(tag);
     dapple::Csr<T, std::uint32_t> rows;
     {
-      nb::gil_scoped_release release;
+      const WithoutGil release;
       h.block.to_csr(rows);
     }
     return nb::make_tuple(adopt_array(std::move(rows.values)), adopt_array(std::move(rows.col_idx)),

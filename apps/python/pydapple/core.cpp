@@ -1,5 +1,6 @@
 #include "core.h"
 
+#include "at_work.h"
 #include "numpy_api.h"
 
 NB_MODULE(_core, m) {
@@ -16,4 +17,5 @@ NB_MODULE(_core, m) {
   pydapple::bind_options(m);
   pydapple::bind_writer(m);
   pydapple::bind_files(m);
+  pydapple::watch_forks();
 }

@@ -11,6 +11,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "at_work.h"
 #include "core.h"
 #include "dapple/concat.h"
 #include "interruptible.h"
@@ -53,7 +54,7 @@ nb::object concat_objects(nb::list parts, int axis) {
   std::vector<std::variant<dapple::Matrix, dapple::Frame>> objects;
   for (nb::handle part : parts) objects.push_back(variant_of(nb::cast<const Handle&>(part)));
   return to_handle([&] {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     return dapple::concat(objects, axis == 0 ? dapple::Axis::rows : dapple::Axis::columns);
   }());
 }
@@ -68,7 +69,7 @@ nb::object append_rows(const fs::path& path, const Handle& rows, int absent, uns
   options.progress = as_callback(report);
   const std::variant<dapple::Matrix, dapple::Frame> in = variant_of(rows);
   const auto summary = [&] {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     return dapple::append(path, in, options);
   }();
   return to_tuple(summary);
@@ -96,7 +97,7 @@ nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
   options.progress = as_callback(report);
   const std::variant<dapple::Matrix, dapple::Frame> in = variant_of(handle);
   const auto summary = [&] {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     return dapple::convert(in, part, out, options);
   }();
   return to_tuple(summary);
@@ -112,7 +113,7 @@ nb::object verify_file(const fs::path& path, bool payload, const dapple::OpenOpt
                        nb::object progress) {
   const Progress report(std::move(progress));
   const auto found = [&] {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     return dapple::verify(path, payload ? dapple::Level::payload : dapple::Level::structure,
                           options, as_callback(report));
   }();
@@ -123,7 +124,7 @@ nb::object repair_file(const fs::path& in, const fs::path& out, const dapple::Wr
                        const dapple::OpenOptions& reading, nb::object progress) {
   const Progress report(std::move(progress));
   const auto made = [&] {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     return dapple::repair(in, out, options, reading, as_callback(report));
   }();
   return nb::make_tuple(to_exceptions(made.lost), made.blocks_kept, made.blocks_lost,
@@ -137,7 +138,7 @@ std::optional<fs::path> write_index(const fs::path& path, const dapple::OpenOpti
   sidecar.progress = as_callback(report);
   sidecar.statistics = statistics;
   sidecar.threads = threads;
-  nb::gil_scoped_release release;
+  const WithoutGil release;
   if (!dapple::write_sidecar(path, options, sidecar)) return std::nullopt;
   return dapple::sidecar_path(path);
 }

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "at_work.h"
 #include "core.h"
 #include "numpy_api.h"
 #include "words.h"
@@ -58,7 +59,7 @@ void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t 
   for (std::uint64_t row = begin; row < end;) {
     const std::uint64_t rows = std::min(end - row, kRowsAtOnce);
     {
-      nb::gil_scoped_release release;
+      const WithoutGil release;
       frame->read_rows({row, row + rows}, buffers, options);
     }
     for (dapple::ColumnBuffer& buffer : buffers) buffer.data += rows * buffer.step;

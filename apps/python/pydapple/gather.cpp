@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "at_work.h"
 #include "numpy_api.h"
 
 namespace pydapple {
@@ -29,7 +30,7 @@ void for_each_part(std::span<const std::int64_t> rows, const F& take) {
                                            rows.size());
   for (std::size_t done = 0; done < all.size(); done += kRowsAtOnce) {
     {
-      nb::gil_scoped_release release;
+      const WithoutGil release;
       take(all.subspan(done, std::min(kRowsAtOnce, all.size() - done)));
     }
     check_signals();
@@ -60,7 +61,7 @@ class CsrParts {
     Array<Index> row_ptr(rows_ + 1), col_idx(entries_);
     Array<T> values;
     {
-      nb::gil_scoped_release release;
+      const WithoutGil release;
       if (parts_.size() == 1) {
         values = std::move(parts_[0].values);
       } else {
@@ -163,7 +164,7 @@ nb::object read_csr(const dapple::Matrix& matrix, const Region& region,
     do {
       const std::uint64_t end = row + std::min(region.rows.end - row, step);
       {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         parts.add(matrix.read_csr<T>({{row, end}, region.cols}, options));
       }
       row = end;

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "at_work.h"
 #include "core.h"
 
 namespace pydapple {
@@ -21,12 +22,15 @@ inline constexpr std::uint64_t kLongWork = std::uint64_t{1} << 26;
 template <class F>
 auto interruptible(bool long_work, F work) {
   if (!long_work) {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     return work();
   }
   std::packaged_task<decltype(work())()> task(std::move(work));
   auto result = task.get_future();
-  std::thread(std::move(task)).detach();
+  std::thread([task = std::move(task)]() mutable {
+    const AtWork at_work;
+    task();
+  }).detach();
   for (;;) {
     {
       nb::gil_scoped_release release;

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include "at_work.h"
 #include "gather.h"
 #include "numpy_api.h"
 #include "progress.h"
@@ -45,7 +46,7 @@ nb::object grid_of(const Handle& handle) {
 nb::dict counts_of(const Handle& handle) {
   const auto object = handle.share();
   const auto counts = [&] {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     return object->counts();
   }();
   return to_dict(counts);
@@ -111,7 +112,7 @@ nb::list details_of(const Handle& handle) {
 void prefetch(const Handle& handle, std::uint64_t row_begin, std::uint64_t row_end,
               std::uint64_t col_begin, std::uint64_t col_end) {
   const auto object = handle.share();
-  nb::gil_scoped_release release;
+  const WithoutGil release;
   object->prefetch({{row_begin, row_end}, {col_begin, col_end}});
 }
 
@@ -156,7 +157,7 @@ void read_region(const dapple::Matrix& matrix, const Region& region, void* out,
     const std::uint64_t left = region.rows.end - row;
     const std::uint64_t rows = std::min(left, step - row % step);
     {
-      nb::gil_scoped_release release;
+      const WithoutGil release;
       read_cells(matrix, {{row, row + rows}, region.cols}, to, stride, type, options);
     }
     to += rows * stride * dapple::size_of(type);

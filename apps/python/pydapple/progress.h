@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "at_work.h"
 #include "core.h"
 
 namespace pydapple {
@@ -19,7 +20,8 @@ class Progress {
     const Clock::time_point now = Clock::now();
     if (now < next_ && done != total) return;
     next_ = now + std::chrono::milliseconds(100);
-    nb::gil_scoped_acquire acquire;
+    const InCallback in_callback;
+    const nb::gil_scoped_acquire acquire;
     check_signals();
     if (!take_.is_none()) take_(done, total);
   }

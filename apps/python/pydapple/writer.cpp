@@ -15,6 +15,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "at_work.h"
 #include "core.h"
 #include "numpy_api.h"
 #include "progress.h"
@@ -81,7 +82,7 @@ class Writer {
     const std::shared_ptr<dapple::TileWriter> writer = std::move(writer_);
     if (!writer) throw dapple::Error(dapple::Errc::invalid_argument, "the writer is closed");
     const auto summary = [&] {
-      nb::gil_scoped_release release;
+      const WithoutGil release;
       return writer->finish();
     }();
     return to_tuple(summary);
@@ -164,7 +165,7 @@ class Writer {
     const std::size_t at_once = threads == 1 ? 4 : 32;
     for (std::size_t done = 0; done < bands; done += at_once) {
       {
-        nb::gil_scoped_release release;
+        const WithoutGil release;
         run(std::min(at_once, bands - done), threads, [&](std::size_t k) { band(done + k); });
       }
       check_signals();

@@ -1,0 +1,53 @@
+// Calls of the library without the GIL, and what a fork does meanwhile.
+//
+// A child of fork has one thread. The locks that other threads held at that moment would stay
+// locked there forever, over things that are half made. So os.fork waits until no call is under
+// way, and calls that start meanwhile wait for the fork.
+#pragma once
+
+#include <Python.h>
+
+namespace pydapple {
+
+/// The calling thread starts and ends to use the library. Called without the GIL.
+void enter_library();
+void leave_library() noexcept;
+
+/// While it lives, this thread calls the library without the GIL.
+class WithoutGil {
+ public:
+  WithoutGil() : thread_(PyEval_SaveThread()) { enter_library(); }
+  ~WithoutGil() {
+    leave_library();
+    PyEval_RestoreThread(thread_);
+  }
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* thread_;
+};
+
+/// The same for a thread that Python does not know.
+class AtWork {
+ public:
+  AtWork() { enter_library(); }
+  ~AtWork() { leave_library(); }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+};
+
+/// While it lives, the library waits for a callback, which may itself fork. Outlives the GIL that
+/// the callback takes: who holds the GIL must not wait for a fork.
+class InCallback {
+ public:
+  InCallback() noexcept { leave_library(); }
+  ~InCallback() { enter_library(); }
+  InCallback(const InCallback&) = delete;
+  InCallback& operator=(const InCallback&) = delete;
+};
+
+/// Has os.fork wait. Called once, with the GIL.
+void watch_forks();
+
+}  // namespace pydapple
