@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "dapple/dapple.h"
-#include "lib/base/bytes.h"
-#include "lib/dbdf/header.h"
-#include "lib/dbdf/hints.h"
 #include "lib/dbdf/statistics.h"
-#include "lib/io/hash.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/sign.h"
 #include "tests/support.h"
 
 namespace {
@@ -38,12 +35,7 @@ struct Victim {
     }
     writer.finish();
     bytes = test::read_bytes(dir / "m.dbdf");
-    const auto file = detail::MappedFile::open((dir / "m.dbdf").string());
-    std::uint64_t body = 0;
-    detail::dbdf::read_header(*file, body);
-    hint = detail::dbdf::find_hint(*file, body, detail::dbdf::find_trailer(*file, body).value(),
-                                   detail::dbdf::kStatisticsTag)
-               .value();
+    hint = fuzz::hint_of((dir / "m.dbdf").string(), detail::dbdf::kStatisticsTag);
     const Matrix m = Matrix::open(dir / "m.dbdf");
     stats = matrix_stats(m);
     above = count_where(m, Condition::above(205));
@@ -71,15 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes[victim.hint.offset + kLine + i] ^= input[i];
   }
   const bool is_signed = data[0] % 2 == 1;
-  if (is_signed) {
-    const std::uint64_t end = victim.hint.offset +
-                              detail::round_up(victim.hint.bytes + kHintTrailer, kLine) -
-                              kHintTrailer;
-    std::byte* const trailer = bytes.data() + end;
-    detail::store_le(trailer + hint_at::hash,
-                     detail::xxh3({bytes.data() + victim.hint.offset, victim.hint.bytes}));
-    detail::store_le(trailer + hint_at::own_hash, detail::xxh3({trailer, hint_at::own_hash}, end));
-  }
+  if (is_signed) fuzz::sign_hint(bytes, victim.hint);
   file.set(std::span<const std::byte>(bytes));
   try {
     const Matrix m = Matrix::open(file.path());

@@ -1,12 +1,16 @@
-// Right hashes for an index that lies, so that the lie reaches the code behind them.
+// Right hashes for an index or a hint that lies, so that the lie reaches the code behind them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/bytes.h"
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
 #include "lib/io/hash.h"
 
 namespace dapple::fuzz {
@@ -26,6 +30,26 @@ inline void sign_index(std::vector<std::byte>& file) {
   store_le(trailer + 40, std::uint32_t{1});
   store_le(trailer + 48, xxh3({trailer, 48}, file.size()));
   std::memcpy(trailer + 56, "DPL-TAIL", 8);
+}
+
+/// Signs the trailer of a hint whose content was changed (lib/dbdf/FORMAT.md, "Hints").
+inline void sign_hint(std::vector<std::byte>& file, const detail::dbdf::Hint& hint) {
+  using namespace detail::dbdf;
+  using detail::store_le, detail::xxh3;
+  const std::uint64_t end =
+      hint.offset + detail::round_up(hint.bytes + kHintTrailer, kLine) - kHintTrailer;
+  std::byte* const trailer = file.data() + end;
+  store_le(trailer + hint_at::hash, xxh3({file.data() + hint.offset, hint.bytes}));
+  store_le(trailer + hint_at::own_hash, xxh3({trailer, hint_at::own_hash}, end));
+}
+
+/// The hint with this tag of a sound file. Throws when there is none.
+inline detail::dbdf::Hint hint_of(const std::string& path, std::string_view tag) {
+  using namespace detail::dbdf;
+  const auto file = detail::MappedFile::open(path);
+  std::uint64_t body = 0;
+  read_header(*file, body);
+  return find_hint(*file, body, find_trailer(*file, body).value(), tag).value();
 }
 
 }  // namespace dapple::fuzz
