@@ -71,7 +71,7 @@ int run_blocks(const Arguments& arguments, Console& console) {
   add_shared_flags(command, console, "one JSON object per line; errors as JSON, too");
   command.parse(arguments);
 
-  const auto object = open_input(input);
+  const auto object = open_input(input, console);
   const BlockedObject& o = base(object);
   say_note(input, o, console);
   const Table table = table_for(o, all);

@@ -47,7 +47,7 @@ int run_concat(const Arguments& arguments, Console& console) {
   std::vector<std::variant<Matrix, Frame>> parts;
   for (const std::string& file : files) {
     input.file = file;
-    parts.push_back(open_input(input));
+    parts.push_back(open_input(input, console));
     say_note(input, base(parts.back()), console);
   }
   const std::variant<Matrix, Frame> whole = concat(parts, axis);

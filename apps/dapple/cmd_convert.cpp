@@ -62,7 +62,7 @@ int run_convert(const Arguments& arguments, Console& console) {
   require_replaceable(destination);
 
   input.options.idv.columns = wanted.labels;
-  const auto object = open_input(input);
+  const auto object = open_input(input, console);
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   options.write = write.options;

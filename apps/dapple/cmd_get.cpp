@@ -55,7 +55,7 @@ int run_get(const Arguments& arguments, Console& console) {
   }
 
   input.options.idv.columns = wanted.labels;
-  const auto object = open_input(input);
+  const auto object = open_input(input, console);
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   const ReadOptions reading{absent, console.threads};

@@ -32,6 +32,7 @@ int run_index(const Arguments& arguments, Console& console) {
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
       progress.update(done, total);
     };
+    input.options.threads = console.threads;
     written = write_sidecar(input.file, input.options, options);
   }
   if (!written) {
@@ -40,7 +41,7 @@ int run_index(const Arguments& arguments, Console& console) {
                       printable(input.file)));
     }
   } else if (!console.quiet && !console.json) {
-    const auto object = open_input(input);
+    const auto object = open_input(input, console);
     say(fmt::format("{}: {}", printable(sidecar_path(input.file).string()),
                     counted(base(object).counts().total, "block")));
   }

@@ -284,7 +284,7 @@ int run_info(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   input.options.futhark.first = true;  // of several values, show the first and list all
-  const auto object = open_input(input);
+  const auto object = open_input(input, console);
   if (console.json) {
     print_json(object, console.out);
   } else {

@@ -333,7 +333,7 @@ int run_show(const Arguments& arguments, Console& console) {
   const auto source = flags.from_stats && input.file != "-"
                           ? viewer::kept_source(input.file, input.options)
                           : std::nullopt;
-  const auto object = open_input(input);
+  const auto object = open_input(input, console);
   say_note(input, base(object), console);
   const Subject subject{object, input.name(),
                         resolve_window(flags.window, base(object), input.name()),

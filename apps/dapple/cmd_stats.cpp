@@ -139,7 +139,7 @@ int run_stats(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   options.threads = console.threads;
-  const auto object = open_input(input);
+  const auto object = open_input(input, console);
   say_note(input, base(object), console);
   if (by == By::whole) {
     const Stats s = matrix_stats(base(object), options);

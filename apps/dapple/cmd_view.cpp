@@ -32,14 +32,14 @@ sigset_t blocked_signals() {
 std::unique_ptr<viewer::Resources> open_resources(const Input& input, const Console& console) {
   const viewer::ResourceOptions options{.threads = console.threads};
   if (input.file == "-") {
-    const auto object = open_input(input);
+    const auto object = open_input(input, console);
     return std::make_unique<viewer::Resources>(object, object, input.name(), options);
   }
   Input looking = input;
   looking.options.read_ahead = false;
   const auto source = viewer::kept_source(input.file, input.options);
-  auto resources = std::make_unique<viewer::Resources>(open_input(input), open_input(looking),
-                                                       input.name(), options);
+  auto resources = std::make_unique<viewer::Resources>(
+      open_input(input, console), open_input(looking, console), input.name(), options);
   if (auto kept = find_kept(input, resources->object(), source, console)) {
     resources->use(std::move(*kept));
   }
@@ -95,7 +95,7 @@ void write_file(const Input& input, const Destination& destination, const Consol
     return publish(destination, viewer::whole_page(*resources));
   }
   const auto source = viewer::kept_source(input.file, input.options);
-  const auto object = open_input(input);
+  const auto object = open_input(input, console);
   viewer::Resources resources(object, object, input.name(), {.threads = console.threads});
   read_all(resources, destination.path, console);
   if (!source || viewer::kept_source(input.file, input.options) != source) {

@@ -156,7 +156,7 @@ int run_where(const Arguments& arguments, Console& console) {
   const Condition condition = parse_condition(expression);
   if (count && explain) throw UsageError("--count and --explain cannot be used together");
   options.threads = console.threads;
-  const auto object = open_input(input);
+  const auto object = open_input(input, console);
   const auto* matrix = std::get_if<Matrix>(&object);
   if (matrix == nullptr) {
     throw Error(Errc::type_mismatch, input.name(), std::nullopt,

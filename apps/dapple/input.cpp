@@ -45,10 +45,12 @@ void add_reading_flags(Command& command, OpenOptions& options) {
   add_format_flags(command, options);
 }
 
-std::variant<Matrix, Frame> open_input(const Input& input) {
+std::variant<Matrix, Frame> open_input(const Input& input, const Console& console) {
+  OpenOptions options = input.options;
+  options.threads = console.threads;
   try {
-    auto object = input.file == "-" ? open_stream(STDIN_FILENO, input.name(), input.options)
-                                    : open(input.file, input.options);
+    auto object = input.file == "-" ? open_stream(STDIN_FILENO, input.name(), options)
+                                    : open(input.file, options);
     require_flags_of(base(object).format(), input.options);
     return object;
   } catch (const Error& error) {

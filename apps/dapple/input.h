@@ -28,9 +28,9 @@ void add_from_flag(Command& command, OpenOptions& options);
 /// Adds --from, and the flags of each format that has some.
 void add_reading_flags(Command& command, OpenOptions& options);
 
-/// Opens the file, or standard input for "-". Throws what opening throws; UsageError for flags of
-/// another format.
-std::variant<Matrix, Frame> open_input(const Input& input);
+/// Opens the file, or standard input for "-", with as many threads as the console has. Throws what
+/// opening throws; UsageError for flags of another format.
+std::variant<Matrix, Frame> open_input(const Input& input, const Console& console);
 
 /// Prints the format's note, if it has one, to standard error.
 void say_note(const Input& input, const BlockedObject& object, const Console& console);

@@ -78,6 +78,9 @@ struct OpenOptions {
   /// False: the system loads single pages and prefetches nothing. For a few scattered cells of a
   /// file larger than memory; reading much of it becomes many times slower.
   bool read_ahead = true;
+  /// How many threads go through a text that must be read as a whole (CSV, Matrix Market); 0: one
+  /// per processor. Ignored by other formats.
+  unsigned threads = 1;
   CsvOptions csv{};
   FutharkOptions futhark{};
   IdvOptions idv{};

@@ -13,10 +13,6 @@ namespace dapple::detail {
 
 namespace {
 
-std::uint64_t hash_of(std::string_view word) noexcept {
-  return xxh3(std::as_bytes(std::span(word.data(), word.size())));
-}
-
 [[noreturn]] void fail_code(std::uint64_t i, std::uint64_t size) {
   throw Error(Errc::out_of_range,
               "word " + std::to_string(i) + " of a dictionary of " + std::to_string(size));
@@ -65,6 +61,10 @@ class StoredDictionary final : public Dictionary {
 
 }  // namespace
 
+std::uint64_t word_hash(std::string_view word) noexcept {
+  return xxh3(std::as_bytes(std::span(word.data(), word.size())));
+}
+
 std::string_view WordTable::word(std::uint32_t code) const noexcept {
   const std::uint64_t begin = code == 1 ? 0 : ends_[code - 2];
   return std::string_view(bytes_).substr(begin, ends_[code - 1] - begin);
@@ -79,36 +79,49 @@ std::string_view WordTable::operator[](std::uint64_t i) const {
 std::size_t WordTable::slot_of(std::string_view wanted, std::uint64_t hash) const noexcept {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
-  while (slots_[slot] != kFree && word(slots_[slot]) != wanted) slot = (slot + 1) & mask;
+  while (slots_[slot].code != 0 &&
+         !(slots_[slot].may_be(hash) && word(slots_[slot].code) == wanted)) {
+    slot = (slot + 1) & mask;
+  }
   return slot;
 }
 
 void WordTable::grow() {
-  std::vector<std::uint32_t> old(std::max<std::size_t>(64, 2 * slots_.size()), kFree);
-  old.swap(slots_);
-  for (const std::uint32_t code : old) {
-    if (code != kFree) slots_[slot_of(word(code), hash_of(word(code)))] = code;
+  slots_ = Array<WordSlot>(std::max<std::size_t>(64, 2 * slots_.size()));
+  std::fill(slots_.begin(), slots_.end(), WordSlot{});
+  const std::size_t mask = slots_.size() - 1;
+  for (std::uint32_t code = 1; code <= ends_.size(); ++code) {
+    const std::uint64_t hash = word_hash(word(code));
+    std::size_t slot = hash & mask;
+    while (slots_[slot].code != 0) slot = (slot + 1) & mask;
+    slots_[slot] = {code, static_cast<std::uint32_t>(hash >> 32)};
   }
 }
 
-std::uint32_t WordTable::add(std::string_view word) {
+std::uint32_t WordTable::add(std::string_view word, std::uint64_t hash) {
   if (slots_.size() < 2 * (ends_.size() + 1)) grow();
-  std::uint32_t& code = slots_[slot_of(word, hash_of(word))];
-  if (code == kFree) {
+  WordSlot& slot = slots_[slot_of(word, hash)];
+  if (slot.code == 0) {
     if (ends_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
       throw Error(Errc::invalid_argument, "a column has more than 4294967294 different words");
     }
     bytes_ += word;
     ends_.push_back(bytes_.size());
-    code = static_cast<std::uint32_t>(ends_.size());
+    slot = {static_cast<std::uint32_t>(ends_.size()), static_cast<std::uint32_t>(hash >> 32)};
   }
-  return code;
+  return slot.code;
 }
 
-std::optional<std::uint32_t> WordTable::find(std::string_view word) const noexcept {
+std::optional<std::uint32_t> WordTable::find(std::string_view wanted,
+                                             std::uint32_t& next) const noexcept {
   if (slots_.empty()) return std::nullopt;
-  const std::uint32_t code = slots_[slot_of(word, hash_of(word))];
-  return code == kFree ? std::nullopt : std::optional(code);
+  std::uint32_t code = next;
+  if (code == 0 || code > size() || word(code) != wanted) {
+    code = slots_[slot_of(wanted, word_hash(wanted))].code;
+    if (code == 0) return std::nullopt;
+  }
+  next = std::max(next, code + 1);
+  return code;
 }
 
 std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> owner,
@@ -123,6 +136,22 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
 std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
                               std::span<const std::byte> bytes) noexcept {
   return xxh3(offsets) ^ (xxh3(bytes) * 0x9e3779b97f4a7c15U);
+}
+
+std::uint64_t missing_mark(MeaningKind kind) noexcept {
+  switch (kind) {
+    case MeaningKind::number:
+      return kMissingF64;
+    case MeaningKind::boolean:
+      return kMissingBoolean;
+    case MeaningKind::timestamp:
+    case MeaningKind::duration:
+      return kMissingTick;
+    case MeaningKind::category:
+    case MeaningKind::text:
+      break;
+  }
+  return kMissingCode;
 }
 
 ValueType code_type(std::uint64_t words) noexcept {

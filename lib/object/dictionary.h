@@ -10,32 +10,66 @@
 #include <string_view>
 #include <vector>
 
+#include "dapple/array.h"
 #include "dapple/column.h"
 
 namespace dapple::detail {
 
-/// A growing dictionary in memory: each new word gets the next code. Codes count from 1, because 0
-/// is a missing word. One thread adds; afterwards any number of threads may call const functions.
-class WordTable final : public Dictionary {
+/// A dictionary that also tells the code of a word. Codes count from 1, because 0 is a missing
+/// word. Any thread.
+class WordFinder : public Dictionary {
+ public:
+  /// The code of a word of the dictionary, or nothing. `next` is tried first, and becomes the code
+  /// after the highest one that was found: of words in the order in which they were added, most
+  /// that occur once are found without a look at the hash table. It starts as 0.
+  virtual std::optional<std::uint32_t> find(std::string_view word,
+                                            std::uint32_t& next) const noexcept = 0;
+};
+
+/// A place in the hash table of a dictionary, which probes linearly from the lowest bits of a
+/// word's XXH3-64.
+struct WordSlot {
+  std::uint32_t code;  // 0: free
+  std::uint32_t tag;   // the highest bits of the hash
+
+  /// True when the word of this slot may be the one with this hash.
+  bool may_be(std::uint64_t hash) const noexcept { return tag == hash >> 32; }
+};
+
+std::uint64_t word_hash(std::string_view word) noexcept;
+
+/// A growing dictionary in memory: each new word gets the next code. One thread adds; afterwards
+/// any number of threads may call const functions.
+class WordTable final : public WordFinder {
  public:
   /// The code of `word`, which is added if it is new. Throws invalid_argument beyond 2^32 - 2
   /// words.
-  std::uint32_t add(std::string_view word);
-  /// The code of a word that was added, or nothing.
-  std::optional<std::uint32_t> find(std::string_view word) const noexcept;
+  std::uint32_t add(std::string_view word) { return add(word, word_hash(word)); }
+  std::uint32_t add(std::string_view word, std::uint64_t hash);
+  /// Loads the place of a word that is soon added: a large table is in no cache.
+  void prefetch(std::uint64_t hash) const noexcept {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  }
+  std::optional<std::uint32_t> find(std::string_view word,
+                                    std::uint32_t& next) const noexcept override;
 
   std::uint64_t size() const noexcept override { return ends_.size(); }
   std::string_view operator[](std::uint64_t i) const override;
 
+  /// All words, one after the other, and where each ends.
+  std::string_view bytes() const noexcept { return bytes_; }
+  std::span<const std::uint64_t> ends() const noexcept { return ends_; }
+  /// None, or a power of two.
+  std::span<const WordSlot> slots() const noexcept { return {slots_.data(), slots_.size()}; }
+
  private:
-  static constexpr std::uint32_t kFree = 0;
   std::string_view word(std::uint32_t code) const noexcept;
   std::size_t slot_of(std::string_view word, std::uint64_t hash) const noexcept;
   void grow();
 
-  std::string bytes_;                 // all words, one after the other
-  std::vector<std::uint64_t> ends_;   // of each word in `bytes_`
-  std::vector<std::uint32_t> slots_;  // open addressing by hash: a code, or kFree
+  std::string bytes_;
+  std::vector<std::uint64_t> ends_;
+  Array<WordSlot> slots_;
 };
 
 /// A dictionary of words stored elsewhere: `size + 1` u64 offsets into `bytes`, and the hash of
@@ -50,6 +84,9 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
 /// The hash that `stored_dictionary` compares with.
 std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
                               std::span<const std::byte> bytes) noexcept;
+
+/// The mark of a missing cell in a column of this kind that has no other yet.
+std::uint64_t missing_mark(MeaningKind kind) noexcept;
 
 /// The smallest unsigned type that holds codes 0 to `words`.
 ValueType code_type(std::uint64_t words) noexcept;

@@ -162,3 +162,52 @@ TEST_CASE("csv meanings: a missing cell of the only column is no blank line") {
   convert(open(dir / "in.csv"), {}, dir / "out.csv");
   CHECK(read_text(dir / "out.csv") == "who\nAnn\nNA\nBob\nNA\n");
 }
+
+TEST_CASE("csv meanings: numbers in quotes are words where other numbers are without") {
+  const TempDir dir;
+  write_text(dir / "r.csv", "\"zip\",\"n\"\n\"01234\",1\n\"99\",2\nNA,3\n");  // as R writes
+  const Frame r = open_frame(dir / "r.csv");
+  CHECK(r.column_info(0).meaning.kind == MeaningKind::text);
+  CHECK(cell(r, 0, 0) == "01234");
+  CHECK(cell(r, 2, 0) == "(missing)");
+  CHECK(is_plain(r.column_info(1)));
+  write_text(dir / "all.csv", "\"zip\",\"n\"\n\"1234\",\"1\"\n\"99\",\"2\"\n");
+  const Frame all = open_frame(dir / "all.csv");
+  CHECK(is_plain(all.column_info(0)));
+  write_text(dir / "some.csv", "zip,n\n\"1234\",1\n99,2\n");
+  CHECK(is_plain(open_frame(dir / "some.csv").column_info(0)));
+  CsvOptions csv;
+  csv.types = {{"zip", ValueType::i64}};
+  CHECK(is_plain(
+      open_frame(dir / "r.csv", {.missing_as_nan = true, .types = {{"zip", ValueType::f64}}})
+          .column_info(0)));
+}
+
+TEST_CASE("csv meanings: words that look like something else come back as words") {
+  const TempDir dir;
+  write_text(dir / "in.csv", "a,b,c,n\n1,true,2024-01-01,5\n2,false,2024-01-02,6\n1,true,x,7\n");
+  CsvOptions csv;
+  csv.meanings = {{"a", MeaningKind::category}, {"b", MeaningKind::text}, {"c", MeaningKind::text}};
+  const Frame in = open_frame(dir / "in.csv", csv);
+  convert(in, {}, dir / "out.csv");
+  CHECK(read_text(dir / "out.csv") ==
+        "a,b,c,n\n\"1\",\"true\",\"2024-01-01\",5\n\"2\",\"false\",\"2024-01-02\",6\n"
+        "\"1\",\"true\",x,7\n");
+  const Frame out = open_frame(dir / "out.csv");
+  CHECK(out.column_info(0).meaning.has_words());
+  CHECK(cell(out, 1, 0) == "2");
+}
+
+TEST_CASE("csv meanings: a file that ends with its page and an empty field is read no further") {
+  const TempDir dir;
+  constexpr std::size_t kPage = 4096;
+  for (const std::string last : {"7,", "7,\"\"", "7,x"}) {
+    std::string text = "n,who\n";
+    while (text.size() + 8 + last.size() <= kPage) text += "1,a\n";
+    text += std::string(kPage - text.size() - last.size() - 4, '1') + "1,a\n" + last;
+    REQUIRE(text.size() == kPage);
+    write_text(dir / "page.csv", text);
+    const Frame frame = open_frame(dir / "page.csv");
+    CHECK(cell(frame, frame.rows() - 1, 0) == "7");
+  }
+}

@@ -54,6 +54,14 @@ std::string many_rows() {
   return text;
 }
 
+constexpr char kWords[] =
+    "name,city,born,at,on,n\n"
+    "Ann,Graz,1990-02-28,2024-01-01T10:00:00.5Z,true,1\n"
+    "Bob,\"Linz, \"\"Upper\"\"\",NA,2024-01-01T10:00:00Z,,\n"
+    "Eve,Graz,2016-01-01,2024-01-01T10:00:00Z,false,3\n"
+    ",Graz,2016-01-01,,false,3\n"
+    "Al,\"two\nlines\",2016-01-01,,false,3\n";
+
 }  // namespace
 
 TEST_CASE("csv sidecar: a file opens with it as it does without") {
@@ -62,7 +70,8 @@ TEST_CASE("csv sidecar: a file opens with it as it does without") {
                                "a;b\r\n1;NA\r\n2;3\r\n",
                                "a,b\n\"1\",\"2\"\n\n\n",
                                "x\n",
-                               "a,b\n18446744073709551615,9007199254740993\n"};
+                               "a,b\n18446744073709551615,9007199254740993\n",
+                               kWords};
   const CsvOptions options[] = {{}, {.missing_as_nan = true}, {.types = {{"0", ValueType::f32}}}};
   const test::TempDir dir;
   for (const std::string& text : texts) {
@@ -93,6 +102,7 @@ TEST_CASE("csv sidecar: one of another state, or for other options, is not used"
   test::write_text(dir / "t.csv", "a,b\n1,2\n3,4\n");
   write_sidecar(dir / "t.csv");
   CHECK(uses_sidecar(open_csv(dir / "t.csv", {})));
+  CHECK(!uses_sidecar(open_csv(dir / "t.csv", {.meanings = {{"a", MeaningKind::text}}})));
   const auto typed = open_csv(dir / "t.csv", {.types = {{"a", ValueType::f32}}});
   CHECK(!uses_sidecar(typed));
   CHECK(test::types_of(typed) == "frame f32 i64");
@@ -108,7 +118,7 @@ TEST_CASE("csv sidecar: one of another state, or for other options, is not used"
 
 TEST_CASE("csv sidecar: damage to any byte costs a scan, and no cell") {
   const test::TempDir dir;
-  test::write_text(dir / "t.csv", "a,b\n1,2\n3,4.5\n");
+  test::write_text(dir / "t.csv", kWords);
   write_sidecar(dir / "t.csv");
   const Seen truth = seen(open_csv(dir / "t.csv", {}));
   const std::vector<std::byte> sound = test::read_bytes(dir / "t.csv.dpx");
@@ -127,7 +137,7 @@ TEST_CASE("csv sidecar: damage to any byte costs a scan, and no cell") {
 
 TEST_CASE("csv sidecar: one that lies under a right hash reads nothing outside of the file") {
   const test::TempDir dir;
-  test::write_text(dir / "t.csv", "a,b\n1,2\n3,4.5\n");
+  test::write_text(dir / "t.csv", kWords);
   write_sidecar(dir / "t.csv");
   const std::vector<std::byte> sound = test::read_bytes(dir / "t.csv.dpx");
   const std::size_t hashed = sound.size() - 8;
@@ -138,7 +148,41 @@ TEST_CASE("csv sidecar: one that lies under a right hash reads nothing outside o
       detail::store_le(forged.data() + hashed, detail::xxh3(std::span(forged).first(hashed)));
       test::write_bytes(dir / "t.csv.dpx", forged);
       // An answer or an Error; the sanitizers' runs see what this does not.
-      test::error_of([&] { test::cells_of(open_csv(dir / "t.csv", {})); });
+      test::error_of([&] { seen(open_csv(dir / "t.csv", {})); });
     }
   }
+}
+
+TEST_CASE("csv sidecar: words are in it, so that reading a few rows looks at no other text") {
+  const test::TempDir dir;
+  std::string text = "name,city\n";
+  for (int row = 0; row < 200000; ++row) {
+    text += "name" + std::to_string(row) + ",city" + std::to_string(row % 10) + "\n";
+  }
+  test::write_text(dir / "t.csv", text);
+  write_sidecar(dir / "t.csv");
+  const auto object = open_csv(dir / "t.csv", {});
+  REQUIRE(uses_sidecar(object));
+  const Frame& frame = std::get<Frame>(object);
+  CHECK(frame.column_info(0).meaning.words->size() == 200000);
+  CHECK((*frame.column_info(0).meaning.words)[199999] == "name199999");
+  CHECK(frame.column_info(1).meaning.words->size() == 10);
+  CHECK(frame.read_column<std::uint32_t>(0, {199998, 200000}) ==
+        std::vector<std::uint32_t>{199999, 200000});
+  // What the sidecar says is all there is: other words in the text are not what they were.
+  std::vector<std::byte> sidecar = test::read_bytes(dir / "t.csv.dpx");
+  const std::string_view bytes(reinterpret_cast<const char*>(sidecar.data()), sidecar.size());
+  const std::size_t at = bytes.find("city3city4");
+  REQUIRE(at != std::string_view::npos);
+  sidecar[at] = std::byte{'X'};
+  const std::size_t hashed = sidecar.size() - 8;
+  detail::store_le(sidecar.data() + hashed, detail::xxh3(std::span(sidecar).first(hashed)));
+  test::write_bytes(dir / "t.csv.dpx", sidecar);
+  const auto forged = open_csv(dir / "t.csv", {});
+  CHECK(uses_sidecar(forged));
+  const auto error = test::error_of([&] {
+    std::get<Frame>(forged).read_column<std::uint8_t>(1, {0, 10});
+  });
+  REQUIRE(error);
+  CHECK(error->code() == Errc::corrupt);
 }

@@ -19,7 +19,7 @@ using namespace test::idv;
 
 namespace {
 
-WriteOptions over() {
+WriteOptions overwriting() {
   WriteOptions options;
   options.overwrite = true;
   return options;
@@ -29,7 +29,7 @@ WriteOptions over() {
 class Writer {
  public:
   std::filesystem::path write(const Table& table, const ConvertOptions& options = {}) {
-    table.write(dir_ / "t.dbdf", over());
+    table.write(dir_ / "t.dbdf", overwriting());
     ConvertOptions all = options;
     all.write.overwrite = true;
     convert(open(dir_ / "t.dbdf"), {}, dir_ / "t.idv", all);
@@ -148,7 +148,7 @@ TEST_CASE("idv: objects without rows are files without blocks") {
 TEST_CASE("idv: what the format or ML.NET cannot hold is refused, and leaves no file") {
   const test::TempDir dir;
   const auto refused = [&](const Table& table) {
-    table.write(dir / "t.dbdf", over());
+    table.write(dir / "t.dbdf", overwriting());
     const auto error = error_of([&] { convert(open(dir / "t.dbdf"), {}, dir / "t.idv"); });
     CHECK_FALSE(std::filesystem::exists(dir / "t.idv"));
     return error ? std::string(name(error->code())) + ": " + error->detail() : "";

@@ -68,7 +68,7 @@ ConvertOptions replacing() {
 constexpr std::int64_t kNaT = std::numeric_limits<std::int64_t>::min();
 
 /// Two records of everything.
-std::vector<std::byte> sample() {
+std::vector<std::byte> sample_frame() {
   const std::string descr =
       "[('t', '<M8[us]'), ('b', '>m8[s]'), ('ok', '|b1'), ('s', '|S3'), ('u', '<U2'), "
       "('v', '>U1'), ('h', '<f2'), ('n', '<i2')]";
@@ -86,7 +86,7 @@ std::vector<std::byte> sample() {
 
 TEST_CASE("npy: records of times, Booleans and texts are read as what they mean") {
   const TempDir folder;
-  const Frame frame = Frame::open(folder.write("a.npy", sample()));
+  const Frame frame = Frame::open(folder.write("a.npy", sample_frame()));
   REQUIRE(frame.cols() == 8);
   CHECK(frame.column_info(0).meaning.kind == MeaningKind::timestamp);
   CHECK(frame.column_info(0).meaning.unit == TimeUnit::microsecond);
@@ -127,7 +127,7 @@ TEST_CASE("npy: arrays of half-precision floats are read as f32") {
 
 TEST_CASE("npy: frames are written with their times, Booleans and texts") {
   const TempDir folder;
-  convert(open(folder.write("a.npy", sample())), {}, folder / "a.dbdf", replacing());
+  convert(open(folder.write("a.npy", sample_frame())), {}, folder / "a.dbdf", replacing());
   convert(open(folder / "a.dbdf"), {}, folder / "b.npy", replacing());
   const std::string text = test::read_text(folder / "b.npy");
   CHECK(text.find("[('t', '<M8[us]'), ('b', '<m8[s]'), ('ok', '|b1'), ('s', '<U2'), ('u', '<U2'), "

@@ -18,8 +18,8 @@ Match recognise_csv(const Probe& probe);
 
 /// One pass over the text (or a fresh sidecar) finds the rows, and the type of each column; cells
 /// are parsed when they are read. Memory: 64 bytes for every 64 to 512 KiB of text; for each column
-/// its label and 48 bytes, 4 in a matrix. Throws corrupt, unsupported and type_mismatch naming
-/// line, column and byte; invalid_argument for options that fit no column.
+/// its label and 48 bytes, 4 in a matrix; every different word. Throws corrupt, unsupported and
+/// type_mismatch naming line, column and byte; invalid_argument for options that fit no column.
 std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file, const OpenOptions& options);
 
 /// Scans `file`, which is at `path`, and publishes what it found as its sidecar, which `open_csv`

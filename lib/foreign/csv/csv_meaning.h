@@ -2,6 +2,7 @@
 // and ticks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "dapple/column.h"
-#include "lib/foreign/csv/csv_scan.h"
 #include "lib/foreign/csv/csv_text.h"
 #include "lib/object/dictionary.h"
 
@@ -19,34 +19,89 @@ namespace dapple::detail::csv {
 /// Reads the fields of one column as the values that a frame stores. Any thread.
 class FieldReader {
  public:
-  FieldReader(Column column, std::shared_ptr<const WordTable> words)
-      : column_(std::move(column)), words_(std::move(words)) {}
+  /// `words` are those of the meaning, if it has some. REQUIRES a meaning other than number.
+  FieldReader(Meaning meaning, ValueType type, std::shared_ptr<const WordFinder> words)
+      : meaning_(std::move(meaning)), type_(type), words_(std::move(words)) {}
 
-  const Column& column() const noexcept { return column_; }
+  const Meaning& meaning() const noexcept { return meaning_; }
+  ValueType value_type() const noexcept { return type_; }
+  /// Null for truth values and times.
+  const WordFinder* words() const noexcept { return words_.get(); }
 
-  /// The stored value, in the low bytes; nothing for a field that the column cannot hold. REQUIRES
-  /// a meaning other than number.
-  std::optional<std::uint64_t> read(const Field& field) const;
+  /// The stored value, in the low bytes; nothing for a field that the column cannot hold. `next`
+  /// is that of `WordFinder::find`, for fields in the order of the text.
+  std::optional<std::uint64_t> read(const Field& field, std::uint32_t& next) const;
 
  private:
-  Column column_;
-  std::shared_ptr<const WordTable> words_;
+  Meaning meaning_;
+  ValueType type_;
+  std::shared_ptr<const WordFinder> words_;
 };
+
+/// The type that such a column is stored as: of words, the smallest for all codes. REQUIRES a
+/// meaning other than number.
+ValueType stored_type(const Meaning& meaning) noexcept;
+
+/// The value of `true` or `false`, in any case.
+std::optional<std::uint64_t> truth_of(std::string_view text) noexcept;
 
 /// What the caller wants a column to be.
 using WantedMeanings = std::vector<std::optional<MeaningKind>>;
 
-/// Decides what the columns hold in which `rows` saw other fields than numbers, or for which a
-/// meaning is wanted, and collects their words. Sets type and meaning of these `columns`; returns a
-/// reader for each column, null for plain numbers. Throws unsupported for a field that does not fit
-/// the wanted meaning, naming line and column.
-///
-/// All fields `true` or `false`: boolean. All ISO 8601: timestamp, in the coarsest unit that holds
-/// them all. Otherwise words: a category where they repeat, text where most appear once. Fields
-/// that are empty, NA, N/A or ?, without quotes, are missing. O(bytes), and memory for each
-/// different word.
-std::vector<std::shared_ptr<const FieldReader>> describe_columns(
-    const ScanInput& input, const char* first_row, std::uint64_t first_line, const Rows& rows,
-    const WantedMeanings& wanted, std::vector<Column>& columns);
+/// What a column may still be, while its fields are read; and its words. A column is of words when
+/// it is neither of truth values nor of times, and only from then on are its words collected.
+class ColumnGuess {
+ public:
+  explicit ColumnGuess(std::optional<MeaningKind> wanted);
+
+  /// Takes a column for one of words before the first field is seen, unless it is wanted to be of
+  /// other things.
+  void expect_words() noexcept;
+
+  /// False when the field is none that the column must hold.
+  bool see(const Field& field);
+  /// Takes note of `n` fields that were not shown, which were numbers.
+  void skip(std::uint64_t n) noexcept;
+  /// True unless the column must be what it is not together with a later part of it.
+  bool agrees(const ColumnGuess& later) const noexcept;
+  /// Takes over what was seen in a later part. REQUIRES agrees(later).
+  void merge(const ColumnGuess& later);
+
+  /// True when all words were collected, or none are needed.
+  bool is_complete() const noexcept;
+  /// True when the column is of words, whatever follows.
+  bool has_words() const noexcept { return !boolean_ && !is_time() && !duration_; }
+
+  /// REQUIRES is_complete().
+  std::shared_ptr<const FieldReader> finish() const;
+
+ private:
+  bool is_time() const noexcept { return time_ && (unit_ <= TimeUnit::second || in_nanoseconds_); }
+  void narrow(const ColumnGuess& later) noexcept;
+  void collect(const Field& field);
+  void add_pending() const;
+  void see_time(std::string_view text) noexcept;
+  void see_duration(std::string_view text) noexcept;
+
+  std::optional<MeaningKind> wanted_;
+  bool boolean_, time_, duration_;  // all fields so far are
+  bool missing_ = false;
+  bool zoned_ = false;          // times have a zone
+  bool in_nanoseconds_ = true;  // all times can be expressed so
+  TimeUnit unit_ = TimeUnit::day;
+  std::uint64_t values_ = 0;     // fields that are not missing
+  std::uint64_t collected_ = 0;  // of which the words are known: all of them or none
+  std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();
+  std::string scratch_;
+
+  // Words wait until their places in a large hash table have been loaded.
+  struct Pending {
+    std::string_view word;
+    std::uint64_t hash;
+  };
+  static constexpr std::size_t kPending = 16, kLargeTable = 4096;
+  std::array<Pending, kPending> pending_;
+  mutable std::size_t waiting_ = 0;
+};
 
 }  // namespace dapple::detail::csv

@@ -22,9 +22,10 @@ bool is_line_end(char c) noexcept { return c == '\n' || c == '\r'; }
 
 class Opener {
  public:
-  Opener(std::shared_ptr<MappedFile> file, const CsvOptions& options)
+  Opener(std::shared_ptr<MappedFile> file, const OpenOptions& options)
       : file_(std::move(file)),
-        options_(options),
+        options_(options.csv),
+        threads_(options.threads),
         base_(file_->size() > 0 ? reinterpret_cast<const char*>(file_->map()) : ""),
         end_(base_ + file_->size()),
         text_(base_),
@@ -47,8 +48,8 @@ class Opener {
     read_first_line();
     take_types();
     const bool labelled = schema_.kind == ObjectKind::frame;
-    ScanInput input{file_->name(),           base_, end_,   delimiter_,
-                    options_.missing_as_nan, false, given_, schema_.columns};
+    ScanInput input{file_->name(), base_,  end_,    delimiter_,      options_.missing_as_nan,
+                    false,         given_, wanted_, schema_.columns, threads_};
     const Rows rows = find_rows(input);
     if (!labelled && !may_be_matrix(rows)) {
       name_columns();
@@ -64,12 +65,14 @@ class Opener {
       schema_.value_type = matrix_type(given_, rows, file_->name());
       keep_given_types();
     }
-    if (schema_.kind == ObjectKind::frame) {
-      fields_ = describe_columns(input, text_, first_line_, rows, wanted_, schema_.columns);
-    }
+    if (schema_.kind == ObjectKind::frame) fields_ = rows.fields;
     for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
-      if (fields_[c] != nullptr) continue;
       Column& column = schema_.columns[c];
+      if (fields_[c] != nullptr) {
+        column.value_type = fields_[c]->value_type();
+        column.meaning = fields_[c]->meaning();
+        continue;
+      }
       column.value_type = column_type(given_[c], rows, c, schema_.columns, file_->name());
       if ((rows.seen[c] & flag::missing) != 0) column.meaning.missing = kMissingF64;
     }
@@ -262,6 +265,7 @@ class Opener {
 
   std::shared_ptr<MappedFile> file_;
   const CsvOptions& options_;
+  const unsigned threads_;
   const char* const base_;
   const char* const end_;
   const char* text_;  // what is read next
@@ -303,12 +307,12 @@ Match recognise_csv(const Probe& probe) {
 
 std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file,
                                       const OpenOptions& options) {
-  return Opener(std::move(file), options.csv).open();
+  return Opener(std::move(file), options).open();
 }
 
 void write_csv_sidecar(std::shared_ptr<MappedFile> file, const std::filesystem::path& path,
                        const OpenOptions& options) {
-  Opener(std::move(file), options.csv).save(path);
+  Opener(std::move(file), options).save(path);
 }
 
 }  // namespace dapple::detail::csv

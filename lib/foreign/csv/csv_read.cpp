@@ -13,6 +13,7 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/csv/csv_state.h"
 #include "lib/foreign/csv/csv_text.h"
+#include "lib/foreign/csv/field_window.h"
 #include "lib/object/misfit.h"
 
 namespace dapple::detail::csv {
@@ -90,10 +91,12 @@ class Reader {
         entry_(entry),
         text_(reinterpret_cast<const char*>(store.file().at(entry.offset, entry.bytes))),
         end_(text_ + entry.bytes),
-        window_(end_) {}
+        window_(end_),
+        fields_(end_, state_.delimiter) {}
 
   /// Reads rows of the block; the first goes to row `first_out` of the runs' targets.
   void read(Range rows, std::span<const Run> runs, std::uint64_t first_out) {
+    next_words_.assign(runs.size(), 0);
     const char* line = text_;
     for (std::uint64_t r = 0; r < rows.begin; ++r) line = next_line(line);
     for (row_ = rows.begin; row_ < rows.end; ++row_) {
@@ -108,7 +111,8 @@ class Reader {
         p = find_column(p, col, run.col);
         std::byte* const out = run.out.cell(first_out + row_ - rows.begin, 0);
         if (run.fields != nullptr) {
-          p = read_described(p, run, out);
+          p = read_described(p, run, out,
+                             next_words_[static_cast<std::size_t>(&run - runs.data())]);
         } else {
           visit_type(run.type, [&](auto value) { p = read_run(p, run, out, value); });
         }
@@ -125,6 +129,7 @@ class Reader {
 
   /// The start of the next row. REQUIRES p outside of quotes, at the start or end of a field.
   const char* next_line(const char* p) const {
+    if (p != end_ && *p == '\n') return p + 1;
     while (state_.quoted_line_ends && !at_line_end(p, end_)) {
       const std::optional<Field> field =
           find_field(*p == state_.delimiter ? p + 1 : p, end_, state_.delimiter);
@@ -159,12 +164,14 @@ class Reader {
   }
 
   /// A field of a column that is no plain number, as its code or ticks.
-  const char* read_described(const char* p, const Run& run, std::byte* out) const {
-    const std::optional<Field> field = find_field(p, end_, state_.delimiter);
-    const std::optional<std::uint64_t> bits = field ? run.fields->read(*field) : std::nullopt;
+  const char* read_described(const char* p, const Run& run, std::byte* out, std::uint32_t& next) {
+    const std::optional<Field> field = fields_.field(p);
+    const std::optional<std::uint64_t> bits = field ? run.fields->read(*field, next) : std::nullopt;
     if (!bits) fail_changed(p, run.col);
-    std::uint64_t result = 0;
-    if (!convert_cell(run.type, *bits, run.out.type, result)) fail(p, run.col, run.out.type);
+    std::uint64_t result = *bits;
+    if (run.type != run.out.type && !convert_cell(run.type, *bits, run.out.type, result)) {
+      fail(p, run.col, run.out.type);
+    }
     store_bits(run.out.type, out, result);
     return field->end;
   }
@@ -259,9 +266,11 @@ class Reader {
   const char* const text_;
   const char* const end_;
   NumberWindow window_;
+  FieldWindow fields_;
   std::uint64_t row_ = 0;  // read now, counted from the block's first
   const char* line_start_ = nullptr;
-  std::vector<std::byte> values_;  // of a run, before they are converted
+  std::vector<std::byte> values_;          // of a run, before they are converted
+  std::vector<std::uint32_t> next_words_;  // of each run: see `WordFinder::find`
 };
 
 void read_block(const Store& store, const Entry& entry, const Part& part, const Target& out) {

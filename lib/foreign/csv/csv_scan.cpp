@@ -1,239 +1,183 @@
 #include "lib/foreign/csv/csv_scan.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <charconv>
-#include <limits>
+#include <cstring>
+#include <utility>
 
-#include "lib/base/number_window.h"
-#include "lib/base/text.h"
+#include "lib/base/parallel.h"
+#include "lib/foreign/csv/csv_piece.h"
 
 namespace dapple::detail::csv {
 
 namespace {
 
-constexpr std::ptrdiff_t kStripBytes = std::ptrdiff_t{512} << 10;
-constexpr std::ptrdiff_t kLongestStrip = 8 * kStripBytes;
+constexpr std::ptrdiff_t kPieceBytes = std::ptrdiff_t{1} << 20;  // that a thread scans at once
+
+constexpr std::uint64_t kStripBytes = std::uint64_t{512} << 10;
+constexpr std::uint64_t kLongestStrip = 8 * kStripBytes;
 // Rows may be far shorter than those of the first strip, and strips take memory.
-constexpr std::ptrdiff_t kShortestStrip = kStripBytes / 8;
-/// Integers of so many digits are held by i64, u64 and f64.
-constexpr int kFewDigits = 15;
+constexpr std::uint64_t kShortestStrip = kStripBytes / 8;
 
-bool f64_holds(std::uint64_t integer) noexcept {
-  return static_cast<int>(std::bit_width(integer)) - std::countr_zero(integer) <=
-         std::numeric_limits<double>::digits;
-}
-
-/// The same of an integer of any number of digits.
-bool f64_holds(std::string_view digits) noexcept {
-  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-  double value = 0;
-  std::array<char, std::numeric_limits<double>::max_exponent10 + 2> text{};
-  if (digits.size() > text.size() ||
-      std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) {
-    return false;
-  }
-  const auto exact =
-      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 0);
-  return digits == std::string_view(text.data(), exact.ptr);
-}
-
-class Scanner {
+/// One pass over a text, piece by piece.
+class TextScan {
  public:
-  Scanner(const ScanInput& in, std::uint64_t line)
-      : in_(in),
-        end_(in.end),
-        window_(in.end),
-        delimiter_(in.delimiter),
-        cols_(in.given.size()),
-        first_line_(line) {
-    out_.seen.assign(cols_, 0);
-    for (const std::optional<ValueType>& type : in.given) {
-      whole_.push_back(type && !is_float(*type));
+  /// `words` tells the columns in which words are to be expected.
+  TextScan(const ScanInput& input, const char* p, std::uint64_t line,
+           const std::vector<bool>& words)
+      : in_(input), first_(p), first_line_(line), columns_(input, words), next_(p) {
+    rows_.seen.assign(input.cols(), 0);
+  }
+
+  void scan_first_piece() { scan_in_order(1); }
+  /// The others. REQUIRES that the first one was scanned.
+  void scan_rest() {
+    if (done_) return;
+    if (worker_limit(in_.threads) == 1) {
+      scan_in_order(pieces());
+    } else {
+      scan_in_parallel();
     }
   }
 
-  Rows scan(const char* p) {
-    const char* strip = p;
-    std::uint64_t strip_rows = 0;  // of every strip; not known before the first is full
-    while (p != end_) {
-      if (at_line_end(p, end_)) {
-        require_only_blank_lines(p);
-        break;
-      }
-      const std::uint64_t here = out_.strips.empty() ? 0 : out_.rows - out_.strips.back().row;
-      const bool full = strip_rows == 0 ? p - strip >= kStripBytes
-                                        : (here >= strip_rows && p - strip >= kShortestStrip) ||
-                                              p - strip >= kLongestStrip;
-      if (full && strip_rows == 0) strip_rows = here;
-      if (full || out_.rows == 0) {
-        out_.strips.push_back({out_.rows, offset(p)});
-        strip = p;
-      }
-      p = row(p);
-      ++out_.rows;
+  const Columns& columns() const noexcept { return columns_; }
+
+  Rows finish() {
+    rows_.end = static_cast<std::uint64_t>(next_ - in_.base);
+    rows_.fields = columns_.finish();
+    for (std::size_t c = 0; c < rows_.seen.size(); ++c) {
+      // Also of words that are all numbers, in quotes.
+      const bool words = rows_.fields[c] != nullptr && !in_.wanted[c];
+      if (words) rows_.seen[c] |= flag::other;
     }
-    out_.end = offset(p);
-    return std::move(out_);
+    return std::move(rows_);
   }
 
  private:
-  std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - in_.base); }
-  std::uint64_t line() const { return first_line_ + out_.rows; }
-
-  Place place(const char* p, std::size_t col) const {
-    const bool labelled = !in_.columns.empty();
-    return {in_.file, offset(p), line(), col,
-            labelled ? std::string_view(in_.columns[col].label) : std::string_view()};
+  std::uint64_t pieces() const {
+    return static_cast<std::uint64_t>((in_.end - first_ + kPieceBytes - 1) / kPieceBytes);
+  }
+  /// Rows that start before this belong to the first `n` pieces.
+  const char* limit(std::uint64_t n) const {
+    return n >= pieces() ? in_.end : first_ + static_cast<std::ptrdiff_t>(n) * kPieceBytes;
   }
 
-  void require_only_blank_lines(const char* p) const {
-    const char* q = p;
-    while (q != end_ && at_line_end(q, end_)) q = past_line_end(q, end_);
-    if (q != end_) fail_fields(p, 0);
-  }
-
-  [[noreturn]] void fail_fields(const char* p, std::uint64_t count) const {
-    throw Error(Errc::corrupt, in_.file, offset(p), count_text(line(), count, cols_));
-  }
-
-  /// Scans a row; returns the start of the next.
-  const char* row(const char* start) {
-    const char* p = start;
-    for (std::size_t c = 0; c < cols_; ++c) {
-      if (c > 0) {
-        if (p == end_ || *p != delimiter_) fail_fields(p, c);
-        ++p;
-      }
-      p = field(p, c);
-    }
-    if (!at_line_end(p, end_)) {
-      std::size_t count = cols_;
-      for (const char* q = p; q != end_ && *q == delimiter_; ++count) {
-        const std::optional<Field> more = find_field(q + 1, end_, delimiter_);
-        if (!more) break;
-        q = more->end;
-      }
-      fail_fields(p, count);
-    }
-    return past_line_end(p, end_);
-  }
-
-  /// Notes what a field is; returns its end.
-  const char* field(const char* const p, std::size_t c) {
-    if (const PlainNumber number = window_.at(p); number.length > 0) {
-      const char* const end = p + number.length;
-      if (at_field_end(end, end_, delimiter_)) {
-        note_number(p, number, c);
-        return end;
-      }
-    }
-    const char* q = p;
-    if (q != end_ && (*q == '-' || *q == '+')) ++q;
-    const char* const digits = q;
-    while (q != end_ && is_digit(*q)) ++q;
-    if (q != digits && at_field_end(q, end_, delimiter_)) {
-      if (q - digits > kFewDigits || *p == '-') note_integer(p, q, c);
-      return q;
-    }
-    bool number = q != digits;
-    if (q != end_ && *q == '.') {
-      const char* const fraction = ++q;
-      while (q != end_ && is_digit(*q)) ++q;
-      number = number || q != fraction;
-    }
-    if (number && q != end_ && (*q == 'e' || *q == 'E')) {
-      ++q;
-      if (q != end_ && (*q == '-' || *q == '+')) ++q;
-      const char* const power = q;
-      while (q != end_ && is_digit(*q)) ++q;
-      number = q != power;
-    }
-    if (!number || !at_field_end(q, end_, delimiter_)) return unusual_field(p, c);
-    note_fraction(p, c);
-    return q;
-  }
-
-  void note_number(const char* p, const PlainNumber& number, std::size_t c) {
-    if (number.has_point()) {
-      note_fraction(p, c);
-    } else if (number.minus != 0 || number.length > kFewDigits) {
-      note_integer(p, p + number.length, c);
+  /// Scans up to the end of the first `n` pieces.
+  void scan_in_order(std::uint64_t n) {
+    PieceScanner scanner(in_);
+    Piece piece;
+    for (; scanned_ < n && !done_; ++scanned_) {
+      scanner.scan(next_, limit(scanned_ + 1), next_line(), piece, columns_);
+      take(piece);
     }
   }
 
-  void note_fraction(const char* p, std::size_t c) {
-    if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, *in_.given[c]);
-    out_.seen[c] |= flag::fraction;
+  /// Scans the pieces after the first, each from what looks like the start of a line. Where that
+  /// was inside of quotes, and where a piece has a fault, it is scanned once more when its turn
+  /// comes: all before is known then.
+  void scan_in_parallel() {
+    struct Work {
+      PieceScanner scanner;
+      Piece piece;
+    };
+    const std::vector<bool> words = columns_.words();
+    std::vector<Work> works(worker_limit(in_.threads), Work{PieceScanner(in_), {}});
+    parallel_in_order(pieces() - 1, in_.threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
+      auto& [scanner, piece] = works[worker];
+      const char* const end = limit(i + 2);
+      const char* const begin = likely_row(limit(i + 1), end);
+      Columns columns(in_, words);
+      const bool sound = scans(scanner, begin, end, piece, columns);
+      turn.take([&] {
+        if (done_ || next_ >= end) return;
+        if (!sound || piece.begin != next_ || !columns_.merge(columns)) {
+          scanner.scan(next_, end, next_line(), piece, columns_);
+        }
+        take(piece);
+      });
+    });
   }
 
-  /// A negative integer, or one of many digits; `p` is where it starts, with its sign.
-  void note_integer(const char* p, const char* end, std::size_t c) {
-    const char* const digits = *p == '-' || *p == '+' ? p + 1 : p;
-    std::uint64_t value = 0;
-    const bool fits = std::from_chars(digits, end, value).ec == std::errc();
-    constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
-    const bool negative = *p == '-';
-    std::uint8_t& seen = out_.seen[c];
-    if (fits && negative && value == 0) {  // minus zero is no integer: its sign would be lost
-      if (!whole_[c]) seen |= flag::fraction;
-      return;
+  static bool scans(PieceScanner& scanner, const char* begin, const char* end, Piece& piece,
+                    Columns& columns) {
+    try {
+      scanner.scan(begin, end, 0, piece, columns);
+      return true;
+    } catch (const Error&) {
+      return false;
     }
-    if (!fits || (negative && value > kHalf)) {
-      seen |= flag::beyond;
-    } else if (negative) {
-      seen |= flag::negative;
-    } else if (value >= kHalf) {
-      seen |= flag::above_i64;
-    }
-    if ((seen & flag::rounded) != 0) return;
-    if (fits ? f64_holds(value) : f64_holds({digits, static_cast<std::size_t>(end - digits)}))
-      return;
-    seen |= flag::rounded;
-    out_.rounded[c] = {offset(p), line(), std::string(p, end)};
   }
 
-  /// A field with quotes or blanks around it, nan, inf, nothing, or no number at all.
-  const char* unusual_field(const char* p, std::size_t c) {
-    const std::optional<Field> found = find_field(p, end_, delimiter_);
-    const ValueType type = in_.given[c].value_or(ValueType::f64);
-    if (!found) fail_field(place(p, c), p, end_, delimiter_, type);
-    const std::string_view text = trimmed(found->text);
-    const bool missing = is_missing(text);
-    out_.quoted_delimiters |= found->quoted && found->text.find(delimiter_) != found->text.npos;
-    out_.quoted_line_ends |= found->quoted && found->text.find('\n') != found->text.npos;
-    if (missing ? !in_.missing_as_nan : !is_number(text)) {
-      if (in_.numbers_only || in_.given[c]) fail_field(place(p, c), p, end_, delimiter_, type);
-      out_.seen[c] |= missing ? flag::missing : flag::other;
-      return found->end;
+  /// The first start of a line in [begin, end), or `end`. REQUIRES begin after the first byte.
+  static const char* likely_row(const char* begin, const char* end) {
+    const void* const stop = std::memchr(begin - 1, '\n', static_cast<std::size_t>(end - begin));
+    return stop != nullptr ? static_cast<const char*>(stop) + 1 : end;
+  }
+
+  std::uint64_t next_line() const noexcept { return first_line_ + rows_.rows; }
+
+  /// Adds what was seen in a piece that starts where the previous one ended.
+  void take(Piece& piece) {
+    for (auto& [col, at] : piece.rounded) {
+      at.line += next_line() - piece.first_line;
+      rows_.rounded.emplace(col, std::move(at));
     }
-    const char* q = text.data();
-    const char* const end = q + text.size();
-    if (!missing && (*q == '-' || *q == '+')) ++q;
-    while (q != end && is_digit(*q)) ++q;
-    if (!missing && q == end) {
-      note_integer(text.data(), end, c);
-    } else {
-      note_fraction(p, c);
+    for (const std::uint64_t offset : piece.rows) add_row(offset);
+    for (std::size_t c = 0; c < piece.seen.size(); ++c) rows_.seen[c] |= piece.seen[c];
+    rows_.quoted_delimiters = rows_.quoted_delimiters || piece.quoted_delimiters;
+    rows_.quoted_line_ends = rows_.quoted_line_ends || piece.quoted_line_ends;
+    next_ = piece.end;
+    done_ = piece.last || next_ == in_.end;
+  }
+
+  void add_row(std::uint64_t offset) {
+    std::vector<Strip>& strips = rows_.strips;
+    bool full = strips.empty();
+    if (!full) {
+      const std::uint64_t bytes = offset - strips.back().offset;
+      const std::uint64_t rows = rows_.rows - strips.back().row;
+      if (strip_rows_ == 0 && bytes >= kStripBytes) strip_rows_ = rows;
+      full = strip_rows_ != 0 &&
+             ((rows >= strip_rows_ && bytes >= kShortestStrip) || bytes >= kLongestStrip);
     }
-    return found->end;
+    if (full) strips.push_back({rows_.rows, offset});
+    ++rows_.rows;
   }
 
   const ScanInput& in_;
-  const char* const end_;
-  NumberWindow window_;
-  const char delimiter_;
-  const std::size_t cols_;
+  const char* const first_;
   const std::uint64_t first_line_;
-  std::vector<std::uint8_t> whole_;  // columns given as integers
-  Rows out_;
+  Columns columns_;
+  Rows rows_;
+  std::uint64_t strip_rows_ = 0;  // of every strip; not known before the first is full
+  std::uint64_t scanned_ = 0;     // pieces
+  const char* next_;              // the row that follows what was scanned
+  bool done_ = false;
 };
 
 }  // namespace
 
 Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line) {
-  return Scanner(input, line).scan(p);
+  // Each round knows of more columns that they are of words; mostly one is enough.
+  for (std::vector<bool> words(input.cols());;) {
+    TextScan scan(input, p, line, words);
+    scan.scan_first_piece();
+    bool complete = scan.columns().is_complete();
+    std::vector<bool> found = scan.columns().words();
+    // A matrix, which has no labels, is one of numbers in quotes or without.
+    if (!input.columns.empty()) {
+      for (const std::size_t col : scan.columns().quoted_numbers()) {
+        if (input.given[col]) continue;
+        found[col] = true;
+        complete = false;
+      }
+    }
+    if (complete) {
+      scan.scan_rest();
+      if (scan.columns().is_complete()) return scan.finish();
+      found = scan.columns().words();
+    }
+    words = std::move(found);
+  }
 }
 
 }  // namespace dapple::detail::csv

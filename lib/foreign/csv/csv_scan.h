@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lib/foreign/csv/csv_meaning.h"
 #include "lib/foreign/csv/csv_text.h"
 
 namespace dapple::detail::csv {
@@ -39,10 +42,12 @@ struct Rows {
   std::uint64_t rows = 0;
   std::uint64_t end = 0;  // byte after the last row
   std::vector<Strip> strips;
-  std::vector<std::uint8_t> seen;  // Flags of each column
+  std::vector<std::uint8_t> seen;  // flags of each column
   std::map<std::size_t, RoundedAt> rounded;
   bool quoted_delimiters = false;  // a value has a delimiter in its quotes
   bool quoted_line_ends = false;   // or a line end: rows are not lines then
+  /// Of each column that is wanted to be, or has to be, more than numbers; null for the others.
+  std::vector<std::shared_ptr<const FieldReader>> fields;
 };
 
 /// What the scan must know of the text.
@@ -54,10 +59,21 @@ struct ScanInput {
   bool missing_as_nan;
   bool numbers_only;  // anything else is an error in any column, not only in those given a type
   const std::vector<std::optional<ValueType>>& given;  // type of each column, where given
+  const WantedMeanings& wanted;                        // and its meaning
   const std::vector<Column>& columns;                  // their labels; empty for a matrix
+  unsigned threads;
+
+  std::size_t cols() const noexcept { return given.size(); }
 };
 
-/// Scans rows from `p`, which is line `line`, to the end. Throws as `open_csv` does. O(bytes).
+/// Scans rows from `p`, which is line `line`, to the end. Throws as `open_csv` does, for the first
+/// fault in the text. O(bytes); once more when a column turns out to be of words after its first
+/// megabyte. Memory for each different word, and for each thread for those of a megabyte.
+///
+/// A column whose fields are all `true` or `false` is boolean; all ISO 8601: a timestamp, in the
+/// coarsest unit that holds them all. A column with other fields is of words: a category where they
+/// repeat, text where most appear once. Fields that are empty, NA, N/A or ?, without quotes, are
+/// missing.
 Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line);
 
 }  // namespace dapple::detail::csv

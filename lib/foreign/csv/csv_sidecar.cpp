@@ -8,6 +8,7 @@
 #include "dapple/sidecar.h"
 #include "lib/base/bytes.h"
 #include "lib/dbdf/sidecar.h"
+#include "lib/foreign/csv/saved_words.h"
 #include "lib/io/hash.h"
 
 namespace dapple::detail::csv {
@@ -15,7 +16,7 @@ namespace dapple::detail::csv {
 namespace {
 
 // The sidecar of a dbdf file has version 1 after the same magic.
-constexpr std::uint64_t kTextVersion = 3;
+constexpr std::uint64_t kTextVersion = 4;
 constexpr std::uint64_t kHead = 64 << 10;  // of the text, which is hashed
 constexpr std::size_t kHashBytes = 8;
 
@@ -32,6 +33,7 @@ class Bytes {
     bytes_.insert(bytes_.end(), p, p + text.size());
   }
   const std::vector<std::byte>& all() const noexcept { return bytes_; }
+  std::vector<std::byte>& all() noexcept { return bytes_; }
 
  private:
   std::vector<std::byte> bytes_;
@@ -54,7 +56,44 @@ Bytes make_binding(const MappedFile& data, const ScanInput& input, ScanStart sta
   for (const std::optional<ValueType>& type : input.given) {
     line.put(type ? static_cast<std::uint8_t>(*type) : std::uint8_t{0});
   }
+  for (const std::optional<MeaningKind>& kind : input.wanted) {
+    line.put(kind ? static_cast<std::uint8_t>(*kind) : std::uint8_t{0});
+  }
   return line;
+}
+
+/// What the fields of a column are; a zero for numbers.
+void put_field(Bytes& bytes, const FieldReader* field) {
+  if (field == nullptr) return bytes.put(std::uint8_t{0});
+  const Meaning& meaning = field->meaning();
+  bytes.put(static_cast<std::uint8_t>(meaning.kind));
+  bytes.put(static_cast<std::uint8_t>(meaning.unit));
+  bytes.put(static_cast<std::uint8_t>(meaning.zone.empty() ? 0 : 1));
+  bytes.put(static_cast<std::uint8_t>(meaning.missing ? 1 : 0));
+  const auto* const words = dynamic_cast<const WordTable*>(field->words());
+  if (words != nullptr) put_words(*words, bytes.all());
+}
+
+std::shared_ptr<const FieldReader> read_field(ByteReader& bytes,
+                                              const std::shared_ptr<const MappedFile>& sidecar) {
+  const std::uint64_t at = bytes.offset();
+  const auto kind = bytes.le<std::uint8_t>("meaning");
+  if (kind == 0) return nullptr;
+  const auto unit = bytes.le<std::uint8_t>("unit");
+  if (kind > static_cast<std::uint8_t>(MeaningKind::text) ||
+      unit > static_cast<std::uint8_t>(TimeUnit::nanosecond)) {
+    bytes.fail(at, "unknown meaning or unit");
+  }
+  Meaning meaning;
+  meaning.kind = static_cast<MeaningKind>(kind);
+  meaning.unit = static_cast<TimeUnit>(unit);
+  if (bytes.le<std::uint8_t>("zone") != 0) meaning.zone = "UTC";
+  const bool missing = bytes.le<std::uint8_t>("missing") != 0;
+  if (missing) meaning.missing = missing_mark(meaning.kind);
+  std::shared_ptr<const WordFinder> words;
+  if (meaning.has_words()) meaning.words = words = read_words(bytes, sidecar);
+  const ValueType type = stored_type(meaning);
+  return std::make_shared<FieldReader>(std::move(meaning), type, std::move(words));
 }
 
 void put_rows(Bytes& bytes, const Rows& rows) {
@@ -75,9 +114,10 @@ void put_rows(Bytes& bytes, const Rows& rows) {
     bytes.put(strip.row);
     bytes.put(strip.offset);
   }
+  for (const auto& field : rows.fields) put_field(bytes, field.get());
 }
 
-Rows read_rows(ByteReader& bytes, std::size_t cols) {
+Rows read_rows(ByteReader& bytes, std::size_t cols, const std::shared_ptr<MappedFile>& sidecar) {
   Rows rows;
   rows.rows = bytes.le<std::uint64_t>("rows");
   rows.end = bytes.le<std::uint64_t>("end of the rows");
@@ -101,6 +141,7 @@ Rows read_rows(ByteReader& bytes, std::size_t cols) {
     const auto row = bytes.le<std::uint64_t>("row");
     rows.strips.push_back({row, bytes.le<std::uint64_t>("offset")});
   }
+  for (std::size_t c = 0; c < cols; ++c) rows.fields.push_back(read_field(bytes, sidecar));
   return rows;
 }
 
@@ -147,7 +188,7 @@ std::optional<Rows> find_saved_rows(const MappedFile& data, const ScanInput& inp
   if (load_le<std::uint64_t>(bytes + hashed) != xxh3({bytes, hashed})) return std::nullopt;
   try {
     ByteReader reader({bytes + bound, hashed - bound}, bound, file->name());
-    Rows rows = read_rows(reader, input.given.size());
+    Rows rows = read_rows(reader, input.cols(), file);
     if (reader.remaining() == 0 && plausible(rows, data, start)) return rows;
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;

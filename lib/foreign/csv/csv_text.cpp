@@ -22,15 +22,19 @@ std::optional<Field> find_field(const char* p, const char* end, char delimiter) 
   if (p == end || *p != '"') {
     const char* stop = p;
     while (!at_field_end(stop, end, delimiter)) ++stop;
-    return Field{{p, static_cast<std::size_t>(stop - p)}, stop, false};
+    return Field{{p, static_cast<std::size_t>(stop - p)}, stop};
   }
   const char* const text = p + 1;
+  bool doubled = false;
   for (const char* q = text;; q += 2) {
     q = static_cast<const char*>(std::memchr(q, '"', static_cast<std::size_t>(end - q)));
     if (q == nullptr) return std::nullopt;
-    if (q + 1 != end && q[1] == '"') continue;
+    if (q + 1 != end && q[1] == '"') {
+      doubled = true;
+      continue;
+    }
     if (!at_field_end(q + 1, end, delimiter)) return std::nullopt;
-    return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true};
+    return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true, doubled};
   }
 }
 

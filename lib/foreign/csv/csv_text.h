@@ -40,6 +40,7 @@ struct Field {
   std::string_view text;  // without the quotes around it; doubled quotes still doubled
   const char* end;        // the delimiter or line end after it
   bool quoted = false;
+  bool doubled = false;  // there are doubled quotes in it
 };
 
 /// The field that starts at `p`. A quoted one (RFC 4180) may hold delimiters and line ends;
@@ -54,6 +55,16 @@ std::string_view trimmed(std::string_view text) noexcept;
 
 /// True for what marks a missing value: nothing, NA, N/A, ?.
 bool is_missing(std::string_view trimmed_text) noexcept;
+
+/// True for a field that is missing: one of these without quotes, blanks around it aside.
+inline bool is_missing(const Field& field) noexcept {
+  constexpr std::size_t kLongest = 3;
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  const std::string_view text = field.text;
+  if (field.quoted) return false;
+  if (text.size() > kLongest && !blank(text.front()) && !blank(text.back())) return false;
+  return is_missing(trimmed(text));
+}
 
 /// True when a float can be read from all of the text (of any magnitude).
 bool is_number(std::string_view trimmed_text) noexcept;

@@ -5,8 +5,10 @@
 
 #include "lib/base/parallel.h"
 #include "lib/base/text.h"
+#include "lib/base/timestamp.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/foreign/csv/csv_meaning.h"
 #include "lib/foreign/csv/csv_text.h"
 #include "lib/foreign/text/write_cells.h"
 
@@ -17,16 +19,23 @@ namespace {
 /// Cells that one thread turns into text before it is written.
 constexpr std::uint64_t kCellsAtOnce = std::uint64_t{64} << 10;
 
-/// True for labels that would be taken for something else without quotes around them.
-bool needs_quotes(std::string_view label) {
-  const std::string_view text = trimmed(label);
-  return is_missing(text) || is_number(text) || label.starts_with('\xef') ||
-         label.starts_with('%') || label.find_first_of("\",;\t\r\n") != std::string_view::npos;
+/// True for texts that would be taken for something else without quotes around them.
+bool needs_quotes(std::string_view text) {
+  constexpr std::string_view kSpecial = "\",;\t\r\n";
+  const std::string_view inner = trimmed(text);
+  return is_missing(inner) || is_number(inner) || text.starts_with('\xef') ||
+         text.starts_with('%') || text.find_first_of(kSpecial) != std::string_view::npos;
 }
 
-/// Appends a field of text and a comma.
-void append_text(std::string_view text, std::string& line) {
-  if (!needs_quotes(text)) {
+/// The same of words in a column, which may also look like truth values or times.
+bool word_needs_quotes(std::string_view word) {
+  const std::string_view inner = trimmed(word);
+  return needs_quotes(word) || truth_of(inner) || read_time(inner);
+}
+
+/// Appends a text and a comma.
+void append_text(std::string_view text, bool quotes, std::string& line) {
+  if (!quotes) {
     line += text;
   } else {
     line += '"';
@@ -41,7 +50,7 @@ void append_text(std::string_view text, std::string& line) {
 
 std::string header_line(const std::vector<Column>& columns) {
   std::string line;
-  for (const Column& column : columns) append_text(column.label, line);
+  for (const Column& column : columns) append_text(column.label, needs_quotes(column.label), line);
   line.back() = '\n';
   return line;
 }
@@ -83,7 +92,7 @@ void append_described(const Column& column, const std::byte* cell, std::string& 
   if (column.meaning.has_words() && !is_missing(column.meaning, bits)) {
     std::string word;
     append_text(column, bits, word);
-    append_text(word, out);
+    append_text(word, word_needs_quotes(word), out);
     return;
   }
   append_text(column, bits, out);
@@ -150,7 +159,7 @@ void append_mixed_row(const Source& source, const std::byte* cells,
   std::size_t next = 0;
   for (std::uint64_t col = 0; col <= source.cols(); ++col) {
     for (; next < texts.size() && columns[source.text_columns()[next]].before <= col; ++next) {
-      append_text(*texts[next], line);
+      append_text(*texts[next], word_needs_quotes(*texts[next]), line);
     }
     if (col == source.cols()) break;
     const ValueType type = source.schema().type_of(col);

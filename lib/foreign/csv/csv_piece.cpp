@@ -1,0 +1,306 @@
+#include "lib/foreign/csv/csv_piece.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <limits>
+
+#include "lib/base/text.h"
+
+namespace dapple::detail::csv {
+
+namespace {
+
+/// Integers of so many digits are held by i64, u64 and f64.
+constexpr int kFewDigits = 15;
+
+bool f64_holds(std::uint64_t integer) noexcept {
+  return static_cast<int>(std::bit_width(integer)) - std::countr_zero(integer) <=
+         std::numeric_limits<double>::digits;
+}
+
+/// The same of an integer of any number of digits.
+bool f64_holds(std::string_view digits) noexcept {
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  double value = 0;
+  std::array<char, std::numeric_limits<double>::max_exponent10 + 2> text{};
+  if (digits.size() > text.size() ||
+      std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) {
+    return false;
+  }
+  const auto exact =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, 0);
+  return digits == std::string_view(text.data(), exact.ptr);
+}
+
+}  // namespace
+
+Columns::Columns(const ScanInput& input, const std::vector<bool>& words) : counts_(input.cols()) {
+  for (std::size_t c = 0; c < input.cols(); ++c) {
+    described_.push_back(words[c] || input.wanted[c]);
+    guesses_.emplace_back(input.wanted[c]);
+    if (words[c]) guesses_.back().expect_words();
+  }
+}
+
+/// Shows the column's fields to its guess from now on; there were `rows` before.
+void Columns::describe(std::size_t col, std::uint64_t rows) noexcept {
+  if (described_[col] != 0) return;
+  described_[col] = 1;
+  guesses_[col].skip(rows - counts_[col].missing);
+}
+
+bool Columns::see(std::size_t col, const Field& field, std::uint64_t row) {
+  describe(col, row);
+  return guesses_[col].see(field);
+}
+
+bool Columns::merge(Columns& later) {
+  const std::size_t cols = guesses_.size();
+  for (std::size_t c = 0; c < cols; ++c) {
+    if (!guesses_[c].agrees(later.guesses_[c])) return false;
+  }
+  for (std::size_t c = 0; c < cols; ++c) {
+    if (is_number(c) && later.is_number(c)) {
+      counts_[c].missing += later.counts_[c].missing;
+      counts_[c].quoted += later.counts_[c].quoted;
+      continue;
+    }
+    describe(c, rows_);
+    later.describe(c, later.rows_);
+    guesses_[c].merge(later.guesses_[c]);
+  }
+  rows_ += later.rows_;
+  return true;
+}
+
+std::vector<bool> Columns::words() const {
+  std::vector<bool> words;
+  for (std::size_t c = 0; c < guesses_.size(); ++c) {
+    words.push_back(!is_number(c) && guesses_[c].has_words());
+  }
+  return words;
+}
+
+std::vector<std::size_t> Columns::quoted_numbers() const {
+  std::vector<std::size_t> quoted;
+  bool plain = false;
+  for (std::size_t c = 0; c < counts_.size(); ++c) {
+    if (!is_number(c)) continue;
+    const std::uint64_t values = rows_ - counts_[c].missing;
+    if (counts_[c].quoted < values) plain = true;
+    if (values > 0 && counts_[c].quoted == values) quoted.push_back(c);
+  }
+  return plain ? quoted : std::vector<std::size_t>();
+}
+
+bool Columns::is_complete() const noexcept {
+  for (std::size_t c = 0; c < guesses_.size(); ++c) {
+    if (!is_number(c) && !guesses_[c].is_complete()) return false;
+  }
+  return true;
+}
+
+std::vector<std::shared_ptr<const FieldReader>> Columns::finish() const {
+  std::vector<std::shared_ptr<const FieldReader>> readers;
+  for (std::size_t c = 0; c < guesses_.size(); ++c) {
+    readers.push_back(is_number(c) ? nullptr : guesses_[c].finish());
+  }
+  return readers;
+}
+
+PieceScanner::PieceScanner(const ScanInput& in)
+    : in_(in),
+      end_(in.end),
+      numbers_(in.end),
+      fields_(in.end, in.delimiter),
+      delimiter_(in.delimiter) {
+  for (const std::optional<ValueType>& type : in.given) whole_.push_back(type && !is_float(*type));
+}
+
+void PieceScanner::scan(const char* p, const char* limit, std::uint64_t line, Piece& piece,
+                        Columns& columns) {
+  piece_ = &piece;
+  columns_ = &columns;
+  piece.begin = p;
+  piece.last = piece.quoted_delimiters = piece.quoted_line_ends = false;
+  piece.first_line = line;
+  piece.rows.clear();
+  piece.seen.assign(in_.cols(), 0);
+  piece.rounded.clear();
+  while (p < limit) {
+    if (at_line_end(p, end_)) {
+      require_only_blank_lines(p);
+      piece.last = true;
+      break;
+    }
+    piece.rows.push_back(offset(p));
+    p = row(p);
+  }
+  piece.end = p;
+  columns.add_rows(piece.rows.size());
+}
+
+Place PieceScanner::place(const char* p, std::size_t col) const {
+  const bool labelled = !in_.columns.empty();
+  return {in_.file, offset(p), line(), col,
+          labelled ? std::string_view(in_.columns[col].label) : std::string_view()};
+}
+
+void PieceScanner::require_only_blank_lines(const char* p) const {
+  const char* q = p;
+  while (q != end_ && at_line_end(q, end_)) q = past_line_end(q, end_);
+  if (q != end_) fail_fields(p, line() + 1, 0);
+}
+
+void PieceScanner::fail_fields(const char* p, std::uint64_t line, std::uint64_t count) const {
+  throw Error(Errc::corrupt, in_.file, offset(p), count_text(line, count, in_.cols()));
+}
+
+/// Scans a row; returns the start of the next.
+const char* PieceScanner::row(const char* start) {
+  const std::size_t cols = in_.cols();
+  const char* p = start;
+  for (std::size_t c = 0; c < cols; ++c) {
+    if (c > 0) {
+      if (p == end_ || *p != delimiter_) fail_fields(p, line(), c);
+      ++p;
+    }
+    p = columns_->is_number(c) ? field(p, c) : described_field(p, c);
+  }
+  if (!at_line_end(p, end_)) {
+    std::size_t count = cols;
+    for (const char* q = p; q != end_ && *q == delimiter_; ++count) {
+      const std::optional<Field> more = find_field(q + 1, end_, delimiter_);
+      if (!more) break;
+      q = more->end;
+    }
+    fail_fields(p, line(), count);
+  }
+  return past_line_end(p, end_);
+}
+
+/// Takes a field of a column of more than numbers; returns its end.
+const char* PieceScanner::described_field(const char* p, std::size_t c) {
+  const std::optional<Field> found = fields_.field(p);
+  if (!found) fail_field(place(p, c), p, end_, delimiter_, ValueType::f64);
+  note_quotes(*found);
+  if (!columns_->see(c, *found, row_number())) {
+    fail_at(Errc::unsupported, place(p, c),
+            shown(found->text) + " is not a " + std::string(name(*in_.wanted[c])));
+  }
+  return found->end;
+}
+
+void PieceScanner::note_quotes(const Field& field) {
+  if (!field.quoted) return;
+  const auto has = [&field](char c) { return field.text.find(c) != std::string_view::npos; };
+  piece_->quoted_delimiters = piece_->quoted_delimiters || has(delimiter_);
+  piece_->quoted_line_ends = piece_->quoted_line_ends || has('\n');
+}
+
+/// Notes what a field is; returns its end.
+const char* PieceScanner::field(const char* const p, std::size_t c) {
+  if (const PlainNumber number = numbers_.at(p); number.length > 0) {
+    const char* const end = p + number.length;
+    if (at_field_end(end, end_, delimiter_)) {
+      note_number(p, number, c);
+      return end;
+    }
+  }
+  const char* q = p;
+  if (q != end_ && (*q == '-' || *q == '+')) ++q;
+  const char* const digits = q;
+  while (q != end_ && is_digit(*q)) ++q;
+  if (q != digits && at_field_end(q, end_, delimiter_)) {
+    if (q - digits > kFewDigits || *p == '-') note_integer(p, q, c);
+    return q;
+  }
+  bool number = q != digits;
+  if (q != end_ && *q == '.') {
+    const char* const fraction = ++q;
+    while (q != end_ && is_digit(*q)) ++q;
+    number = number || q != fraction;
+  }
+  if (number && q != end_ && (*q == 'e' || *q == 'E')) {
+    ++q;
+    if (q != end_ && (*q == '-' || *q == '+')) ++q;
+    const char* const power = q;
+    while (q != end_ && is_digit(*q)) ++q;
+    number = q != power;
+  }
+  if (!number || !at_field_end(q, end_, delimiter_)) return unusual_field(p, c);
+  note_fraction(p, c);
+  return q;
+}
+
+void PieceScanner::note_number(const char* p, const PlainNumber& number, std::size_t c) {
+  if (number.has_point()) {
+    note_fraction(p, c);
+  } else if (number.minus != 0 || number.length > kFewDigits) {
+    note_integer(p, p + number.length, c);
+  }
+}
+
+void PieceScanner::note_fraction(const char* p, std::size_t c) {
+  if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, *in_.given[c]);
+  piece_->seen[c] |= flag::fraction;
+}
+
+/// A negative integer, or one of many digits; `p` is where it starts, with its sign.
+void PieceScanner::note_integer(const char* p, const char* end, std::size_t c) {
+  const char* const digits = *p == '-' || *p == '+' ? p + 1 : p;
+  std::uint64_t value = 0;
+  const bool fits = std::from_chars(digits, end, value).ec == std::errc();
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+  const bool negative = *p == '-';
+  std::uint8_t& seen = piece_->seen[c];
+  if (fits && negative && value == 0) {  // minus zero is no integer: its sign would be lost
+    if (!whole_[c]) seen |= flag::fraction;
+    return;
+  }
+  if (!fits || (negative && value > kHalf)) {
+    seen |= flag::beyond;
+  } else if (negative) {
+    seen |= flag::negative;
+  } else if (value >= kHalf) {
+    seen |= flag::above_i64;
+  }
+  if ((seen & flag::rounded) != 0) return;
+  if (fits ? f64_holds(value) : f64_holds({digits, static_cast<std::size_t>(end - digits)})) return;
+  seen |= flag::rounded;
+  piece_->rounded[c] = {offset(p), line(), std::string(p, end)};
+}
+
+/// A field with quotes or blanks around it, nan, inf, nothing, or no number at all.
+const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
+  const std::optional<Field> found = fields_.field(p);
+  const ValueType type = in_.given[c].value_or(ValueType::f64);
+  if (!found) fail_field(place(p, c), p, end_, delimiter_, type);
+  const std::string_view text = trimmed(found->text);
+  const bool missing = is_missing(text);
+  note_quotes(*found);
+  if (missing) columns_->see_missing(c);
+  if (missing ? !in_.missing_as_nan : !is_number(text)) {
+    if (in_.numbers_only || in_.given[c]) fail_field(place(p, c), p, end_, delimiter_, type);
+    piece_->seen[c] |= missing ? flag::missing : flag::other;
+    if (!missing) columns_->see(c, *found, row_number());
+    return found->end;
+  }
+  if (!missing && found->quoted && text.size() == found->text.size()) {
+    columns_->see_quoted_number(c);
+  }
+  const char* q = text.data();
+  const char* const end = q + text.size();
+  if (!missing && (*q == '-' || *q == '+')) ++q;
+  while (q != end && is_digit(*q)) ++q;
+  if (!missing && q == end) {
+    note_integer(text.data(), end, c);
+  } else {
+    note_fraction(p, c);
+  }
+  return found->end;
+}
+
+}  // namespace dapple::detail::csv

@@ -1,0 +1,104 @@
+// Scanning a piece of delimited text: some rows, all columns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "lib/base/number_window.h"
+#include "lib/foreign/csv/csv_scan.h"
+#include "lib/foreign/csv/field_window.h"
+
+namespace dapple::detail::csv {
+
+/// What was seen in the columns of some consecutive rows.
+class Columns {
+ public:
+  /// No rows yet. `words` tells the columns in which words are to be expected.
+  Columns(const ScanInput& input, const std::vector<bool>& words);
+
+  /// True for a column that may be one of numbers only: `see` takes the fields of the others.
+  bool is_number(std::size_t col) const noexcept { return described_[col] == 0; }
+  /// Takes a field, in any column; `row` counts from the first. False when the column must not
+  /// hold such a field.
+  bool see(std::size_t col, const Field& field, std::uint64_t row);
+  void see_missing(std::size_t col) noexcept { ++counts_[col].missing; }
+  void see_quoted_number(std::size_t col) noexcept { ++counts_[col].quoted; }
+  void add_rows(std::uint64_t n) noexcept { rows_ += n; }
+  std::uint64_t rows() const noexcept { return rows_; }
+
+  /// Adds what was seen in the rows that follow. False, and nothing changed, when a column is not
+  /// what it must be: a field in these rows is wrong.
+  bool merge(Columns& later);
+
+  /// The columns that are known to be of words.
+  std::vector<bool> words() const;
+  /// Columns of numbers all of which are in quotes, while those of another column are not: whoever
+  /// wrote the text means them as words.
+  std::vector<std::size_t> quoted_numbers() const;
+  /// True when all words were collected.
+  bool is_complete() const noexcept;
+  std::vector<std::shared_ptr<const FieldReader>> finish() const;
+
+ private:
+  /// Of the fields of a column of numbers.
+  struct Counts {
+    std::uint64_t missing = 0, quoted = 0;
+  };
+  void describe(std::size_t col, std::uint64_t rows) noexcept;
+
+  std::vector<std::uint8_t> described_;  // fields are shown to the guess
+  std::vector<ColumnGuess> guesses_;
+  std::vector<Counts> counts_;
+  std::uint64_t rows_ = 0;
+};
+
+/// What else was seen in a piece of the text.
+struct Piece {
+  const char* begin = nullptr;  // of its first row
+  const char* end = nullptr;    // of its last row
+  bool last = false;            // only blank lines follow
+  std::uint64_t first_line = 0;
+  std::vector<std::uint64_t> rows;  // byte of the file where each starts
+  std::vector<std::uint8_t> seen;
+  std::map<std::size_t, RoundedAt> rounded;
+  bool quoted_delimiters = false, quoted_line_ends = false;
+};
+
+class PieceScanner {
+ public:
+  explicit PieceScanner(const ScanInput& input);
+
+  /// Scans the rows that start in [p, limit); the first is line `line`. `columns` takes them as
+  /// those that follow its own. Throws as `open_csv`.
+  void scan(const char* p, const char* limit, std::uint64_t line, Piece& piece, Columns& columns);
+
+ private:
+  std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - in_.base); }
+  std::uint64_t line() const { return piece_->first_line + piece_->rows.size() - 1; }
+  std::uint64_t row_number() const { return columns_->rows() + piece_->rows.size() - 1; }
+  Place place(const char* p, std::size_t col) const;
+  void require_only_blank_lines(const char* p) const;
+  [[noreturn]] void fail_fields(const char* p, std::uint64_t line, std::uint64_t count) const;
+
+  const char* row(const char* start);
+  const char* field(const char* p, std::size_t c);
+  const char* described_field(const char* p, std::size_t c);
+  const char* unusual_field(const char* p, std::size_t c);
+  void note_quotes(const Field& field);
+  void note_number(const char* p, const PlainNumber& number, std::size_t c);
+  void note_fraction(const char* p, std::size_t c);
+  void note_integer(const char* p, const char* end, std::size_t c);
+
+  const ScanInput& in_;
+  const char* const end_;
+  NumberWindow numbers_;
+  FieldWindow fields_;
+  const char delimiter_;
+  std::vector<std::uint8_t> whole_;  // columns given as integers
+  Piece* piece_ = nullptr;           // that is being scanned,
+  Columns* columns_ = nullptr;       // and what is seen in it
+};
+
+}  // namespace dapple::detail::csv
