@@ -12,7 +12,8 @@
 namespace dapple::detail {
 
 /// `size` bytes of temporary storage: up to 256 MiB in memory, otherwise in an unnamed sparse file
-/// in $TMPDIR (or /tmp). One thread writes; afterwards any number of threads may read.
+/// in $TMPDIR (or /tmp). Threads may write and read different bytes at once; once all is written,
+/// any number of threads may read it.
 class Scratch {
  public:
   /// Throws io.

@@ -16,10 +16,10 @@ namespace {
 
 struct CoordinateState : CodecState {
   Header header;
+  unsigned threads = 1;
   Strips strips;
-  mutable Array<Record> parsed;  // until they are sorted
   mutable std::once_flag sorted;
-  mutable std::unique_ptr<Scratch> records;  // all strips' entries, made when first needed
+  mutable std::unique_ptr<Scratch> records;  // all strips' entries, made at the latest when needed
 };
 
 /// Sorted records in working space.
@@ -56,12 +56,13 @@ class Records {
   std::uint64_t size_;
 };
 
-/// The records of a block. The first call parses and sorts those of the whole file.
+/// The records of a block. The first call parses and sorts those of the whole file, if opening has
+/// not.
 Records records_of(const Store& store, const Entry& entry) {
   const auto& state = store.state<CoordinateState>();
   std::call_once(state.sorted, [&] {
-    state.records = sort_entries(Text(store.file()), state.header, state.strips, state.parsed);
-    state.parsed = {};
+    if (state.records != nullptr) return;
+    state.records = sort_entries(Text(store.file()), state.header, state.strips, state.threads);
   });
   const std::uint64_t first = state.strips.first[entry.pos.rx >> state.strips.shift];
   return {state.records->at(first * sizeof(Record), entry.stored * sizeof(Record)), entry.stored};
@@ -144,11 +145,14 @@ const Codec kCoordinateCodec = {.format = "mtx",
 
 }  // namespace
 
-std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file,
-                                             const Header& header) {
+std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file, const Header& header,
+                                             unsigned threads) {
   auto state = std::make_unique<CoordinateState>();
   state->header = header;
-  state->strips = count_entries(Text(*file), header, state->parsed);
+  state->threads = threads;
+  Entries read = read_entries(Text(*file), header, threads);
+  state->strips = std::move(read.strips);
+  state->records = std::move(read.records);
   Schema schema;
   schema.rows = header.rows;
   schema.cols = header.cols;

@@ -8,8 +8,8 @@
 
 namespace dapple::detail::mtx {
 
-/// Counts the entries of each strip; REQUIRES a coordinate header. Throws as `open_mtx`.
-std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file,
-                                             const Header& header);
+/// Reads the entries; REQUIRES a coordinate header. Throws as `open_mtx`.
+std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file, const Header& header,
+                                             unsigned threads);
 
 }  // namespace dapple::detail::mtx

@@ -26,15 +26,20 @@ struct Strips {
   std::uint64_t count() const noexcept { return first.size() - 1; }
 };
 
-/// Goes through the text once, counting. Throws as `open_mtx`, but not for values. Memory: 8 bytes
-/// per strip, of which there are at most 4096, and what it puts into `parsed`: the entries as the
-/// file has them, with rows of the matrix; none when they would take more than 256 MiB, or a value
-/// is wrong.
-Strips count_entries(const Text& text, const Header& header, Array<Record>& parsed);
+struct Entries {
+  Strips strips;
+  std::unique_ptr<Scratch> records;  // of all strips, each sorted by row and column
+};
 
-/// The records of all strips, each sorted by row and column: those that were parsed, otherwise of a
-/// second pass over the text. Throws as `open_mtx`, and corrupt when a cell is there twice.
+/// Goes through the text once. Leaves `records` to `sort_entries` when they would take more than
+/// 256 MiB, or a value is wrong. Throws as `open_mtx`, but not for values; corrupt when a cell is
+/// there twice. Memory: 16 bytes for each entry that is parsed, 8 bytes for each strip, of which
+/// there are at most 4096, and some megabytes for each thread.
+Entries read_entries(const Text& text, const Header& header, unsigned threads);
+
+/// The records of all strips, from a second pass over the text. Throws as `open_mtx`, and corrupt
+/// when a cell is there twice.
 std::unique_ptr<Scratch> sort_entries(const Text& text, const Header& header, const Strips& strips,
-                                      const Array<Record>& parsed);
+                                      unsigned threads);
 
 }  // namespace dapple::detail::mtx

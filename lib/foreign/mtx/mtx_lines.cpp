@@ -8,24 +8,18 @@
 namespace dapple::detail::mtx {
 
 bool Lines::next_slowly() {
-  for (;;) {
+  for (;; p_ = next_line(p_, text_.end)) {
+    if (p_ >= end_) return false;
     line_ = p_ = skip_blanks(p_, text_.end);
-    if (p_ == text_.end || is_digit(*p_)) break;
+    if (p_ == text_.end) return false;
     if (*p_ != '%' && *p_ != '\n') break;
-    p_ = next_line(p_, text_.end);
   }
-  if (p_ == text_.end) {
-    if (seen_ == header_.entries) return false;
-    throw Error(Errc::corrupt, text_.file, text_.offset(p_),
-                "the file ends after " + std::to_string(seen_) + " of " +
-                    std::to_string(header_.entries) + " entries");
-  }
-  if (seen_ == header_.entries) {
+  if (left_ == 0) {
     text_.fail(Errc::corrupt, p_,
                "the file goes on after the " + std::to_string(header_.entries) +
                    " entries that its header counts");
   }
-  ++seen_;
+  --left_;
   row_ = index(header_.rows, "a row");
   p_ = skip_blanks(p_, text_.end);
   col_ = index(header_.cols, "a column");

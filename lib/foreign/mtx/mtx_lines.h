@@ -9,17 +9,22 @@
 
 namespace dapple::detail::mtx {
 
-/// Goes through the entries from the first to the last, checking all of them against the header.
+/// Goes through the entries of a part of the text, checking all of them against the header.
 ///   while (lines.next()) { use row(), col(); then value(), find_value() or skip_value() }
 class Lines {
  public:
+  /// Lines that start in [begin, end), which may hold `most` entries.
+  Lines(const Text& text, const Header& header, const char* begin, const char* end,
+        std::uint64_t most)
+      : text_(text), header_(header), p_(begin), end_(end), left_(most), window_(text.end) {}
+  /// All lines.
   Lines(const Text& text, const Header& header)
-      : text_(text), header_(header), p_(text.base + header.data), window_(text.end) {}
+      : Lines(text, header, text.base + header.data, text.end, header.entries) {}
 
   /// Moves to the next entry; false after the last. Throws corrupt.
   bool next() {
-    if (seen_ == header_.entries || !usual_indices()) return next_slowly();
-    ++seen_;
+    if (p_ >= end_ || left_ == 0 || !usual_indices()) return next_slowly();
+    --left_;
     return true;
   }
 
@@ -50,9 +55,10 @@ class Lines {
   const Text& text_;
   const Header& header_;
   const char* p_;  // read next
+  const char* const end_;
+  std::uint64_t left_;  // entries that may follow
   NumberWindow window_;
   const char* line_ = nullptr;
-  std::uint64_t seen_ = 0;
   std::uint64_t row_ = 0, col_ = 0;
 };
 

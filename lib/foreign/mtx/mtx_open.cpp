@@ -12,9 +12,10 @@ Match recognise_mtx(const Probe& probe) {
   return probe.extension == ".mtx" ? Match::by_name : Match::no;
 }
 
-std::shared_ptr<const Store> open_mtx(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+std::shared_ptr<const Store> open_mtx(std::shared_ptr<MappedFile> file,
+                                      const OpenOptions& options) {
   const Header header = read_header(Text(*file));
-  return header.coordinate ? open_coordinate(std::move(file), header)
+  return header.coordinate ? open_coordinate(std::move(file), header, options.threads)
                            : open_array(std::move(file), header);
 }
 
