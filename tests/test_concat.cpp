@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -127,6 +129,45 @@ TEST_CASE("concat: frames by rows merge their dictionaries, by columns stand sid
   CHECK(wide.label(2) == "x");
   CHECK(wide.read_column<double>(2, {0, 4}) == std::vector<double>{1, 2, 3, 4});
   CHECK(wide.read_column<double>(0, {1, 3}) == std::vector<double>{2, 1});
+}
+
+TEST_CASE("concat: a column in which every value is missing takes the type of the others") {
+  const TempDir folder;
+  write_text(folder / "a.csv", "who,when,ok,n\nNA,NA,NA,NA\n,,,\n");
+  write_text(folder / "b.csv", "who,when,ok,n\nAnn,2024-01-01,true,5\nBob,2024-01-02,NA,6\n");
+  const auto text_of = [&](const std::variant<Matrix, Frame>& object) {
+    ConvertOptions options;
+    options.to = "csv";
+    std::string text;
+    convert(
+        object, {},
+        [&](std::span<const std::byte> bytes) {
+          text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        },
+        options);
+    return text;
+  };
+  convert(open(folder / "a.csv"), {}, folder / "a.dbdf");
+  for (const char* empty : {"a.csv", "a.dbdf"}) {
+    for (const bool first : {true, false}) {
+      CAPTURE(empty);
+      CAPTURE(first);
+      const std::variant<Matrix, Frame> a = open(folder / empty), b = open(folder / "b.csv");
+      const std::variant<Matrix, Frame> parts[] = {first ? a : b, first ? b : a};
+      const auto whole = concat(parts, Axis::rows);
+      const std::string none = ",,,\n,,,\n", some = "Ann,2024-01-01,true,5\nBob,2024-01-02,,6\n";
+      CHECK(text_of(whole) == "who,when,ok,n\n" + (first ? none + some : some + none));
+      const Frame& frame = std::get<Frame>(whole);
+      CHECK(frame.column_info(0).meaning.has_words());
+      CHECK(frame.column_info(1).meaning.kind == MeaningKind::timestamp);
+      CHECK(frame.column_info(2).meaning.kind == MeaningKind::boolean);
+      CHECK(frame.read_column<std::int64_t>(1, {0, 4})[first ? 0 : 3] ==
+            std::bit_cast<std::int64_t>(kMissingTick));
+    }
+  }
+  append(folder / "a.dbdf", open(folder / "b.csv"), {});
+  CHECK(text_of(open(folder / "a.dbdf")) ==
+        "who,when,ok,n\n,,,\n,,,\nAnn,2024-01-01,true,5\nBob,2024-01-02,,6\n");
 }
 
 TEST_CASE("concat: what does not fit together is refused, and says why") {

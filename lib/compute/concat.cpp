@@ -8,7 +8,7 @@
 
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
-#include "lib/object/dictionary.h"
+#include "lib/compute/concat_columns.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -23,14 +23,11 @@ using SharedStore = std::shared_ptr<const Store>;
   throw Error(code, store.file().name(), std::nullopt, detail);
 }
 
-/// Codes of one part's dictionary, by code: what they are in the merged one.
-using Recode = std::vector<std::uint32_t>;
-
 /// One of the objects that are put together.
 struct Piece {
   SharedStore store;
   std::uint64_t first_row = 0, first_col = 0;  // in the whole
-  std::vector<Recode> recode;  // of each column; empty for those that keep their codes
+  std::vector<Recode> recode;                  // of each column; none: all stay what they are
 };
 
 struct ConcatState final : CodecState {
@@ -62,7 +59,7 @@ struct Located {
   const Recode* recode_of(std::uint64_t col_in_block) const noexcept {
     if (piece.recode.empty()) return nullptr;
     const Recode& recode = piece.recode[entry.pos.cx + col_in_block];
-    return recode.empty() ? nullptr : &recode;
+    return recode.keeps() ? nullptr : &recode;
   }
   bool recodes(Range cols_in_block) const noexcept {
     for (std::uint64_t c = cols_in_block.begin; c < cols_in_block.end; ++c) {
@@ -77,19 +74,32 @@ struct Located {
        "code " + std::to_string(code) + " has no word in its column's dictionary");
 }
 
-/// Puts one column of words under the codes of the merged dictionary.
-void recode_column(const Store& store, const Recode& recode, std::byte* first, std::size_t step,
-                   std::uint64_t rows, ValueType from, const Target& out) {
-  for (std::uint64_t r = 0; r < rows; ++r) {
-    const std::uint64_t code = load_bits(from, first + r * step);
-    if (code >= recode.size()) fail_code(store, code);
-    std::uint64_t bits = 0;
-    if (!convert_cell(ValueType::u32, recode[code], out.type, bits)) {
-      throw Error(
-          Errc::type_mismatch, store.file().name(), std::nullopt,
-          "code " + std::to_string(recode[code]) + " does not fit " + std::string(name(out.type)));
+/// Puts a stored number of the whole's column into memory of any type that holds it.
+void store_code(const Store& store, ValueType type, std::uint64_t bits, const Target& out,
+                std::uint64_t row) {
+  std::uint64_t result = 0;
+  if (!convert_cell(type, bits, out.type, result)) {
+    throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+                "a code or mark of a missing cell does not fit " + std::string(name(out.type)));
+  }
+  store_bits(out.type, out.cell(row, 0), result);
+}
+
+/// Reads rows of a column that does not keep its stored numbers; `read` reads codes.
+template <class Read>
+void read_recoded(const Store& store, const Recode& recode, std::uint64_t rows, const Target& out,
+                  const Read& read) {
+  if (recode.missing) {
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      store_code(store, recode.type, *recode.missing, out, r);
     }
-    store_bits(out.type, out.cell(r, 0), bits);
+    return;
+  }
+  std::vector<std::uint32_t> codes(rows);
+  read(reinterpret_cast<std::byte*>(codes.data()));
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    if (codes[r] >= recode.codes.size()) fail_code(store, codes[r]);
+    store_code(store, ValueType::u32, recode.codes[codes[r]], out, r);
   }
 }
 
@@ -104,25 +114,23 @@ void read(const Store& whole, const Entry& e, const Part& part, const Target& ou
         },
         &block.entry);
   };
-  std::vector<std::byte> codes;
   for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
     std::uint64_t end = c;
     while (end < part.cols.end && block.recode_of(end) == nullptr) ++end;
     if (end > c) read_cols({c, end});
     for (c = end; c < part.cols.end && block.recode_of(c) != nullptr; ++c) {
-      const std::uint64_t rows = part.rows.size();
-      codes.resize(rows * sizeof(std::uint32_t));
-      const Target column{codes.data(), ValueType::u32, sizeof(std::uint32_t),
-                          sizeof(std::uint32_t)};
-      block.store.watched(
-          [&] {
-            block.store.read_block(block.entry, {part.rows, {c, c + 1}}, column);
-          },
-          &block.entry);
       Target target = out;
       target.data = out.cell(0, c - part.cols.begin);
-      recode_column(block.store, *block.recode_of(c), codes.data(), sizeof(std::uint32_t), rows,
-                    ValueType::u32, target);
+      read_recoded(block.store, *block.recode_of(c), part.rows.size(), target,
+                   [&](std::byte* codes) {
+                     constexpr std::size_t size = sizeof(std::uint32_t);
+                     const Target column{codes, ValueType::u32, size, size};
+                     block.store.watched(
+                         [&] {
+                           block.store.read_block(block.entry, {part.rows, {c, c + 1}}, column);
+                         },
+                         &block.entry);
+                   });
     }
   }
 }
@@ -145,8 +153,8 @@ void entries(const Store& whole, const Entry& e, const Part& part, CellRun& take
     moved.col += block.piece.first_col;
     const ValueType stored = from.type_of(cell.col), type = whole.schema().type_of(moved.col);
     if (const Recode* recode = block.recode_of(cell.col - block.entry.pos.cx)) {
-      if (cell.bits >= recode->size()) fail_code(block.store, cell.bits);
-      moved.bits = (*recode)[cell.bits];
+      if (!recode->missing && cell.bits >= recode->codes.size()) fail_code(block.store, cell.bits);
+      moved.bits = recode->missing ? *recode->missing : recode->codes[cell.bits];
     } else if (stored != type && !convert_cell(stored, cell.bits, type, moved.bits)) {
       fail(block.store, Errc::type_mismatch,
            "cell " + text({cell.row, cell.col}) + " does not fit " + std::string(name(type)) +
@@ -182,15 +190,16 @@ void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> col
       moved.col -= piece.first_col;
       moved.data += (shared.begin - rows.begin) * column.step;
       const Recode* recode = piece.recode.empty() ? nullptr : &piece.recode[moved.col];
-      if (recode == nullptr || recode->empty()) {
+      if (recode == nullptr || recode->keeps()) {
         mine.push_back(moved);
         continue;
       }
-      std::vector<std::byte> codes(local.size() * sizeof(std::uint32_t));
-      const ColumnBuffer scratch{moved.col, ValueType::u32, codes.data(), sizeof(std::uint32_t)};
-      piece.store->read_rows(local, {&scratch, 1}, options);
-      recode_column(*piece.store, *recode, codes.data(), sizeof(std::uint32_t), local.size(),
-                    ValueType::u32, {moved.data, moved.value_type, moved.step, 0});
+      read_recoded(
+          *piece.store, *recode, local.size(), {moved.data, moved.value_type, moved.step, 0},
+          [&](std::byte* codes) {
+            const ColumnBuffer scratch{moved.col, ValueType::u32, codes, sizeof(std::uint32_t)};
+            piece.store->read_rows(local, {&scratch, 1}, options);
+          });
     }
     piece.store->read_rows(local, mine, options);
   }
@@ -223,69 +232,6 @@ const Codec& codec_for(const std::vector<Piece>& pieces, bool frame) {
   return kCodecs[every([](const Codec& codec) { return codec.csr_arrays != nullptr; }) ? 1 : 0];
 }
 
-/// The narrowest type that holds both. Where there is none, i64 for integers and f64 with floats:
-/// a value that it does not hold exactly is an error when it is read (rule R6).
-ValueType common_type(ValueType a, ValueType b) noexcept {
-  for (const ValueType type : {a, b, ValueType::i16, ValueType::i32, ValueType::i64, ValueType::u64,
-                               ValueType::f32, ValueType::f64}) {
-    if (holds_all(type, a) && holds_all(type, b)) return type;
-  }
-  return is_float(a) || is_float(b) ? ValueType::f64 : ValueType::i64;
-}
-
-/// One column of all pieces that are put together by rows.
-class ColumnMerge {
- public:
-  explicit ColumnMerge(const Column& first) : column_(first) {
-    if (column_.meaning.has_words()) add_words(*first.meaning.words);
-  }
-
-  /// Adds the column of another piece; returns how its codes change.
-  Recode add(const Store& store, const Column& next) {
-    const std::string what = "column " + shown(next.label);
-    if (next.label != column_.label) {
-      fail(store, Errc::invalid_argument,
-           what + " is in the place of column " + shown(column_.label) +
-               "; frames that are put together by rows need the same labels in the same order");
-    }
-    Meaning& meaning = column_.meaning;
-    const bool words = meaning.has_words() && next.meaning.has_words();
-    const bool same_time = !meaning.has_time() ||
-                           (meaning.unit == next.meaning.unit && meaning.zone == next.meaning.zone);
-    if (!words && (meaning.kind != next.meaning.kind || !same_time)) {
-      fail(store, Errc::invalid_argument,
-           what + " is a " + std::string(name(next.meaning.kind)) + " here and a " +
-               std::string(name(meaning.kind)) + " before, or of another unit or time zone");
-    }
-    if (!meaning.missing) meaning.missing = next.meaning.missing;
-    if (words) {
-      if (next.meaning.kind == MeaningKind::text) meaning.kind = MeaningKind::text;
-      meaning.ordered = meaning.ordered && next.meaning.ordered;
-      return add_words(*next.meaning.words);
-    }
-    column_.value_type = common_type(column_.value_type, next.value_type);
-    return {};
-  }
-
-  Column finish() {
-    if (words_->size() > 0) {
-      column_.meaning.words = words_;
-      column_.value_type = code_type(words_->size());
-    }
-    return column_;
-  }
-
- private:
-  Recode add_words(const Dictionary& words) {
-    Recode recode{static_cast<std::uint32_t>(kMissingCode)};
-    for (std::uint64_t i = 0; i < words.size(); ++i) recode.push_back(words_->add(words[i]));
-    return recode;
-  }
-
-  Column column_;
-  std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();
-};
-
 /// Places the pieces along the axis and merges what they say of themselves.
 Schema merge_schemas(std::vector<Piece>& pieces, Axis axis) {
   for (const Piece& piece : pieces) {
@@ -296,7 +242,6 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis) {
     }
   }
   Schema all = pieces.front().store->schema();
-  std::vector<ColumnMerge> merges(all.columns.begin(), all.columns.end());
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     Piece& piece = pieces[i];
     const Store& store = *piece.store;
@@ -323,15 +268,18 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis) {
       if (next.storage == Storage::dense) all.storage = Storage::dense;
     } else if (axis == Axis::columns) {
       all.columns.insert(all.columns.end(), next.columns.begin(), next.columns.end());
-    } else {
-      piece.recode.resize(next.columns.size());
-      for (std::size_t c = 0; c < next.columns.size(); ++c) {
-        piece.recode[c] = merges[c].add(store, next.columns[c]);
-      }
     }
   }
-  if (all.kind == ObjectKind::frame && axis == Axis::rows) {
-    for (std::size_t c = 0; c < merges.size(); ++c) all.columns[c] = merges[c].finish();
+  if (all.kind != ObjectKind::frame || axis != Axis::rows) return all;
+  std::vector<const Store*> stores;
+  for (Piece& piece : pieces) {
+    stores.push_back(piece.store.get());
+    piece.recode.resize(all.columns.size());
+  }
+  for (std::size_t c = 0; c < all.columns.size(); ++c) {
+    std::vector<Recode> recode(pieces.size());
+    all.columns[c] = merge_column(stores, c, recode);
+    for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].recode[c] = std::move(recode[i]);
   }
   return all;
 }
