@@ -189,6 +189,20 @@ def check_hdf5_data_sets(folder):
             assert part.split() == [f"{a:g},{b:g}" for a, b in array[90:93, 5:7]], part
 
 
+def check_hdf5_chunks_in_parts(folder):
+    """Reads that begin and end inside of compressed chunks, by several threads."""
+    hdf5()
+    path = folder / "g.h5"
+    array = np.arange(3000 * 40, dtype="f8").reshape(3000, 40)
+    with h5py.File(path, "w") as f:
+        f.create_dataset("X", data=array, chunks=(700, 16), compression="gzip", shuffle=True)
+    for threads in 1, 4:
+        dapple("convert", path, folder / "g.npy", "--force", "--threads", threads)
+        assert (np.load(folder / "g.npy") == array).all()
+    part = dapple("get", path, "--rows", "690:710", "--cols", "15:17").split()
+    assert part == [f"{a:g},{b:g}" for a, b in array[690:710, 15:17]], part
+
+
 def check_hdf5_of_other_shapes(folder):
     hdf5()
     path = folder / "d.hdf5"
@@ -251,6 +265,33 @@ def check_hdf5_choice(folder):
     (folder / "t.csv").write_text("1,2\n")
     assert "--array is for npz and hdf5 files, not csv" in dapple(
         "info", "--array", "a", folder / "t.csv", status=2)
+
+
+def check_hdf5_of_cell_ranger(folder):
+    """10x Genomics: features in rows, barcodes in columns, column after column."""
+    hdf5()
+    if sparse is None:
+        raise Skip("SciPy")
+    path = folder / "filtered_feature_bc_matrix.h5"
+    matrix = sparse.random(50, 7, 0.2, "csc", random_state=1, dtype="f8")
+    matrix.data = np.arange(1, len(matrix.data) + 1, dtype="i4")
+    barcodes = [f"AAACCCA{k}-1" for k in range(7)]
+    with h5py.File(path, "w") as f:
+        group = f.create_group("matrix")
+        group["barcodes"] = np.array(barcodes, "S18")
+        for part, kind in ("data", "i4"), ("indices", "i8"), ("indptr", "i8"):
+            group.create_dataset(part, data=getattr(matrix, part).astype(kind), compression="gzip")
+        group["shape"] = np.array(matrix.shape, "i4")
+        features = group.create_group("features")
+        features["id"] = np.array([f"ENSG{k:011}" for k in range(50)], "S15")
+        features["name"] = np.array([f"gene{k}" for k in range(50)], "S16")
+    assert (cells(path) == matrix.toarray()).all()
+    assert detail(path, "group") == "matrix"
+    assert dapple("get", path, "--rows", "0:1").split()[0] == ",".join(barcodes)
+    with h5py.File(path, "a") as f:
+        del f["matrix/shape"]
+        f["matrix/shape"] = np.array([50, 8], "i4")
+    assert "do not fit" in refusal(path)
 
 
 def check_hdf5_of_anndata(folder):

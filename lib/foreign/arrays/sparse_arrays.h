@@ -37,11 +37,13 @@ struct SparseArrays : CodecState {
   bool by_columns = false;            // lines are columns
   std::shared_ptr<const void> owner;  // keeps alive what is neither in the store's file nor loaded
   std::vector<Detail> shown;
+  std::vector<std::string> names;  // of the columns; none: they have none
 
   /// Which entries lines [lines.begin, lines.end) have. Throws corrupt when the two pointers do not
   /// ascend, or point past the arrays.
   Range entries_of(const MappedFile& file, Range lines) const;
   std::vector<Detail> details(const Store&) const override { return shown; }
+  std::vector<std::string> column_names(const Store&) const override { return names; }
 };
 
 /// Strips of about a million entries, at most 2^32 - 1 lines each, which cover the matrix. Throws

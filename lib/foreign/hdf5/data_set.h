@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,25 @@ class OpenFile {
 /// The value type that cells of a data set are read as: of a Boolean u8, of half floats f32.
 /// Nothing when they are not numbers. `type` is one of the library's.
 std::optional<ValueType> value_type_of(const Session& session, hid_t type);
+
+/// Chunks that were decompressed last, because readers go on where they stopped, which is mostly
+/// inside of a chunk. Thread-safe.
+class RecentChunks {
+ public:
+  using Cells = std::shared_ptr<const Array<std::byte>>;
+  /// The cells of the chunk that starts at `at`, or null.
+  Cells find(const BlockPos& at);
+  /// Forgets others when they are too many.
+  void keep(const BlockPos& at, Cells cells);
+
+ private:
+  struct Chunk {
+    BlockPos at;
+    Cells cells;
+  };
+  std::mutex mutex_;           // guards what follows
+  std::vector<Chunk> chunks_;  // the one used last at the end
+};
 
 /// Numbers of one or two dimensions. All functions may be called by any thread.
 class DataSet {
@@ -79,7 +99,7 @@ class DataSet {
   };
   void read_slab(Range rows, Range cols, std::byte* out) const;
   bool read_chunks(Range rows, Range cols, std::byte* out) const;
-  bool read_chunk(const BlockPos& at, Array<std::byte>& cells) const;
+  RecentChunks::Cells read_chunk(const BlockPos& at) const;
 
   void inspect(const Session& session);
   void take_shape(const Session& session);
@@ -94,6 +114,7 @@ class DataSet {
   ValueType type_ = ValueType::f64;
   std::string compression_;
   Filters filters_;
+  mutable RecentChunks recent_;
   std::optional<std::uint64_t> place_;
 };
 

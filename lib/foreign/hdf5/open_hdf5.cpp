@@ -26,6 +26,7 @@ class Listing {
   explicit Listing(const Session& session) : session_(session) {}
 
   std::vector<Found> of(const OpenFile& opened) {
+    opened_ = &opened;
     const auto visit = [](hid_t root, const char* path, const H5O_info_t* info,
                           void* listing) -> herr_t {
       return static_cast<Listing*>(listing)->visit(root, path, *info);
@@ -63,7 +64,7 @@ class Listing {
     const Handle object(h5.H5Oopen(root, path, H5P_DEFAULT), h5.H5Oclose);
     if (!object.is_open()) return;
     if (!data_set) {
-      if (!sparse_kind(session_, object.get())) return;
+      if (!sparse_kind(session_, *opened_, path)) return;
       group_ = std::string(path) + "/";
       found_.push_back({path, true});
       return;
@@ -81,6 +82,7 @@ class Listing {
   }
 
   const Session& session_;
+  const OpenFile* opened_ = nullptr;
   std::vector<Found> found_;
   std::string group_;  // the sparse one that was found last, with a slash
   std::size_t seen_ = 0;
@@ -140,7 +142,7 @@ Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
   const Handle object = opened.open_object(session, chosen.path);
   if (!object.is_open()) fail_choice(opened, Listing(session).of(opened), wanted);
   if (session.api().H5Iget_type(object.get()) == H5I_DATASET) return chosen;
-  chosen.sparse = sparse_kind(session, object.get());
+  chosen.sparse = sparse_kind(session, opened, chosen.path);
   if (!chosen.sparse) {
     throw Error(Errc::unsupported, opened.name(), std::nullopt,
                 chosen.path + " is neither a data set nor a sparse matrix in CSR or CSC form");

@@ -37,8 +37,30 @@ void unshuffle(const std::byte* in, std::byte* out, std::size_t items, std::size
 
 }  // namespace
 
-/// One chunk as cells; false when the library must read it.
-bool DataSet::read_chunk(const BlockPos& at, Array<std::byte>& cells) const {
+RecentChunks::Cells RecentChunks::find(const BlockPos& at) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = chunks_.size(); i-- > 0;) {
+    if (chunks_[i].at.rx != at.rx || chunks_[i].at.cx != at.cx) continue;
+    std::rotate(chunks_.begin() + static_cast<std::ptrdiff_t>(i),
+                chunks_.begin() + static_cast<std::ptrdiff_t>(i) + 1, chunks_.end());
+    return chunks_.back().cells;
+  }
+  return nullptr;
+}
+
+void RecentChunks::keep(const BlockPos& at, Cells cells) {
+  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+  const std::size_t most = std::max<std::size_t>(1, kMostBytes / cells->size());
+  const std::lock_guard lock(mutex_);
+  if (chunks_.size() >= most) {
+    chunks_.erase(chunks_.begin(),
+                  chunks_.begin() + static_cast<std::ptrdiff_t>(chunks_.size() - most + 1));
+  }
+  chunks_.push_back({at, std::move(cells)});
+}
+
+/// One chunk as cells; null when the library must read it.
+RecentChunks::Cells DataSet::read_chunk(const BlockPos& at) const {
   constexpr std::uint64_t most_ratio = 1032;  // of deflate
   const std::size_t size = size_of(type_);
   const std::uint64_t items = chunk_[0] * (chunk_.size() == 2 ? chunk_[1] : 1);
@@ -53,46 +75,49 @@ bool DataSet::read_chunk(const BlockPos& at, Array<std::byte>& cells) const {
     if (h5.H5Dget_chunk_storage_size(id_.get(), start.data(), &stored) < 0 || stored == 0 ||
         stored > file().size() || bytes / most_ratio > stored ||
         (!filters_.deflate && stored != bytes)) {
-      return false;
+      return nullptr;
     }
     packed.reset(stored);
     if (h5.H5Dread_chunk(id_.get(), H5P_DEFAULT, start.data(), &left_out, packed.data()) < 0 ||
         left_out != 0) {
-      return false;
+      return nullptr;
     }
   }
+  auto cells = std::make_shared<Array<std::byte>>();
   if (filters_.deflate) {
-    cells.reset(bytes);
-    if (!inflate({packed.data(), packed.size()}, {cells.data(), bytes})) return false;
-    packed.swap(cells);
+    cells->reset(bytes);
+    if (!inflate({packed.data(), packed.size()}, {cells->data(), bytes})) return nullptr;
+    packed.swap(*cells);
   }
   if (filters_.shuffle && size > 1) {
-    cells.reset(bytes);
-    unshuffle(packed.data(), cells.data(), items, size);
+    cells->reset(bytes);
+    unshuffle(packed.data(), cells->data(), items, size);
   } else {
-    packed.swap(cells);
+    packed.swap(*cells);
   }
-  return true;
+  return cells;
 }
 
-/// False when nothing is gained, or the library must read them.
+/// False when the library must read them.
 bool DataSet::read_chunks(Range rows, Range cols, std::byte* out) const {
   if (!filters_.known) return false;
   const std::uint64_t down = chunk_[0], across = chunk_.size() == 2 ? chunk_[1] : 1;
-  // Parts of a chunk come out of the library's cache, where the whole one may be already.
-  if (rows.size() < std::min(down, this->rows()) || cols.size() < std::min(across, this->cols())) {
-    return false;
-  }
   const std::size_t size = size_of(type_);
-  Array<std::byte> cells;
   for (std::uint64_t row = rows.begin / down * down; row < rows.end; row += down) {
     for (std::uint64_t col = cols.begin / across * across; col < cols.end; col += across) {
-      if (!read_chunk({row, col}, cells)) return false;
       const Range r{std::max(row, rows.begin), std::min(row + down, rows.end)};
       const Range c{std::max(col, cols.begin), std::min(col + across, cols.end)};
+      RecentChunks::Cells cells = recent_.find({row, col});
+      if (cells == nullptr) {
+        cells = read_chunk({row, col});
+        if (cells == nullptr) return false;
+        const bool whole = r.size() == std::min(down, this->rows() - row) &&
+                           c.size() == std::min(across, this->cols() - col);
+        if (!whole) recent_.keep({row, col}, cells);
+      }
       for (std::uint64_t i = r.begin; i < r.end; ++i) {
         std::memcpy(out + ((i - rows.begin) * cols.size() + c.begin - cols.begin) * size,
-                    cells.data() + ((i - row) * across + c.begin - col) * size, c.size() * size);
+                    cells->data() + ((i - row) * across + c.begin - col) * size, c.size() * size);
       }
     }
   }

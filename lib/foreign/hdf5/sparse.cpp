@@ -62,7 +62,7 @@ class Opener {
  public:
   Opener(std::shared_ptr<const OpenFile> opened, const std::string& path, SparseKind kind)
       : opened_(std::move(opened)), path_(path) {
-    matrix_->by_columns = kind == SparseKind::csc;
+    matrix_->by_columns = kind != SparseKind::csr;
   }
 
   std::unique_ptr<arrays::SparseArrays> take_matrix() {
@@ -136,6 +136,58 @@ class Opener {
   ValueType type_ = ValueType::f64;
 };
 
+/// The extents that Cell Ranger keeps in a data set.
+std::array<std::uint64_t, 2> stored_shape(const std::shared_ptr<const OpenFile>& opened,
+                                          const std::string& path) {
+  const DataSet data(opened, path + "/shape");
+  std::array<std::byte, 16> bytes{};
+  const std::size_t size = size_of(data.type());
+  if (data.shape() != std::vector<std::uint64_t>{2} || is_float(data.type()) || size < 4) {
+    throw Error(Errc::corrupt, opened->name(), std::nullopt,
+                "the data set " + path + "/shape should hold 2 integers");
+  }
+  data.read({0, 2}, bytes.data());
+  const auto extent = [&](std::size_t i) -> std::uint64_t {
+    const std::byte* const p = bytes.data() + i * size;
+    // A negative one is far more than there are pointers or indices for.
+    return size == 4 ? load_le<std::uint32_t>(p) : load_le<std::uint64_t>(p);
+  };
+  return {extent(0), extent(1)};
+}
+
+/// Strings of one length, as Cell Ranger stores barcodes; none when there are others than `count`.
+std::vector<std::string> read_names(const OpenFile& opened, const std::string& path,
+                                    std::uint64_t count) {
+  constexpr std::size_t kLongest = 256;
+  std::vector<std::string> names;
+  const Session session(opened.name());
+  const Api& h5 = session.api();
+  const Handle object = opened.open_object(session, path);
+  if (!object.is_open() || h5.H5Iget_type(object.get()) != H5I_DATASET) return names;
+  const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
+  const Handle type(h5.H5Dget_type(object.get()), h5.H5Tclose);
+  const Handle space(h5.H5Dget_space(object.get()), h5.H5Sclose);
+  if (!created.is_open() || !type.is_open() || !space.is_open() ||
+      h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
+      h5.H5Pget_external_count(created.get()) != 0 || h5.H5Tget_class(type.get()) != H5T_STRING ||
+      h5.H5Tis_variable_str(type.get()) != 0 || h5.H5Sget_simple_extent_ndims(space.get()) != 1) {
+    return names;
+  }
+  hsize_t size = 0;
+  h5.H5Sget_simple_extent_dims(space.get(), &size, nullptr);
+  const std::size_t length = h5.H5Tget_size(type.get());
+  if (size != count || length == 0 || length > kLongest) return names;
+  std::vector<char> text(count * length);
+  if (h5.H5Dread(object.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) < 0) {
+    return names;
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string_view name(text.data() + i * length, length);
+    names.emplace_back(name.substr(0, name.find('\0')));
+  }
+  return names;
+}
+
 /// The extents that the group gives.
 void read_shape(const OpenFile& opened, const std::string& path, Schema& schema) {
   const Session session(opened.name());
@@ -152,12 +204,22 @@ void read_shape(const OpenFile& opened, const std::string& path, Schema& schema)
 
 }  // namespace
 
-std::optional<SparseKind> sparse_kind(const Session& session, hid_t group) {
-  auto text = text_attribute(session, group, "encoding-type");
-  if (!text) text = text_attribute(session, group, "h5sparse_format");
+std::optional<SparseKind> sparse_kind(const Session& session, const OpenFile& opened,
+                                      const std::string& path) {
+  const Handle group = opened.open_object(session, path);
+  if (!group.is_open() || session.api().H5Iget_type(group.get()) != H5I_GROUP) return std::nullopt;
+  auto text = text_attribute(session, group.get(), "encoding-type");
+  if (!text) text = text_attribute(session, group.get(), "h5sparse_format");
   if (text == "csr_matrix" || text == "csr") return SparseKind::csr;
   if (text == "csc_matrix" || text == "csc") return SparseKind::csc;
-  return std::nullopt;
+  if (text) return std::nullopt;
+  for (const char* const member : {"/data", "/indices", "/indptr", "/shape", "/barcodes"}) {
+    const Handle object = opened.open_object(session, path + member);
+    if (!object.is_open() || session.api().H5Iget_type(object.get()) != H5I_DATASET) {
+      return std::nullopt;
+    }
+  }
+  return SparseKind::cell_ranger;
 }
 
 std::shared_ptr<const Store> open_sparse(std::shared_ptr<const OpenFile> opened,
@@ -166,11 +228,20 @@ std::shared_ptr<const Store> open_sparse(std::shared_ptr<const OpenFile> opened,
   static constexpr Codec kRows = arrays::row_codec("hdf5"), kColumns = arrays::column_codec("hdf5");
   Schema schema;
   schema.storage = Storage::csr;
-  read_shape(*opened, path, schema);
-  Opener opener(std::move(opened), path, kind);
+  if (kind == SparseKind::cell_ranger) {
+    const auto shape = stored_shape(opened, path);
+    schema.rows = shape[0];
+    schema.cols = shape[1];
+  } else {
+    read_shape(*opened, path, schema);
+  }
+  Opener opener(opened, path, kind);
   auto matrix = opener.take_matrix();
   schema.value_type = opener.type();
   arrays::require_consistent(*matrix, schema, *file);
+  if (kind == SparseKind::cell_ranger) {
+    matrix->names = read_names(*opened, path + "/barcodes", schema.cols);
+  }
   const Codec& codec = matrix->by_columns ? kColumns : kRows;
   BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, *file),
                                               schema.rows, schema.cols, file->name());

@@ -1,4 +1,5 @@
-// Groups that hold a sparse matrix: `data`, `indices` and `indptr`, as anndata writes them.
+// Groups that hold a sparse matrix: `data`, `indices` and `indptr`, as anndata and 10x Genomics'
+// Cell Ranger write them.
 #pragma once
 
 #include <memory>
@@ -10,11 +11,16 @@
 
 namespace dapple::detail::hdf5 {
 
-enum class SparseKind : std::uint8_t { csr, csc };
+enum class SparseKind : std::uint8_t {
+  csr,
+  csc,
+  cell_ranger,  // csc, with its shape and the names of its columns in data sets
+};
 
-/// What a group says it is: by anndata's attribute encoding-type, by h5sparse_format of older
-/// files. Nothing when it is no sparse matrix.
-std::optional<SparseKind> sparse_kind(const Session& session, hid_t group);
+/// What the group at `path` says it is: by anndata's attribute encoding-type, by h5sparse_format of
+/// older files, or by the data sets of Cell Ranger in it. Nothing when it is no sparse matrix.
+std::optional<SparseKind> sparse_kind(const Session& session, const OpenFile& opened,
+                                      const std::string& path);
 
 /// Indices and values are read when rows are, or used in place. Throws corrupt, unsupported.
 std::shared_ptr<const Store> open_sparse(std::shared_ptr<const OpenFile> opened,

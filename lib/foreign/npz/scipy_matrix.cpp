@@ -45,8 +45,9 @@ Vector open_vector(const MappedFile& file, Range within, std::string_view name) 
   }
   const npy::Field& field = header.fields[0];
   if (!field.in_place()) {
-    fail(Errc::unsupported, field.swapped ? " is big-endian, which is not read"
-                                          : " does not hold numbers of a C type");
+    fail(Errc::unsupported,
+         field.swapped ? " is big-endian; save the matrix in the byte order of this machine"
+                       : " does not hold numbers of a C type");
   }
   const std::uint64_t bytes = npy::array_bytes(header, header.shape[0], file, within);
   return {{header.shape[0], size_of(field.type), file.at(header.data, bytes), header.data},
