@@ -301,8 +301,23 @@ def test_a_frame_writer_takes_meanings(there, tmp_path):
         with pytest.raises(ValueError, match=error):
             w[label] = value
     w.abort()
-    with pytest.raises(TypeError, match="not known yet"):
-        dp.frame_writer(tmp_path / "x.dbdf", 2, {"t": str})
+
+
+def test_a_frame_writer_takes_text(tmp_path):
+    path = tmp_path / "t.dbdf"
+    columns = {"t": str, "c": dp.Meaning("category"), "n": "i4"}
+    with dp.frame_writer(path, 300, columns, sync=False) as w:
+        for top in range(0, 300, 100):
+            rows = range(top, top + 100)
+            w[top : top + 100] = {
+                "t": [f"text {row}" if row % 7 else None for row in rows],
+                "c": np.array(["é", "b", "é"])[np.arange(top, top + 100) % 3],
+                "n": np.array(rows),
+            }
+    g = dp.open(path)
+    assert g.meanings["t"].kind == "text" and g.meanings["c"].words.tolist() == ["é", "b"]
+    assert g["t"].tolist() == [f"text {row}" if row % 7 else None for row in range(300)]
+    assert g["c"].tolist()[:4] == ["é", "b", "é", "é"] and g["n"][299] == 299
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather", "arrow"])

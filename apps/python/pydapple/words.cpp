@@ -75,7 +75,24 @@ void make_words(Words* self, nb::handle texts) {
       throw dapple::Error(dapple::Errc::invalid_argument, "a word is there twice");
     }
   }
-  new (self) Words{std::move(table)};
+  new (self) Words{table, table};
+}
+
+/// Adds the words of another dictionary that are new; the code of each, after a 0 for a missing
+/// one.
+nb::object merge(const Words& words, const Words& other) {
+  if (words.table == nullptr) {
+    throw Error(Errc::invalid_argument, "the words of a file cannot become more");
+  }
+  const dapple::Dictionary& added = *other.dictionary;
+  nb::object out = new_array(added.size() + 1, ValueType::u32);
+  auto* const code = static_cast<std::uint32_t*>(data_of(out));
+  code[0] = 0;
+  for (std::uint64_t i = 0; i < added.size(); ++i) {
+    if (i % 65536 == 0) check_signals();
+    code[i + 1] = words.table->add(added[i]);
+  }
+  return out;
 }
 
 /// (codes, Words) of an array of str; where `missing` is not zero, of nothing.
@@ -114,6 +131,7 @@ Enum named(const std::array<const char*, n>& names, const std::string& given) {
 }  // namespace
 
 std::uint32_t WordTable::add(std::string_view word) {
+  const std::lock_guard lock(mutex_);
   if (const auto found = codes_.find(word); found != codes_.end()) return found->second;
   if (words_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
     throw Error(Errc::invalid_argument, "a column holds more than 2^32 - 2 words");
@@ -124,7 +142,13 @@ std::uint32_t WordTable::add(std::string_view word) {
   return code;
 }
 
+std::uint64_t WordTable::size() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return words_.size();
+}
+
 std::string_view WordTable::operator[](std::uint64_t i) const {
+  const std::lock_guard lock(mutex_);
   if (i >= words_.size()) throw Error(Errc::out_of_range, "the dictionary has no such word");
   return words_[i];
 }
@@ -173,7 +197,8 @@ void bind_words(nb::module_& m) {
       .def("__init__", &make_words)
       .def("__len__", [](const Words& words) { return words.dictionary->size(); })
       .def("tolist", &to_list)
-      .def("look_up", &look_up);
+      .def("look_up", &look_up)
+      .def("merge", &merge);
   m.def("encode_words", &encode);
 }
 

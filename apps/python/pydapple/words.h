@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,15 +14,17 @@
 namespace pydapple {
 
 /// A dictionary that grows. Codes count from 1, as those of cells do: 0 is a missing word.
+/// Thread-safe: a writer may publish its file while a column still takes words.
 class WordTable final : public dapple::Dictionary {
  public:
   /// The code of `word`, which is added if it is new.
   std::uint32_t add(std::string_view word);
 
-  std::uint64_t size() const noexcept override { return words_.size(); }
+  std::uint64_t size() const noexcept override;
   std::string_view operator[](std::uint64_t i) const override;
 
  private:
+  mutable std::mutex mutex_;       // guards what follows
   std::deque<std::string> words_;  // which stay where they are
   std::unordered_map<std::string_view, std::uint32_t> codes_;
 };
@@ -29,6 +32,7 @@ class WordTable final : public dapple::Dictionary {
 /// What Python holds: `pydapple._core.Words`.
 struct Words {
   std::shared_ptr<const dapple::Dictionary> dictionary;
+  std::shared_ptr<WordTable> table{};  // the same, where it can grow
 };
 
 /// As `surrogateescape` reads bytes that are not UTF-8.

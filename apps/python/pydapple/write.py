@@ -158,6 +158,12 @@ class FrameWriter(_TileWriter):
         self._columns = columns
         self._labels = [column.label for column in columns]
         self._codes: dict[int, dict[str, int]] = {}
+        # Columns that take any words: those that had none when the writer was made.
+        self._growing = {
+            k
+            for k, (_, _, meaning) in enumerate(columns)
+            if meaning.words is not None and len(meaning.words) == 0
+        }
 
     def __setitem__(self, key: Any, data: Any) -> None:
         """Put some rows of one column, or of all."""
@@ -186,6 +192,8 @@ class FrameWriter(_TileWriter):
         if meaning.words is not None:
             if kind.words is None:
                 raise InvalidArgumentError(f"column {label!r} holds words, and these are none")
+            if k in self._growing:
+                return meaning.words.merge(kind.words)[cells]
             codes = self._codes.setdefault(
                 k, {word: code for code, word in enumerate(meaning.words.tolist(), 1)}
             )
@@ -299,10 +307,10 @@ def frame_writer(
     Args:
         path: the file.
         rows: number of rows.
-        columns: what each column holds by its label, in order: a dtype (bool, datetime64 and
+        columns: what each column holds by its label, in order: a dtype (bool, str, datetime64 and
             timedelta64 too), the words of a category as a list of str, or a `Meaning` out of
             `Frame.meanings`, for example ``Meaning("timestamp", unit="us", zone="UTC")``. Text,
-            whose words are not known before, is written by `write`.
+            and ``Meaning("category")``, take any words, and keep each different one in memory.
         threads: as of `writer`.
         options: as of `write`.
     """
@@ -323,13 +331,22 @@ def _create_frame(
     return FrameWriter(made, name, rows, columns, threads)
 
 
+def _growing(label: str, kind: str) -> StoredColumn:
+    """A column whose words are not known yet. Codes are stored in the fewest bytes all the same."""
+    return StoredColumn(
+        label, np.empty(0, np.uint32), Meaning(kind, words=_core.Words([]), missing=0)
+    )
+
+
 def _declared(label: str, spec: Any) -> StoredColumn:
     """A column without cells, as `frame_writer` is told of it."""
     if isinstance(spec, Meaning):
         if spec.words is not None:
             return StoredColumn(label, narrow_codes(np.empty(0, np.uint32), spec.words), spec)
-        if spec.kind in ("number", "category", "text"):
-            raise InvalidArgumentError(f"column {label!r}: {spec.kind} alone does not say enough")
+        if spec.kind in ("category", "text"):
+            return _growing(label, spec.kind)
+        if spec.kind == "number":
+            raise InvalidArgumentError(f"column {label!r}: give the dtype of its numbers")
         kind = np.uint8 if spec.kind == "boolean" else np.int64
         return StoredColumn(label, np.empty(0, kind), spec)
     if isinstance(spec, (list, tuple)) and all(isinstance(word, str) for word in spec):
@@ -338,10 +355,7 @@ def _declared(label: str, spec: Any) -> StoredColumn:
         return StoredColumn(label, narrow_codes(np.empty(0, np.uint32), words), meaning)
     dtype = np.dtype(spec)
     if dtype.kind in "UOST":
-        raise TypeError(
-            f"column {label!r}: the words of text are not known yet; name those of a category as a "
-            "list of str, or write the whole table with pydapple.write"
-        )
+        return _growing(label, "text")
     column = as_column(np.empty(0, dtype), label)
     if column.meaning.is_time:
         return column._replace(meaning=column.meaning._replace(missing=1 << 63))
