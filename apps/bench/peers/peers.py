@@ -186,6 +186,14 @@ def load_csv(request):
     return run
 
 
+def load_table(request):
+    import pandas
+
+    def run():
+        return float(len(pandas.read_csv(request["file"], engine="c")))
+    return run
+
+
 def load_mtx(request):
     import scipy.io
 
@@ -281,7 +289,7 @@ def sums(request):
 
 
 WORK = {f.__name__: f for f in (touch, sum_tiles, copy_regions, make_zarr, save_npz, load_npz,
-                                load_npy, save_npy, load_csv, load_mtx, load_coordinates, take_rows,
+                                load_npy, save_npy, load_csv, load_table, load_mtx, load_coordinates, take_rows,
                                 read_rows, take_dense_rows, product, sums)}
 
 

@@ -18,7 +18,9 @@ void convert_file(const fs::path& in, const fs::path& out, const std::string& to
   options.write = write;
   options.write.sync = false;
   options.write.overwrite = true;
-  convert(open(in), {}, out, options);
+  OpenOptions opening;
+  opening.threads = threads;
+  convert(open(in, opening), {}, out, options);
 }
 
 Contender file_writer(std::string name, Role role, std::string how, double work,

@@ -16,6 +16,7 @@
 #include "peers/python_peers.h"
 #include "workloads/cells_file.h"
 #include "workloads/coordinates.h"
+#include "workloads/text_columns.h"
 #include "workloads/workloads.h"
 
 namespace dapple::bench {
@@ -79,6 +80,7 @@ void read_all(const Path& path, const std::string& format, std::vector<double>& 
   OpenOptions options;
   options.format = format;
   if (format == "csv") options.csv.header = false;
+  options.threads = threads;
   ReadOptions reading;
   reading.threads = threads;
   std::visit(
@@ -256,6 +258,7 @@ void run_w14(Session& session) {
   measure_format(session, source, {"mtx", "text", text, "scipy", "load_mtx"});
   measure_idv(session, source);
   measure_coordinates(session);
+  measure_text_columns(session);
 }
 
 }  // namespace dapple::bench
