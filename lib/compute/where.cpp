@@ -1,11 +1,15 @@
 #include "dapple/where.h"
 
-#include <atomic>
+#include <array>
+#include <bit>
+#include <functional>
 #include <numeric>
+#include <vector>
 
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/base/vectors.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/compute/block_cells.h"
 #include "lib/compute/interval.h"
 #include "lib/object/block_stats.h"
@@ -52,11 +56,35 @@ DAPPLE_VECTORS std::uint64_t count_run(const std::byte* values, std::size_t n,
 /// Cells of a row are looked at in runs: first whether any matches, which vectorises.
 constexpr std::size_t kRun = 256;
 
-/// Calls take(row, col, value) for the cells that match.
-template <class Take>
+/// Collects cells that match and passes them on in runs of one type.
+class HitRun {
+ public:
+  using Take = std::function<void(ValueType, std::span<const StoredCell>)>;
+
+  explicit HitRun(const Take& take) : take_(take) {}
+
+  template <Value T>
+  void add(std::uint64_t row, std::uint64_t col, T value) {
+    if (type_ != value_type_of<T>() || size_ == cells_.size()) flush();
+    type_ = value_type_of<T>();
+    cells_[size_++] = {row, col, std::bit_cast<BitsOf<T>>(value)};
+  }
+  void flush() {
+    if (size_ > 0) take_(type_, std::span(cells_).first(size_));
+    size_ = 0;
+  }
+
+ private:
+  const Take& take_;
+  ValueType type_ = ValueType::u8;
+  std::size_t size_ = 0;
+  std::array<StoredCell, 1024> cells_;
+};
+
+/// Finds the cells that match.
 struct Finder {
   const Interval& interval;
-  const Take& take;
+  HitRun& hits;
 
   template <Value T>
   void dense(const DenseRows<T>& cells) const {
@@ -68,7 +96,7 @@ struct Finder {
         if (count_run<T>(row + c * sizeof(T), n, match) == 0) continue;
         for (std::size_t i = 0; i < n; ++i) {
           const T value = load_le<T>(row + (c + i) * sizeof(T));
-          if (match(value)) take(cells.row + r, cells.col + c + i, value);
+          if (match(value)) hits.add(cells.row + r, cells.col + c + i, value);
         }
       }
     }
@@ -77,12 +105,12 @@ struct Finder {
   void row(const SparseRow<T>& row) const {
     const Matching<T> match = interval.of<T>();
     row.each([&](int, std::uint32_t col, T value) {
-      if (match(value)) take(row.row, row.col + col, value);
+      if (match(value)) hits.add(row.row, row.col + col, value);
     });
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t col, T value) const {
-    if (interval.of<T>()(value)) take(row, col, value);
+    if (interval.of<T>()(value)) hits.add(row, col, value);
   }
 };
 
@@ -236,16 +264,18 @@ void scan(const Store& store, Range rows, Absent absent, Kernel& kernel) {
   }
 }
 
-/// Calls take(row, col, value) for the cells of these rows that match.
-template <class Take>
+/// Calls take(type, cells) for runs of the cells of these rows that match; their bits are values of
+/// that type.
 void find(const Store& store, Range rows, const Interval& interval, Absent absent,
-          const Take& take) {
-  Finder<Take> finder{interval, take};
+          const HitRun::Take& take) {
+  HitRun hits(take);
+  Finder finder{interval, hits};
   if (interval.holds_for_zero()) {
     scan(store, rows, absent, finder);
   } else {
     search(store, {rows, {0, store.schema().cols}}, interval, absent, finder);
   }
+  hits.flush();
 }
 
 [[noreturn]] void fail_fit(const Store& store, std::uint64_t row, std::uint64_t col,
@@ -267,33 +297,23 @@ std::vector<Range> strips_of(const Store& store, unsigned threads) {
 template <Value T>
 void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& take,
            const WhereOptions& options) {
-  constexpr std::size_t kMost = 1024;
   const detail::Store& store = matrix.store();
   const detail::Interval interval(condition, options.nonzero);
+  constexpr ValueType to = value_type_of<T>();
   std::vector<Hit<T>> hits;
-  hits.reserve(kMost);
-  detail::find(
-      store, {0, matrix.rows()}, interval, options.absent,
-      [&](std::uint64_t row, std::uint64_t col, auto value) {
-        using From = decltype(value);
-        Hit<T> hit{row, col};
-        if constexpr (holds_all(value_type_of<T>(), value_type_of<From>())) {
-          hit.value = static_cast<T>(value);
-        } else {
-          std::uint64_t bits = 0, result = 0;
-          std::memcpy(&bits, &value, sizeof value);
-          if (!detail::convert_cell(value_type_of<From>(), bits, value_type_of<T>(), result)) {
-            detail::fail_fit(store, row, col, value_type_of<T>());
-          }
-          std::memcpy(&hit.value, &result, sizeof hit.value);
-        }
-        hits.push_back(hit);
-        if (hits.size() == kMost) {
-          take(hits);
-          hits.clear();
-        }
-      });
-  if (!hits.empty()) take(hits);
+  detail::find(store, {0, matrix.rows()}, interval, options.absent,
+               [&](ValueType type, std::span<const detail::StoredCell> cells) {
+                 hits.clear();
+                 for (const detail::StoredCell& cell : cells) {
+                   std::uint64_t bits = 0;
+                   if (!detail::convert_cell(type, cell.bits, to, bits)) {
+                     detail::fail_fit(store, cell.row, cell.col, to);
+                   }
+                   hits.push_back({cell.row, cell.col,
+                                   std::bit_cast<T>(static_cast<detail::BitsOf<T>>(bits))});
+                 }
+                 take(hits);
+               });
 }
 
 std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
@@ -337,7 +357,9 @@ std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& cond
   std::vector<std::uint8_t> mask(matrix.rows());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     detail::find(store, strips[i], interval, options.absent,
-                 [&](std::uint64_t row, std::uint64_t, auto) { mask[row] = 1; });
+                 [&](ValueType, std::span<const detail::StoredCell> cells) {
+                   for (const detail::StoredCell& cell : cells) mask[cell.row] = 1;
+                 });
   });
   return mask;
 }
