@@ -74,9 +74,9 @@ class Strings {
   const ArrowArray& array_;
 };
 
-class Column {
+class Imported {
  public:
-  explicit Column(const ArrowSchema& schema)
+  explicit Imported(const ArrowSchema& schema)
       : name_(schema.name != nullptr ? schema.name : ""), format_(schema.format) {
     if (schema.dictionary != nullptr) {
       dictionary_format_ = schema.dictionary->format;
@@ -288,7 +288,7 @@ nb::list read_stream(nb::handle capsule) {
   if (std::string(schema.format) != "+s") {
     throw nb::type_error("the Arrow stream holds one array, but a frame is made of columns");
   }
-  std::vector<Column> columns;
+  std::vector<Imported> columns;
   for (std::int64_t k = 0; k < schema.n_children; ++k) columns.emplace_back(*schema.children[k]);
   for (;;) {
     Owned<ArrowArray> batch;
@@ -304,7 +304,7 @@ nb::list read_stream(nb::handle capsule) {
     check_signals();
   }
   nb::list out;
-  for (const Column& column : columns) out.append(column.finish());
+  for (const Imported& column : columns) out.append(column.finish());
   return out;
 }
 

@@ -19,7 +19,7 @@ using dapple::Region;
 using dapple::ValueType;
 
 // Rows gathered, or stored values decoded, between two looks at signals.
-constexpr std::size_t kRowsAtOnce = 1 << 16;
+constexpr std::size_t kGatheredAtOnce = 1 << 16;
 constexpr double kEntriesAtOnce = 1 << 24;
 
 /// Calls take(rows) without the GIL, for some rows after the others.
@@ -28,10 +28,10 @@ void for_each_part(std::span<const std::int64_t> rows, const F& take) {
   // Positions are not negative, so that both types hold them alike.
   const std::span<const std::uint64_t> all(reinterpret_cast<const std::uint64_t*>(rows.data()),
                                            rows.size());
-  for (std::size_t done = 0; done < all.size(); done += kRowsAtOnce) {
+  for (std::size_t done = 0; done < all.size(); done += kGatheredAtOnce) {
     {
       const WithoutGil release;
-      take(all.subspan(done, std::min(kRowsAtOnce, all.size() - done)));
+      take(all.subspan(done, std::min(kGatheredAtOnce, all.size() - done)));
     }
     check_signals();
   }

@@ -56,9 +56,9 @@ dapple::ReadOptions options_of(int absent, unsigned threads) {
   return {static_cast<dapple::Absent>(absent), threads};
 }
 
-void read(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
-          std::uint64_t col_begin, std::uint64_t col_end, nb::handle out, int absent,
-          unsigned threads) {
+void read_to(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
+             std::uint64_t col_begin, std::uint64_t col_end, nb::handle out, int absent,
+             unsigned threads) {
   const Region region{{row_begin, row_end}, {col_begin, col_end}};
   const ArrayTarget target(out, region.rows.size(), region.cols.size());
   if (region.empty()) return;
@@ -196,7 +196,7 @@ void bind_matrix(nb::module_& m) {
                    [](const MatrixHandle& h) {
                      return h.matrix().storage() == dapple::Storage::csr ? "csr" : "dense";
                    })
-      .def("_read", &read)
+      .def("_read", &read_to)
       .def("_read_csr", &read_sparse)
       .def("_take", &take)
       .def("_take_csr", &take_csr);

@@ -193,7 +193,8 @@ class FrameWriter(_TileWriter):
             if kind.words is None:
                 raise InvalidArgumentError(f"column {label!r} holds words, and these are none")
             if k in self._growing:
-                return meaning.words.merge(kind.words)[cells]
+                merged: NDArray[Any] = meaning.words.merge(kind.words)[cells]
+                return merged
             codes = self._codes.setdefault(
                 k, {word: code for code, word in enumerate(meaning.words.tolist(), 1)}
             )
