@@ -296,4 +296,12 @@ void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept
   }
 }
 
+bool MappedFile::may_be_cold() const noexcept {
+  if (base() == nullptr || !map_->residency || !reads_ahead_.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  map_->residency->refresh();
+  return !map_->residency->holds_all();
+}
+
 }  // namespace dapple::detail

@@ -120,6 +120,9 @@ class MappedFile {
 
   /// A hint that these bytes will be needed soon (prefetch). Never fails.
   void will_need(std::uint64_t offset, std::uint64_t n) const noexcept;
+  /// False when all that will be needed of the mapped file is in memory, as far as is known: then
+  /// `will_need` may be left out. What was known more than a second ago is forgotten.
+  bool may_be_cold() const noexcept;
 
  private:
   struct Map;

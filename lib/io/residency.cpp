@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace dapple::detail {
 
@@ -21,6 +22,7 @@ Residency::Residency(const std::byte* base, std::uint64_t size) noexcept
     : base_(base),
       size_(size),
       page_(static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))),
+      windows_(size / kWindow + (size % kWindow != 0 ? 1 : 0)),
       states_(static_cast<std::atomic<State>*>(
           std::calloc(size / kWindow + 1, sizeof(std::atomic<State>)))) {}
 
@@ -37,9 +39,26 @@ bool Residency::in_memory(std::uint64_t offset, std::uint64_t n) const noexcept 
 void Residency::look_at(std::uint64_t window) noexcept {
   if (states_[window].load(std::memory_order_relaxed) != State::unknown) return;
   const std::uint64_t begin = window * kWindow;
-  states_[window].store(
-      in_memory(begin, std::min(kWindow, size_ - begin)) ? State::in_memory : State::in_part,
-      std::memory_order_relaxed);
+  const bool all = in_memory(begin, std::min(kWindow, size_ - begin));
+  const State before =
+      states_[window].exchange(all ? State::in_memory : State::in_part, std::memory_order_relaxed);
+  if (all && before != State::in_memory) in_memory_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Residency::refresh() noexcept {
+  using namespace std::chrono;
+  const std::int64_t now = steady_clock::now().time_since_epoch() / milliseconds(1);
+  std::int64_t last = refreshed_.load(std::memory_order_relaxed);
+  if (states_ == nullptr || now - last < 1000 || !refreshed_.compare_exchange_strong(last, now)) {
+    return;
+  }
+  for (std::uint64_t window = 0; window < windows_; ++window) {
+    std::atomic<State>& state = states_[window];
+    if (state.load(std::memory_order_relaxed) == State::unknown) continue;
+    if (state.exchange(State::unknown, std::memory_order_relaxed) == State::in_memory) {
+      in_memory_.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
 }
 
 bool Residency::holds(std::uint64_t offset, std::uint64_t n) noexcept {

@@ -19,6 +19,10 @@ class Residency {
 
   /// True when these bytes are probably in memory. REQUIRES n > 0, and that they are in the file.
   bool holds(std::uint64_t offset, std::uint64_t n) noexcept;
+  /// True when all windows are known to be in memory.
+  bool holds_all() const noexcept { return in_memory_.load(std::memory_order_relaxed) == windows_; }
+  /// Forgets what is known if that is older than a second.
+  void refresh() noexcept;
 
  private:
   enum class State : std::uint8_t { unknown, in_memory, in_part };  // zero is unknown
@@ -31,8 +35,10 @@ class Residency {
   void look_at(std::uint64_t window) noexcept;
 
   const std::byte* base_;
-  std::uint64_t size_, page_;
+  std::uint64_t size_, page_, windows_;
   std::unique_ptr<std::atomic<State>[], Free> states_;  // calloc: untouched pages cost no memory
+  std::atomic<std::uint64_t> in_memory_{0};             // windows in that state
+  std::atomic<std::int64_t> refreshed_{0};              // when, in milliseconds
 };
 
 }  // namespace dapple::detail
