@@ -10,8 +10,10 @@
 // read as T whatever they are stored as, and must fit it exactly (R6).
 //
 // In regular tilings of dense and CSR blocks, a row costs O(tiles that it crosses + its cells or
-// entries), and the memory accesses of several rows overlap. The first row of a CSR block costs a
-// walk over its row counts; row offsets are then kept with the matrix, in at most 64 MiB. In other
+// entries), and the memory accesses of several rows overlap. Where rows of a CSR block start is
+// taken from the file's row directory (lib/dbdf/FORMAT.md), or found by a walk over the block when
+// its first row is asked for, and kept with the matrix, in at most 64 MiB. Rows that are not in
+// memory are read from storage many at a time, and little more than their pages is read. In other
 // files the rows of a call are read in ascending order, decoding each block at most once.
 //
 // Any number of threads may gather from one matrix. All functions throw out_of_range, before

@@ -59,11 +59,6 @@ void copy_dense(const Store& store, const FoundRow& row, const Target& out) {
 
 namespace {
 
-/// Tiles' rows, and cells, that are found together. Enough for all the misses that a core can have
-/// under way, few enough to be in its nearest cache when they are used.
-constexpr std::uint64_t kRowsAtOnce = 64;
-constexpr std::uint64_t kCellsAtOnce = 256;
-
 void require_room(const Store& store, std::size_t size, std::uint64_t needed) {
   if (size >= needed) return;
   throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
@@ -88,13 +83,9 @@ bool for_each_chunk(std::span<const T> list, std::uint64_t at_once, unsigned thr
   return all;
 }
 
-std::uint64_t rows_at_once(const RowFinder& finder) {
-  return std::max<std::uint64_t>(1,
-                                 kRowsAtOnce / std::max<std::uint64_t>(1, finder.tiles_per_row()));
-}
-
-void scatter(ValueType type, const std::uint32_t* cols, const std::byte* values,
-             std::uint64_t count, std::byte* out) {
+template <class Col>
+void scatter(ValueType type, const Col* cols, const std::byte* values, std::uint64_t count,
+             std::byte* out) {
   visit_bits(type, [&](auto tag) {
     using Bits = decltype(tag);
     for (std::uint64_t k = 0; k < count; ++k) {
@@ -115,17 +106,83 @@ void put_cells(const Store& store, const RowFinder& finder, const FoundRow& row,
   scatter(out.type, target.col_idx, target.values, count, out.data);
 }
 
+/// What one worker needs.
+struct WorkerScratch {
+  Scratch found;
+  Array<std::uint64_t> cols;  // of a row that was found directly
+  Array<std::byte> values;
+};
+
+/// Puts the cells of a row that was found directly in a CSR block to `out`; false when its entries
+/// need a closer look.
+bool put_direct_csr(const RowFinder& finder, const DirectRow& part, ValueType type, Range cols,
+                    std::byte* out, WorkerScratch& scratch) {
+  if (load_le<std::uint32_t>(part.at) != part.entries) return false;
+  scratch.cols.reset(part.entries);
+  scratch.values.reset(part.entries * size_of(type));
+  const auto decode = finder.decoder(part.block->value_type);
+  if (!decode(part.at + 4, part.entries, part.block->cols, 0, scratch.cols.data(),
+              scratch.values.data())) {
+    return false;
+  }
+  std::memset(out, 0, cols.size() * size_of(type));
+  scatter(type, scratch.cols.data(), scratch.values.data(), part.entries, out);
+  return true;
+}
+
+/// The same of a dense block.
+bool put_direct_dense(const DirectRow& part, ValueType type, std::uint64_t count, std::byte* out) {
+  const ValueType stored = part.block->value_type;
+  const std::size_t size = size_of(type);
+  if (stored != type) {
+    return convert_cells(stored, part.at, size_of(stored), type, out, size, count) == count;
+  }
+  std::memcpy(out, part.at, count * size);
+  return true;
+}
+
+/// Puts the wanted cells of rows that were found directly to `out`, from row `first` on.
+void put_direct_rows(const Store& store, const RowFinder& finder,
+                     std::span<const std::uint64_t> rows, const Target& out, std::size_t first,
+                     WorkerScratch& scratch) {
+  const std::size_t tiles = finder.tiles_per_row(), size = size_of(out.type);
+  const DirectRow* part = finder.direct().data();
+  AskAhead ahead(finder);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t j = 0; j < tiles; ++j, ++part) {
+      ahead.use(r * tiles + j);
+      const Range cols = finder.cols(j);
+      std::byte* const cells = out.cell(first + r, finder.at(j));
+      bool done = true;
+      if (part->at == nullptr) {
+        std::memset(cells, 0, cols.size() * size);
+      } else if (part->block->by_row) {
+        done = put_direct_csr(finder, *part, out.type, cols, cells, scratch);
+      } else {
+        done = put_direct_dense(*part, out.type, cols.size(), cells);
+      }
+      if (done) continue;
+      put_cells(store, finder, finder.as_found(*part, rows[r], j), {cells, out.type, 0, size},
+                scratch.found);
+    }
+  }
+}
+
 bool gather_tiled_rows(const Store& store, std::span<const std::uint64_t> rows, Range cols,
                        const Target& out, unsigned threads) {
   if (!RowFinder::possible(store)) return false;
   std::vector<RowFinder> finders;
   for (unsigned i = 0; i < worker_limit(threads); ++i) finders.emplace_back(store, cols, out.type);
-  std::vector<Scratch> scratch(finders.size());
+  std::vector<WorkerScratch> scratch(finders.size());
   const auto gather = [&](std::span<const std::uint64_t> chunk, std::size_t first,
                           unsigned worker) {
     RowFinder& finder = finders[worker];
     return store.watched([&] {
       const RowFinder::Hold hold(finder);
+      if (finder.find_direct(chunk, RowFinder::Dense::yes)) {
+        put_direct_rows(store, finder, chunk, out, first, scratch[worker]);
+        return true;
+      }
       if (!finder.find(chunk)) return false;
       const auto found = finder.found();
       for (std::size_t i = 0; i < std::min(kPartsAhead, found.size()); ++i)
@@ -134,12 +191,14 @@ bool gather_tiled_rows(const Store& store, std::span<const std::uint64_t> rows, 
         if (i + kPartsAhead < found.size()) finder.prefetch(found[i + kPartsAhead]);
         Target cell = out;
         cell.data = out.cell(first + i / finder.tiles_per_row(), found[i].at);
-        put_cells(store, finder, found[i], cell, scratch[worker]);
+        put_cells(store, finder, found[i], cell, scratch[worker].found);
       }
       return true;
     });
   };
-  return for_each_chunk(rows, rows_at_once(finders[0]), threads, gather);
+  const std::uint64_t at_once = std::max<std::uint64_t>(
+      1, kPartsAtOnce / std::max<std::uint64_t>(1, finders[0].tiles_per_row()));
+  return for_each_chunk(rows, at_once, threads, gather);
 }
 
 void gather_any_rows(const Store& store, std::span<const std::uint64_t> rows, Range cols,
@@ -158,6 +217,56 @@ void gather_any_rows(const Store& store, std::span<const std::uint64_t> rows, Ra
   }
 }
 
+/// Puts one value to `out`; false when it does not fit.
+bool put_value(ValueType stored, const std::byte* value, ValueType type, std::byte* out) {
+  std::uint64_t bits = load_bits(stored, value);
+  if (stored != type && !convert_cell(stored, bits, type, bits)) return false;
+  store_bits(type, out, bits);
+  return true;
+}
+
+/// Puts the cell in column `col` of a row that was found directly in a CSR block to `out`; false
+/// when its entries need a closer look.
+bool put_direct_entry(const DirectRow& part, std::uint32_t col, ValueType type, std::byte* out) {
+  const ValueType stored = part.block->value_type;
+  const std::size_t stride = 4 + size_of(stored);
+  if (load_le<std::uint32_t>(part.at) != part.entries) return false;
+  const std::byte *entry = part.at + 4, *hit = nullptr;
+  std::int64_t last = -1, rising = -1;  // negative while columns ascend
+  for (std::uint32_t k = 0; k < part.entries; ++k, entry += stride) {
+    const auto here = load_le<std::uint32_t>(entry);
+    rising &= last - std::int64_t{here};
+    last = here;
+    if (here == col) hit = entry + 4;
+  }
+  if (rising >= 0 || last >= std::int64_t{part.block->cols}) return false;
+  if (hit != nullptr) return put_value(stored, hit, type, out);
+  std::memset(out, 0, size_of(type));
+  return true;
+}
+
+/// Puts cells that were found directly to `out`.
+void put_direct_cells(const Store& store, const RowFinder& finder, std::span<const CellPos> cells,
+                      ValueType type, std::byte* out, Scratch& scratch) {
+  const std::size_t size = size_of(type);
+  const DirectRow* part = finder.direct().data();
+  for (const CellPos& cell : cells) {
+    bool done = true;
+    if (part->at == nullptr) {
+      std::memset(out, 0, size);
+    } else if (part->block->by_row) {
+      done = put_direct_entry(*part, finder.col_in_tile(cell), type, out);
+    } else {
+      done = put_value(part->block->value_type, part->at, type, out);
+    }
+    if (!done) {
+      put_cells(store, finder, finder.as_found(*part, cell), {out, type, size, size}, scratch);
+    }
+    out += size;
+    ++part;
+  }
+}
+
 bool gather_tiled_cells(const Store& store, std::span<const CellPos> cells, std::byte* out,
                         ValueType type, unsigned threads) {
   if (!RowFinder::possible(store)) return false;
@@ -170,6 +279,10 @@ bool gather_tiled_cells(const Store& store, std::span<const CellPos> cells, std:
     RowFinder& finder = finders[worker];
     return store.watched([&] {
       const RowFinder::Hold hold(finder);
+      if (finder.find_direct(chunk)) {
+        put_direct_cells(store, finder, chunk, type, out + first * size, scratch[worker]);
+        return true;
+      }
       if (!finder.find(chunk)) return false;
       const auto found = finder.found();
       for (const FoundRow& cell : found) finder.prefetch(cell);
@@ -180,7 +293,7 @@ bool gather_tiled_cells(const Store& store, std::span<const CellPos> cells, std:
       return true;
     });
   };
-  return for_each_chunk(cells, kCellsAtOnce, threads, gather);
+  return for_each_chunk(cells, kPartsAtOnce, threads, gather);
 }
 
 void gather_any_cells(const Store& store, std::span<const CellPos> cells, std::byte* out,

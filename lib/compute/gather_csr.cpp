@@ -15,10 +15,6 @@ namespace dapple::detail {
 
 namespace {
 
-/// Parts of rows that are found together, and how many of their bytes are asked for ahead.
-constexpr std::uint64_t kPartsAtOnce = 512;
-constexpr std::size_t kBytesAhead = 8192;
-
 /// The rows of a chunk of the list, one after the other.
 struct ChunkRows {
   Scratch scratch;
@@ -89,18 +85,11 @@ void put_direct(const RowFinder& finder, std::span<const std::uint64_t> rows,
                 Scratch& scratch) {
   const std::size_t tiles = finder.tiles_per_row(), size = size_of(type);
   const std::span<const DirectRow> parts = finder.direct();
-  std::size_t asked = 0, ahead = 0;  // parts that were asked for, and their bytes not yet used
-  const auto bytes_of = [](const DirectRow& part) {
-    return 4 + part.entries * (4 + size_of(part.block->value_type));
-  };
+  AskAhead ahead(finder);
   std::uint64_t k = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (; asked < parts.size() && ahead < kBytesAhead; ++asked) {
-      finder.prefetch(parts[asked]);
-      ahead += bytes_of(parts[asked]);
-    }
+    ahead.use(i);
     const DirectRow& part = parts[i];
-    ahead -= bytes_of(part);
     if (part.entries > 0) {
       const std::size_t row = i / tiles, j = i % tiles;
       const auto decode = finder.decoder(part.block->value_type);
@@ -161,7 +150,7 @@ bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, R
     RowFinder& finder = finders[worker];
     ChunkRows& band = memory[worker];
     std::optional<RowFinder::Hold> hold(std::in_place, finder);
-    if (direct == Direct::yes && finder.find_direct(chunk)) {
+    if (direct == Direct::yes && finder.find_direct(chunk, RowFinder::Dense::no)) {
       std::uint64_t entries = 0;
       for (const DirectRow& part : finder.direct()) entries += part.entries;
       if (!alone) {

@@ -8,11 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "lib/compute/csr.h"
 #include "lib/compute/row_finder.h"
 #include "lib/compute/stream_block.h"
 
 namespace dapple::detail {
 
+/// Parts of rows that are found together. So many reads from storage are under way at once.
+inline constexpr std::uint64_t kPartsAtOnce = 512;
 /// So many parts of rows ahead of their use, bytes are asked for.
 inline constexpr std::size_t kPartsAhead = 6;
 
@@ -43,6 +46,29 @@ struct Scratch {
     const bool dense = row.block->entry.kind == BlockKind::dense;
     return arrays.target(1, dense ? row.cols.size() : row.entries, type);
   }
+};
+
+/// Asks for the bytes of rows that were found directly some time before they are used.
+class AskAhead {
+ public:
+  explicit AskAhead(const RowFinder& finder) noexcept : finder_(finder), parts_(finder.direct()) {}
+
+  /// Part `i` is used next.
+  void use(std::size_t i) noexcept {
+    for (; asked_ < parts_.size() && ahead_ < kBytesAhead; ++asked_) {
+      finder_.prefetch(parts_[asked_]);
+      ahead_ += parts_[asked_].bytes;
+    }
+    ahead_ -= parts_[i].bytes;
+  }
+
+ private:
+  static constexpr std::size_t kBytesAhead = 8192;
+
+  const RowFinder& finder_;
+  const std::span<const DirectRow> parts_;
+  std::size_t asked_ = 0;  // parts,
+  std::size_t ahead_ = 0;  //   and their bytes that were not used yet
 };
 
 /// Copies the cells of a row of a dense tile.

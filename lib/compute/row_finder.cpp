@@ -1,6 +1,7 @@
 #include "lib/compute/row_finder.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
@@ -15,6 +16,11 @@ constexpr std::size_t kLine = 64;  // bytes of a cache line
 /// A row further on is asked for up to here; the processor fetches the rest of a long one by
 /// itself.
 constexpr std::size_t kAskedBytes = 16 * kLine;
+
+std::uint32_t up_to_32_bits(std::uint64_t n) noexcept {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(n, std::numeric_limits<std::uint32_t>::max()));
+}
 
 /// Every line of a short row; the last byte's line may be one more.
 void prefetch_lines(const std::byte* at, std::size_t bytes) noexcept {
@@ -46,40 +52,136 @@ RowFinder::RowFinder(const Store& store, Range cols, ValueType type)
   }
 }
 
-bool RowFinder::find_direct(std::span<const std::uint64_t> rows) {
-  direct_.clear();
-  if (!whole_tiles_ || tiles_.empty()) return false;
-  const std::uint64_t first = cols_.begin / grid_.tile.cols;
-  const std::size_t tiles = tiles_.size();
-  direct_.resize(rows.size() * tiles);
-  reader_.emplace(store_.row_access());
-  DirectRow* out = direct_.data();
-  for (const std::uint64_t row : rows) {
-    const std::uint64_t i = row / grid_.tile.rows, row_in_tile = row - i * grid_.tile.rows;
-    const std::uint64_t number = i * grid_.cols + first;
-    for (std::size_t j = 0; j < tiles; ++j, ++out) {
-      const BlockRows* const block = reader_->find(number + j);
-      if (block == nullptr) return false;
-      *out = {block, nullptr, 0};
-      if (block->positions != nullptr && decoder(block->value_type) != nullptr) {
-        const std::uint64_t before = block->positions[row_in_tile];
-        out->entries = static_cast<std::uint32_t>(block->positions[row_in_tile + 1] - before);
-        out->at = block->data + row_in_tile * 4 + before * (4 + size_of(block->value_type));
-      } else if (!block->empty) {
-        return false;
-      }
-    }
+/// What a block has of one of its rows; false when that has to be looked up.
+bool RowFinder::find_in_block(const BlockRows& block, std::uint64_t row, Range cols, Dense dense,
+                              DirectRow& out) const noexcept {
+  const std::size_t size = size_of(block.value_type);
+  out = {&block, nullptr, 0, 0};
+  if (block.empty) return true;
+  if (block.data == nullptr || decoder(block.value_type) == nullptr) return false;
+  if (block.positions != nullptr) {
+    const std::uint64_t before = block.positions[row];
+    out.entries = static_cast<std::uint32_t>(block.positions[row + 1] - before);
+    out.at = block.data + row * 4 + before * (4 + size);
+    out.bytes = up_to_32_bits(4 + std::uint64_t{out.entries} * (4 + size));
+    return true;
   }
+  if (block.by_row || dense == Dense::no) return false;
+  out.at = block.data + row * block.row_step + cols.begin * size;
+  out.bytes = up_to_32_bits(cols.size() * size);
   return true;
 }
 
-FoundRow RowFinder::as_found(const DirectRow& part, std::uint64_t row,
-                             std::size_t j) const noexcept {
-  const std::uint64_t i = row / grid_.tile.rows, in_tile = row - i * grid_.tile.rows;
-  return {part.block,   i * grid_.cols + cols_.begin / grid_.tile.cols + j,
-          in_tile,      {0, part.block->cols},
-          tiles_[j].at, {in_tile, part.block->positions[in_tile]},
-          part.entries};
+/// Loads what is in `missing_`.
+void RowFinder::load_missing() {
+  reader_.reset();
+  std::sort(missing_.begin(), missing_.end());
+  missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
+  store_.row_access().make(missing_);
+  reader_.emplace(store_.row_access());
+}
+
+/// Calls find(), which lists the blocks that are missing, a second time when they were loaded.
+template <class Find>
+bool RowFinder::find_loading(const Find& find) {
+  reader_.emplace(store_.row_access());
+  for (const bool again : {false, true}) {
+    missing_.clear();
+    if (!find()) return false;
+    if (missing_.empty()) {
+      ask_for_direct();
+      return true;
+    }
+    if (!again) load_missing();
+  }
+  return false;
+}
+
+bool RowFinder::find_direct(std::span<const std::uint64_t> rows, Dense dense) {
+  if (tiles_.empty() || (dense == Dense::no && !whole_tiles_)) return false;
+  const std::uint64_t first = cols_.begin / grid_.tile.cols;
+  direct_.resize(rows.size() * tiles_.size());
+  return find_loading([&] {
+    DirectRow* out = direct_.data();
+    for (const std::uint64_t row : rows) {
+      const std::uint64_t i = row / grid_.tile.rows, row_in_tile = row - i * grid_.tile.rows;
+      std::uint64_t number = i * grid_.cols + first;
+      for (const TileColumns& tile : tiles_) {
+        const BlockRows* const block = reader_->find(number++);
+        if (block == nullptr) {
+          missing_.push_back(number - 1);
+        } else if (!find_in_block(*block, row_in_tile, tile.cols, dense, *out) ||
+                   (block->positions != nullptr && tile.cols.size() != block->cols)) {
+          return false;
+        }
+        ++out;
+      }
+    }
+    return true;
+  });
+}
+
+bool RowFinder::find_direct(std::span<const CellPos> cells) {
+  direct_.resize(cells.size());
+  return find_loading([&] {
+    DirectRow* out = direct_.data();
+    for (const CellPos& cell : cells) {
+      const std::uint64_t i = cell.row / grid_.tile.rows, j = cell.col / grid_.tile.cols;
+      const std::uint64_t col = cell.col - j * grid_.tile.cols;
+      const BlockRows* const block = reader_->find(i * grid_.cols + j);
+      if (block == nullptr) {
+        missing_.push_back(i * grid_.cols + j);
+      } else if (!find_in_block(*block, cell.row - i * grid_.tile.rows, {col, col + 1}, Dense::yes,
+                                *out)) {
+        return false;
+      } else {
+        prefetch(*out);
+      }
+      ++out;
+    }
+    return true;
+  });
+}
+
+/// Starts reading from storage what was found and is not in memory, so that many reads are under
+/// way at once. A page fault for each would wait for one after the other.
+void RowFinder::ask_for_direct() const {
+  const MappedFile& file = store_.file();
+  if (!file.may_be_cold()) return;
+  for (const DirectRow& row : direct_) {
+    if (row.bytes == 0) continue;
+    file.will_need(static_cast<std::uint64_t>(row.at - file.base()), row.bytes);
+  }
+}
+
+void RowFinder::fail_directory(const BlockRows& block) const {
+  store_.fail(Errc::corrupt, block.entry.offset,
+              "the row directory of block " + text(block.entry.pos) +
+                  " is not that of its rows; repair the file to renew it");
+}
+
+FoundRow RowFinder::as_found(const DirectRow& part, std::uint64_t number, std::uint64_t row,
+                             Range cols, std::uint64_t at) const {
+  const BlockRows& block = *part.block;
+  FoundRow found{&block, number, row, cols, at, {}, part.entries};
+  if (block.positions == nullptr) return found;
+  found.cursor = {row, block.positions[row]};
+  if (block.stored_directory && load_le<std::uint32_t>(part.at) != part.entries) {
+    fail_directory(block);
+  }
+  return found;
+}
+
+FoundRow RowFinder::as_found(const DirectRow& part, std::uint64_t row, std::size_t j) const {
+  const std::uint64_t i = row / grid_.tile.rows;
+  return as_found(part, i * grid_.cols + cols_.begin / grid_.tile.cols + j,
+                  row - i * grid_.tile.rows, tiles_[j].cols, tiles_[j].at);
+}
+
+FoundRow RowFinder::as_found(const DirectRow& part, const CellPos& cell) const {
+  const std::uint64_t i = cell.row / grid_.tile.rows, j = cell.col / grid_.tile.cols;
+  const std::uint64_t col = cell.col - j * grid_.tile.cols;
+  return as_found(part, i * grid_.cols + j, cell.row - i * grid_.tile.rows, {col, col + 1}, 0);
 }
 
 bool RowFinder::find(std::span<const std::uint64_t> rows) {
@@ -118,11 +220,7 @@ bool RowFinder::resolve() {
     return missing_.empty();
   };
   if (!look()) {
-    reader_.reset();
-    std::sort(missing_.begin(), missing_.end());
-    missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
-    store_.row_access().make(missing_);
-    reader_.emplace(store_.row_access());
+    load_missing();
     if (!look()) {
       for (FoundRow& found : found_) {
         if (found.block != nullptr) continue;
@@ -188,6 +286,13 @@ void RowFinder::find_rows() {
     store_.codec().skip_rows(store_, entry, found.row + 1, end);
     found.entries = end.entries - found.cursor.entries;
   }
+  for (const FoundRow& found : found_) {
+    const BlockRows& block = *found.block;
+    if (block.stored_directory &&
+        !block.directory.agrees(found.cursor, found.entries, block.entry)) {
+      fail_directory(block);
+    }
+  }
 }
 
 void RowFinder::prefetch(const FoundRow& row) const noexcept {
@@ -207,8 +312,7 @@ void RowFinder::prefetch(const FoundRow& row) const noexcept {
 }
 
 void RowFinder::prefetch(const DirectRow& row) const noexcept {
-  if (row.entries == 0) return;
-  prefetch_lines(row.at, 4 + row.entries * (4 + size_of(row.block->value_type)));
+  if (row.bytes != 0) prefetch_lines(row.at, row.bytes);
 }
 
 std::uint64_t RowFinder::decode(const FoundRow& row, const CsrTarget& out) const {

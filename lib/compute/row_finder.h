@@ -29,8 +29,10 @@ struct FoundRow {
 /// The same where nothing has to be looked up any more.
 struct DirectRow {
   const BlockRows* block;
-  const std::byte* at;  // of the row in a CSR block: its count, then its entries
-  std::uint32_t entries;
+  const std::byte* at;  // the first wanted value of a dense block; a CSR block's count of the row,
+                        // which its entries follow
+  std::uint32_t entries;  // of a CSR block
+  std::uint32_t bytes;    // of the row or what is wanted of it, at most 4 GiB
 };
 
 /// For one worker.
@@ -65,14 +67,24 @@ class RowFinder {
 
   std::span<const FoundRow> found() const noexcept { return found_; }
 
-  /// Finds rows in empty blocks, and in CSR blocks that are wanted whole, have a full directory,
-  /// and hold values that all fit. False when another block is among them.
-  bool find_direct(std::span<const std::uint64_t> rows);
+  enum class Dense : bool { no, yes };
+  /// Finds rows in empty blocks, in dense blocks in place if they are asked for, and in CSR blocks
+  /// that are wanted whole and have a full directory, as long as all values fit. False when another
+  /// block is among them. Asks storage for what is not in memory.
+  bool find_direct(std::span<const std::uint64_t> rows, Dense dense);
+  /// The same for single cells, but of CSR blocks that have a full directory the whole row.
+  bool find_direct(std::span<const CellPos> cells);
   std::span<const DirectRow> direct() const noexcept { return direct_; }
-  /// The column of the result where a row's part in the j-th of its tiles begins.
+  /// The columns wanted of the j-th tile of a row, and the column of the result where they begin.
+  Range cols(std::size_t j) const noexcept { return tiles_[j].cols; }
   std::uint64_t at(std::size_t j) const noexcept { return tiles_[j].at; }
-  /// The j-th part of a row as `find` would find it. REQUIRES a CSR block.
-  FoundRow as_found(const DirectRow& part, std::uint64_t row, std::size_t j) const noexcept;
+  std::uint32_t col_in_tile(const CellPos& cell) const noexcept {
+    return static_cast<std::uint32_t>(cell.col % grid_.tile.cols);
+  }
+  /// The j-th part of a row, or a cell, as `find` would find it. Throws corrupt when a row of a CSR
+  /// block is not where the file's row directory says.
+  FoundRow as_found(const DirectRow& part, std::uint64_t row, std::size_t j) const;
+  FoundRow as_found(const DirectRow& part, const CellPos& cell) const;
 
   /// Decodes rows of values of this stored type; nullptr when `find_direct` refuses them.
   DecodeRow<std::uint64_t> decoder(ValueType stored) const noexcept {
@@ -93,6 +105,15 @@ class RowFinder {
     Range cols;  // in the tile
     std::uint64_t at;
   };
+  bool find_in_block(const BlockRows& block, std::uint64_t row, Range cols, Dense dense,
+                     DirectRow& out) const noexcept;
+  template <class Find>
+  bool find_loading(const Find& find);
+  void load_missing();
+  void ask_for_direct() const;
+  FoundRow as_found(const DirectRow& part, std::uint64_t number, std::uint64_t row, Range cols,
+                    std::uint64_t at) const;
+  [[noreturn]] void fail_directory(const BlockRows& block) const;
   bool resolve();
   void find_rows();
 

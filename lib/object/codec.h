@@ -20,6 +20,7 @@
 namespace dapple::detail {
 
 class BlockStatsTable;
+class RowCountsTable;
 class Store;
 
 /// Memory for decoded cells: cell (r, c) goes to data + r * row_step + c * col_step as a value of
@@ -129,6 +130,9 @@ struct Codec {
   /// The statistics of all blocks in the file or its sidecar; nothing when there are none, or when
   /// they are damaged or of other blocks. May be null: there are none.
   std::unique_ptr<const BlockStatsTable> (*find_stats)(const Store&) = nullptr;
+  /// The row counts of CSR blocks that the file stores; nothing when there are none, or when they
+  /// are damaged. May be null: there are none.
+  std::unique_ptr<const RowCountsTable> (*find_row_counts)(const Store&) = nullptr;
   /// Decodes the cells of `part` into `out` (whose cell (0, 0) is the part's first cell).
   void (*read)(const Store&, const Entry&, const Part&, const Target& out) = nullptr;
   /// The values in place, or nothing. May be null: never in place.

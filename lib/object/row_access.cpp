@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "lib/object/entry_stream.h"
 
@@ -13,27 +14,23 @@ std::size_t size_of_rows(const BlockRows& rows) { return sizeof rows + rows.dire
 
 }  // namespace
 
-RowDirectory::RowDirectory(const Store& store, const Entry& entry, std::size_t most) {
-  // Positions of four bytes then take at most an eighth of the block.
-  constexpr std::uint64_t kLeastRow = 32, kStepShift = 3;
-  static_assert(kStep == 1 << kStepShift);
+void RowDirectory::reserve(const Entry& entry, unsigned shift, std::size_t most) {
   const bool narrow = entry.stored <= std::numeric_limits<std::uint32_t>::max();
-  shift_ =
-      narrow && entry.bytes / kLeastRow >= entry.rows && entry.rows < most / 4 ? 0 : kStepShift;
-  const std::uint64_t count = (std::uint64_t{entry.rows} >> shift_) + 1,
-                      step = std::uint64_t{1} << shift_;
+  const std::uint64_t size = narrow ? 4 : 8;
+  while (entry.rows >> shift >= most / size && shift < 31) ++shift;
+  shift_ = shift;
+  const std::uint64_t count = (std::uint64_t{entry.rows} >> shift_) + 1;
   if (narrow) {
     halves_.reset(count);
   } else {
     words_.reset(count);
   }
-  const auto put = [&](std::uint64_t i, std::uint64_t entries) {
-    if (narrow) {
-      halves_[i] = static_cast<std::uint32_t>(entries);
-    } else {
-      words_[i] = entries;
-    }
-  };
+}
+
+RowDirectory::RowDirectory(const Store& store, const Entry& entry, unsigned shift,
+                           std::size_t most) {
+  reserve(entry, shift, most);
+  const std::uint64_t step = std::uint64_t{1} << shift_, count = entry.rows / step + 1;
   RowCursor cursor;
   if (!store.codec().sparse_in_place) {
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -53,6 +50,36 @@ RowDirectory::RowDirectory(const Store& store, const Entry& entry, std::size_t m
                               });
   });
   if (entry.rows % step == 0) put(entry.rows / step, entries);
+}
+
+std::optional<RowDirectory> RowDirectory::from(const RowCounts& counts, const Entry& entry,
+                                               std::size_t most) {
+  RowDirectory directory;
+  directory.reserve(entry, counts.shift, most);
+  const unsigned coarser = directory.shift_ - counts.shift;
+  const std::uint64_t mask = (std::uint64_t{1} << coarser) - 1;
+  std::uint64_t i = 0, entries = 0;
+  const bool fit = counts.each([&](std::uint64_t count) {
+    if ((i & mask) == 0) directory.put(i >> coarser, entries);
+    ++i;
+    if (count > entry.stored - entries) return false;
+    entries += count;
+    return true;
+  });
+  if (!fit || entries != entry.stored) return std::nullopt;
+  const std::uint64_t step = std::uint64_t{1} << directory.shift_;
+  if (entry.rows % step == 0) directory.put(entry.rows / step, entries);
+  return directory;
+}
+
+/// How many rows share a position in a directory that is made by a walk: one, if the directories of
+/// all blocks then fit in memory, or the directory is small compared with the block.
+unsigned RowAccess::shift_for(const Entry& entry) const {
+  constexpr std::uint64_t kLeastRow = 32, kPosition = 4;
+  const auto& grid = store_.index().grid();
+  const bool all_fit = grid && store_.schema().rows <=
+                                   budget_ / 2 / kPosition / std::max<std::uint64_t>(1, grid->cols);
+  return all_fit || entry.bytes / kLeastRow >= entry.rows ? 0 : RowDirectory::kStepShift;
 }
 
 std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
@@ -77,20 +104,46 @@ std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
           const std::uint64_t header = codec.header_size(entry);
           rows->data = store_.file().at(entry.offset + header, entry.bytes - header);
         }
-        // Without a directory, rows are found by a walk.
-        if (RowDirectory::bytes_for(entry.rows) <= budget_ / 2) {
-          rows->directory = RowDirectory(store_, entry, budget_ / 2);
-          if (rows->data != nullptr) rows->positions = rows->directory.positions();
+        // Where hashes are checked, the block is read anyway, and no hint need be believed.
+        const RowCountsTable* const stored = store_.checks_hashes() ? nullptr : store_.row_counts();
+        if (const auto counts = stored == nullptr ? std::nullopt : stored->find(number, entry)) {
+          if (auto directory = RowDirectory::from(*counts, entry, budget_ / 2)) {
+            rows->directory = std::move(*directory);
+            rows->stored_directory = true;
+          }
         }
+        if (!rows->stored_directory) {
+          rows->directory = RowDirectory(store_, entry, shift_for(entry), budget_ / 2);
+        }
+        if (rows->data != nullptr) rows->positions = rows->directory.positions();
       },
       &entry);
   return rows;
 }
 
 RowAccess::RowAccess(const Store& store, std::size_t budget)
-    : store_(store), budget_(budget), pages_(store.index().size() / std::tuple_size_v<Page> + 1) {}
+    : store_(store), budget_(budget), pages_(store.index().size() / std::tuple_size_v<Page> + 1) {
+  store.file().map();  // rows are asked for by their place in the map
+}
+
+/// Starts reading what `load` will look at.
+void RowAccess::ask_for(std::span<const std::uint64_t> numbers) const {
+  // A block up to this size is read as a whole: then its rows are found and used.
+  constexpr std::uint64_t kSmall = 16 << 10, kPosition = 16, kHeader = 18;
+  const MappedFile& file = store_.file();
+  if (!file.may_be_cold()) return;
+  for (const std::uint64_t number : numbers) {
+    const Entry entry = store_.index().entry(number);
+    if (entry.offset > file.size() || entry.bytes > file.size() - entry.offset) continue;
+    const std::uint64_t begin = entry.offset - std::min(entry.offset, kPosition);
+    const bool whole = entry.kind == BlockKind::csr && entry.bytes <= kSmall;
+    file.will_need(begin,
+                   entry.offset - begin + (whole ? entry.bytes : std::min(entry.bytes, kHeader)));
+  }
+}
 
 void RowAccess::make(std::span<const std::uint64_t> numbers) {
+  ask_for(numbers);
   for (const std::uint64_t number : numbers) {
     if (Reader(*this).find(number) != nullptr) continue;
     auto rows = load(number);

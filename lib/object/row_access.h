@@ -7,33 +7,50 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <tuple>
 #include <vector>
 
 #include "dapple/array.h"
+#include "lib/object/row_counts.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
 
-/// The number of entries of a CSR block before each row, or before every 8th row when rows are so
-/// short that a complete directory would not be small compared with the block.
+/// The number of entries of a CSR block before each row, or before every 2^n-th row when rows are
+/// so short that a complete directory would not be small compared with the block.
 class RowDirectory {
  public:
-  static constexpr std::uint64_t kStep = 8;  // at most
+  /// Rows between two positions are at most so many, unless memory is short.
+  static constexpr unsigned kStepShift = 3;
+  static constexpr std::uint64_t kStep = std::uint64_t{1} << kStepShift;
 
   RowDirectory() = default;
-  /// Walks over the rows. Takes at most `most` bytes, or `bytes_for` the rows if that is more.
-  /// Throws corrupt. O(rows).
-  RowDirectory(const Store& store, const Entry& entry, std::size_t most);
+  /// Walks over the rows and keeps the position of each 2^shift-th, or of fewer if they would take
+  /// more than `most` bytes. Throws corrupt. O(rows).
+  RowDirectory(const Store& store, const Entry& entry, unsigned shift, std::size_t most);
+  /// The same from counts in the file. Nothing when they do not add up to the entries of the block.
+  static std::optional<RowDirectory> from(const RowCounts& counts, const Entry& entry,
+                                          std::size_t most);
 
-  /// A cursor at `row`, or at most 7 rows before it.
+  /// A cursor at `row`, or at the last row before it with a position.
   RowCursor cursor(std::uint64_t row) const noexcept {
     const std::uint64_t i = row >> shift_;
     if (!words_.empty()) return {i << shift_, words_[i]};
     if (!halves_.empty()) return {i << shift_, halves_[i]};
     return {};
+  }
+  /// True when a row with this cursor and so many entries may be where the directory says: it does
+  /// not reach past the next position.
+  bool agrees(RowCursor at, std::uint64_t count, const Entry& entry) const noexcept {
+    const std::uint64_t next = (at.row >> shift_) + 1;
+    std::uint64_t end = entry.stored;
+    if (next < words_.size()) end = words_[next];
+    if (next < halves_.size()) end = halves_[next];
+    const bool last = at.row + 1 == entry.rows || (at.row + 1) >> shift_ == next;
+    return at.entries <= end && (last ? count == end - at.entries : count <= end - at.entries);
   }
   void prefetch(std::uint64_t row) const noexcept {
     if (!halves_.empty()) __builtin_prefetch(&halves_[row >> shift_]);
@@ -44,10 +61,17 @@ class RowDirectory {
     return shift_ == 0 && !halves_.empty() ? halves_.data() : nullptr;
   }
   std::size_t bytes() const noexcept { return halves_.size() * 4 + words_.size() * 8; }
-  /// The size of the smaller directory for this many rows.
-  static std::uint64_t bytes_for(std::uint64_t rows) noexcept { return (rows / kStep + 1) * 8; }
 
  private:
+  void reserve(const Entry& entry, unsigned shift, std::size_t most);
+  void put(std::uint64_t i, std::uint64_t entries) noexcept {
+    if (!halves_.empty()) {
+      halves_[i] = static_cast<std::uint32_t>(entries);
+    } else {
+      words_[i] = entries;
+    }
+  }
+
   Array<std::uint32_t> halves_;  // one of the two, depending on the number of entries
   Array<std::uint64_t> words_;
   unsigned shift_ = 0;  // of a row's number
@@ -61,8 +85,9 @@ struct alignas(64) BlockRows {
   const std::uint32_t* positions = nullptr;
   std::uint32_t cols = 0;
   ValueType value_type = ValueType::u8;
-  bool empty = false;   // an empty block
-  bool by_row = false;  // a CSR block whose codec finds rows by a cursor
+  bool empty = false;             // an empty block
+  bool by_row = false;            // a CSR block whose codec finds rows by a cursor
+  bool stored_directory = false;  // the directory is made of counts in the file
   mutable std::atomic<std::uint64_t> used{0};
   RowDirectory directory;
   Entry entry;  // confirmed; a copy, because an entry in place may change
@@ -110,6 +135,8 @@ class RowAccess {
     Page* const page = pages_[number / std::tuple_size_v<Page>].get();
     return page == nullptr ? nullptr : &(*page)[number % std::tuple_size_v<Page>];
   }
+  unsigned shift_for(const Entry& entry) const;
+  void ask_for(std::span<const std::uint64_t> numbers) const;
   void forget_least_used();
 
   const Store& store_;

@@ -5,6 +5,7 @@
 
 #include "lib/object/block_stats.h"
 #include "lib/object/row_access.h"
+#include "lib/object/row_counts.h"
 
 namespace dapple::detail {
 
@@ -127,6 +128,13 @@ const BlockStatsTable* Store::block_stats() const {
   const std::lock_guard lock(mutex_);
   if (!block_stats_) block_stats_ = watched([&] { return codec_->find_stats(*this); });
   return block_stats_->get();
+}
+
+const RowCountsTable* Store::row_counts() const {
+  if (codec_->find_row_counts == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (!row_counts_) row_counts_ = watched([&] { return codec_->find_row_counts(*this); });
+  return row_counts_->get();
 }
 
 RowAccess& Store::row_access() const {

@@ -29,6 +29,7 @@ namespace dapple::detail {
 
 class BlockStatsTable;
 class RowAccess;
+class RowCountsTable;
 
 class Store {
  public:
@@ -55,6 +56,7 @@ class Store {
   const std::vector<std::string>& contents() const noexcept { return contents_; }
   void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
   void set_check(Check check) noexcept { check_ = check; }
+  bool checks_hashes() const noexcept { return check_ != Check::never; }
 
   /// Block `number` of the index. Its entry is compared with the bytes that it points to when the
   /// block is first fetched, its hash as `Check` says. Throws corrupt. O(1); afterwards without a
@@ -129,6 +131,9 @@ class Store {
   /// O(blocks) the first time.
   const BlockStatsTable* block_stats() const;
 
+  /// The row counts of CSR blocks in the file; nullptr when there are none. O(1).
+  const RowCountsTable* row_counts() const;
+
   /// Random access to rows; made on first use.
   RowAccess& row_access() const;
 
@@ -184,7 +189,8 @@ class Store {
   mutable std::optional<BlockIndex> truth_;  // made when the index leaves a cell uncovered
   mutable std::shared_ptr<RowAccess> row_access_;
   mutable std::optional<std::shared_ptr<const BlockStatsTable>> block_stats_;
-  mutable std::mutex mutex_;  // held while these three are made
+  mutable std::optional<std::shared_ptr<const RowCountsTable>> row_counts_;
+  mutable std::mutex mutex_;  // held while these four are made
 };
 
 }  // namespace dapple::detail

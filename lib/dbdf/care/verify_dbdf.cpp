@@ -8,6 +8,7 @@
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/read/open_dbdf.h"
+#include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/object/entry_summary.h"
@@ -193,7 +194,9 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   hints |= check_sidecar(*file, body, schema, found, findings);
   // Only blocks that are sound have values to compare with.
   if (hints && level == Level::payload && findings.empty()) {
-    check_statistics(*open_dbdf(file, {}), findings);
+    const auto store = open_dbdf(file, {});
+    check_statistics(*store, findings);
+    check_row_directory(*store, findings);
   }
   return report;
 }

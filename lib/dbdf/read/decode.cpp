@@ -7,6 +7,7 @@
 #include "lib/dbdf/read/csr_arrays.h"
 #include "lib/dbdf/read/decode_sparse.h"
 #include "lib/dbdf/read/open_dbdf.h"
+#include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
 #include "lib/object/copy_rows.h"
@@ -145,6 +146,7 @@ const Codec kCodec = {
     .check_hash = check_hash,
     .walk_again = walk_again,
     .find_stats = find_statistics,
+    .find_row_counts = find_row_directory,
     .read = read,
     .in_place = in_place,
     .entries = sparse_entries,

@@ -31,6 +31,7 @@ bool keeps_blocks(const Schema& old, const Schema& whole) {
 void take_over(const Store& store, BlockWriter& writer) {
   const BlockIndex& index = store.index();
   const BlockStatsTable* const known = store.block_stats();
+  const RowCountsTable* const rows = store.row_counts();
   store.require_whole_index();
   EntryTable blocks;
   std::vector<BlockStats> stats(index.size());
@@ -39,6 +40,9 @@ void take_over(const Store& store, BlockWriter& writer) {
     const std::uint64_t number = index.in_file_order(i);
     blocks.push_back(store.confirmed_entry(number));
     if (known != nullptr) stats[i] = (*known)[number];
+    if (rows == nullptr) continue;
+    const Entry block = blocks[i];
+    if (const auto counts = rows->find(number, block)) writer.take_over(block, *counts);
   }
   writer.take_over(store.file(), std::move(blocks), std::move(stats));
 }

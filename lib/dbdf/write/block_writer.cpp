@@ -282,6 +282,7 @@ bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
     written = file_.put_pieces(entry, all, turn, buffer, encode);
   }
   buffers_.give_back(std::move(buffer));
+  if (written && entry.kind == BlockKind::csr && !options_.plain) row_directory_.add(entry, cells);
   return written;
 }
 
@@ -360,6 +361,10 @@ void BlockWriter::take_over(const MappedFile& from, EntryTable blocks,
   file_.take_over(from, dbdf::emit_header(schema_).size(), std::move(blocks), std::move(stats));
 }
 
+void BlockWriter::take_over(const Entry& block, const RowCounts& counts) {
+  if (!options_.plain) row_directory_.add(block, counts);
+}
+
 void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
   file_.put(entry, {}, item);
 }
@@ -389,6 +394,7 @@ WriteSummary BlockWriter::finish() {
       if (dbdf::statistics_pay(index)) {
         hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));
       }
+      if (auto rows = row_directory_.emit(index); !rows.empty()) hints.add(std::move(rows));
       file_.put_index(index, header_hash, hints);
     }
   } catch (const Error& e) {

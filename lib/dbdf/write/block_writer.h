@@ -11,6 +11,7 @@
 
 #include "dapple/writer.h"
 #include "lib/base/pool.h"
+#include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/write/block_plan.h"
 #include "lib/dbdf/write/item_file.h"
 #include "lib/dbdf/write/sparse_cells.h"
@@ -49,6 +50,8 @@ class BlockWriter {
   /// Copies all blocks of a file unchanged, before any other is put. Its header must be as long as
   /// this one's; `blocks` are in file order, `stats` are theirs.
   void take_over(const MappedFile& from, EntryTable blocks, std::vector<BlockStats> stats);
+  /// The row counts of a block that was copied so.
+  void take_over(const Entry& block, const RowCounts& counts);
   /// Writes the bytes of a block, including its position, as they are; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 
@@ -74,6 +77,7 @@ class BlockWriter {
   TileShape tile_;
   std::vector<Range> strips_;
   dbdf::ItemFile file_;
+  dbdf::RowDirectoryWriter row_directory_;
   std::atomic<bool> finished_{false};  // `finish` was called
   Pool<std::vector<std::byte>> scratch_;
   Pool<PieceBuffer> buffers_;

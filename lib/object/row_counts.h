@@ -1,0 +1,57 @@
+// How many entries the rows of CSR blocks have, as stored beside the blocks (lib/dbdf/FORMAT.md,
+// "Row directory"). With them, a row is found without a walk over those before it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "lib/base/bytes.h"
+#include "lib/object/entry.h"
+
+namespace dapple::detail {
+
+/// The counts of one block, each the sum over 2^shift rows; the last group may be shorter.
+struct RowCounts {
+  unsigned shift = 0;
+  unsigned width = 1;  // bytes of a count: 1, 2, 4 or 8
+  std::span<const std::byte> bytes;
+
+  std::size_t size() const noexcept { return bytes.size() / width; }
+
+  /// Calls f(count) for each of them, in order, until it returns false; false if it did.
+  template <class F>
+  bool each(const F& f) const {
+    switch (width) {
+      case 1:
+        return each_of<std::uint8_t>(f);
+      case 2:
+        return each_of<std::uint16_t>(f);
+      case 4:
+        return each_of<std::uint32_t>(f);
+      default:
+        return each_of<std::uint64_t>(f);
+    }
+  }
+
+ private:
+  template <class Count, class F>
+  bool each_of(const F& f) const {
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof(Count)) {
+      if (!f(std::uint64_t{load_le<Count>(bytes.data() + i)})) return false;
+    }
+    return true;
+  }
+};
+
+/// The counts of all blocks that have them. Any thread.
+class RowCountsTable {
+ public:
+  virtual ~RowCountsTable() = default;
+  /// Nothing when block `number` has none, or they do not match their hash. Counts are used in
+  /// place, so they may change if somebody writes to the file. O(log blocks + rows).
+  virtual std::optional<RowCounts> find(std::uint64_t number, const Entry& entry) const = 0;
+};
+
+}  // namespace dapple::detail
