@@ -123,6 +123,32 @@ TEST_CASE("gather: regular tilings of dense and CSR tiles, in files of every for
   }
 }
 
+TEST_CASE("gather: long lists of rows of tiles that need a closer look") {
+  Rng rng(34);
+  const TempDir folder;
+  // Stored zeros, and rows that are not sorted, in some of 4 x 3 tiles.
+  for (const bool zeros : {false, true}) {
+    for (const bool unsorted : {false, true}) {
+      Image image = Image::matrix(40, 30, ValueType::u16, 2);
+      for (std::uint64_t r = 0; r < 40; r += 10) {
+        for (std::uint64_t c = 0; c < 30; c += 10) {
+          std::vector<std::vector<std::pair<std::uint32_t, std::uint8_t>>> rows(10);
+          for (auto& row : rows) {
+            for (std::uint32_t k = 0; k < 10; k += 3) {
+              const bool zero = zeros && r == 20 && c == 10 && rng.chance(30);
+              row.emplace_back(k, static_cast<std::uint8_t>(zero ? 0 : 1 + rng.below(200)));
+            }
+            if (unsorted && r == 10 && c == 20) std::swap(row[1], row[3]);
+          }
+          image.csr<std::uint8_t>({r, c}, 10, rows);
+        }
+      }
+      const Matrix m = Matrix::open(folder.write("m.dbdf", image.bytes()));
+      for (int round = 0; round < 6; ++round) check_all(rng, m, round % 2 == 0 ? 1 : 3);
+    }
+  }
+}
+
 TEST_CASE("gather: the caller's arrays are used again") {
   const TempDir folder;
   Image image = Image::matrix(3, 4, ValueType::f32, 2);

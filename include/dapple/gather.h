@@ -13,8 +13,9 @@
 // entries), and the memory accesses of several rows overlap. Where rows of a CSR block start is
 // taken from the file's row directory (lib/dbdf/FORMAT.md), or found by a walk over the block when
 // its first row is asked for, and kept with the matrix, in at most 64 MiB. Rows that are not in
-// memory are read from storage many at a time, and little more than their pages is read. In other
-// files the rows of a call are read in ascending order, decoding each block at most once.
+// memory are read from storage many at a time, and little more than their pages is read. Long lists
+// are gathered tile by tile. In other files the rows of a call are read in ascending order,
+// decoding each block at most once.
 //
 // Any number of threads may gather from one matrix. All functions throw out_of_range, before
 // anything is read, when a number in the list is outside the matrix; invalid_argument when the

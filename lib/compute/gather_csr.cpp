@@ -234,7 +234,8 @@ void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows
   detail::require_apart(store, rows.data(), bytes, out.row_ptr.data(), out.row_ptr.capacity() * 8);
   detail::require_apart(store, rows.data(), bytes, out.col_idx.data(), out.col_idx.capacity() * 8);
   const auto arrays = detail::csr_out(out);
-  if (!detail::gather_tiled_csr(store, rows, cols, arrays, options.threads)) {
+  if (!detail::gather_csr_by_tile(store, rows, cols, arrays, options.threads) &&
+      !detail::gather_tiled_csr(store, rows, cols, arrays, options.threads)) {
     detail::gather_any_csr(store, rows, cols, arrays, options.absent);
   }
 }

@@ -71,6 +71,11 @@ class AskAhead {
   std::size_t ahead_ = 0;  //   and their bytes that were not used yet
 };
 
+/// Gathers rows of CSR tiles, tile by tile. False, and what `out` holds is unspecified, when that
+/// would not pay, or some of them need a closer look.
+bool gather_csr_by_tile(const Store& store, std::span<const std::uint64_t> rows, Range cols,
+                        const CsrOut<std::uint64_t>& out, unsigned threads);
+
 /// Copies the cells of a row of a dense tile.
 void copy_dense(const Store& store, const FoundRow& row, const Target& out);
 
