@@ -212,6 +212,41 @@ TEST_CASE("read_csr: so does a region of many bands, and one row of it") {
   }
 }
 
+TEST_CASE_TEMPLATE("read_csr: single columns of a grid of CSR tiles", T, std::uint8_t,
+                   std::uint16_t, std::int32_t, std::uint64_t, float, double) {
+  test::Rng rng(12);
+  const test::TempDir dir;
+  for (const bool closer : {false, true}) {  // rows that are not sorted, stored zeros
+    Image image = Image::matrix(200, 150, value_type_of<T>(), 2);
+    for (std::uint32_t r = 0; r < 200; r += 64) {
+      for (std::uint32_t c = 0; c < 150; c += 64) {
+        std::vector<std::vector<std::pair<std::uint32_t, T>>> rows(std::min(64U, 200 - r));
+        const std::uint32_t width = std::min(64U, 150 - c);
+        for (auto& row : rows) {
+          for (std::uint32_t k = 0; k < width; ++k) {
+            if (!rng.chance(20)) continue;
+            row.emplace_back(k, static_cast<T>(closer && rng.chance(5) ? 0 : 1 + rng.below(100)));
+          }
+          if (closer && row.size() > 1 && rng.chance(2)) std::swap(row.front(), row.back());
+        }
+        image.csr<T>({r, c}, width, rows);
+      }
+    }
+    const Matrix m = Matrix::open(dir.write("m.dbdf", image.bytes()));
+    for (int round = 0; round < 40; ++round) {
+      const std::uint64_t col = rng.below(148), row = rng.below(200);
+      const Range rows =
+          round % 2 == 0 ? Range{0, 200} : Range{row, row + 1 + rng.below(200 - row)};
+      require_same<T>(m, {rows, {col, col + 1 + rng.below(3)}});
+      require_same<double>(m, {rows, {col, col + 1}});
+      const auto one = m.read_csr<T>({rows, {col, col + 1}});
+      const auto three = m.read_csr<T>({rows, {col, col + 1}}, {.threads = 3});
+      REQUIRE(test::list(one.row_ptr) == test::list(three.row_ptr));
+      REQUIRE(test::list(one.values) == test::list(three.values));
+    }
+  }
+}
+
 TEST_CASE("read_csr: a few long rows among short ones") {
   const test::TempDir dir;
   constexpr std::uint32_t kCols = 100'000;

@@ -196,6 +196,7 @@ void collect_csr(const Store& store, const Region& region, const ReadOptions& op
     } catch (const NeedsStream&) {
     }
   }
+  if (collect_few_columns(store, region, options, out)) return;
   RowStream stream(store, region, out.type, options.absent);
   CsrCollector<Col> collector(region.rows.size(), stream.expected(), out);
   stream.for_each(options.threads, [&](const RowBand& band, unsigned, Turn& turn) {

@@ -97,6 +97,12 @@ template <class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
                  const CsrOut<Col>& out);
 
+/// The same for a few columns of one column of CSR tiles. False, and what `out` holds is
+/// unspecified, for other regions, and when something needs a closer look.
+template <class Col>
+bool collect_few_columns(const Store& store, const Region& region, const ReadOptions& options,
+                         const CsrOut<Col>& out);
+
 template <Value T, class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
                  Csr<T, Col>& out) {
