@@ -12,6 +12,7 @@
 #include "peers/hdf5_arrays.h"
 #include "peers/python_peers.h"
 #include "workloads/cells_file.h"
+#include "workloads/cold_rows.h"
 #include "workloads/scipy_npz.h"
 #include "workloads/sparse.h"
 #include "workloads/workloads.h"
@@ -358,6 +359,7 @@ void run_w15(Session& session) {
   }
   session.python().forget();
   measure_both_axes(session, few);
+  measure_cold_rows(session, few);
   measure_dense(session, session.sized<std::uint64_t>(1'000'000, 2000), 256);
   session.python().forget();
 }

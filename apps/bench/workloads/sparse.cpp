@@ -65,7 +65,7 @@ const char* name_of(Cut cut) {
 std::filesystem::path make_narrow_file(const Session& session, const SparseShape& shape, Cut cut) {
   const auto file = [&](const char* suffix, const auto& make) {
     return session.file(
-        fmt::format("narrow-{}-{}-{}-{}.dbdf", shape.rows, shape.cols, shape.per_row, suffix),
+        fmt::format("narrow-u8-{}-{}-{}-{}.dbdf", shape.rows, shape.cols, shape.per_row, suffix),
         make);
   };
   WriteOptions options;
