@@ -175,10 +175,14 @@ def test_a_child_of_fork_reads_while_another_thread_did(make, threads):
         thread.join()
 
 
-def test_children_of_fork_and_of_a_pool_read_whatever_other_threads_were_doing(tmp_path):
-    script = pathlib.Path(__file__).parents[1] / "soak" / "python_forks.py"
-    done = subprocess.run([sys.executable, script, "25"], cwd=tmp_path, capture_output=True,
-                          text=True, timeout=300)  # fmt: skip
+@pytest.mark.parametrize(
+    ("script", "count"),
+    [("python_forks.py", "25"), ("python_guard.py", "10"), ("python_keys.py", "5000")],
+)
+def test_what_the_soak_tests_do_for_long(tmp_path, script, count):
+    soak = pathlib.Path(__file__).parents[1] / "soak"
+    done = subprocess.run([sys.executable, soak / script, count], cwd=tmp_path, text=True,
+                          capture_output=True, timeout=300)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
 

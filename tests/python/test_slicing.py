@@ -33,6 +33,7 @@ KEYS = {
     "ellipsis between": np.s_[2, ..., 3],
     "empty tuple": (),
     "one-tuple": (3,),
+    "array of no axes": (2, np.array(3)),
     "list": np.s_[[2, 0, 2]],
     "negative list": np.s_[[-1, 0, -23]],
     "empty list": np.s_[[]],

@@ -112,8 +112,8 @@ class Matrix(Opened, _core.Matrix):
     def _subscript(self, key: Any) -> Any:
         rows, cols = keys.picks(key, self.shape)
         cells = fetch.dense(self, rows, cols)
-        if rows.drop and cols.drop:  # an ellipsis was there, for which NumPy gives no scalar
-            return np.asarray(cells)
+        if rows.drop and cols.drop and any(part is Ellipsis for part in key):
+            return np.asarray(cells)  # to which NumPy gives no scalar
         return cells
 
     def read(
