@@ -82,7 +82,8 @@ class TextScan {
     const std::vector<bool> words = columns_.words();
     std::vector<Work> works(worker_limit(in_.threads), Work{PieceScanner(in_), {}});
     parallel_in_order(pieces() - 1, in_.threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
-      auto& [scanner, piece] = works[worker];
+      PieceScanner& scanner = works[worker].scanner;
+      Piece& piece = works[worker].piece;
       const char* const end = limit(i + 2);
       const char* const begin = likely_row(limit(i + 1), end);
       Columns columns(in_, words);
