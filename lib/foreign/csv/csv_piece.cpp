@@ -36,30 +36,32 @@ bool f64_holds(std::string_view digits) noexcept {
 
 }  // namespace
 
-Columns::Columns(const ScanInput& input, const std::vector<bool>& words) : counts_(input.cols()) {
+Columns::Columns(const ScanInput& input, const std::vector<bool>& words)
+    : guesses_(input.cols()), counts_(input.cols()) {
   for (std::size_t c = 0; c < input.cols(); ++c) {
-    described_.push_back(words[c] || input.wanted[c]);
-    guesses_.emplace_back(input.wanted[c]);
-    if (words[c]) guesses_.back().expect_words();
+    if (!words[c] && !input.wanted[c]) continue;
+    guesses_[c] = std::make_unique<ColumnGuess>(input.wanted[c]);
+    if (words[c]) guesses_[c]->expect_words();
   }
 }
 
-/// Shows the column's fields to its guess from now on; there were `rows` before.
-void Columns::describe(std::size_t col, std::uint64_t rows) noexcept {
-  if (described_[col] != 0) return;
-  described_[col] = 1;
-  guesses_[col].skip(rows - counts_[col].missing);
+/// Shows the column's fields to a guess from now on; there were `rows` before.
+void Columns::describe(std::size_t col, std::uint64_t rows) {
+  if (!is_number(col)) return;
+  guesses_[col] = std::make_unique<ColumnGuess>(std::nullopt);
+  guesses_[col]->skip(rows - counts_[col].missing);
 }
 
 bool Columns::see(std::size_t col, const Field& field, std::uint64_t row) {
   describe(col, row);
-  return guesses_[col].see(field);
+  return guesses_[col]->see(field);
 }
 
 bool Columns::merge(Columns& later) {
   const std::size_t cols = guesses_.size();
   for (std::size_t c = 0; c < cols; ++c) {
-    if (!guesses_[c].agrees(later.guesses_[c])) return false;
+    const bool both = !is_number(c) && !later.is_number(c);
+    if (both && !guesses_[c]->agrees(*later.guesses_[c])) return false;
   }
   for (std::size_t c = 0; c < cols; ++c) {
     if (is_number(c) && later.is_number(c)) {
@@ -69,7 +71,7 @@ bool Columns::merge(Columns& later) {
     }
     describe(c, rows_);
     later.describe(c, later.rows_);
-    guesses_[c].merge(later.guesses_[c]);
+    guesses_[c]->merge(*later.guesses_[c]);
   }
   rows_ += later.rows_;
   return true;
@@ -78,7 +80,7 @@ bool Columns::merge(Columns& later) {
 std::vector<bool> Columns::words() const {
   std::vector<bool> words;
   for (std::size_t c = 0; c < guesses_.size(); ++c) {
-    words.push_back(!is_number(c) && guesses_[c].has_words());
+    words.push_back(!is_number(c) && guesses_[c]->has_words());
   }
   return words;
 }
@@ -97,7 +99,7 @@ std::vector<std::size_t> Columns::quoted_numbers() const {
 
 bool Columns::is_complete() const noexcept {
   for (std::size_t c = 0; c < guesses_.size(); ++c) {
-    if (!is_number(c) && !guesses_[c].is_complete()) return false;
+    if (!is_number(c) && !guesses_[c]->is_complete()) return false;
   }
   return true;
 }
@@ -105,7 +107,7 @@ bool Columns::is_complete() const noexcept {
 std::vector<std::shared_ptr<const FieldReader>> Columns::finish() const {
   std::vector<std::shared_ptr<const FieldReader>> readers;
   for (std::size_t c = 0; c < guesses_.size(); ++c) {
-    readers.push_back(is_number(c) ? nullptr : guesses_[c].finish());
+    readers.push_back(is_number(c) ? nullptr : guesses_[c]->finish());
   }
   return readers;
 }

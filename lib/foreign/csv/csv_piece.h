@@ -19,7 +19,7 @@ class Columns {
   Columns(const ScanInput& input, const std::vector<bool>& words);
 
   /// True for a column that may be one of numbers only: `see` takes the fields of the others.
-  bool is_number(std::size_t col) const noexcept { return described_[col] == 0; }
+  bool is_number(std::size_t col) const noexcept { return guesses_[col] == nullptr; }
   /// Takes a field, in any column; `row` counts from the first. False when the column must not
   /// hold such a field.
   bool see(std::size_t col, const Field& field, std::uint64_t row);
@@ -46,10 +46,10 @@ class Columns {
   struct Counts {
     std::uint64_t missing = 0, quoted = 0;
   };
-  void describe(std::size_t col, std::uint64_t rows) noexcept;
+  void describe(std::size_t col, std::uint64_t rows);
 
-  std::vector<std::uint8_t> described_;  // fields are shown to the guess
-  std::vector<ColumnGuess> guesses_;
+  /// Of columns whose fields are shown to it; null for the others, which may be very many.
+  std::vector<std::unique_ptr<ColumnGuess>> guesses_;
   std::vector<Counts> counts_;
   std::uint64_t rows_ = 0;
 };
