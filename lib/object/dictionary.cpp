@@ -61,8 +61,8 @@ class StoredDictionary final : public Dictionary {
 
 }  // namespace
 
-std::uint64_t word_hash(std::string_view word) noexcept {
-  return xxh3(std::as_bytes(std::span(word.data(), word.size())));
+std::uint32_t word_tag(std::string_view word) noexcept {
+  return static_cast<std::uint32_t>(xxh3(std::as_bytes(std::span(word.data(), word.size()))));
 }
 
 std::string_view WordTable::word(std::uint32_t code) const noexcept {
@@ -76,38 +76,40 @@ std::string_view WordTable::operator[](std::uint64_t i) const {
 }
 
 /// The slot that holds the word, or the free one where it belongs.
-std::size_t WordTable::slot_of(std::string_view wanted, std::uint64_t hash) const noexcept {
+std::size_t WordTable::slot_of(std::string_view wanted, std::uint32_t tag) const noexcept {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash & mask;
+  std::size_t slot = tag & mask;
   while (slots_[slot].code != 0 &&
-         !(slots_[slot].may_be(hash) && word(slots_[slot].code) == wanted)) {
+         !(slots_[slot].tag == tag && word(slots_[slot].code) == wanted)) {
     slot = (slot + 1) & mask;
   }
   return slot;
 }
 
+/// Goes through the old table in order, so that the new one is written in two streams.
 void WordTable::grow() {
-  slots_ = Array<WordSlot>(std::max<std::size_t>(64, 2 * slots_.size()));
-  std::fill(slots_.begin(), slots_.end(), WordSlot{});
+  Array<WordSlot> old(std::max<std::size_t>(64, 2 * slots_.size()));
+  std::fill(old.begin(), old.end(), WordSlot{});
+  old.swap(slots_);
   const std::size_t mask = slots_.size() - 1;
-  for (std::uint32_t code = 1; code <= ends_.size(); ++code) {
-    const std::uint64_t hash = word_hash(word(code));
-    std::size_t slot = hash & mask;
+  for (const WordSlot& taken : old) {
+    if (taken.code == 0) continue;
+    std::size_t slot = taken.tag & mask;
     while (slots_[slot].code != 0) slot = (slot + 1) & mask;
-    slots_[slot] = {code, static_cast<std::uint32_t>(hash >> 32)};
+    slots_[slot] = taken;
   }
 }
 
-std::uint32_t WordTable::add(std::string_view word, std::uint64_t hash) {
+std::uint32_t WordTable::add(std::string_view word, std::uint32_t tag) {
   if (slots_.size() < 2 * (ends_.size() + 1)) grow();
-  WordSlot& slot = slots_[slot_of(word, hash)];
+  WordSlot& slot = slots_[slot_of(word, tag)];
   if (slot.code == 0) {
     if (ends_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
       throw Error(Errc::invalid_argument, "a column has more than 4294967294 different words");
     }
     bytes_ += word;
     ends_.push_back(bytes_.size());
-    slot = {static_cast<std::uint32_t>(ends_.size()), static_cast<std::uint32_t>(hash >> 32)};
+    slot = {static_cast<std::uint32_t>(ends_.size()), tag};
   }
   return slot.code;
 }
@@ -117,7 +119,7 @@ std::optional<std::uint32_t> WordTable::find(std::string_view wanted,
   if (slots_.empty()) return std::nullopt;
   std::uint32_t code = next;
   if (code == 0 || code > size() || word(code) != wanted) {
-    code = slots_[slot_of(wanted, word_hash(wanted))].code;
+    code = slots_[slot_of(wanted, word_tag(wanted))].code;
     if (code == 0) return std::nullopt;
   }
   next = std::max(next, code + 1);

@@ -26,17 +26,15 @@ class WordFinder : public Dictionary {
                                             std::uint32_t& next) const noexcept = 0;
 };
 
-/// A place in the hash table of a dictionary, which probes linearly from the lowest bits of a
-/// word's XXH3-64.
+/// A place in the hash table of a dictionary, which probes linearly from the lowest bits of the
+/// tag.
 struct WordSlot {
   std::uint32_t code;  // 0: free
-  std::uint32_t tag;   // the highest bits of the hash
-
-  /// True when the word of this slot may be the one with this hash.
-  bool may_be(std::uint64_t hash) const noexcept { return tag == hash >> 32; }
+  std::uint32_t tag;
 };
 
-std::uint64_t word_hash(std::string_view word) noexcept;
+/// The lowest 32 bits of the word's XXH3-64.
+std::uint32_t word_tag(std::string_view word) noexcept;
 
 /// A growing dictionary in memory: each new word gets the next code. One thread adds; afterwards
 /// any number of threads may call const functions.
@@ -44,11 +42,11 @@ class WordTable final : public WordFinder {
  public:
   /// The code of `word`, which is added if it is new. Throws invalid_argument beyond 2^32 - 2
   /// words.
-  std::uint32_t add(std::string_view word) { return add(word, word_hash(word)); }
-  std::uint32_t add(std::string_view word, std::uint64_t hash);
+  std::uint32_t add(std::string_view word) { return add(word, word_tag(word)); }
+  std::uint32_t add(std::string_view word, std::uint32_t tag);
   /// Loads the place of a word that is soon added: a large table is in no cache.
-  void prefetch(std::uint64_t hash) const noexcept {
-    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  void prefetch(std::uint32_t tag) const noexcept {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[tag & (slots_.size() - 1)]);
   }
   std::optional<std::uint32_t> find(std::string_view word,
                                     std::uint32_t& next) const noexcept override;
@@ -64,7 +62,7 @@ class WordTable final : public WordFinder {
 
  private:
   std::string_view word(std::uint32_t code) const noexcept;
-  std::size_t slot_of(std::string_view word, std::uint64_t hash) const noexcept;
+  std::size_t slot_of(std::string_view word, std::uint32_t tag) const noexcept;
   void grow();
 
   std::string bytes_;

@@ -1,9 +1,9 @@
 #include "lib/foreign/csv/csv_meaning.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
+#include "lib/base/bytes.h"
 #include "lib/base/timestamp.h"
 
 namespace dapple::detail::csv {
@@ -23,14 +23,13 @@ std::string_view word_of(const Field& field, std::string& scratch) {
 }  // namespace
 
 std::optional<std::uint64_t> truth_of(std::string_view text) noexcept {
-  constexpr std::array<std::string_view, 2> kWords = {"false", "true"};
-  if (text.size() != kWords[0].size() && text.size() != kWords[1].size()) return std::nullopt;
-  for (std::uint64_t value = 0; value < 2; ++value) {
-    const std::string_view word = kWords[value];
-    const auto same = [](char a, char b) { return a == (b | 0x20) || a == b; };
-    if (std::equal(word.begin(), word.end(), text.begin(), text.end(), same)) return value;
-  }
-  return std::nullopt;
+  constexpr std::uint32_t kLower = 0x20202020, kTrue = 0x65757274, kFals = 0x736c6166;
+  if (text.size() != 4 && text.size() != 5) return std::nullopt;
+  const auto four = load_le<std::uint32_t>(reinterpret_cast<const std::byte*>(text.data()));
+  if (text.size() == 4)
+    return (four | kLower) == kTrue ? std::optional<std::uint64_t>(1) : std::nullopt;
+  return (four | kLower) == kFals && (text[4] | 0x20) == 'e' ? std::optional<std::uint64_t>(0)
+                                                             : std::nullopt;
 }
 
 ValueType stored_type(const Meaning& meaning) noexcept {
@@ -76,15 +75,15 @@ void ColumnGuess::collect(const Field& field) {
   } else if (words_->size() < kLargeTable) {
     words_->add(field.text);
   } else {
-    const std::uint64_t hash = word_hash(field.text);
-    words_->prefetch(hash);
-    pending_[waiting_++] = {field.text, hash};
+    const std::uint32_t tag = word_tag(field.text);
+    words_->prefetch(tag);
+    pending_[waiting_++] = {field.text, tag};
     if (waiting_ == kPending) add_pending();
   }
 }
 
 void ColumnGuess::add_pending() const {
-  for (std::size_t i = 0; i < waiting_; ++i) words_->add(pending_[i].word, pending_[i].hash);
+  for (std::size_t i = 0; i < waiting_; ++i) words_->add(pending_[i].word, pending_[i].tag);
   waiting_ = 0;
 }
 

@@ -97,7 +97,7 @@ class ColumnGuess {
   // Words wait until their places in a large hash table have been loaded.
   struct Pending {
     std::string_view word;
-    std::uint64_t hash;
+    std::uint32_t tag;
   };
   static constexpr std::size_t kPending = 16, kLargeTable = 4096;
   std::array<Pending, kPending> pending_;

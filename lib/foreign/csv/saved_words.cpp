@@ -36,12 +36,13 @@ class SavedWords final : public WordFinder {
 
  private:
   std::uint32_t look_up(std::string_view wanted) const noexcept {
-    const std::uint64_t hash = word_hash(wanted), n = slots_.size() / 8;
+    const std::uint64_t n = slots_.size() / 8;
+    const std::uint32_t tag = word_tag(wanted);
     for (std::uint64_t i = 0; i < n; ++i) {
-      const std::byte* const p = slots_.data() + ((hash + i) & (n - 1)) * 8;
+      const std::byte* const p = slots_.data() + ((tag + i) & (n - 1)) * 8;
       const WordSlot slot{load_le<std::uint32_t>(p), load_le<std::uint32_t>(p + 4)};
       if (slot.code == 0 || slot.code > size()) return 0;
-      if (slot.may_be(hash) && word(slot.code - 1) == wanted) return slot.code;
+      if (slot.tag == tag && word(slot.code - 1) == wanted) return slot.code;
     }
     return 0;
   }
