@@ -9,23 +9,11 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${1:-build}
 venv=$build/python-venv
-needed=(nanobind meson-python numpy scipy pandas polars pyarrow "dask[array]" distributed xarray
-  scikit-learn matplotlib pytest mypy ruff)
 
-skip_all() {
-  echo "skipped: pydapple: $1"
+if ! why=$(tests/python/make_venv.sh "$venv"); then
+  echo "skipped: pydapple: $why"
   echo "0 passed, 0 failed, $(grep -ho '^def test_' tests/python/test_*.py | wc -l) skipped"
   exit 0
-}
-
-mkdir -p "$build"
-if [ ! -x "$venv/bin/python" ]; then
-  /usr/bin/python3 -m venv "$venv" >/dev/null 2>&1 || skip_all "python3-venv is not installed"
-fi
-if [ "$(cat "$venv/installed" 2>/dev/null)" != "${needed[*]}" ]; then
-  "$venv/bin/pip" install -q --disable-pip-version-check "${needed[@]}" ||
-    skip_all "the package registry does not answer"
-  echo "${needed[*]}" >"$venv/installed"
 fi
 
 venv=$(cd "$venv" && pwd)
