@@ -78,7 +78,14 @@ Contender timed(std::string name, Role role, std::string how, const Path& path,
 }  // namespace
 
 void measure_cold_rows(Session& session, const SparseShape& shape) {
-  const Path path = make_narrow_file(session, shape, Cut::one_block);
+  // A file of its own: what was evicted comes back in smaller pages, which others would notice.
+  const Path path =
+      session.file(fmt::format("cold-rows-{}-{}-{}.dbdf", shape.rows, shape.cols, shape.per_row),
+                   [&](const Path& to) {
+                     WriteOptions options;
+                     options.kind = KindChoice::csr;
+                     write_sparse(to, shape, make_arrays(shape), options);
+                   });
   std::vector<std::uint64_t> rows(session.sized<std::size_t>(4096, 64));
   Random random(20);
   for (std::uint64_t& row : rows) row = random.below(shape.rows);
