@@ -26,7 +26,8 @@ constexpr unsigned kGap = 16;
 constexpr std::size_t kLongestName = 255;
 
 std::filesystem::path hidden_name(const std::filesystem::path& path, unsigned number) {
-  std::string name = "." + path.filename().string();
+  std::string name(1, '.');
+  name += path.filename().string();
   const std::string tail = ".dapple-" + std::to_string(number) + "-";
   constexpr std::size_t kHashDigits = 16;
   name.resize(std::min(name.size(), kLongestName - tail.size() - kHashDigits));

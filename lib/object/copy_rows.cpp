@@ -73,6 +73,9 @@ std::uint64_t copy_rows(const Target& out, ValueType type, const std::byte* from
     cols *= rows;  // contiguous on both sides: one run
     rows = 1;
   }
+  if (cols == 1) {  // one run, though not a contiguous one
+    return convert_cells(type, from, row_step, out.type, out.data, out.row_step, rows);
+  }
   const bool packed = out.col_step == size_of(out.type), streamed = packed && out.streamed;
   if (packed && type == out.type) {
     if (streamed) {
