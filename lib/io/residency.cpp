@@ -43,6 +43,7 @@ void Residency::look_at(std::uint64_t window) noexcept {
   const State before =
       states_[window].exchange(all ? State::in_memory : State::in_part, std::memory_order_relaxed);
   if (all && before != State::in_memory) in_memory_.fetch_add(1, std::memory_order_relaxed);
+  if (!all && before == State::in_memory) in_memory_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Residency::refresh() noexcept {
