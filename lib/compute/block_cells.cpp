@@ -1,5 +1,7 @@
 #include "lib/compute/block_cells.h"
 
+#include <array>
+
 namespace dapple::detail {
 
 bool holds_stored(const Schema& schema, Range cols, ValueType stored) {
@@ -38,6 +40,25 @@ std::vector<Range> strips(std::uint64_t n, std::uint64_t tiles, std::uint64_t ti
 }
 
 }  // namespace
+
+void block_cells::each_stored_run(const Store& store, const Entry& e, const Part& part,
+                                  const CellRun::Take& take) {
+  std::array<StoredCell, CellRun::kMost> cells;
+  std::size_t n = 0;
+  visit_bits(e.value_type, [&](auto bits) {
+    using Bits = decltype(bits);
+    each_csr<sizeof(Bits)>(
+        Stream(store, e), part,
+        [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+          cells[n++] = {e.pos.rx + row, e.pos.cx + col, load_le<Bits>(value)};
+          if (n < cells.size()) return;
+          take(cells);
+          n = 0;
+        },
+        kRowNumber);
+  });
+  take(std::span(cells).first(n));
+}
 
 void require_covered(const Store& store, Absent absent) {
   if (absent != Absent::zero) {

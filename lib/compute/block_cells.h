@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -127,12 +128,32 @@ void decoded(const Store& store, const Entry& e, const Part& part, Band& band, K
   }
 }
 
+/// Calls take(cells) for runs of the entries of a CSR block inside `part`; the bits of each are
+/// those of a value of the block's type. Positive zeros that are stored are among them.
+void each_stored_run(const Store& store, const Entry& e, const Part& part,
+                     const CellRun::Take& take);
+
+template <class Kernel>
+void put_cells(std::span<const StoredCell> cells, ValueType type, Kernel& kernel) {
+  visit_type(type, [&](auto tag) {
+    using T = decltype(tag);
+    for (const StoredCell& cell : cells) {
+      kernel.cell(cell.row, cell.col, std::bit_cast<T>(static_cast<BitsOf<T>>(cell.bits)));
+    }
+  });
+}
+
 template <class Kernel>
 void sparse_in_place(const Store& store, const Entry& e, const Part& part, Kernel& kernel) {
+  if (e.kind == BlockKind::csr && part.cols.size() != e.cols) {
+    return each_stored_run(store, e, part, [&](std::span<const StoredCell> cells) {
+      put_cells(cells, e.value_type, kernel);
+    });
+  }
   const Stream stream(store, e);
   visit_type(e.value_type, [&](auto tag) {
     using T = decltype(tag);
-    if (e.kind == BlockKind::csr && part.cols.size() == e.cols) {
+    if (e.kind == BlockKind::csr) {
       RowCursor cursor;
       each_csr_row<sizeof(T)>(
           stream, part.rows, cursor,
@@ -140,10 +161,10 @@ void sparse_in_place(const Store& store, const Entry& e, const Part& part, Kerne
             kernel.row(SparseRow<T>{stream, e.pos.rx + row, e.pos.cx, row, entries, count});
           });
     } else {
-      each<sizeof(T)>(stream, part,
-                      [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-                        kernel.cell(e.pos.rx + row, e.pos.cx + col, load_le<T>(value));
-                      });
+      each_coo<sizeof(T)>(stream, part,
+                          [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+                            kernel.cell(e.pos.rx + row, e.pos.cx + col, load_le<T>(value));
+                          });
     }
   });
 }
@@ -151,18 +172,10 @@ void sparse_in_place(const Store& store, const Entry& e, const Part& part, Kerne
 template <class Kernel>
 void sparse_entries(const Store& store, const Entry& e, const Part& part, Kernel& kernel) {
   const Schema& schema = store.schema();
-  const CellRun::Take take = [&](std::span<const StoredCell> run) {
-    const auto put = [&](auto tag, const StoredCell& cell) {
-      kernel.cell(cell.row, cell.col,
-                  load_le<decltype(tag)>(reinterpret_cast<const std::byte*>(&cell.bits)));
-    };
-    if (schema.kind == ObjectKind::matrix) {
-      return visit_type(schema.value_type, [&](auto tag) {
-        for (const StoredCell& cell : run) put(tag, cell);
-      });
-    }
-    for (const StoredCell& cell : run) {
-      visit_type(schema.type_of(cell.col), [&](auto tag) { put(tag, cell); });
+  const CellRun::Take take = [&](std::span<const StoredCell> cells) {
+    if (schema.kind == ObjectKind::matrix) return put_cells(cells, schema.value_type, kernel);
+    for (const StoredCell& cell : cells) {
+      put_cells({&cell, 1}, schema.type_of(cell.col), kernel);
     }
   };
   CellRun run(take);

@@ -33,4 +33,11 @@ void tally_block(const Store& store, const BlockStatsTable* known, std::uint64_t
   store.watched([&] { visit_cells(store, entry, whole(entry), band, tallies); }, &entry);
 }
 
+Totals tally_region(const Store& store, const Region& region, Absent absent) {
+  WholeTally tallies;
+  Band band;
+  visit_region(store, region, {absent}, band, tallies);
+  return tallies.tallies.totals(0);
+}
+
 }  // namespace dapple::detail

@@ -62,4 +62,7 @@ BlockStats scan_block(const Store& store, const Entry& entry);
 void tally_block(const Store& store, const BlockStatsTable* known, std::uint64_t number, Band& band,
                  WholeTally& tallies);
 
+/// Reads all blocks of a region. Throws as `visit_region`.
+Totals tally_region(const Store& store, const Region& region, Absent absent);
+
 }  // namespace dapple::detail

@@ -43,11 +43,13 @@ using Eight [[gnu::vector_size(kFewColumns * sizeof(double))]] = double;
 }
 
 /// What both directions share: the arrays, and `k` columns of them, `step` values from row to row.
-/// One column has a step of 1; of several, `k` is a multiple of eight.
+/// One column has a step of 1; of several, `k` is a multiple of eight. Where `x` is not finite, no
+/// cell that is zero may meet it.
 struct Columns {
   const double* x;
   double* y;
   std::size_t k, step;
+  bool finite;
 };
 
 /// Hands out dense cells as panels of four rows of f64; missing rows are zeros.
@@ -136,18 +138,32 @@ DAPPLE_VECTORS void add_row_times_many(const SparseRow<T>& row, const double* x,
   });
 }
 
+/// Cell by cell, where `product.cell` leaves out zeros.
+template <class Product>
+void add_nonzero(const Product& product, const double* panel, std::uint64_t row, std::size_t rows,
+                 std::uint64_t col, std::size_t cols) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < cols; ++j) product.cell(row + i, col + j, panel[i * cols + j]);
+  }
+}
+template <class Product, Value T>
+void add_nonzero(const Product& product, const SparseRow<T>& row) {
+  row.each([&](int, std::uint32_t col, T v) { product.cell(row.row, row.col + col, v); });
+}
+
 /// y += A x.
 struct Forward : Columns {
   template <Value T>
   void dense(const DenseRows<T>& cells) const {
-    if (k == 1) {
+    if (k == 1 && finite) {
       for (std::uint64_t r = 0; r < cells.rows; ++r) {
         y[cells.row + r] += dot<T>(cells.data + r * cells.row_step, x + cells.col, cells.cols);
       }
       return;
     }
-    each_panel(cells, [&](const double* panel, std::uint64_t row, std::size_t rows,
-                          std::uint64_t col, std::size_t cols) {
+    each_panel(cells, [this](const double* panel, std::uint64_t row, std::size_t rows,
+                             std::uint64_t col, std::size_t cols) {
+      if (!finite) return add_nonzero(*this, panel, row, rows, col, cols);
       std::array<double, kPanelRows * kFewColumns> sums;
       for (std::size_t j = 0; j < k; j += kFewColumns) {
         multiply_panel(panel, cols, x + col * step + j, step, sums.data());
@@ -161,6 +177,7 @@ struct Forward : Columns {
   }
   template <Value T>
   void row(const SparseRow<T>& row) const {
+    if (!finite) return add_nonzero(*this, row);
     const double* const from = x + row.col * step;
     double* const to = y + row.row * step;
     if (k == 1) {
@@ -173,6 +190,7 @@ struct Forward : Columns {
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t col, T value) const {
+    if (!finite && value == 0) return;
     for (std::size_t j = 0; j < k; ++j) {
       y[row * step + j] += static_cast<double>(value) * x[col * step + j];
     }
@@ -183,7 +201,7 @@ struct Forward : Columns {
 struct Transposed : Columns {
   template <Value T>
   void dense(const DenseRows<T>& cells) const {
-    if (k == 1) {
+    if (k == 1 && finite) {
       for (std::uint64_t c = 0; c < cells.cols; c += kColsInCache) {
         const std::size_t cols = std::min<std::uint64_t>(kColsInCache, cells.cols - c);
         for (std::uint64_t r = 0; r < cells.rows; ++r) {
@@ -193,8 +211,9 @@ struct Transposed : Columns {
       }
       return;
     }
-    each_panel(cells, [&](const double* panel, std::uint64_t row, std::size_t rows,
-                          std::uint64_t col, std::size_t cols) {
+    each_panel(cells, [this](const double* panel, std::uint64_t row, std::size_t rows,
+                             std::uint64_t col, std::size_t cols) {
+      if (!finite) return add_nonzero(*this, panel, row, rows, col, cols);
       std::array<double, kPanelRows * kFewColumns> factors{};
       for (std::size_t j = 0; j < k; j += kFewColumns) {
         for (std::size_t i = 0; i < rows; ++i) {
@@ -206,6 +225,7 @@ struct Transposed : Columns {
   }
   template <Value T>
   void row(const SparseRow<T>& row) const {
+    if (!finite) return add_nonzero(*this, row);
     const double* const from = x + row.row * step;
     double* const to = y + row.col * step;
     if (k == 1) {
@@ -221,31 +241,10 @@ struct Transposed : Columns {
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t col, T value) const {
+    if (!finite && value == 0) return;
     for (std::size_t j = 0; j < k; ++j) {
       y[col * step + j] += static_cast<double>(value) * x[row * step + j];
     }
-  }
-};
-
-/// Either, where `x` holds what is infinite or no number: no cell that is zero may meet it.
-template <class Product>
-struct Careful : Product {
-  template <Value T>
-  void dense(const DenseRows<T>& cells) const {
-    for (std::uint64_t r = 0; r < cells.rows; ++r) {
-      for (std::uint64_t c = 0; c < cells.cols; ++c) {
-        cell(cells.row + r, cells.col + c,
-             load_le<T>(cells.data + r * cells.row_step + c * sizeof(T)));
-      }
-    }
-  }
-  template <Value T>
-  void row(const SparseRow<T>& row) const {
-    row.each([&](int, std::uint32_t col, T v) { cell(row.row, row.col + col, v); });
-  }
-  template <Value T>
-  void cell(std::uint64_t row, std::uint64_t col, T value) const {
-    if (value != 0) Product::cell(row, col, value);
   }
 };
 
@@ -256,13 +255,12 @@ bool all_finite(const double* x, std::size_t n) {
 }
 
 /// Adds up strips of rows that each have their own part of `y`.
-template <class Kernel>
 void add_forward(const Store& store, const Columns& columns, const ReadOptions& options) {
   const Range cols{0, store.schema().cols};
   const unsigned workers = worker_limit(options.threads);
   const auto strips = row_strips(store, workers == 1 ? 1 : std::uint64_t{workers} * 8);
   parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
-    Kernel kernel{{columns}};
+    Forward kernel{columns};
     Band band;
     visit_region(store, {strips[i], cols}, options, band, kernel);
   });
@@ -270,7 +268,6 @@ void add_forward(const Store& store, const Columns& columns, const ReadOptions& 
 
 /// Adds up strips of columns likewise; where there are too few of them, strips of rows, each but
 /// the first into memory of its own.
-template <class Kernel>
 void add_transposed(const Store& store, const Columns& columns, const ReadOptions& options) {
   const Range rows{0, store.schema().rows}, cols{0, store.schema().cols};
   const std::uint64_t workers = worker_limit(options.threads);
@@ -278,7 +275,7 @@ void add_transposed(const Store& store, const Columns& columns, const ReadOption
   if (workers > 1 && grid && grid->cols >= workers) {
     const auto strips = column_strips(store, workers * 8);
     parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
-      Kernel kernel{{columns}};
+      Transposed kernel{columns};
       Band band;
       visit_region(store, {rows, strips[i]}, options, band, kernel);
     });
@@ -287,7 +284,7 @@ void add_transposed(const Store& store, const Columns& columns, const ReadOption
   const auto strips = row_strips(store, workers);
   std::vector<std::vector<double>> parts(strips.size());
   parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
-    Kernel kernel{{columns}};
+    Transposed kernel{columns};
     if (i > 0) {
       parts[i].resize(cols.size() * columns.step);
       kernel.y = parts[i].data();
@@ -306,14 +303,12 @@ void add_transposed(const Store& store, const Columns& columns, const ReadOption
 
 enum class Direction : bool { forward, transposed };
 
-void add_columns(const Store& store, const Columns& columns, Direction direction, bool finite,
+void add_columns(const Store& store, const Columns& columns, Direction direction,
                  const ReadOptions& options) {
   if (direction == Direction::forward) {
-    finite ? add_forward<Forward>(store, columns, options)
-           : add_forward<Careful<Forward>>(store, columns, options);
+    add_forward(store, columns, options);
   } else {
-    finite ? add_transposed<Transposed>(store, columns, options)
-           : add_transposed<Careful<Transposed>>(store, columns, options);
+    add_transposed(store, columns, options);
   }
 }
 
@@ -344,7 +339,7 @@ void product(const Store& store, std::span<const double> x, std::span<double> y,
   std::fill_n(y.data(), out, 0.0);
   const bool finite = all_finite(x.data(), in);
   const std::size_t rest = k == 1 ? 0 : k % kFewColumns, whole = k - rest;
-  if (whole > 0) add_columns(store, {x.data(), y.data(), whole, k}, direction, finite, options);
+  if (whole > 0) add_columns(store, {x.data(), y.data(), whole, k, finite}, direction, options);
   if (rest == 0) return;
   // The last columns with zeros beside them, or the last one alone.
   const std::size_t width = rest == 1 ? 1 : kFewColumns;
@@ -352,7 +347,7 @@ void product(const Store& store, std::span<const double> x, std::span<double> y,
   for (std::uint64_t i = 0; i < from; ++i) {
     std::copy_n(x.data() + i * k + whole, rest, last_x.data() + i * width);
   }
-  add_columns(store, {last_x.data(), last_y.data(), width, width}, direction, finite, options);
+  add_columns(store, {last_x.data(), last_y.data(), width, width, finite}, direction, options);
   for (std::uint64_t i = 0; i < to; ++i) {
     std::copy_n(last_y.data() + i * width, rest, y.data() + i * k + whole);
   }

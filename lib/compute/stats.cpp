@@ -181,10 +181,7 @@ Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   std::vector<detail::Totals> parts(strips.size());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
-    detail::WholeTally kernel;
-    detail::Band band;
-    detail::visit_region(store, {strips[i], {0, object.cols()}}, {options.absent}, band, kernel);
-    parts[i] = kernel.tallies.totals(0);
+    parts[i] = detail::tally_region(store, {strips[i], {0, object.cols()}}, options.absent);
   });
   detail::Totals all;
   for (const detail::Totals& part : parts) all.merge(part);

@@ -150,16 +150,23 @@ void each_coo(const Stream& s, const Part& part, Take take, Reach reach) {
 // A `reach` that passes the row's number to `take`.
 inline constexpr auto kRowNumber = [](std::uint32_t row, const std::byte*) { return row; };
 
+template <std::size_t kSize, class Take, class Reach = decltype(kRowNumber)>
+void each_coo(const Stream& s, const Part& part, Take take, Reach reach = {}) {
+  if (s.entry.cols == 1) {
+    each_coo<kSize, false>(s, part, take, reach);
+  } else {
+    each_coo<kSize, true>(s, part, take, reach);
+  }
+}
+
 // Calls take(reach(row, at), col, value bytes) for every entry inside `part`; values have `kSize`
 // bytes.
 template <std::size_t kSize, class Take, class Reach = decltype(kRowNumber)>
 void each(const Stream& s, const Part& part, Take take, Reach reach = {}) {
   if (s.entry.kind == BlockKind::csr) {
     each_csr<kSize>(s, part, take, reach);
-  } else if (s.entry.cols == 1) {
-    each_coo<kSize, false>(s, part, take, reach);
   } else {
-    each_coo<kSize, true>(s, part, take, reach);
+    each_coo<kSize>(s, part, take, reach);
   }
 }
 
