@@ -9,7 +9,9 @@ needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-d
 useful=()  # without these, tests are skipped and peers of the benchmark left out
 if [ "${1:-}" = tests ]; then
   needed+=(doctest-dev python3)
-  useful+=(cmake libhdf5-dev python3-h5py python3-numpy python3-scipy python3-pandas python3-venv python3-dev)
+  useful+=(cmake libhdf5-dev python3-h5py python3-numpy python3-scipy python3-pandas python3-venv python3-dev chromium)
+  command -v node >/dev/null || useful+=(nodejs)
+  command -v npm >/dev/null || useful+=(npm)
 elif [ "${1:-}" = bench ]; then
   useful+=(libhdf5-dev liblmdb-dev python3 python3-numpy python3-scipy python3-h5py python3-zarr)
 fi

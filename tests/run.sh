@@ -58,6 +58,11 @@ will_log build/meson-logs/testlog.json
 build build "" -Dtests=true -Dpython=disabled "${together[@]}" &&
   run build "unit threads cli interop fuzz tree faults neighbours"
 
+# Suites of other languages: scripts that say why they skip, and end with a line as ours does. They
+# keep one processor busy, so they run beside what follows.
+for suite in python browser; do will_log "build/$suite.log"; done
+for suite in python browser; do tests/"$suite"/run.sh build >"build/$suite.log" 2>&1; done &
+
 # The programs of the ordinary build run again with libraries that the address and undefined-behaviour
 # sanitizers watch in place of their own: compiling only those takes half the time. One program is
 # watched itself, for what the public headers compile into their users. Checks that cost a fifth of the
@@ -81,12 +86,10 @@ build build-tsan "tests/threads tests/race" -Dtests=true "${together[@]}" \
   -Db_sanitize=thread -Db_lundef=false -Doptimization=1 "-Dcpp_args=['$quiet', '-Wno-tsan']" &&
   run build-tsan "threads"
 
-# Suites of other languages: scripts that say why they skip, and end with a line as ours does.
+wait
 for suite in python browser; do
-  [ -x "tests/$suite/run.sh" ] || continue
   echo "== $suite"
-  will_log "build/$suite.log"
-  tests/"$suite"/run.sh build 2>&1 | tee "build/$suite.log"
+  cat "build/$suite.log"
 done
 
 python3 tests/count.py "${logs[@]}"
