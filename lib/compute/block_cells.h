@@ -154,7 +154,7 @@ void sparse_in_place(const Store& store, const Entry& e, const Part& part, Kerne
   visit_type(e.value_type, [&](auto tag) {
     using T = decltype(tag);
     if (e.kind == BlockKind::csr) {
-      RowCursor cursor;
+      RowCursor cursor = stream.cursor(part.rows.begin);
       each_csr_row<sizeof(T)>(
           stream, part.rows, cursor,
           [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {

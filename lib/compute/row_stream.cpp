@@ -114,7 +114,9 @@ bool RowStream::update_active() {
         std::max(entry.pos.rx, rows_.begin) != member.first_row) {
       store_.file().fail_changed("its index");
     }
-    active_.push_back({std::make_shared<StreamBlock>(store_, entry, rows_, run, type_), {}, {}});
+    auto block = std::make_shared<StreamBlock>(store_, entry, rows_, run, type_);
+    const RowCursor cursor = block->cursor();
+    active_.push_back({std::move(block), cursor, cursor});
   }
   if (active_.size() > before) {
     std::sort(active_.begin(), active_.end(), [](const Active& a, const Active& b) {

@@ -20,6 +20,7 @@ void RowSweep::move_to(std::uint64_t row) {
                             const Range rows{row, store_.schema().rows};
                             member.block = std::make_shared<StreamBlock>(
                                 store_, entry, rows, ColumnRun{cols_, 0}, std::optional(type_));
+                            member.cursor = member.block->cursor();
                           }
                           members.push_back({member.block->first_col(), &member});
                         });

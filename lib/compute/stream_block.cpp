@@ -11,6 +11,7 @@
 #include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/object/misfit.h"
+#include "lib/object/row_access.h"
 
 namespace dapple::detail {
 
@@ -156,6 +157,18 @@ StreamBlock::Way StreamBlock::choose_way(bool uniform) const {
 double StreamBlock::entries_per_row() const noexcept {
   if (entry_.kind == BlockKind::dense) return static_cast<double>(part_.cols.size());
   return static_cast<double>(entry_.stored) / static_cast<double>(entry_.rows);
+}
+
+RowCursor StreamBlock::cursor() const {
+  RowCursor cursor;
+  if (!has_cursor()) return cursor;
+  store_.watched(
+      [&] {
+        cursor = store_.row_access().cursor(entry_, part_.rows.begin);
+        store_.codec().skip_rows(store_, entry_, part_.rows.begin, cursor);
+      },
+      &entry_);
+  return cursor;
 }
 
 std::uint64_t StreamBlock::skip(Range band, RowCursor& cursor) const {

@@ -71,6 +71,8 @@ class StreamBlock {
 
   /// True when the rows are found by a cursor, so that `skip` says exactly what they hold.
   bool has_cursor() const noexcept { return way_ == Way::arrays; }
+  /// A cursor at the first of its rows.
+  RowCursor cursor() const;
   /// Moves the cursor to the row after `band`; returns the entries of the rows that it passed.
   std::uint64_t skip(Range band, RowCursor& cursor) const;
 

@@ -9,6 +9,7 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/object/misfit.h"
+#include "lib/object/row_access.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
@@ -25,6 +26,9 @@ struct Stream {
         entry(e),
         data(s.file().at(e.offset + s.codec().header_size(e), e.bytes - s.codec().header_size(e))),
         size(e.bytes - s.codec().header_size(e)) {}
+
+  // A cursor at `row` of a CSR block, or above it.
+  RowCursor cursor(std::uint64_t row) const { return store.row_access().cursor(entry, row); }
 
   // Not inlined into the loops below, which are compiled for every size of value.
   [[noreturn]] void fail(const std::byte* at, const std::string& detail) const;
@@ -75,7 +79,7 @@ void each_csr(const Stream& s, const Part& part, Take take, Reach reach) {
   const auto cols = s.entry.cols;
   const auto begin = static_cast<std::uint32_t>(part.cols.begin);
   const auto width = static_cast<std::uint32_t>(part.cols.size());
-  RowCursor cursor;
+  RowCursor cursor = s.cursor(part.rows.begin);
   each_csr_row<kSize>(s, part.rows, cursor,
                       [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {
                         const auto reached = reach(row, entries - 4);

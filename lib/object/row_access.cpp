@@ -161,6 +161,41 @@ void RowAccess::make(std::span<const std::uint64_t> numbers) {
   }
 }
 
+RowCursor RowAccess::cursor(const Entry& entry, std::uint64_t row) {
+  // To walk over so few rows takes no longer than to look them up.
+  constexpr std::uint64_t kNear = 16;
+  if (row < kNear || entry.kind != BlockKind::csr || !store_.codec().sparse_in_place) return {};
+  const auto number = store_.index().find(entry.pos);
+  if (!number) return {};
+  for (const bool again : {false, true}) {
+    {
+      const Reader reader(*this);
+      if (const BlockRows* const rows = reader.find(*number)) return cursor_in(*rows, row);
+    }
+    // A directory that the file does not hold is made by a walk over all rows.
+    const bool stored = !store_.checks_hashes() && store_.row_counts() != nullptr;
+    if (again || (!stored && row < entry.rows / 2)) break;
+    make({&*number, 1});
+  }
+  return {};
+}
+
+/// A directory in the file that is not that of the rows, or damage, leads back to a walk.
+RowCursor RowAccess::cursor_in(const BlockRows& block, std::uint64_t row) const {
+  if (!block.by_row || row >= block.entry.rows) return {};
+  const Codec& codec = store_.codec();
+  RowCursor cursor = block.directory.cursor(row);
+  try {
+    codec.skip_rows(store_, block.entry, row, cursor);
+    RowCursor next = cursor;
+    codec.skip_rows(store_, block.entry, row + 1, next);
+    if (block.directory.agrees(cursor, next.entries - cursor.entries, block.entry)) return cursor;
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt) throw;
+  }
+  return {};
+}
+
 /// Evicts about half of the blocks. REQUIRES the lock.
 void RowAccess::forget_least_used() {
   std::vector<std::uint64_t> times;

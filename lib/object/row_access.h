@@ -101,6 +101,10 @@ class RowAccess {
   /// Loads the blocks that are not in the cache, and may evict others. Throws corrupt, io.
   void make(std::span<const std::uint64_t> numbers);
 
+  /// A cursor at `row` of a CSR block, or above it where a walk is as quick or nothing else can be
+  /// relied on. REQUIRES that the thread holds no reader. Throws corrupt.
+  RowCursor cursor(const Entry& entry, std::uint64_t row);
+
   /// While a reader lives, nothing is evicted.
   class Reader {
    public:
@@ -136,6 +140,7 @@ class RowAccess {
     return page == nullptr ? nullptr : &(*page)[number % std::tuple_size_v<Page>];
   }
   unsigned shift_for(const Entry& entry) const;
+  RowCursor cursor_in(const BlockRows& block, std::uint64_t row) const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   void forget_least_used();
 

@@ -70,6 +70,8 @@ def test_options_of_text_are_understood(tmp_path):
     f = dp.open(path, csv={"delimiter": ";", "header": True, "missing_as_nan": True,
                            "types": {"a": "u1"}})  # fmt: skip
     assert f.dtypes["a"] == np.uint8 and np.isnan(f["b"][1])
+    again = dp.open(path, csv={"delimiter": ";", "missing_as_nan": True}, threads=0)
+    assert again["a"].tolist() == [1, 3]
     with pytest.raises(TypeError, match="csv has no option 'delimeter'"):
         dp.open(path, csv={"delimeter": ";"})
     with pytest.raises(ValueError):

@@ -23,7 +23,8 @@ def test_a_pickle_is_small_whatever_the_size(make):
 def test_options_travel_too(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1;2\n3;4\n")
-    m = dp.open(path, csv={"delimiter": ";", "header": False}, guard=True, check="first_touch")
+    m = dp.open(path, csv={"delimiter": ";", "header": False}, guard=True, check="first_touch",
+                threads=2)  # fmt: skip
     again = pickle.loads(pickle.dumps(m))
     assert again.shape == m.shape and again._options == m._options
 

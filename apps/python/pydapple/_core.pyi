@@ -22,6 +22,7 @@ class OpenOptions:
         check: str = ...,
         guard: bool = ...,
         read_ahead: bool = ...,
+        threads: int = ...,
         csv: dict[str, Any] | None = ...,
         futhark: dict[str, Any] | None = ...,
         idv: dict[str, Any] | None = ...,

@@ -85,6 +85,7 @@ def open(
     check: Check = "never",
     guard: bool = False,
     read_ahead: bool = True,
+    threads: int = 1,
     csv: Mapping[str, Any] | None = None,
     futhark: Mapping[str, Any] | None = None,
     idv: Mapping[str, Any] | None = None,
@@ -105,6 +106,8 @@ def open(
         read_ahead: False: the system reads single pages and prefetches nothing, for looks at a few
             cells here and there of a file that is larger than memory; reading much of it becomes
             many times slower.
+        threads: that go through a text which must be read as a whole (CSV, Matrix Market); 0: one
+            for each processor.
         csv: how text is understood: ``header``, ``delimiter``, ``missing_as_nan``, and ``types``, a
             mapping from labels to dtypes, or to ``"boolean"``, ``"timestamp"``, ``"duration"``,
             ``"category"`` or ``"text"``.
@@ -125,11 +128,12 @@ def open(
         "check": check,
         "guard": guard,
         "read_ahead": read_ahead,
+        "threads": threads,
         "csv": None if csv is None else dict(csv),
         "futhark": None if futhark is None else dict(futhark),
         "idv": None if idv is None else dict(idv),
     }
-    defaults = {"check": "never", "guard": False, "read_ahead": True}
+    defaults = {"check": "never", "guard": False, "read_ahead": True, "threads": 1}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = os.fsdecode(path)
     handle = _core.open(name, open_options(options))

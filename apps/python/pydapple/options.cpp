@@ -122,7 +122,7 @@ dapple::IdvOptions idv_options(const nb::dict& given) {
 
 void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
                        std::optional<std::string> array, const std::string& check, bool guard,
-                       bool read_ahead, std::optional<nb::dict> csv,
+                       bool read_ahead, unsigned threads, std::optional<nb::dict> csv,
                        std::optional<nb::dict> futhark, std::optional<nb::dict> idv) {
   dapple::OpenOptions options;
   options.format = format.value_or("");
@@ -133,6 +133,7 @@ void make_open_options(dapple::OpenOptions* self, std::optional<std::string> for
                                          {"always", dapple::Check::always}});
   options.guard = guard;
   options.read_ahead = read_ahead;
+  options.threads = threads;
   if (csv) options.csv = csv_options(*csv);
   if (futhark) options.futhark = futhark_options(*futhark);
   if (idv) options.idv = idv_options(*idv);
@@ -173,7 +174,7 @@ void bind_options(nb::module_& m) {
   nb::class_<dapple::OpenOptions>(m, "OpenOptions")
       .def("__init__", &make_open_options, nb::kw_only(), nb::arg("format") = nb::none(),
            nb::arg("array") = nb::none(), nb::arg("check") = "never", nb::arg("guard") = false,
-           nb::arg("read_ahead") = true, nb::arg("csv") = nb::none(),
+           nb::arg("read_ahead") = true, nb::arg("threads") = 1, nb::arg("csv") = nb::none(),
            nb::arg("futhark") = nb::none(), nb::arg("idv") = nb::none());
   nb::class_<dapple::WriteOptions>(m, "WriteOptions")
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
