@@ -183,6 +183,13 @@ RowCursor RowAccess::cursor(const Entry& entry, std::uint64_t row) {
 /// A directory in the file that is not that of the rows, or damage, leads back to a walk.
 RowCursor RowAccess::cursor_in(const BlockRows& block, std::uint64_t row) const {
   if (!block.by_row || row >= block.entry.rows) return {};
+  if (block.positions != nullptr) {
+    const RowCursor cursor{row, block.positions[row]};
+    const std::byte* const at =
+        block.data + row * 4 + cursor.entries * (4 + size_of(block.value_type));
+    const bool same = load_le<std::uint32_t>(at) == block.positions[row + 1] - cursor.entries;
+    return same ? cursor : RowCursor{};
+  }
   const Codec& codec = store_.codec();
   RowCursor cursor = block.directory.cursor(row);
   try {

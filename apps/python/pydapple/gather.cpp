@@ -90,6 +90,10 @@ class CsrParts {
 
 /// Rows of which a piece of a region's sparse rows is made.
 std::uint64_t rows_at_once(const dapple::Matrix& matrix, const Region& region) {
+  // Of few cells nobody need know how many blocks of the file store.
+  const double most =
+      static_cast<double>(region.rows.size()) * static_cast<double>(region.cols.size());
+  if (most <= kEntriesAtOnce) return region.rows.size();
   const double cells = static_cast<double>(matrix.rows()) * static_cast<double>(matrix.cols());
   const double share = static_cast<double>(matrix.counts().stored) / std::max(cells, 1.0);
   const double per_row = share * static_cast<double>(region.cols.size());
