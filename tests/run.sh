@@ -69,6 +69,7 @@ for suite in python browser; do tests/"$suite"/run.sh build >"build/$suite.log" 
 # time each are left to the fuzz targets' own build.
 will_log build/meson-logs/testlog-asan-env.json
 will_log build-asan/meson-logs/testlog.json
+will_log build/python-asan.log
 if build build-asan "library internal_library tests/fuzz/fuzz_views" -Dtests=true "${together[@]}" \
   -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
   "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"; then
@@ -79,6 +80,7 @@ if build build-asan "library internal_library tests/fuzz/fuzz_views" -Dtests=tru
       --wrapper "env LD_PRELOAD=$sanitizer LD_LIBRARY_PATH=$watched"
   fi
   run build-asan "" fuzz_views
+  tests/python/run.sh build "$watched" >build/python-asan.log 2>&1 &
 fi
 
 will_log build-tsan/meson-logs/testlog.json
@@ -87,7 +89,8 @@ build build-tsan "tests/threads tests/race" -Dtests=true "${together[@]}" \
   run build-tsan "threads"
 
 wait
-for suite in python browser; do
+for suite in python browser python-asan; do
+  [ -f "build/$suite.log" ] || continue
   echo "== $suite"
   cat "build/$suite.log"
 done

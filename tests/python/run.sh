@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # Builds pydapple in the tree and runs its tests.
 #
-#   tests/python/run.sh [BUILD-FOLDER]      default: build
+#   tests/python/run.sh [BUILD-FOLDER [FOLDER-OF-A-WATCHED-LIBRARY]]      default: build
+#
+# With a library that the address sanitizer watches in place of the build's, only the tests that stay
+# in one process are run.
 #
 # What they need comes from the Python package registry, into a venv in the build folder that is kept.
 # Ends with "N passed, N failed, N skipped"; where no registry answers, all are skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${1:-build}
+watched=${2:-}
 venv=$build/python-venv
 
 if ! why=$(tests/python/make_venv.sh "$venv"); then
@@ -35,7 +39,17 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export PYTHONPATH=$PWD/$build/apps/python PYTHONDONTWRITEBYTECODE=1
 case $build in /*) PYTHONPATH=$build/apps/python ;; esac
-"$venv/bin/python" -m pytest -q -p no:cacheprovider -W ignore -rfEs tests/python 2>&1 | tee "$log"
+suites=(tests/python)
+watch=()
+if [ -n "$watched" ]; then
+  suites=(tests/python/test_{blocks,files,frame,meanings,read_take,slicing,write}.py)
+  # The sanitizer looks for the C++ library when it starts, which Python has not loaded then.
+  preload=$(ldd "$watched/libdapple.so" | awk '$1 ~ /asan|stdc/ { print $3 }' | tr '\n' ' ')
+  watch=(env ASAN_OPTIONS=detect_leaks=0 "LD_PRELOAD=$preload" "LD_LIBRARY_PATH=$watched")
+  setarch -R true 2>/dev/null && watch=(setarch -R "${watch[@]}")
+fi
+"${watch[@]}" "$venv/bin/python" -m pytest -q -p no:cacheprovider -W ignore -rfEs "${suites[@]}" 2>&1 |
+  tee "$log"
 count() { tail -n 1 "$log" | grep -oE "[0-9]+ $1" | grep -oE '[0-9]+' || echo 0; }
 failed=$(($(count failed) + $(count error)))
 passed=$(count passed)
