@@ -18,7 +18,7 @@ using TakePiece = std::function<void(std::uint64_t offset, std::span<const std::
 /// pages to the page cache is almost twice as fast. One thread.
 class PieceBuffer {
  public:
-  static constexpr std::size_t kPiece = std::size_t{1} << 20;
+  static constexpr std::size_t kPiece = std::size_t{2} << 20;
   /// How many bytes may be claimed beyond the end of a piece.
   static constexpr std::size_t kOverhang = 64;
 

@@ -313,8 +313,7 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
   scratch_.give_back(std::move(item));
 }
 
-// Writes dense cells as they are, from the caller's memory. Copies them first only if they are few,
-// or in short rows that are not contiguous.
+// Writes dense cells as they are, from the caller's memory.
 void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueType declared,
                                  Turn* turn) {
   const Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
@@ -324,15 +323,9 @@ void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueTyp
   const bool packed = cells.row_step == cells.row_bytes();
   const std::size_t runs = packed ? 1 : cells.rows;
   const std::size_t run_bytes = packed ? cells.rows * cells.row_bytes() : cells.row_bytes();
-  if (kPosition + entry.bytes <= ItemFile::kSmall) {
-    std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
-    std::byte* p = std::copy(header.begin(), header.end(), item.data());
-    for (std::size_t r = 0; r < runs; ++r) p = std::copy_n(cells.row(r), run_bytes, p);
-    file_.put(entry, stats, std::span(item).first(kPosition + entry.bytes), turn);
-    scratch_.give_back(std::move(item));
-    return;
+  if (kPosition + entry.bytes > ItemFile::kSmall && run_bytes < kShortRun) {
+    return write_gathered(entry, stats, header, cells, turn);
   }
-  if (run_bytes < kShortRun) return write_gathered(entry, stats, header, cells, turn);
   std::vector<iovec> parts;
   parts.reserve(1 + runs);
   parts.push_back({header.data(), header.size()});

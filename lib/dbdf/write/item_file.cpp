@@ -28,6 +28,10 @@ void in_turn(Turn* turn, const F& f) {
   }
 }
 
+std::span<const std::byte> bytes_of(const iovec& part) {
+  return {static_cast<const std::byte*>(part.iov_base), part.iov_len};
+}
+
 // The size of the padding block that aligns the dense payload of an item at `item`.
 std::uint64_t padding_in_front_of(std::uint64_t item, std::uint64_t align) {
   const std::uint64_t payload = item + kPaddingHeader;
@@ -92,20 +96,25 @@ void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const std::by
     if (item.size() > kSmall) {
       file_.write_at(reserve(entry, stats, turn).offset, item);
     } else {
-      in_turn(turn, [&] { append_small(entry, stats, item); });
+      const iovec part{const_cast<std::byte*>(item.data()), item.size()};
+      in_turn(turn, [&] { append_small(entry, stats, {&part, 1}); });
     }
   });
 }
 
 void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn) {
   attempt([&] {
+    Xxh3 hash;
+    if (kPosition + entry.bytes <= kSmall) {
+      for (const iovec& part : parts) hash.add(bytes_of(part));
+      entry.hash = hash.value();
+      return in_turn(turn, [&] { append_small(entry, stats, parts); });
+    }
     const Place place = reserve(entry, stats, turn);
     std::vector<iovec> unwritten(parts.begin(), parts.end());
     file_.write_at(place.offset, std::span<iovec>(unwritten));
-    Xxh3 hash;  // computed after the write, which brings the bytes into the cache
-    for (const iovec& part : parts) {
-      hash.add({static_cast<const std::byte*>(part.iov_base), part.iov_len});
-    }
+    // Now they are in the cache.
+    for (const iovec& part : parts) hash.add(bytes_of(part));
     entry.hash = hash.value();
     set_entry(place, entry, stats);
   });
@@ -192,11 +201,11 @@ void ItemFile::list(const Entry& entry, const BlockStats& stats) {
 
 // Appends a small item, to be written together with others.
 void ItemFile::append_small(Entry& entry, const BlockStats& stats,
-                            std::span<const std::byte> item) {
+                            std::span<const iovec> parts) {
   const std::lock_guard lock(mutex_);
   if (entry.kind == BlockKind::dense) append_padding(align_);
   entry.offset = tail_.offset() + kPosition;
-  tail_.put(item);
+  for (const iovec& part : parts) tail_.put(bytes_of(part));
   list(entry, stats);
 }
 
