@@ -4,6 +4,7 @@
 #include <array>
 
 #include "lib/base/bytes.h"
+#include "lib/base/value_types.h"
 #include "lib/base/vectors.h"
 
 namespace dapple::detail {
@@ -174,16 +175,7 @@ void tally_columns(TallyOf<T>* tallies, const std::byte* values, std::size_t row
   template void tally_run<T>(TallyOf<T>&, const std::byte*, std::size_t) noexcept;          \
   template void tally_columns<T>(TallyOf<T>*, const std::byte*, std::size_t, std::uint64_t, \
                                  std::size_t) noexcept;
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple::detail

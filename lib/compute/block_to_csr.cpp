@@ -1,4 +1,5 @@
 #include "dapple/block.h"
+#include "lib/base/value_types.h"
 #include "lib/compute/csr.h"
 #include "lib/object/store.h"
 
@@ -25,16 +26,7 @@ void Block::to_csr(Csr<T, std::uint32_t>& out) const {
 }
 
 #define DAPPLE_INSTANTIATE(T) template void Block::to_csr(Csr<T, std::uint32_t>&) const;
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lib/base/bytes.h"
+#include "lib/base/value_types.h"
 #include "lib/base/vectors.h"
 
 namespace dapple::detail {
@@ -88,16 +89,7 @@ DAPPLE_VECTORS void multiply_panel_transposed(const double* a, std::size_t n, co
   template double dot<T>(const std::byte*, const double*, std::size_t) noexcept;        \
   template void add_scaled<T>(const std::byte*, double, double*, std::size_t) noexcept; \
   template void to_doubles<T>(const std::byte*, double*, std::size_t) noexcept;
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple::detail

@@ -7,6 +7,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
+#include "lib/base/value_types.h"
 #include "lib/compute/csr.h"
 #include "lib/compute/gather_parts.h"
 #include "lib/compute/row_sweep.h"
@@ -243,16 +244,7 @@ void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows
 #define DAPPLE_INSTANTIATE(T)                                                             \
   template void gather_csr(const BlockedObject&, std::span<const std::uint64_t>, Csr<T>&, \
                            const GatherOptions&);
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple

@@ -6,6 +6,7 @@
 
 #include "dapple/frame.h"
 #include "lib/base/closest.h"
+#include "lib/base/value_types.h"
 #include "lib/compute/csr.h"
 #include "lib/object/store.h"
 
@@ -93,16 +94,7 @@ void Frame::read_rows(Range rows, std::span<const ColumnBuffer> columns,
   template std::vector<T> Matrix::read(const Region&, const ReadOptions&) const; \
   template Csr<T> Matrix::read_csr(const Region&, const ReadOptions&) const;     \
   template std::vector<T> Frame::read_column(std::uint64_t, Range, const ReadOptions&) const;
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple

@@ -8,6 +8,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
+#include "lib/base/value_types.h"
 #include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/block_cells.h"
@@ -387,16 +388,7 @@ std::vector<BlockVerdict> explain_where(const Matrix& matrix, const Condition& c
 
 #define DAPPLE_INSTANTIATE(T) \
   template void where<T>(const Matrix&, const Condition&, const TakeHits<T>&, const WhereOptions&);
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/write/block_writer.h"
 
@@ -149,16 +150,7 @@ FrameWriter FrameWriter::create(const std::filesystem::path& path, std::uint64_t
   template void TileWriter::put(BlockPos, DenseRef<T>); \
   template void TileWriter::put(BlockPos, CsrRef<T>);   \
   template void TileWriter::put(BlockPos, TileShape, std::span<const Triplet<T>>);
-DAPPLE_INSTANTIATE(std::uint8_t)
-DAPPLE_INSTANTIATE(std::uint16_t)
-DAPPLE_INSTANTIATE(std::uint32_t)
-DAPPLE_INSTANTIATE(std::uint64_t)
-DAPPLE_INSTANTIATE(std::int8_t)
-DAPPLE_INSTANTIATE(std::int16_t)
-DAPPLE_INSTANTIATE(std::int32_t)
-DAPPLE_INSTANTIATE(std::int64_t)
-DAPPLE_INSTANTIATE(float)
-DAPPLE_INSTANTIATE(double)
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
 #undef DAPPLE_INSTANTIATE
 
 }  // namespace dapple
