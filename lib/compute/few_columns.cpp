@@ -11,6 +11,12 @@
 
 namespace dapple::detail {
 
+/// A wanted entry. Lambdas of a function with linkage capture it, so it has linkage as well.
+struct Pick {
+  std::uint32_t row, col;  // in the tile
+  const std::byte* value;
+};
+
 namespace {
 
 /// Columns of a tile for each wanted one, at least.
@@ -19,12 +25,6 @@ constexpr std::uint64_t kColumnsPerWanted = 16;
 /// Something that only RowStream copes with: entries that are not sorted, values that do not fit,
 /// damage.
 struct NeedsCloserLook {};
-
-/// A wanted entry.
-struct Pick {
-  std::uint32_t row, col;  // in the tile
-  const std::byte* value;
-};
 
 /// Lists the entries of a part of a CSR tile. All columns of its rows are looked at, because rows
 /// need not be sorted (R5).
@@ -56,9 +56,11 @@ void pick(const std::byte* p, const Entry& tile, const Part& part, std::vector<P
   if (sound >= 0 || (part.rows.end == tile.rows && left != 0)) throw NeedsCloserLook();
 }
 
+}  // namespace
+
 template <class Col>
-bool collect_picks(const Store& store, const Region& region, const ReadOptions& options,
-                   const CsrOut<Col>& out) {
+bool collect_few_columns(const Store& store, const Region& region, const ReadOptions& options,
+                         const CsrOut<Col>& out) {
   const auto& grid = store.index().grid();
   const ValueType declared = store.schema().value_type;
   if (!grid || !store.codec().sparse_in_place || store.schema().kind != ObjectKind::matrix ||
@@ -111,14 +113,6 @@ bool collect_picks(const Store& store, const Region& region, const ReadOptions& 
   }
   collector.finish();
   return true;
-}
-
-}  // namespace
-
-template <class Col>
-bool collect_few_columns(const Store& store, const Region& region, const ReadOptions& options,
-                         const CsrOut<Col>& out) {
-  return collect_picks(store, region, options, out);
 }
 
 template bool collect_few_columns(const Store&, const Region&, const ReadOptions&,
