@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/statistics.h"
+#include "lib/dbdf/write/checks.h"
 #include "lib/dbdf/write/encode_rows.h"
 #include "lib/dbdf/write/row_stats.h"
 #include "lib/dbdf/write/tiling.h"
@@ -35,30 +35,6 @@ constexpr std::size_t kShortRun = 4096;
 
 // Of an empty block, whose entry says u8.
 const BlockStats kNoValues = BlockStats::of<std::uint8_t>({});
-
-void check(const WriteOptions& options) {
-  constexpr std::uint32_t kLargest = 2u << 20;
-  if (!std::has_single_bit(options.align) || options.align > kLargest) {
-    throw Error(Errc::invalid_argument, "the alignment must be a power of two up to " +
-                                            std::to_string(kLargest) + ", and " +
-                                            std::to_string(options.align) + " is not");
-  }
-  if (options.tile && (options.tile->rows == 0 || options.tile->cols == 0)) {
-    throw Error(Errc::invalid_argument, "tiles of " + std::to_string(options.tile->rows) + " x " +
-                                            std::to_string(options.tile->cols) +
-                                            " cells hold nothing");
-  }
-}
-
-std::vector<std::byte> checked_header(const Schema& schema) {
-  for (const Column& column : schema.columns) {
-    if (column.label.size() > 65535) {
-      throw Error(Errc::invalid_argument, "a label has at most 65535 bytes, but one has " +
-                                              std::to_string(column.label.size()));
-    }
-  }
-  return dbdf::emit_header(schema);
-}
 
 Entry entry_of(BlockPos pos, std::uint32_t rows, std::uint32_t cols, const dbdf::Plan& plan,
                std::uint64_t nonzero) {
@@ -113,39 +89,18 @@ std::vector<Range> strips_of(const std::filesystem::path& path, const Schema& sc
 BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
                          const WriteOptions& options, Gaps gaps)
     : schema_(std::move(schema)),
-      options_((check(options), options)),
+      options_((dbdf::require_sound(options), options)),
       gaps_(gaps),
       tile_(options.tile ? *options.tile : default_tile(schema_.rows, schema_.cols)),
       strips_(gaps == Gaps::fill ? strips_of(path, schema_, tile_) : std::vector<Range>()),
-      file_(path, options, checked_header(schema_)) {}
+      file_(path, options, dbdf::checked_header(schema_)) {}
 
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
   if (finished_) {
     throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
                 "the block at " + text(pos) + " comes after the file was finished");
   }
-  if (shape.rows == 0 || shape.cols == 0) {
-    throw Error(Errc::invalid_argument, "a block of " + std::to_string(shape.rows) + " x " +
-                                            std::to_string(shape.cols) + " cells holds nothing");
-  }
-  if (pos.rx >= schema_.rows || shape.rows > schema_.rows - pos.rx || pos.cx >= schema_.cols ||
-      shape.cols > schema_.cols - pos.cx) {
-    throw Error(Errc::out_of_range, "the block of " + std::to_string(shape.rows) + " x " +
-                                        std::to_string(shape.cols) + " cells at " + text(pos) +
-                                        " is not inside the " + std::to_string(schema_.rows) +
-                                        " x " + std::to_string(schema_.cols) + " object");
-  }
-  const ValueType type = schema_.type_of(pos.cx);
-  if (schema_.kind == ObjectKind::frame) {
-    for (std::uint64_t c = pos.cx; c < pos.cx + shape.cols; ++c) {
-      if (schema_.type_of(c) == type) continue;
-      throw Error(Errc::invalid_argument,
-                  "a block has columns of one value type (R8), but column " +
-                      std::to_string(pos.cx) + " is " + std::string(name(type)) + " and column " +
-                      std::to_string(c) + " is " + std::string(name(schema_.type_of(c))));
-    }
-  }
-  return type;
+  return dbdf::type_of_block(schema_, pos, shape);
 }
 
 void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {

@@ -1,0 +1,61 @@
+#include "lib/dbdf/write/checks.h"
+
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "dapple/error.h"
+#include "lib/dbdf/header.h"
+
+namespace dapple::detail::dbdf {
+
+void require_sound(const WriteOptions& options) {
+  constexpr std::uint32_t kLargest = 2u << 20;
+  if (!std::has_single_bit(options.align) || options.align > kLargest) {
+    throw Error(Errc::invalid_argument, "the alignment must be a power of two up to " +
+                                            std::to_string(kLargest) + ", and " +
+                                            std::to_string(options.align) + " is not");
+  }
+  if (options.tile && (options.tile->rows == 0 || options.tile->cols == 0)) {
+    throw Error(Errc::invalid_argument, "tiles of " + std::to_string(options.tile->rows) + " x " +
+                                            std::to_string(options.tile->cols) +
+                                            " cells hold nothing");
+  }
+}
+
+std::vector<std::byte> checked_header(const Schema& schema) {
+  for (const Column& column : schema.columns) {
+    if (column.label.size() > 65535) {
+      throw Error(Errc::invalid_argument, "a label has at most 65535 bytes, but one has " +
+                                              std::to_string(column.label.size()));
+    }
+  }
+  return emit_header(schema);
+}
+
+ValueType type_of_block(const Schema& schema, BlockPos pos, TileShape shape) {
+  if (shape.rows == 0 || shape.cols == 0) {
+    throw Error(Errc::invalid_argument, "a block of " + std::to_string(shape.rows) + " x " +
+                                            std::to_string(shape.cols) + " cells holds nothing");
+  }
+  if (pos.rx >= schema.rows || shape.rows > schema.rows - pos.rx || pos.cx >= schema.cols ||
+      shape.cols > schema.cols - pos.cx) {
+    throw Error(Errc::out_of_range, "the block of " + std::to_string(shape.rows) + " x " +
+                                        std::to_string(shape.cols) + " cells at " + text(pos) +
+                                        " is not inside the " + std::to_string(schema.rows) +
+                                        " x " + std::to_string(schema.cols) + " object");
+  }
+  const ValueType type = schema.type_of(pos.cx);
+  if (schema.kind == ObjectKind::frame) {
+    for (std::uint64_t c = pos.cx; c < pos.cx + shape.cols; ++c) {
+      if (schema.type_of(c) == type) continue;
+      throw Error(Errc::invalid_argument,
+                  "a block has columns of one value type (R8), but column " +
+                      std::to_string(pos.cx) + " is " + std::string(name(type)) + " and column " +
+                      std::to_string(c) + " is " + std::string(name(schema.type_of(c))));
+    }
+  }
+  return type;
+}
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,25 @@
+// What a writer refuses before it writes: options and labels that no file can have, and blocks that
+// the object has no place for.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "dapple/block.h"
+#include "dapple/writer.h"
+#include "lib/object/schema.h"
+
+namespace dapple::detail::dbdf {
+
+/// Throws invalid_argument for an alignment that is no power of two, or too large, and for tiles
+/// without cells.
+void require_sound(const WriteOptions& options);
+
+/// The header. Throws invalid_argument for a label that it cannot hold.
+std::vector<std::byte> checked_header(const Schema& schema);
+
+/// The declared type of a block's cells. Throws invalid_argument for a block without cells, or of
+/// columns of several types (R8); out_of_range when it is not inside the object (R2).
+ValueType type_of_block(const Schema& schema, BlockPos pos, TileShape shape);
+
+}  // namespace dapple::detail::dbdf
