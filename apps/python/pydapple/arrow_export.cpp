@@ -3,7 +3,6 @@
 // where the capsule is made: consumers may call from any thread, with the GIL or without.
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrow_abi.h"
+#include "arrow_arrays.h"
 #include "core.h"
 
 namespace pydapple {
@@ -34,49 +34,6 @@ const char* format_of(ValueType type) noexcept {
   constexpr const char* formats[] = {"", "C", "S", "I", "L", "c", "s", "i", "l", "f", "g"};
   return formats[static_cast<std::size_t>(type)];
 }
-
-bool continues(unsigned char c) noexcept { return (c & 0xC0) == 0x80; }
-
-/// Bytes of the character at `p`; 0 if it is none that UTF-8 allows.
-std::size_t character(const unsigned char* p, std::size_t left) noexcept {
-  const unsigned char c = p[0];
-  if (c < 0x80) return 1;
-  const std::size_t size = c >= 0xC2 && c < 0xE0   ? 2
-                           : (c & 0xF0) == 0xE0    ? 3
-                           : c >= 0xF0 && c < 0xF5 ? 4
-                                                   : 0;
-  if (size == 0 || size > left) return 0;
-  for (std::size_t k = 1; k < size; ++k) {
-    if (!continues(p[k])) return 0;
-  }
-  const bool too_long = (c == 0xE0 && p[1] < 0xA0) || (c == 0xF0 && p[1] < 0x90);
-  const bool surrogate = c == 0xED && p[1] >= 0xA0;
-  const bool too_large = c == 0xF4 && p[1] >= 0x90;
-  return too_long || surrogate || too_large ? 0 : size;
-}
-
-/// Appends `text`, with U+FFFD for each byte that is not UTF-8: Arrow's strings have no place for
-/// it.
-void append_utf8(std::string& out, std::string_view text) {
-  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
-  for (std::size_t left = text.size(); left > 0;) {
-    const std::size_t size = character(p, left);
-    if (size == 0) {
-      out += "\xEF\xBF\xBD";
-    } else {
-      out.append(reinterpret_cast<const char*>(p), size);
-    }
-    const std::size_t step = size == 0 ? 1 : size;
-    p += step;
-    left -= step;
-  }
-}
-
-/// Text as Arrow has it: the bytes of all, and where each ends.
-struct Texts {
-  Array<std::int64_t> offsets;
-  std::string bytes;
-};
 
 /// A column of the stream: one of the frame's, or one that its format shows as text only.
 struct Column {
@@ -111,94 +68,6 @@ std::string format_of(const Column& column) {
   }
   return {};
 }
-
-// Schemas.
-
-struct SchemaData {
-  std::string name, format;
-  std::vector<ArrowSchema> children;
-  std::vector<ArrowSchema*> pointers;
-};
-
-void release_schema(ArrowSchema* schema) {
-  for (std::int64_t k = 0; k < schema->n_children; ++k) {
-    if (schema->children[k]->release != nullptr) schema->children[k]->release(schema->children[k]);
-  }
-  if (schema->dictionary != nullptr) {
-    if (schema->dictionary->release != nullptr) schema->dictionary->release(schema->dictionary);
-    delete schema->dictionary;
-  }
-  delete static_cast<SchemaData*>(schema->private_data);
-  schema->release = nullptr;
-}
-
-constexpr std::int64_t kOrdered = 1, kNullable = 2;
-
-ArrowSchema make_schema(std::string format, std::unique_ptr<SchemaData> data) {
-  for (ArrowSchema& child : data->children) data->pointers.push_back(&child);
-  data->format = std::move(format);
-  ArrowSchema out{};
-  out.format = data->format.c_str();
-  out.name = data->name.c_str();
-  out.flags = kNullable;
-  out.n_children = static_cast<std::int64_t>(data->children.size());
-  out.children = data->pointers.data();
-  out.release = release_schema;
-  out.private_data = data.release();
-  return out;
-}
-
-// Arrays.
-
-struct ArrayData {
-  Array<std::byte> values;
-  Array<std::uint8_t> valid;  // bits; none where nothing is missing
-  std::int64_t nulls = 0;
-  std::shared_ptr<const Texts> texts;
-  std::shared_ptr<const Texts> words;
-  std::vector<const void*> buffers;
-  std::vector<ArrowArray> children;
-  std::vector<ArrowArray*> pointers;
-};
-
-void release_array(ArrowArray* array) {
-  for (std::int64_t k = 0; k < array->n_children; ++k) {
-    if (array->children[k]->release != nullptr) array->children[k]->release(array->children[k]);
-  }
-  if (array->dictionary != nullptr) {
-    if (array->dictionary->release != nullptr) array->dictionary->release(array->dictionary);
-    delete array->dictionary;
-  }
-  delete static_cast<ArrayData*>(array->private_data);
-  array->release = nullptr;
-}
-
-ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data);
-
-/// Words that any number of batches share.
-ArrowArray make_words(const std::shared_ptr<const Texts>& words) {
-  auto data = std::make_unique<ArrayData>();
-  data->texts = words;
-  data->buffers = {nullptr, words->offsets.data(), words->bytes.data()};
-  return make_array(words->offsets.size() - 1, std::move(data));
-}
-
-ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data) {
-  for (ArrowArray& child : data->children) data->pointers.push_back(&child);
-  ArrowArray out{};
-  out.length = static_cast<std::int64_t>(rows);
-  out.null_count = data->nulls;
-  if (data->words) out.dictionary = new ArrowArray(make_words(data->words));
-  out.n_buffers = static_cast<std::int64_t>(data->buffers.size());
-  out.n_children = static_cast<std::int64_t>(data->children.size());
-  out.buffers = data->buffers.data();
-  out.children = data->pointers.data();
-  out.release = release_array;
-  out.private_data = data.release();
-  return out;
-}
-
-// The stream.
 
 class Stream {
  public:

@@ -1,0 +1,55 @@
+// Arrow schemas and arrays that own what they point to, whoever holds them. No Python in here:
+// consumers release them in any thread, with the GIL or without.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arrow_abi.h"
+#include "dapple/array.h"
+
+namespace pydapple {
+
+/// Appends `text`, with U+FFFD for each byte that is not UTF-8: Arrow's strings have no place for
+/// it.
+void append_utf8(std::string& out, std::string_view text);
+
+/// Text as Arrow has it: the bytes of all, and where each ends.
+struct Texts {
+  dapple::Array<std::int64_t> offsets;
+  std::string bytes;
+};
+
+/// Bits of `ArrowSchema::flags`.
+inline constexpr std::int64_t kOrdered = 1, kNullable = 2;
+
+/// The memory of a schema.
+struct SchemaData {
+  std::string name, format;
+  std::vector<ArrowSchema> children;
+  std::vector<ArrowSchema*> pointers;
+};
+
+/// A schema that owns `data`, in which the name and the children are set. Values may be missing.
+ArrowSchema make_schema(std::string format, std::unique_ptr<SchemaData> data);
+
+/// The memory of an array.
+struct ArrayData {
+  dapple::Array<std::byte> values;
+  dapple::Array<std::uint8_t> valid;  // bits; none where nothing is missing
+  std::int64_t nulls = 0;
+  std::shared_ptr<const Texts> texts;
+  std::shared_ptr<const Texts> words;  // its dictionary, which any number of batches share
+  std::vector<const void*> buffers;
+  std::vector<ArrowArray> children;
+  std::vector<ArrowArray*> pointers;
+};
+
+/// An array that owns `data`, with a dictionary where `words` is set.
+ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data);
+
+}  // namespace pydapple
