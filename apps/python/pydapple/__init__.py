@@ -39,9 +39,12 @@ from .files import (
 )
 from .frame import Frame
 from .join import append, concat
-from .matrix import Hits, Matrix, SparseView, Stats, Strip
+from .matrix import Matrix, Stats, Strip
 from .meanings import Meaning
-from .write import FrameWriter, MatrixWriter, frame_writer, write, writer
+from .search import Hits
+from .sparse_view import SparseView
+from .write import frame_writer, write, writer
+from .writers import FrameWriter, MatrixWriter
 
 __version__ = "0.2.0"
 

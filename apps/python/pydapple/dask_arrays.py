@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .matrix import Matrix, SparseView
+from .matrix import Matrix
+from .sparse_view import SparseView
 
 _CHUNK = 1 << 26  # bytes of a chunk, as far as whole tiles go
 

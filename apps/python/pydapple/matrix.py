@@ -14,6 +14,8 @@ from .blocks import Blocks
 from .errors import InvalidArgumentError
 from .identity import Opened
 from .keys import Pick
+from .search import Hits, one_condition
+from .sparse_view import SparseView
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -41,17 +43,6 @@ class Stats(NamedTuple):
     sum_squares: Any
     mean: Any
     var: Any
-
-
-class Hits(NamedTuple):
-    """What `Matrix.where` finds: one entry of each array for a cell."""
-
-    rows: NDArray[np.int64]
-    cols: NDArray[np.int64]
-    values: NDArray[Any]
-
-
-_CONDITIONS = {"above", "at_least", "below", "at_most", "equal", "between", "nan"}
 
 
 class Matrix(Opened, _core.Matrix):
@@ -320,22 +311,7 @@ class Matrix(Opened, _core.Matrix):
     def _find(
         self, what: str, condition: dict[str, Any], nonzero: bool, absent: Absent, threads: int
     ) -> Any:
-        if len(condition) != 1 or not condition.keys() <= _CONDITIONS:
-            raise TypeError(
-                f"one condition is needed out of {', '.join(sorted(_CONDITIONS))}; "
-                f"given: {', '.join(condition) or 'none'}"
-            )
-        ((name, bound),) = condition.items()
-        if name == "nan" and bound is not True:
-            raise InvalidArgumentError("nan=True is the only condition on NaN")
-        try:
-            low, high = bound if name == "between" else (bound, bound)
-            low, high = (x.item() if isinstance(x, np.generic) else x for x in (low, high))
-            if not all(isinstance(x, (int, float)) for x in (low, high)):
-                raise TypeError
-        except (TypeError, ValueError):
-            wanted = "two numbers (low, high)" if name == "between" else "a number"
-            raise TypeError(f"{name} takes {wanted}, not {bound!r}") from None
+        name, low, high = one_condition(condition)
         return _core.find(self, what, name, low, high, absent_code(absent), nonzero, threads)
 
     def spy(self, ax: Any = None) -> Any:
@@ -381,47 +357,6 @@ class Matrix(Opened, _core.Matrix):
         self.close()
 
 
-class SparseView:
-    """A matrix whose slices are compressed sparse rows: what ``m.sparse`` is."""
-
-    ndim = 2
-
-    def __init__(self, matrix: Matrix) -> None:
-        self.matrix = matrix
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.matrix.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of the cells."""
-        return self.matrix.dtype
-
-    @property
-    def nnz(self) -> int:
-        """Stored values."""
-        return self.matrix.nnz
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __getitem__(self, key: Any) -> Any:
-        """Slice as `Matrix` does; gives a csr_array, for integers what SciPy gives for them."""
-        rows, cols = keys.picks(key, self.shape)
-        part = fetch.sparse(self.matrix, rows, cols)
-        if rows.drop or cols.drop:
-            return part[(0 if rows.drop else slice(None), 0 if cols.drop else slice(None))]
-        return part
-
-    def __repr__(self) -> str:
-        return f"{self.matrix!r}.sparse"
-
-    def __dask_tokenize__(self) -> Any:
-        return "pydapple.sparse", self.matrix.__dask_tokenize__()
-
-
 def absent_code(absent: Absent) -> int:
     """What becomes of absent cells, as the library counts it."""
     codes = {"error": 0, "zero": 1, "nan": 2}
@@ -430,4 +365,4 @@ def absent_code(absent: Absent) -> int:
     return codes[absent]
 
 
-__all__ = ["Hits", "Matrix", "SparseView", "Stats", "Strip"]
+__all__ = ["Matrix", "Stats", "Strip"]

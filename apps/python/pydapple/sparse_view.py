@@ -1,0 +1,53 @@
+"""A matrix that is sliced to compressed sparse rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import fetch, keys
+
+if TYPE_CHECKING:
+    from .matrix import Matrix
+
+
+class SparseView:
+    """A matrix whose slices are compressed sparse rows: what ``m.sparse`` is."""
+
+    ndim = 2
+
+    def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.matrix.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the cells."""
+        return self.matrix.dtype
+
+    @property
+    def nnz(self) -> int:
+        """Stored values."""
+        return self.matrix.nnz
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        """Slice as `Matrix` does; gives a csr_array, for integers what SciPy gives for them."""
+        rows, cols = keys.picks(key, self.shape)
+        part = fetch.sparse(self.matrix, rows, cols)
+        if rows.drop or cols.drop:
+            return part[(0 if rows.drop else slice(None), 0 if cols.drop else slice(None))]
+        return part
+
+    def __repr__(self) -> str:
+        return f"{self.matrix!r}.sparse"
+
+    def __dask_tokenize__(self) -> Any:
+        return "pydapple.sparse", self.matrix.__dask_tokenize__()

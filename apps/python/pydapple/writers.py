@@ -1,0 +1,260 @@
+"""What writes files piece by piece: what `writer` and `frame_writer` of write.py make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, keys
+from .errors import InvalidArgumentError, InvalidIndexError
+from .files import WriteSummary
+from .matrix import Matrix
+from .tables import StoredColumn, as_cells, as_column
+
+BAND = 1 << 25  # bytes of what is converted at once
+
+
+def is_sparse(data: Any) -> bool:
+    """Whether it is a SciPy sparse array, or gives one as those do."""
+    return hasattr(data, "tocsr") and hasattr(data, "nnz")
+
+
+_W = TypeVar("_W", bound="_TileWriter")
+
+
+class _TileWriter:
+    """What both writers share: a file that appears when the ``with`` ends without an exception."""
+
+    def __init__(self, writer: _core.Writer, path: str, threads: int) -> None:
+        self._writer = writer
+        self.path = path
+        self._threads = threads
+        self.summary: WriteSummary | None = None
+
+    def finish(self) -> WriteSummary:
+        """Publish the file. Cells that were never put are zero."""
+        if self.summary is None:
+            self.summary = WriteSummary(*self._writer.finish())
+        return self.summary
+
+    def abort(self) -> None:
+        """Leave no file."""
+        self._writer.abort()
+
+    def __enter__(self: _W) -> _W:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None:
+            self.abort()
+        elif self._writer.open:
+            self.finish()
+
+
+class MatrixWriter(_TileWriter):
+    """What `writer` makes: ``w[r0:r1, c0:c1] = cells``, in any order, from any number of threads.
+
+    No cell may be put twice. Pieces that follow the tiles are stored as they are; others are cut
+    along them. `shape`, `dtype` and `chunks` are those of the matrix, so that
+    ``dask.array.store(x, w, lock=False)`` works.
+    """
+
+    ndim = 2
+
+    def __init__(
+        self, writer: _core.Writer, path: str, shape: tuple[int, int], dtype: np.dtype[Any],
+        threads: int,
+    ) -> None:  # fmt: skip
+        super().__init__(writer, path, threads)
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def chunks(self) -> tuple[int, int]:
+        """Rows and columns of a tile."""
+        strips = self._writer.strips()
+        return self._writer.tile_rows(), strips[0][1] - strips[0][0] if strips else 0
+
+    def __setitem__(self, key: Any, cells: Any) -> None:
+        """Put cells, which may be dense, sparse, a matrix, or one value for all of them."""
+        rows, cols = (part.forward() for part in keys.picks(key, self.shape))
+        if rows is None or cols is None or rows[1] or cols[1]:
+            raise InvalidIndexError("cells are put at slices without a step")
+        self._put(rows[0], cols[0], cells)
+
+    def _put(self, rows: range, cols: range, data: Any) -> None:
+        shape = (len(rows), len(cols))
+        if is_sparse(data):
+            _require_shape(data.shape, shape)
+            self._put_sparse(rows.start, cols.start, shape[1], data)
+        elif isinstance(data, Matrix):
+            _require_shape(data.shape, shape)
+            for part, cells in data.strips():
+                self._put_dense(rows.start + part.start, cols.start, cells)
+        else:
+            array = np.asarray(data)
+            if array.shape != shape:
+                array = _broadcast(array, shape)
+            self._put_dense(rows.start, cols.start, array)
+
+    def _put_dense(self, row: int, col: int, array: NDArray[Any]) -> None:
+        tile = self._writer.tile_rows() or 1
+        step = max(1, BAND // max(1, array.shape[1] * array.itemsize) // tile) * tile
+        if array.flags.c_contiguous and array.dtype == self.dtype:
+            step = max(1, len(array))
+        first = step - row % tile if row % tile else step
+        top = 0
+        while top < len(array):
+            end = min(len(array), top + (first if top == 0 else step))
+            band = np.ascontiguousarray(as_cells(array[top:end]))
+            self._writer.put(row + top, col, band, self._threads)
+            top = end
+
+    def _put_sparse(self, row: int, col: int, cols: int, data: Any) -> None:
+        from scipy.sparse import csr_array
+
+        rows = csr_array(data)
+        if not rows.has_canonical_format:
+            rows = rows.copy() if rows is data or np.shares_memory(rows.data, data.data) else rows
+            rows.sum_duplicates()
+        indices, indptr = rows.indices, rows.indptr
+        if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+        self._writer.put_csr(
+            row,
+            col,
+            cols,
+            np.ascontiguousarray(as_cells(rows.data)),
+            indices,
+            indptr,
+            self._threads,
+        )
+
+
+class FrameWriter(_TileWriter):
+    """What `frame_writer` makes: ``w["a", 0:9] = cells`` or ``w[0:9] = table``.
+
+    A table is a mapping from labels to arrays, a structured array or a pandas DataFrame.
+    """
+
+    def __init__(
+        self, writer: _core.Writer, path: str, rows: int, columns: Sequence[StoredColumn],
+        threads: int,
+    ) -> None:  # fmt: skip
+        super().__init__(writer, path, threads)
+        self.rows = rows
+        self.columns = {
+            column.label: column.meaning.dtype(column.cells.dtype) for column in columns
+        }
+        self._columns = columns
+        self._labels = [column.label for column in columns]
+        self._codes: dict[int, dict[str, int]] = {}
+        # Columns that take any words: those that had none when the writer was made.
+        self._growing = {
+            k
+            for k, (_, _, meaning) in enumerate(columns)
+            if meaning.words is not None and len(meaning.words) == 0
+        }
+
+    def __setitem__(self, key: Any, data: Any) -> None:
+        """Put some rows of one column, or of all."""
+        if isinstance(key, str):
+            key = (key, slice(None))
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
+            if key[0] not in self.columns:
+                raise InvalidIndexError(f"no column is called {key[0]!r}")
+            rows, k = self._rows(key[1]), self._labels.index(key[0])
+            values = data if np.ndim(data) else np.broadcast_to(np.asarray(data), (len(rows),))
+            self._put(rows, k, [self._stored(k, values, len(rows))])
+            return
+        rows = self._rows(key)
+        names = data.dtype.names if isinstance(data, np.ndarray) else list(data)
+        if list(names or []) != self._labels:
+            raise InvalidArgumentError(f"the columns are {self._labels}, not {list(names or [])}")
+        arrays = [self._stored(k, data[x], len(rows)) for k, x in enumerate(self._labels)]
+        self._put(rows, 0, arrays)
+
+    def _stored(self, k: int, values: Any, rows: int) -> NDArray[Any]:
+        """Values of column k as the file holds them."""
+        label, like, meaning = self._columns[k]
+        given = as_column(values, label)
+        _require_shape(given.cells.shape, (rows,))
+        cells, kind = given.cells, given.meaning
+        if meaning.words is not None:
+            if kind.words is None:
+                raise InvalidArgumentError(f"column {label!r} holds words, and these are none")
+            if k in self._growing:
+                merged: NDArray[Any] = meaning.words.merge(kind.words)[cells]
+                return merged
+            codes = self._codes.setdefault(
+                k, {word: code for code, word in enumerate(meaning.words.tolist(), 1)}
+            )
+            try:
+                found = np.array([0] + [codes[word] for word in kind.words.tolist()])
+            except KeyError as word:
+                raise InvalidArgumentError(
+                    f"column {label!r} has no category {word}; the writer was made with others"
+                ) from None
+            taken: NDArray[Any] = found[cells].astype(like.dtype)
+            return taken
+        if meaning.is_time and kind.kind == meaning.kind:
+            ticks = cells.view(kind.dtype(cells.dtype)).astype(meaning.dtype(like.dtype))
+            if not np.array_equal(ticks.astype(kind.dtype(cells.dtype)).view(np.int64), cells):
+                raise InvalidArgumentError(
+                    f"a time of column {label!r} is not exact in units of {meaning.unit}"
+                )
+            return ticks.view(np.int64)
+        if kind.missing is not None and kind.missing != meaning.missing:
+            raise InvalidArgumentError(f"column {label!r} was made without missing values")
+        if kind.kind != meaning.kind and not (
+            kind.kind in ("number", "boolean") and meaning.kind in ("number", "boolean")
+        ):
+            raise InvalidArgumentError(f"column {label!r} holds {meaning.kind}s, not {kind.kind}s")
+        return _exact(cells, like.dtype)
+
+    def _rows(self, key: Any) -> range:
+        straight = keys.pick(key, self.rows, "row").forward()
+        if straight is None or straight[1]:
+            raise InvalidIndexError("rows are put at slices without a step")
+        return straight[0]
+
+    def _put(self, rows: range, first: int, arrays: Sequence[NDArray[Any]]) -> None:
+        kinds = [column.cells.dtype for column in self._columns]
+        tile = self._writer.tile_rows() or 1
+        for begin, end in self._writer.strips():
+            low, high = max(begin, first), min(end, first + len(arrays))
+            if low >= high:
+                continue
+            part = arrays[low - first : high - first]
+            # Neighbouring columns of one dtype are stored row by row.
+            step = max(1, BAND // ((high - low) * kinds[low].itemsize) // tile) * tile
+            for top in range(0, len(rows), step):
+                cells = [_exact(array[top : top + step], kinds[low]) for array in part]
+                self._writer.put(rows.start + top, low, np.stack(cells, axis=1), self._threads)
+
+
+def _exact(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+    cells = as_cells(array)
+    if cells.dtype == kind:
+        return cells
+    with np.errstate(invalid="ignore"):
+        made = cells.astype(kind)
+    if not np.array_equal(made, cells, equal_nan=kind.kind == "f"):
+        raise InvalidArgumentError(f"a value of {cells.dtype} is not exact as {kind}")
+    return made
+
+
+def _require_shape(given: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    if tuple(given) != wanted:
+        raise InvalidArgumentError(f"cells of shape {tuple(given)} do not fit a place of {wanted}")
+
+
+def _broadcast(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        _require_shape(array.shape, shape)
+        raise
