@@ -11,8 +11,10 @@ how it runs:
     #! tty N        standard output is a terminal of N columns
     #! user nobody  without the rights of the superuser
 
-The checks are the functions check_* of checks.py. With names, only those cases and checks run;
---accept records what the cases print instead of comparing it. Python's standard library only.
+The checks are the functions check_* of *_checks.py: what needs more than a command and its output.
+Each is run with a Program whose folder holds the files of inputs.py; an AssertionError is a failure.
+With names, only those cases and checks run; --accept records what the cases print instead of
+comparing it. Python's standard library only.
 """
 
 import difflib
@@ -27,10 +29,14 @@ import traceback
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import checks  # noqa: E402
+import cell_checks  # noqa: E402
 import inputs  # noqa: E402
+import json_checks  # noqa: E402
+import picture_checks  # noqa: E402
+import system_checks  # noqa: E402
 import terminal  # noqa: E402
 
+CHECKS = (cell_checks, json_checks, picture_checks, system_checks)
 TIMEOUT_S = 60
 NOBODY = 65534
 
@@ -81,6 +87,19 @@ class Case:
                 file.unlink(missing_ok=True)
             else:
                 file.write_bytes(data)
+
+
+class Program:
+    def __init__(self, path, folder, env):
+        self.path, self.folder, self.env = path, folder, env
+
+    def start(self, *arguments, **options):
+        return subprocess.Popen([self.path, *arguments], cwd=self.folder, env=self.env, **options)
+
+    def run(self, *arguments, **options):
+        options = {"stdin": subprocess.DEVNULL, "capture_output": True, **options}
+        return subprocess.run([self.path, *arguments], cwd=self.folder, env=self.env, timeout=60,
+                              **options)
 
 
 def environment(program):
@@ -135,7 +154,7 @@ def run_check(check, program, master):
         work = pathlib.Path(folder, "work")
         shutil.copytree(master, work)
         try:
-            check(checks.Program(program, work, environment(program)))
+            check(Program(program, work, environment(program)))
         except AssertionError:
             return traceback.format_exc()
     return ""
@@ -150,9 +169,10 @@ def main(arguments):
         case = Case(script)
         jobs.append((case.name, lambda m, c=case: run_case(c, program, m, accept)))
     if not accept:
-        for name, check in sorted(vars(checks).items()):
-            if name.startswith("check_"):
-                jobs.append((name, lambda m, c=check: run_check(c, program, m)))
+        checks = {name: check for module in CHECKS for name, check in vars(module).items()
+                  if name.startswith("check_")}
+        for name, check in sorted(checks.items()):
+            jobs.append((name, lambda m, c=check: run_check(c, program, m)))
     passed = failed = skipped = 0
     with tempfile.TemporaryDirectory(prefix="dapple-cli-") as folder:
         master = pathlib.Path(folder, "inputs")

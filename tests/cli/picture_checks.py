@@ -1,0 +1,110 @@
+"""What show and view draw, keep and serve."""
+
+import json
+import signal
+import struct
+import subprocess
+import urllib.request
+import zipfile
+import zlib
+
+
+def png_pixels(data):
+    """Rows of (red, green, blue) of a PNG file."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, packed, palette = 8, b"", None
+    while at < len(data):
+        size, name = struct.unpack_from(">I4s", data, at)
+        body = data[at + 8:at + 8 + size]
+        assert zlib.crc32(name + body) == struct.unpack_from(">I", data, at + 8 + size)[0]
+        if name == b"IHDR":
+            width, height, depth, kind, *rest = struct.unpack(">IIBBBBB", body)
+            assert (depth, kind) in ((8, 2), (8, 3), (4, 3), (2, 3), (1, 3)) and rest == [0, 0, 0]
+        elif name == b"PLTE":
+            palette = [tuple(body[k:k + 3]) for k in range(0, size, 3)]
+        elif name == b"IDAT":
+            packed += body
+        at += 12 + size
+    step = 3 if kind == 2 else 1
+    size = step * width if kind == 2 else (width * depth + 7) // 8
+    bytes_left, above, rows = iter(zlib.decompress(packed)), bytes(size), []
+    for _ in range(height):
+        line, rule = bytearray(), next(bytes_left)
+        for i in range(size):
+            left, up, corner = (line[i - step], above[i], above[i - step]) if i >= step else (0, above[i], 0)
+            nearest = min((left, up, corner), key=lambda n: abs(left + up - corner - n))
+            guess = (0, left, up, (left + up) // 2, nearest)[rule]
+            line.append((next(bytes_left) + guess) % 256)
+        if kind == 2:
+            rows.append([tuple(line[k:k + 3]) for k in range(0, size, 3)])
+        else:
+            bits = int.from_bytes(line, "big")
+            rows.append([palette[bits >> 8 * size - depth * (x + 1) & 2**depth - 1] for x in range(width)])
+        above = line
+    return rows
+
+
+def check_show_png_holds_a_colour_for_each_kind(program):
+    """The four tiles of mixed.dbdf, from the upper left to the lower right corner of the frame."""
+    program.run("show", "mixed.dbdf", "--what", "kind", "-o", "a.png", "--size", "300x250", check=True)
+    rows = png_pixels((program.folder / "a.png").read_bytes())
+    assert (len(rows[0]), len(rows)) == (300, 246)
+    left, right, top, bottom = 32 + 31, 32 + 93, 75 + 40, 75 + 140
+    assert rows[top][left] == (0, 114, 178) and rows[top][right] == (240, 240, 240)
+    assert rows[bottom][left] == (86, 180, 233) and rows[bottom][right] == (230, 159, 0)
+
+
+def tile_values(data):
+    """Rows of numbers of a tile, None where there is none."""
+    width, height = struct.unpack_from("<HH", data)
+    n = width * height
+    codes = [data[5 + i] << 8 | data[5 + n + i] for i in range(n)]
+    values = [None if 0x7fc0 <= code <= 0x7fc2 else struct.unpack("<f", struct.pack("<I", code << 16))[0]
+              for code in codes]
+    return [values[r * width:(r + 1) * width] for r in range(height)]
+
+
+def check_view_keeps_tiles_that_any_zip_program_reads(program):
+    program.run("view", "irregular.dbdf", "-o", "irregular.dbdf.dpp", check=True)
+    with zipfile.ZipFile(program.folder / "irregular.dbdf.dpp") as archive:
+        assert archive.testzip() is None
+        names = [f"tile/{what}/0.0.0" for what in ("density", "mean", "min", "max")]
+        assert archive.namelist() == ["pyramid.json", "meta", *names]
+        assert tile_values(archive.read("tile/max/0.0.0")) == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+        assert json.loads(archive.read("meta"))["rows"] == 3
+
+
+def check_view_believes_no_damaged_byte(program):
+    """Whatever byte of the kept pictures is changed, the picture is right, refused, or drawn anew."""
+    command = ["show", "csr.dbdf", "--from-stats", "--what", "max", "--size", "20x8"]
+    program.run("view", "csr.dbdf", "-o", "csr.dbdf.dpp", check=True)
+    file = program.folder / "csr.dbdf.dpp"
+    data, right = file.read_bytes(), program.run(*command).stdout
+    assert b"maximum" in right
+    for at in range(0, len(data), 41):
+        file.write_bytes(data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1:])
+        done = program.run(*command)
+        assert done.returncode in (0, 1) and (done.returncode == 1 or done.stdout == right), at
+
+
+def check_view_serves_until_it_is_interrupted(program):
+    server = program.start("view", "mixed.dbdf", "-q", stdout=subprocess.PIPE)
+    try:
+        address = server.stdout.readline().decode().strip()
+        assert address.startswith("http://127.0.0.1:")
+
+        def get(name):
+            with urllib.request.urlopen(address + name, timeout=30) as answer:
+                assert answer.headers["Content-Encoding"] == "deflate"
+                return zlib.decompress(answer.read())
+        assert b"<title>mixed.dbdf - dapple</title>" in get("")
+        assert tile_values(get("0/tile/max/0.0.0"))[4] == [200, 0, 0, -300]
+        cells = json.loads(get("0/cells/0.0"))
+        assert cells == {"cells": {"0": "1.5", "1": "2", "64": "-0", "65": "nan", "128": "0.1",
+                                   "129": "-inf", "193": "7", "256": "200", "259": "-300"}}
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=30) == 0
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()

@@ -1,0 +1,171 @@
+"""What the system does to a program: pipes that close, disks that are full, signals, little memory."""
+
+import os
+import resource
+import signal
+import struct
+import subprocess
+import time
+
+import inputs
+
+
+def check_closed_pipe_is_quiet(dapple):
+    for arguments in (["blocks", "many.dbdf"], ["blocks", "many.dbdf", "--json"],
+                      ["blocks", "many.dbdf", "--all"], ["get", "many.dbdf"],
+                      ["get", "many.dbdf", "--to", "npy"],
+                      ["convert", "many.dbdf", "-", "--to", "csv"], ["info", "mixed.dbdf"],
+                      ["verify", "mixed.dbdf"], ["info", "--help"], ["--version"]):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        process = dapple.start(*arguments, stdout=theirs, stderr=subprocess.PIPE)
+        os.close(theirs)
+        errors = process.communicate(timeout=60)[1]
+        assert errors == b"" and process.returncode == 0, (arguments, errors, process.returncode)
+
+
+def check_pipe_closed_half_way(dapple):
+    process = dapple.start("blocks", "many.dbdf", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline().split()[0] == b"rx"
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+def check_slow_reader_gets_everything(dapple):
+    """Standard output that must not block: the program waits instead of failing."""
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    process = dapple.start("blocks", "many.dbdf", stdout=theirs)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as pipe:
+        time.sleep(0.2)
+        lines = pipe.read().splitlines()
+    assert process.wait(timeout=60) == 0 and len(lines) == 20001
+
+
+def check_full_disk(dapple):
+    """Bytes that standard output does not take are an error, however few they are."""
+    for arguments in (["blocks", "many.dbdf"], ["get", "many.dbdf"], ["info", "mixed.dbdf"],
+                      ["get", "irregular.dbdf", "--to", "npy"], ["--help"],
+                      ["verify", "mixed.dbdf"]):
+        with open("/dev/full", "wb") as full:
+            done = dapple.run(*arguments, stdout=full, stderr=subprocess.PIPE,
+                              capture_output=False)
+        assert done.returncode == 3, (arguments, done)
+        assert done.stderr == (b"dapple: stdout: cannot write: "
+                               b"No space left on device\n"), done.stderr
+
+
+def check_closed_descriptors(dapple):
+    """A file of ours must not become standard output or standard error."""
+    for fd in (0, 1, 2):
+        process = dapple.start("convert", "-q", "irregular.dbdf", f"{fd}.csv",
+                               preexec_fn=lambda fd=fd: os.close(fd))
+        assert process.wait(timeout=60) == 0
+        assert (dapple.folder / f"{fd}.csv").read_bytes() == b"1,2,3\n4,5,6\n7,8,9\n"
+    process = dapple.start("info", "irregular.dbdf", stderr=subprocess.PIPE,
+                           preexec_fn=lambda: os.close(1))
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 3 and b"Bad file descriptor" in errors
+
+
+def check_file_size_limit(dapple):
+    """A file that may not grow is an error of the system, and leaves nothing behind."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    before = set(os.listdir(dapple.folder))
+    done = dapple.run("convert", "many.dbdf", "a.csv", preexec_fn=limit)
+    assert done.returncode == 3, done
+    assert done.stderr.startswith(b"dapple: a.csv: cannot write: ")
+    assert set(os.listdir(dapple.folder)) == before
+
+
+def interrupted(dapple, delay, *arguments, **options):
+    """The status of a program that gets SIGINT after `delay` seconds."""
+    process = dapple.start(*arguments, stderr=subprocess.PIPE, **options)
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    status = process.wait(timeout=60)
+    process.stderr.close()
+    return status
+
+
+def check_interrupt_leaves_nothing(dapple):
+    """Killed while reading a pipe, or while writing: the output is whole or not there."""
+    side = 1200
+    (dapple.folder / "large.dbdf").write_bytes(
+        inputs.matrix_header(side, side, "f64")
+        + inputs.dense(0, 0, side, side, "f64", [i / 7 for i in range(side * side)]))
+    before = set(os.listdir(dapple.folder))
+    ours, theirs = os.pipe()
+    assert interrupted(dapple, 0.1, "convert", "-", "a.dbdf", "--from", "csv",
+                       stdin=ours) == -signal.SIGINT
+    os.close(ours)
+    os.close(theirs)
+    assert set(os.listdir(dapple.folder)) == before
+    assert dapple.run("convert", "large.dbdf", "a.csv", "-q").returncode == 0
+    whole = (dapple.folder / "a.csv").read_bytes()
+    for step in range(12):
+        (dapple.folder / "a.csv").unlink(missing_ok=True)
+        status = interrupted(dapple, 0.02 * step, "convert", "large.dbdf", "a.csv", "-q")
+        assert status in (0, -signal.SIGINT)
+        left = set(os.listdir(dapple.folder)) - before
+        assert left <= {"a.csv"} and (status != 0 or left == {"a.csv"}), left
+        assert not left or (dapple.folder / "a.csv").read_bytes() == whole
+
+
+def check_input_cut_while_it_is_read(dapple):
+    """Somebody cuts the file short while its cells are printed: an error that names the block."""
+    rows, cols = 20000, 60
+    data = inputs.matrix_header(rows, cols, "f64")
+    for row in range(0, rows, 100):
+        data += inputs.dense(row, 0, 100, cols, "f64", [row + 0.5] * (100 * cols))
+    (dapple.folder / "large.dbdf").write_bytes(data)
+    process = dapple.start("get", "large.dbdf", "--threads", "1", stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE)
+    assert process.stdout.readline().startswith(b"0.5,0.5")
+    os.truncate(dapple.folder / "large.dbdf", 5000)
+    printed, errors = process.stdout.read(), process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+    assert process.wait(timeout=60) == 3, errors
+    expected = b"dapple: large.dbdf: at byte 5000: the file was truncated to 5000 "
+    assert errors.startswith(expected), errors
+    assert b" while block (" in errors and errors.count(b"\n") == 1, errors
+    for number, line in enumerate(printed.splitlines()[:-1], 1):
+        assert line == b",".join([b"%g" % (number // 100 * 100 + 0.5)] * cols), (number, line)
+
+
+def check_verify_and_repair_take_little_memory_for_many_blocks(dapple):
+    """A million small blocks in no order: 140 MiB to verify them, not 370 bytes for each."""
+    def limit(mebibytes):
+        return lambda: resource.setrlimit(resource.RLIMIT_DATA, (mebibytes << 20, mebibytes << 20))
+    if dapple.run("--version", preexec_fn=limit(80)).returncode != 0:
+        return  # a sanitizer, which takes more by itself
+    count, factor = 1_000_000, 7919
+    header = struct.pack("<BBQQB", 1, 1, count, 2, 1)
+    blocks = b"".join(struct.pack("<QQIIB", k * factor % count, 0, 1, 2, 0) for k in range(count))
+    (dapple.folder / "many_blocks.dbdf").write_bytes(header + blocks)
+    done = dapple.run("verify", "many_blocks.dbdf", "--payload", preexec_fn=limit(140))
+    assert done.returncode == 0 and b"0 findings in 1000000 blocks" in done.stdout, done
+    done = dapple.run("repair", "many_blocks.dbdf", "-o", "saved.dbdf", preexec_fn=limit(300))
+    assert done.returncode == 0, done
+
+
+def check_conversions_take_less_memory_than_the_file(dapple):
+    """100 MB of text, to other formats and back, with 80 MiB of private memory."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (80 << 20, 80 << 20))
+    if dapple.run("--version", preexec_fn=limit).returncode != 0:
+        return  # a sanitizer, which takes more by itself
+    rows = b"".join(b"%d.5,%d.125,%d.75,%d.0625\n" % (i, i * i, i // 7, i % 11)
+                    for i in range(1 << 14))
+    text = rows * (100_000_000 // len(rows))
+    (dapple.folder / "large.csv").write_bytes(text)
+    for source, out in (("large.csv", "large.dbdf"), ("large.dbdf", "large.npy"),
+                        ("large.dbdf", "again.csv")):
+        done = dapple.run("convert", source, out, "--threads", "1", preexec_fn=limit)
+        assert done.returncode == 0, done
+    assert (dapple.folder / "again.csv").read_bytes() == text
