@@ -15,8 +15,8 @@ import resource
 import struct
 import subprocess
 import sys
-import tempfile
-import traceback
+
+from checks import run_checks
 
 try:
     import numpy as np
@@ -251,21 +251,5 @@ def check_daphne(folder):
             same(np.load(io.BytesIO(dapple("convert", out, "-", "--to", "npy"))), array)
 
 
-def main():
-    passed = failed = 0
-    for check in [check_futhark, check_futhark_streams, check_btable, check_daphne, check_wide,
-                  check_long_columns]:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                check(pathlib.Path(folder))
-                passed += 1
-            except Exception:
-                print(check.__name__)
-                traceback.print_exc(file=sys.stdout)
-                failed += 1
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    sys.exit(failed > 0)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(run_checks(globals()))

@@ -11,9 +11,9 @@ import io
 import pathlib
 import subprocess
 import sys
-import tempfile
-import traceback
 import warnings
+
+from checks import run_checks
 
 try:
     import numpy as np
@@ -144,22 +144,5 @@ def check_refusals(folder):
     assert not (folder / "refused.dbdf").exists()
 
 
-def main():
-    passed = failed = 0
-    for name, check in list(globals().items()):
-        if not name.startswith("check_"):
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                check(pathlib.Path(folder))
-                passed += 1
-            except Exception:
-                print(f"FAILED {name}")
-                traceback.print_exc(file=sys.stdout)
-                failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_checks(globals()))

@@ -10,9 +10,9 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
-import traceback
 import warnings
+
+from checks import run_checks
 
 try:
     import numpy as np
@@ -195,24 +195,6 @@ def check_single_precision(folder):
     assert (folder / "short.csv").read_text().startswith("0.1,")
 
 
-
-def main():
-    warnings.simplefilter("ignore", RuntimeWarning)
-    passed, failed = 0, 0
-    checks = [check_frames, check_labels_like_numbers, check_matrices, check_matrix_market,
-              check_single_precision]
-    for check in checks:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                check(pathlib.Path(folder))
-                passed += 1
-            except Exception:  # the other checks are still of interest
-                print(f"{check.__name__}:")
-                traceback.print_exc(file=sys.stdout)
-                failed += 1
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    warnings.simplefilter("ignore", RuntimeWarning)
+    sys.exit(run_checks(globals()))
