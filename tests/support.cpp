@@ -57,6 +57,24 @@ void write_bytes(const fs::path& path, std::span<const std::byte> bytes) {
   write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+std::string converted(const std::variant<Matrix, Frame>& object, const ConvertOptions& options,
+                      const Selection& part) {
+  std::string text;
+  convert(
+      object, part,
+      [&](std::span<const std::byte> bytes) {
+        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      },
+      options);
+  return text;
+}
+
+std::string as_csv(const std::variant<Matrix, Frame>& object) {
+  ConvertOptions options;
+  options.to = "csv";
+  return converted(object, options);
+}
+
 std::string told(const Error& error) {
   std::string line(name(error.code()));
   if (error.offset()) line += " at byte " + std::to_string(*error.offset());

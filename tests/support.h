@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dapple/block.h"
+#include "dapple/convert.h"
 #include "dapple/error.h"
 #include "dapple/frame.h"
 #include "dapple/matrix.h"
@@ -209,6 +210,12 @@ MatrixWriter writer(const std::filesystem::path& path, std::uint64_t rows, std::
                     const WriteOptions& options = {}) {
   return MatrixWriter::create(path, rows, cols, value_type_of<T>(), options);
 }
+
+/// What `convert` gives to a stream.
+std::string converted(const std::variant<Matrix, Frame>& object, const ConvertOptions& options,
+                      const Selection& part = {});
+/// The object as CSV.
+std::string as_csv(const std::variant<Matrix, Frame>& object);
 
 /// What an opened matrix and an opened frame have in common.
 inline const BlockedObject& base(const std::variant<Matrix, Frame>& object) {

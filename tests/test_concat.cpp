@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <bit>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -135,18 +134,6 @@ TEST_CASE("concat: a column in which every value is missing takes the type of th
   const TempDir folder;
   write_text(folder / "a.csv", "who,when,ok,n\nNA,NA,NA,NA\n,,,\n");
   write_text(folder / "b.csv", "who,when,ok,n\nAnn,2024-01-01,true,5\nBob,2024-01-02,NA,6\n");
-  const auto text_of = [&](const std::variant<Matrix, Frame>& object) {
-    ConvertOptions options;
-    options.to = "csv";
-    std::string text;
-    convert(
-        object, {},
-        [&](std::span<const std::byte> bytes) {
-          text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        },
-        options);
-    return text;
-  };
   convert(open(folder / "a.csv"), {}, folder / "a.dbdf");
   for (const char* empty : {"a.csv", "a.dbdf"}) {
     for (const bool first : {true, false}) {
@@ -156,7 +143,7 @@ TEST_CASE("concat: a column in which every value is missing takes the type of th
       const std::variant<Matrix, Frame> parts[] = {first ? a : b, first ? b : a};
       const auto whole = concat(parts, Axis::rows);
       const std::string none = ",,,\n,,,\n", some = "Ann,2024-01-01,true,5\nBob,2024-01-02,,6\n";
-      CHECK(text_of(whole) == "who,when,ok,n\n" + (first ? none + some : some + none));
+      CHECK(as_csv(whole) == "who,when,ok,n\n" + (first ? none + some : some + none));
       const Frame& frame = std::get<Frame>(whole);
       CHECK(frame.column_info(0).meaning.has_words());
       CHECK(frame.column_info(1).meaning.kind == MeaningKind::timestamp);
@@ -166,7 +153,7 @@ TEST_CASE("concat: a column in which every value is missing takes the type of th
     }
   }
   append(folder / "a.dbdf", open(folder / "b.csv"), {});
-  CHECK(text_of(open(folder / "a.dbdf")) ==
+  CHECK(as_csv(open(folder / "a.dbdf")) ==
         "who,when,ok,n\n,,,\n,,,\nAnn,2024-01-01,true,5\nBob,2024-01-02,,6\n");
 }
 

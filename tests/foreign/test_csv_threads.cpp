@@ -43,13 +43,7 @@ std::string found(const std::filesystem::path& path, CsvOptions csv, unsigned th
   ConvertOptions to_text;
   to_text.to = "csv";
   to_text.threads = threads;
-  convert(
-      *object, {},
-      [&](std::span<const std::byte> bytes) {
-        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      },
-      to_text);
-  return text;
+  return text + test::converted(*object, to_text);
 }
 
 constexpr int kRows = 120'000;  // some four megabytes

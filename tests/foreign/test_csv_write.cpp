@@ -28,14 +28,7 @@ std::string csv_of(const Table& table, const test::TempDir& dir, const Selection
   to_csv.to = "csv";
   to_csv.threads = threads;
   to_csv.short_floats = short_floats;
-  std::string text;
-  convert(
-      open(dir / "t.dbdf"), part,
-      [&](std::span<const std::byte> bytes) {
-        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      },
-      to_csv);
-  return text;
+  return test::converted(open(dir / "t.dbdf"), to_csv, part);
 }
 
 Table frame(std::vector<Column> columns, std::uint64_t rows) {

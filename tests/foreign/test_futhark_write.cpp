@@ -38,17 +38,10 @@ Matrix stored(const TempDir& dir, std::uint64_t rows, std::uint64_t cols,
 
 std::string written(const std::variant<Matrix, Frame>& object, const std::string& to,
                     unsigned threads = 1) {
-  std::string bytes;
   ConvertOptions options;
   options.to = to;
   options.threads = threads;
-  convert(
-      object, {},
-      [&](std::span<const std::byte> part) {
-        bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
-      },
-      options);
-  return bytes;
+  return converted(object, options);
 }
 
 template <Value T>

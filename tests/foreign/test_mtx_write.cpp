@@ -20,14 +20,7 @@ std::string mtx_of(const std::filesystem::path& path, const ConvertOptions& give
                    const Selection& part = {}) {
   ConvertOptions options = given;
   options.to = "mtx";
-  std::string text;
-  convert(
-      open(path), part,
-      [&](std::span<const std::byte> bytes) {
-        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      },
-      options);
-  return text;
+  return test::converted(open(path), options, part);
 }
 
 /// A DAPHNE file of these cells.

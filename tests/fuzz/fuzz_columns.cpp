@@ -29,19 +29,6 @@ void require(bool right, const char* what) {
   std::abort();
 }
 
-std::string as_text(const std::variant<Matrix, Frame>& object, const char* format) {
-  std::string text;
-  ConvertOptions options;
-  options.to = format;
-  convert(
-      object, {},
-      [&](std::span<const std::byte> bytes) {
-        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      },
-      options);
-  return text;
-}
-
 /// Each row as it is stored, whatever it means.
 std::vector<std::int64_t> stored_numbers(const Frame& frame) {
   std::vector<std::int64_t> numbers;
@@ -118,7 +105,7 @@ struct Victim {
     bytes = test::read_bytes(dir / "f.dbdf");
     hint = fuzz::hint_of((dir / "f.dbdf").string(), detail::dbdf::kColumnsTag);
     const Frame frame = Frame::open(dir / "f.dbdf");
-    text = as_text(frame, "csv");
+    text = test::as_csv(frame);
     numbers = stored_numbers(frame);
   }
 };
@@ -147,13 +134,13 @@ void sign_columns(std::span<std::byte> content) {
 void look_at(const Frame& frame, const Victim& victim, bool is_signed) {
   require(stored_numbers(frame) == victim.numbers, "number");
   try {
-    require(as_text(frame, "csv") == victim.text || is_signed, "word");
+    require(test::as_csv(frame) == victim.text || is_signed, "word");
   } catch (const Error&) {
   }
   const std::variant<Matrix, Frame> twice[] = {frame, frame};
   for (const Axis axis : {Axis::rows, Axis::columns}) {
     try {
-      as_text(concat(twice, axis), "csv");
+      test::as_csv(concat(twice, axis));
     } catch (const Error&) {
     }
   }

@@ -11,16 +11,14 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/support.h"
 
 namespace {
 
 using namespace dapple;
+using test::base;
 
 constexpr std::uint64_t kMostCells = 1 << 14;
-
-const BlockedObject& base(const std::variant<Matrix, Frame>& object) {
-  return std::visit([](const auto& o) -> const BlockedObject& { return o; }, object);
-}
 
 // One column as its own type, widened to the bits of 64.
 std::vector<std::uint64_t> column(const std::variant<Matrix, Frame>& object, std::uint64_t c,
@@ -72,15 +70,7 @@ std::string word(const std::variant<Matrix, Frame>& object, std::uint64_t c, std
 // Nothing here may throw.
 void write_and_read(const std::variant<Matrix, Frame>& object, const Columns& whole) noexcept {
   const std::uint64_t rows = base(object).rows(), cols = base(object).cols();
-  std::string text;
-  ConvertOptions to_csv;
-  to_csv.to = "csv";
-  convert(
-      object, {},
-      [&](std::span<const std::byte> bytes) {
-        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      },
-      to_csv);
+  const std::string text = test::as_csv(object);
   if (text.empty()) return;
   static fuzz::MemoryFile written;
   written.set(std::as_bytes(std::span(text)));

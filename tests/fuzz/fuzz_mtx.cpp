@@ -9,6 +9,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/support.h"
 
 namespace {
 
@@ -28,15 +29,9 @@ void same(T a, T b) {
 // Nothing here may throw.
 template <Value T>
 void write_and_read(const Matrix& matrix, const std::vector<T>& whole) noexcept {
-  std::string text;
   ConvertOptions to_mtx;
   to_mtx.to = "mtx";
-  convert(
-      matrix, {},
-      [&](std::span<const std::byte> bytes) {
-        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      },
-      to_mtx);
+  const std::string text = test::converted(matrix, to_mtx);
   static fuzz::MemoryFile written;
   written.set(std::as_bytes(std::span(text)));
   const Matrix again = Matrix::open(written.path(), {.format = "mtx"});
