@@ -1,13 +1,14 @@
 #include "lib/base/parallel.h"
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "tests/children.h"
 
 using namespace dapple::detail;
 
@@ -74,14 +75,11 @@ TEST_CASE("parallel: of several steps that fail, the first is heard") {
 
 TEST_CASE("parallel: a child of fork works alone where its parent has used several threads") {
   parallel_for(100, 2, [](std::uint64_t) {});
-  const pid_t child = fork();
-  if (child == 0) {
+  const pid_t child = dapple::test::start_child([] {
     alarm(60);  // instead of waiting for threads that are not there
     std::uint64_t sum = 0;
     parallel_for(100, 2, [&](std::uint64_t i) { sum += i; });  // no lock: one thread
-    _exit(sum == 4950 && worker_limit(2) == 1 ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(status == 0);
+    return sum == 4950 && worker_limit(2) == 1 ? 0 : 1;
+  });
+  CHECK(dapple::test::status_of(child) == 0);
 }

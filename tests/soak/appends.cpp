@@ -3,9 +3,6 @@
 // verify finds nothing.
 //
 // usage: appends SECONDS [WRITERS [READERS]]
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -13,12 +10,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/children.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -66,23 +63,10 @@ Numbers batches_of(const fs::path& path, std::uint64_t round) {
   return batches;
 }
 
-// Runs `work` in a process of its own, which exits with 1 when that throws.
-pid_t start(const std::function<void()>& work) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  try {
-    work();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    _exit(1);
-  }
-  _exit(0);
-}
-
 // Appends batches of the numbers first, first + step, ... and lists in `log` those that it
 // appended.
-void append_until(Clock::time_point end, const fs::path& path, const fs::path& log,
-                  std::uint32_t first, std::uint32_t step) {
+int append_until(Clock::time_point end, const fs::path& path, const fs::path& log,
+                 std::uint32_t first, std::uint32_t step) {
   std::ofstream out(log);
   const fs::path scratch = log.string() + ".batch";
   ConvertOptions options;
@@ -92,9 +76,10 @@ void append_until(Clock::time_point end, const fs::path& path, const fs::path& l
     append(path, batch, options);
     out << number << '\n';
   }
+  return 0;
 }
 
-void read_until(Clock::time_point end, const fs::path& path, bool indexes) {
+int read_until(Clock::time_point end, const fs::path& path, bool indexes) {
   Numbers before;
   for (std::uint64_t round = 0; Clock::now() < end; ++round) {
     if (indexes) {
@@ -113,16 +98,7 @@ void read_until(Clock::time_point end, const fs::path& path, bool indexes) {
     }
     before = now;
   }
-}
-
-bool all_well(const std::vector<pid_t>& children) {
-  bool well = true;
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    well = well && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  }
-  return well;
+  return 0;
 }
 
 // One file for so long; the number of batches, or 0 when something is wrong.
@@ -134,12 +110,13 @@ std::size_t try_file(Clock::time_point end, unsigned writers, unsigned readers) 
   std::vector<fs::path> logs;
   for (unsigned w = 0; w < writers; ++w) {
     logs.push_back(dir / ("log" + std::to_string(w)));
-    children.push_back(start([&] { append_until(end, path, logs.back(), 2 + w, writers); }));
+    children.push_back(
+        test::start_child([&] { return append_until(end, path, logs.back(), 2 + w, writers); }));
   }
   for (unsigned r = 0; r < readers; ++r) {
-    children.push_back(start([&] { read_until(end, path, r == 0); }));
+    children.push_back(test::start_child([&] { return read_until(end, path, r == 0); }));
   }
-  if (!all_well(children)) return 0;
+  if (!test::all_well(children)) return 0;
   Numbers wanted{1}, found = batches_of(path, 0);
   for (const fs::path& log : logs) {
     std::ifstream in(log);

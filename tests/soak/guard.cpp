@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/children.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -222,9 +223,7 @@ int main(int count, char** arguments) {
                                       std::chrono::duration<double>(seconds));
   std::vector<pid_t> children;
   for (unsigned p = 0; p < processes; ++p) {
-    const pid_t child = fork();
-    if (child == 0) _exit(read_until(end, path, p, threads));
-    children.push_back(child);
+    children.push_back(test::start_child([&] { return read_until(end, path, p, threads); }));
   }
   test::Rng rng(1);
   std::uint32_t v = 1;
@@ -238,8 +237,7 @@ int main(int count, char** arguments) {
     fs::remove(old);
   }
   for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
+    const int status = test::status_of(child);
     if (status == 0) continue;
     std::printf("a reader ended with %s %d\n", WIFEXITED(status) ? "status" : "signal",
                 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));

@@ -3,9 +3,6 @@
 // several processes while others open it: each sees one of theirs, whole, or none.
 //
 // usage: neighbours SECONDS [PROCESSES [THREADS]]
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -18,6 +15,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/children.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -96,19 +94,7 @@ std::uint64_t rounds_until(Clock::time_point end, unsigned threads,
 // A process that runs `work` so, and exits with 1 when that fails or never comes round.
 pid_t start(Clock::time_point end, unsigned threads,
             const std::function<std::string(std::uint64_t)>& work) {
-  const pid_t child = fork();
-  if (child == 0) _exit(rounds_until(end, threads, work) == 0 ? 1 : 0);
-  return child;
-}
-
-bool all_well(const std::vector<pid_t>& children) {
-  bool well = true;
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    well = well && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  }
-  return well;
+  return test::start_child([&] { return rounds_until(end, threads, work) == 0 ? 1 : 0; });
 }
 
 bool readers_see_whole_versions(const fs::path& path, Clock::time_point end, unsigned processes,
@@ -124,7 +110,7 @@ bool readers_see_whole_versions(const fs::path& path, Clock::time_point end, uns
     write_version(path, v);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  const bool well = all_well(children);
+  const bool well = test::all_well(children);
   std::printf("%u versions, %u processes of %u threads: %s\n", v, processes, threads,
               well ? "each reader saw whole ones" : "FAILED");
   return well;
@@ -141,7 +127,7 @@ bool sidecars_are_whole(const fs::path& path, Clock::time_point end, unsigned pr
                                                                              : "a stale sidecar";
     }));
   }
-  const bool well = all_well(children);
+  const bool well = test::all_well(children);
   write_sidecar(path);
   const bool used = Matrix::open(path).index_origin() == IndexOrigin::sidecar;
   std::printf("%u processes at one sidecar: %s\n", processes,
