@@ -333,4 +333,15 @@ std::string difference(const std::filesystem::path& path, const reference::Objec
   return {};
 }
 
+/// Every value of every type is one of long double.
+static_assert(std::numeric_limits<long double>::digits >= 64);
+
+long double exact_number(const reference::Object& object, std::uint64_t row, std::uint64_t col) {
+  const std::uint64_t bits = object.cell(row, col).bits;
+  return visit_type(static_cast<ValueType>(object.type_of(col)), [&](auto tag) {
+    std::memcpy(&tag, &bits, sizeof tag);
+    return static_cast<long double>(tag);
+  });
+}
+
 }  // namespace dapple::test

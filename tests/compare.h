@@ -27,4 +27,13 @@ inline std::string difference(const std::filesystem::path& path) {
   return difference(path, reference::read(read_bytes(path)));
 }
 
+/// A cell's value, exactly.
+long double exact_number(const reference::Object& object, std::uint64_t row, std::uint64_t col);
+
+/// The same as it is rounded to f64.
+inline double rounded_number(const reference::Object& object, std::uint64_t row,
+                             std::uint64_t col) {
+  return static_cast<double>(exact_number(object, row, col));
+}
+
 }  // namespace dapple::test
