@@ -14,6 +14,13 @@ namespace dapple::detail {
 __extension__ using Int128 = __int128;
 __extension__ using Uint128 = unsigned __int128;
 
+/// The sum modulo 2^64 or 2^128. No real sums overflow; forged statistics may.
+template <class Sum>
+constexpr Sum wrapping_sum(Sum a, Sum b) noexcept {
+  using Unsigned = std::conditional_t<sizeof(Sum) == 8, std::uint64_t, Uint128>;
+  return static_cast<Sum>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+}
+
 /// Statistics of integers. `Extreme` can hold every value. Cells that are not counted in `nonzero`
 /// are zeros, whether they were added or not.
 template <class Sum, class Squares, class Extreme>
@@ -40,7 +47,7 @@ struct IntegerTally {
     if (v > max) max = v;
   }
   void merge(const IntegerTally& other) noexcept {
-    sum += other.sum;
+    sum = wrapping_sum(sum, other.sum);
     squares += other.squares;
     nonzero += other.nonzero;
     if (other.min < min) min = other.min;

@@ -20,7 +20,7 @@ class Totals {
     if constexpr (std::is_same_v<Tally, FloatTally>) {
       float_sum_ += tally.sum;
     } else {
-      int_sum_ += tally.sum;
+      int_sum_ = wrapping_sum<Int128>(int_sum_, tally.sum);
     }
     if constexpr (std::is_floating_point_v<decltype(tally.squares)>) {
       float_squares_ += tally.squares;
@@ -35,7 +35,7 @@ class Totals {
     }
   }
   void merge(const Totals& other) noexcept {
-    int_sum_ += other.int_sum_;
+    int_sum_ = wrapping_sum(int_sum_, other.int_sum_);
     int_squares_ += other.int_squares_;
     float_sum_ += other.float_sum_;
     float_squares_ += other.float_squares_;

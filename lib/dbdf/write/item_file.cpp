@@ -200,8 +200,7 @@ void ItemFile::list(const Entry& entry, const BlockStats& stats) {
 }
 
 // Appends a small item, to be written together with others.
-void ItemFile::append_small(Entry& entry, const BlockStats& stats,
-                            std::span<const iovec> parts) {
+void ItemFile::append_small(Entry& entry, const BlockStats& stats, std::span<const iovec> parts) {
   const std::lock_guard lock(mutex_);
   if (entry.kind == BlockKind::dense) append_padding(align_);
   entry.offset = tail_.offset() + kPosition;

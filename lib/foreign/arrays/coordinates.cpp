@@ -89,7 +89,7 @@ SparseArrays rows_of_coordinates(const Coordinates& from, const Schema& schema,
   }
   matrix.pointers = {memory->pointers.size(), sizeof(std::uint64_t),
                      reinterpret_cast<const std::byte*>(memory->pointers.data()), from.rows.offset};
-  matrix.owner = std::move(memory);
+  matrix.owners.push_back(std::move(memory));
   return matrix;
 }
 

@@ -92,7 +92,8 @@ class Lines {
 
   [[noreturn]] void fail_index(std::uint64_t i, const std::string& wrong) const {
     store_.fail(Errc::corrupt, arrays_.indices.byte_of(entries_.begin + i),
-                (arrays_.by_columns ? "row " : "column ") + std::to_string(index(i)) + wrong);
+                (arrays_.by_columns ? "row " : "column ") + std::to_string(index(i)) + wrong +
+                    (arrays_.has_patches() ? ", counted in blocks" : ""));
   }
   [[noreturn]] void fail_pointer(std::uint64_t line) const {
     store_.fail(

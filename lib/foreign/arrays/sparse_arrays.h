@@ -1,6 +1,7 @@
 // Sparse matrices as three arrays, which DAPHNE's runtime, SciPy and anndata all store: pointers
 // to where each line starts, and an index and a value for each entry. A line is a row of a CSR
-// matrix, a column of a CSC matrix.
+// matrix, a column of a CSC matrix, or a row of patches: small rectangles of cells in a grid, which
+// SciPy's BSR matrices store instead of single values.
 #pragma once
 
 #include <cstddef>
@@ -30,15 +31,23 @@ struct Items {
   }
 };
 
+/// Reads items into memory, where they stay as long as what is returned does; null when they are in
+/// place.
+std::shared_ptr<const void> load_all(Items& items);
+
 /// The state of a store whose blocks are strips of whole lines. REQUIRES pointers in place, one
 /// more than lines; as many indices as values; pointers and indices of 4 or 8 bytes.
 struct SparseArrays : CodecState {
   Items pointers, indices, values;
-  bool by_columns = false;            // lines are columns
-  std::shared_ptr<const void> owner;  // keeps alive what is neither in the store's file nor loaded
+  bool by_columns = false;  // lines are columns
+  // Cells of a patch, which is one item of `values`, row by row. REQUIRES lines of rows unless 1.
+  std::uint64_t patch_rows = 1, patch_cols = 1;
+  // Keep alive what is neither in the store's file nor loaded.
+  std::vector<std::shared_ptr<const void>> owners;
   std::vector<Detail> shown;
   std::vector<std::string> names;  // of the columns; none: they have none
 
+  bool has_patches() const noexcept { return patch_rows != 1 || patch_cols != 1; }
   /// Which entries lines [lines.begin, lines.end) have. Throws corrupt when the two pointers do not
   /// ascend, or point past the arrays.
   Range entries_of(const MappedFile& file, Range lines) const;
@@ -62,6 +71,13 @@ bool row_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& c
                 const CsrTarget& out);
 void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor);
 
+/// The same where lines are rows of patches.
+void read_patches(const Store& store, const Entry& entry, const Part& part, const Target& out);
+void patch_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
+bool patch_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
+                  const CsrTarget& out);
+void skip_patches(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor);
+
 /// The same for blocks of kind coo, whose lines are columns.
 void read_columns(const Store& store, const Entry& entry, const Part& part, const Target& out);
 void column_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
@@ -74,6 +90,13 @@ constexpr Codec row_codec(std::string_view format) {
           .entries = row_entries,
           .csr_arrays = row_arrays,
           .skip_rows = skip_rows};
+}
+constexpr Codec patch_codec(std::string_view format) {
+  return {.format = format,
+          .read = read_patches,
+          .entries = patch_entries,
+          .csr_arrays = patch_arrays,
+          .skip_rows = skip_patches};
 }
 constexpr Codec column_codec(std::string_view format) {
   return {.format = format,

@@ -107,14 +107,8 @@ class Opener {
 
   /// All pointers, in memory or in place.
   void take_pointers() {
-    const auto data = open_integers("indptr");
-    matrix_->pointers = lazy_items(data);
-    if (matrix_->pointers.data != nullptr) return;
-    auto memory = std::make_shared<Array<std::byte>>(data->rows() * size_of(data->type()));
-    data->read({0, data->rows()}, memory->data());
-    matrix_->pointers.data = memory->data();
-    matrix_->pointers.load = nullptr;
-    matrix_->owner = std::move(memory);
+    matrix_->pointers = lazy_items(open_integers("indptr"));
+    matrix_->owners.push_back(arrays::load_all(matrix_->pointers));
   }
 
   static arrays::Items lazy_items(std::shared_ptr<const DataSet> data) {

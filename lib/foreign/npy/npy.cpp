@@ -4,14 +4,13 @@
 #include <array>
 #include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "lib/base/bytes.h"
-#include "lib/base/half.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/npy/npy_header.h"
+#include "lib/foreign/npy/npy_values.h"
 #include "lib/foreign/npy/npy_words.h"
 #include "lib/object/copy_rows.h"
 #include "lib/object/misfit.h"
@@ -35,39 +34,6 @@ struct Plane {
   std::uint64_t rows, cols;
 };
 
-float half_at(const Field& field, const std::byte* p) noexcept {
-  return half_to_float(field.swapped ? load_be<std::uint16_t>(p) : load_le<std::uint16_t>(p));
-}
-
-/// Copies `n` values; returns how many fitted, as `convert_cells` does.
-std::size_t copy_line(const Field& field, const std::byte* from, std::size_t from_step,
-                      ValueType to, std::byte* target, std::size_t to_step, std::size_t n) {
-  const std::size_t size = size_of(field.type);
-  if (field.in_place()) return convert_cells(field.type, from, from_step, to, target, to_step, n);
-  constexpr std::size_t piece = 512;
-  std::array<std::byte, piece * 8> turned;
-  for (std::size_t done = 0; done < n; done += piece) {
-    const std::size_t part = std::min(piece, n - done);
-    const std::byte* const first = from + done * from_step;
-    visit_type(field.type, [&](auto tag) {
-      using T = decltype(tag);
-      for (std::size_t i = 0; i < part; ++i) {
-        if constexpr (std::is_same_v<T, float>) {
-          if (field.form == Form::half) {
-            store_le(turned.data() + i * sizeof(T), half_at(field, first + i * from_step));
-            continue;
-          }
-        }
-        store_le(turned.data() + i * sizeof(T), load_be<T>(first + i * from_step));
-      }
-    });
-    const std::size_t fitting =
-        convert_cells(field.type, turned.data(), size, to, target + done * to_step, to_step, part);
-    if (fitting < part) return done + fitting;
-  }
-  return n;
-}
-
 /// Copies a plane; `fail` is called with the row and column of a value that does not fit.
 template <class Fail>
 void copy_plane(const Field& field, const Plane& plane, const Target& out, const Fail& fail) {
@@ -81,13 +47,13 @@ void copy_plane(const Field& field, const Plane& plane, const Target& out, const
     if (done < cells) fail(done / plane.cols, done % plane.cols);
   } else if (one_run) {
     const std::size_t done =
-        copy_line(field, plane.data, size, out.type, out.data, out.col_step, cells);
+        copy_values(field, plane.data, size, out.type, out.data, out.col_step, cells);
     if (done < cells) fail(done / plane.cols, done % plane.cols);
   } else if (plane.cols > 1 && (plane.col_stride <= plane.row_stride || plane.rows == 1)) {
     for (std::uint64_t row = 0; row < plane.rows; ++row) {
       const std::size_t done =
-          copy_line(field, plane.data + row * plane.row_stride, plane.col_stride, out.type,
-                    out.cell(row, 0), out.col_step, plane.cols);
+          copy_values(field, plane.data + row * plane.row_stride, plane.col_stride, out.type,
+                      out.cell(row, 0), out.col_step, plane.cols);
       if (done < plane.cols) fail(row, done);
     }
   } else {
@@ -98,8 +64,8 @@ void copy_plane(const Field& field, const Plane& plane, const Target& out, const
       const std::uint64_t n = plane.cols == 1 ? plane.rows : std::min(band, plane.rows - row);
       for (std::uint64_t col = 0; col < plane.cols; ++col) {
         const std::size_t done =
-            copy_line(field, plane.data + row * plane.row_stride + col * plane.col_stride,
-                      plane.row_stride, out.type, out.cell(row, col), out.row_step, n);
+            copy_values(field, plane.data + row * plane.row_stride + col * plane.col_stride,
+                        plane.row_stride, out.type, out.cell(row, col), out.row_step, n);
         if (done < n) fail(row + done, col);
       }
     }
@@ -127,8 +93,8 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
     target.data = out.cell(row - part.rows.begin, 0);
     copy_plane(field, plane, target, [&](std::uint64_t r, std::uint64_t c) {
       std::array<std::byte, 8> value;
-      copy_line(field, plane.data + r * plane.row_stride + c * plane.col_stride, size, field.type,
-                value.data(), size_of(field.type), 1);
+      copy_values(field, plane.data + r * plane.row_stride + c * plane.col_stride, size, field.type,
+                  value.data(), size_of(field.type), 1);
       fail_misfit(store, e, {row + r, part.cols.begin + c}, value.data(), out.type);
     });
     row += rows;

@@ -7,10 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/bytes.h"
 #include "lib/foreign/arrays/coordinates.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
 #include "lib/foreign/npy/npy_header.h"
+#include "lib/foreign/npz/diagonals.h"
+#include "lib/foreign/npz/numbers.h"
 
 namespace dapple::detail::npz {
 
@@ -29,57 +30,98 @@ const Member& require(const MappedFile& archive, std::span<const Member> members
               "the sparse matrix has no " + std::string(name));
 }
 
-/// An array of one dimension, in place.
-struct Vector {
-  arrays::Items items;
-  ValueType type;
+/// The members that a matrix needs, opened one by one.
+class Parts {
+ public:
+  /// Throws corrupt when one of these is missing. The first is the shape.
+  Parts(const std::shared_ptr<MappedFile>& archive, std::span<const Member> members,
+        std::vector<std::string_view> names)
+      : names_(std::move(names)) {
+    std::vector<const Member*> found;
+    for (const std::string_view name : names_) {
+      found.push_back(&require(*archive, members, name));
+    }
+    contents_ = contents_of(archive, found);
+  }
+  const std::shared_ptr<MappedFile>& file() const noexcept { return contents_.file; }
+  arrays::Items integers(std::size_t i) const {
+    return open_integers(file(), contents_.members[i], names_[i]);
+  }
+  Numbers numbers(std::size_t i, std::size_t dimensions) const {
+    return open_numbers(file(), contents_.members[i], names_[i], dimensions);
+  }
+  Schema schema() const;
+
+ private:
+  std::vector<std::string_view> names_;
+  Contents contents_;
 };
 
-Vector open_vector(const MappedFile& file, Range within, std::string_view name) {
-  const npy::Header header = npy::parse_header(file, within);
-  const auto fail = [&](Errc code, const std::string& wrong) {
-    throw Error(code, file.name(), within.begin, std::string(name) + wrong);
-  };
-  if (header.records || header.shape.size() != 1) {
-    fail(Errc::corrupt, " should be an array of one dimension");
-  }
-  const npy::Field& field = header.fields[0];
-  if (!field.in_place()) {
-    fail(Errc::unsupported,
-         field.swapped ? " is big-endian; save the matrix in the byte order of this machine"
-                       : " does not hold numbers of a C type");
-  }
-  const std::uint64_t bytes = npy::array_bytes(header, header.shape[0], file, within);
-  return {{header.shape[0], size_of(field.type), file.at(header.data, bytes), header.data},
-          field.type};
-}
-
-arrays::Items open_integers(const MappedFile& file, Range within, std::string_view name) {
-  const Vector vector = open_vector(file, within, name);
-  if (is_float(vector.type) || vector.items.width < 4) {
-    throw Error(Errc::corrupt, file.name(), within.begin,
-                std::string(name) + " should hold integers of 4 or 8 bytes, not " +
-                    std::string(dapple::name(vector.type)));
-  }
-  return vector.items;
-}
-
-void read_shape(const MappedFile& file, Range within, Schema& schema) {
-  const arrays::Items items = open_integers(file, within, "shape.npy");
+/// A schema of the shape that is stored.
+Schema Parts::schema() const {
+  arrays::Items items = integers(0);
+  const auto memory = arrays::load_all(items);
   const auto extent = [&](std::uint64_t i) -> std::uint64_t {
-    const std::byte* const p = items.data + i * items.width;
-    const std::int64_t n = items.width == 4 ? load_le<std::int32_t>(p) : load_le<std::int64_t>(p);
+    const std::int64_t n = signed_item(items, i);
     if (n < 0) {
-      throw Error(Errc::corrupt, file.name(), items.byte_of(i), "an extent is negative");
+      throw Error(Errc::corrupt, file()->name(), items.byte_of(i), "an extent is negative");
     }
     return static_cast<std::uint64_t>(n);
   };
   if (items.size != 2) {
-    throw Error(Errc::corrupt, file.name(), items.offset,
+    throw Error(Errc::corrupt, file()->name(), items.offset,
                 "a matrix has 2 extents, not " + std::to_string(items.size));
   }
+  Schema schema;
+  schema.storage = Storage::csr;
   schema.rows = extent(0);
   schema.cols = extent(1);
+  return schema;
+}
+
+/// The arrays of a matrix in one of SciPy's formats.
+using Arrays = std::unique_ptr<arrays::SparseArrays>;
+
+Arrays coordinates(const Parts& parts, Schema& schema) {
+  const Numbers values = parts.numbers(3, 1);
+  schema.value_type = values.field.type;
+  arrays::Coordinates from{parts.integers(1), parts.integers(2), items_of(values)};
+  std::vector<std::shared_ptr<const void>> memory;
+  for (arrays::Items* items : {&from.rows, &from.cols, &from.values}) {
+    memory.push_back(arrays::load_all(*items));
+  }
+  auto matrix = std::make_unique<arrays::SparseArrays>(
+      arrays::rows_of_coordinates(from, schema, *parts.file()));
+  matrix->owners.insert(matrix->owners.end(), memory.begin(), memory.end());
+  return matrix;
+}
+
+/// Sizes of blocks: `values` has one item for each.
+void set_patches(const Numbers& values, const Schema& schema, const MappedFile& file,
+                 arrays::SparseArrays& matrix) {
+  const std::uint64_t rows = values.shape[1], cols = values.shape[2];
+  if (rows == 0 || cols == 0 || schema.rows % rows != 0 || schema.cols % cols != 0) {
+    throw Error(Errc::corrupt, file.name(), values.offset,
+                "a matrix of " + std::to_string(schema.rows) + " x " + std::to_string(schema.cols) +
+                    " cells cannot be made of blocks of " + std::to_string(rows) + " x " +
+                    std::to_string(cols));
+  }
+  matrix.patch_rows = rows;
+  matrix.patch_cols = cols;
+}
+
+Arrays lines(const Parts& parts, const std::string& kind, Schema& schema) {
+  const bool blocks = kind == "bsr";
+  const Numbers values = parts.numbers(3, blocks ? 3 : 1);
+  schema.value_type = values.field.type;
+  auto matrix = std::make_unique<arrays::SparseArrays>();
+  matrix->by_columns = kind == "csc";
+  if (blocks) set_patches(values, schema, *parts.file(), *matrix);
+  matrix->pointers = parts.integers(1);
+  matrix->indices = parts.integers(2);
+  matrix->values = items_of(values);
+  matrix->owners.push_back(arrays::load_all(matrix->pointers));
+  return matrix;
 }
 
 }  // namespace
@@ -91,46 +133,35 @@ bool is_scipy_matrix(std::span<const Member> members) {
 
 std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<MappedFile> archive,
                                                std::span<const Member> members) {
-  static constexpr Codec kRows = arrays::row_codec("npz"), kColumns = arrays::column_codec("npz");
+  static constexpr Codec kRows = arrays::row_codec("npz"), kColumns = arrays::column_codec("npz"),
+                         kPatches = arrays::patch_codec("npz");
   const Member* const format = find(members, "format.npy");
   const Contents word = contents_of(archive, std::array{format});
   const std::string kind = npy::parse_word(*word.file, word.members[0]);
-  if (kind != "csr" && kind != "csc" && kind != "coo") {
-    throw Error(Errc::unsupported, archive->name(), std::nullopt,
-                "the sparse matrix has SciPy's format '" + kind +
-                    "'; csr, csc and coo are read: save it after .tocsr()");
+  if (kind == "dia") {
+    const Parts parts(archive, members, {"shape.npy", "offsets.npy", "data.npy"});
+    Schema schema = parts.schema();
+    Numbers values = parts.numbers(2, 2);
+    schema.value_type = values.field.type;
+    return open_diagonals(parts.file(), std::move(schema), parts.integers(1), std::move(values));
   }
   const bool coo = kind == "coo";
-  const std::string_view first = coo ? "row.npy" : "indptr.npy",
-                         second = coo ? "col.npy" : "indices.npy";
-  const std::array parts{&require(*archive, members, "shape.npy"),
-                         &require(*archive, members, first), &require(*archive, members, second),
-                         &require(*archive, members, "data.npy")};
-  const Contents contents = contents_of(archive, parts);
-  const MappedFile& file = *contents.file;
-  Schema schema;
-  schema.storage = Storage::csr;
-  read_shape(file, contents.members[0], schema);
-  const arrays::Items lines = open_integers(file, contents.members[1], first);
-  const arrays::Items indices = open_integers(file, contents.members[2], second);
-  const Vector values = open_vector(file, contents.members[3], "data.npy");
-  schema.value_type = values.type;
-
-  auto matrix = std::make_unique<arrays::SparseArrays>();
-  if (coo) {
-    *matrix = arrays::rows_of_coordinates({lines, indices, values.items}, schema, file);
-  } else {
-    matrix->pointers = lines;
-    matrix->indices = indices;
-    matrix->values = values.items;
-    matrix->by_columns = kind == "csc";
+  if (!coo && kind != "csr" && kind != "csc" && kind != "bsr") {
+    throw Error(Errc::unsupported, archive->name(), std::nullopt,
+                "the sparse matrix has SciPy's format '" + kind +
+                    "'; csr, csc, coo, bsr and dia are read: save it after .tocsr()");
   }
-  arrays::require_consistent(*matrix, schema, file);
+  const Parts parts(
+      archive, members,
+      {"shape.npy", coo ? "row.npy" : "indptr.npy", coo ? "col.npy" : "indices.npy", "data.npy"});
+  Schema schema = parts.schema();
+  Arrays matrix = coo ? coordinates(parts, schema) : lines(parts, kind, schema);
+  arrays::require_consistent(*matrix, schema, *parts.file());
   matrix->shown.push_back({"encoding", "SciPy's " + kind});
-  const Codec& codec = matrix->by_columns ? kColumns : kRows;
-  BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, file), schema.rows,
-                                              schema.cols, file.name());
-  return std::make_shared<Store>(contents.file, std::move(schema), std::move(index), codec,
+  const Codec& codec = matrix->by_columns ? kColumns : matrix->has_patches() ? kPatches : kRows;
+  BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, *parts.file()),
+                                              schema.rows, schema.cols, parts.file()->name());
+  return std::make_shared<Store>(parts.file(), std::move(schema), std::move(index), codec,
                                  std::move(matrix));
 }
 

@@ -12,7 +12,8 @@ namespace dapple::detail::npz {
 /// True when the members are those of a sparse matrix.
 bool is_scipy_matrix(std::span<const Member> members);
 
-/// REQUIRES members that are. Throws corrupt, unsupported for other kinds than csr, csc and coo.
+/// REQUIRES members that are. Throws corrupt, unsupported for other kinds than csr, csc, coo, bsr
+/// and dia.
 std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<MappedFile> archive,
                                                std::span<const Member> members);
 

@@ -1,0 +1,90 @@
+#include "lib/foreign/npz/numbers.h"
+
+#include <utility>
+
+#include "lib/base/bytes.h"
+#include "lib/foreign/npy/npy_values.h"
+
+namespace dapple::detail::npz {
+
+namespace {
+
+/// Copies items of `rows` x `cols` values.
+void load_items(const Numbers& numbers, std::uint64_t rows, std::uint64_t cols, Range which,
+                std::byte* out) {
+  const npy::Field& field = numbers.field;
+  const std::size_t size = size_of(field.type);
+  const std::uint64_t item = rows * cols;
+  if (!numbers.fortran) {
+    npy::copy_values(field, numbers.data + which.begin * item * field.size, field.size, field.type,
+                     out, size, which.size() * item);
+    return;
+  }
+  const std::uint64_t row_step = numbers.shape[0], col_step = row_step * rows;
+  for (std::uint64_t i = which.begin; i < which.end; ++i) {
+    for (std::uint64_t row = 0; row < rows; ++row, out += cols * size) {
+      npy::copy_values(field, numbers.data + (i + row * row_step) * field.size,
+                       col_step * field.size, field.type, out, size, cols);
+    }
+  }
+}
+
+}  // namespace
+
+Numbers open_numbers(std::shared_ptr<const MappedFile> file, Range within, std::string_view name,
+                     std::size_t dimensions) {
+  npy::Header header = npy::parse_header(*file, within);
+  if (header.records || header.shape.size() != dimensions) {
+    throw Error(Errc::corrupt, file->name(), within.begin,
+                std::string(name) + " should be an array of " + counted(dimensions, "dimension"));
+  }
+  std::uint64_t items = 1;
+  for (const std::uint64_t extent : header.shape) {
+    if (multiply(items, extent, items)) continue;
+    throw Error(Errc::corrupt, file->name(), within.begin,
+                std::string(name) + " has 2^64 items or more");
+  }
+  const std::uint64_t bytes = npy::array_bytes(header, items, *file, within);
+  const std::byte* const data = file->at(header.data, bytes);
+  return {std::move(file),
+          std::move(header.fields[0]),
+          std::move(header.shape),
+          header.fortran,
+          header.data,
+          bytes,
+          data};
+}
+
+arrays::Items items_of(const Numbers& numbers) {
+  const bool flat = numbers.shape.size() == 1;
+  const std::uint64_t rows = flat ? 1 : numbers.shape[1], cols = flat ? 1 : numbers.shape[2];
+  arrays::Items items{numbers.shape[0], rows * cols * size_of(numbers.field.type)};
+  items.offset = numbers.offset;
+  if (numbers.field.in_place() && (flat || !numbers.fortran)) {
+    items.data = numbers.data;
+  } else {
+    items.load = [numbers, rows, cols](Range which, std::byte* out) {
+      load_items(numbers, rows, cols, which, out);
+    };
+  }
+  return items;
+}
+
+arrays::Items open_integers(std::shared_ptr<const MappedFile> file, Range within,
+                            std::string_view name) {
+  const Numbers numbers = open_numbers(std::move(file), within, name, 1);
+  const npy::Field& field = numbers.field;
+  if (is_float(field.type) || size_of(field.type) < 4) {
+    throw Error(Errc::corrupt, numbers.file->name(), within.begin,
+                std::string(name) + " should hold integers of 4 or 8 bytes, not " +
+                    std::string(dapple::name(field.type)));
+  }
+  return items_of(numbers);
+}
+
+std::int64_t signed_item(const arrays::Items& items, std::uint64_t i) noexcept {
+  const std::byte* const p = items.data + i * items.width;
+  return items.width == 4 ? load_le<std::int32_t>(p) : load_le<std::int64_t>(p);
+}
+
+}  // namespace dapple::detail::npz
