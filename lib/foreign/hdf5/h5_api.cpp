@@ -58,8 +58,11 @@ class Symbols {
     if (symbol == nullptr && missing_.empty()) missing_ = name;
     return symbol;
   }
+  /// A program that is linked with the library has its variables copied into itself, and they are
+  /// what the library uses then.
   hid_t value(const char* name) {
-    const auto* const symbol = static_cast<const hid_t*>(find(name));
+    const void* const copy = dlsym(RTLD_DEFAULT, name);
+    const auto* const symbol = static_cast<const hid_t*>(copy != nullptr ? copy : find(name));
     return symbol == nullptr ? -1 : *symbol;
   }
   const std::string& missing() const noexcept { return missing_; }
