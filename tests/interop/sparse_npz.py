@@ -5,6 +5,7 @@
 
 What dapple reads is compared with the dense array that SciPy makes of the same matrix."""
 
+import itertools
 import json
 import sys
 
@@ -15,32 +16,33 @@ if sparse is None:
     print("SciPy is missing")
     sys.exit(77)
 
+COMPRESSED = itertools.cycle((True, False))
+
 
 def compare_cells(folder, matrix, kind=None):
-    """Reads `matrix` whole, through .dbdf, in a region, and row by row, stored and deflated."""
+    """Reads `matrix` whole, through .dbdf, in a region, and row by row."""
     dense = matrix.toarray().astype(kind or matrix.dtype)
     path, out, tiled = folder / "m.npz", folder / "m.npy", folder / "m.dbdf"
-    for compressed in (True, False):
-        sparse.save_npz(path, matrix, compressed)
-        dapple("convert", "-q", "--force", path, out)
-        same(np.load(out), dense)
-        dapple("convert", "-q", "--force", "--tile", "17x9", path, tiled)
-        dapple("convert", "-q", "--force", tiled, out)
-        same(np.load(out), dense)
-        rows, cols = (n // 3 for n in dense.shape)
-        dapple("get", path, "--rows", f"{rows}:", "--cols", f"{cols}:", "-o", out, "--force")
-        same(np.load(out), dense[rows:, cols:])
-        about = json.loads(dapple("info", "--json", path))
-        assert (about["rows"], about["cols"]) == dense.shape, about
-        assert about["storage"] == "csr" and about["format"] == "npz", about
-        assert about["stored"] == count_stored(matrix), about
-        dapple("verify", "--payload", path)
-        dapple("convert", "-q", "--force", path, folder / "m.mtx")
-        found = sparse.coo_matrix((dense.shape), dtype=dense.dtype)
-        if dense.size:
-            found = read_mtx(folder / "m.mtx", dense.dtype)
-        assert found.nnz == np.count_nonzero(dense), found
-        same(found.toarray(), dense)
+    sparse.save_npz(path, matrix, next(COMPRESSED))
+    dapple("convert", "-q", "--force", path, out)
+    same(np.load(out), dense)
+    dapple("convert", "-q", "--force", "--tile", "17x9", path, tiled)
+    dapple("convert", "-q", "--force", tiled, out)
+    same(np.load(out), dense)
+    rows, cols = (n // 3 for n in dense.shape)
+    dapple("get", path, "--rows", f"{rows}:", "--cols", f"{cols}:", "-o", out, "--force")
+    same(np.load(out), dense[rows:, cols:])
+    about = json.loads(dapple("info", "--json", path))
+    assert (about["rows"], about["cols"]) == dense.shape, about
+    assert about["storage"] == "csr" and about["format"] == "npz", about
+    assert about["stored"] == count_stored(matrix), about
+    dapple("verify", "--payload", path)
+    dapple("convert", "-q", "--force", path, folder / "m.mtx")
+    found = sparse.coo_matrix((dense.shape), dtype=dense.dtype)
+    if dense.size:
+        found = read_mtx(folder / "m.mtx", dense.dtype)
+    assert found.nnz == np.count_nonzero(dense), found
+    same(found.toarray(), dense)
 
 
 def count_stored(matrix):
