@@ -279,6 +279,23 @@ TEST_CASE("statistics: verify finds those that are forged") {
   }
 }
 
+// Seen by the undefined-behaviour sanitizer.
+TEST_CASE("statistics: forged sums do not overflow") {
+  const TempDir dir;
+  write_rising(dir / "m.dbdf");
+  const detail::dbdf::Hint hint = hint_of(dir / "m.dbdf");
+  auto bytes = test::read_bytes(dir / "m.dbdf");
+  for (std::size_t line = 64; line < hint.bytes; line += 64) {
+    const auto sums = bytes.begin() + static_cast<std::ptrdiff_t>(hint.offset + line + 32);
+    std::fill_n(sums, 32, std::byte{0x7f});
+  }
+  sign(bytes, hint);
+  const Matrix m = Matrix::open(dir.write("forged.dbdf", bytes));
+  CHECK(matrix_stats(m).max == 38);
+  CHECK(tile_row_stats(m, {.threads = 2}).back().max == 38);
+  CHECK(tile_column_stats(m).size() > 1);
+}
+
 TEST_CASE("statistics: of another index are not used") {
   const TempDir dir;
   write_rising(dir / "m.dbdf");
