@@ -6,6 +6,7 @@
 
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace dapple::bench {
 
@@ -20,7 +21,11 @@ int open_to_read(const std::filesystem::path& path) {
 }  // namespace
 
 Pin::Pin(const std::filesystem::path& path) : size_(std::filesystem::file_size(path)) {
+  evict(path);
   const int fd = open_to_read(path);
+  std::vector<char> buffer(std::size_t{8} << 20);
+  while (::read(fd, buffer.data(), buffer.size()) > 0) {
+  }
   data_ = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
   ::close(fd);
   if (data_ == MAP_FAILED) throw std::system_error(errno, std::generic_category(), path.string());

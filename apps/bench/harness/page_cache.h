@@ -6,8 +6,9 @@
 
 namespace dapple::bench {
 
-/// Reads a file into the page cache and keeps it there (mlock), because some kernels take idle
-/// pages away by themselves. Where locking is not allowed the file is only read.
+/// Reads a file in order into the page cache, so that every file is there in pages as large as they
+/// get, whoever touched it before; and keeps it there (mlock), because some kernels take idle pages
+/// away by themselves. Where locking is not allowed the file is only read.
 class Pin {
  public:
   explicit Pin(const std::filesystem::path& path);
