@@ -66,6 +66,12 @@ ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& option
 // A caller may continue after an error, but a file with a hole must never be published.
 template <class F>
 void ItemFile::attempt(const F& f) {
+  struct Busy {
+    std::atomic<unsigned>& threads;
+    explicit Busy(std::atomic<unsigned>& t) : threads(t) { ++threads; }
+    ~Busy() { --threads; }
+  };
+  const Busy busy(busy_);
   try {
     f();
   } catch (...) {
@@ -93,7 +99,7 @@ void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const std::by
                    Turn* turn) {
   attempt([&] {
     entry.hash = xxh3(item);
-    if (item.size() > kSmall) {
+    if (!goes_together(item.size())) {
       file_.write_at(reserve(entry, stats, turn).offset, item);
     } else {
       const iovec part{const_cast<std::byte*>(item.data()), item.size()};
@@ -105,7 +111,7 @@ void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const std::by
 void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn) {
   attempt([&] {
     Xxh3 hash;
-    if (kPosition + entry.bytes <= kSmall) {
+    if (goes_together(kPosition + entry.bytes)) {
       for (const iovec& part : parts) hash.add(bytes_of(part));
       entry.hash = hash.value();
       return in_turn(turn, [&] { append_small(entry, stats, parts); });

@@ -35,8 +35,10 @@ namespace dbdf {
 class ItemFile {
  public:
   /// Items up to this size are collected and written together: the page cache then holds the file
-  /// in huge pages, and reading at random takes two thirds of the time.
+  /// in huge pages, and reading at random takes two thirds of the time. While several threads put
+  /// items, only the smallest are, so that no thread waits for what another one copies.
   static constexpr std::size_t kSmall = std::size_t{1} << 20;
+  static constexpr std::size_t kSmallest = std::size_t{64} << 10;
 
   ItemFile(const std::filesystem::path& path, const WriteOptions& options,
            std::span<const std::byte> header);
@@ -81,6 +83,9 @@ class ItemFile {
   void set_entry(const Place& place, const Entry& entry, const BlockStats& stats);
   void take_back(const Place& place, const Entry& entry, PieceBuffer& buffer);
   void append_small(Entry& entry, const BlockStats& stats, std::span<const iovec> parts);
+  bool goes_together(std::size_t bytes) const noexcept {
+    return bytes <= kSmallest || (bytes <= kSmall && busy_ == 1);
+  }
   template <class F>
   void attempt(const F& f);
   void append_padding(std::uint64_t align);
@@ -90,6 +95,7 @@ class ItemFile {
   const bool plain_;
   std::uint64_t padding_ = 0;        // bytes so far; guarded by mutex_
   std::atomic<bool> failed_{false};  // an item could not be put
+  std::atomic<unsigned> busy_{0};    // threads that are putting one
 
   TakePiece write_;  // to file_
 
