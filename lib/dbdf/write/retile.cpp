@@ -33,6 +33,9 @@ constexpr std::uint64_t kCachedEntries = std::uint64_t{64} << 10;
 constexpr double kGroupBytes = 1 << 26;
 constexpr std::uint64_t kGroupTiles = std::uint64_t{1} << 20;
 
+/// Threads that pass smaller tiles to the writer wait for each other longer than they work.
+constexpr std::uint64_t kTileForThreads = 64 << 10;  // bytes
+
 /// Parts of a buffer start at multiples of this, enough for every value type.
 constexpr std::size_t kPlaceAlign = 16;
 
@@ -80,6 +83,8 @@ class Retiler {
   void put_by_tile(const Group& group);
   void put_from_buffer(const Group& group, const Region& cells);
   void put_cells(const Region& tile, const std::byte* first, std::size_t row_bytes, Turn& turn);
+  template <class F>
+  void for_each_tile(const Group& group, std::uint64_t bytes, const F& f) const;
   std::vector<Place> places_of(const Group& group, const Region& cells) const;
   void read_to_places(const Group& group, const Region& cells, const std::vector<Place>& places,
                       std::byte* memory);
@@ -178,15 +183,23 @@ void Retiler::put_cells(const Region& tile, const std::byte* first, std::size_t 
               &turn);
 }
 
+/// Calls f(i, worker, turn) for each tile of a group of so many bytes, as `parallel_in_order` does.
+template <class F>
+void Retiler::for_each_tile(const Group& group, std::uint64_t bytes, const F& f) const {
+  const std::uint64_t tiles = tiles_in(group);
+  parallel_in_order(tiles, bytes / tiles < kTileForThreads ? 1 : source_.threads(), f);
+}
+
 void Retiler::put_by_tile(const Group& group) {
-  parallel_in_order(tiles_in(group), source_.threads(),
-                    [&](std::uint64_t i, unsigned worker, Turn& turn) {
-                      const Region tile = tile_of(group, i);
-                      const std::size_t row_bytes = source_.packed_row(tile.cols);
-                      const auto memory = buffer(worker, tile.rows.size() * row_bytes);
-                      source_.read_packed(tile, memory.data());
-                      put_cells(tile, memory.data(), row_bytes, turn);
-                    });
+  const Region cells = cells_of(group);
+  for_each_tile(group, cells.rows.size() * source_.packed_row(cells.cols),
+                [&](std::uint64_t i, unsigned worker, Turn& turn) {
+                  const Region tile = tile_of(group, i);
+                  const std::size_t row_bytes = source_.packed_row(tile.cols);
+                  const auto memory = buffer(worker, tile.rows.size() * row_bytes);
+                  source_.read_packed(tile, memory.data());
+                  put_cells(tile, memory.data(), row_bytes, turn);
+                });
 }
 
 /// Where the column strips of a group are in a buffer. Those of a matrix share rows, so that the
@@ -229,10 +242,10 @@ void Retiler::read_to_places(const Group& group, const Region& cells,
 /// Reads the group once, then passes its tiles to the writer.
 void Retiler::put_from_buffer(const Group& group, const Region& cells) {
   const std::vector<Place> places = places_of(group, cells);
-  const auto memory =
-      buffer(0, cells.rows.size() * source_.packed_row(cells.cols) + places.size() * kPlaceAlign);
+  const std::uint64_t bytes = cells.rows.size() * source_.packed_row(cells.cols);
+  const auto memory = buffer(0, bytes + places.size() * kPlaceAlign);
   read_to_places(group, cells, places, memory.data());
-  parallel_in_order(tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned, Turn& turn) {
+  for_each_tile(group, bytes, [&](std::uint64_t i, unsigned, Turn& turn) {
     const Region tile = tile_of(group, i);
     const Place& place = places[i % group.strips.size()];
     const std::byte* first =
@@ -257,7 +270,8 @@ bool Retiler::put_rows(const Group& group, const Region& cells) {
     return false;
   }
   rows_.deal(cells.rows.begin, group.tile_rows.size(), group.strips, source_.threads());
-  parallel_in_order(tiles_in(group), source_.threads(), [&](std::uint64_t i, unsigned, Turn& turn) {
+  const std::uint64_t bytes = rows_.entries() * (4 + size_of(source_.schema().type_of(0)));
+  for_each_tile(group, bytes, [&](std::uint64_t i, unsigned, Turn& turn) {
     const Region tile = tile_of(group, i);
     const CsrCells rows = rows_.tile(i, shape_of(tile));
     if (rows.stored() == 0 && !put_all_) return;
