@@ -234,10 +234,10 @@ void search(const Store& store, const Region& region, const Interval& interval, 
   for (const std::uint64_t number : store.index().touching(region)) {
     if (!rules_out(interval, (*known)[number])) wanted.push_back(number);
   }
-  for (const std::uint64_t number : wanted) {
-    const Entry entry = store.confirmed_entry(number);
-    store.watched([&] { visit(number, entry, shared_part(entry, region)); }, &entry);
-  }
+  store.watched_blocks(wanted, [&](std::uint64_t number, const Entry& entry) {
+    store.confirm_entry(number, entry);
+    visit(number, entry, shared_part(entry, region));
+  });
 }
 
 /// Hands all cells of these rows to the kernel, zeros that no block stores included.

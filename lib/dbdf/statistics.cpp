@@ -1,5 +1,6 @@
 #include "lib/dbdf/statistics.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "lib/base/parallel.h"
@@ -41,11 +42,19 @@ std::vector<std::byte> emit_statistics(const BlockIndex& index, std::uint64_t he
 }
 
 std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads) {
+  constexpr std::uint64_t kRun = 64;  // blocks that a thread takes at once
   const BlockIndex& index = store.index();
   std::vector<BlockStats> stats(index.size());
-  parallel_for(index.size(), threads, [&](std::uint64_t i) {
-    const Entry entry = store.confirmed_entry(index.in_file_order(i));
-    stats[i] = store.watched([&] { return scan_block(store, entry); }, &entry);
+  parallel_for((index.size() + kRun - 1) / kRun, threads, [&](std::uint64_t run) {
+    std::uint64_t i = run * kRun;
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t k = i; k < std::min(i + kRun, index.size()); ++k) {
+      numbers.push_back(index.in_file_order(k));
+    }
+    store.watched_blocks(numbers, [&](std::uint64_t number, const Entry& entry) {
+      store.confirm_entry(number, entry);
+      stats[i++] = scan_block(store, entry);
+    });
   });
   return stats;
 }

@@ -76,6 +76,7 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
   const std::span<const std::uint64_t> all(numbers);
   // While one batch is decoded, the next is on its way from storage.
   constexpr std::uint64_t kBatchBytes = 32 << 20;
+  constexpr std::size_t kSteps = 64;  // that threads take, in each batch
   const auto batch_at = [&](std::size_t first) {
     std::size_t end = first;
     for (std::uint64_t bytes = 0; end < all.size() && bytes < kBatchBytes; ++end) {
@@ -88,17 +89,16 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
   for (std::size_t first = batch.size(); !batch.empty(); first += batch.size()) {
     const auto next = batch_at(first);
     ask_for(next);
-    parallel_for(batch.size(), options.threads, [&](std::size_t i) {
-      const Entry entry = index_.entry(batch[i]);
-      watched(
-          [&] {
-            const Part part = confirmed_part(batch[i], entry, region);
-            Target target = out;
-            target.data = out.cell(entry.pos.rx + part.rows.begin - region.rows.begin,
-                                   entry.pos.cx + part.cols.begin - region.cols.begin);
-            read_block(entry, part, target);
-          },
-          &entry);
+    const std::size_t steps = std::min(batch.size(), kSteps);
+    parallel_for(steps, options.threads, [&](std::size_t i) {
+      const std::size_t begin = i * batch.size() / steps, end = (i + 1) * batch.size() / steps;
+      watched_blocks(batch.subspan(begin, end - begin), [&](std::uint64_t number, const Entry& e) {
+        const Part part = confirmed_part(number, e, region);
+        Target target = out;
+        target.data = out.cell(e.pos.rx + part.rows.begin - region.rows.begin,
+                               e.pos.cx + part.cols.begin - region.cols.begin);
+        read_block(e, part, target);
+      });
     });
     batch = next;
   }

@@ -6,6 +6,7 @@
 // blocks that cover a region, and read.cpp reads it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstdint>
@@ -121,10 +122,9 @@ class Store {
   template <class F>
   void for_each_block(const Region& region, const ReadOptions& options, const F& f) const {
     const auto blocks = watched([&] { return covering(region, options.absent); });
-    for (const std::uint64_t number : blocks.numbers) {
-      const Entry entry = index_.entry(number);
-      watched([&] { f(number, entry, confirmed_part(number, entry, region)); }, &entry);
-    }
+    watched_blocks(blocks.numbers, [&](std::uint64_t number, const Entry& entry) {
+      f(number, entry, confirmed_part(number, entry, region));
+    });
   }
 
   /// The statistics of blocks in the file, compared with their hash; nullptr when there are none.
@@ -144,6 +144,26 @@ class Store {
   template <class F>
   auto watched(const F& f, const Entry* block = nullptr) const {
     return detail::watched(*file_, f, [block] { return reading(block); });
+  }
+  /// Runs f(number, entry) for these blocks, one after the other, and checks that the file is
+  /// intact once for many small ones: a check costs as much as reading a block of some kilobytes.
+  template <class F>
+  void watched_blocks(std::span<const std::uint64_t> numbers, const F& f) const {
+    constexpr std::uint64_t kUnchecked = 256 << 10;  // bytes
+    while (!numbers.empty()) {
+      Entry entry;
+      std::size_t n = 0;
+      watched(
+          [&] {
+            for (std::uint64_t bytes = 0; n < numbers.size() && bytes < kUnchecked; ++n) {
+              entry = index_.entry(numbers[n]);
+              f(numbers[n], std::as_const(entry));
+              bytes += std::min(entry.bytes, kUnchecked);
+            }
+          },
+          &entry);
+      numbers = numbers.subspan(n);
+    }
   }
   void require_intact(const Entry* block = nullptr) const;
   /// Throws absent when a cell of `region` is in no block (R7), out_of_range, corrupt (R3); with
