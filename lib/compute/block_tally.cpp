@@ -23,14 +23,33 @@ BlockStats scan_block(const Store& store, const Entry& entry) {
   });
 }
 
-void tally_block(const Store& store, const BlockStatsTable* known, std::uint64_t number, Band& band,
-                 WholeTally& tallies) {
-  if (known != nullptr) {
-    const BlockStats stats = (*known)[number];
-    if (const auto type = stats.type()) return tallies.add(stats, *type);
+std::uint64_t WholeTally::add(const BlockStatsTable& known, Range numbers) {
+  std::uint64_t number = numbers.begin;
+  while (number < numbers.end) {
+    const auto type = known[number].type();
+    if (!type) break;
+    visit_type(*type, [&](auto tag) {
+      using T = decltype(tag);
+      TallyOf<T> tally = *tallies.of<T>();  // in registers
+      for (; number < numbers.end; ++number) {
+        const BlockStats stats = known[number];
+        if (stats.type() != type) break;
+        tally.merge(stats.tally<T>());
+      }
+      *tallies.of<T>() = tally;
+    });
   }
-  const Entry entry = store.confirmed_entry(number);
-  store.watched([&] { visit_cells(store, entry, whole(entry), band, tallies); }, &entry);
+  return number;
+}
+
+void tally_blocks(const Store& store, const BlockStatsTable* known, Range numbers, Band& band,
+                  WholeTally& tallies) {
+  for (std::uint64_t number = numbers.begin; number < numbers.end; ++number) {
+    if (known != nullptr) number = tallies.add(*known, {number, numbers.end});
+    if (number == numbers.end) return;
+    const Entry entry = store.confirmed_entry(number);
+    store.watched([&] { visit_cells(store, entry, whole(entry), band, tallies); }, &entry);
+  }
 }
 
 Totals tally_region(const Store& store, const Region& region, Absent absent) {

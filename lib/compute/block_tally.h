@@ -26,12 +26,9 @@ void add_row(const SparseRow<T>& row, TallyOf<T>& tally) {
 struct WholeTally {
   TallyTable tallies{1};
 
-  void add(const BlockStats& stats, ValueType type) {
-    visit_type(type, [&](auto tag) {
-      using T = decltype(tag);
-      tallies.of<T>()->merge(stats.tally<T>());
-    });
-  }
+  /// Adds the statistics of blocks up to the first of which nothing is known, and returns its
+  /// number, or `numbers.end`.
+  std::uint64_t add(const BlockStatsTable& known, Range numbers);
 
   template <Value T>
   void dense(const DenseRows<T>& cells) {
@@ -58,9 +55,10 @@ struct WholeTally {
 /// type that its columns do not hold. Throws corrupt.
 BlockStats scan_block(const Store& store, const Entry& entry);
 
-/// Adds block `number` to `tallies`, as `known` has it or by reading it. Throws as `visit_cells`.
-void tally_block(const Store& store, const BlockStatsTable* known, std::uint64_t number, Band& band,
-                 WholeTally& tallies);
+/// Adds blocks `numbers` to `tallies`, as `known` has them or by reading them. Throws as
+/// `visit_cells`.
+void tally_blocks(const Store& store, const BlockStatsTable* known, Range numbers, Band& band,
+                  WholeTally& tallies);
 
 /// Reads all blocks of a region. Throws as `visit_region`.
 Totals tally_region(const Store& store, const Region& region, Absent absent);

@@ -80,17 +80,38 @@ std::vector<Totals> grid_totals(const Store& store, const StatsOptions& options,
     const std::uint64_t end = std::min<std::uint64_t>(begin + each, totals.size());
     // Always in the order of numbers, in which a table of statistics is.
     std::vector<WholeTally> tallies(end - begin);
-    const Range rows = side == Side::row ? Range{begin, end} : Range{0, grid.rows};
-    const Range cols = side == Side::row ? Range{0, grid.cols} : Range{begin, end};
-    for (std::uint64_t i = rows.begin; i < rows.end; ++i) {
-      for (std::uint64_t j = cols.begin; j < cols.end; ++j) {
-        WholeTally& tally = tallies[(side == Side::row ? i : j) - begin];
-        tally_block(store, known, i * grid.cols + j, band, tally);
+    if (side == Side::row) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const Range numbers{i * grid.cols, (i + 1) * grid.cols};
+        tally_blocks(store, known, numbers, band, tallies[i - begin]);
+      }
+    } else {
+      for (std::uint64_t number = begin; number < grid.rows * grid.cols; number += grid.cols) {
+        for (std::uint64_t j = 0; j < end - begin; ++j) {
+          tally_blocks(store, known, {number + j, number + j + 1}, band, tallies[j]);
+        }
       }
     }
     for (std::uint64_t i = begin; i < end; ++i) totals[i] = tallies[i - begin].tallies.totals(0);
   });
   return totals;
+}
+
+/// Of all blocks, whose statistics are known. REQUIRES a grid, in which blocks do not overlap.
+Totals totals_of_blocks(const Store& store, unsigned threads) {
+  constexpr std::uint64_t kStep = 65536;  // blocks, which are worth a thread
+  const std::uint64_t blocks = store.index().size();
+  std::vector<Totals> parts((blocks + kStep - 1) / kStep);
+  parallel_for(parts.size(), threads, [&](std::uint64_t i) {
+    WholeTally tally;
+    Band band;
+    const Range numbers{i * kStep, std::min(blocks, (i + 1) * kStep)};
+    tally_blocks(store, store.block_stats(), numbers, band, tally);
+    parts[i] = tally.tallies.totals(0);
+  });
+  Totals all;
+  for (const Totals& part : parts) all.merge(part);
+  return all;
 }
 
 std::vector<Stats> grid_stats(const Store& store, const StatsOptions& options, Side side) {
@@ -169,14 +190,8 @@ Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   detail::require_covered(store, options.absent);
   std::uint64_t cells;
   if (!detail::multiply(object.rows(), object.cols(), cells)) cells = ~std::uint64_t{0};
-  const auto& grid = store.index().grid();
-  if (grid && store.block_stats() != nullptr) {
-    const auto side = grid->rows >= grid->cols ? detail::Side::row : detail::Side::column;
-    detail::Totals all;
-    for (const detail::Totals& part : detail::grid_totals(store, options, side)) {
-      all.merge(part);
-    }
-    return all.stats(cells);
+  if (store.index().grid() && store.block_stats() != nullptr) {
+    return detail::totals_of_blocks(store, options.threads).stats(cells);
   }
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   std::vector<detail::Totals> parts(strips.size());

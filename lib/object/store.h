@@ -169,6 +169,7 @@ class Store {
   /// Throws absent when a cell of `region` is in no block (R7), out_of_range, corrupt (R3); with
   /// Absent::nan, unsupported instead of absent. Reads no block.
   void require_covered(const Region& region, Absent absent = Absent::error) const {
+    if (index_.grid()) return require_inside(region);  // it covers everything
     watched([&] { covering(region, absent); });
   }
   /// Throws out_of_range unless `region` is inside the object.
