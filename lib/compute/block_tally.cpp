@@ -1,5 +1,7 @@
 #include "lib/compute/block_tally.h"
 
+#include <vector>
+
 namespace dapple::detail {
 
 namespace {
@@ -44,12 +46,15 @@ std::uint64_t WholeTally::add(const BlockStatsTable& known, Range numbers) {
 
 void tally_blocks(const Store& store, const BlockStatsTable* known, Range numbers, Band& band,
                   WholeTally& tallies) {
+  std::vector<std::uint64_t> unknown;
   for (std::uint64_t number = numbers.begin; number < numbers.end; ++number) {
     if (known != nullptr) number = tallies.add(*known, {number, numbers.end});
-    if (number == numbers.end) return;
-    const Entry entry = store.confirmed_entry(number);
-    store.watched([&] { visit_cells(store, entry, whole(entry), band, tallies); }, &entry);
+    if (number < numbers.end) unknown.push_back(number);
   }
+  store.watched_blocks(unknown, [&](std::uint64_t number, const Entry& entry) {
+    store.confirm_entry(number, entry);
+    visit_cells(store, entry, whole(entry), band, tallies);
+  });
 }
 
 Totals tally_region(const Store& store, const Region& region, Absent absent) {

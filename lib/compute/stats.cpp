@@ -19,9 +19,17 @@ struct RowTallies {
 
   template <Value T>
   void dense(const DenseRows<T>& cells) {
+    constexpr std::uint64_t kShort = 64;  // cells that are added sooner than vectors are set up
     TallyOf<T>* const tally = tallies.of<T>() + (cells.row - rows.begin);
     for (std::uint64_t r = 0; r < cells.rows; ++r) {
-      tally_run<T>(tally[r], cells.data + r * cells.row_step, cells.cols);
+      const std::byte* const row = cells.data + r * cells.row_step;
+      if (cells.cols >= kShort) {
+        tally_run<T>(tally[r], row, cells.cols);
+        continue;
+      }
+      TallyOf<T> local = tally[r];  // in registers
+      for (std::uint64_t c = 0; c < cells.cols; ++c) local.add(load_le<T>(row + c * sizeof(T)));
+      tally[r] = local;
     }
   }
   template <Value T>

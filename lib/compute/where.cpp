@@ -192,25 +192,26 @@ std::uint64_t count_band(const Store& store, const BlockStatsTable& known, const
   const Schema& schema = store.schema();
   const std::uint64_t rows =
       std::min<std::uint64_t>(grid.tile.rows, schema.rows - i * grid.tile.rows);
+  const auto area_of = [&](std::uint64_t number) {
+    const std::uint64_t left = schema.cols - number % grid.cols * grid.tile.cols;
+    return rows * std::min<std::uint64_t>(grid.tile.cols, left);
+  };
   std::uint64_t found = 0;
-  Band band;
-  for (std::uint64_t j = 0; j < grid.cols; ++j) {
-    const std::uint64_t area =
-        rows * std::min<std::uint64_t>(grid.tile.cols, schema.cols - j * grid.tile.cols);
-    const std::uint64_t number = i * grid.cols + j;
-    if (const auto count = known_count(interval, known[number], area)) {
+  std::vector<std::uint64_t> unknown;
+  for (std::uint64_t number = i * grid.cols; number < (i + 1) * grid.cols; ++number) {
+    if (const auto count = known_count(interval, known[number], area_of(number))) {
       found += *count;
-      continue;
+    } else {
+      unknown.push_back(number);
     }
-    const Entry entry = store.confirmed_entry(number);
-    Counter counter{interval};
-    store.watched(
-        [&] {
-          visit_cells(store, entry, {{0, entry.rows}, {0, entry.cols}}, band, counter);
-        },
-        &entry);
-    found += counter.found + (interval.holds_for_zero() ? area - counter.seen : 0);
   }
+  Band band;
+  store.watched_blocks(unknown, [&](std::uint64_t number, const Entry& entry) {
+    store.confirm_entry(number, entry);
+    Counter counter{interval};
+    visit_cells(store, entry, {{0, entry.rows}, {0, entry.cols}}, band, counter);
+    found += counter.found + (interval.holds_for_zero() ? area_of(number) - counter.seen : 0);
+  });
   return found;
 }
 
