@@ -45,16 +45,11 @@ struct ConcatState final : CodecState {
   }
 };
 
-/// A block of the whole where it is stored. Its entry's offset is its number in its piece.
+/// A block of the whole where it is stored.
 struct Located {
   const Piece& piece;
   const Store& store;
-  Entry entry;
-
-  Located(const Store& whole, const Entry& e)
-      : piece(whole.state<ConcatState>().at(e.pos.rx, e.pos.cx)),
-        store(*piece.store),
-        entry(store.confirmed_entry(e.offset)) {}
+  const Entry& entry;
 
   const Recode* recode_of(std::uint64_t col_in_block) const noexcept {
     if (piece.recode.empty()) return nullptr;
@@ -68,6 +63,21 @@ struct Located {
     return false;
   }
 };
+
+/// Calls f(block) for the block of this entry, whose offset is the block's number in its piece.
+template <class F>
+auto with_block(const Store& whole, const Entry& e, const F& f) {
+  const Piece& piece = whole.state<ConcatState>().at(e.pos.rx, e.pos.cx);
+  const Store& store = *piece.store;
+  Entry entry;
+  return store.watched(
+      [&] {
+        entry = store.index().entry(e.offset);
+        store.confirm_entry(e.offset, entry);
+        return f(Located{piece, store, entry});
+      },
+      &entry);
+}
 
 [[noreturn]] void fail_code(const Store& store, std::uint64_t code) {
   fail(store, Errc::corrupt,
@@ -104,46 +114,39 @@ void read_recoded(const Store& store, const Recode& recode, std::uint64_t rows, 
 }
 
 void read(const Store& whole, const Entry& e, const Part& part, const Target& out) {
-  const Located block(whole, e);
-  const auto read_cols = [&](Range cols) {
-    Target target = out;
-    target.data = out.cell(0, cols.begin - part.cols.begin);
-    block.store.watched(
-        [&] {
-          block.store.read_block(block.entry, {part.rows, cols}, target);
-        },
-        &block.entry);
-  };
-  for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
-    std::uint64_t end = c;
-    while (end < part.cols.end && block.recode_of(end) == nullptr) ++end;
-    if (end > c) read_cols({c, end});
-    for (c = end; c < part.cols.end && block.recode_of(c) != nullptr; ++c) {
+  with_block(whole, e, [&](const Located& block) {
+    const auto read_cols = [&](Range cols) {
       Target target = out;
-      target.data = out.cell(0, c - part.cols.begin);
-      read_recoded(block.store, *block.recode_of(c), part.rows.size(), target,
-                   [&](std::byte* codes) {
-                     constexpr std::size_t size = sizeof(std::uint32_t);
-                     const Target column{codes, ValueType::u32, size, size};
-                     block.store.watched(
-                         [&] {
-                           block.store.read_block(block.entry, {part.rows, {c, c + 1}}, column);
-                         },
-                         &block.entry);
-                   });
+      target.data = out.cell(0, cols.begin - part.cols.begin);
+      block.store.read_block(block.entry, {part.rows, cols}, target);
+    };
+    for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
+      std::uint64_t end = c;
+      while (end < part.cols.end && block.recode_of(end) == nullptr) ++end;
+      if (end > c) read_cols({c, end});
+      for (c = end; c < part.cols.end && block.recode_of(c) != nullptr; ++c) {
+        Target target = out;
+        target.data = out.cell(0, c - part.cols.begin);
+        read_recoded(block.store, *block.recode_of(c), part.rows.size(), target,
+                     [&](std::byte* codes) {
+                       constexpr std::size_t size = sizeof(std::uint32_t);
+                       block.store.read_block(block.entry, {part.rows, {c, c + 1}},
+                                              {codes, ValueType::u32, size, size});
+                     });
+      }
     }
-  }
+  });
 }
 
 std::optional<DensePlace> in_place(const Store& whole, const Entry& e) {
-  const Located block(whole, e);
-  const auto place = block.store.codec().in_place;
-  if (place == nullptr || block.recodes({0, e.cols})) return std::nullopt;
-  return place(block.store, block.entry);
+  return with_block(whole, e, [](const Located& block) -> std::optional<DensePlace> {
+    const auto place = block.store.codec().in_place;
+    if (place == nullptr || block.recodes({0, block.entry.cols})) return std::nullopt;
+    return place(block.store, block.entry);
+  });
 }
 
-void entries(const Store& whole, const Entry& e, const Part& part, CellRun& take) {
-  const Located block(whole, e);
+void entries_of(const Store& whole, const Located& block, const Part& part, CellRun& take) {
   const Schema& from = block.store.schema();
   const Region cells{{block.entry.pos.rx + part.rows.begin, block.entry.pos.rx + part.rows.end},
                      {block.entry.pos.cx + part.cols.begin, block.entry.pos.cx + part.cols.end}};
@@ -164,14 +167,15 @@ void entries(const Store& whole, const Entry& e, const Part& part, CellRun& take
   });
 }
 
+void entries(const Store& whole, const Entry& e, const Part& part, CellRun& take) {
+  with_block(whole, e, [&](const Located& block) { entries_of(whole, block, part, take); });
+}
+
 bool csr_arrays(const Store& whole, const Entry& e, Range rows, RowCursor& cursor,
                 const CsrTarget& out) {
-  const Located block(whole, e);
-  bool fits = false;
-  block.store.watched(
-      [&] { fits = block.store.codec().csr_arrays(block.store, block.entry, rows, cursor, out); },
-      &block.entry);
-  return fits;
+  return with_block(whole, e, [&](const Located& block) {
+    return block.store.codec().csr_arrays(block.store, block.entry, rows, cursor, out);
+  });
 }
 
 /// Rows of columns of a frame, from each piece in the way that suits its format.

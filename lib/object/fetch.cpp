@@ -77,11 +77,11 @@ void Store::remember(std::uint64_t number, const Entry& entry) const {
 void Store::fetch(std::uint64_t number) const {
   const bool compared = places_.was_compared(number);
   if (compared && !file_->guarded()) return;
-  file_->prepare_thread();
-  if (!compared) ask_for({&number, 1});
-  const Entry entry = index_.entry(number);
+  Entry entry;
   watched(
       [&] {
+        if (!compared) ask_for({&number, 1});
+        entry = index_.entry(number);
         if (!compared) confirm_entry(number, entry);
       },
       &entry);
@@ -113,21 +113,26 @@ TileTable Store::tile_table() const {
 }
 
 Entry Store::confirmed_entry(std::uint64_t number) const {
-  file_->prepare_thread();
-  const Entry entry = index_.entry(number);
-  watched([&] { confirm_entry(number, entry); }, &entry);
+  Entry entry;
+  watched(
+      [&] {
+        entry = index_.entry(number);
+        confirm_entry(number, entry);
+      },
+      &entry);
   return entry;
 }
 
 Entry Store::fetched_entry(std::uint64_t number) const {
-  file_->prepare_thread();
-  const Entry entry = index_.entry(number);
-  Entry to_blame = entry;
-  if (const auto& grid = index_.grid(); grid && entry.bytes == 0) {  // the index was truncated
-    to_blame.pos = {number / grid->cols * grid->tile.rows, number % grid->cols * grid->tile.cols};
-  }
+  Entry entry, to_blame;
   watched(
       [&] {
+        to_blame = entry = index_.entry(number);
+        if (const auto& grid = index_.grid();
+            grid && entry.bytes == 0) {  // the index was truncated
+          to_blame.pos = {number / grid->cols * grid->tile.rows,
+                          number % grid->cols * grid->tile.cols};
+        }
         // Before the file is mapped, entries are private copies that were compared already.
         if (index_.is_in_place() && file_->base() != nullptr) compare(number, entry);
       },
