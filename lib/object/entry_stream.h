@@ -28,7 +28,9 @@ struct Stream {
         size(e.bytes - s.codec().header_size(e)) {}
 
   // A cursor at `row` of a CSR block, or above it.
-  RowCursor cursor(std::uint64_t row) const { return store.row_access().cursor(entry, row); }
+  RowCursor cursor(std::uint64_t row) const {
+    return row < RowAccess::kNear ? RowCursor{} : store.row_access().cursor(entry, row);
+  }
 
   // Not inlined into the loops below, which are compiled for every size of value.
   [[noreturn]] void fail(const std::byte* at, const std::string& detail) const;

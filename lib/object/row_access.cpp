@@ -162,8 +162,6 @@ void RowAccess::make(std::span<const std::uint64_t> numbers) {
 }
 
 RowCursor RowAccess::cursor(const Entry& entry, std::uint64_t row) {
-  // To walk over so few rows takes no longer than to look them up.
-  constexpr std::uint64_t kNear = 16;
   if (row < kNear || entry.kind != BlockKind::csr || !store_.codec().sparse_in_place) return {};
   const auto number = store_.index().find(entry.pos);
   if (!number) return {};

@@ -104,6 +104,8 @@ class RowAccess {
   /// A cursor at `row` of a CSR block, or above it where a walk is as quick or nothing else can be
   /// relied on. REQUIRES that the thread holds no reader. Throws corrupt.
   RowCursor cursor(const Entry& entry, std::uint64_t row);
+  /// To walk over so few rows takes no longer than to look them up.
+  static constexpr std::uint64_t kNear = 16;
 
   /// While a reader lives, nothing is evicted.
   class Reader {
