@@ -211,3 +211,71 @@ TEST_CASE("csv meanings: a file that ends with its page and an empty field is re
     CHECK(cell(frame, frame.rows() - 1, 0) == "7");
   }
 }
+
+TEST_CASE("csv meanings: an empty text before the first word is a word, a missing cell is not") {
+  const TempDir dir;
+  write_text(dir / "in.csv", "a,n\n\"\",1\n,2\nx,3\n");
+  const Frame in = open_frame(dir / "in.csv");
+  REQUIRE(in.column_info(0).meaning.kind == MeaningKind::text);
+  CHECK(cell(in, 0, 0) == "");
+  CHECK(cell(in, 1, 0) == "(missing)");
+  CHECK(cell(in, 2, 0) == "x");
+  convert(in, {}, dir / "out.csv");
+  CHECK(read_text(dir / "out.csv") == "a,n\n\"\",1\n,2\nx,3\n");
+}
+
+TEST_CASE("csv meanings: empty fields in quotes are words, but missing among numbers in quotes") {
+  const TempDir dir;
+  write_text(dir / "words.csv", "a,n\n\"\",1\n,2\n\"\",3\n");
+  const Frame words = open_frame(dir / "words.csv");
+  REQUIRE(words.column_info(0).meaning.has_words());
+  CHECK(cell(words, 0, 0) == "");
+  CHECK(cell(words, 1, 0) == "(missing)");
+  write_text(dir / "all.csv", "\"a\",\"n\"\n\"\",\"1\"\n\"5\",\"2\"\n\"\",\"3\"\n");
+  const Frame all = open_frame(dir / "all.csv");
+  REQUIRE(all.column_info(0).meaning.kind == MeaningKind::number);
+  CHECK(cell(all, 0, 0) == "(missing)");
+  CHECK(cell(all, 1, 0) == "5");
+}
+
+TEST_CASE("csv meanings: integers with zeros in front are words in a frame") {
+  const TempDir dir;
+  const auto kind = [&](const std::string& text, CsvOptions csv = {}) {
+    write_text(dir / "in.csv", text);
+    return open_frame(dir / "in.csv", std::move(csv)).column_info(0).meaning.kind;
+  };
+  CHECK(kind("zip,n\n00123,1\n456,2\n") == MeaningKind::text);
+  CHECK(kind("\"zip\",\"n\"\n\"00123\",\"1\"\n\"456\",\"2\"\n") == MeaningKind::text);
+  CHECK(kind("zip,n\n+07,1\n5,2\n") == MeaningKind::text);
+  CHECK(kind("zip,n\n-00000000000000000007,1\n5,2\n") == MeaningKind::text);
+  CHECK(kind("00123,Graz\n456,Linz\n", {.header = false}) == MeaningKind::text);
+  CHECK(kind("00123,true\n456,false\n", {.header = false}) == MeaningKind::text);
+  CHECK(kind("zip,n\n0,1\n-0,1\n") == MeaningKind::number);
+  CHECK(kind("zip,n\n00.5,1\n0.25,2\n") == MeaningKind::number);
+  CHECK(kind("zip,n\n00123,1\n456,2\n", {.types = {{"zip", ValueType::i64}}}) ==
+        MeaningKind::number);
+  std::string late = "zip,n\n";
+  for (int i = 0; i < 300'000; ++i) late += "1234,1\n";
+  CHECK(kind(late + "00123,1\n") == MeaningKind::category);
+  const Frame frame = open_frame(dir / "in.csv");
+  CHECK(cell(frame, 5, 0) == "1234");
+  CHECK(cell(frame, 300'000, 0) == "00123");
+  write_text(dir / "matrix.csv", "000,012\n255,001\n");
+  CHECK(Matrix::open(dir / "matrix.csv").read<double>({{0, 1}, {0, 2}}) ==
+        std::vector<double>{0, 12});
+}
+
+TEST_CASE("csv meanings: fractions of a second are times in every year") {
+  const TempDir dir;
+  write_text(dir / "in.csv",
+             "us,ms,ns\n"
+             "0001-01-01T00:00:00.000001,9999-12-31T23:59:59.999,2020-01-01T00:00:00.000000001\n"
+             "2020-01-01T00:00:00.5,0000-01-01T00:00:00.5,9999-12-31T00:00:00.5\n");
+  const Frame frame = open_frame(dir / "in.csv");
+  REQUIRE(frame.column_info(0).meaning.kind == MeaningKind::timestamp);
+  CHECK(frame.column_info(0).meaning.unit == TimeUnit::microsecond);
+  CHECK(cell(frame, 0, 0) == "0001-01-01T00:00:00.000001");
+  REQUIRE(frame.column_info(1).meaning.kind == MeaningKind::timestamp);
+  CHECK(cell(frame, 1, 1) == "0000-01-01T00:00:00.500");
+  CHECK(frame.column_info(2).meaning.kind == MeaningKind::text);  // no unit holds both
+}

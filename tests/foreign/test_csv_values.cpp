@@ -32,7 +32,7 @@ TEST_CASE("csv: integers become i64, u64 where only that holds them, else f64") 
   CHECK(test::types_of(csv.open("a\n18446744073709551616\n")) == "frame f64");
   CHECK(test::types_of(csv.open("a\n9223372036854775808\n-1\n")) == "frame f64");
   CHECK(test::types_of(csv.open("a\n-9223372036854777856\n")) == "frame f64");
-  CHECK(test::types_of(csv.open("a\n000000000000000000000000012\n")) == "frame i64");
+  CHECK(test::types_of(csv.open("1\n000000000000000000000000012\n")) == "matrix i64");
   CHECK(test::types_of(csv.open("a,b\n18446744073709551615,1.5\n")) == "frame u64 f64");
   CHECK(test::types_of(csv.open("18446744073709551615,1\n")) == "matrix u64 u64");
   CHECK(test::types_of(csv.open("18446744073709551616,1\n")) == "matrix f64 f64");

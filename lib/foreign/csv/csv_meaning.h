@@ -76,7 +76,9 @@ class ColumnGuess {
   std::shared_ptr<const FieldReader> finish() const;
 
  private:
-  bool is_time() const noexcept { return time_ && (unit_ <= TimeUnit::second || in_nanoseconds_); }
+  bool is_time() const noexcept {
+    return time_ && (unit_ < TimeUnit::nanosecond || in_nanoseconds_);
+  }
   void narrow(const ColumnGuess& later) noexcept;
   void collect(const Field& field);
   void add_pending() const;

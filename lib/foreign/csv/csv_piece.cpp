@@ -216,6 +216,7 @@ const char* PieceScanner::field(const char* const p, std::size_t c) {
   const char* const digits = q;
   while (q != end_ && is_digit(*q)) ++q;
   if (q != digits && at_field_end(q, end_, delimiter_)) {
+    note_padding(digits, q, c);
     if (q - digits > kFewDigits || *p == '-') note_integer(p, q, c);
     return q;
   }
@@ -240,7 +241,10 @@ const char* PieceScanner::field(const char* const p, std::size_t c) {
 void PieceScanner::note_number(const char* p, const PlainNumber& number, std::size_t c) {
   if (number.has_point()) {
     note_fraction(p, c);
-  } else if (number.minus != 0 || number.length > kFewDigits) {
+    return;
+  }
+  note_padding(p + number.minus, p + number.length, c);
+  if (number.minus != 0 || number.length > kFewDigits) {
     note_integer(p, p + number.length, c);
   }
 }
@@ -248,6 +252,10 @@ void PieceScanner::note_number(const char* p, const PlainNumber& number, std::si
 void PieceScanner::note_fraction(const char* p, std::size_t c) {
   if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, *in_.given[c]);
   piece_->seen[c] |= flag::fraction;
+}
+
+void PieceScanner::note_padding(const char* digits, const char* end, std::size_t c) {
+  if (*digits == '0' && end - digits > 1) piece_->seen[c] |= flag::padded;
 }
 
 /// A negative integer, or one of many digits; `p` is where it starts, with its sign.
@@ -283,21 +291,23 @@ const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
   const std::string_view text = trimmed(found->text);
   const bool missing = is_missing(text);
   note_quotes(*found);
-  if (missing) columns_->see_missing(c);
+  if (missing && !found->quoted) columns_->see_missing(c);
+  if (found->quoted && (missing || is_number(text)) && text.size() == found->text.size()) {
+    columns_->see_quoted_number(c);
+  }
   if (missing ? !in_.missing_as_nan : !is_number(text)) {
     if (in_.numbers_only || in_.given[c]) fail_field(place(p, c), p, end_, delimiter_, type);
     piece_->seen[c] |= missing ? flag::missing : flag::other;
     if (!missing) columns_->see(c, *found, row_number());
     return found->end;
   }
-  if (!missing && found->quoted && text.size() == found->text.size()) {
-    columns_->see_quoted_number(c);
-  }
   const char* q = text.data();
   const char* const end = q + text.size();
   if (!missing && (*q == '-' || *q == '+')) ++q;
   while (q != end && is_digit(*q)) ++q;
   if (!missing && q == end) {
+    note_padding(*text.data() == '-' || *text.data() == '+' ? text.data() + 1 : text.data(), end,
+                 c);
     note_integer(text.data(), end, c);
   } else {
     note_fraction(p, c);

@@ -42,7 +42,8 @@ class Columns {
   std::vector<std::shared_ptr<const FieldReader>> finish() const;
 
  private:
-  /// Of the fields of a column of numbers.
+  /// Of the fields of a column of numbers. Quotes keep an empty field from being missing, should
+  /// the column turn out to be one of words.
   struct Counts {
     std::uint64_t missing = 0, quoted = 0;
   };
@@ -90,6 +91,7 @@ class PieceScanner {
   void note_number(const char* p, const PlainNumber& number, std::size_t c);
   void note_fraction(const char* p, std::size_t c);
   void note_integer(const char* p, const char* end, std::size_t c);
+  void note_padding(const char* digits, const char* end, std::size_t c);
 
   const ScanInput& in_;
   const char* const end_;

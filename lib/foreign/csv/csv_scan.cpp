@@ -41,6 +41,22 @@ class TextScan {
 
   const Columns& columns() const noexcept { return columns_; }
 
+  /// The columns that are known to be of words by now, also those that were taken for numbers.
+  std::vector<bool> words() const {
+    std::vector<bool> found = columns_.words();
+    bool frame = !in_.columns.empty();
+    for (std::size_t c = 0; c < found.size(); ++c) frame = frame || !columns_.is_number(c);
+    for (std::size_t c = 0; frame && c < found.size(); ++c) {
+      const bool padded = (rows_.seen[c] & flag::padded) != 0;
+      if (padded && columns_.is_number(c) && !in_.given[c]) found[c] = true;
+    }
+    return found;
+  }
+  /// True when the words of all these columns were collected.
+  bool is_complete(const std::vector<bool>& words) const {
+    return columns_.is_complete() && words == columns_.words();
+  }
+
   Rows finish() {
     rows_.end = static_cast<std::uint64_t>(next_ - in_.base);
     rows_.fields = columns_.finish();
@@ -162,20 +178,17 @@ Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line) {
   for (std::vector<bool> words(input.cols());;) {
     TextScan scan(input, p, line, words);
     scan.scan_first_piece();
-    bool complete = scan.columns().is_complete();
-    std::vector<bool> found = scan.columns().words();
+    std::vector<bool> found = scan.words();
     // A matrix, which has no labels, is one of numbers in quotes or without.
     if (!input.columns.empty()) {
       for (const std::size_t col : scan.columns().quoted_numbers()) {
-        if (input.given[col]) continue;
-        found[col] = true;
-        complete = false;
+        if (!input.given[col]) found[col] = true;
       }
     }
-    if (complete) {
+    if (scan.is_complete(found)) {
       scan.scan_rest();
-      if (scan.columns().is_complete()) return scan.finish();
-      found = scan.columns().words();
+      found = scan.words();
+      if (scan.is_complete(found)) return scan.finish();
     }
     words = std::move(found);
   }

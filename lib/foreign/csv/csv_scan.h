@@ -23,6 +23,7 @@ inline constexpr std::uint8_t beyond = 8;     // an integer that no type of 64 b
 inline constexpr std::uint8_t rounded = 16;   // an integer that f64 would round
 inline constexpr std::uint8_t other = 32;     // neither a number nor missing
 inline constexpr std::uint8_t missing = 64;   // a missing value
+inline constexpr std::uint8_t padded = 128;   // an integer with zeros in front: 007
 }  // namespace flag
 
 /// Rows [row, next strip's row) start at byte `offset`.
@@ -73,7 +74,8 @@ struct ScanInput {
 /// A column whose fields are all `true` or `false` is boolean; all ISO 8601: a timestamp, in the
 /// coarsest unit that holds them all. A column with other fields is of words: a category where they
 /// repeat, text where most appear once. Fields that are empty, NA, N/A or ?, without quotes, are
-/// missing.
+/// missing. Integers with zeros in front are words where there are labels or other words: postal
+/// codes and the like, of which numbers would lose the zeros.
 Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line);
 
 }  // namespace dapple::detail::csv
