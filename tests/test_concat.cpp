@@ -1,10 +1,14 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cstring>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "lib/object/dictionary.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -155,6 +159,102 @@ TEST_CASE("concat: a column in which every value is missing takes the type of th
   append(folder / "a.dbdf", open(folder / "b.csv"), {});
   CHECK(as_csv(open(folder / "a.dbdf")) ==
         "who,when,ok,n\n,,,\n,,,\nAnn,2024-01-01,true,5\nBob,2024-01-02,,6\n");
+}
+
+namespace {
+
+/// A frame of one column of integers, as the Python module stores `Int8` and its like.
+template <class T>
+std::variant<Matrix, Frame> marked(const std::filesystem::path& path, std::vector<T> cells,
+                                   std::optional<T> missing) {
+  Column column{"n", value_type_of<T>(), {}};
+  if (missing) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &*missing, sizeof *missing);
+    column.meaning.missing = bits;
+  }
+  auto writer = FrameWriter::create(path, cells.size(), {column});
+  writer.template put<T>({0, 0}, {cells.data(), static_cast<std::uint32_t>(cells.size()), 1});
+  writer.finish();
+  return Frame::open(path);
+}
+
+}  // namespace
+
+TEST_CASE("concat: a mark of missing cells is no value of another frame") {
+  const TempDir dir;
+  ConvertOptions again;
+  again.write.overwrite = true;
+  const auto told = [&](const std::variant<Matrix, Frame>& a,
+                        const std::variant<Matrix, Frame>& b) {
+    const std::variant<Matrix, Frame> parts[] = {a, b};
+    const Frame whole = std::get<Frame>(concat(parts, Axis::rows));
+    convert(whole, {}, dir / "out.csv", again);
+    const std::string text = read_text(dir / "out.csv");
+    convert(whole, {}, dir / "out.dbdf", again);
+    convert(open(dir / "out.dbdf"), {}, dir / "again.csv", again);
+    CHECK(read_text(dir / "again.csv") == text);
+    CHECK(verify(dir / "out.dbdf", Level::payload).findings.empty());
+    convert(a, {}, dir / "all.dbdf", again);
+    append(dir / "all.dbdf", b);
+    convert(open(dir / "all.dbdf"), {}, dir / "again.csv", again);
+    CHECK(read_text(dir / "again.csv") == text);
+    return std::string(name(whole.column_type(0))) + " " + text;
+  };
+  using I8 = std::int8_t;
+  const auto low = marked<I8>(dir / "low", {1, -128}, I8{-128});
+  const auto high = marked<I8>(dir / "high", {127, -128}, I8{127});
+  const auto plain = marked<I8>(dir / "plain", {-128, 5}, {});
+  const auto ends = marked<I8>(dir / "ends", {-128, 127}, {});
+  CHECK(told(low, low) == "i8 n\n1\nNA\n1\nNA\n");
+  CHECK(told(low, plain) == "i8 n\n1\nNA\n-128\n5\n");
+  CHECK(told(plain, low) == "i8 n\n-128\n5\n1\nNA\n");
+  CHECK(told(low, high) == "i8 n\n1\nNA\nNA\n-128\n");
+  CHECK(told(low, ends) == "i16 n\n1\nNA\n-128\n127\n");
+  const auto wide = marked<std::int64_t>(dir / "wide", {128, -(std::int64_t{1} << 62)}, {});
+  CHECK(told(low, wide) == "i64 n\n1\nNA\n128\n-4611686018427387904\n");
+  CHECK(told(wide, high) == "i64 n\n128\n-4611686018427387904\nNA\n-128\n");
+  const auto floats = marked<double>(dir / "floats", {-128, 0.5}, {});
+  CHECK(told(low, floats) == "f64 n\n1\nNA\n-128\n0.5\n");
+  CHECK(told(floats, low) == "f64 n\n-128\n0.5\n1\nNA\n");
+  const auto single =
+      marked<float>(dir / "single", {std::bit_cast<float>(std::uint32_t{0x7fc007a2}), 2},
+                    std::bit_cast<float>(std::uint32_t{0x7fc007a2}));
+  CHECK(told(single, floats) == "f64 n\nNA\n2\n-128\n0.5\n");
+  CHECK(told(floats, single) == "f64 n\n-128\n0.5\nNA\n2\n");
+  using I64 = std::int64_t;
+  constexpr I64 kMin = std::numeric_limits<I64>::min(), kMax = std::numeric_limits<I64>::max();
+  const auto full = marked<I64>(dir / "full", {kMin, kMax}, {});
+  const auto seven = marked<I64>(dir / "seven", {7, 8}, I64{7});
+  CHECK(told(seven, full) == "i64 n\nNA\n8\n-9223372036854775808\n9223372036854775807\n");
+  const auto other = marked<I64>(dir / "other", {7, 9}, I64{9});
+  const std::variant<Matrix, Frame> parts[] = {seven, other, full};
+  CHECK_THROWS_AS(concat(parts, Axis::rows), const Error&);
+}
+
+TEST_CASE("concat: categories stay ordered while all frames agree on the order") {
+  const TempDir dir;
+  const auto ordered = [&](const char* file, std::vector<std::string> words) {
+    auto table = std::make_shared<detail::WordTable>();
+    for (const std::string& word : words) table->add(word);
+    Column column{"c", ValueType::u8, {.kind = MeaningKind::category, .ordered = true}};
+    column.meaning.words = table;
+    auto writer = FrameWriter::create(dir / file, 1, {column});
+    const std::uint8_t code = 1;
+    writer.put<std::uint8_t>({0, 0}, {&code, 1, 1});
+    writer.finish();
+    return std::variant<Matrix, Frame>(Frame::open(dir / file));
+  };
+  const auto a = ordered("a", {"low", "high"}), b = ordered("b", {"low", "high", "top"}),
+             c = ordered("c", {"high", "low"}), d = ordered("d", {"low", "mid", "high"});
+  const auto is_ordered = [](const auto& x, const auto& y) {
+    const std::variant<Matrix, Frame> parts[] = {x, y};
+    return std::get<Frame>(concat(parts, Axis::rows)).column_info(0).meaning.ordered;
+  };
+  CHECK(is_ordered(a, a));
+  CHECK(is_ordered(a, b));
+  CHECK_FALSE(is_ordered(a, c));
+  CHECK_FALSE(is_ordered(a, d));
 }
 
 TEST_CASE("concat: what does not fit together is refused, and says why") {

@@ -68,6 +68,8 @@ struct Meaning {
 
 /// The bits that mark a missing f64: a quiet NaN with the payload 1954, as R uses for NA.
 inline constexpr std::uint64_t kMissingF64 = 0x7ff80000000007a2U;
+/// The same of an f32.
+inline constexpr std::uint64_t kMissingF32 = 0x7fc007a2U;
 /// The tick that marks a missing time, as in NumPy (NaT).
 inline constexpr std::uint64_t kMissingTick = 0x8000000000000000U;
 /// The value that marks a missing truth value.

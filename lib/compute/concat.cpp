@@ -84,32 +84,25 @@ auto with_block(const Store& whole, const Entry& e, const F& f) {
        "code " + std::to_string(code) + " has no word in its column's dictionary");
 }
 
-/// Puts a stored number of the whole's column into memory of any type that holds it.
-void store_code(const Store& store, ValueType type, std::uint64_t bits, const Target& out,
-                std::uint64_t row) {
-  std::uint64_t result = 0;
-  if (!convert_cell(type, bits, out.type, result)) {
-    throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
-                "a code or mark of a missing cell does not fit " + std::string(name(out.type)));
-  }
-  store_bits(out.type, out.cell(row, 0), result);
-}
-
-/// Reads rows of a column that does not keep its stored numbers; `read` reads codes.
+/// Reads rows of a column that does not keep its stored numbers; `read(type, to)` reads these as
+/// they are.
 template <class Read>
 void read_recoded(const Store& store, const Recode& recode, std::uint64_t rows, const Target& out,
                   const Read& read) {
-  if (recode.missing) {
-    for (std::uint64_t r = 0; r < rows; ++r) {
-      store_code(store, recode.type, *recode.missing, out, r);
-    }
-    return;
-  }
-  std::vector<std::uint32_t> codes(rows);
-  read(reinterpret_cast<std::byte*>(codes.data()));
+  const std::size_t size = size_of(recode.stored());
+  std::vector<std::byte> cells(recode.is_missing() ? 0 : rows * size);
+  if (!cells.empty()) read(recode.stored(), cells.data());
   for (std::uint64_t r = 0; r < rows; ++r) {
-    if (codes[r] >= recode.codes.size()) fail_code(store, codes[r]);
-    store_code(store, ValueType::u32, recode.codes[codes[r]], out, r);
+    const std::uint64_t bits =
+        cells.empty() ? 0 : load_bits(recode.stored(), cells.data() + r * size);
+    const std::optional<StoredNumber> number = recode(bits);
+    if (!number) fail_code(store, bits);
+    std::uint64_t result = 0;
+    if (!convert_cell(number->type, number->bits, out.type, result)) {
+      fail(store, Errc::type_mismatch,
+           "a number, code or mark of a missing cell does not fit " + std::string(name(out.type)));
+    }
+    store_bits(out.type, out.cell(r, 0), result);
   }
 }
 
@@ -128,10 +121,9 @@ void read(const Store& whole, const Entry& e, const Part& part, const Target& ou
         Target target = out;
         target.data = out.cell(0, c - part.cols.begin);
         read_recoded(block.store, *block.recode_of(c), part.rows.size(), target,
-                     [&](std::byte* codes) {
-                       constexpr std::size_t size = sizeof(std::uint32_t);
+                     [&](ValueType type, std::byte* to) {
                        block.store.read_block(block.entry, {part.rows, {c, c + 1}},
-                                              {codes, ValueType::u32, size, size});
+                                              {to, type, size_of(type), size_of(type)});
                      });
       }
     }
@@ -155,10 +147,12 @@ void entries_of(const Store& whole, const Located& block, const Part& part, Cell
     moved.row += block.piece.first_row;
     moved.col += block.piece.first_col;
     const ValueType stored = from.type_of(cell.col), type = whole.schema().type_of(moved.col);
-    if (const Recode* recode = block.recode_of(cell.col - block.entry.pos.cx)) {
-      if (!recode->missing && cell.bits >= recode->codes.size()) fail_code(block.store, cell.bits);
-      moved.bits = recode->missing ? *recode->missing : recode->codes[cell.bits];
-    } else if (stored != type && !convert_cell(stored, cell.bits, type, moved.bits)) {
+    const Recode* const recode = block.recode_of(cell.col - block.entry.pos.cx);
+    const std::optional<StoredNumber> number =
+        recode != nullptr ? (*recode)(cell.bits) : StoredNumber{stored, cell.bits};
+    if (!number) fail_code(block.store, cell.bits);
+    moved.bits = number->bits;
+    if (number->type != type && !convert_cell(number->type, number->bits, type, moved.bits)) {
       fail(block.store, Errc::type_mismatch,
            "cell " + text({cell.row, cell.col}) + " does not fit " + std::string(name(type)) +
                ", the type of the objects together (R6)");
@@ -198,12 +192,12 @@ void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> col
         mine.push_back(moved);
         continue;
       }
-      read_recoded(
-          *piece.store, *recode, local.size(), {moved.data, moved.value_type, moved.step, 0},
-          [&](std::byte* codes) {
-            const ColumnBuffer scratch{moved.col, ValueType::u32, codes, sizeof(std::uint32_t)};
-            piece.store->read_rows(local, {&scratch, 1}, options);
-          });
+      read_recoded(*piece.store, *recode, local.size(),
+                   {moved.data, moved.value_type, moved.step, 0},
+                   [&](ValueType type, std::byte* to) {
+                     const ColumnBuffer scratch{moved.col, type, to, size_of(type)};
+                     piece.store->read_rows(local, {&scratch, 1}, options);
+                   });
     }
     piece.store->read_rows(local, mine, options);
   }

@@ -1,10 +1,12 @@
 #include "lib/compute/concat_columns.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 
 #include "lib/base/text.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail {
@@ -15,23 +17,38 @@ namespace {
   throw Error(Errc::invalid_argument, store.file().name(), std::nullopt, detail);
 }
 
-/// True when every cell of a column of numbers is missing.
-bool is_all_missing(const Store& store, std::size_t col) {
+/// True when `holds` is true of the bits of every cell of the column.
+template <class Test>
+bool every_cell(const Store& store, std::size_t col, const Test& holds) {
   constexpr std::uint64_t kRowsAtOnce = std::uint64_t{64} << 10;
   const Schema& schema = store.schema();
-  const Meaning& meaning = schema.columns[col].meaning;
-  if (meaning.kind != MeaningKind::number || meaning.missing != kMissingF64) return false;
-  std::vector<std::uint64_t> cells;
+  const ValueType type = schema.columns[col].value_type;
+  const std::size_t size = size_of(type);
+  std::vector<std::byte> cells;
   for (std::uint64_t row = 0; row < schema.rows; row += kRowsAtOnce) {
     const Range rows{row, row + std::min(kRowsAtOnce, schema.rows - row)};
-    cells.resize(rows.size());
-    const ColumnBuffer buffer{col, ValueType::f64, reinterpret_cast<std::byte*>(cells.data()),
-                              sizeof(std::uint64_t)};
-    store.read_rows(rows, {&buffer, 1}, {});
-    const auto missing = [](std::uint64_t bits) { return bits == kMissingF64; };
-    if (!std::all_of(cells.begin(), cells.end(), missing)) return false;
+    cells.resize(rows.size() * size);
+    const ColumnBuffer buffer{col, type, cells.data(), size};
+    store.read_rows(rows, {&buffer, 1}, {Absent::zero, 1});
+    for (std::size_t at = 0; at < cells.size(); at += size) {
+      if (!holds(load_bits(type, cells.data() + at))) return false;
+    }
   }
   return true;
+}
+
+/// True when every cell of a column of numbers is missing.
+bool is_all_missing(const Store& store, std::size_t col) {
+  const Meaning& meaning = store.schema().columns[col].meaning;
+  return meaning.kind == MeaningKind::number && meaning.missing == kMissingF64 &&
+         every_cell(store, col, [](std::uint64_t bits) { return bits == kMissingF64; });
+}
+
+/// "category", "timestamp in ms (UTC)".
+std::string told(const Meaning& meaning) {
+  std::string text(name(meaning.kind));
+  if (meaning.has_time()) text += " in " + std::string(name(meaning.unit));
+  return meaning.zone.empty() ? text : text + " (" + shown(meaning.zone) + ")";
 }
 
 /// One column of frames that are put together by rows.
@@ -46,21 +63,20 @@ class ColumnMerge {
     const bool same_time = !meaning.has_time() ||
                            (meaning.unit == next.meaning.unit && meaning.zone == next.meaning.zone);
     if (!words && (meaning.kind != next.meaning.kind || !same_time)) {
-      fail_column(store, "column " + shown(next.label) + " is a " +
-                             std::string(name(next.meaning.kind)) + " here and a " +
-                             std::string(name(meaning.kind)) +
-                             " before, or of another unit or time zone");
+      fail_column(store, "column " + shown(next.label) + " is a " + told(next.meaning) +
+                             " here and a " + told(meaning) + " before");
     }
     if (!meaning.missing) meaning.missing = next.meaning.missing;
     column_.value_type = common_type(column_.value_type, next.value_type);
     if (!words) return {};
     if (next.meaning.kind == MeaningKind::text) meaning.kind = MeaningKind::text;
-    meaning.ordered = meaning.ordered && next.meaning.ordered;
     Recode recode;
     recode.codes.push_back(static_cast<std::uint32_t>(kMissingCode));
     for (std::uint64_t i = 0; i < next.meaning.words->size(); ++i) {
       recode.codes.push_back(words_->add((*next.meaning.words)[i]));
     }
+    meaning.ordered = meaning.ordered && next.meaning.ordered &&
+                      std::is_sorted(recode.codes.begin(), recode.codes.end());
     return recode;
   }
 
@@ -79,6 +95,87 @@ class ColumnMerge {
   Column column_;
   std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();
 };
+
+/// A frame that has a column which is no column of words.
+struct FramePart {
+  const Store* store;
+  const Column* column;
+
+  /// The frame's own mark as a value of `type`.
+  std::optional<std::uint64_t> mark(ValueType type) const noexcept {
+    std::uint64_t bits = 0;
+    const auto& missing = column->meaning.missing;
+    if (!missing || !convert_cell(column->value_type, *missing, type, bits)) return std::nullopt;
+    return bits;
+  }
+};
+
+/// True when no cell of these frames that is not missing has this value.
+bool is_free(std::span<const FramePart> parts, std::size_t col, const StoredNumber& value) {
+  return std::all_of(parts.begin(), parts.end(), [&](const FramePart& part) {
+    const ValueType type = part.column->value_type;
+    std::uint64_t bits = 0;
+    if (part.mark(value.type) == value.bits || !convert_cell(value.type, value.bits, type, bits)) {
+      return true;
+    }
+    return every_cell(*part.store, col, [&](std::uint64_t cell) {
+      return cell != bits || cell == part.column->meaning.missing;
+    });
+  });
+}
+
+/// The NaN or the ends of the range of a type.
+std::vector<std::uint64_t> usual_marks(ValueType type) {
+  if (type == ValueType::f64) return {kMissingF64};
+  return visit_type(type, [&](auto tag) -> std::vector<std::uint64_t> {
+    using T = decltype(tag);
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_floating_point_v<T>) {
+      return {kMissingF32};
+    } else {
+      const auto bits = [](T value) {
+        return std::uint64_t{static_cast<std::make_unsigned_t<T>>(value)};
+      };
+      if (std::is_signed_v<T>) return {bits(Limits::min()), bits(Limits::max())};
+      return {bits(Limits::max()), bits(Limits::min())};
+    }
+  });
+}
+
+/// Numbers of this type and of all wider ones that may mark missing cells, best first.
+std::vector<StoredNumber> possible_marks(std::span<const FramePart> parts, ValueType type) {
+  std::vector<StoredNumber> marks;
+  for (const FramePart& part : parts) {
+    if (part.column->value_type != type || !part.column->meaning.missing) continue;
+    marks.push_back({type, *part.column->meaning.missing});
+    break;
+  }
+  for (const ValueType wide :
+       {type, ValueType::i16, ValueType::i32, ValueType::i64, ValueType::u64, ValueType::f64}) {
+    if (!holds_all(wide, type)) continue;
+    for (const std::uint64_t bits : usual_marks(wide)) marks.push_back({wide, bits});
+  }
+  return marks;
+}
+
+/// Gives the merged column a mark for missing cells that is no value of any frame.
+void merge_marks(std::span<const FramePart> parts, std::size_t col, Column& column) {
+  if (!column.meaning.missing) return;
+  if (column.meaning.kind != MeaningKind::number) {
+    column.meaning.missing = missing_mark(column.meaning.kind);
+    return;
+  }
+  for (const StoredNumber& mark : possible_marks(parts, column.value_type)) {
+    // A NaN of these bits is missing wherever it comes from.
+    const bool usual = is_float(mark.type) && mark.bits == usual_marks(mark.type).front();
+    if (!usual && !is_free(parts, col, mark)) continue;
+    column.value_type = mark.type;
+    column.meaning.missing = mark.bits;
+    return;
+  }
+  fail_column(*parts.back().store, "column " + shown(column.label) +
+                                       " holds every number that could mark its missing cells");
+}
 
 }  // namespace
 
@@ -113,9 +210,21 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
   ColumnMerge merge(column_of(others.front()));
   for (const std::size_t i : others) recode[i] = merge.add(*frames[i], column_of(i));
   Column column = merge.finish(!empty.empty());
+  if (!column.meaning.has_words()) {
+    std::vector<FramePart> parts;
+    for (const std::size_t i : others) parts.push_back({frames[i], &column_of(i)});
+    merge_marks(parts, col, column);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const Column& from = *parts[k].column;
+      if (!from.meaning.missing || parts[k].mark(column.value_type) == column.meaning.missing) {
+        continue;
+      }
+      recode[others[k]].missing = {column.value_type, *column.meaning.missing};
+      recode[others[k]].mark = {from.value_type, *from.meaning.missing};
+    }
+  }
   for (const std::size_t i : empty) {
-    recode[i].missing = column.meaning.missing;
-    recode[i].type = column.value_type;
+    recode[i].missing = {column.value_type, *column.meaning.missing};
   }
   return column;
 }

@@ -14,20 +14,37 @@ namespace dapple::detail {
 /// a value that it does not hold exactly is an error when it is read (rule R6).
 ValueType common_type(ValueType a, ValueType b) noexcept;
 
+/// A stored number.
+struct StoredNumber {
+  ValueType type = ValueType::u32;
+  std::uint64_t bits = 0;
+};
+
 /// What the stored numbers of one frame's column are in the merged column.
 struct Recode {
-  std::vector<std::uint32_t> codes{};      // of words, by code
-  std::optional<std::uint64_t> missing{};  // every cell is this mark, a value of `type`
-  ValueType type = ValueType::u32;
+  std::vector<std::uint32_t> codes{};     // of words, by code
+  std::optional<StoredNumber> missing{};  // the merged column's mark of a missing cell,
+  std::optional<StoredNumber> mark{};  // and the frame's, which becomes that; none: every cell does
 
   /// True when they stay what they are.
   bool keeps() const noexcept { return codes.empty() && !missing; }
+  /// True when every cell is missing.
+  bool is_missing() const noexcept { return missing && !mark; }
+  /// The type of the stored numbers. REQUIRES that not all are missing.
+  ValueType stored() const noexcept { return mark ? mark->type : ValueType::u32; }
+  /// What a stored number becomes; nothing for a code without a word.
+  std::optional<StoredNumber> operator()(std::uint64_t bits) const noexcept {
+    if (missing) return !mark || mark->bits == bits ? *missing : StoredNumber{mark->type, bits};
+    if (bits >= codes.size()) return std::nullopt;
+    return StoredNumber{ValueType::u32, codes[bits]};
+  }
 };
 
 /// The column that column `col` of all these frames makes, and how the numbers of each frame
 /// change. A column of numbers all of which are missing has no meaning of its own, and takes that
-/// of the others. Throws invalid_argument when labels or meanings differ. O(words); O(rows) for
-/// columns that may be such.
+/// of the others. Where marks of missing cells differ, the column has one that is no value of any
+/// frame. Throws invalid_argument when labels or meanings differ. O(words); O(rows) for columns
+/// that may be all missing, and for integers whose marks differ.
 Column merge_column(std::span<const Store* const> frames, std::size_t col,
                     std::vector<Recode>& recode);
 

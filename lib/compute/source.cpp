@@ -64,8 +64,14 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
                         std::string(name(column.meaning.kind)) +
                         ", which cannot be given another value type");
       }
+      // A NaN is one in any float type; an integer would be taken for a value.
+      std::uint64_t mark = 0;
+      const std::optional<std::uint64_t> missing = column.meaning.missing;
+      const bool marked = missing && !is_float(column.value_type) &&
+                          convert_cell(column.value_type, *missing, *options_.value_type, mark);
       column.value_type = *options_.value_type;
       column.meaning = {};
+      if (marked) column.meaning.missing = mark;
     }
   }
 }
