@@ -162,6 +162,26 @@ def test_a_frame_writer_takes_columns_and_rows(tmp_path):
     w.abort()
 
 
+@pytest.mark.parametrize("dtype, values", [
+    ("f8", np.array([2**53 + 1, 1])), ("f8", np.array([2**64 - 1, 1], "u8")), ("f4", np.array([0.1, 1])),
+    ("f4", np.array([1e300, 1])), ("u8", np.array([2.0**64, 1])), ("i8", np.array([2.0**63, 1])),
+    ("i8", np.array([2**63, 1], "u8")), ("u8", np.array([-1, 1])), ("i8", np.array([-0.0, 1])),
+    ("i8", np.array([np.nan, 1])), ("?", np.array([2, 1])), ("?", np.array([0.5, 1])),
+])  # fmt: skip
+def test_a_frame_writer_rounds_nothing(tmp_path, dtype, values):
+    with dp.frame_writer(tmp_path / "w.dbdf", 2, {"a": dtype}, sync=False) as w:
+        with pytest.raises(dp.Error):
+            w["a"] = values
+        w["a"] = np.array([0, 1]).astype(values.dtype)
+
+
+def test_a_frame_writer_keeps_bits_of_floats(tmp_path):
+    values = np.array([-0.0, np.nan, np.inf, -1.5], "f4")
+    with dp.frame_writer(tmp_path / "w.dbdf", 4, {"a": "f8"}, sync=False) as w:
+        w["a"] = values
+    assert dp.open(tmp_path / "w.dbdf")["a"].tobytes() == values.astype("f8").tobytes()
+
+
 def test_text_columns_are_read_as_str():
     here = pathlib.Path(__file__).parents[1] / "fuzz/corpus/idv"
     found = 0

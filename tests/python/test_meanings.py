@@ -1,6 +1,7 @@
 """Columns that are more than numbers: through NumPy, pandas, polars and Arrow, both ways."""
 
 import datetime as dt
+import decimal
 
 import numpy as np
 import pytest
@@ -212,15 +213,89 @@ def test_objects_of_one_kind_are_stored_and_others_refused(there):
             there({"bad": np.array([*wrong, None], object)})
 
 
+def test_numbers_among_objects_are_exact_or_refused(there):
+    for given, dtype in (([2**64 - 1, 0], "u8"), ([2**53 + 1, -1], "i8"), ([1, 0.5], "f8")):
+        for column in (given, np.array(given, object)):
+            f = there({"a": column})
+            assert f["a"].dtype == dtype and f["a"].tolist() == given
+    assert there({"a": np.array([2**64 - 1, None], object)})["a"].tolist() == [2**64 - 1, None]
+    assert there({"a": [1, np.nan]})["a"].tolist()[0] == 1 and there({"a": [1, np.nan]}).meanings["a"].missing is None
+    for wrong in ([2**53 + 1, 0.5], [2**63, -1], [1, 2**70], [0.5, 2**64 + 1], [np.int64(2**53 + 1), 0.5]):
+        for column in (wrong, np.array(wrong, object)):
+            with pytest.raises(dp.Error, match="column 'a'.*holds"):
+                there({"a": column})
+
+
+def test_lists_do_not_become_text_beside_text(there):
+    f = there({"a": ["x", float("nan"), None], "b": ["x", "y", ""]})
+    assert f["a"].tolist() == ["x", None, None] and f["b"].tolist() == ["x", "y", ""]
+    for wrong in (["x", 1], [True, "x"], ["x", 1.5]):
+        with pytest.raises(TypeError, match="column 'a'"):
+            there({"a": wrong})
+
+
+def test_nanoseconds_of_pandas_objects_are_kept(there):
+    stamp, span = pd.Timestamp("2020-01-01T00:00:00.123456789"), pd.Timedelta(1, "ns")
+    objects = {"t": [stamp, None], "z": [stamp.tz_localize("Europe/Berlin"), None], "d": [span, None]}
+    f = there({label: np.array(column, object) for label, column in objects.items()})
+    assert f["t"].tolist() == [stamp.value, None] and f["d"].tolist() == [1, None]
+    assert f.meanings["z"].zone == "Europe/Berlin" and f.to_pandas()["z"][0] == objects["z"][0]
+
+
+def test_arrays_of_other_libraries_keep_what_they_are(there):
+    berlin = pd.DatetimeIndex(["2024-01-01", "2024-07-01"], tz="Europe/Berlin")
+    f = there({
+        "arrow": pa.array([2**53 + 1, None]), "chunks": pa.chunked_array([[2**53 + 1], [None]]),
+        "grade": pd.Categorical(["low", None], ["low", "high"], ordered=True), "times": berlin,
+        "pandas": pd.array([2**53 + 1, None], "Int64"), "polars": pl.Series([2**53 + 1, None]),
+    })  # fmt: skip
+    for label in ("arrow", "chunks", "pandas", "polars"):
+        assert f[label].dtype == np.int64 and f[label].tolist() == [2**53 + 1, None]
+    assert f.meanings["grade"].ordered and f.words("grade") == ["low", "high"]
+    assert f.meanings["times"].zone == "Europe/Berlin"
+
+
+def test_time_zones_are_stored_by_a_name_that_others_know(there):
+    tz = pytest.importorskip("dateutil.tz")
+    stamps = pd.Series(pd.to_datetime(["2024-07-01"]))
+    known = {
+        "UTC": tz.tzutc(), "+01:00": tz.tzoffset(None, 3600), "-03:30": dt.timezone(-dt.timedelta(hours=3.5), "NST"),
+        "Europe/Berlin": tz.gettz("Europe/Berlin"),
+    }  # fmt: skip
+    for name, zone in known.items():
+        f = there(pd.DataFrame({"t": stamps.dt.tz_localize(zone)}))
+        assert f.meanings["t"].zone == name and f.to_pandas()["t"][0] == stamps.dt.tz_localize(zone)[0]
+
+    class Nowhere(dt.tzinfo):
+        def utcoffset(self, time):
+            return None if time is None else dt.timedelta(hours=1)
+
+    with pytest.raises(TypeError, match="column 't'.*IANA"):
+        there({"t": np.array([dt.datetime(2024, 1, 1, tzinfo=Nowhere())], object)})
+
+
+def test_an_index_that_tells_something_is_not_dropped(there):
+    t = pd.DataFrame({"a": [1, 2, 3]})
+    assert there(t[t.a > 1])["a"].tolist() == [2, 3]
+    for index in (pd.Index([5, 6, 7], name="id"), ["x", "y", "z"], pd.date_range("2024", periods=3),
+                  pd.MultiIndex.from_product([[1], [1, 2, 3]])):  # fmt: skip
+        with pytest.raises(ValueError, match="reset_index"):
+            there(t.set_axis(index))
+    assert there(t.set_axis(pd.Index([5, 6, 7], name="id")).reset_index()).columns == ("id", "a")
+
+
 def test_what_no_column_holds_is_refused_by_name(tmp_path):
     tables = [
         pd.DataFrame({"bad": pd.Categorical([1, 2])}), pd.DataFrame({"bad": pd.period_range("2024", periods=1)}),
         pd.DataFrame({"bad": pd.interval_range(0, 1)}), pa.table({"bad": [[1]]}), pa.table({"bad": [b"x"]}),
         pa.table({"bad": [dt.time(1)]}), {"bad": np.zeros(2, "c16")}, pl.DataFrame({"bad": [{"a": 1}]}),
+        pd.DataFrame({"bad": [np.arange(2), np.arange(2)]}), pd.DataFrame({"bad": [decimal.Decimal("sNaN")]}),
+        {"bad": np.array(["\ud800"], object)}, {"bad": np.array([2**62], "M8[h]")},
     ]  # fmt: skip
     for table in tables:
-        with pytest.raises(TypeError, match="column 'bad'"):
+        with pytest.raises(TypeError, match="column 'bad'") as raised:
             dp.write(tmp_path / "t.dbdf", table)
+        assert isinstance(raised.value, dp.Error)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -301,6 +376,37 @@ def test_a_frame_writer_takes_meanings(there, tmp_path):
         with pytest.raises(ValueError, match=error):
             w[label] = value
     w.abort()
+
+
+def test_times_with_a_zone_do_not_go_where_there_is_none(tmp_path):
+    berlin = pd.Series(pd.to_datetime(["2024-01-01"])).dt.tz_localize("Europe/Berlin")
+    for column in ("M8[s]", dp.Meaning("timestamp", unit="s", zone="UTC")):
+        with dp.frame_writer(tmp_path / "w.dbdf", 1, {"t": column}, overwrite=True, sync=False) as w:
+            if column == "M8[s]":
+                with pytest.raises(ValueError, match="time zone"):
+                    w["t"] = berlin
+            else:
+                w["t"] = berlin
+    assert dp.open(tmp_path / "w.dbdf").to_pandas()["t"][0] == berlin[0]
+
+
+@pytest.mark.parametrize("more, dtype", [
+    ([-128, 5], "Int8"), ([127, -128], "Int8"), ([2**40, -128], "Int64"), ([0.5, -128.0], "Float64"),
+])  # fmt: skip
+def test_marks_of_missing_cells_are_no_values_of_other_frames(tmp_path, more, dtype):
+    a, b, ab = (tmp_path / name for name in ("a.dbdf", "b.dbdf", "ab.dbdf"))
+    dp.write(a, {"n": pd.array([1, None], "Int8")})
+    for mark in (False, True):
+        dp.write(b, {"n": pd.array([*more, None] if mark else more, dtype)}, overwrite=True)
+        expected = [1, None, *more, *[None] * mark]
+        dp.concat([a, b], ab, overwrite=True)
+        assert dp.open(ab).to_arrow()["n"].to_pylist() == expected
+        dp.concat([a], ab, overwrite=True)
+        dp.append(ab, b)
+        assert dp.open(ab).to_arrow()["n"].to_pylist() == expected
+        assert not dp.verify(ab, payload=True).findings
+    dp.convert(a, ab, dtype="f8", overwrite=True)
+    assert dp.open(ab).to_arrow()["n"].to_pylist() == [1, None]
 
 
 def test_a_frame_writer_takes_text(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .errors import InvalidArgumentError
+from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
 
 _UNITS = {"D", "s", "ms", "us", "ns"}
@@ -34,7 +34,10 @@ def as_cells(array: NDArray[Any]) -> NDArray[Any]:
         return array.astype(np.float32)
     if not kind.isnative:
         array = array.astype(kind.newbyteorder("="))
-    _core.checked_dtype(array.dtype)
+    try:
+        _core.checked_dtype(array.dtype)
+    except TypeError as error:
+        raise TypeMismatchError(str(error)) from None
     return array
 
 
@@ -48,16 +51,35 @@ def columns_of(data: Any) -> list[StoredColumn] | None:
     if isinstance(data, Mapping):
         return [as_column(values, str(label)) for label, values in data.items()]
     if hasattr(data, "iloc") and hasattr(data, "columns"):
+        _require_positions(data.index)
         return [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
     if hasattr(data, "__arrow_c_stream__"):
         return from_arrow(data)
     return None
 
 
+def _require_positions(index: Any) -> None:
+    """Raises where a DataFrame's index tells more than which rows of another one were kept."""
+    if (
+        any(name is not None for name in index.names)
+        or getattr(index.dtype, "kind", "O") not in "iu"
+    ):
+        if len(index) == 0 and index.names == [None]:
+            return
+        raise InvalidArgumentError(
+            "the index of this DataFrame would be lost: reset_index() makes a column of it, "
+            "reset_index(drop=True) leaves it out"
+        )
+
+
 def from_arrow(data: Any) -> list[StoredColumn]:
     """Columns of anything with ``__arrow_c_stream__``."""
     columns = []
-    for label, cells, missing, described in _core.read_arrow(data.__arrow_c_stream__()):
+    try:
+        read = _core.read_arrow(data.__arrow_c_stream__())
+    except TypeError as error:
+        raise TypeMismatchError(str(error)) from None
+    for label, cells, missing, described in read:
         meaning = Meaning(*described)
         gone = None if missing is None else missing.view(bool)
         columns.append(_stored(label, cells, gone, meaning))
@@ -90,22 +112,31 @@ def _stored(
 
 
 def as_column(values: Any, label: str) -> StoredColumn:
-    """A column of a table. Raises TypeError for what a column cannot hold."""
+    """A column of a table. Raises TypeMismatchError for what a column cannot hold."""
     try:
         column = _from_pandas(values, label) if hasattr(values, "iloc") else None
         return column or _from_numpy(values, label)
-    except TypeError as error:
-        if f"column {label!r}" in str(error):
+    except (TypeError, ValueError, ArithmeticError) as error:
+        if isinstance(error, Error) and f"column {label!r}" in str(error):
             raise
-        raise TypeError(
+        raise TypeMismatchError(
             f"column {label!r} cannot be stored: {error}; make it numbers, Booleans, times or text "
             "first, or drop it"
         ) from error
 
 
 def _from_numpy(values: Any, label: str) -> StoredColumn:
-    if not isinstance(values, np.ndarray) and hasattr(values, "__arrow_c_stream__"):
-        return _from_series(values, label)
+    if not isinstance(values, np.ndarray):
+        if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+            return _from_series(values, label)
+        if (
+            type(values).__module__.partition(".")[0] == "pandas"
+        ):  # an index, or an array of its own
+            import pandas as pd
+
+            return as_column(pd.Series(values), label)
+        if isinstance(values, (list, tuple)):
+            values = _from_list(values)
     masked = isinstance(values, np.ma.MaskedArray)
     missing = np.ma.getmaskarray(values) if masked else None
     array = np.ma.getdata(values) if masked else np.asarray(values)
@@ -122,15 +153,29 @@ def _from_numpy(values: Any, label: str) -> StoredColumn:
 
 
 def _from_series(values: Any, label: str) -> StoredColumn:
-    """A polars Series, or another array that Arrow's stream gives."""
+    """A polars Series, or another array that Arrow's interface gives."""
+    if hasattr(values, "to_frame"):
+        return from_arrow(values.to_frame(label))[0]
+    import pyarrow as pa
 
-    class Table:
-        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-            return values.to_frame(label).__arrow_c_stream__()
+    if not hasattr(values, "__arrow_c_stream__"):
+        values = pa.array(values)
+    elif not isinstance(values, pa.ChunkedArray):
+        values = pa.chunked_array(values)
+    return from_arrow(pa.table({label: values}))[0]
 
-    if not hasattr(values, "to_frame"):
-        return _from_numpy(np.asarray(values), label)
-    return from_arrow(Table())[0]
+
+def _from_list(values: Any) -> NDArray[Any]:
+    """A list as an array, without NumPy's ways: numbers beside text made text, integers rounded."""
+    array = np.asarray(values)
+    mixed = array.dtype.kind == "f" and any(
+        isinstance(value, (int, np.integer)) for value in values
+    )
+    if array.ndim != 1 or not (mixed or array.dtype.kind in "US"):
+        return array
+    objects = np.empty(len(values), object)
+    objects[:] = values
+    return _numbers(objects, np.zeros(len(values), bool)) if mixed else objects
 
 
 def _from_times(
@@ -145,6 +190,8 @@ def _from_times(
         if array.dtype.kind == "m" and unit in "MY":
             raise TypeError("months and years have no fixed length")
         ticks = array.astype(f"{array.dtype.kind}8[{wanted}]")
+        if np.any((ticks.astype(array.dtype) != array) & ~np.isnat(array)):
+            raise TypeError(f"one of its times is too far off to be counted in {wanted}")
     gone = np.isnat(array) if missing is None else np.isnat(array) | missing
     kind = "timestamp" if array.dtype.kind == "M" else "duration"
     native = ticks.astype(ticks.dtype.newbyteorder("="), copy=False)
@@ -152,13 +199,14 @@ def _from_times(
 
 
 def _is_missing(value: Any) -> bool:
-    # None, NaN, NaT and pandas' NA: the last three differ from themselves, or do not say.
+    # None, NaN, NaT and pandas' NA: two differ from themselves, and the last one does not say.
     if value is None:
         return True
     try:
-        return bool(value != value)
-    except TypeError:
-        return True
+        differs = value != value
+    except ArithmeticError:  # a decimal that signals
+        return False
+    return bool(differs) if isinstance(differs, (bool, np.bool_)) else differs is value
 
 
 def _from_objects(
@@ -185,14 +233,32 @@ def _from_objects(
         days = _without(objects, gone).astype("M8[D]")
         return _from_times(days, None, label, "")
     if all(issubclass(kind, datetime.timedelta) for kind in kinds):
-        return _from_times(_without(objects, gone).astype("m8[us]"), None, label, "")
+        return _from_times(_ticks(objects, gone, "m8"), None, label, "")
     if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool
            for kind in kinds):  # fmt: skip
-        numbers = np.array(np.where(gone, 0, objects).tolist())
-        if numbers.dtype.kind in "iuf":
-            return _stored(label, numbers, mask, Meaning())
+        return _stored(label, _numbers(objects, gone), mask, Meaning())
     row = next(k for k, value in enumerate(objects) if not gone[k] and not isinstance(value, str))
     raise TypeError(f"row {row} holds {objects[row]!r} ({type(objects[row]).__name__})")
+
+
+def _numbers(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
+    """Python's numbers, 0 where they are gone. Raises TypeError where one would be rounded."""
+    given = np.where(gone, 0, objects).tolist()
+    numbers = np.array(given)
+    if numbers.dtype.kind in "iu":
+        return numbers
+    exact = [value.item() if isinstance(value, np.generic) else value for value in given]
+    if all(isinstance(value, int) for value in exact):
+        low, high = min(exact), max(exact)
+        if low < 0 or high >= 1 << 64:
+            raise TypeError(f"no integer of 64 bits holds both {low} and {high}")
+        return np.array(exact, np.uint64)
+    if numbers.dtype.kind != "f":
+        numbers = np.array(given, np.float64)
+    for row, (value, made) in enumerate(zip(exact, numbers.tolist(), strict=True)):
+        if value != made and value == value:
+            raise TypeError(f"row {row} holds {value}, which is not exact as {numbers.dtype}")
+    return numbers
 
 
 def _without(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
@@ -201,25 +267,49 @@ def _without(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
     return kept
 
 
+def _ticks(objects: NDArray[Any], gone: NDArray[np.bool_], kind: str) -> NDArray[Any]:
+    """Times of Python or pandas; in nanoseconds, which only pandas has, where there are some."""
+    fine = any(
+        getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0)
+        for value in objects[~gone]
+    )
+    if not fine:
+        return _without(objects, gone).astype(f"{kind}[us]")
+    exact = _without(objects, gone)
+    for row in np.flatnonzero(~gone):
+        if hasattr(exact[row], "to_numpy"):
+            exact[row] = exact[row].to_numpy()
+    return exact.astype(f"{kind}[ns]")
+
+
 def _from_datetimes(objects: NDArray[Any], gone: NDArray[np.bool_], label: str) -> StoredColumn:
     zones = {value.tzinfo for value in objects[~gone]}
     if None in zones and len(zones) > 1:
         raise TypeError("some of its times have a zone and some have none")
     if zones == {None}:
-        return _from_times(_without(objects, gone).astype("M8[us]"), None, label, "")
-    utc = [
-        None if lost else value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
-        for value, lost in zip(objects, gone, strict=True)
-    ]
+        return _from_times(_ticks(objects, gone, "M8"), None, label, "")
+    utc = np.empty(len(objects), object)
+    for row in np.flatnonzero(~gone):
+        utc[row] = objects[row].astimezone(datetime.timezone.utc).replace(tzinfo=None)
     names = {zone_name(zone) for zone in zones}
     zone = names.pop() if len(names) == 1 else "UTC"
-    return _from_times(np.array(utc, "M8[us]"), None, label, zone)
+    return _from_times(_ticks(utc, gone, "M8"), None, label, zone)
 
 
 def zone_name(zone: Any) -> str:
-    """The name of a time zone as Arrow and the IANA have it."""
-    name = str(getattr(zone, "key", None) or getattr(zone, "zone", None) or zone)
-    return name[3:] if name.startswith("UTC") and len(name) > 3 else name  # UTC+02:00
+    """The name of a time zone as Arrow and the IANA have it, or its fixed offset as +02:00."""
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    name = name or str(getattr(zone, "_filename", "")).partition("zoneinfo/")[2]  # dateutil's
+    if name:
+        return str(name)
+    offset = zone.utcoffset(None)
+    if offset is None or offset % datetime.timedelta(minutes=1):
+        raise TypeError(f"its time zone {zone} has no IANA name; convert it to one that has")
+    minutes = offset // datetime.timedelta(minutes=1)
+    if minutes == 0:
+        return "UTC"
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}"
 
 
 def _from_pandas(series: Any, label: str) -> StoredColumn | None:

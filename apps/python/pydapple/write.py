@@ -82,11 +82,17 @@ def _create_frame(
 ) -> FrameWriter:
     name = os.fsdecode(path)
     described = [
-        (label.encode("utf-8", "surrogateescape"), cells.dtype, tuple(meaning))
-        for label, cells, meaning in columns
+        (_label_bytes(label), cells.dtype, tuple(meaning)) for label, cells, meaning in columns
     ]
     made = _core.create_frame(name, rows, described, _core.WriteOptions(**options))
     return FrameWriter(made, name, rows, columns, threads)
+
+
+def _label_bytes(label: str) -> bytes:
+    try:
+        return label.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise InvalidArgumentError(f"the label {label!r} is no Unicode text") from None
 
 
 def _growing(label: str, kind: str) -> StoredColumn:
@@ -140,7 +146,8 @@ def write(
         path: the file to make; `convert` writes other formats.
         data: a NumPy array of two dimensions, a SciPy sparse array, a `Matrix` or `Frame`, a pandas
             or polars DataFrame, a structured array, a mapping from labels to arrays, or anything
-            with ``__arrow_c_stream__``, such as a pyarrow Table. Columns keep what they mean:
+            with ``__arrow_c_stream__``, such as a pyarrow Table. An index of pandas is not stored:
+            one that has a name, or is not of integers, is refused. Columns keep what they mean:
             Booleans, times with unit and zone, categories with the order of their words, text, and
             missing values.
         tile: rows and columns of a tile; if not given, tiles of about 512 KiB, wide ones for sparse
@@ -156,7 +163,7 @@ def write(
         progress: True shows a bar where tqdm is installed; a function gets (done, total) rows.
 
     Raises:
-        TypeError: the data, or a column of it, holds what a file cannot.
+        TypeMismatchError: the data, or a column of it, holds what a file cannot: a TypeError.
         FileExistsError: the file exists and `overwrite` is False.
     """
     other = files.format_of_name(path)

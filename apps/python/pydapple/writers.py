@@ -200,6 +200,10 @@ class FrameWriter(_TileWriter):
                 ) from None
             taken: NDArray[Any] = found[cells].astype(like.dtype)
             return taken
+        if kind.zone and not meaning.zone:
+            raise InvalidArgumentError(
+                f"column {label!r} was made without a time zone, and these times have one"
+            )
         if meaning.is_time and kind.kind == meaning.kind:
             ticks = cells.view(kind.dtype(cells.dtype)).astype(meaning.dtype(like.dtype))
             if not np.array_equal(ticks.astype(kind.dtype(cells.dtype)).view(np.int64), cells):
@@ -213,7 +217,12 @@ class FrameWriter(_TileWriter):
             kind.kind in ("number", "boolean") and meaning.kind in ("number", "boolean")
         ):
             raise InvalidArgumentError(f"column {label!r} holds {meaning.kind}s, not {kind.kind}s")
-        return _exact(cells, like.dtype)
+        exact = _exact(cells, like.dtype)
+        if meaning.kind == "boolean" and kind.kind == "number" and (exact > 1).any():
+            raise InvalidArgumentError(
+                f"column {label!r} holds Booleans, and a number is not 0 or 1"
+            )
+        return exact
 
     def _rows(self, key: Any) -> range:
         straight = keys.pick(key, self.rows, "row").forward()
@@ -240,9 +249,14 @@ def _exact(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
     cells = as_cells(array)
     if cells.dtype == kind:
         return cells
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         made = cells.astype(kind)
-    if not np.array_equal(made, cells, equal_nan=kind.kind == "f"):
+        back = made.astype(cells.dtype)
+    # Both ways, because NumPy compares integers with floats as floats; 0 has no sign as an integer.
+    same = (back == cells) & (made == cells) & (np.signbit(back) == np.signbit(cells))
+    if kind.kind == "f":
+        same |= np.isnan(cells)
+    if not same.all():
         raise InvalidArgumentError(f"a value of {cells.dtype} is not exact as {kind}")
     return made
 
