@@ -279,3 +279,19 @@ TEST_CASE("csv meanings: fractions of a second are times in every year") {
   CHECK(cell(frame, 1, 1) == "0000-01-01T00:00:00.500");
   CHECK(frame.column_info(2).meaning.kind == MeaningKind::text);  // no unit holds both
 }
+
+TEST_CASE("csv meanings: a column may begin with missing cells") {
+  const TempDir dir;
+  for (const std::string value : {"x", "true", "2024-01-01", "5", "00:00:01"}) {
+    CAPTURE(value);
+    const std::string text = "a,n\n,1\n,2\n" + value + ",3\n,4\n";
+    write_text(dir / "in.csv", text);
+    const Frame in = open_frame(dir / "in.csv");
+    CHECK(cell(in, 0, 0) == "(missing)");
+    CHECK(cell(in, 2, 0) == value);
+    ConvertOptions again;
+    again.write.overwrite = true;
+    convert(in, {}, dir / "out.csv", again);
+    CHECK(read_text(dir / "out.csv") == text);
+  }
+}

@@ -222,7 +222,7 @@ def test_numbers_among_objects_are_exact_or_refused(there):
     assert there({"a": [1, np.nan]})["a"].tolist()[0] == 1 and there({"a": [1, np.nan]}).meanings["a"].missing is None
     for wrong in ([2**53 + 1, 0.5], [2**63, -1], [1, 2**70], [0.5, 2**64 + 1], [np.int64(2**53 + 1), 0.5]):
         for column in (wrong, np.array(wrong, object)):
-            with pytest.raises(dp.Error, match="column 'a'.*holds"):
+            with pytest.raises(dp.Error, match=r"column 'a'.*holds"):
                 there({"a": column})
 
 
@@ -270,7 +270,7 @@ def test_time_zones_are_stored_by_a_name_that_others_know(there):
         def utcoffset(self, time):
             return None if time is None else dt.timedelta(hours=1)
 
-    with pytest.raises(TypeError, match="column 't'.*IANA"):
+    with pytest.raises(TypeError, match=r"column 't'.*IANA"):
         there({"t": np.array([dt.datetime(2024, 1, 1, tzinfo=Nowhere())], object)})
 
 

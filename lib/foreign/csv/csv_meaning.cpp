@@ -87,7 +87,8 @@ void ColumnGuess::add_pending() const {
   waiting_ = 0;
 }
 
-void ColumnGuess::skip(std::uint64_t n) noexcept {
+void ColumnGuess::skip(std::uint64_t n, bool missing) noexcept {
+  missing_ = missing_ || missing;
   if (n == 0) return;
   values_ += n;
   boolean_ = time_ = duration_ = false;

@@ -60,8 +60,9 @@ class ColumnGuess {
 
   /// False when the field is none that the column must hold.
   bool see(const Field& field);
-  /// Takes note of `n` fields that were not shown, which were numbers.
-  void skip(std::uint64_t n) noexcept;
+  /// Takes note of `n` fields that were not shown, which were numbers, and whether others were
+  /// missing.
+  void skip(std::uint64_t n, bool missing) noexcept;
   /// True unless the column must be what it is not together with a later part of it.
   bool agrees(const ColumnGuess& later) const noexcept;
   /// Takes over what was seen in a later part. REQUIRES agrees(later).

@@ -49,7 +49,7 @@ Columns::Columns(const ScanInput& input, const std::vector<bool>& words)
 void Columns::describe(std::size_t col, std::uint64_t rows) {
   if (!is_number(col)) return;
   guesses_[col] = std::make_unique<ColumnGuess>(std::nullopt);
-  guesses_[col]->skip(rows - counts_[col].missing);
+  guesses_[col]->skip(rows - counts_[col].missing, counts_[col].missing > 0);
 }
 
 bool Columns::see(std::size_t col, const Field& field, std::uint64_t row) {
