@@ -175,8 +175,10 @@ TEST_CASE("csv errors: numbers that a type does not hold") {
 TEST_CASE("csv errors: quotes that do not close") {
   CHECK(csv_error("1,2\n3,\"4\n") ==
         "corrupt at byte 6: line 2, column 2: no quote closes the field '\"4\\x0a'");
-  CHECK(csv_error("\"a\"b,c\n1,2\n") ==
-        "corrupt at byte 0: line 1, column 1: no quote closes the field '\"a\"b,c\\x0a1,2\\x0a'");
+  CHECK(
+      csv_error("\"a\"b,c\n1,2\n") ==
+      "corrupt at byte 0: line 1, column 1: the delimiter ',' or a line end must follow the quote "
+      "that closes a field, not 'b,c\\x0a1,2\\x0a'");
   CHECK(csv_error("a,\"b\n1,2\n") ==
         "corrupt at byte 2: line 1, column 2: no quote closes the field '\"b\\x0a1,2\\x0a'");
 }

@@ -18,6 +18,19 @@ void require_delimiter(char delimiter, const std::string& file) {
                   " cannot be a delimiter: values are made of letters, digits and \" + - . / ?");
 }
 
+namespace {
+
+/// The quote that closes a field whose text starts at `p`, null if there is none.
+const char* closing_quote(const char* p, const char* end, bool& doubled) noexcept {
+  for (;; p += 2) {
+    p = static_cast<const char*>(std::memchr(p, '"', static_cast<std::size_t>(end - p)));
+    if (p == nullptr || p + 1 == end || p[1] != '"') return p;
+    doubled = true;
+  }
+}
+
+}  // namespace
+
 std::optional<Field> find_field(const char* p, const char* end, char delimiter) noexcept {
   if (p == end || *p != '"') {
     const char* stop = p;
@@ -26,16 +39,9 @@ std::optional<Field> find_field(const char* p, const char* end, char delimiter) 
   }
   const char* const text = p + 1;
   bool doubled = false;
-  for (const char* q = text;; q += 2) {
-    q = static_cast<const char*>(std::memchr(q, '"', static_cast<std::size_t>(end - q)));
-    if (q == nullptr) return std::nullopt;
-    if (q + 1 != end && q[1] == '"') {
-      doubled = true;
-      continue;
-    }
-    if (!at_field_end(q + 1, end, delimiter)) return std::nullopt;
-    return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true, doubled};
-  }
+  const char* const q = closing_quote(text, end, doubled);
+  if (q == nullptr || !at_field_end(q + 1, end, delimiter)) return std::nullopt;
+  return Field{{text, static_cast<std::size_t>(q - text)}, q + 1, true, doubled};
 }
 
 std::string unquoted(const Field& field) {
@@ -88,10 +94,16 @@ void fail_field(const Place& place, const char* field, const char* end, char del
   const bool whole = !is_float(type);
   const std::optional<Field> found = find_field(field, end, delimiter);
   if (!found) {
-    fail_at(
-        Errc::corrupt, place,
-        "no quote closes the field " +
-            shown({field, static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - field, 64))}));
+    bool doubled = false;
+    const char* const quote = closing_quote(field + 1, end, doubled);
+    const char* const from = quote == nullptr ? field : quote + 1;
+    const auto length = static_cast<std::size_t>(std::min<std::ptrdiff_t>(end - from, 64));
+    fail_at(Errc::corrupt, place,
+            quote == nullptr
+                ? "no quote closes the field " + shown({from, length})
+                : "the delimiter " + shown({&delimiter, 1}) +
+                      " or a line end must follow the quote that closes a field, not " +
+                      shown({from, std::min<std::size_t>(length, 16)}));
   }
   const std::string_view text = trimmed(found->text);
   if (is_missing(text)) {
