@@ -5,6 +5,8 @@
 
 #include "apps/picture/counts.h"
 #include "apps/picture/scan.h"
+#include "apps/picture/terminal.h"
+#include "apps/picture/ticks.h"
 #include "apps/viewer/archive.h"
 #include "apps/viewer/pyramid.h"
 #include "apps/viewer/request.h"
@@ -283,4 +285,67 @@ TEST_CASE("viewer: only what a page asks for is understood") {
     CAPTURE(target);
     CHECK(!parse_target(target, "secret"));
   }
+}
+
+TEST_CASE("picture: ticks of an axis without cells are none, and those of small bars few") {
+  for (const Range cells : {Range{0, 0}, Range{7, 7}}) CHECK(cell_ticks(cells, 5).empty());
+  for (const double high : {0.02, 0.5, 1.0, 1e3}) {
+    CAPTURE(high);
+    const std::size_t few = value_ticks({3e-5, high, true}, 2).size();
+    CHECK(few >= 2);
+    CHECK(few <= 4);
+  }
+}
+
+namespace {
+
+/// A row of pixels that show these values.
+Picture row_of(const std::vector<double>& values) {
+  Picture picture{picture::Axis::fit({0, 1}, 1),
+                  picture::Axis::fit({0, values.size()}, values.size()),
+                  What::mean,
+                  {}};
+  for (const double value : values) picture.dots.push_back(Dot::of(value));
+  return picture;
+}
+
+/// The brightness of one of the 216 colours of a terminal's palette.
+double brightness(int number) {
+  constexpr double levels[] = {0, 95, 135, 175, 215, 255};
+  const auto linear = [&](int level) { return std::pow(levels[level] / 255, 2.2); };
+  number -= 16;
+  return 0.2126 * linear(number / 36) + 0.7152 * linear(number / 6 % 6) +
+         0.0722 * linear(number % 6);
+}
+
+}  // namespace
+
+TEST_CASE("picture: on a terminal of 256 colours, more is never darker") {
+  std::vector<double> values;
+  for (int i = 0; i < 70; ++i) values.push_back(i);
+  const Picture picture = row_of(values);
+  const Terminal terminal{80, 6, Depth::palette};
+  REQUIRE(layout_for(terminal, {{0, 1}, {0, values.size()}}).width == values.size());
+  const std::string text = draw_text(picture, scale_for(picture, {}, false), terminal);
+  double before = 0;
+  std::size_t colours = 0;
+  for (std::size_t at = 0; (at = text.find("\x1b[48;5;", at)) != std::string::npos; ++at) {
+    const double now = brightness(std::atoi(text.c_str() + at + 7));
+    if (now < before && colours >= 8) break;  // the next line
+    CHECK(now > before);
+    before = now;
+    ++colours;
+  }
+  CHECK(colours >= 8);
+}
+
+TEST_CASE("picture: a legend names infinite values, and has no scale where it would show nothing") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto legend = [](const std::vector<double>& values) {
+    const Picture picture = row_of(values);
+    return legend_lines(picture, scale_for(picture, {}, false), {}, "mean");
+  };
+  CHECK(legend({1, 2}) == "mean  1 .:-=+*#%@ 2\n");
+  CHECK(legend({1, kInfinity, 2, -kInfinity}) == "mean  1 .:-=+*#%@ 2  @ inf  . -inf\n");
+  CHECK(legend({kInfinity}) == "mean  @ inf\n");
 }

@@ -4,7 +4,9 @@
 
 #include <charconv>
 #include <clocale>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -31,7 +33,9 @@ using picture::Depth;
 using picture::What;
 
 constexpr std::size_t kFigureWidth = 900, kFigureHeight = 800;
-constexpr std::size_t kTextAround = 7;  // lines of a terminal that are not the picture's
+// Lines of a terminal besides the picture and its axis: what explains it, and the next prompt. In a
+// narrow one some take two.
+constexpr std::size_t kTextAround = 6, kNarrow = 64, kMoreAround = 4;
 
 enum class When : std::uint8_t { automatic, always, never };
 
@@ -243,26 +247,44 @@ std::string figures_text(const picture::Pixel& total, bool from_counts) {
   std::string text = fmt::format("{} {:.0f} ({:.4g} %)", from_counts ? "stored" : "non-zero",
                                  total.nonzero, 100 * total.nonzero / total.cells);
   if (total.known > total.nan) {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    const double mean = total.sum / (total.known - total.nan);
     text += fmt::format(", mean {:.6g}, minimum {:.6g}, maximum {:.6g}",
-                        total.sum / (total.known - total.nan), total.minimum(), total.maximum());
+                        std::isnan(mean) ? kNaN : mean,  // no -nan
+                        total.minimum(), total.maximum());
   }
   if (total.nan > 0) text += fmt::format(", NaN {:.0f}", total.nan);
   return text;
 }
 
+/// The line, cut where spaces are so that no part is longer than `width` unless it is one word.
+std::string folded(std::string line, std::size_t width) {
+  std::size_t begin = 0;
+  while (line.size() - begin > width) {
+    std::size_t space = line.rfind(' ', begin + width);
+    if (space == std::string::npos || space <= begin) space = line.find(' ', begin + width);
+    if (space == std::string::npos) break;
+    line[space] = '\n';
+    begin = space + 1;
+  }
+  return line + '\n';
+}
+
 /// "each character: 1250 rows x 250 columns".
 std::string step_text(const picture::Picture& picture, bool halves) {
-  const auto size = [](const picture::Axis& axis) {
+  const auto size = [](const picture::Axis& axis, std::string_view noun) {
     const double cells =
         static_cast<double>(axis.cells().size()) / static_cast<double>(axis.pixels());
-    return cells < 1000 ? fmt::format("{:.4g}", cells) : fmt::format("{:.0f}", cells);
+    const std::string number =
+        cells < 1000 ? fmt::format("{:.4g}", cells) : fmt::format("{:.0f}", cells);
+    return fmt::format("{} {}{}", number, noun, cells == 1 ? "" : "s");
   };
   if (picture.dots.empty() || (picture.rows.pixels() == picture.rows.cells().size() &&
                                picture.cols.pixels() == picture.cols.cells().size())) {
     return {};
   }
-  return fmt::format("each {}: {} rows x {} columns", halves ? "half block" : "character",
-                     size(picture.rows), size(picture.cols));
+  return fmt::format("each {}: {} x {}", halves ? "half block" : "character",
+                     size(picture.rows, "row"), size(picture.cols, "column"));
 }
 
 void show_as_text(const Subject& subject, const ShowFlags& flags, Console& console) {
@@ -272,24 +294,27 @@ void show_as_text(const Subject& subject, const ShowFlags& flags, Console& conso
     terminal.columns = flags.size->first;
     terminal.lines = flags.size->second;
   } else {
-    terminal.lines -= std::min(terminal.lines, kTextAround - 2);
+    const std::size_t around = kTextAround + (terminal.columns < kNarrow ? kMoreAround : 0);
+    terminal.lines -= std::min(terminal.lines, around);
   }
   const picture::TextLayout layout = picture::layout_for(terminal, subject.window);
   const Drawn drawn = draw_picture(subject, layout.width, layout.height, flags.from_stats, console);
   const picture::Scale scale =
       picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
-  out.print("{}: {}\n", printable(subject.file), shape_text(subject.object, subject.window));
-  out.print("{}\n", blocks_text(base(subject.object)));
+  const auto say_line = [&](const std::string& line) { out.write(folded(line, out.width())); };
+  say_line(
+      fmt::format("{}: {}", printable(subject.file), shape_text(subject.object, subject.window)));
+  say_line(blocks_text(base(subject.object)));
   if (subject.window.empty()) {
     out.write("no cells, so there is nothing to draw\n");
     return;
   }
   out.write(picture::draw_text(drawn.picture, scale, terminal));
-  out.write(picture::legend_line(drawn.picture, scale, terminal,
-                                 picture::legend_text(subject.what, scale, drawn.from_counts)));
-  if (drawn.total) out.print("{}\n", figures_text(*drawn.total, drawn.from_counts));
+  out.write(picture::legend_lines(drawn.picture, scale, terminal,
+                                  picture::legend_text(subject.what, scale, drawn.from_counts)));
+  if (drawn.total) say_line(figures_text(*drawn.total, drawn.from_counts));
   const std::string step = step_text(drawn.picture, terminal.depth != Depth::none);
-  if (!step.empty()) out.print("{}\n", step);
+  if (!step.empty()) say_line(step);
 }
 
 void show_as_file(const Subject& subject, const ShowFlags& flags, const Console& console) {

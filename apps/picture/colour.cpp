@@ -69,6 +69,36 @@ Scale scale_for(const Picture& picture, const ScaleChoice& choice, bool counts) 
   return scale;
 }
 
+std::vector<std::pair<Dot, std::string_view>> legend_entries(const Picture& picture) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<std::pair<Dot, std::string_view>> entries;
+  if (picture.what == What::kind) {
+    for (const BlockKind kind :
+         {BlockKind::empty, BlockKind::dense, BlockKind::csr, BlockKind::coo}) {
+      entries.emplace_back(Dot::of(static_cast<double>(kind)), dapple::name(kind));
+    }
+  } else {
+    entries = {{Dot::of(kInfinity), "inf"}, {Dot::of(-kInfinity), "-inf"}};
+  }
+  entries.insert(entries.end(), {{{0, Dot::State::nan}, "NaN"},
+                                 {{0, Dot::State::absent}, "absent"},
+                                 {{0, Dot::State::unknown}, "not read"}});
+  std::erase_if(entries, [&](const auto& entry) {
+    return std::none_of(picture.dots.begin(), picture.dots.end(), [&](const Dot& dot) {
+      return dot.state == entry.first.state &&
+             (dot.state != Dot::State::number || dot.value == entry.first.value);
+    });
+  });
+  return entries;
+}
+
+bool needs_scale(const Picture& picture) {
+  return picture.what != What::kind &&
+         std::any_of(picture.dots.begin(), picture.dots.end(), [](const Dot& dot) {
+           return dot.state == Dot::State::number && std::isfinite(dot.value);
+         });
+}
+
 std::string legend_text(What what, const Scale& scale, bool from_counts) {
   std::string text;
   switch (what) {

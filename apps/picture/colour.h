@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "raster.h"
@@ -41,6 +43,12 @@ struct ScaleChoice {
 
 /// The scale that shows a picture's numbers. `counts`: they count something.
 Scale scale_for(const Picture& picture, const ScaleChoice& choice, bool counts);
+
+/// What a legend explains beside the scale, with its names: kinds, infinite values, and dots
+/// without a number, as far as they occur.
+std::vector<std::pair<Dot, std::string_view>> legend_entries(const Picture& picture);
+/// Whether the picture has a value that a scale shows.
+bool needs_scale(const Picture& picture);
 
 /// What the map's colours mean: "non-zeros per cell, log".
 std::string legend_text(What what, const Scale& scale, bool from_counts);

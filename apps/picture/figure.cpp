@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kMargin = 16, kTick = 5, kBarWidth = 18, kBarGap = 18;
 constexpr std::size_t kBarRoom = kBarGap + kBarWidth + 72 + kLineHeight;  // with its texts
+constexpr std::size_t kKeyHeight = kLineHeight + 4;
+constexpr std::size_t kHead = kMargin / 2 + 2 * kLineHeight;  // title and subtitle
 constexpr std::size_t kTopRoom = kMargin + 3 * kLineHeight + kTick + 6;
 constexpr Rgb kGrey{110, 116, 124};
 
@@ -161,9 +163,22 @@ void draw_axes(Sheet& sheet, const Picture& picture, const FigureLayout& at) {
   }
 }
 
-bool occurs(const Picture& picture, Dot::State state) {
-  return std::any_of(picture.dots.begin(), picture.dots.end(),
-                     [&](const Dot& dot) { return dot.state == state; });
+/// As much of a text as fits: of a list whole parts, which commas divide, and a part of the first.
+std::string fitted(std::string text, std::size_t width) {
+  while (text_width(text) > width) {
+    const std::size_t comma = text.rfind(", ");
+    if (comma == std::string::npos) break;
+    text.resize(comma);
+    if (text.rfind('(') + 1 > text.rfind(')') + 1) text.resize(text.rfind(" ("));
+  }
+  if (text_width(text) <= width) return text;
+  constexpr std::string_view kMore = "...";
+  const auto is_inside_character = [](char c) { return (c & 0xc0) == 0x80; };  // in UTF-8
+  while (!text.empty() && text_width(text) + text_width(kMore) > width) {
+    while (text.size() > 1 && is_inside_character(text.back())) text.pop_back();
+    text.pop_back();
+  }
+  return text.append(kMore);
 }
 
 /// Colours that stand for one thing each, below each other.
@@ -172,22 +187,16 @@ std::size_t draw_key(Sheet& sheet, std::size_t x, std::size_t y, Rgb colour,
   sheet.bar(x, y + 2, kBarWidth, 12, kGrey);
   sheet.bar(x + 1, y + 3, kBarWidth - 2, 10, colour);
   sheet.text(x + kBarWidth + 6, y, std::string(what), Sheet::Anchor::start, kInk);
-  return y + kLineHeight + 4;
+  return y + kKeyHeight;
 }
 
 void draw_legend(Sheet& sheet, const Picture& picture, const Scale& scale, const FigureText& text,
                  const FigureLayout& at) {
   const std::size_t x = at.left + at.across + kBarGap;
   std::size_t y = at.top;
-  const std::size_t extra =
-      20 * (occurs(picture, Dot::State::nan) + occurs(picture, Dot::State::absent) +
-            occurs(picture, Dot::State::unknown));
-  if (picture.what == What::kind) {
-    for (const BlockKind kind :
-         {BlockKind::empty, BlockKind::dense, BlockKind::csr, BlockKind::coo}) {
-      y = draw_key(sheet, x, y, kind_colour(kind), dapple::name(kind));
-    }
-  } else {
+  const auto entries = legend_entries(picture);
+  const std::size_t extra = kKeyHeight * entries.size();
+  if (needs_scale(picture)) {
     const std::size_t down = at.down > extra + 40 ? at.down - extra : at.down;
     for (std::size_t i = 0; i < down; ++i) {
       const double t = 1 - (static_cast<double>(i) + 0.5) / static_cast<double>(down);
@@ -201,13 +210,14 @@ void draw_legend(Sheet& sheet, const Picture& picture, const Scale& scale, const
       sheet.text(x + kBarWidth + kTick + 3, y + dy - kLineHeight / 2, tick.text,
                  Sheet::Anchor::start, kInk);
     }
+    const std::string legend = fitted(text.legend, y + down - kHead);
     sheet.text_up(at.left + at.across + kBarRoom - kMargin / 2 - kLineHeight,
-                  y + std::min(down, down / 2 + text_width(text.legend) / 2), text.legend, kGrey);
+                  std::min(y + down, y + (down + text_width(legend)) / 2), legend, kGrey);
     y += down + 8;
   }
-  if (occurs(picture, Dot::State::nan)) y = draw_key(sheet, x, y, kNan, "NaN");
-  if (occurs(picture, Dot::State::absent)) y = draw_key(sheet, x, y, kAbsent, "absent");
-  if (occurs(picture, Dot::State::unknown)) draw_key(sheet, x, y, kUnknown, "not read");
+  for (const auto& [dot, what] : entries) {
+    y = draw_key(sheet, x, y, paper_colour(dot, picture.what, scale), what);
+  }
 }
 
 FigureLayout widened(FigureLayout layout, const FigureText& text) {
@@ -217,22 +227,11 @@ FigureLayout widened(FigureLayout layout, const FigureText& text) {
   return layout;
 }
 
-/// As much of a list as fits: whole parts, which commas divide.
-std::string fitted(std::string text, std::size_t width) {
-  while (text_width(text) > width) {
-    const std::size_t comma = text.rfind(", ");
-    if (comma == std::string::npos) break;
-    text.resize(comma);
-    if (text.rfind('(') + 1 > text.rfind(')') + 1) text.resize(text.rfind(" ("));
-  }
-  return text;
-}
-
 void draw(Sheet& sheet, const Picture& picture, const Scale& scale, const FigureText& text,
           const FigureLayout& layout) {
-  sheet.text(layout.left, kMargin / 2, text.title, Sheet::Anchor::start, kInk);
-  sheet.text(layout.left, kMargin / 2 + kLineHeight,
-             fitted(text.subtitle, layout.width - std::min(layout.width, layout.left)),
+  const std::size_t room = layout.width - std::min(layout.width, layout.left);
+  sheet.text(layout.left, kMargin / 2, fitted(text.title, room), Sheet::Anchor::start, kInk);
+  sheet.text(layout.left, kMargin / 2 + kLineHeight, fitted(text.subtitle, room),
              Sheet::Anchor::start, kGrey);
   if (layout.across > 0 && layout.down > 0 && !picture.dots.empty()) {
     sheet.picture(picture, scale, layout);

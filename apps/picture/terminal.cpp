@@ -18,10 +18,22 @@ constexpr std::size_t kMostZoom = 8;  // pixels for one cell of a small matrix, 
 constexpr std::size_t kTickGap = 10;  // columns from one label to the next
 constexpr std::size_t kLineGap = 4;   // lines
 
+// What 256 colours have of viridis: the nearest of each step, without those that would be darker
+// than the step before.
+constexpr Rgb kPaletteRamp[] = {{95, 0, 95},    {95, 0, 135},   {95, 95, 135}, {0, 135, 135},
+                                {0, 175, 135},  {95, 175, 135}, {95, 215, 95}, {135, 215, 95},
+                                {175, 215, 95}, {215, 215, 0},  {255, 215, 0}};
+
 /// What a pixel looks like: a colour, or nothing but the terminal's background.
 using Colour = std::optional<Rgb>;
 
-Colour screen_colour(const Dot& dot, What what, const Scale& scale) {
+Rgb ramp_colour(double t, Depth depth) {
+  if (depth == Depth::full) return viridis(t);
+  constexpr std::size_t kSteps = std::size(kPaletteRamp);
+  return kPaletteRamp[std::min(kSteps - 1, static_cast<std::size_t>(t * kSteps))];
+}
+
+Colour screen_colour(const Dot& dot, What what, const Scale& scale, Depth depth) {
   if (dot.state == Dot::State::nan) return kNan;
   if (dot.state != Dot::State::number) return Rgb{96, 96, 96};
   if (what == What::kind) {
@@ -30,7 +42,7 @@ Colour screen_colour(const Dot& dot, What what, const Scale& scale) {
   }
   if (what == What::density && dot.value <= 0) return std::nullopt;
   const auto t = scale.at(dot.value);
-  return t ? Colour(viridis(*t)) : std::nullopt;
+  return t ? Colour(ramp_colour(*t, depth)) : std::nullopt;
 }
 
 char character(const Dot& dot, What what, const Scale& scale) {
@@ -170,10 +182,11 @@ std::string draw_text(const Picture& picture, const Scale& scale, const Terminal
       if (plain) {
         line += character(upper, picture.what, scale);
       } else {
-        pen.halves(screen_colour(upper, picture.what, scale),
-                   below < layout.height
-                       ? screen_colour(picture.at(below, x / layout.zoom_x), picture.what, scale)
-                       : Colour());
+        const auto colour = [&](const Dot& dot) {
+          return screen_colour(dot, picture.what, scale, terminal.depth);
+        };
+        pen.halves(colour(upper),
+                   below < layout.height ? colour(picture.at(below, x / layout.zoom_x)) : Colour());
       }
     }
     // Blanks at a line's end are kept where colours are: they end with the picture.
@@ -184,53 +197,44 @@ std::string draw_text(const Picture& picture, const Scale& scale, const Terminal
   return text;
 }
 
-std::string legend_line(const Picture& picture, const Scale& scale, const Terminal& terminal,
-                        std::string_view title) {
-  constexpr std::size_t kBar = 24;
+std::string legend_lines(const Picture& picture, const Scale& scale, const Terminal& terminal,
+                         std::string_view title) {
+  constexpr std::size_t kBar = 22;
   const bool plain = terminal.depth == Depth::none;
-  const auto occurs = [&](const auto& is) {
-    return std::any_of(picture.dots.begin(), picture.dots.end(), is);
-  };
   std::string text(title);
   Pen pen(text, terminal.depth);
-  const auto entry = [&](const Dot& dot, std::string_view what) {
-    text += "  ";
-    if (plain) {
-      text += character(dot, picture.what, scale);
-    } else {
-      const Colour colour = screen_colour(dot, picture.what, scale);
-      pen.halves(colour, colour);
-      pen.end();
-    }
-    text.append(" ").append(what);
+  std::size_t used = title.size();  // columns of the line
+  const auto separate = [&](std::size_t columns) {
+    const bool fits = used + 2 + columns <= terminal.columns;
+    text += fits ? "  " : "\n";
+    used = columns + (fits ? used + 2 : 0);
   };
-  if (picture.what == What::kind) {
-    for (const BlockKind kind :
-         {BlockKind::empty, BlockKind::dense, BlockKind::csr, BlockKind::coo}) {
-      const Dot dot = Dot::of(static_cast<double>(kind));
-      const auto is = [&](const Dot& d) {
-        return d.state == Dot::State::number && d.value == dot.value;
-      };
-      if (occurs(is)) entry(dot, dapple::name(kind));
-    }
-  } else {
-    text += "  " + short_number(scale.low) + ' ';
+  if (needs_scale(picture)) {
+    const std::string low = short_number(scale.low), high = short_number(scale.high);
+    const std::size_t bar = plain ? kShades.size() : kBar;
+    separate(low.size() + bar + high.size() + 2);
+    text += low + ' ';
     if (plain) {
       text += kShades;
     } else {
-      for (std::size_t x = 0; x < kBar; ++x) {
-        const Rgb colour = viridis(static_cast<double>(x) / (kBar - 1));
+      for (std::size_t x = 0; x < bar; ++x) {
+        const Rgb colour = ramp_colour((static_cast<double>(x) + 0.5) / kBar, terminal.depth);
         pen.halves(colour, colour);
       }
       pen.end();
     }
-    text += ' ' + short_number(scale.high);
+    text += ' ' + high;
   }
-  for (const auto& [state, what] : {std::pair(Dot::State::nan, "NaN"),
-                                    {Dot::State::absent, "absent"},
-                                    {Dot::State::unknown, "not read"}}) {
-    const Dot::State wanted = state;
-    if (occurs([&](const Dot& d) { return d.state == wanted; })) entry({0, wanted}, what);
+  for (const auto& [dot, what] : legend_entries(picture)) {
+    separate(2 + what.size());
+    if (plain) {
+      text += character(dot, picture.what, scale);
+    } else {
+      const Colour colour = screen_colour(dot, picture.what, scale, terminal.depth);
+      pen.halves(colour, colour);
+      pen.end();
+    }
+    text.append(" ").append(what);
   }
   return text + '\n';
 }

@@ -34,8 +34,9 @@ TextLayout layout_for(const Terminal& terminal, const Region& window);
 /// as `layout_for` says.
 std::string draw_text(const Picture& picture, const Scale& scale, const Terminal& terminal);
 
-/// One line that explains the colours or characters; `title` says what they show.
-std::string legend_line(const Picture& picture, const Scale& scale, const Terminal& terminal,
-                        std::string_view title);
+/// Explains the colours or characters, in more than one line where it is too long for one; `title`
+/// says what they show.
+std::string legend_lines(const Picture& picture, const Scale& scale, const Terminal& terminal,
+                         std::string_view title);
 
 }  // namespace dapple::picture

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace dapple::picture {
 
@@ -23,11 +24,11 @@ std::uint64_t round_step(std::uint64_t step) {
 }  // namespace
 
 std::vector<Tick<std::uint64_t>> cell_ticks(Range cells, std::size_t most) {
-  std::vector<std::uint64_t> at;
+  if (cells.empty()) return {};
+  std::vector<std::uint64_t> at{cells.begin};
   const std::uint64_t gaps = std::max<std::size_t>(most, 2) - 1;
   const std::uint64_t step =
       round_step(std::max<std::uint64_t>(1, (cells.size() + gaps - 1) / gaps));
-  if (!cells.empty()) at.push_back(cells.begin);
   for (std::uint64_t next = cells.begin / step; next <= (cells.end - 1) / step; ++next) {
     const std::uint64_t cell = next * step;
     // Too near to the first one, which is not round, its text would not be read.
@@ -67,13 +68,14 @@ std::vector<Tick<double>> value_ticks(const Scale& scale, std::size_t most) {
     const double step = std::max(1.0, std::ceil((last - first + 1) / static_cast<double>(most)));
     for (double power = first; power <= last; power += step) add(std::pow(10, power));
     if (ticks.size() < 4 && last - first < 3) {  // few powers: 2 and 5 times them as well
-      ticks.clear();
+      const auto powers = std::exchange(ticks, {});
       for (double power = first - 1; power <= last; ++power) {
         for (const double factor : {1.0, 2.0, 5.0}) {
           const double value = factor * std::pow(10, power);
           if (value >= scale.low * (1 - 1e-9) && value <= scale.high * (1 + 1e-9)) add(value);
         }
       }
+      if (ticks.size() > 2 * most) ticks = powers;
     }
     if (ticks.size() < 2) {
       ticks.clear();
