@@ -246,7 +246,7 @@ std::string figures_text(const picture::Pixel& total, bool from_counts) {
   if (total.cells <= 0) return "no cell is stored";
   std::string text = fmt::format("{} {:.0f} ({:.4g} %)", from_counts ? "stored" : "non-zero",
                                  total.nonzero, 100 * total.nonzero / total.cells);
-  if (total.known > total.nan) {
+  if (total.known >= total.cells && total.known > total.nan) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     const double mean = total.sum / (total.known - total.nan);
     text += fmt::format(", mean {:.6g}, minimum {:.6g}, maximum {:.6g}",

@@ -56,10 +56,20 @@ void for_each_pixel(const BlocksIn& blocks, const Axis& rows, const Axis& cols, 
 
 /// A block as one pixel.
 Pixel whole_block(const BlockedObject& object, const BlockInfo& block) {
+  if (const auto pixel = known_pixel(object, block)) return *pixel;
   Pixel pixel;
   pixel.cells = static_cast<double>(block.rows) * static_cast<double>(block.cols);
   pixel.nonzero = static_cast<double>(block.stored);
+  return pixel;
+}
+
+}  // namespace
+
+std::optional<Pixel> known_pixel(const BlockedObject& object, const BlockInfo& block) {
+  std::optional<Pixel> known;
   if (const auto stats = stored_stats(object, block)) {
+    Pixel& pixel = known.emplace();
+    pixel.cells = static_cast<double>(block.rows) * static_cast<double>(block.cols);
     pixel.known = pixel.cells;
     pixel.nan = static_cast<double>(stats->nans);
     pixel.nonzero = static_cast<double>(stats->nnz) + pixel.nan;
@@ -69,10 +79,8 @@ Pixel whole_block(const BlockedObject& object, const BlockInfo& block) {
       pixel.most = stats->max;
     }
   }
-  return pixel;
+  return known;
 }
-
-}  // namespace
 
 void draw_counts(const BlocksIn& blocks, Raster& raster) {
   const BlockedObject& object = blocks.object();

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "blocks_in.h"
 #include "raster.h"
 
 namespace dapple::picture {
+
+/// All cells of a block, where the file has statistics of it. Throws corrupt, io.
+std::optional<Pixel> known_pixel(const BlockedObject& object, const BlockInfo& block);
 
 /// Cells and non-zeros of every pixel; those of a block are shared out evenly over its area. Where
 /// the file has statistics of its blocks, its values are known too, and its extremes are those of

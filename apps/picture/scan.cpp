@@ -58,6 +58,9 @@ class Patch {
   /// Pixels of a row of them, from `across().begin`.
   Pixel* row(std::size_t r) { return pixels_.data() + (r - down_.begin) * width_; }
   const Axis::Pixels& across() const { return across_; }
+  bool is_one_pixel() const { return pixels_.size() == 1; }
+  /// REQUIRES one pixel.
+  void set(const Pixel& pixel) { pixels_.front() = pixel; }
 
   void add_to(Raster& raster) const {
     const Pixel* from = pixels_.data();
@@ -248,7 +251,13 @@ void work(Scan& scan) {
   for_each_unit(scan.blocks, scan.raster.region(), [&](const Unit& unit) {
     if (number++ != taken) return;
     patch.start(unit.cells);
-    if (unit.block.kind != BlockKind::empty) {
+    // Looking up statistics is much faster than finding the values of a tiny block.
+    const auto known = patch.is_one_pixel() && unit.cells == unit.block.cells()
+                           ? known_pixel(base(scan.object), unit.block)
+                           : std::nullopt;
+    if (known) {
+      patch.set(*known);
+    } else if (unit.block.kind != BlockKind::empty) {
       visit_type(unit.block.value_type, [&](auto tag) {
         Reader<decltype(tag)>(scan.object, scan.blocks, scan.raster, scan.options.file, patch)
             .read(unit);

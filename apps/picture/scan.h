@@ -24,7 +24,8 @@ struct ScanOptions {
 };
 
 /// Adds every cell of the raster's window to its pixel, in one pass over the blocks, which are read
-/// in their stored types. Throws what reading blocks throws. Memory: the raster's once more for
+/// in their stored types, unless one pixel shows all of a block and the file has statistics of it.
+/// Throws what reading blocks throws. Memory: the raster's once more for
 /// each thread, at most.
 void draw_cells(const Object& object, const BlocksIn& blocks, Raster& raster,
                 const ScanOptions& options = {});

@@ -1,6 +1,7 @@
 #include "cell_pieces.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 
 namespace dapple::viewer {
 
@@ -13,12 +14,12 @@ constexpr std::uint64_t kMostPieces = 20000;  // of an object that does not cove
 class Cutter {
  public:
   /// `whole`: blocks cover every cell.
-  Cutter(const BlockedObject& object, bool whole, std::size_t most)
-      : object_(object), whole_(whole), left_(most) {
+  Cutter(const picture::Object& object, bool whole, std::size_t most)
+      : variant_(object), object_(picture::base(object)), whole_(whole), left_(most) {
     high_ = wide_ = kLeastSide;
     // Some thousand values each, or they would cost more than their values do.
     constexpr double kValues = 2048;
-    const auto stored = static_cast<double>(object.counts().stored);
+    const auto stored = static_cast<double>(object_.counts().stored);
     const auto many = [&] { return static_cast<double>(down()) * static_cast<double>(across()); };
     while (stored / many() < kValues && many() > 1) {
       std::uint64_t& side = across() >= down() ? wide_ : high_;
@@ -34,7 +35,8 @@ class Cutter {
 
   template <Value T>
   void add(std::uint64_t row, std::uint64_t col, T value) {
-    grow(row / high_, col / wide_, [&](CellPiece& piece) { piece.add(row, col, value); });
+    grow(row / high_, col / wide_,
+         [&](CellPiece& piece) { piece.add(row, col, value, described_column(variant_, col)); });
   }
   /// Says of every piece which of its cells the block covers.
   void cover(const Region& cells) {
@@ -84,6 +86,7 @@ class Cutter {
     if (!full_) left_ -= more;
   }
 
+  const picture::Object& variant_;
   const BlockedObject& object_;
   const bool whole_;
   std::uint64_t high_, wide_;
@@ -123,6 +126,21 @@ void add_sparse(const Block& block, const BlockInfo& info, Cutter& cutter) {
 
 }  // namespace
 
+const Column* described_column(const picture::Object& object, std::uint64_t col) {
+  const auto* frame = std::get_if<Frame>(&object);
+  if (frame == nullptr) return nullptr;
+  const Column& column = frame->column_info(col);
+  return is_plain(column) ? nullptr : &column;
+}
+
+std::string described_bits(const Column& column, std::uint64_t bits) {
+  std::string text;
+  append_text(column, bits, text);
+  constexpr std::size_t kLongest = 200;  // more is not shown
+  return nlohmann::json(text.substr(0, kLongest))
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string CellPiece::json() const {
   std::string text = "{\"cells\":{" + cells_ + "}";
   const double all =
@@ -150,7 +168,7 @@ std::optional<CellPieces> cell_pieces(const picture::Object& object,
     covered += static_cast<double>(block.rows) * static_cast<double>(block.cols);
   });
   const bool whole = covered >= static_cast<double>(o.rows()) * static_cast<double>(o.cols());
-  Cutter cutter(o, whole, most);
+  Cutter cutter(object, whole, most);
   if (!whole) {
     if (cutter.down() > kMostPieces / cutter.across()) return std::nullopt;
     cutter.make_all();

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,10 +14,27 @@
 
 namespace dapple::viewer {
 
+/// The column where its cells stand for words, times or truth values, or may be missing; otherwise
+/// null.
+const Column* described_column(const picture::Object& object, std::uint64_t col);
+
+/// What such a cell says, as a JSON string; "" for a missing one. Throws corrupt. `bits` are those
+/// of its value in the column's type.
+std::string described_bits(const Column& column, std::uint64_t bits);
+template <Value T>
+std::string described_text(const Column& column, T value) {
+  return visit_type(column.value_type, [&](auto tag) {
+    const auto stored = static_cast<decltype(tag)>(value);  // blocks may be narrower
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &stored, sizeof stored);
+    return described_bits(column, bits);
+  });
+}
+
 /// JSON of a rectangle of cells:
 /// {"cells":{"N":"text",...},"covered":[[top,bottom,left,right],...]}. N counts row after row, each
 /// of `side` cells. Positive zeros are left out, and `covered` when it is all of the cells: others
-/// are absent.
+/// are absent. Instead of a text, described columns have ["number","what it stands for"].
 class CellPiece {
  public:
   CellPiece(const Region& region, std::uint64_t side) : region_(region), side_(side) {}
@@ -26,19 +44,20 @@ class CellPiece {
         static_cast<double>(cells.rows.size()) * static_cast<double>(cells.cols.size());
     covered_.push_back(cells);
   }
-  /// REQUIRES a cell of the region.
+  /// REQUIRES a cell of the region. `described`: its column, if it is a described one.
   template <Value T>
-  void add(std::uint64_t row, std::uint64_t col, T value) {
+  void add(std::uint64_t row, std::uint64_t col, T value, const Column* described) {
     if (value == T{} && !std::signbit(static_cast<double>(value))) return;
     cells_ += cells_.empty() ? "\"" : ",\"";
     append((row - region_.rows.begin) * side_ + (col - region_.cols.begin));
-    cells_ += "\":\"";
+    cells_ += described != nullptr ? "\":[\"" : "\":\"";
     if (value != value) {
       cells_ += "nan";
     } else {
       append(value);
     }
     cells_ += '"';
+    if (described != nullptr) cells_ += ',' + described_text(*described, value) + ']';
   }
   /// How long it is, about.
   std::size_t size() const noexcept { return cells_.size() + 40 * covered_.size(); }

@@ -4,19 +4,25 @@ const SIDES = given.pieces ? given.cells : [64, 64];  // rows and columns of a p
 
 const pieceName = (x, y) => `cells/${x}.${y}`;
 
-/** The text of a cell; undefined while it is on its way, null where no block covers it. */
-function cellText(cellStore, row, col, ask) {
+/**
+ * The text of a cell; undefined while it is on its way, null where no block covers it. `zero` is
+ * that of cells that are not stored.
+ */
+function cellText(cellStore, row, col, zero, ask) {
   const y = Math.floor(row / SIDES[0]), x = Math.floor(col / SIDES[1]);
   const piece = ask ? cellStore.get(pieceName(x, y)) : cellStore.peek(pieceName(x, y));
   if (piece === undefined) return undefined;
-  if (piece === null) return "0";  // all of it
+  if (piece === null) return zero;  // all of it
   const covers = ([top, bottom, left, right]) => row >= top && row < bottom && col >= left && col < right;
   if (piece.covered && !piece.covered.some(covers)) return null;
   const number = String((row - y * SIDES[0]) * SIDES[1] + col - x * SIDES[1]);
-  return Object.hasOwn(piece.cells, number) ? piece.cells[number] : "0";
+  if (!Object.hasOwn(piece.cells, number)) return zero;
+  const text = piece.cells[number];
+  return Array.isArray(text) ? text[1] || "missing" : text;
 }
 
-const numberOf = (text) => text.endsWith("inf") ? (text[0] === "-" ? -Infinity : Infinity) : Number(text);
+/** `entry`: a text, or one with what it stands for. */
+const numberOf = ([text]) => text.endsWith("inf") ? (text[0] === "-" ? -Infinity : Infinity) : Number(text);
 
 const floatBits = new Uint32Array(1), oneFloat = new Float32Array(floatBits.buffer);
 /** A number as tiles hold it: the upper half of its bits, rounded. */
@@ -69,7 +75,7 @@ async function tileOfCells(what, tile, pyramid, load) {
       for (const [number, text] of Object.entries(piece?.cells || {})) {
         const row = top + Math.floor(number / SIDES[1]) - tile.top, col = left + number % SIDES[1] - tile.left;
         if (row < 0 || col < 0 || row >= tile.bottom - tile.top || col >= tile.right - tile.left) continue;
-        const i = Math.floor(row / steps[0]) * width + Math.floor(col / steps[1]), value = numberOf(text);
+        const i = Math.floor(row / steps[0]) * width + Math.floor(col / steps[1]), value = numberOf([].concat(text));
         if (value !== 0) ++sums.nonzero[i];
         if (Number.isNaN(value)) { ++sums.nan[i]; continue; }
         sums.sum[i] += value;

@@ -100,10 +100,11 @@ function drawValues(context, view, cells, textOf, colourAt) {
   }
 }
 
-function drawBar(canvas, scale) {
+/** `used`: some value has a colour of the scale. */
+function drawBar(canvas, scale, used) {
   const context = canvas.getContext("2d"), width = canvas.width;
   context.clearRect(0, 0, width, canvas.height);
-  if (scale.what === "kind") return;
+  if (scale.what === "kind" || !used) return;
   for (let x = 0; x < width; ++x) {
     context.fillStyle = css(rampColour(x / (width - 1), scale.what));
     context.fillRect(x, 0, 1, 14);
@@ -112,11 +113,11 @@ function drawBar(canvas, scale) {
   context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
   context.textBaseline = "top";
   context.textAlign = "left";
-  context.fillText(brief(scale.low), 0, 18);
+  context.fillText(brief(scale.low, 3), 0, 18);
   context.textAlign = "right";
-  context.fillText(brief(scale.high), width, 18);
+  context.fillText(brief(scale.high, 3), width, 18);
   context.textAlign = "center";
-  context.fillText(brief(scale.log ? Math.sqrt(scale.low * scale.high) : scale.low / 2 + scale.high / 2), width / 2, 18);
+  context.fillText(brief(scale.log ? Math.sqrt(scale.low * scale.high) : scale.low / 2 + scale.high / 2, 3), width / 2, 18);
 }
 
 /** `bins`: how many cells each part of the scale has. */

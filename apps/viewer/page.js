@@ -17,6 +17,8 @@ function sizeText(bytes) {
   return (unit ? bytes.toFixed(1) : bytes) + " " + units[unit];
 }
 
+const shortened = (text, most) => text.length > most ? text.slice(0, most) + "\u2026" : text;
+
 function start(meta) {
   LEFT = Math.max(LEFT, 14 + 8 * grouped(meta.rows).length);
   const view = new View(meta), pyramid = new Pyramid(meta, given.pieces && !SIDES ? given.zooms : 65);
@@ -42,18 +44,23 @@ function start(meta) {
   }, 200, draw, complain);
   const hasCells = SIDES !== null;
 
-  const labelOf = (col) => {
-    if (!meta.labels) return null;
-    const piece = texts.get(`labels/${Math.floor(col / 256)}`);
-    return piece ? piece[col % 256] : null;
+  /** Label of a column, and what its zeros say. */
+  const columnOf = (col) => {
+    const piece = meta.labels && texts.get(`labels/${Math.floor(col / 256)}`);
+    return piece ? [].concat(piece[col % 256], "0") : [null, "0"];
   };
+  const labelOf = (col) => columnOf(col)[0];
+  const valueOf = (row, col, ask) => hasCells ? cellText(texts, row, col, columnOf(col)[1] || "missing", ask) : undefined;
   const dataOf = (tile, what = state.what) => tiles.peek(tileName(what, tile));
 
   function extremesOf(shown, cells) {
     const found = {low: Infinity, high: -Infinity, positive: Infinity, states: new Set()};
     forEachPixel(shown, cells, pyramid, dataOf, (value, code) => {
       if (Number.isNaN(value)) found.states.add(code);
-      if (!Number.isFinite(value)) return;
+      if (!Number.isFinite(value)) {
+        if (!Number.isNaN(value)) found.states.add(value);
+        return;
+      }
       found.low = Math.min(found.low, value);
       found.high = Math.max(found.high, value);
       if (value > 0) found.positive = Math.min(found.positive, value);
@@ -125,7 +132,7 @@ function start(meta) {
         const i = (row - tile.top) * data.width + col - tile.left;
         return colourOf(data.codes[i], data.values[i], state.scale);
       };
-      drawValues(context, view, cells, (row, col) => cellText(texts, row, col, true), onTile);
+      drawValues(context, view, cells, (row, col) => valueOf(row, col, true), onTile);
     }
     drawAxes(context, view, cells, labelOf);
     paintReadout(shown, zoom);
@@ -146,8 +153,11 @@ function start(meta) {
     const text = counted && scale.what === "density" ? "stored values per cell" : WHAT_TEXT[scale.what];
     $("legend").textContent = text + (scale.log ? ", log" : "") + (sampled ? ", from samples" : counted ? ", from the index" : "");
     $("log").setAttribute("aria-pressed", String(scale.log));
-    drawBar($("bar"), scale);
+    drawBar($("bar"), scale, extremes.low <= extremes.high);
     const keys = scale.what === "kind" ? KIND_NAMES.filter((kind) => meta.blocks[kind] > 0).map((kind) => [KINDS[kind], kind]) : [];
+    for (const [value, name] of [[Infinity, "inf"], [-Infinity, "-inf"]]) {
+      if (extremes.states.has(value)) keys.push([colourOf(0, value, scale), name]);
+    }
     for (const [code, name] of [[NAN, "nan"], [ABSENT, "absent"], [UNKNOWN, "unknown"]]) {
       if (extremes.states.has(code)) keys.push([OTHER[name], {nan: "NaN", absent: "absent", unknown: "not read"}[name]]);
     }
@@ -163,9 +173,16 @@ function start(meta) {
     paintStats(shown, cells, zoom);
   }
 
-  /** Sums up what the pixels in view say; exact where each is a cell. */
+  const integers = /^[ui]\d/.test(meta.type);
+  /** A number that comes from pixels between `low` and `high`, whose 8 bits hold only some exactly. */
+  function fromPixels(what, value, zoom, low = value, high = value) {
+    const small = integers && Math.max(Math.abs(low), Math.abs(high)) <= 256;
+    const exact = zoom === pyramid.deepest && (small || what === "density" || !Number.isFinite(value));
+    return exact ? brief(value) : "\u2248 " + brief(value, 3);
+  }
+
+  /** Sums up what the pixels in view say. */
   function paintStats(shown, cells, zoom) {
-    const about = zoom === pyramid.deepest ? "" : "\u2248 ";
     const sums = {};
     for (const what of STAT_WHATS) {
       const sum = sums[what] = {n: 0, total: 0, low: Infinity, high: -Infinity};
@@ -178,15 +195,17 @@ function start(meta) {
         sum.high = Math.max(sum.high, value);
       });
     }
-    const show = (sum, value) => sum.n > 0 ? about + brief(value) : "\u2013";
     const {density, mean, min, max} = sums;
+    const show = (what, value) => sums[what].n > 0 ? fromPixels(what, value, zoom, min.low, max.high) : "\u2013";
+    const span = (from, to) => from < to ? `${grouped(from)} \u2013 ${grouped(to - 1)}` : "none";
+    const about = zoom === pyramid.deepest ? "" : "\u2248 ";
     fillList($("stats"), [
-      ["rows", `${grouped(cells.top)} \u2013 ${grouped(Math.max(cells.top, cells.bottom - 1))}`],
-      ["columns", `${grouped(cells.left)} \u2013 ${grouped(Math.max(cells.left, cells.right - 1))}`],
+      ["rows", span(cells.top, cells.bottom)],
+      ["columns", span(cells.left, cells.right)],
       ["non-zero", density.n > 0 ? `${about}${grouped(density.total)} (${brief(100 * density.total / density.n, 3)} %)` : "\u2013"],
-      ["mean", show(mean, mean.total / mean.n)],
-      ["minimum", show(min, min.low)],
-      ["maximum", show(max, max.high)],
+      ["mean", show("mean", mean.total / mean.n)],
+      ["minimum", show("min", min.low)],
+      ["maximum", show("max", max.high)],
       ["one pixel", `${grouped(pyramid.rowStep(zoom))} \u00d7 ${grouped(pyramid.colStep(zoom))} cells`]]);
   }
 
@@ -194,10 +213,10 @@ function start(meta) {
     const [row, col] = (state.pointer || [Math.floor(view.row), Math.floor(view.col)]);
     if (row < 0 || col < 0 || row >= meta.rows || col >= meta.cols) return;
     const label = labelOf(col);
-    let text = `row ${row}, column ${col}` + (label === null ? "" : ` (${label})`);
+    let text = `row ${row}, column ${col}` + (label === null ? "" : ` (${shortened(label, 60)})`);
     const tile = shown.find((t) => row >= t.top && row < t.bottom && col >= t.left && col < t.right);
     const data = tile && dataOf(tile);
-    const value = hasCells ? cellText(texts, row, col, view.showsValues()) : undefined;
+    const value = valueOf(row, col, view.showsValues());
     if (value !== undefined) {
       text += "\nvalue " + (value === null ? "absent" : value);
     } else if (data) {
@@ -206,7 +225,7 @@ function start(meta) {
       const c = Math.floor((col - tile.left) / (data.samples ? wide : pyramid.colStep(zoom)));
       const i = r * data.width + c, number = data.values[i];
       const named = {[NAN]: "NaN", [ABSENT]: "absent", [UNKNOWN]: "not read"}[data.codes[i]];
-      text += `\n${WHAT_TEXT[state.what]} ` + (named ?? (state.what === "kind" ? KIND_NAMES[number] : brief(number)));
+      text += `\n${WHAT_TEXT[state.what]} ` + (named ?? (state.what === "kind" ? KIND_NAMES[number] : fromPixels(state.what, number, zoom)));
     }
     for (const list of pyramid.tiles(meta.blocksZoom, {top: row, bottom: row + 1, left: col, right: col + 1})) {
       for (const [rx, cx, rows, cols, kind, type, stored] of texts.peek(`blocks/${list.zoom}.${list.x}.${list.y}`) || []) {

@@ -16,7 +16,7 @@ struct Resource {
     meta,    // "meta": what the file holds
     tile,    // "tile/WHAT/z.x.y": a picture of up to 256 x 256 pixels
     cells,   // "cells/x.y": the values of 64 x 64 cells
-    labels,  // "labels/k": labels of 256 columns
+    labels,  // "labels/k": labels of 256 columns, and what zeros of described ones stand for
     blocks,  // "blocks/z.x.y": the blocks in a tile
   };
   Kind kind = Kind::meta;

@@ -26,6 +26,15 @@ std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// What a described column's cells say that no block stores. A code of 0 may stand for nothing.
+json zero_text(const Column& column) {
+  try {
+    return json::parse(described_bits(column, 0));
+  } catch (const Error&) {
+    return "0";
+  }
+}
+
 Raster all_of(const Pyramid& pyramid, unsigned zoom, const BlockedObject& object) {
   return {Axis::steps({0, object.rows()}, pyramid.row_step(zoom)),
           Axis::steps({0, object.cols()}, pyramid.col_step(zoom))};
@@ -227,7 +236,7 @@ std::optional<std::string> Resources::cells(const Resource& resource) const {
       const T* value = values.data();
       for (std::uint64_t r = inside.rows.begin; r < inside.rows.end; ++r) {
         for (std::uint64_t c = inside.cols.begin; c < inside.cols.end; ++c) {
-          piece.add(r, c, *value++);
+          piece.add(r, c, *value++, described_column(object_, c));
         }
       }
     });
@@ -243,7 +252,12 @@ std::optional<std::string> Resources::labels(const Resource& resource) const {
   const std::uint64_t first = resource.x * kLabels;
   const std::uint64_t end = first + std::min(kLabels, frame->cols() - first);
   constexpr std::size_t kLongest = 200;  // more is not shown
-  for (std::uint64_t c = first; c < end; ++c) labels.push_back(frame->label(c).substr(0, kLongest));
+  for (std::uint64_t c = first; c < end; ++c) {
+    json& label = labels.emplace_back(frame->label(c).substr(0, kLongest));
+    if (const Column* column = described_column(object_, c)) {
+      label = json::array({label, zero_text(*column)});
+    }
+  }
   return text_of(labels);
 }
 

@@ -51,10 +51,16 @@ def main(folder):
         + inputs.csr(0, 0, 1, n, "u16", [sorted(entries)]),
         "tall": inputs.matrix_header(n, 1, "u16")
         + inputs.coo(0, 0, n, 1, "u16", [(r, 0, v) for r, v in sorted(entries)]),
+        "thirds": inputs.matrix_header(300, 40, "f64")
+        + inputs.dense(0, 0, 300, 40, "f64", [(i % 7 - 3) / 3 for i in range(12000)]),
+        "infinite": inputs.matrix_header(1, 2, "f64")
+        + inputs.dense(0, 0, 1, 2, "f64", [float("inf"), float("-inf")]),
         "markup": inputs.frame_header(2, [(b"<img src=x onerror=window.hurt=1>", "u8"),
                                           (b"</script><script>window.hurt=1</script>", "u8")])
         + inputs.dense(0, 0, 2, 2, "u8", [1, 2, 3, 4]),
     }
+    (folder / "words.csv").write_text("name,when,flag,value\n" + "".join(
+        f"n{i} <b>,2024-01-{i + 1:02},{'true' if i % 3 else 'false'},{i * 1.5 if i % 7 else ''}\n" for i in range(20)))
     for name, data in files.items():
         (folder / f"{name}.dbdf").write_bytes(data)
 

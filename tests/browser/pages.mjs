@@ -14,6 +14,7 @@ const FILES = {  // name: row, column, what the page says of it
   wide: [[0, 9973, "2"], [0, 9999999, "0"]],
   tall: [[9973, 0, "2"], [5, 0, "0"]],
   markup: [[1, 1, "4"]],
+  words: [[4, 0, "n4 <b>"], [0, 1, "2024-01-01"], [0, 2, "false"], [1, 2, "true"], [8, 3, "12"], [7, 3, "missing"]],
 };
 let passed = 0, failed = 0;
 async function test(name, run) {
@@ -83,7 +84,7 @@ async function look(address, cells, served) {
 }
 
 for (const [name, cells] of Object.entries(FILES)) {
-  const file = `${folder}/${name}.dbdf`;
+  const file = `${folder}/${name}.${name === "words" ? "csv" : "dbdf"}`;
   await test(`${name}: a page by itself`, async () => {
     execFileSync(dapple, ["view", file, "-o", `${folder}/${name}.html`, "-q"]);
     await (await look(`file://${folder}/${name}.html`, cells, false)).close();
@@ -113,6 +114,18 @@ await test("colours: a known cell has the colour of its value", async () => {
   });
   same(colours.join(" "), "0,114,178 240,240,240 86,180,233 230,159,0", "kinds");
   await page.close();
+});
+
+await test("figures: they claim no more digits than tiles hold, and legends name infinite values", async () => {
+  const seen = {};
+  for (const name of ["thirds", "infinite"]) {
+    execFileSync(dapple, ["view", `${folder}/${name}.dbdf`, "-o", `${folder}/${name}.html`, "-q"]);
+    const page = await look(`file://${folder}/${name}.html`, [], false);
+    seen[name] = await page.evaluate(() => [...document.querySelectorAll("#stats dd, #keys b")].map((e) => e.textContent));
+    await page.close();
+  }
+  same(seen.thirds.slice(3, 6).join(), "\u2248 -0.000139,\u2248 -1,\u2248 1", "mean, minimum, maximum");
+  same(seen.infinite.includes("inf") && seen.infinite.includes("-inf"), true, "keys");
 });
 
 await test("zooms: pictures made of cells in the page are those that a server draws", async () => {
