@@ -16,7 +16,7 @@ using picture::Axis;
 using picture::Raster;
 using picture::What;
 
-constexpr std::size_t kRecent = 24;            // rasters of 4 MiB at most
+constexpr std::size_t kRecentPixels = 24 * kTile * kTile;  // of pictures that are kept, 84 MiB
 constexpr std::uint64_t kMostPixels = 1024;    // each way, of pictures that `read_all` keeps
 constexpr std::uint64_t kBlocksListed = 4096;  // listed at once
 constexpr std::uint64_t kSamples = 32;         // each way
@@ -194,7 +194,11 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
   }
   made.raster = std::move(raster);
   recent_.emplace_front(place, made);
-  if (recent_.size() > kRecent) recent_.pop_back();
+  recent_pixels_ += made.raster->pixels.size();
+  while (recent_pixels_ > kRecentPixels) {
+    recent_pixels_ -= recent_.back().second.raster->pixels.size();
+    recent_.pop_back();
+  }
   return made;
 }
 

@@ -105,6 +105,7 @@ class Resources {
   // Held while a picture is made: who waits mostly wants the same one, and each uses all threads.
   mutable std::mutex mutex_;
   mutable std::list<std::pair<Key, Shown>> recent_;
+  mutable std::size_t recent_pixels_ = 0;  // of all of them
 };
 
 }  // namespace dapple::viewer

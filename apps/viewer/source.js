@@ -27,7 +27,8 @@ const ABSENT = 0x7fc1, UNKNOWN = 0x7fc2, NAN = 0x7fc0;
 
 /** A tile of these values: upper halves of 32-bit floats, with NaNs that say why there is no number. */
 function tileFrom(width, height, codes, flags = 0) {
-  const values = new Float32Array(Uint32Array.from(codes, (code) => code << 16).buffer);
+  const values = new Float32Array(codes.length), bits = new Uint32Array(values.buffer);
+  for (let i = 0; i < bits.length; ++i) bits[i] = codes[i] << 16;
   return {width, height, counts: (flags & 1) !== 0, samples: (flags & 2) !== 0, codes, values};
 }
 function parseTile(bytes) {
