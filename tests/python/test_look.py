@@ -43,4 +43,25 @@ def test_spy_draws_where_values_are(make):
     a[:10, :10] = 1
     ax = make(a, tile=(10, 10)).spy()
     field = ax.images[0].get_array()
-    assert field[0, 0] == 1 and field.sum() == 1
+    assert field[0, 0] == pytest.approx(1) and field.sum() == pytest.approx(100)
+
+
+def test_spy_shares_out_what_tiles_hold_that_do_not_fit_its_fields(make):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    a = np.zeros((1300, 700))
+    a[:100, :90] = 1  # the densest tile; those beside it hold less
+    a[100:, ::7] = 1
+    ax = make(a, tile=(100, 90)).spy(figure.subplots())
+    field = ax.images[0].get_array().filled(0)
+    assert field.shape == (512, 512)
+    assert field[0, 0] == field.max() == pytest.approx(1)
+    assert field.mean() * a.size == pytest.approx(np.count_nonzero(a))
+    assert field[300, 300] == pytest.approx(1 / 7, rel=0.1)
+    assert ax.images[0].norm.vmin > 0  # densities that differ a lot: logarithmic
+
+
+def test_html_of_labels_that_are_not_utf8_can_be_sent(tmp_path):
+    header = b"\x01\x03" + (1).to_bytes(8, "little") + (1).to_bytes(8, "little") + b"\x01"
+    block = bytes(16) + (1).to_bytes(4, "little") * 2 + b"\x01\x01\x07"
+    (tmp_path / "f.dbdf").write_bytes(header + b"\x03\x00a\xff<" + block)
+    assert b"a?&lt;" in dp.open(tmp_path / "f.dbdf")._repr_html_().encode()

@@ -13,24 +13,50 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 _SIDE = 160  # pixels of the longer side
-_MOST = 48  # cells of the picture on that side
+_MOST = 48  # fields of the picture on that side
+_LABEL = 60  # letters
+_SPY = 512  # fields of spy()
+_SPREAD = 8  # densities that differ by this factor are shown on a logarithmic scale
 _BLOCKS = 20_000  # more are not looked at for a picture that appears by itself
 
 
-def density(matrix: Matrix, most: int) -> NDArray[np.float64]:
-    """The share of cells that are stored, over a grid of at most `most` x `most` fields."""
+def density(matrix: Matrix, down: int, across: int) -> NDArray[np.float64]:
+    """The share of cells that are stored, over `down` x `across` fields of equal size.
+
+    What a block stores is shared out evenly over its cells.
+    """
     rows, cols = (max(1, extent) for extent in matrix.shape)
-    tile_rows, tile_cols = (max(1, extent) for extent in matrix.chunks)
-    down = min(most, -(-rows // tile_rows))
-    across = min(most, -(-cols // tile_cols))
     stored = np.zeros((down, across))
     for block in matrix.blocks:
-        (row, col), (height, width) = block.pos, block.shape
-        top, bottom = row * down // rows, -(-(row + height) * down // rows)
-        left, right = col * across // cols, -(-(col + width) * across // cols)
-        field = stored[top:bottom, left:right]
-        field += block.nnz / field.size
-    return stored / (rows / down * (cols / across))
+        if block.nnz:
+            (row, col), (height, width) = block.pos, block.shape
+            top, high = _parts(row, height, down / rows)
+            left, wide = _parts(col, width, across / cols)
+            field = stored[top : top + high.size, left : left + wide.size]
+            field += block.nnz * np.outer(high, wide)[: field.shape[0], : field.shape[1]]
+    stored /= rows / down * (cols / across)
+    return stored
+
+
+def _parts(first: int, count: int, scale: float) -> tuple[int, NDArray[np.float64]]:
+    """The first field that shows some of `count` rows, and which part of them is in each."""
+    begin, end = first * scale, (first + count) * scale
+    last = max(int(begin) + 1, int(np.ceil(end)))
+    edges = np.clip(np.arange(int(begin), last + 1, dtype=np.float64), begin, end)
+    return int(begin), (edges[1:] - edges[:-1]) / (end - begin)
+
+
+def _shades(fields: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How dark each field is, 0 to 1: on a logarithmic scale where densities differ a lot."""
+    seen = fields[fields > 0]
+    if seen.size == 0:
+        return fields
+    low, high = seen.min(), seen.max()
+    shades: NDArray[np.float64] = fields / high
+    if high / low >= _SPREAD:
+        np.log(fields / low, out=shades, where=fields > 0)
+        shades /= np.log(high / low)
+    return shades
 
 
 def matrix_html(matrix: Matrix) -> str:
@@ -57,7 +83,7 @@ def frame_html(frame: Frame) -> str:
     if frame.closed:
         return f"<pre>{escape(repr(frame))}</pre>"
     dtypes = list(frame.dtypes.items())
-    shown = ", ".join(f"{label}: {kind}" for label, kind in dtypes[:20])
+    shown = ", ".join(f"{_short(label)}: {kind}" for label, kind in dtypes[:20])
     facts = {
         "file": f"{frame.path} ({_bytes(frame.file_bytes)}, {frame.format})",
         "rows": str(frame.shape[0]),
@@ -69,7 +95,7 @@ def frame_html(frame: Frame) -> str:
 def _page(title: str, facts: dict[str, str], picture: str) -> str:
     lines = "".join(
         f"<tr><th style='text-align:left'>{key}</th>"
-        f"<td style='text-align:left'>{escape(text, quote=True)}</td></tr>"
+        f"<td style='text-align:left'>{escape(_sound(text), quote=True)}</td></tr>"
         for key, text in facts.items()
     )
     return (
@@ -78,15 +104,27 @@ def _page(title: str, facts: dict[str, str], picture: str) -> str:
     )
 
 
+def _short(label: str) -> str:
+    return label if len(label) <= _LABEL else label[:_LABEL] + "..."
+
+
+def _sound(text: str) -> str:
+    """The text without what no UTF-8 has: labels and paths may be any bytes."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _svg(matrix: Matrix) -> str:
-    fields = density(matrix, _MOST)
-    down, across = fields.shape
     rows, cols = (max(1, extent) for extent in matrix.shape)
+    tile_rows, tile_cols = (max(1, extent) for extent in matrix.chunks)
+    down = min(_MOST, -(-rows // tile_rows))
+    across = min(_MOST, -(-cols // tile_cols))
+    fields = density(matrix, down, across)
+    shades = _shades(fields)
     scale = _SIDE / max(rows, cols)
     width, height = max(8.0, cols * scale), max(8.0, rows * scale)
     shapes = "".join(
         f"<rect x='{j}' y='{i}' width='1' height='1' fill='#1f77b4' "
-        f"fill-opacity='{0.15 + 0.85 * min(1.0, fields[i, j]):.2f}'/>"
+        f"fill-opacity='{0.15 + 0.85 * shades[i, j]:.2f}'/>"
         for i, j in zip(*np.nonzero(fields), strict=True)
     )
     return (
@@ -97,17 +135,21 @@ def _svg(matrix: Matrix) -> str:
 
 
 def spy(matrix: Matrix, ax: Any) -> Any:
-    """Draw the share of stored cells, tile by tile."""
+    """Draw the share of stored cells, tile by tile: darker where more is stored."""
     if ax is None:
         import matplotlib.pyplot as plt
 
         ax = plt.gca()
     rows, cols = matrix.shape
+    fields = density(matrix, max(1, min(rows, _SPY)), max(1, min(cols, _SPY)))
+    seen = fields[fields > 0]
+    spread = seen.size > 0 and seen.max() / seen.min() >= _SPREAD
     ax.imshow(
-        density(matrix, 512),
+        np.ma.masked_equal(fields, 0),
         extent=(0, cols, rows, 0),
-        vmin=0,
-        cmap="Blues",
+        norm="log" if spread else "linear",
+        vmin=None if spread else 0,
+        cmap="viridis_r",
         interpolation="nearest",
         aspect="equal" if max(rows, cols) < 20 * max(1, min(rows, cols)) else "auto",
     )
