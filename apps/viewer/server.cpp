@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -130,7 +131,12 @@ class Server::Impl {
   static void send(httplib::Response& response, std::string_view bytes, const char* type) {
     response.status = kOk;
     response.set_header("Content-Encoding", "deflate");
-    response.set_content(deflated(bytes), type);
+    // Given piece by piece, because httplib would compress a text of its own once more.
+    auto packed = std::make_shared<const std::string>(deflated(bytes));
+    response.set_content_provider(packed->size(), type,
+                                  [packed](std::size_t at, std::size_t n, httplib::DataSink& sink) {
+                                    return sink.write(packed->data() + at, n);
+                                  });
   }
 
   void send_page(httplib::Response& response) {

@@ -43,16 +43,16 @@ const ended = (child, signal) => new Promise((resolve) => {
   child.kill(signal);
 });
 
-/** Sends bytes as they are, and gives the status line of the answer. */
-function raw(address, text) {
+/** Sends bytes as they are, and gives the status line of the answer, or all of it. */
+function raw(address, text, whole = false) {
   const {hostname, port} = new URL(address);
   return new Promise((resolve) => {
     const socket = net.connect(Number(port), hostname, () => socket.write(text));
     let answer = "";
     socket.setTimeout(20000, () => socket.destroy());
     socket.on("data", (data) => { answer += data; socket.end(); });
-    socket.on("close", () => resolve(answer.split("\r\n")[0]));
-    socket.on("error", () => resolve(answer.split("\r\n")[0]));
+    socket.on("close", () => resolve(whole ? answer : answer.split("\r\n")[0]));
+    socket.on("error", () => resolve(whole ? answer : answer.split("\r\n")[0]));
   });
 }
 
@@ -209,6 +209,8 @@ await test("server: what no page asks for is refused", async () => {
     for (const noise of ["\r\n\r\n", "GET\r\n\r\n", "\0\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "A".repeat(20000) + "\r\n\r\n"]) {
       same((await raw(address, noise)).includes("200"), false, "noise");
     }
+    const answer = await raw(address, `GET ${pathname}0/meta HTTP/1.1\r\nHost: ${host}\r\nAccept-Encoding: gzip, deflate, br\r\nConnection: close\r\n\r\n`, true);
+    same(answer.match(/Content-Encoding: .*/g).join(), "Content-Encoding: deflate", "compressed once");
     const many = await Promise.all(Array.from({length: 60}, (_, i) => line(`${pathname}0/tile/mean/0.0.${i % 2}`)));
     same(many.filter((status) => status.includes("200")).length, 30, "many clients");
   } finally {
