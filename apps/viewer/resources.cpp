@@ -182,10 +182,13 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
   } else if (picture::is_quick_to_read(blocks_in_, region, options_.most_read)) {
     picture::draw_cells(object_, blocks_in_, *raster, {name_, options_.threads, {}});
   } else {
-    picture::draw_counts(blocks_in_, *raster);
-    const picture::Pixel total = raster->total();
     made.counts = true;
-    made.values = total.known >= total.cells && !has_large_blocks(resource.zoom);
+    made.values = !has_large_blocks(resource.zoom);
+    if (!needs_values || made.values) {
+      picture::draw_counts(blocks_in_, *raster);
+      const picture::Pixel total = raster->total();
+      made.values = made.values && total.known >= total.cells;
+    }
     if (needs_values && !made.values) {
       *raster = Raster(Axis::fit(region.rows, kSamples), Axis::fit(region.cols, kSamples));
       picture::draw_samples(looks_, blocks_in_, *raster);

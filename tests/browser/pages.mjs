@@ -209,6 +209,13 @@ await test("server: what no page asks for is refused", async () => {
     for (const noise of ["\r\n\r\n", "GET\r\n\r\n", "\0\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "A".repeat(20000) + "\r\n\r\n"]) {
       same((await raw(address, noise)).includes("200"), false, "noise");
     }
+    const waits = [];
+    for (let i = 0; i < 12; ++i) {
+      const begin = performance.now();
+      await (await fetch(`${address}0/tile/mean/0.0.0`)).arrayBuffer();
+      waits.push(performance.now() - begin);
+    }
+    same(Math.min(...waits) < 35, true, "no answer waits for an acknowledgement, which takes 40 ms");
     const answer = await raw(address, `GET ${pathname}0/meta HTTP/1.1\r\nHost: ${host}\r\nAccept-Encoding: gzip, deflate, br\r\nConnection: close\r\n\r\n`, true);
     same(answer.match(/Content-Encoding: .*/g).join(), "Content-Encoding: deflate", "compressed once");
     const many = await Promise.all(Array.from({length: 60}, (_, i) => line(`${pathname}0/tile/mean/0.0.${i % 2}`)));
