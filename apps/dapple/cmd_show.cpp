@@ -33,9 +33,9 @@ using picture::Depth;
 using picture::What;
 
 constexpr std::size_t kFigureWidth = 900, kFigureHeight = 800;
-// Lines of a terminal besides the picture and its axis: what explains it, and the next prompt. In a
-// narrow one some take two.
-constexpr std::size_t kTextAround = 6, kNarrow = 64, kMoreAround = 4;
+// Lines of a terminal besides the picture and its axis: what explains it, one that is folded, and
+// the next prompt. In a narrow one more are folded.
+constexpr std::size_t kTextAround = 7, kNarrow = 64, kMoreAround = 3;
 
 enum class When : std::uint8_t { automatic, always, never };
 
