@@ -21,7 +21,7 @@ function cellText(cellStore, row, col, zero, ask) {
   return Array.isArray(text) ? text[1] || "missing" : text;
 }
 
-/** `entry`: a text, or one with what it stands for. */
+/** Of a cell's text, which may be followed by what it stands for. */
 const numberOf = ([text]) => text.endsWith("inf") ? (text[0] === "-" ? -Infinity : Infinity) : Number(text);
 
 const floatBits = new Uint32Array(1), oneFloat = new Float32Array(floatBits.buffer);
