@@ -96,7 +96,7 @@ void scatter(ValueType type, const Col* cols, const std::byte* values, std::uint
 
 /// Puts the wanted cells of a row of one tile to `out`.
 void put_cells(const Store& store, const RowFinder& finder, const FoundRow& row, const Target& out,
-               Scratch& scratch) {
+               RowScratch& scratch) {
   const Entry& entry = row.block->entry;
   if (entry.kind == BlockKind::dense) return copy_dense(store, row, out);
   std::memset(out.data, 0, row.cols.size() * size_of(out.type));
@@ -108,7 +108,7 @@ void put_cells(const Store& store, const RowFinder& finder, const FoundRow& row,
 
 /// What one worker needs.
 struct WorkerScratch {
-  Scratch found;
+  RowScratch found;
   Array<std::uint64_t> cols;  // of a row that was found directly
   Array<std::byte> values;
 };
@@ -247,7 +247,7 @@ bool put_direct_entry(const DirectRow& part, std::uint32_t col, ValueType type, 
 
 /// Puts cells that were found directly to `out`.
 void put_direct_cells(const Store& store, const RowFinder& finder, std::span<const CellPos> cells,
-                      ValueType type, std::byte* out, Scratch& scratch) {
+                      ValueType type, std::byte* out, RowScratch& scratch) {
   const std::size_t size = size_of(type);
   const DirectRow* part = finder.direct().data();
   for (const CellPos& cell : cells) {
@@ -274,7 +274,7 @@ bool gather_tiled_cells(const Store& store, std::span<const CellPos> cells, std:
   std::vector<RowFinder> finders;
   for (unsigned i = 0; i < worker_limit(threads); ++i)
     finders.emplace_back(store, Range{0, 0}, type);
-  std::vector<Scratch> scratch(finders.size());
+  std::vector<RowScratch> scratch(finders.size());
   const auto gather = [&](std::span<const CellPos> chunk, std::size_t first, unsigned worker) {
     RowFinder& finder = finders[worker];
     return store.watched([&] {

@@ -18,7 +18,7 @@ namespace {
 
 /// The rows of a chunk of the list, one after the other.
 struct ChunkRows {
-  Scratch scratch;
+  RowScratch scratch;
   std::vector<std::uint64_t> row_ptr;
   Array<std::uint64_t> cols;
   Array<std::byte> values;
@@ -83,7 +83,7 @@ struct FoundZero {};
 /// Decodes rows that were found directly to their places in three arrays.
 void put_direct(const RowFinder& finder, std::span<const std::uint64_t> rows,
                 std::uint64_t* row_ptr, std::uint64_t* cols, std::byte* values, ValueType type,
-                Scratch& scratch) {
+                RowScratch& scratch) {
   const std::size_t tiles = finder.tiles_per_row(), size = size_of(type);
   const std::span<const DirectRow> parts = finder.direct();
   AskAhead ahead(finder);

@@ -39,7 +39,7 @@ std::vector<std::size_t> ascending(std::span<const T> list, const Before& before
 }
 
 /// Room for the entries of a row of one tile.
-struct Scratch {
+struct RowScratch {
   RowArrays arrays;
 
   CsrTarget target(const FoundRow& row, ValueType type) {
