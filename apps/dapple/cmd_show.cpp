@@ -164,6 +164,17 @@ bool holds_counts(const std::variant<Matrix, Frame>& object) {
   return matrix != nullptr && !is_signed(matrix->value_type()) && !is_float(matrix->value_type());
 }
 
+/// True for a frame with codes, ticks or marks of missing cells among its numbers.
+bool holds_codes(const std::variant<Matrix, Frame>& object) {
+  const auto* const frame = std::get_if<Frame>(&object);
+  for (std::uint64_t c = 0; frame != nullptr && c < frame->cols(); ++c) {
+    if (const Column& of = frame->column_info(c); !is_plain(of) && !is_float(of.value_type)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// What is drawn.
 struct Subject {
   const std::variant<Matrix, Frame>& object;
@@ -242,11 +253,12 @@ std::string blocks_text(const BlockedObject& object) {
 }
 
 /// What people ask first of the cells shown.
-std::string figures_text(const picture::Pixel& total, bool from_counts) {
+std::string figures_text(const Subject& subject, const picture::Pixel& total, bool from_counts) {
   if (total.cells <= 0) return "no cell is stored";
   std::string text = fmt::format("{} {:.0f} ({:.4g} %)", from_counts ? "stored" : "non-zero",
                                  total.nonzero, 100 * total.nonzero / total.cells);
-  if (total.known >= total.cells && total.known > total.nan) {
+  const bool codes = holds_codes(subject.object);  // which have no meaning together
+  if (!codes && total.known >= total.cells && total.known > total.nan) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     const double mean = total.sum / (total.known - total.nan);
     text += fmt::format(", mean {:.6g}, minimum {:.6g}, maximum {:.6g}",
@@ -254,6 +266,8 @@ std::string figures_text(const picture::Pixel& total, bool from_counts) {
                         total.minimum(), total.maximum());
   }
   if (total.nan > 0) text += fmt::format(", NaN {:.0f}", total.nan);
+  if (codes)
+    text += "; words, times and missing cells are drawn as the numbers that stand for them";
   return text;
 }
 
@@ -312,7 +326,7 @@ void show_as_text(const Subject& subject, const ShowFlags& flags, Console& conso
   out.write(picture::draw_text(drawn.picture, scale, terminal));
   out.write(picture::legend_lines(drawn.picture, scale, terminal,
                                   picture::legend_text(subject.what, scale, drawn.from_counts)));
-  if (drawn.total) say_line(figures_text(*drawn.total, drawn.from_counts));
+  if (drawn.total) say_line(figures_text(subject, *drawn.total, drawn.from_counts));
   const std::string step = step_text(drawn.picture, terminal.depth != Depth::none);
   if (!step.empty()) say_line(step);
 }
@@ -328,7 +342,7 @@ void show_as_file(const Subject& subject, const ShowFlags& flags, const Console&
       printable(subject.file) + ": " + shape_text(subject.object, subject.window),
       {},
       picture::legend_text(subject.what, scale, drawn.from_counts)};
-  text.subtitle = drawn.total ? figures_text(*drawn.total, drawn.from_counts)
+  text.subtitle = drawn.total ? figures_text(subject, *drawn.total, drawn.from_counts)
                               : blocks_text(base(subject.object));
   const bool svg = flags.destination.path.ends_with(".svg");
   publish(flags.destination, svg ? picture::svg_figure(drawn.picture, scale, text, layout)

@@ -5,7 +5,12 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "input.h"
@@ -44,12 +49,6 @@ std::string keys(const Stats& s) {
       json_number(s.mean()), json_number(s.variance()));
 }
 
-/// The frame's label of a column; its number in a matrix, and for rows.
-std::string name_of(const std::variant<Matrix, Frame>& object, By by, std::uint64_t i) {
-  const auto* frame = std::get_if<Frame>(&object);
-  return frame != nullptr && by == By::column ? frame->label(i) : std::to_string(i);
-}
-
 void print_whole(const Stats& s, Output& out) {
   const auto line = [&](std::string_view key, std::string_view value) {
     out.print("{:<12}{}\n", key, value);
@@ -64,38 +63,110 @@ void print_whole(const Stats& s, Output& out) {
   line("variance", cell_text(s.variance()));
 }
 
-/// Shows times as times, and "-" where numbers would make no sense.
-void describe(const Column& column, const Stats& s, std::array<std::string, 6>& cells) {
-  const Meaning& meaning = column.meaning;
-  if (meaning.kind == MeaningKind::number || meaning.kind == MeaningKind::boolean) return;
-  std::fill(cells.begin() + 2, cells.end(), "-");
-  if (!meaning.has_time() || std::isnan(s.min)) return;
-  // Ticks beyond 2^53 are rounded in statistics.
-  for (const auto& [value, cell] : {std::pair(s.min, &cells[2]), std::pair(s.max, &cells[3])}) {
-    cell->clear();
-    append_text(column, static_cast<std::uint64_t>(static_cast<std::int64_t>(value)), *cell);
-  }
+/// What a tick of the column reads like; statistics round those beyond 2^53.
+std::string time_text(const Column& column, double tick) {
+  if (std::isnan(tick)) return "-";
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+  const auto ticks = tick < 0x1p63 ? static_cast<std::int64_t>(std::round(tick)) : kLast;
+  std::string text;
+  append_text(column, static_cast<std::uint64_t>(ticks), text);
+  return text;
 }
 
-void print_each(const std::variant<Matrix, Frame>& object, By by, const std::vector<Stats>& all,
-                Console& console) {
+/// The statistics of a column that mean something, as text: "-" for the others.
+struct ColumnText {
+  std::string minimum = "-", maximum = "-", mean = "-", variance = "-", words = "-";
+};
+
+ColumnText text_of(const Column& column, const Stats& s) {
+  ColumnText text;
+  const Meaning& meaning = column.meaning;
+  if (meaning.has_words()) {
+    text.words = std::to_string(meaning.words->size());
+  } else if (meaning.has_time()) {
+    text.minimum = time_text(column, s.min);
+    text.maximum = time_text(column, s.max);
+    text.mean = time_text(column, s.mean());
+  } else {
+    const bool truth = meaning.kind == MeaningKind::boolean && s.nans < s.count;
+    const auto value = [&](double v) {
+      return truth ? std::string(v == 0 ? "false" : "true") : cell_text(v);
+    };
+    text.minimum = value(s.min);
+    text.maximum = value(s.max);
+    text.mean = cell_text(s.mean());
+    text.variance = cell_text(s.variance());
+  }
+  return text;
+}
+
+/// Numbers and truth values as all statistics; of the others, what is no number is null or text.
+std::string column_keys(const Column& column, const Stats& s) {
+  const Meaning& meaning = column.meaning;
+  const std::string meant = meaning.kind == MeaningKind::number
+                                ? std::string()
+                                : fmt::format(R"(,"meaning":"{}")", name(meaning.kind));
+  if (!meaning.has_words() && !meaning.has_time()) return keys(s) + meant;
+  const ColumnText text = text_of(column, s);
+  const auto value = [](const std::string& cell) {
+    return cell == "-" ? std::string("null") : json_string(cell);
+  };
+  const std::string words =
+      meaning.has_words() ? fmt::format(R"(,"words":{})", text.words) : std::string();
+  return fmt::format(
+      R"("count":{},"nnz":{},"nans":{},"min":{},"max":{},"sum":null,"mean":{},"variance":null{}{})",
+      s.count, s.nnz, s.nans, value(text.minimum), value(text.maximum), value(text.mean), meant,
+      words);
+}
+
+void print_columns(const Frame& frame, const std::vector<Stats>& all, Console& console) {
   if (console.json) {
-    const std::string_view key = name_of(by);
     for (std::uint64_t i = 0; i < all.size(); ++i) {
-      const bool labelled = by == By::column && std::holds_alternative<Frame>(object);
-      console.out.print("{{\"{}\":{},", key, i);
-      if (labelled) console.out.print("\"label\":{},", json_string(name_of(object, by, i)));
-      console.out.print("{}}}\n", keys(all[i]));
+      const Column& column = frame.column_info(i);
+      console.out.print("{{\"column\":{},\"label\":{},{}}}\n", i, json_string(column.label),
+                        column_keys(column, all[i]));
     }
     return;
   }
-  constexpr std::size_t kNumber = 12, kLabel = 24;
-  const bool frame = by == By::column && std::holds_alternative<Frame>(object);
-  const Table table({{name_of(by),
-                      frame                   ? kLabel
-                      : by == By::tile_column ? 11U
-                                              : 8U,
-                      frame ? Align::left : Align::right},
+  constexpr std::size_t kLabel = 24, kNumber = 12;
+  std::vector<ColumnText> texts;
+  std::size_t least = kNumber, greatest = kNumber;
+  bool words = false;
+  for (std::uint64_t i = 0; i < all.size(); ++i) {
+    const ColumnText& text = texts.emplace_back(text_of(frame.column_info(i), all[i]));
+    least = std::max(least, text.minimum.size());
+    greatest = std::max(greatest, text.maximum.size());
+    words = words || frame.column_info(i).meaning.has_words();
+  }
+  std::vector<Table::Column> columns = {
+      {"column", kLabel, Align::left}, {"values", 10}, {"missing", 8},  {"minimum", least},
+      {"maximum", greatest},           {"mean", 22},   {"variance", 22}};
+  if (words) columns.push_back({"words", 8});
+  const std::size_t width = columns.size();
+  const Table table(std::move(columns));
+  table.head(console.out);
+  for (std::uint64_t i = 0; i < all.size(); ++i) {
+    const ColumnText& text = texts[i];
+    const std::string label = label_text(frame.label(i), kLabel);
+    const std::string values = std::to_string(all[i].count - all[i].nans);
+    const std::string missing = std::to_string(all[i].nans);
+    const std::array<std::string_view, 8> row = {
+        label, values, missing, text.minimum, text.maximum, text.mean, text.variance, text.words};
+    table.row(console.out, std::span(row).first(width));
+  }
+}
+
+/// Of rows, tiles, or the columns of a matrix.
+void print_each(By by, const std::vector<Stats>& all, Console& console) {
+  if (console.json) {
+    const std::string_view key = name_of(by);
+    for (std::uint64_t i = 0; i < all.size(); ++i) {
+      console.out.print("{{\"{}\":{},{}}}\n", key, i, keys(all[i]));
+    }
+    return;
+  }
+  constexpr std::size_t kNumber = 12;
+  const Table table({{name_of(by), by == By::tile_column ? 11U : 8U},
                      {"non-zero", 10},
                      {"NaN", 6},
                      {"minimum", kNumber},
@@ -105,28 +176,25 @@ void print_each(const std::variant<Matrix, Frame>& object, By by, const std::vec
   table.head(console.out);
   for (std::uint64_t i = 0; i < all.size(); ++i) {
     const Stats& s = all[i];
-    const std::string label =
-        frame ? label_text(name_of(object, by, i), kLabel) : std::to_string(i);
-    std::array<std::string, 6> cells = {std::to_string(s.nnz), std::to_string(s.nans),
-                                        cell_text(s.min),      cell_text(s.max),
-                                        cell_text(s.mean()),   cell_text(s.variance())};
-    if (frame) describe(std::get<Frame>(object).column_info(i), s, cells);
-    const std::array<std::string_view, 7> row = {label,    cells[0], cells[1], cells[2],
-                                                 cells[3], cells[4], cells[5]};
+    const std::array<std::string, 7> cells = {
+        std::to_string(i), std::to_string(s.nnz), std::to_string(s.nans), cell_text(s.min),
+        cell_text(s.max),  cell_text(s.mean()),   cell_text(s.variance())};
+    const std::vector<std::string_view> row(cells.begin(), cells.end());
     table.row(console.out, row);
   }
 }
 
 int run_stats(const Arguments& arguments, Console& console) {
   Input input;
-  By by = By::whole;
+  std::optional<By> asked;
   StatsOptions options;
   Command command(kStatsVerb);
   add_input(command, input);
   command.option(
       "--by", "row|column|tile-row|tile-column",
-      [&](const std::string& text) { by = parse_choice("--by", text, kBy); },
-      "one line for each row, column, row of tiles or column of tiles");
+      [&](const std::string& text) { asked = parse_choice("--by", text, kBy); },
+      "one line for each row, column, row of tiles or column of tiles; of a frame, each column "
+      "unless given");
   command.option(
       "--absent", "zero",
       [&](const std::string& text) {
@@ -141,6 +209,8 @@ int run_stats(const Arguments& arguments, Console& console) {
   options.threads = console.threads;
   const auto object = open_input(input, console);
   say_note(input, base(object), console);
+  const auto* const frame = std::get_if<Frame>(&object);
+  const By by = asked.value_or(frame != nullptr ? By::column : By::whole);
   if (by == By::whole) {
     const Stats s = matrix_stats(base(object), options);
     if (console.json) {
@@ -148,12 +218,14 @@ int run_stats(const Arguments& arguments, Console& console) {
     } else {
       print_whole(s, console.out);
     }
+  } else if (frame != nullptr && by == By::column) {
+    print_columns(*frame, column_stats(*frame, options), console);
   } else {
     const auto stats = by == By::row        ? row_stats
                        : by == By::column   ? column_stats
                        : by == By::tile_row ? tile_row_stats
                                             : tile_column_stats;
-    print_each(object, by, stats(base(object), options), console);
+    print_each(by, stats(base(object), options), console);
   }
   return kDone;
 }
@@ -169,8 +241,12 @@ const Verb kStatsVerb = {
     "Files\n"
     "that dapple wrote have statistics of their blocks: those of the whole, and of rows and "
     "columns\n"
-    "of tiles, need no cell.\n",
+    "of tiles, need no cell.\n"
+    "\n"
+    "Of a frame, each column has a line: NaNs count as missing, times are shown as times, and of\n"
+    "words only their number.\n",
     "  dapple stats m.dbdf\n"
+    "  dapple stats people.csv\n"
     "  dapple stats m.dbdf --by column --json\n",
     run_stats};
 

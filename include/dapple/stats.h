@@ -41,8 +41,10 @@ struct StatsOptions {
   unsigned threads = 1;  // 0: one per processor
 };
 
-/// Statistics of all cells. Throws absent (R7), corrupt, type_mismatch, io. O(blocks) if the file
-/// or its sidecar contains statistics, otherwise one pass over the blocks.
+/// Statistics of all cells. Throws absent (R7), corrupt, io, and type_mismatch for a frame with
+/// columns of words, times or truth values, or of integers that mark missing cells: `column_stats`
+/// takes those. O(blocks) if the file or its sidecar contains statistics, otherwise one pass over
+/// the blocks.
 Stats matrix_stats(const BlockedObject& object, const StatsOptions& options = {});
 
 /// One result for each row, or column, of tiles. Throws invalid_argument without a regular tiling,
@@ -50,16 +52,18 @@ Stats matrix_stats(const BlockedObject& object, const StatsOptions& options = {}
 std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options = {});
 std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// Of all cells of one of `object.blocks()`, as the file or its sidecar has them; nothing where it
-/// has none. Reads no cell. Throws corrupt, io. Regular tilings O(1), any other O(log n).
+/// Of all stored numbers of one of `object.blocks()`, whatever they mean, as the file or its
+/// sidecar has them; nothing where it has none. Reads no cell. Throws corrupt, io. Regular tilings
+/// O(1), any other O(log n).
 std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& block);
 
 /// One result for each row. Throws what `matrix_stats` throws. One pass over the blocks. Memory:
 /// the result, and 32 to 64 bytes a row for the sums.
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// One result for each column; otherwise like `row_stats`. Missing cells of a frame (column.h)
-/// count as NaNs. With more threads than columns of tiles, each thread has sums of its own.
+/// One result for each column, of any frame; otherwise like `row_stats`. Missing cells (column.h)
+/// count as NaNs; those of words are of the codes, those of times of the ticks. With more threads
+/// than columns of tiles, each thread has sums of its own.
 std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options = {});
 
 }  // namespace dapple

@@ -4,6 +4,7 @@
 
 #include "dapple/column.h"
 #include "lib/base/parallel.h"
+#include "lib/base/text.h"
 #include "lib/compute/block_tally.h"
 
 namespace dapple {
@@ -122,7 +123,23 @@ Totals totals_of_blocks(const Store& store, unsigned threads) {
   return all;
 }
 
+/// Throws type_mismatch for a frame whose cells do not add up: codes, ticks, truth values, and
+/// integers that mark missing cells.
+void require_numbers(const Store& store) {
+  for (const Column& column : store.schema().columns) {
+    if (is_plain(column) || is_float(column.value_type)) continue;
+    const MeaningKind kind = column.meaning.kind;
+    throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+                "column " + shown(column.label) +
+                    (kind == MeaningKind::number ? " holds integers that mark missing cells"
+                                                 : " is a " + std::string(name(kind))) +
+                    ", which cannot be added to other columns: ask for the statistics of each "
+                    "column");
+  }
+}
+
 std::vector<Stats> grid_stats(const Store& store, const StatsOptions& options, Side side) {
+  require_numbers(store);
   const auto& grid = store.index().grid();
   if (!grid) {
     throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
@@ -195,6 +212,7 @@ using detail::Store;
 
 Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
+  detail::require_numbers(store);
   detail::require_covered(store, options.absent);
   std::uint64_t cells;
   if (!detail::multiply(object.rows(), object.cols(), cells)) cells = ~std::uint64_t{0};
@@ -242,6 +260,7 @@ std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& 
 
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
+  detail::require_numbers(store);
   detail::require_covered(store, options.absent);
   std::vector<Stats> out(object.rows());
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
