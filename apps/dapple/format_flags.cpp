@@ -70,6 +70,9 @@ void add_csv_flags(Command& command, CsvOptions& csv) {
         csv.missing_as_nan = parse_choice("--missing", text, kMissing);
       },
       "read missing values as plain NaN");
+  command.repeatable(
+      "--na", "WORD", [&csv](const std::string& text) { csv.missing_words.push_back(text); },
+      "a field that is a missing value too, such as NULL; may be repeated");
 }
 
 void add_futhark_flags(Command& command, FutharkOptions& futhark) {
@@ -122,6 +125,7 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
           options.csv.header.value_or(false) ? "--header" : "--no-header", "csv");
   require(options.csv.delimiter.has_value(), "--delimiter", "csv");
   require(options.csv.missing_as_nan, "--missing", "csv");
+  require(!options.csv.missing_words.empty(), "--na", "csv");
   require(options.idv.drop_unsupported, "--drop-unsupported", "idv");
   require(!options.futhark.types.empty(), "--type", "futhark");
   require(options.futhark.value.has_value(), "--value", "futhark");

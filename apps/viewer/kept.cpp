@@ -97,11 +97,13 @@ std::optional<KeptSource> kept_source(const std::string& path, const OpenOptions
   const CsvOptions& csv = options.csv;
   json types = json::object();
   for (const auto& [column, type] : csv.types) types[column] = dapple::name(type);
+  for (const auto& [column, meaning] : csv.meanings) types[column] = dapple::name(meaning);
   const FutharkOptions& futhark = options.futhark;
   const json opened = {options.format,
                        csv.header ? json(*csv.header) : json(),
                        csv.delimiter ? json(int{*csv.delimiter}) : json(),
                        csv.missing_as_nan,
+                       csv.missing_words,
                        types,
                        futhark.types,
                        futhark.value ? json(*futhark.value) : json(),

@@ -32,9 +32,11 @@ enum class Check : std::uint8_t {
 struct CsvOptions {
   std::optional<bool> header{};     // the first line holds labels; unset: guessed
   std::optional<char> delimiter{};  // unset: guessed from comma, semicolon, tab
-  /// Empty fields, NA, N/A and ? are plain NaN. Otherwise they are missing cells of a frame, and an
-  /// error in a matrix.
+  /// Empty fields, NA, N/A, ? and `missing_words` are plain NaN. Otherwise they are missing cells
+  /// of a frame, and an error in a matrix.
   bool missing_as_nan = false;
+  /// Fields that are missing, too: "NULL", "-999". Compared as text, without blanks around them.
+  std::vector<std::string> missing_words{};
   std::map<std::string, ValueType> types{};  // by label, or by column number in decimal
   /// What columns hold, by the same keys; otherwise guessed from their fields.
   std::map<std::string, MeaningKind> meanings{};

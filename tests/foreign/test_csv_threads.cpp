@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/foreign/csv_text.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -74,6 +74,12 @@ def test_options_of_text_are_understood(tmp_path):
     assert again["a"].tolist() == [1, 3]
     with pytest.raises(TypeError, match="csv has no option 'delimeter'"):
         dp.open(path, csv={"delimeter": ";"})
+    path.write_text("id;n\n9007199254740993;1\nNULL;-999\n")
+    f = dp.open(path, csv={"missing_words": ["NULL", "-999"]})
+    assert f["id"].tolist() == [2**53 + 1, None] and np.isnan(f["n"][1])
+    with pytest.raises(TypeError, match="missing_words") as caught:
+        dp.open(path, csv={"missing_words": "NULL"})
+    assert isinstance(caught.value, dp.Error)
     with pytest.raises(ValueError):
         dp.open(path, csv={"delimiter": ";;"})
     with pytest.raises(TypeError):

@@ -108,9 +108,10 @@ def open(
             many times slower.
         threads: that go through a text which must be read as a whole (CSV, Matrix Market); 0: one
             for each processor.
-        csv: how text is understood: ``header``, ``delimiter``, ``missing_as_nan``, and ``types``, a
-            mapping from labels to dtypes, or to ``"boolean"``, ``"timestamp"``, ``"duration"``,
-            ``"category"`` or ``"text"``.
+        csv: how text is understood: ``header``, ``delimiter``, ``missing_as_nan``,
+            ``missing_words``, a list of fields such as ``"NULL"`` that are missing besides empty
+            ones, NA, N/A and ?, and ``types``, a mapping from labels to dtypes, or to
+            ``"boolean"``, ``"timestamp"``, ``"duration"``, ``"category"`` or ``"text"``.
         futhark: ``types``, ``value``, ``frame``, ``first``.
         idv: ``columns``, ``drop_unsupported``.
 

@@ -73,6 +73,10 @@ dapple::CsvOptions csv_options(const nb::dict& given) {
       options.delimiter = text[0];
     } else if (key == "missing_as_nan") {
       options.missing_as_nan = nb::cast<bool>(value);
+    } else if (key == "missing_words") {
+      if (!nb::try_cast(value, options.missing_words)) {
+        throw Error(Errc::type_mismatch, "missing_words is a list of str");
+      }
     } else if (key == "types") {
       for (auto [label, kind] : nb::cast<nb::dict>(value)) {
         set_type(options, nb::str(label).c_str(), kind);

@@ -66,13 +66,14 @@ char guess_delimiter(std::string_view text) noexcept {
   return often(guesses[best]) > 0 ? kDelimiters[best] : kDelimiters.back();
 }
 
-bool guess_header(const char* first, const char* second, const char* end, char delimiter) noexcept {
+bool guess_header(const char* first, const char* second, const char* end, char delimiter,
+                  const MissingWords& missing) noexcept {
   const auto at_delimiter = [&](const char* p) { return p != end && *p == delimiter; };
   for (;;) {
     const std::optional<Field> field = find_field(first, end, delimiter);
     if (!field) return true;  // reading the labels says what is wrong
     const std::string_view text = trimmed(field->text);
-    if (!is_number(text) && !is_missing(text)) return true;
+    if (!is_number(text) && !missing.has(text)) return true;
     std::optional<Field> below;
     if (second != nullptr) below = find_field(second, end, delimiter);
     if (field->quoted && !(below && below->quoted)) return true;

@@ -15,6 +15,7 @@ char guess_delimiter(std::string_view text) noexcept;
 
 /// True when the first line must be labels: a field that is neither a number nor missing, or one
 /// that is quoted while the second line's is not. `second` is null where there is no second line.
-bool guess_header(const char* first, const char* second, const char* end, char delimiter) noexcept;
+bool guess_header(const char* first, const char* second, const char* end, char delimiter,
+                  const MissingWords& missing) noexcept;
 
 }  // namespace dapple::detail::csv

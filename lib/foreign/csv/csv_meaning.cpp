@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 
 #include "lib/base/bytes.h"
 #include "lib/base/timestamp.h"
@@ -18,6 +19,17 @@ std::string_view word_of(const Field& field, std::string& scratch) {
   if (!field.doubled) return field.text;
   scratch = unquoted(field);
   return scratch;
+}
+
+/// The bits of the integer that is all of the text.
+template <class T>
+std::optional<std::uint64_t> bits_of(std::string_view text) noexcept {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  T value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
 }
 
 }  // namespace
@@ -47,8 +59,8 @@ void ColumnGuess::expect_words() noexcept {
   if (!wanted_) boolean_ = time_ = false;
 }
 
-bool ColumnGuess::see(const Field& field) {
-  if (is_missing(field)) {
+bool ColumnGuess::see(const Field& field, const MissingWords& missing) {
+  if (missing.has(field)) {
     missing_ = true;
     return true;
   }
@@ -169,8 +181,14 @@ void ColumnGuess::see_duration(std::string_view text) noexcept {
   }
 }
 
-std::optional<std::uint64_t> FieldReader::read(const Field& field, std::uint32_t& next) const {
-  if (is_missing(field)) return meaning_.missing;
+std::optional<std::uint64_t> FieldReader::read(const Field& field, const MissingWords& missing,
+                                               std::uint32_t& next) const {
+  if (meaning_.kind == MeaningKind::number) {  // quotes mean nothing here
+    const std::string_view text = trimmed(field.text);
+    if (missing.has(text)) return meaning_.missing;
+    return type_ == ValueType::i64 ? bits_of<std::int64_t>(text) : bits_of<std::uint64_t>(text);
+  }
+  if (missing.has(field)) return meaning_.missing;
   if (words_ != nullptr) {
     std::string scratch;
     const auto code = words_->find(word_of(field, scratch), next);

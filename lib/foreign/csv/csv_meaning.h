@@ -19,18 +19,19 @@ namespace dapple::detail::csv {
 /// Reads the fields of one column as the values that a frame stores. Any thread.
 class FieldReader {
  public:
-  /// `words` are those of the meaning, if it has some. REQUIRES a meaning other than number.
+  /// `words` are those of the meaning, if it has some. Numbers are i64 or u64.
   FieldReader(Meaning meaning, ValueType type, std::shared_ptr<const WordFinder> words)
       : meaning_(std::move(meaning)), type_(type), words_(std::move(words)) {}
 
   const Meaning& meaning() const noexcept { return meaning_; }
   ValueType value_type() const noexcept { return type_; }
-  /// Null for truth values and times.
+  /// Null for numbers, truth values and times.
   const WordFinder* words() const noexcept { return words_.get(); }
 
   /// The stored value, in the low bytes; nothing for a field that the column cannot hold. `next`
   /// is that of `WordFinder::find`, for fields in the order of the text.
-  std::optional<std::uint64_t> read(const Field& field, std::uint32_t& next) const;
+  std::optional<std::uint64_t> read(const Field& field, const MissingWords& missing,
+                                    std::uint32_t& next) const;
 
  private:
   Meaning meaning_;
@@ -59,7 +60,7 @@ class ColumnGuess {
   void expect_words() noexcept;
 
   /// False when the field is none that the column must hold.
-  bool see(const Field& field);
+  bool see(const Field& field, const MissingWords& missing);
   /// Takes note of `n` fields that were not shown, which were numbers, and whether others were
   /// missing.
   void skip(std::uint64_t n, bool missing) noexcept;

@@ -25,6 +25,7 @@ class Opener {
   Opener(std::shared_ptr<MappedFile> file, const OpenOptions& options)
       : file_(std::move(file)),
         options_(options.csv),
+        missing_(options_.missing_words),
         threads_(options.threads),
         base_(file_->size() > 0 ? reinterpret_cast<const char*>(file_->map()) : ""),
         end_(base_ + file_->size()),
@@ -48,8 +49,9 @@ class Opener {
     read_first_line();
     take_types();
     const bool labelled = schema_.kind == ObjectKind::frame;
-    ScanInput input{file_->name(), base_,  end_,    delimiter_,      options_.missing_as_nan,
-                    false,         given_, wanted_, schema_.columns, threads_};
+    ScanInput input{file_->name(), base_, end_,   delimiter_, options_.missing_as_nan,
+                    missing_,      false, given_, wanted_,    schema_.columns,
+                    threads_};
     const Rows rows = find_rows(input);
     if (!labelled && !may_be_matrix(rows)) {
       name_columns();
@@ -74,7 +76,8 @@ class Opener {
         continue;
       }
       column.value_type = column_type(given_[c], rows, c, schema_.columns, file_->name());
-      if ((rows.seen[c] & flag::missing) != 0) column.meaning.missing = kMissingF64;
+      const bool missing = !given_[c] && (rows.seen[c] & flag::missing) != 0;
+      if (missing) mark_missing(c, rows.seen[c]);
     }
     return make_store(make_index(rows));
   }
@@ -98,9 +101,9 @@ class Opener {
     if (save_to_) save_rows(*file_, *save_to_, input, start, rows);
     return rows;
   }
-  static bool any_seen(const Rows& rows, std::uint8_t flags) noexcept {
+  static bool any_seen(const Rows& rows, std::uint16_t flags) noexcept {
     return std::any_of(rows.seen.begin(), rows.seen.end(),
-                       [flags](std::uint8_t seen) { return (seen & flags) != 0; });
+                       [flags](std::uint16_t seen) { return (seen & flags) != 0; });
   }
   bool may_be_matrix(const Rows& rows) const noexcept {
     return !any_seen(rows, flag::other) &&
@@ -114,10 +117,23 @@ class Opener {
     }
   }
 
+  /// Marks the missing cells of a column of numbers in which all this was seen. Those of floats are
+  /// told by the fast reader.
+  void mark_missing(std::size_t col, std::uint16_t seen) {
+    Column& column = schema_.columns[col];
+    if (is_float(column.value_type)) {
+      column.meaning.missing = kMissingF64;
+      return;
+    }
+    column.meaning.missing = integer_mark(seen);
+    fields_[col] = std::make_shared<FieldReader>(column.meaning, column.value_type, nullptr);
+  }
+
   std::shared_ptr<const Store> make_store(BlockIndex index) {
     auto state = std::make_unique<State>();
     state->delimiter = delimiter_;
     state->missing_as_nan = options_.missing_as_nan;
+    state->missing = missing_;
     state->first_line = first_line_;
     state->quoted_delimiters = quoted_delimiters_;
     state->quoted_line_ends = quoted_line_ends_;
@@ -160,8 +176,8 @@ class Opener {
                   std::to_string(schema_.cols) + " columns are more than 4294967295");
     }
     const bool blank_below = next == end_ || at_line_end(next, end_);
-    if (!options_.header.value_or(
-            !meta_ && guess_header(text_, blank_below ? nullptr : next, end_, delimiter_))) {
+    if (!options_.header.value_or(!meta_ && guess_header(text_, blank_below ? nullptr : next, end_,
+                                                         delimiter_, missing_))) {
       return;
     }
     if (!meta_) {
@@ -187,7 +203,7 @@ class Opener {
       const std::optional<Field> field = find_field(p, end_, delimiter_);
       if (!field) {
         fail_field({file_->name(), static_cast<std::uint64_t>(p - base_), 1, col, {}}, p, end_,
-                   delimiter_, ValueType::f64);
+                   delimiter_, missing_, ValueType::f64);
       }
       take(*field);
       p = field->end;
@@ -265,6 +281,7 @@ class Opener {
 
   std::shared_ptr<MappedFile> file_;
   const CsvOptions& options_;
+  const MissingWords missing_;
   const unsigned threads_;
   const char* const base_;
   const char* const end_;

@@ -37,7 +37,7 @@ bool f64_holds(std::string_view digits) noexcept {
 }  // namespace
 
 Columns::Columns(const ScanInput& input, const std::vector<bool>& words)
-    : guesses_(input.cols()), counts_(input.cols()) {
+    : missing_(input.missing), guesses_(input.cols()), counts_(input.cols()) {
   for (std::size_t c = 0; c < input.cols(); ++c) {
     if (!words[c] && !input.wanted[c]) continue;
     guesses_[c] = std::make_unique<ColumnGuess>(input.wanted[c]);
@@ -54,7 +54,7 @@ void Columns::describe(std::size_t col, std::uint64_t rows) {
 
 bool Columns::see(std::size_t col, const Field& field, std::uint64_t row) {
   describe(col, row);
-  return guesses_[col]->see(field);
+  return guesses_[col]->see(field, missing_);
 }
 
 bool Columns::merge(Columns& later) {
@@ -186,7 +186,7 @@ const char* PieceScanner::row(const char* start) {
 /// Takes a field of a column of more than numbers; returns its end.
 const char* PieceScanner::described_field(const char* p, std::size_t c) {
   const std::optional<Field> found = fields_.field(p);
-  if (!found) fail_field(place(p, c), p, end_, delimiter_, ValueType::f64);
+  if (!found) fail_field(place(p, c), p, end_, delimiter_, in_.missing, ValueType::f64);
   note_quotes(*found);
   if (!columns_->see(c, *found, row_number())) {
     fail_at(Errc::unsupported, place(p, c),
@@ -202,8 +202,15 @@ void PieceScanner::note_quotes(const Field& field) {
   piece_->quoted_line_ends = piece_->quoted_line_ends || has('\n');
 }
 
+/// True for a field that looks like a number and marks a missing value.
+bool PieceScanner::is_missing_number(const char* p) {
+  const std::optional<Field> found = fields_.field(p);
+  return found && in_.missing.has(trimmed(found->text));
+}
+
 /// Notes what a field is; returns its end.
 const char* PieceScanner::field(const char* const p, std::size_t c) {
+  if (in_.missing.has_numbers() && is_missing_number(p)) return unusual_field(p, c);
   if (const PlainNumber number = numbers_.at(p); number.length > 0) {
     const char* const end = p + number.length;
     if (at_field_end(end, end_, delimiter_)) {
@@ -250,7 +257,7 @@ void PieceScanner::note_number(const char* p, const PlainNumber& number, std::si
 }
 
 void PieceScanner::note_fraction(const char* p, std::size_t c) {
-  if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, *in_.given[c]);
+  if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, in_.missing, *in_.given[c]);
   piece_->seen[c] |= flag::fraction;
 }
 
@@ -265,7 +272,7 @@ void PieceScanner::note_integer(const char* p, const char* end, std::size_t c) {
   const bool fits = std::from_chars(digits, end, value).ec == std::errc();
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
   const bool negative = *p == '-';
-  std::uint8_t& seen = piece_->seen[c];
+  std::uint16_t& seen = piece_->seen[c];
   if (fits && negative && value == 0) {  // minus zero is no integer: its sign would be lost
     if (!whole_[c]) seen |= flag::fraction;
     return;
@@ -274,8 +281,13 @@ void PieceScanner::note_integer(const char* p, const char* end, std::size_t c) {
     seen |= flag::beyond;
   } else if (negative) {
     seen |= flag::negative;
+    if (value == kHalf) seen |= flag::least_i64;
   } else if (value >= kHalf) {
     seen |= flag::above_i64;
+    if (value == kHalf) seen |= flag::beyond_i64;
+    if (value == std::numeric_limits<std::uint64_t>::max()) seen |= flag::greatest_u64;
+  } else if (value == kHalf - 1) {
+    seen |= flag::greatest_i64;
   }
   if ((seen & flag::rounded) != 0) return;
   if (fits ? f64_holds(value) : f64_holds({digits, static_cast<std::size_t>(end - digits)})) return;
@@ -287,16 +299,17 @@ void PieceScanner::note_integer(const char* p, const char* end, std::size_t c) {
 const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
   const std::optional<Field> found = fields_.field(p);
   const ValueType type = in_.given[c].value_or(ValueType::f64);
-  if (!found) fail_field(place(p, c), p, end_, delimiter_, type);
+  if (!found) fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
   const std::string_view text = trimmed(found->text);
-  const bool missing = is_missing(text);
+  const bool missing = in_.missing.has(text);
   note_quotes(*found);
   if (missing && !found->quoted) columns_->see_missing(c);
   if (found->quoted && (missing || is_number(text)) && text.size() == found->text.size()) {
     columns_->see_quoted_number(c);
   }
   if (missing ? !in_.missing_as_nan : !is_number(text)) {
-    if (in_.numbers_only || in_.given[c]) fail_field(place(p, c), p, end_, delimiter_, type);
+    if (in_.numbers_only || in_.given[c])
+      fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
     piece_->seen[c] |= missing ? flag::missing : flag::other;
     if (!missing) columns_->see(c, *found, row_number());
     return found->end;

@@ -49,6 +49,7 @@ class Columns {
   };
   void describe(std::size_t col, std::uint64_t rows);
 
+  const MissingWords& missing_;
   /// Of columns whose fields are shown to it; null for the others, which may be very many.
   std::vector<std::unique_ptr<ColumnGuess>> guesses_;
   std::vector<Counts> counts_;
@@ -62,7 +63,7 @@ struct Piece {
   bool last = false;            // only blank lines follow
   std::uint64_t first_line = 0;
   std::vector<std::uint64_t> rows;  // byte of the file where each starts
-  std::vector<std::uint8_t> seen;
+  std::vector<std::uint16_t> seen;
   std::map<std::size_t, RoundedAt> rounded;
   bool quoted_delimiters = false, quoted_line_ends = false;
 };
@@ -85,6 +86,7 @@ class PieceScanner {
 
   const char* row(const char* start);
   const char* field(const char* p, std::size_t c);
+  bool is_missing_number(const char* p);
   const char* described_field(const char* p, std::size_t c);
   const char* unusual_field(const char* p, std::size_t c);
   void note_quotes(const Field& field);

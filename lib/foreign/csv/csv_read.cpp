@@ -166,7 +166,8 @@ class Reader {
   /// A field of a column that is no plain number, as its code or ticks.
   const char* read_described(const char* p, const Run& run, std::byte* out, std::uint32_t& next) {
     const std::optional<Field> field = fields_.field(p);
-    const std::optional<std::uint64_t> bits = field ? run.fields->read(*field, next) : std::nullopt;
+    const std::optional<std::uint64_t> bits =
+        field ? run.fields->read(*field, state_.missing, next) : std::nullopt;
     if (!bits) fail_changed(p, run.col);
     std::uint64_t result = *bits;
     if (run.type != run.out.type && !convert_cell(run.type, *bits, run.out.type, result)) {
@@ -201,6 +202,7 @@ class Reader {
 
   template <Value T>
   const char* read_field(const char* p, std::uint64_t col, T& value) {
+    if (state_.missing.has_numbers()) return read_unusual_field(p, col, value);
     const NumberText number = window_.read_at(p, value);
     if (number.error == NumberError::none && at_field_end(number.end, end_, state_.delimiter)) {
       return number.end;
@@ -214,12 +216,12 @@ class Reader {
     const std::optional<Field> field = find_field(p, end_, state_.delimiter);
     if (!field) fail(p, col, value_type_of<T>());
     const std::string_view text = trimmed(field->text);
-    if (std::is_floating_point_v<T> && state_.missing_as_nan && is_missing(text)) {
+    if (std::is_floating_point_v<T> && state_.missing_as_nan && state_.missing.has(text)) {
       value = std::numeric_limits<T>::quiet_NaN();
       return field->end;
     }
     if constexpr (std::is_same_v<T, double>) {
-      if (is_missing(text) && marks_missing(col)) {
+      if (state_.missing.has(text) && marks_missing(col)) {
         value = std::bit_cast<double>(kMissingF64);
         return field->end;
       }
@@ -253,7 +255,7 @@ class Reader {
     const bool labelled = schema.kind == ObjectKind::frame;
     const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
     fail_field({store_.file().name(), offset(p), line(), col, label}, p, end_, state_.delimiter,
-               type, rounds);
+               state_.missing, type, rounds);
   }
 
   [[noreturn]] void fail_count(const char* p, std::uint64_t fields) const {

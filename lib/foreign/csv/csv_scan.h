@@ -16,14 +16,19 @@ namespace dapple::detail::csv {
 
 /// What was seen in the fields of a column.
 namespace flag {
-inline constexpr std::uint8_t fraction = 1;   // a float that is no integer, or a missing value
-inline constexpr std::uint8_t negative = 2;   // an integer below zero
-inline constexpr std::uint8_t above_i64 = 4;  // an integer from 2^63 to 2^64 - 1
-inline constexpr std::uint8_t beyond = 8;     // an integer that no type of 64 bits holds
-inline constexpr std::uint8_t rounded = 16;   // an integer that f64 would round
-inline constexpr std::uint8_t other = 32;     // neither a number nor missing
-inline constexpr std::uint8_t missing = 64;   // a missing value
-inline constexpr std::uint8_t padded = 128;   // an integer with zeros in front: 007
+inline constexpr std::uint16_t fraction = 1;   // a float that is no integer, or a missing value
+inline constexpr std::uint16_t negative = 2;   // an integer below zero
+inline constexpr std::uint16_t above_i64 = 4;  // an integer from 2^63 to 2^64 - 1
+inline constexpr std::uint16_t beyond = 8;     // an integer that no type of 64 bits holds
+inline constexpr std::uint16_t rounded = 16;   // an integer that f64 would round
+inline constexpr std::uint16_t other = 32;     // neither a number nor missing
+inline constexpr std::uint16_t missing = 64;   // a missing value
+inline constexpr std::uint16_t padded = 128;   // an integer with zeros in front: 007
+// What a mark of missing cells must not be.
+inline constexpr std::uint16_t least_i64 = 256;      // -2^63
+inline constexpr std::uint16_t greatest_i64 = 512;   // 2^63 - 1
+inline constexpr std::uint16_t beyond_i64 = 1024;    // 2^63
+inline constexpr std::uint16_t greatest_u64 = 2048;  // 2^64 - 1
 }  // namespace flag
 
 /// Rows [row, next strip's row) start at byte `offset`.
@@ -43,7 +48,7 @@ struct Rows {
   std::uint64_t rows = 0;
   std::uint64_t end = 0;  // byte after the last row
   std::vector<Strip> strips;
-  std::vector<std::uint8_t> seen;  // flags of each column
+  std::vector<std::uint16_t> seen;  // flags of each column
   std::map<std::size_t, RoundedAt> rounded;
   bool quoted_delimiters = false;  // a value has a delimiter in its quotes
   bool quoted_line_ends = false;   // or a line end: rows are not lines then
@@ -58,6 +63,7 @@ struct ScanInput {
   const char* end;
   char delimiter;
   bool missing_as_nan;
+  const MissingWords& missing;
   bool numbers_only;  // anything else is an error in any column, not only in those given a type
   const std::vector<std::optional<ValueType>>& given;  // type of each column, where given
   const WantedMeanings& wanted;                        // and its meaning
@@ -73,9 +79,9 @@ struct ScanInput {
 ///
 /// A column whose fields are all `true` or `false` is boolean; all ISO 8601: a timestamp, in the
 /// coarsest unit that holds them all. A column with other fields is of words: a category where they
-/// repeat, text where most appear once. Fields that are empty, NA, N/A or ?, without quotes, are
-/// missing. Integers with zeros in front are words where there are labels or other words: postal
-/// codes and the like, of which numbers would lose the zeros.
+/// repeat, text where most appear once. Fields that are empty, NA, N/A, ? or one of the caller's
+/// words, without quotes, are missing. Integers with zeros in front are words where there are
+/// labels or other words: postal codes and the like, of which numbers would lose the zeros.
 Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line);
 
 }  // namespace dapple::detail::csv

@@ -16,7 +16,7 @@ namespace dapple::detail::csv {
 namespace {
 
 // The sidecar of a dbdf file has version 1 after the same magic.
-constexpr std::uint64_t kTextVersion = 5;
+constexpr std::uint64_t kTextVersion = 6;
 constexpr std::uint64_t kHead = 64 << 10;  // of the text, which is hashed
 constexpr std::size_t kHashBytes = 8;
 
@@ -52,6 +52,8 @@ Bytes make_binding(const MappedFile& data, const ScanInput& input, ScanStart sta
   line.put(start.line);
   line.put(static_cast<std::uint8_t>(input.delimiter));
   line.put(static_cast<std::uint8_t>(input.missing_as_nan));
+  line.put(std::uint64_t{input.missing.more().size()});
+  for (const std::string& word : input.missing.more()) line.put(word);
   line.put(std::uint64_t{input.given.size()});
   for (const std::optional<ValueType>& type : input.given) {
     line.put(type ? static_cast<std::uint8_t>(*type) : std::uint8_t{0});
@@ -101,7 +103,7 @@ void put_rows(Bytes& bytes, const Rows& rows) {
   bytes.put(rows.end);
   bytes.put(static_cast<std::uint8_t>(rows.quoted_delimiters));
   bytes.put(static_cast<std::uint8_t>(rows.quoted_line_ends));
-  for (const std::uint8_t seen : rows.seen) bytes.put(seen);
+  for (const std::uint16_t seen : rows.seen) bytes.put(seen);
   bytes.put(std::uint64_t{rows.rounded.size()});
   for (const auto& [col, at] : rows.rounded) {
     bytes.put(std::uint64_t{col});
@@ -123,8 +125,7 @@ Rows read_rows(ByteReader& bytes, std::size_t cols, const std::shared_ptr<Mapped
   rows.end = bytes.le<std::uint64_t>("end of the rows");
   rows.quoted_delimiters = bytes.le<std::uint8_t>("quoted delimiters") != 0;
   rows.quoted_line_ends = bytes.le<std::uint8_t>("quoted line ends") != 0;
-  const auto seen = bytes.take(cols, "columns");
-  for (const std::byte flags : seen) rows.seen.push_back(std::to_integer<std::uint8_t>(flags));
+  for (std::size_t c = 0; c < cols; ++c) rows.seen.push_back(bytes.le<std::uint16_t>("columns"));
   for (auto n = bytes.le<std::uint64_t>("rounded integers"); n > 0; --n) {
     const auto col = bytes.le<std::uint64_t>("column");
     RoundedAt at;

@@ -12,6 +12,7 @@ namespace dapple::detail::csv {
 struct State : CodecState {
   char delimiter = ',';
   bool missing_as_nan = false;
+  MissingWords missing{};
   std::uint64_t first_line = 1;    // line of row 0; every row is one line
   bool quoted_delimiters = false;  // some value has a delimiter in its quotes
   bool quoted_line_ends = false;   // or a line end

@@ -65,6 +65,14 @@ bool is_missing(std::string_view trimmed_text) noexcept {
   return std::find(std::begin(kMissing), std::end(kMissing), trimmed_text) != std::end(kMissing);
 }
 
+MissingWords::MissingWords(const std::vector<std::string>& more) {
+  for (const std::string& word : more) {
+    more_.emplace_back(trimmed(word));
+    longest_ = std::max(longest_, more_.back().size());
+    numbers_ = numbers_ || is_number(more_.back());
+  }
+}
+
 bool is_number(std::string_view trimmed_text) noexcept {
   const char* const end = trimmed_text.data() + trimmed_text.size();
   double ignored = 0;
@@ -90,10 +98,10 @@ void fail_at(Errc code, const Place& place, const std::string& what, Remedy reme
 }
 
 void fail_field(const Place& place, const char* field, const char* end, char delimiter,
-                ValueType type, bool rounds) {
+                const MissingWords& missing, ValueType type, bool rounds) {
   const bool whole = !is_float(type);
-  const std::optional<Field> found = find_field(field, end, delimiter);
-  if (!found) {
+  const std::optional<Field> at = find_field(field, end, delimiter);
+  if (!at) {
     bool doubled = false;
     const char* const quote = closing_quote(field + 1, end, doubled);
     const char* const from = quote == nullptr ? field : quote + 1;
@@ -105,18 +113,17 @@ void fail_field(const Place& place, const char* field, const char* end, char del
                       " or a line end must follow the quote that closes a field, not " +
                       shown({from, std::min<std::size_t>(length, 16)}));
   }
-  const std::string_view text = trimmed(found->text);
-  if (is_missing(text)) {
-    const std::string missing = text.empty() ? "the field is empty" : shown(text) + " is no value";
+  const std::string_view text = trimmed(at->text);
+  if (missing.has(text)) {
+    const std::string found = text.empty() ? "the field is empty" : shown(text) + " is no value";
     const std::string none = whole ? ", and " + std::string(name(type)) + " has no NaN" : "";
-    fail_at(Errc::unsupported, place, missing + none,
-            whole ? Remedy::none : Remedy::missing_as_nan);
+    fail_at(Errc::unsupported, place, found + none, whole ? Remedy::none : Remedy::missing_as_nan);
   }
-  if (!is_number(text)) fail_at(Errc::unsupported, place, shown(found->text) + " is not a number");
+  if (!is_number(text)) fail_at(Errc::unsupported, place, shown(at->text) + " is not a number");
   const std::string misfit = rounds  ? " is not exact as "
                              : whole ? " does not fit "
                                      : " is out of range for ";
-  fail_at(Errc::type_mismatch, place, shown(found->text) + misfit + std::string(name(type)),
+  fail_at(Errc::type_mismatch, place, shown(at->text) + misfit + std::string(name(type)),
           rounds ? Remedy::allow_loss : Remedy::none);
 }
 

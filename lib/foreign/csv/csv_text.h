@@ -2,6 +2,8 @@
 // missing value, and how an error names the place.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -53,18 +55,36 @@ std::string unquoted(const Field& field);
 /// `text` without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// True for what marks a missing value: nothing, NA, N/A, ?.
+/// True for what marks a missing value in any text: nothing, NA, N/A, ?.
 bool is_missing(std::string_view trimmed_text) noexcept;
 
-/// True for a field that is missing: one of these without quotes, blanks around it aside.
-inline bool is_missing(const Field& field) noexcept {
-  constexpr std::size_t kLongest = 3;
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  const std::string_view text = field.text;
-  if (field.quoted) return false;
-  if (text.size() > kLongest && !blank(text.front()) && !blank(text.back())) return false;
-  return is_missing(trimmed(text));
-}
+/// What marks a missing value: nothing, NA, N/A, ? and the caller's words.
+class MissingWords {
+ public:
+  explicit MissingWords(const std::vector<std::string>& more = {});
+
+  bool has(std::string_view trimmed_text) const noexcept {
+    return is_missing(trimmed_text) ||
+           std::find(more_.begin(), more_.end(), trimmed_text) != more_.end();
+  }
+  /// True for a field that is missing: one of these without quotes, blanks around it aside.
+  bool has(const Field& field) const noexcept {
+    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+    const std::string_view text = field.text;
+    if (field.quoted) return false;
+    if (text.size() > longest_ && !blank(text.front()) && !blank(text.back())) return false;
+    return has(trimmed(text));
+  }
+  /// The caller's, in order.
+  const std::vector<std::string>& more() const noexcept { return more_; }
+  /// True when one of them looks like a number, such as -999.
+  bool has_numbers() const noexcept { return numbers_; }
+
+ private:
+  std::vector<std::string> more_;
+  std::size_t longest_ = 3;
+  bool numbers_ = false;
+};
 
 /// True when a float can be read from all of the text (of any magnitude).
 bool is_number(std::string_view trimmed_text) noexcept;
@@ -91,6 +111,6 @@ struct Place {
 /// Throws what keeps a field from being read as a `type`; `rounds`: it is a number that the type
 /// does not hold exactly.
 [[noreturn]] void fail_field(const Place& place, const char* field, const char* end, char delimiter,
-                             ValueType type, bool rounds = false);
+                             const MissingWords& missing, ValueType type, bool rounds = false);
 
 }  // namespace dapple::detail::csv

@@ -11,9 +11,12 @@ namespace dapple::detail::csv {
 namespace {
 
 /// The type of columns in which all this was seen.
-ValueType inferred_type(std::uint8_t seen, bool any_rows) noexcept {
-  constexpr std::uint8_t kOnlyFloats = flag::fraction | flag::beyond | flag::missing;
+ValueType inferred_type(std::uint16_t seen, bool any_rows) noexcept {
+  constexpr std::uint16_t kOnlyFloats = flag::fraction | flag::beyond;
   if (!any_rows || (seen & kOnlyFloats) != 0) return ValueType::f64;
+  if ((seen & flag::missing) != 0) {
+    if ((seen & flag::rounded) == 0 || !integer_mark(seen)) return ValueType::f64;
+  }
   if ((seen & flag::above_i64) == 0) return ValueType::i64;
   return (seen & flag::negative) == 0 ? ValueType::u64 : ValueType::f64;
 }
@@ -63,6 +66,19 @@ void require_exact_integers(std::optional<ValueType> given, const Rows& rows, st
 
 }  // namespace
 
+std::optional<std::uint64_t> integer_mark(std::uint16_t seen) noexcept {
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63, kMost = ~std::uint64_t{0};
+  const auto free = [seen](std::uint16_t flags) { return (seen & flags) == 0; };
+  if (free(flag::above_i64)) {
+    if (free(flag::least_i64)) return kHalf;
+    if (free(flag::greatest_i64)) return kHalf - 1;
+  } else {
+    if (free(flag::greatest_u64)) return kMost;
+    if (free(flag::beyond_i64)) return kHalf;
+  }
+  return std::nullopt;
+}
+
 ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,
                       const std::vector<Column>& columns, const std::string& file) {
   if (given) return *given;
@@ -79,7 +95,7 @@ ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const 
     }
   };
   // Columns without a given type are one as far as types go.
-  std::uint8_t seen = 0;
+  std::uint16_t seen = 0;
   bool any_seen = false;
   std::vector<ValueType> types;
   for (std::size_t c = 0; c < given.size(); ++c) {

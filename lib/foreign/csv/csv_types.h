@@ -9,6 +9,10 @@
 
 namespace dapple::detail::csv {
 
+/// A number that marks missing cells in a column of integers in which all this was seen, and none
+/// of them: an end of i64, or of what u64 holds beyond it. Nothing when both are taken.
+std::optional<std::uint64_t> integer_mark(std::uint16_t seen) noexcept;
+
 /// The type of column `col` of the frame `columns`: given (by the caller or a .meta file) or from
 /// what was seen in it. Throws type_mismatch when f64 would have to round a column of integers.
 ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,

@@ -1,0 +1,113 @@
+// Missing values of delimited text: in columns of large integers, and those that the caller names.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/foreign/csv_text.h"
+
+using namespace dapple;
+using namespace dapple::test;
+
+namespace {
+
+/// The text that a frame is written as.
+std::string rewritten(const TempDir& dir, const std::variant<Matrix, Frame>& frame) {
+  ConvertOptions again;
+  again.write.overwrite = true;
+  convert(frame, {}, dir / "out.dbdf", again);
+  convert(open(dir / "out.dbdf"), {}, dir / "out.csv", again);
+  return read_text(dir / "out.csv");
+}
+
+std::optional<std::uint64_t> mark(const std::variant<Matrix, Frame>& frame) {
+  return std::get<Frame>(frame).column_info(0).meaning.missing;
+}
+
+}  // namespace
+
+TEST_CASE("csv: integers that f64 would round are kept beside missing cells") {
+  CsvText csv;
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+  const struct {
+    std::string fields, type;
+    std::uint64_t mark;
+  } columns[] = {
+      {"9007199254740993\nNA\n-7\n", "frame i64", kHalf},
+      {"9007199254740993\nNA\n-9223372036854775808\n", "frame i64", kHalf - 1},
+      {"9007199254740993\nNA\n9223372036854775807\n", "frame i64", kHalf},
+      {"9223372036854775809\nNA\n5\n", "frame u64", ~std::uint64_t{0}},
+      {"18446744073709551615\nNA\n0\n", "frame u64", kHalf},
+      {"9007199254740992\nNA\n5\n", "frame f64", kMissingF64},
+      {"9007199254740993\nNA\n0.5\n", "frame f64", kMissingF64},
+  };
+  for (const auto& [fields, type, missing] : columns) {
+    CAPTURE(fields);
+    const auto frame = csv.open("id\n" + fields);
+    CHECK(types_of(frame) == type);
+    CHECK(mark(frame) == missing);
+    if (type != "frame f64") CHECK(rewritten(csv.dir(), frame) == "id\n" + fields);
+  }
+  const auto frame = csv.open("id,n\n\" 9007199254740993\",1\n\"\",2\n +5 ,3\n");
+  CHECK(types_of(frame) == "frame i64 i64");
+  CHECK(rewritten(csv.dir(), frame) == "id,n\n9007199254740993,1\n,2\n5,3\n");
+}
+
+TEST_CASE("csv: integers that f64 would round are refused where nothing can mark missing cells") {
+  CsvText csv;
+  for (const std::string rest :
+       {"-9223372036854775808\n9223372036854775807\n", "18446744073709551615\n-1\n",
+        "18446744073709551616\n", "18446744073709551615\n9223372036854775808\n"}) {
+    CAPTURE(rest);
+    const auto error = error_of([&] { csv.open("id\n9007199254740993\nNA\n" + rest); });
+    CHECK(required_error(error).code() == Errc::type_mismatch);
+  }
+}
+
+TEST_CASE("csv: words that the caller calls missing are missing in every column") {
+  CsvText csv;
+  const CsvOptions options{.missing_words = {" NULL", "-999", "not known"}};
+  const std::string text =
+      "n,who,when,big,x\n1,Ann,2024-01-01,9007199254740993,0.5\nNULL, not known,NULL,-999, -999\n"
+      "-999,\"NULL\",2024-01-02,NULL,-999.0\n";
+  const auto frame = csv.open(text, options);
+  CHECK(types_of(frame) == "frame f64 u8 i64 i64 f64");
+  CHECK(rewritten(csv.dir(), frame) ==
+        "n,who,when,big,x\n1,Ann,2024-01-01,9007199254740993,0.5\n,,,,\n"
+        ",NULL,2024-01-02,,-999\n");
+  CHECK(types_of(csv.open("n\n\"-999\"\n4\n", options)) == "frame f64");
+}
+
+TEST_CASE("csv: what the caller calls missing is told from numbers and labels") {
+  CsvText csv;
+  CsvOptions options{.missing_words = {"NULL", "-999"}};
+  const auto error = error_of([&] { csv.open("1,2\n-999,3\n", options); });
+  CHECK(required_error(error).detail() == "line 2, column 1: '-999' is no value");
+  options.missing_as_nan = true;
+  const auto matrix = csv.open("NULL,2\n-999,3\n", options);
+  CHECK(types_of(matrix) == "matrix f64 f64");
+  CHECK(std::isnan(cells_of(matrix)[2]));
+  CHECK(cells_of(matrix)[3] == 3);
+}
+
+TEST_CASE("csv: a sidecar remembers what was called missing") {
+  CsvText csv;
+  OpenOptions options;
+  options.csv.missing_words = {"NULL"};
+  csv.open("n,id\n1,9007199254740993\nNULL,NA\n", options.csv);
+  write_sidecar(csv.dir() / "t.csv", options);
+  const auto origin = [&](const CsvOptions& given) {
+    OpenOptions now;
+    now.csv = given;
+    return std::visit([](const auto& o) { return o.index_origin(); },
+                      open(csv.dir() / "t.csv", now));
+  };
+  CHECK(origin(options.csv) == IndexOrigin::sidecar);
+  CHECK(origin({}) == IndexOrigin::scanned);
+  CHECK(origin({.missing_words = {"NUL"}}) == IndexOrigin::scanned);
+  const auto saved = open(csv.dir() / "t.csv", options);
+  CHECK(types_of(saved) == "frame f64 i64");
+  CHECK(rewritten(csv.dir(), saved) == "n,id\n1,9007199254740993\n,\n");
+}
