@@ -232,6 +232,51 @@ TEST_CASE("concat: a mark of missing cells is no value of another frame") {
   CHECK_THROWS_AS(concat(parts, Axis::rows), const Error&);
 }
 
+TEST_CASE("concat: times get the finest unit of the frames, and must fit it") {
+  const TempDir dir;
+  write_text(dir / "days.csv", "t,d\n2024-01-02,3 days\n,\n");
+  write_text(dir / "ms.csv", "t,d\n2024-01-02T03:04:05.678,0:00:01.5\n1969-12-31T23:59:59,\n");
+  write_text(dir / "ns.csv", "t,d\n2024-01-02T03:04:05.678901234,-0:00:00.000000001\n");
+  write_text(dir / "late.csv", "t,d\n2024-01-01T00:00:00,0:00:01\n3000-01-01T00:00:00,0:00:01\n");
+  const auto object = [&](const char* file) {
+    OpenOptions options;
+    options.csv.meanings = {{"t", MeaningKind::timestamp}, {"d", MeaningKind::duration}};
+    return open(dir / file, options);
+  };
+  ConvertOptions again;
+  again.write.overwrite = true;
+  const auto text = [&](const std::variant<Matrix, Frame>& frame) {
+    convert(frame, {}, dir / "out.csv", again);
+    return read_text(dir / "out.csv");
+  };
+  const std::string days = "2024-01-02T00:00:00.000,72:00:00.000\n,\n";
+  const std::string ms = "2024-01-02T03:04:05.678,00:00:01.500\n1969-12-31T23:59:59.000,\n";
+  const std::variant<Matrix, Frame> two[] = {object("days.csv"), object("ms.csv")};
+  CHECK(text(concat(two, Axis::rows)) == "t,d\n" + days + ms);
+  const std::variant<Matrix, Frame> turned[] = {object("ms.csv"), object("days.csv")};
+  CHECK(text(concat(turned, Axis::rows)) == "t,d\n" + ms + days);
+
+  convert(object("days.csv"), {}, dir / "all.dbdf");
+  append(dir / "all.dbdf", object("ms.csv"));
+  CHECK(text(open(dir / "all.dbdf")) == "t,d\n" + days + ms);
+  append(dir / "all.dbdf", object("ns.csv"));
+  CHECK(Frame::open(dir / "all.dbdf").column_info(0).meaning.unit == TimeUnit::nanosecond);
+  append(dir / "all.dbdf", object("days.csv"));
+  CHECK(Frame::open(dir / "all.dbdf").rows() == 7);
+  CHECK(verify(dir / "all.dbdf", Level::payload).findings.empty());
+
+  const std::variant<Matrix, Frame> late[] = {object("ns.csv"), object("late.csv")};
+  const auto whole = concat(late, Axis::rows);
+  const Error error = required_error(error_of([&] { convert(whole, {}, dir / "no.dbdf"); }));
+  CHECK(error.code() == Errc::type_mismatch);
+  CHECK(error.detail() ==
+        "column 't', row 1: 3000-01-01T00:00:00 does not fit 64 bits in ns, the unit of the frames "
+        "together");
+  write_text(dir / "utc.csv", "t,d\n2024-01-02T03:04:05Z,0:00:01\n");
+  const std::variant<Matrix, Frame> zones[] = {object("ms.csv"), object("utc.csv")};
+  CHECK_THROWS_AS(concat(zones, Axis::rows), const Error&);
+}
+
 TEST_CASE("concat: categories stay ordered while all frames agree on the order") {
   const TempDir dir;
   const auto ordered = [&](const char* file, std::vector<std::string> words) {

@@ -66,7 +66,8 @@ const Verb kConcatVerb = {
     "IN... -o OUT",
     "put several files together as one",
     "Files may be of different formats. Value types are widened to one that holds all cells,\n"
-    "and frames that follow each other by rows need the same columns; their words are merged.\n"
+    "and frames that follow each other by rows need the same columns: their words are merged,\n"
+    "and times get the finest of their units.\n"
     "OUT appears whole or not at all.\n",
     "  dapple concat january.csv february.csv march.dbdf -o quarter.dbdf\n"
     "  dapple concat left.npy right.mtx --by columns -o wide.dbdf\n",

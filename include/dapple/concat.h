@@ -24,8 +24,9 @@ enum class Axis : std::uint8_t { rows, columns };
 /// Where value types differ, the result has the narrowest that holds both. If there is none, it is
 /// i64 for integers and f64 with floats; reading a value that it does not hold throws type_mismatch
 /// (R6). Frames that are concatenated by rows need the same labels in the same order; their
-/// dictionaries are merged in the order of the parts, and are ordered if all are, in one order. All
-/// parts must be matrices, or all frames.
+/// dictionaries are merged in the order of the parts, and are ordered if all are, in one order;
+/// times get the finest of their units, and reading one that does not fit it throws type_mismatch.
+/// All parts must be matrices, or all frames.
 ///
 /// Throws invalid_argument for no parts, for shapes, labels or meanings that differ, and for a mix
 /// of matrices and frames; unsupported for text columns. O(blocks + words of the dictionaries);

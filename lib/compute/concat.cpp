@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dapple/gather.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/concat_columns.h"
@@ -79,16 +80,27 @@ auto with_block(const Store& whole, const Entry& e, const F& f) {
       &entry);
 }
 
-[[noreturn]] void fail_code(const Store& store, std::uint64_t code) {
-  fail(store, Errc::corrupt,
-       "code " + std::to_string(code) + " has no word in its column's dictionary");
+/// Says why a stored number of a column becomes none.
+[[noreturn]] void fail_number(const Store& store, const Recode& recode, CellPos at,
+                              std::uint64_t bits) {
+  const Column& column = store.schema().columns[at.col];
+  if (column.meaning.has_words()) {
+    fail(store, Errc::corrupt,
+         "code " + std::to_string(bits) + " has no word in its column's dictionary");
+  }
+  std::string time;
+  append_text(column, bits, time);
+  fail(store, Errc::type_mismatch,
+       "column " + shown(column.label) + ", row " + std::to_string(at.row) + ": " + time +
+           " does not fit 64 bits in " + std::string(name(recode.unit)) +
+           ", the unit of the frames together");
 }
 
-/// Reads rows of a column that does not keep its stored numbers; `read(type, to)` reads these as
-/// they are.
+/// Reads rows of a column, from its cell `at` on, that does not keep its stored numbers;
+/// `read(type, to)` reads these as they are.
 template <class Read>
-void read_recoded(const Store& store, const Recode& recode, std::uint64_t rows, const Target& out,
-                  const Read& read) {
+void read_recoded(const Store& store, const Recode& recode, CellPos at, std::uint64_t rows,
+                  const Target& out, const Read& read) {
   const std::size_t size = size_of(recode.stored());
   std::vector<std::byte> cells(recode.is_missing() ? 0 : rows * size);
   if (!cells.empty()) read(recode.stored(), cells.data());
@@ -96,7 +108,7 @@ void read_recoded(const Store& store, const Recode& recode, std::uint64_t rows, 
     const std::uint64_t bits =
         cells.empty() ? 0 : load_bits(recode.stored(), cells.data() + r * size);
     const std::optional<StoredNumber> number = recode(bits);
-    if (!number) fail_code(store, bits);
+    if (!number) fail_number(store, recode, {at.row + r, at.col}, bits);
     std::uint64_t result = 0;
     if (!convert_cell(number->type, number->bits, out.type, result)) {
       fail(store, Errc::type_mismatch,
@@ -120,8 +132,9 @@ void read(const Store& whole, const Entry& e, const Part& part, const Target& ou
       for (c = end; c < part.cols.end && block.recode_of(c) != nullptr; ++c) {
         Target target = out;
         target.data = out.cell(0, c - part.cols.begin);
-        read_recoded(block.store, *block.recode_of(c), part.rows.size(), target,
-                     [&](ValueType type, std::byte* to) {
+        const BlockPos pos = block.entry.pos;
+        read_recoded(block.store, *block.recode_of(c), {pos.rx + part.rows.begin, pos.cx + c},
+                     part.rows.size(), target, [&](ValueType type, std::byte* to) {
                        block.store.read_block(block.entry, {part.rows, {c, c + 1}},
                                               {to, type, size_of(type), size_of(type)});
                      });
@@ -150,7 +163,7 @@ void entries_of(const Store& whole, const Located& block, const Part& part, Cell
     const Recode* const recode = block.recode_of(cell.col - block.entry.pos.cx);
     const std::optional<StoredNumber> number =
         recode != nullptr ? (*recode)(cell.bits) : StoredNumber{stored, cell.bits};
-    if (!number) fail_code(block.store, cell.bits);
+    if (!number) fail_number(block.store, *recode, {cell.row, cell.col}, cell.bits);
     moved.bits = number->bits;
     if (number->type != type && !convert_cell(number->type, number->bits, type, moved.bits)) {
       fail(block.store, Errc::type_mismatch,
@@ -192,7 +205,7 @@ void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> col
         mine.push_back(moved);
         continue;
       }
-      read_recoded(*piece.store, *recode, local.size(),
+      read_recoded(*piece.store, *recode, {local.begin, moved.col}, local.size(),
                    {moved.data, moved.value_type, moved.step, 0},
                    [&](ValueType type, std::byte* to) {
                      const ColumnBuffer scratch{moved.col, type, to, size_of(type)};

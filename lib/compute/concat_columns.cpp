@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lib/base/text.h"
+#include "lib/base/timestamp.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/object/dictionary.h"
 
@@ -44,6 +45,14 @@ bool is_all_missing(const Store& store, std::size_t col) {
          every_cell(store, col, [](std::uint64_t bits) { return bits == kMissingF64; });
 }
 
+/// Ticks of the finer unit in one of the coarser.
+std::int64_t ticks_in(TimeUnit coarse, TimeUnit fine) {
+  constexpr std::int64_t kSecondsPerDay = 86400;
+  if (coarse == fine) return 1;
+  if (coarse == TimeUnit::day) return kSecondsPerDay * ticks_per_second(fine);
+  return ticks_per_second(fine) / ticks_per_second(coarse);
+}
+
 /// "category", "timestamp in ms (UTC)".
 std::string told(const Meaning& meaning) {
   std::string text(name(meaning.kind));
@@ -60,12 +69,11 @@ class ColumnMerge {
   Recode add(const Store& store, const Column& next) {
     Meaning& meaning = column_.meaning;
     const bool words = meaning.has_words() && next.meaning.has_words();
-    const bool same_time = !meaning.has_time() ||
-                           (meaning.unit == next.meaning.unit && meaning.zone == next.meaning.zone);
-    if (!words && (meaning.kind != next.meaning.kind || !same_time)) {
+    if (!words && (meaning.kind != next.meaning.kind || meaning.zone != next.meaning.zone)) {
       fail_column(store, "column " + shown(next.label) + " is a " + told(next.meaning) +
                              " here and a " + told(meaning) + " before");
     }
+    meaning.unit = std::max(meaning.unit, next.meaning.unit);
     if (!meaning.missing) meaning.missing = next.meaning.missing;
     column_.value_type = common_type(column_.value_type, next.value_type);
     if (!words) return {};
@@ -216,11 +224,15 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
     merge_marks(parts, col, column);
     for (std::size_t k = 0; k < parts.size(); ++k) {
       const Column& from = *parts[k].column;
-      if (!from.meaning.missing || parts[k].mark(column.value_type) == column.meaning.missing) {
-        continue;
+      Recode& change = recode[others[k]];
+      if (column.meaning.has_time()) {
+        change.ticks = ticks_in(from.meaning.unit, column.meaning.unit);
+        change.unit = column.meaning.unit;
       }
-      recode[others[k]].missing = {column.value_type, *column.meaning.missing};
-      recode[others[k]].mark = {from.value_type, *from.meaning.missing};
+      const bool same_mark = parts[k].mark(column.value_type) == column.meaning.missing;
+      if (!from.meaning.missing || (same_mark && change.ticks == 1)) continue;
+      change.missing = {column.value_type, *column.meaning.missing};
+      change.mark = {from.value_type, *from.meaning.missing};
     }
   }
   for (const std::size_t i : empty) {

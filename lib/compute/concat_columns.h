@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "dapple/column.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
@@ -25,26 +26,39 @@ struct Recode {
   std::vector<std::uint32_t> codes{};     // of words, by code
   std::optional<StoredNumber> missing{};  // the merged column's mark of a missing cell,
   std::optional<StoredNumber> mark{};  // and the frame's, which becomes that; none: every cell does
+  std::int64_t ticks = 1;              // of the merged column in one of the frame's
+  TimeUnit unit = TimeUnit::second;    // of the merged column
 
   /// True when they stay what they are.
-  bool keeps() const noexcept { return codes.empty() && !missing; }
+  bool keeps() const noexcept { return codes.empty() && !missing && ticks == 1; }
   /// True when every cell is missing.
   bool is_missing() const noexcept { return missing && !mark; }
   /// The type of the stored numbers. REQUIRES that not all are missing.
-  ValueType stored() const noexcept { return mark ? mark->type : ValueType::u32; }
-  /// What a stored number becomes; nothing for a code without a word.
+  ValueType stored() const noexcept {
+    return mark ? mark->type : ticks != 1 ? ValueType::i64 : ValueType::u32;
+  }
+  /// What a stored number becomes; nothing for a code without a word, and for a time that the unit
+  /// cannot express.
   std::optional<StoredNumber> operator()(std::uint64_t bits) const noexcept {
-    if (missing) return !mark || mark->bits == bits ? *missing : StoredNumber{mark->type, bits};
+    if (missing && (!mark || mark->bits == bits)) return missing;
+    if (ticks != 1) {
+      std::int64_t scaled = 0;
+      const bool fits = !__builtin_mul_overflow(static_cast<std::int64_t>(bits), ticks, &scaled);
+      if (!fits) return std::nullopt;
+      return StoredNumber{ValueType::i64, static_cast<std::uint64_t>(scaled)};
+    }
+    if (missing) return StoredNumber{mark->type, bits};
     if (bits >= codes.size()) return std::nullopt;
     return StoredNumber{ValueType::u32, codes[bits]};
   }
 };
 
 /// The column that column `col` of all these frames makes, and how the numbers of each frame
-/// change. A column of numbers all of which are missing has no meaning of its own, and takes that
-/// of the others. Where marks of missing cells differ, the column has one that is no value of any
-/// frame. Throws invalid_argument when labels or meanings differ. O(words); O(rows) for columns
-/// that may be all missing, and for integers whose marks differ.
+/// change. Times get the finest of their units. A column of numbers all of which are missing has no
+/// meaning of its own, and takes that of the others. Where marks of missing cells differ, the
+/// column has one that is no value of any frame. Throws invalid_argument when labels or meanings
+/// differ. O(words); O(rows) for columns that may be all missing, and for integers whose marks
+/// differ.
 Column merge_column(std::span<const Store* const> frames, std::size_t col,
                     std::vector<Recode>& recode);
 

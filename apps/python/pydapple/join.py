@@ -27,7 +27,8 @@ def concat(
     """Write several matrices, or several frames, as one, in the order given.
 
     Memory is bounded. Frames put together by rows need the same labels in the same order; their
-    dictionaries are merged. Where dtypes differ the result has one that holds both.
+    dictionaries are merged, and times get the finest of their units. Where dtypes differ the
+    result has one that holds both.
 
     Args:
         sources: paths, or open matrices or frames; formats may differ.
