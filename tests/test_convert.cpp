@@ -188,6 +188,37 @@ TEST_CASE("convert: selection and value type apply to the output") {
   CHECK(Table::read(open(folder / "out.dbdf")) == wanted);
 }
 
+TEST_CASE("convert: missing floats are missing in every float type") {
+  const TempDir dir;
+  std::string text = "a,b,n\n";
+  for (int row = 0; row < 1000; ++row) text += row % 3 == 0 ? "0,,1\n" : ",0.5,\n";
+  write_text(dir / "in.csv", text);
+  ConvertOptions narrow;
+  narrow.value_type = ValueType::f32;
+  for (const KindChoice kind : {KindChoice::dense, KindChoice::coo, KindChoice::automatic}) {
+    for (const bool loss : {false, true}) {
+      narrow.write.kind = kind;
+      narrow.allow_loss = loss;
+      narrow.write.overwrite = true;
+      convert(open(dir / "in.csv"), {}, dir / "wide.dbdf", {.write = narrow.write});
+      convert(open(dir / "wide.dbdf"), {}, dir / "f32.dbdf", narrow);
+      const Frame frame = Frame::open(dir / "f32.dbdf");
+      CHECK(frame.column_type(0) == ValueType::f32);
+      CHECK(frame.column_info(0).meaning.missing == kMissingF32);
+      ConvertOptions back = narrow;
+      back.value_type = ValueType::f64;
+      convert(frame, {}, dir / "f64.dbdf", back);
+      CHECK(Frame::open(dir / "f64.dbdf").column_info(0).meaning.missing == kMissingF64);
+      for (const char* file : {"f32.dbdf", "f64.dbdf"}) {
+        convert(open(dir / file), {}, dir / "out.csv", {.write = narrow.write});
+        CHECK(read_text(dir / "out.csv") == text);
+      }
+      convert(frame, {.cols = std::vector<std::uint64_t>{2, 0}}, dir / "some.dbdf", back);
+      CHECK(column_stats(Frame::open(dir / "some.dbdf"))[0].nans == 666);
+    }
+  }
+}
+
 TEST_CASE("convert: objects without rows or columns stay what they are") {
   const TempDir folder;
   for (const auto& [rows, cols] : {std::pair{0, 3}, std::pair{3, 0}, std::pair{0, 0}}) {

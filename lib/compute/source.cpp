@@ -64,16 +64,28 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
                         std::string(name(column.meaning.kind)) +
                         ", which cannot be given another value type");
       }
-      // A NaN is one in any float type; an integer would be taken for a value.
+      const std::optional<std::uint64_t> own = float_mark(column);
+      // Any other mark is a number, and one that does not fit is an error where a cell holds it.
       std::uint64_t mark = 0;
       const std::optional<std::uint64_t> missing = column.meaning.missing;
-      const bool marked = missing && !is_float(column.value_type) &&
-                          convert_cell(column.value_type, *missing, *options_.value_type, mark);
-      column.value_type = *options_.value_type;
+      const bool fits =
+          missing && convert_cell(column.value_type, *missing, *options_.value_type, mark);
       column.meaning = {};
-      if (marked) column.meaning.missing = mark;
+      if (own || fits) column.meaning.missing = own.value_or(mark);
+      changes_marks_ = changes_marks_ || own;
+      column.value_type = *options_.value_type;
     }
   }
+}
+
+/// The mark of missing cells that the column's own becomes; nothing where it is only converted, as
+/// any number. The payload of a NaN is another one in each float type.
+std::optional<std::uint64_t> Source::float_mark(const Column& column) const noexcept {
+  if (!column.meaning.missing || !is_float(column.value_type)) return std::nullopt;
+  if (column.value_type == *options_.value_type || !is_float(*options_.value_type)) {
+    return std::nullopt;
+  }
+  return *options_.value_type == ValueType::f32 ? kMissingF32 : kMissingF64;
 }
 
 /// The columns from `begin` that have its type, up to `end` at most.
@@ -97,8 +109,8 @@ void Source::read(const Region& region, const Target& out, unsigned threads) con
 /// Reads a rectangle of the object, by way of the output's type where that differs.
 void Source::read_run(const Region& from, const Target& out, unsigned threads) const {
   const ReadOptions options{options_.absent, threads};
-  const bool through_type =
-      options_.value_type && (options_.allow_loss || out.type != *options_.value_type);
+  const bool through_type = options_.value_type && (options_.allow_loss || changes_marks_ ||
+                                                    out.type != *options_.value_type);
   if (!through_type) {
     store_->read(from, out, options);
     return;
@@ -134,12 +146,16 @@ void Source::read_converted(const Region& from, ValueType stored, const Target& 
     store_->read({rows, from.cols},
                  {source.data(), stored, width * size_of(stored), size_of(stored)},
                  {options_.absent, threads});
+    const std::vector<Missing> missing = take_missing(from.cols, rows.size(), source.data());
     const auto convert = options_.allow_loss ? convert_cells_lossy : convert_cells;
     const std::size_t done = convert(stored, source.data(), size_of(stored), wanted, target.data(),
                                      size_of(wanted), cells);
     if (done < cells) {
       fail_value(rows.begin + done / width, from.cols.begin + done % width, stored,
                  load_bits(stored, source.data() + done * size_of(stored)));
+    }
+    for (const Missing& cell : missing) {
+      store_bits(wanted, target.data() + cell.at * size_of(wanted), cell.mark);
     }
     for (std::uint64_t r = 0; r < rows.size(); ++r) {
       const std::byte* line = target.data() + r * width * size_of(wanted);
@@ -153,6 +169,25 @@ void Source::read_converted(const Region& from, ValueType stored, const Target& 
     }
     row = rows.end;
   }
+}
+
+/// Makes missing cells zeros, where their marks change, and tells where they were. `cells` are some
+/// rows of these columns, all of one type.
+std::vector<Source::Missing> Source::take_missing(Range cols, std::uint64_t rows,
+                                                  std::byte* cells) const {
+  std::vector<Missing> taken;
+  for (std::uint64_t col = cols.begin; changes_marks_ && col < cols.end; ++col) {
+    const Column& column = store_->schema().columns[col];
+    const std::optional<std::uint64_t> mark = float_mark(column);
+    for (std::uint64_t row = 0; mark && row < rows; ++row) {
+      const std::size_t at = row * cols.size() + (col - cols.begin);
+      std::byte* const cell = cells + at * size_of(column.value_type);
+      if (!is_missing(column.meaning, load_bits(column.value_type, cell))) continue;
+      store_bits(column.value_type, cell, 0);
+      taken.push_back({at, *mark});
+    }
+  }
+  return taken;
 }
 
 void Source::fail_value(std::uint64_t row, std::uint64_t col, ValueType type,

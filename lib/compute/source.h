@@ -147,6 +147,13 @@ class Source {
   void read_run(const Region& from, const Target& out, unsigned threads) const;
   void read_converted(const Region& from, ValueType stored, const Target& out,
                       unsigned threads) const;
+  /// A missing cell among many, and the mark that it gets.
+  struct Missing {
+    std::size_t at;
+    std::uint64_t mark;
+  };
+  std::optional<std::uint64_t> float_mark(const Column& column) const noexcept;
+  std::vector<Missing> take_missing(Range cols, std::uint64_t rows, std::byte* cells) const;
   void convert_values(SourceRows& rows, std::optional<ValueType> type) const;
   [[noreturn]] void fail_value(std::uint64_t row, std::uint64_t col, ValueType type,
                                std::uint64_t bits) const;
@@ -157,6 +164,7 @@ class Source {
   std::vector<Run> runs_;  // in output order
   std::vector<std::size_t> texts_;
   ConvertOptions options_;
+  bool changes_marks_ = false;  // of missing floats, for those of another type
 };
 
 }  // namespace dapple::detail

@@ -52,7 +52,10 @@ void Source::convert_values(SourceRows& rows, std::optional<ValueType> type) con
       const ValueType stored = store_->schema().type_of(col);
       const auto before = load_le<std::uint64_t>(rows.values.data() + k * sizeof(std::uint64_t));
       std::uint64_t bits = 0;
-      if (!convert(stored, before, *options_.value_type, bits)) {
+      const Column* const column = changes_marks_ ? &store_->schema().columns[col] : nullptr;
+      if (column != nullptr && float_mark(*column) && is_missing(column->meaning, before)) {
+        bits = *float_mark(*column);
+      } else if (!convert(stored, before, *options_.value_type, bits)) {
         fail_value(rows_.begin + rows.rows.begin + row, col, stored, before);
       }
       if (bits == 0) continue;  // rounded to zero
