@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <oneapi/tbb/task_group.h>
+
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +14,17 @@
 #include "tests/children.h"
 
 using namespace dapple::detail;
+
+namespace {
+
+/// Pages of memory that this process has in use.
+long resident_pages() {
+  long size = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident;
+}
+
+}  // namespace
 
 TEST_CASE("parallel: every number is handed out once, and workers never overlap") {
   for (const unsigned threads : {0U, 1U, 2U, 64U}) {
@@ -82,4 +96,50 @@ TEST_CASE("parallel: a child of fork works alone where its parent has used sever
     return sum == 4950 && worker_limit(2) == 1 ? 0 : 1;
   });
   CHECK(dapple::test::status_of(child) == 0);
+}
+
+// Each call once made an arena of 7 KB, which oneTBB kept as long as calls followed each other, and
+// searched for work at every call.
+TEST_CASE("parallel: short calls in quick succession leave no memory behind") {
+  std::atomic<std::uint64_t> sum = 0;
+  const auto call = [&] { parallel_for(4, 2, [&](std::uint64_t i) { sum += i; }); };
+  for (int k = 0; k < 100; ++k) call();
+  const long before = resident_pages();
+  for (int k = 0; k < 8000; ++k) call();
+  CHECK(sum == 8100U * 6);
+  CHECK((resident_pages() - before) * ::sysconf(_SC_PAGESIZE) < 16L << 20);
+}
+
+// A caller may hold a lock that its other tasks wait for.
+TEST_CASE("parallel: a thread that waits for a loop runs nothing else") {
+  thread_local bool caller = false;
+  caller = true;
+  std::atomic<bool> started = false, nested = false;
+  std::atomic<int> others = 0;
+  parallel_for(2, 2, [&](std::uint64_t) {
+    if (caller) {
+      for (int k = 0; k < 1000 && !started; ++k) ::usleep(100);
+      return;
+    }
+    started = true;
+    ++others;
+    oneapi::tbb::this_task_arena::enqueue([&] {
+      nested = caller;
+      --others;
+    });
+    ::usleep(20'000);  // the caller waits
+  });
+  caller = false;
+  while (others != 0) ::usleep(100);
+  CHECK_FALSE(nested);
+}
+
+TEST_CASE("parallel: a loop of a task that was cancelled is not cut short") {
+  std::atomic<int> done = 0;
+  oneapi::tbb::task_group group;
+  group.run_and_wait([&] {
+    group.cancel();
+    parallel_for(100, 2, [&](std::uint64_t) { ++done; });
+  });
+  CHECK(done == 100);
 }

@@ -108,9 +108,13 @@ void parallel_for(std::uint64_t n, unsigned threads, const F& f) {
   }
   const Workers work(n, call);
   try {
-    oneapi::tbb::task_arena arena(static_cast<int>(workers));
-    arena.execute(
-        [&] { oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}); });
+    // While it waits, this thread runs no task of the caller or of an outer loop, and no error of
+    // theirs ends this loop. An arena for each call would do the same, but oneTBB gives arenas up
+    // more slowly than short calls make them.
+    oneapi::tbb::task_group_context context(oneapi::tbb::task_group_context::isolated);
+    oneapi::tbb::this_task_arena::isolate([&] {
+      oneapi::tbb::parallel_for(0U, workers, work, oneapi::tbb::simple_partitioner{}, context);
+    });
   } catch (const std::runtime_error&) {
     if (work.failed()) throw;
     work(0);  // no thread could be started: do the rest in this one
