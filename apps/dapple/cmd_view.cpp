@@ -2,6 +2,10 @@
 // machine or written as a file.
 #include <signal.h>
 
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include "input.h"
@@ -18,15 +22,31 @@ namespace dapple::cli {
 
 namespace {
 
-/// Blocks the signals that end a program, so that one thread can wait for them; those started later
-/// block them as well.
-sigset_t blocked_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
+/// Ends this process as soon as a signal asks for it. Serving writes nothing that could be lost,
+/// and the server would wait for pictures that are being made, and 5 s for each connection that a
+/// browser keeps open.
+class Ending {
+ public:
+  /// REQUIRES that no other thread was started: those started later leave the signals to this one.
+  Ending() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread([signals, serving = serving_] {
+      int signal = 0;
+      sigwait(&signals, &signal);
+      if (*serving) std::_Exit(kDone);
+      ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+      std::raise(signal);
+    }).detach();
+  }
+  /// From now on it is the way to end; before, it is an interruption.
+  void serve() { *serving_ = true; }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> serving_ = std::make_shared<std::atomic<bool>>(false);
+};
 
 /// Opens the file, with the pyramid that was kept beside it if there is one.
 std::unique_ptr<viewer::Resources> open_resources(const Input& input, const Console& console) {
@@ -53,25 +73,19 @@ void read_all(viewer::Resources& resources, std::string_view name, const Console
 }
 
 void serve(const Input& input, bool exact, std::uint16_t port, Console& console) {
+  Ending ending;
   const auto open_it = [&] {
     auto resources = open_resources(input, console);
     if (exact) read_all(*resources, input.name(), console);
     return resources;
   };
-  const sigset_t signals = blocked_signals();
   viewer::Server server(open_it, input.file == "-" ? "" : input.file);
   const std::string address = server.listen(port);
+  ending.serve();
   console.out.print("{}\n", address);
   console.out.flush();
   if (!console.quiet) say("open this address in a browser on this machine; Ctrl-C ends it");
-  std::jthread waiting([&] {
-    int signal = 0;
-    sigwait(&signals, &signal);
-    server.stop();
-  });
   server.run();
-  // The server may have ended by itself: wakes who waits.
-  ::pthread_kill(waiting.native_handle(), SIGTERM);
 }
 
 void write_file(const Input& input, const Destination& destination, const Console& console) {

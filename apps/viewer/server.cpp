@@ -96,7 +96,6 @@ class Server::Impl {
     return "http://127.0.0.1" + port_ + '/' + token_ + '/';
   }
   void run() { http_.listen_after_bind(); }
-  void stop() { http_.stop(); }
 
  private:
   void answer(const httplib::Request& request, httplib::Response& response) {
@@ -197,6 +196,5 @@ Server::Server(Open open, std::string path)
 Server::~Server() = default;
 std::string Server::listen(std::uint16_t port) { return impl_->listen(port); }
 void Server::run() { impl_->run(); }
-void Server::stop() { impl_->stop(); }
 
 }  // namespace dapple::viewer

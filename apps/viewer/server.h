@@ -22,10 +22,8 @@ class Server {
 
   /// Takes the port, any free one for 0, and gives the page's address. Throws io.
   std::string listen(std::uint16_t port);
-  /// Serves until `stop`.
+  /// Serves for as long as the system lets it, which is until the process ends.
   void run();
-  /// Any thread.
-  void stop();
 
  private:
   class Impl;

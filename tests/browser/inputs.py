@@ -3,6 +3,7 @@
 
 usage: inputs.py FOLDER"""
 
+import os
 import pathlib
 import sys
 
@@ -36,6 +37,14 @@ def gaps():
     return data + inputs.empty(0, 1000, 1000, 3500)
 
 
+def write_holes(path):
+    """400000 x 25000 f64, 80 GB of which the file system stores nothing: a dense block of holes."""
+    head = inputs.matrix_header(400000, 25000, "f64")
+    head += inputs.block_header(0, 0, 400000, 25000, inputs.DENSE, "f64")
+    path.write_bytes(head)
+    os.truncate(path, len(head) + 400000 * 25000 * 8)
+
+
 def main(folder):
     folder = pathlib.Path(folder)
     nan = float("nan")
@@ -63,6 +72,7 @@ def main(folder):
         f"n{i} <b>,2024-01-{i + 1:02},{'true' if i % 3 else 'false'},{i * 1.5 if i % 7 else ''}\n" for i in range(20)))
     for name, data in files.items():
         (folder / f"{name}.dbdf").write_bytes(data)
+    write_holes(folder / "holes.dbdf")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // Opens both kinds of page on each file, goes to a known cell and reads it; then asks the server
 // what no page would. usage: pages.mjs DAPPLE FOLDER (see run.sh)
 import { spawn, execFileSync } from "node:child_process";
-import { copyFileSync, truncateSync } from "node:fs";
+import { copyFileSync, renameSync, truncateSync } from "node:fs";
 import net from "node:net";
 const { chromium } = await import(process.env.PLAYWRIGHT);
 const [, , dapple, folder] = process.argv;
@@ -242,6 +242,35 @@ await test("server: a file that is replaced is shown anew, one that is cut is an
   } finally {
     same(await ended(child, "SIGTERM"), 0, "status");
   }
+});
+
+/** Milliseconds that a child takes to end, which then ends with `wanted`. */
+async function lasts(child, signal, wanted) {
+  const begin = performance.now();
+  same(await ended(child, signal), wanted, "status");
+  return performance.now() - begin;
+}
+
+await test("ends: within half a second, whatever it is about", async () => {
+  const file = `${folder}/ending.dbdf`, waits = [];
+  copyFileSync(`${folder}/types.dbdf`, file);
+  const served = await serve(file, "--exact"), {host, hostname, port, pathname} = new URL(served.address);
+  const sockets = Array.from({length: 20}, () => net.connect(Number(port), hostname));
+  for (const socket of sockets) socket.on("error", () => {}).write(`GET ${pathname}0/meta HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  await new Promise((resolve) => sockets[0].once("data", resolve));
+  waits.push(await lasts(served.child, "SIGINT", 0));
+
+  const reading = await serve(file, "--exact");
+  renameSync(`${folder}/holes.dbdf`, file);
+  const page = fetch(reading.address).catch(() => "gone");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  waits.push(await lasts(reading.child, "SIGTERM", 0));
+  same(await page, "gone", "the page that it was about to send");
+
+  const early = spawn(dapple, ["view", file, "-q", "--exact"], {stdio: "ignore"});
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  waits.push(await lasts(early, "SIGINT", null));
+  same(waits.every((wait) => wait < 500), true, waits.join());
 });
 
 await browser.close();
