@@ -62,6 +62,8 @@ struct Raster {
 /// What a picture shows of each pixel's cells.
 enum class What : std::uint8_t { density, mean, min, max, kind };
 inline constexpr What kWhats[] = {What::density, What::mean, What::min, What::max, What::kind};
+/// Those that are numbers.
+inline constexpr What kFigures[] = {What::density, What::mean, What::min, What::max};
 std::string_view name(What what) noexcept;
 
 /// One pixel of a picture.

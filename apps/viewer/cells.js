@@ -45,23 +45,27 @@ function forEachShared(tile, steps, width, [top, bottom, left, right], take) {
   }
 }
 
-/** A tile of `what` made of the cells or, for kinds, the blocks in a page; `load` gives its pieces. */
-async function tileOfCells(what, tile, pyramid, load) {
+/**
+ * The tiles of all figures made of the cells in a page, or that of kinds of its blocks; `load` gives
+ * their pieces.
+ */
+async function tilesOfCells(kind, tile, pyramid, load) {
   const steps = [pyramid.rowStep(tile.zoom), pyramid.colStep(tile.zoom)];
   const height = Math.ceil((tile.bottom - tile.top) / steps[0]), width = Math.ceil((tile.right - tile.left) / steps[1]);
-  const n = height * width, codes = new Uint16Array(n).fill(ABSENT);
-  if (what === "kind") {
+  const n = height * width, filled = () => tileFrom(width, height, new Uint16Array(n).fill(ABSENT));
+  if (kind) {
+    const kinds = filled();
     const most = new Float64Array(n);
     for (const {zoom, x, y} of pyramid.tiles(pyramid.meta.blocksZoom, tile)) {
       for (const [rx, cx, rows, cols, kind] of await load(`blocks/${zoom}.${x}.${y}`) || []) {
         forEachShared(tile, steps, width, [rx, rx + rows, cx, cx + cols], (i, cells) => {
           if (cells <= most[i]) return;
           most[i] = cells;
-          codes[i] = codeOf(KIND_NAMES.indexOf(kind));
+          kinds.codes[i] = codeOf(KIND_NAMES.indexOf(kind));
         });
       }
     }
-    return tileFrom(width, height, codes);
+    return [kinds];
   }
   const sums = {cells: new Float64Array(n), nonzero: new Float64Array(n), nan: new Float64Array(n),
     sum: new Float64Array(n), least: new Float64Array(n).fill(Infinity), most: new Float64Array(n).fill(-Infinity)};
@@ -84,14 +88,14 @@ async function tileOfCells(what, tile, pyramid, load) {
       }
     }
   }
+  const tiles = STAT_WHATS.map(filled), [density, mean, min, max] = tiles.map(({codes}) => codes);
   for (let i = 0; i < n; ++i) {
     const cells = sums.cells[i], numbers = cells - sums.nan[i], zero = sums.nonzero[i] < cells;
     if (cells === 0) continue;
-    if (what === "density") codes[i] = codeOf(sums.nonzero[i] / cells);
-    else if (numbers === 0) codes[i] = NAN;
-    else if (what === "mean") codes[i] = codeOf(sums.sum[i] / numbers);
-    else if (what === "min") codes[i] = codeOf(zero ? Math.min(0, sums.least[i]) : sums.least[i]);
-    else codes[i] = codeOf(zero ? Math.max(0, sums.most[i]) : sums.most[i]);
+    density[i] = codeOf(sums.nonzero[i] / cells);
+    mean[i] = numbers ? codeOf(sums.sum[i] / numbers) : NAN;
+    min[i] = numbers ? codeOf(zero ? Math.min(0, sums.least[i]) : sums.least[i]) : NAN;
+    max[i] = numbers ? codeOf(zero ? Math.max(0, sums.most[i]) : sums.most[i]) : NAN;
   }
-  return tileFrom(width, height, codes);
+  return tiles;
 }

@@ -126,9 +126,13 @@ std::string keep(const Resources& resources, const KeptSource& source) {
                       {"total", json_of(resources.total())}};
   archive.add(kAbout, about.dump());
   archive.add(name_of({}), resources.find({}).value());
-  resources.for_each_tile([&](const Resource& tile) {
-    if (tile.what != What::kind) archive.add(name_of(tile), resources.find(tile).value());
-  });
+  for (unsigned zoom = 0; zoom < resources.zooms(); ++zoom) {
+    for (const What what : picture::kFigures) {
+      resources.for_each_tile({Resource::Kind::tile, what, zoom, 0, 0}, [&](const Resource& tile) {
+        archive.add(name_of(tile), resources.find(tile).value());
+      });
+    }
+  }
   return archive.finish();
 }
 

@@ -97,6 +97,8 @@ class Pyramid {
     return {zoom, x, y, top: y * high, left: x * wide,
       bottom: Math.min((y + 1) * high, this.meta.rows), right: Math.min((x + 1) * wide, this.meta.cols)};
   }
+  /** The finer tiles that show the same cells. */
+  below(tile) { return tile.zoom < this.last ? this.tiles(tile.zoom + 1, tile) : []; }
   above(tile) {
     if (tile.zoom === 0) return null;
     const zoom = tile.zoom - 1;
@@ -105,7 +107,15 @@ class Pyramid {
   }
 }
 
-const tileName = (what, tile) => `tile/${what}/${tile.zoom}.${tile.x}.${tile.y}`;
+/** Tiles, those nearest to the middle of the view first. */
+function fromTheMiddle(tiles, view) {
+  const far = ({top, bottom, left, right}) =>
+    Math.hypot(((top + bottom) / 2 - view.row) * view.sy, ((left + right) / 2 - view.col) * view.sx);
+  return tiles.sort((a, b) => far(a) - far(b));
+}
+
+/** Kinds come by themselves, all figures of a tile with each other. */
+const tileName = (what, tile) => `${what === "kind" ? "tile/kind" : "tiles"}/${tile.zoom}.${tile.x}.${tile.y}`;
 
 /** Where pixel edges of a loaded tile are; those of samples are larger. */
 function pixelEdge(tile, data, k, rows, pyramid) {
@@ -121,11 +131,9 @@ const colours = {key: "", table: new Uint32Array(65536)};
 function colourTable(scale) {
   const key = JSON.stringify(scale);
   if (colours.key !== key) {
-    const codes = Uint16Array.from(colours.table, (_, code) => code);
-    const values = new Float32Array(Uint32Array.from(codes, (code) => code << 16).buffer);
     const bytes = new Uint8Array(colours.table.buffer);
-    for (let code = 0; code < codes.length; ++code) {
-      bytes.set(colourOf(code, values[code], scale), 4 * code);
+    for (let code = 0; code < VALUES.length; ++code) {
+      bytes.set(colourOf(code, VALUES[code], scale), 4 * code);
       bytes[4 * code + 3] = 255;
     }
     colours.key = key;
@@ -167,17 +175,25 @@ function sizesInView(tile, data, rows, cells, pyramid) {
   return Float64Array.from({length: rows ? data.height : data.width}, (_, k) => edge(k + 1) - edge(k));
 }
 
-/** Calls take(value, code, cells) for every pixel of the loaded tiles that is in view. */
-function forEachPixel(tiles, cells, pyramid, dataOf, take) {
+/** How many cells in view each code stands for, in the loaded tiles. */
+function countCodes(tiles, cells, pyramid, dataOf) {
+  const counts = new Float64Array(VALUES.length);
   for (const tile of tiles) {
     const data = dataOf(tile);
     if (!data) continue;
-    const high = sizesInView(tile, data, true, cells, pyramid);
-    const wide = sizesInView(tile, data, false, cells, pyramid);
-    for (let r = 0, i = 0; r < data.height; ++r) {
-      for (let c = 0; c < data.width; ++c, ++i) {
-        if (high[r] > 0 && wide[c] > 0) take(data.values[i], data.codes[i], high[r] * wide[c]);
-      }
+    const {codes, width, height} = data;
+    const high = sizesInView(tile, data, true, cells, pyramid), wide = sizesInView(tile, data, false, cells, pyramid);
+    for (let r = 0; r < height; ++r) {
+      if (high[r] === 0) continue;
+      for (let c = 0, i = r * width; c < width; ++c, ++i) counts[codes[i]] += high[r] * wide[c];
     }
+  }
+  return counts;
+}
+
+/** Calls take(value, code, cells) for every code that cells in view have. */
+function forEachCode(counts, take) {
+  for (let code = 0; code < counts.length; ++code) {
+    if (counts[code] > 0) take(VALUES[code], code, counts[code]);
   }
 }

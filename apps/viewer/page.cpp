@@ -64,10 +64,9 @@ std::string filled(const std::string& name, std::string_view policy, std::string
 
 }  // namespace
 
-std::string deflated(std::string_view bytes) {
-  constexpr int kLevel = 6;
+std::string deflated(std::string_view bytes, int level) {
   const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> compressor(
-      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
+      libdeflate_alloc_compressor(level), libdeflate_free_compressor);
   if (!compressor) throw std::bad_alloc();
   std::string out(libdeflate_zlib_compress_bound(compressor.get(), bytes.size()), '\0');
   out.resize(libdeflate_zlib_compress(compressor.get(), bytes.data(), bytes.size(), out.data(),
@@ -85,14 +84,17 @@ std::string whole_page(const Resources& resources) {
   std::string data = "{\"zooms\":" + std::to_string(resources.zooms()) + ",\"pieces\":{";
   const auto put = [&](const Resource& resource, std::string_view bytes) {
     if (data.back() != '{') data += ',';
-    data += '"' + name_of(resource) + "\":\"" + picture::base64(deflated(bytes)) + '"';
+    data += '"' + name_of(resource) + "\":\"" + picture::base64(deflated(bytes, 6)) + '"';
   };
   const auto find_and_put = [&](const Resource& resource) {
     const auto bytes = resources.find(resource);
     if (bytes && *bytes != "[]") put(resource, *bytes);
   };
   find_and_put({});
-  resources.for_each_tile(find_and_put);
+  for (unsigned zoom = 0; zoom < resources.zooms(); ++zoom) {
+    resources.for_each_tile({Resource::Kind::tiles, {}, zoom, 0, 0}, find_and_put);
+    resources.for_each_tile({Resource::Kind::tile, picture::What::kind, zoom, 0, 0}, find_and_put);
+  }
   if (object.counts().total <= kMostBlocks) {
     resources.for_each_tile({Resource::Kind::blocks, {}, resources.blocks_zoom(), 0, 0},
                             find_and_put);

@@ -18,6 +18,6 @@ std::string live_page(const Resources& resources, const std::string& base,
 std::string whole_page(const Resources& resources);
 
 /// `bytes` in zlib's format.
-std::string deflated(std::string_view bytes);
+std::string deflated(std::string_view bytes, int level);
 
 }  // namespace dapple::viewer

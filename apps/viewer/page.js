@@ -22,6 +22,7 @@ const shortened = (text, most) => text.length > most ? text.slice(0, most) + "\u
 function start(meta) {
   LEFT = Math.max(LEFT, 14 + 8 * grouped(meta.rows).length);
   const view = new View(meta), pyramid = new Pyramid(meta, given.pieces && !SIDES ? given.zooms : 65);
+  const everything = {top: 0, left: 0, bottom: meta.rows, right: meta.cols};
   const state = {what: meta.what, log: null, borders: true, pointer: null, scale: null};
   const canvas = $("canvas"), context = canvas.getContext("2d");
   let drawing = false;
@@ -36,11 +37,17 @@ function start(meta) {
     if (loaded.size > 300) loaded.delete(loaded.keys().next().value);
     return loaded.get(name);
   };
-  const tiles = new Store(async (name) => {
-    const [, what, place] = name.split("/"), [zoom, x, y] = place.split(".").map(Number);
-    if (given.pieces && zoom >= given.zooms) return tileOfCells(what, pyramid.tile(zoom, x, y), pyramid, load);
-    const bytes = await bytesOf(name);
-    return bytes && parseTile(bytes);
+  const tiles = new Store(async (name, signal) => {
+    const kind = name.startsWith("tile/kind/"), place = name.slice(name.lastIndexOf("/") + 1);
+    let parts = null;
+    if (given.pieces && Number(place.split(".")[0]) >= given.zooms) {
+      parts = await tilesOfCells(kind, pyramid.tile(...place.split(".").map(Number)), pyramid, load);
+    } else {
+      const bytes = await bytesOf(name, signal);
+      if (bytes === null) return null;
+      parts = parseTiles(bytes);
+    }
+    return kind ? {kind: parts[0]} : Object.fromEntries(STAT_WHATS.map((what, i) => [what, parts[i]]));
   }, 200, draw, complain);
   const hasCells = SIDES !== null;
 
@@ -51,11 +58,14 @@ function start(meta) {
   };
   const labelOf = (col) => columnOf(col)[0];
   const valueOf = (row, col, ask) => hasCells ? cellText(texts, row, col, columnOf(col)[1] || "missing", ask) : undefined;
-  const dataOf = (tile, what = state.what) => tiles.peek(tileName(what, tile));
+  const dataOf = (tile, what = state.what) => {
+    const piece = tiles.peek(tileName(what, tile));
+    return piece && piece[what];
+  };
 
-  function extremesOf(shown, cells) {
+  function extremesOf(counts) {
     const found = {low: Infinity, high: -Infinity, positive: Infinity, states: new Set()};
-    forEachPixel(shown, cells, pyramid, dataOf, (value, code) => {
+    forEachCode(counts, (value, code) => {
       if (Number.isNaN(value)) found.states.add(code);
       if (!Number.isFinite(value)) {
         if (!Number.isNaN(value)) found.states.add(value);
@@ -75,21 +85,24 @@ function start(meta) {
     context.rect(0, 0, view.width, view.height);
     context.clip();
     context.imageSmoothingEnabled = false;
-    let complete = true;
     for (const tile of shown) {
-      let from = tile, data = tiles.get(tileName(state.what, tile));
-      if (data === undefined) complete = false;
+      const own = dataOf(tile);
+      let from = tile, data = own;
       while (!data && from) {  // meanwhile, what a coarser tile shows of it
         from = pyramid.above(from);
         data = from && dataOf(from);
       }
       if (data) drawTile(context, view, tile, from, data, state.scale, pyramid);
+      if (own !== undefined) continue;
+      for (const part of pyramid.below(tile)) {  // and finer ones
+        const finer = dataOf(part);
+        if (finer) drawTile(context, view, part, part, finer, state.scale, pyramid);
+      }
     }
     context.strokeStyle = cssVariable("--soft");
     context.strokeRect(Math.round(view.x(0)) - 0.5, Math.round(view.y(0)) - 0.5,
       Math.round(meta.cols * view.sx) + 1, Math.round(meta.rows * view.sy) + 1);
     context.restore();
-    return complete;
   }
 
   function paint() {
@@ -104,18 +117,12 @@ function start(meta) {
     context.fillRect(0, 0, box.width, box.height);
     const cells = view.cells(), zoom = pyramid.zoomFor(view);
     const shown = pyramid.tiles(zoom, cells);
-    tiles.forgetWaiting();
-    for (const tile of shown) tiles.get(tileName(state.what, tile));
+    // The coarsest tile first: it shows something of whatever comes into view.
+    const order = [...pyramid.tiles(0, everything), ...fromTheMiddle(shown, view)];
+    tiles.want([state.what, STAT_WHATS[0]].flatMap((what) => order.map((tile) => tileName(what, tile))));
     const loaded = shown.every((tile) => dataOf(tile) !== undefined);
-    // Colours and figures change when all is there, and not with each tile that comes.
-    const seen = JSON.stringify([cells, zoom, state.what, state.log]);
-    if ((loaded && state.seen !== seen) || !state.scale || state.scale.what !== state.what) {
-      state.extremes = extremesOf(shown, cells);
-      state.scale = makeScale(state.what, state.extremes, state.log, meta.counts);
-      state.seen = loaded ? seen : null;
-      state.counted = null;
-    }
-    const complete = paintTiles(shown);
+    if (!state.scale || state.scale.what !== state.what) rescale(countCodes(shown, cells, pyramid, dataOf));
+    paintTiles(shown);
     if (state.borders) {
       const large = pyramid.tiles(meta.blocksZoom, cells);
       const average = Math.sqrt(meta.rows * view.sy * meta.cols * view.sx / Math.max(1, meta.blocks.total));
@@ -130,25 +137,36 @@ function start(meta) {
         const data = tile && dataOf(tile);
         if (!data || zoom !== pyramid.deepest) return null;
         const i = (row - tile.top) * data.width + col - tile.left;
-        return colourOf(data.codes[i], data.values[i], state.scale);
+        return colourOf(data.codes[i], VALUES[data.codes[i]], state.scale);
       };
       drawValues(context, view, cells, (row, col) => valueOf(row, col, true), onTile);
     }
     drawAxes(context, view, cells, labelOf);
     paintReadout(shown, zoom);
-    // The other figures are asked for when the picture itself is there.
-    if (complete) for (const tile of shown) for (const what of STAT_WHATS) tiles.get(tileName(what, tile));
-    if (complete && tiles.pending === 0 && state.counted !== seen) {
-      state.counted = seen;
-      paintPanels(shown, cells, zoom, state.extremes);
+    // Colours and figures change when all is there and the view rests: they take longer than a frame.
+    const seen = JSON.stringify([cells, zoom, state.what, state.log]);
+    clearTimeout(state.later);
+    if (loaded && tiles.pending === 0 && state.seen !== seen) {
+      state.later = setTimeout(() => {
+        state.seen = seen;
+        const counts = countCodes(shown, cells, pyramid, dataOf);
+        rescale(counts);
+        paintPanels(shown, cells, zoom, counts);
+        draw();
+      }, 20);
     }
-    const pending = tiles.pending + texts.pending > 0;
-    document.body.dataset.state = pending ? "loading" : "ready";
-    if (!pending) remember();
+    const ready = tiles.pending + texts.pending === 0 && state.seen === seen;
+    document.body.dataset.state = ready ? "ready" : "loading";
+    if (ready) remember();
   }
 
-  function paintPanels(shown, cells, zoom, extremes) {
-    const scale = state.scale, data = shown.map((tile) => dataOf(tile)).find((d) => d);
+  function rescale(counts) {
+    state.extremes = extremesOf(counts);
+    state.scale = makeScale(state.what, state.extremes, state.log, meta.counts);
+  }
+
+  function paintPanels(shown, cells, zoom, counts) {
+    const scale = state.scale, extremes = state.extremes, data = shown.map((tile) => dataOf(tile)).find((d) => d);
     const counted = data && data.counts, sampled = data && data.samples;
     const text = counted && scale.what === "density" ? "stored values per cell" : WHAT_TEXT[scale.what];
     $("legend").textContent = text + (scale.log ? ", log" : "") + (sampled ? ", from samples" : counted ? ", from the index" : "");
@@ -164,13 +182,14 @@ function start(meta) {
     fillKeys($("keys"), keys);
     const bins = new Array(BINS).fill(0);
     if (scale.what !== "kind") {
-      forEachPixel(shown, cells, pyramid, dataOf, (value, code, n) => {
+      forEachCode(counts, (value, code, n) => {
         const t = Number.isNaN(value) ? null : placeOn(scale, value);
         if (t !== null && !(scale.what === "density" && value === 0)) bins[Math.min(BINS - 1, Math.floor(t * BINS))] += n;
       });
     }
     drawHistogram($("histogram"), bins, scale);
-    paintStats(shown, cells, zoom);
+    paintStats(shown, cells, zoom, (what) =>
+      what === state.what ? counts : countCodes(shown, cells, pyramid, (tile) => dataOf(tile, what)));
   }
 
   const integers = /^[ui]\d/.test(meta.type);
@@ -181,13 +200,13 @@ function start(meta) {
     return exact ? brief(value) : "\u2248 " + brief(value, 3);
   }
 
-  /** Sums up what the pixels in view say. */
-  function paintStats(shown, cells, zoom) {
+  /** Sums up what the pixels in view say; countsOf(what) counts their codes. */
+  function paintStats(shown, cells, zoom, countsOf) {
     const sums = {};
     for (const what of STAT_WHATS) {
       const sum = sums[what] = {n: 0, total: 0, low: Infinity, high: -Infinity};
       if (!shown.every((tile) => dataOf(tile, what))) continue;
-      forEachPixel(shown, cells, pyramid, (tile) => dataOf(tile, what), (value, code, n) => {
+      forEachCode(countsOf(what), (value, code, n) => {
         if (Number.isNaN(value)) return;
         sum.n += n;
         sum.total += value * n;
@@ -223,7 +242,7 @@ function start(meta) {
       const high = (tile.bottom - tile.top) / data.height, wide = (tile.right - tile.left) / data.width;
       const r = Math.floor((row - tile.top) / (data.samples ? high : pyramid.rowStep(zoom)));
       const c = Math.floor((col - tile.left) / (data.samples ? wide : pyramid.colStep(zoom)));
-      const i = r * data.width + c, number = data.values[i];
+      const i = r * data.width + c, number = VALUES[data.codes[i]];
       const named = {[NAN]: "NaN", [ABSENT]: "absent", [UNKNOWN]: "not read"}[data.codes[i]];
       text += `\n${WHAT_TEXT[state.what]} ` + (named ?? (state.what === "kind" ? KIND_NAMES[number] : fromPixels(state.what, number, zoom)));
     }

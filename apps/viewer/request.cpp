@@ -44,6 +44,9 @@ std::optional<Resource> parse_resource(std::string_view name) noexcept {
     }
     name.remove_prefix(wanted.size());
     if (!known || !take(name, "/") || !take_zoom(name, found.zoom)) return std::nullopt;
+  } else if (take(name, "tiles/")) {
+    found.kind = Resource::Kind::tiles;
+    if (!take_zoom(name, found.zoom)) return std::nullopt;
   } else if (take(name, "blocks/")) {
     found.kind = Resource::Kind::blocks;
     if (!take_zoom(name, found.zoom)) return std::nullopt;
@@ -71,6 +74,8 @@ std::string name_of(const Resource& r) {
     case Resource::Kind::tile:
       return "tile/" + std::string(picture::name(r.what)) + '/' + std::to_string(r.zoom) + '.' +
              place;
+    case Resource::Kind::tiles:
+      return "tiles/" + std::to_string(r.zoom) + '.' + place;
     case Resource::Kind::cells:
       return "cells/" + place;
     case Resource::Kind::labels:

@@ -15,6 +15,7 @@ struct Resource {
   enum class Kind : std::uint8_t {
     meta,    // "meta": what the file holds
     tile,    // "tile/WHAT/z.x.y": a picture of up to 256 x 256 pixels
+    tiles,   // "tiles/z.x.y": those of kFigures, one after the other
     cells,   // "cells/x.y": the values of 64 x 64 cells
     labels,  // "labels/k": labels of 256 columns, and what zeros of described ones stand for
     blocks,  // "blocks/z.x.y": the blocks in a tile

@@ -91,6 +91,8 @@ std::optional<std::string> Resources::find(const Resource& resource) const {
       return meta();
     case Resource::Kind::tile:
       return tile(resource);
+    case Resource::Kind::tiles:
+      return tiles(resource);
     case Resource::Kind::cells:
       return cells(resource);
     case Resource::Kind::labels:
@@ -162,10 +164,8 @@ bool Resources::has_large_blocks(unsigned zoom) const {
          grid->tile.cols > kMany * pyramid_.col_step(zoom);
 }
 
-Resources::Shown Resources::shown(const Resource& resource, const Region& region) const {
-  const bool needs_values = resource.what != What::density;
-  const Key place = std::to_string(resource.zoom) + '.' + std::to_string(resource.x) + '.' +
-                    std::to_string(resource.y);
+std::optional<Resources::Shown> Resources::find_recent(const std::string& place,
+                                                       bool needs_values) const {
   const std::lock_guard lock(mutex_);
   for (auto at = recent_.begin(); at != recent_.end(); ++at) {
     const Shown& kept = at->second;
@@ -173,6 +173,24 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
     recent_.splice(recent_.begin(), recent_, at);
     return recent_.front().second;
   }
+  return std::nullopt;
+}
+
+void Resources::keep_recent(const std::string& place, const Shown& made) const {
+  const std::lock_guard lock(mutex_);
+  recent_.emplace_front(place, made);
+  recent_pixels_ += made.raster->pixels.size();
+  while (recent_pixels_ > kRecentPixels) {
+    recent_pixels_ -= recent_.back().second.raster->pixels.size();
+    recent_.pop_back();
+  }
+}
+
+Resources::Shown Resources::shown(const Resource& resource, const Region& region) const {
+  const bool needs_values = resource.what != What::density;
+  const std::string place = std::to_string(resource.zoom) + '.' + std::to_string(resource.x) + '.' +
+                            std::to_string(resource.y);
+  if (auto recent = find_recent(place, needs_values)) return *std::move(recent);
   Shown made;
   auto raster =
       std::make_shared<Raster>(Axis::steps(region.rows, pyramid_.row_step(resource.zoom)),
@@ -180,6 +198,8 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
   if (resource.zoom < exact_.size()) {
     *raster = cut(resource, region);
   } else if (picture::is_quick_to_read(blocks_in_, region, options_.most_read)) {
+    const std::lock_guard lock(reading_);
+    if (auto recent = find_recent(place, needs_values)) return *std::move(recent);
     picture::draw_cells(object_, blocks_in_, *raster, {name_, options_.threads, {}});
   } else {
     made.counts = true;
@@ -196,12 +216,7 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
     }
   }
   made.raster = std::move(raster);
-  recent_.emplace_front(place, made);
-  recent_pixels_ += made.raster->pixels.size();
-  while (recent_pixels_ > kRecentPixels) {
-    recent_pixels_ -= recent_.back().second.raster->pixels.size();
-    recent_.pop_back();
-  }
+  keep_recent(place, made);
   return made;
 }
 
@@ -220,6 +235,18 @@ std::optional<std::string> Resources::tile(const Resource& resource) const {
   const Shown shown = this->shown(resource, *region);
   const TileFlags flags = shown.samples ? kSampled : shown.counts ? kFromCounts : kExact;
   return tile_bytes(picture::picture_of(*shown.raster, resource.what), flags);
+}
+
+std::optional<std::string> Resources::tiles(Resource resource) const {
+  resource.kind = Resource::Kind::tile;
+  std::string all;
+  for (const What what : picture::kFigures) {
+    resource.what = what;
+    const auto bytes = tile(resource);
+    if (!bytes) return std::nullopt;
+    all += *bytes;
+  }
+  return all;
 }
 
 std::optional<std::string> Resources::cells(const Resource& resource) const {

@@ -61,15 +61,6 @@ class Resources {
       }
     }
   }
-  /// The same for all tiles of `zooms()` zooms.
-  template <class Take>
-  void for_each_tile(const Take& take) const {
-    for (unsigned zoom = 0; zoom < zooms(); ++zoom) {
-      for (const picture::What what : picture::kWhats) {
-        for_each_tile({Resource::Kind::tile, what, zoom, 0, 0}, take);
-      }
-    }
-  }
 
   /// The zoom whose tiles hold a moderate number of blocks each.
   unsigned blocks_zoom() const;
@@ -86,10 +77,13 @@ class Resources {
 
   std::string meta() const;
   std::optional<std::string> tile(const Resource& resource) const;
+  std::optional<std::string> tiles(Resource resource) const;
   std::optional<std::string> cells(const Resource& resource) const;
   std::optional<std::string> labels(const Resource& resource) const;
   std::optional<std::string> blocks(const Resource& resource) const;
   Shown shown(const Resource& resource, const Region& region) const;
+  std::optional<Shown> find_recent(const std::string& place, bool needs_values) const;
+  void keep_recent(const std::string& place, const Shown& made) const;
   bool has_large_blocks(unsigned zoom) const;
   picture::Raster cut(const Resource& resource, const Region& region) const;
 
@@ -101,10 +95,9 @@ class Resources {
   std::vector<picture::Raster> exact_;  // of each zoom, all tiles
   std::optional<Kept> kept_;
 
-  using Key = std::string;
-  // Held while a picture is made: who waits mostly wants the same one, and each uses all threads.
-  mutable std::mutex mutex_;
-  mutable std::list<std::pair<Key, Shown>> recent_;
+  mutable std::mutex reading_;  // held while cells are read, because that uses all threads
+  mutable std::mutex mutex_;    // guards what follows
+  mutable std::list<std::pair<std::string, Shown>> recent_;
   mutable std::size_t recent_pixels_ = 0;  // of all of them
 };
 

@@ -134,7 +134,7 @@ class Server::Impl {
     response.status = kOk;
     response.set_header("Content-Encoding", "deflate");
     // Given piece by piece, because httplib would compress a text of its own once more.
-    auto packed = std::make_shared<const std::string>(deflated(bytes));
+    auto packed = std::make_shared<const std::string>(deflated(bytes, 1));
     response.set_content_provider(packed->size(), type,
                                   [packed](std::size_t at, std::size_t n, httplib::DataSink& sink) {
                                     return sink.write(packed->data() + at, n);

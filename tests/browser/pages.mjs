@@ -204,6 +204,9 @@ await test("server: what no page asks for is refused", async () => {
       same((await line(pathname, method)).includes("405"), true, method);
     }
     same((await line(pathname + "9/meta")).includes("410"), true, "another version");
+    const bytesOf = async (name) => Buffer.from(await (await fetch(`${address}0/${name}`)).arrayBuffer());
+    const apart = await Promise.all(["density", "mean", "min", "max"].map((what) => bytesOf(`tile/${what}/0.0.0`)));
+    same(Buffer.concat(apart).equals(await bytesOf("tiles/0.0.0")), true, "all figures of a tile at once");
     const foreign = await raw(address, `GET ${pathname} HTTP/1.1\r\nHost: evil.example\r\n\r\n`);
     same(foreign.includes("403"), true, "another host");
     for (const noise of ["\r\n\r\n", "GET\r\n\r\n", "\0\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "A".repeat(20000) + "\r\n\r\n"]) {
@@ -239,6 +242,52 @@ await test("server: a file that is replaced is shown anew, one that is cut is an
     same((await (await fetch(address + "1/meta")).json()).rows, 30, "rows after loading it again");
     truncateSync(file, 10);
     same((await fetch(address + "1/cells/0.0")).status, 500, "a file cut short");
+  } finally {
+    same(await ended(child, "SIGTERM"), 0, "status");
+  }
+});
+
+await test("zooming: a sensible picture at once, one request a tile, and none for tiles out of view", async () => {
+  const {child, address} = await serve(`${folder}/holes.dbdf`);
+  try {
+    const page = await browser.newPage({viewport: {width: 1280, height: 900}}), asked = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname.split("/").slice(3).join("/")));
+    await page.goto(address);
+    await ready(page);
+    await page.selectOption("#what", "mean");
+    await ready(page);
+    // Where the matrix is, something is drawn in the frame after a turn of the wheel, whatever has come.
+    await page.evaluate(() => {
+      const canvas = document.getElementById("canvas"), context = canvas.getContext("2d");
+      window.blank = [];
+      canvas.addEventListener("wheel", () => requestAnimationFrame(() => requestAnimationFrame(() => {
+        const at = (x, y) => context.getImageData(x, y, 1, 1).data.join(), middle = canvas.width / 2 + 40;
+        window.blank.push([-60, -20, 20, 60].filter((dx) => at(middle + dx, canvas.height / 2 + dx) === at(2, 2)).length);
+      })));
+    });
+    await page.mouse.move(520, 480);
+    const waits = [];
+    for (const turn of [-240, -240, -240, -480, 720, 240]) {
+      const begin = performance.now(), before = asked.length;
+      await page.mouse.wheel(0, turn);
+      await page.waitForTimeout(50);
+      await ready(page);
+      waits.push(performance.now() - begin);
+      same(new Set(asked.slice(before)).size, asked.length - before, "nothing is asked for twice");
+    }
+    same((await page.evaluate(() => window.blank)).join(), "0,0,0,0,0,0", "spots that were not drawn");
+    same(asked.filter((name) => name.startsWith("tile/")).join(), "", "figures by themselves");
+    same(waits.every((wait) => wait < 10000), true, waits.join());
+    // Far away at once: what was begun is given up, what was not begun is never asked for.
+    const before = asked.length;
+    for (let i = 0; i < 6; ++i) {
+      await page.fill("#cell", `${60000 * i + 3}, ${4000 * i + 3}`);
+      await page.press("#cell", "Enter");
+      for (const key of ["-", "-", "-", "-", "-", "-"]) await page.locator("#canvas").press(key);
+    }
+    await ready(page);
+    same(asked.length - before < 6 * 7 * 20, true, `${asked.length - before} requests`);
+    await page.close();
   } finally {
     same(await ended(child, "SIGTERM"), 0, "status");
   }
