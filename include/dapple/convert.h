@@ -36,8 +36,8 @@ const FormatInfo& format_to_write(const std::string& to, const std::filesystem::
 
 /// The part of an object to convert; by default everything.
 struct Selection {
-  std::optional<Range> rows;
-  std::optional<std::vector<std::uint64_t>> cols;  // in the order of the output
+  std::optional<Range> rows{};
+  std::optional<std::vector<std::uint64_t>> cols{};  // in the order of the output
 };
 
 /// How an ML.NET file is written.
@@ -46,12 +46,12 @@ struct IdvWriteOptions {
 };
 
 struct ConvertOptions {
-  std::string to;                       // empty: told from the output's extension
-  std::optional<ValueType> value_type;  // of all cells of the output; unset: the source's
-  bool allow_loss = false;              // round values to `value_type`; integers never wrap
+  std::string to{};                       // empty: told from the output's extension
+  std::optional<ValueType> value_type{};  // of all cells of the output; unset: the source's
+  bool allow_loss = false;                // round values to `value_type`; integers never wrap
   Absent absent = Absent::error;
   unsigned threads = 1;  // 0: one per processor
-  WriteOptions write;    // `overwrite` and `sync` apply to every format, the rest to dbdf
+  WriteOptions write{};  // `overwrite` and `sync` apply to every format, the rest to dbdf
   /// Write the stored codes, ticks and numbers of columns of words, times and truth values when the
   /// target cannot express these.
   bool stored_numbers = false;
@@ -60,8 +60,8 @@ struct ConvertOptions {
   /// that read back as the same f64 (0.1f as 0.10000000149011612). True: with the fewest that read
   /// back as the same f32 (0.1).
   bool short_floats = false;
-  IdvWriteOptions idv;
-  TakeProgress progress;  // in rows
+  IdvWriteOptions idv{};
+  TakeProgress progress{};  // in rows
 };
 
 /// Publishes `part` of `in` as the file `out`, whole or not at all. Throws what reading throws;

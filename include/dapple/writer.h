@@ -27,7 +27,7 @@ namespace dapple {
 enum class KindChoice : std::uint8_t { automatic, dense, csr, coo };
 
 struct WriteOptions {
-  std::optional<TileShape> tile;            // unset: `default_tile`
+  std::optional<TileShape> tile{};          // unset: `default_tile`
   KindChoice kind = KindChoice::automatic;  // automatic: the one of fewest bytes
   bool narrow = true;        // store a block in a smaller value type if that loses nothing
   std::uint32_t align = 64;  // dense payloads start at a multiple of this power of two, <= 2 MiB
