@@ -72,8 +72,9 @@ def test_options_of_text_are_understood(tmp_path):
     assert f.dtypes["a"] == np.uint8 and np.isnan(f["b"][1])
     again = dp.open(path, csv={"delimiter": ";", "missing_as_nan": True}, threads=0)
     assert again["a"].tolist() == [1, 3]
-    with pytest.raises(TypeError, match="csv has no option 'delimeter'"):
+    with pytest.raises(TypeError, match="csv has no option 'delimeter'") as caught:
         dp.open(path, csv={"delimeter": ";"})
+    assert isinstance(caught.value, dp.Error)
     path.write_text("id;n\n9007199254740993;1\nNULL;-999\n")
     f = dp.open(path, csv={"missing_words": ["NULL", "-999"]})
     assert f["id"].tolist() == [2**53 + 1, None] and np.isnan(f["n"][1])

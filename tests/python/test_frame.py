@@ -55,6 +55,18 @@ def test_rows_are_structured(frame, columns):
     assert frame[0:0].shape == (0,)
 
 
+def test_rows_of_a_column_are_picked_as_numpy_picks_them(frame, columns):
+    for key in (np.s_["a", (1, 2)], np.s_[["a", "b"], (1, 2)], (1, 2)):
+        with pytest.raises(IndexError) as caught:
+            frame[key]
+        assert isinstance(caught.value, dp.Error)
+    with pytest.raises(IndexError):
+        columns["a"][(1, 2)]
+    with pytest.raises(TypeError) as caught:
+        frame["a", 1.5:3]
+    assert isinstance(caught.value, dp.Error)
+
+
 def test_read_gives_a_dict(frame, columns):
     got = frame.read((10, 20), ["c", 0])
     assert list(got) == ["c", "a"] and np.array_equal(got["c"], columns["c"][10:20])
@@ -111,6 +123,27 @@ def test_tables_of_every_kind_are_written(columns, tmp_path):
             assert f[label].dtype == wanted.dtype and np.array_equal(f[label], wanted)
     dp.write(tmp_path / "copy.dbdf", dp.open(tmp_path / "0.dbdf"), sync=False)
     assert np.array_equal(dp.open(tmp_path / "copy.dbdf")["c"], small["c"])
+
+
+def test_a_table_without_columns_keeps_its_rows(tmp_path):
+    path = tmp_path / "f.dbdf"
+    for table in (pd.DataFrame(index=range(5)), np.empty(5, []), pa.table({"a": range(5)}).select([])):
+        dp.write(path, table, overwrite=True)
+        f = dp.open(path)
+        assert f.shape == (5, 0) and len(f.to_pandas()) == 5 and f[1:3].shape == (2,)
+        assert not dp.verify(path).findings
+    dp.concat([path, path], tmp_path / "twice.dbdf")
+    assert len(dp.open(tmp_path / "twice.dbdf")) == 10
+    dp.write(path, {}, overwrite=True)
+    assert dp.open(path).shape == (0, 0)
+
+
+def test_a_lazy_frame_has_to_be_collected(tmp_path):
+    lazy = pl.LazyFrame({"a": [1, 2]})
+    with pytest.raises(TypeError, match=r"LazyFrame has no rows yet: collect\(\) it first") as caught:
+        dp.write(tmp_path / "f.dbdf", lazy)
+    assert isinstance(caught.value, dp.Error)
+    dp.write(tmp_path / "f.dbdf", lazy.collect())
 
 
 def test_missing_values_and_booleans(tmp_path):

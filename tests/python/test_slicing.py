@@ -106,8 +106,13 @@ def test_what_is_no_index_raises_index_error(make, key):
 def test_a_slice_of_floats_is_a_type_error_as_in_numpy(make):
     m = make(cells(SHAPE, "f8"))
     for key in (np.s_[1.5:3], np.s_[::0.5], np.s_["a":]):
-        with pytest.raises(TypeError):
-            m[key]
+        for read in (m.__getitem__, m.read, m.sparse.__getitem__):
+            with pytest.raises(TypeError) as caught:
+                read(key)
+            assert isinstance(caught.value, dp.Error)
+    with pytest.raises(ValueError, match="zero") as zero:
+        m[::0]
+    assert isinstance(zero.value, dp.Error)
 
 
 def test_an_index_error_is_dapples_own_and_says_what_is_wrong(make):

@@ -188,6 +188,13 @@ def test_what_cannot_be_written_is_refused_in_words(tmp_path):
         dp.write(tmp_path / "a.npy", a)
     with pytest.raises(TypeError, match=r"tile is a pair of integers \(rows, columns\), not 5"):
         dp.write(tmp_path / "b.dbdf", a, tile=5)
+    for wrong in (
+        lambda: dp.writer(tmp_path / "b.dbdf", (2, 2), "f8", tiles=(1, 1)),
+        lambda: dp.frame_writer(tmp_path / "b.dbdf", 2, {"a": "f8"}, tiles=(1, 1)),
+    ):
+        with pytest.raises(TypeError, match="writing has no option 'tiles'") as option:
+            wrong()
+        assert isinstance(option.value, dp.Error)
     with pytest.raises(TypeError, match="<U5"):
         dp.write(tmp_path / "b.dbdf", "hello")
 

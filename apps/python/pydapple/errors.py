@@ -83,7 +83,7 @@ class AbsentError(Error, LookupError):
 
 
 class TypeMismatchError(Error, TypeError, ValueError):
-    """A value, block or column does not fit the type that was asked for."""
+    """A value, block or column does not fit its type; an argument has a wrong one, or is none."""
 
     code = "type_mismatch"
 

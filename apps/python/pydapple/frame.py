@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +111,7 @@ class Frame(Opened, _core.Frame):
             if label in self._text:
                 raise UnsupportedError(f"column {label!r} can only be shown as text")
             raise AbsentError(f"no column is called {label!r}")
-        number = operator.index(label)
+        number = keys.whole(label)
         count = self.shape[1]
         if not -count <= number < count:
             raise OutOfRangeError(f"column {number} is outside the {count} columns")
@@ -122,6 +121,8 @@ class Frame(Opened, _core.Frame):
         """A column, a part of one, or rows as a structured array."""
         if isinstance(key, str):
             return self._cells(self._where(key), range(self.shape[0]))
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
+            raise InvalidIndexError("a frame has 2 dimensions, and rows are picked by one of them")
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
             where = self._where(key[0])
             rows = keys.pick(key[1], self.shape[0], "row")

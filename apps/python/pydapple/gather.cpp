@@ -105,10 +105,13 @@ std::uint64_t rows_at_once(const dapple::Matrix& matrix, const Region& region) {
 }  // namespace
 
 ArrayTarget::ArrayTarget(nb::handle out, std::uint64_t rows, std::uint64_t cols) {
-  if (!PyArray_Check(out.ptr())) throw nb::type_error("out must be a NumPy array");
+  if (!PyArray_Check(out.ptr()))
+    throw dapple::Error(dapple::Errc::type_mismatch, "out must be a NumPy array");
   PyArrayObject* const array = as_array(out);
   const auto found = find_value_type(PyArray_DESCR(array));
-  if (!found) throw nb::type_error("out must be of integers of 8 to 64 bits, float32 or float64");
+  if (!found)
+    throw dapple::Error(dapple::Errc::type_mismatch,
+                        "out must be of integers of 8 to 64 bits, float32 or float64");
   const auto item = static_cast<npy_intp>(dapple::size_of(*found));
   const bool same_shape = PyArray_NDIM(array) == 2 &&
                           PyArray_DIM(array, 0) == static_cast<npy_intp>(rows) &&

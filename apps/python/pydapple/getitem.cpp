@@ -42,7 +42,10 @@ Axis axis_of(const char* what, PyObject* key, std::uint64_t extent,
   }
   if (PySlice_Check(key)) {
     Py_ssize_t begin, end, step;
-    if (PySlice_Unpack(key, &begin, &end, &step) < 0) return {Axis::Kind::failed, {}};
+    if (PySlice_Unpack(key, &begin, &end, &step) < 0) {
+      PyErr_Clear();  // keys.py says what is wrong
+      return {};
+    }
     if (step != 1) return {};
     PySlice_AdjustIndices(size, &begin, &end, 1);
     const auto first = static_cast<std::uint64_t>(begin);

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidIndexError, OutOfRangeError
+from .errors import (
+    InvalidArgumentError,
+    InvalidIndexError,
+    OutOfRangeError,
+    TypeMismatchError,
+)
 
 Positions = NDArray[np.int64]
 
@@ -82,12 +87,21 @@ def positions(key: Any, extent: int, axis: str) -> Positions:
     return index
 
 
+def _clipped(part: slice, extent: int) -> range:
+    try:
+        return range(extent)[part]
+    except TypeError as error:
+        raise TypeMismatchError(str(error)) from None
+    except ValueError as error:
+        raise InvalidArgumentError(str(error)) from None
+
+
 def pick(key: Any, extent: int, axis: str) -> Pick:
     """What `key` picks of an axis of that extent."""
     if key is None:
         raise InvalidIndexError("np.newaxis makes no part of a file: index the array you get")
     if isinstance(key, slice):
-        return Pick(range(extent)[key])
+        return Pick(_clipped(key, extent))
     index = _integer(key)
     if index is not None:
         if not -extent <= index < extent:
@@ -129,21 +143,32 @@ def picks(key: Any, shape: tuple[int, int]) -> tuple[Pick, Pick]:
     return rows, cols
 
 
+def whole(value: Any) -> int:
+    """The integer. Raises TypeMismatchError for what is none."""
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise TypeMismatchError(str(error)) from None
+
+
 def span(part: Any, extent: int, axis: str) -> range:
     """Rows or columns as `Matrix.read` takes them, which clips nothing."""
     if part is None:
         return range(extent)
+    step = part.step if isinstance(part, range) else 1
     if isinstance(part, slice):
+        step = 1 if part.step is None else whole(part.step)
         part = range(
-            0 if part.start is None else operator.index(part.start),
-            extent if part.stop is None else operator.index(part.stop),
-            1 if part.step is None else operator.index(part.step),
+            0 if part.start is None else whole(part.start),
+            extent if part.stop is None else whole(part.stop),
         )
     elif isinstance(part, tuple) and len(part) == 2:
-        part = range(operator.index(part[0]), operator.index(part[1]))
+        part = range(whole(part[0]), whole(part[1]))
     if not isinstance(part, range):
-        raise TypeError(f"{axis}s are read as a slice, a range or a pair (begin, end): {part!r}")
-    if part.step != 1:
+        raise TypeMismatchError(
+            f"{axis}s are read as a slice, a range or a pair (begin, end): {part!r}"
+        )
+    if step != 1:
         raise InvalidIndexError(f"{axis}s are read without a step; m[...] and m.take allow one")
     if part.start < 0 or part.stop > extent:
         raise OutOfRangeError(

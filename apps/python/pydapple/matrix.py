@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _core, fetch, keys
 from .blocks import Blocks
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, TypeMismatchError
 from .identity import Opened
 from .keys import Pick
 from .search import Hits, one_condition
@@ -174,7 +174,7 @@ class Matrix(Opened, _core.Matrix):
         across = keys.pick(slice(None) if cols is None else cols, self.shape[1], "column")
         across = Pick(across.of)
         if out is not None and not isinstance(out, np.ndarray):
-            raise TypeError(f"out must be a NumPy array, not {type(out).__name__}")
+            raise TypeMismatchError(f"out must be a NumPy array, not {type(out).__name__}")
         if out is not None and out.shape != (len(down), len(across)):
             raise InvalidArgumentError(
                 f"out has the shape {out.shape}, but the result has {(len(down), len(across))}"

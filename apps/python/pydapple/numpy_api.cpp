@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "dapple/error.h"
+
 namespace pydapple {
 
 namespace {
@@ -69,9 +71,9 @@ ValueType value_type_of(nb::handle dtype) {
   const nb::object keep = nb::steal(reinterpret_cast<PyObject*>(descr));
   const auto type = find_value_type(descr);
   if (!type) {
-    const std::string message = std::string("cells cannot be of dtype ") + nb::str(keep).c_str() +
-                                ": they are integers of 8 to 64 bits, float32 or float64";
-    throw nb::type_error(message.c_str());
+    throw dapple::Error(dapple::Errc::type_mismatch,
+                        std::string("cells cannot be of dtype ") + nb::str(keep).c_str() +
+                            ": they are integers of 8 to 64 bits, float32 or float64");
   }
   return *type;
 }

@@ -32,9 +32,13 @@ Choice choose(const char* what, const std::string& given,
               std::string(what) + " is one of " + names + "', not '" + given + "'");
 }
 
-[[noreturn]] void fail_option(const char* group, const std::string& key) {
-  const std::string message = std::string(group) + " has no option '" + key + "'";
-  throw nb::type_error(message.c_str());
+[[noreturn]] void fail_option(const std::string& group, const std::string& key) {
+  throw Error(Errc::type_mismatch, group + " has no option '" + key + "'");
+}
+
+/// Throws for keywords that are no options.
+void require_none(const char* group, const nb::kwargs& others) {
+  for (auto [key, value] : others) fail_option(group, nb::cast<std::string>(key));
 }
 
 /// What a column of text holds: a dtype, or the name of another meaning.
@@ -52,11 +56,10 @@ void set_type(dapple::CsvOptions& options, const std::string& label, nb::handle 
   }
   try {
     options.types.emplace(label, value_type_of(kind));
-  } catch (nb::python_error& error) {
-    const std::string message = std::string("types: ") + nb::repr(kind).c_str() +
-                                " is neither a dtype nor one of 'boolean', 'timestamp', "
-                                "'duration', 'category', 'text'";
-    throw nb::type_error(message.c_str());
+  } catch (const std::exception&) {
+    throw Error(Errc::type_mismatch, std::string("types: ") + nb::repr(kind).c_str() +
+                                         " is neither a dtype nor one of 'boolean', 'timestamp', "
+                                         "'duration', 'category', 'text'");
   }
 }
 
@@ -127,7 +130,9 @@ dapple::IdvOptions idv_options(const nb::dict& given) {
 void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
                        std::optional<std::string> array, const std::string& check, bool guard,
                        bool read_ahead, unsigned threads, std::optional<nb::dict> csv,
-                       std::optional<nb::dict> futhark, std::optional<nb::dict> idv) {
+                       std::optional<nb::dict> futhark, std::optional<nb::dict> idv,
+                       const nb::kwargs& others) {
+  require_none("opening", others);
   dapple::OpenOptions options;
   options.format = format.value_or("");
   options.array = array.value_or("");
@@ -148,15 +153,17 @@ std::optional<dapple::TileShape> tile_of(nb::handle tile) {
   if (tile.is_none()) return std::nullopt;
   std::pair<std::uint32_t, std::uint32_t> shape;
   if (!nb::try_cast(tile, shape)) {
-    const std::string message =
-        std::string("tile is a pair of integers (rows, columns), not ") + nb::repr(tile).c_str();
-    throw nb::type_error(message.c_str());
+    throw Error(
+        Errc::type_mismatch,
+        std::string("tile is a pair of integers (rows, columns), not ") + nb::repr(tile).c_str());
   }
   return dapple::TileShape{shape.first, shape.second};
 }
 
 void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::string& kind,
-                        bool narrow, std::uint32_t align, bool plain, bool overwrite, bool sync) {
+                        bool narrow, std::uint32_t align, bool plain, bool overwrite, bool sync,
+                        const nb::kwargs& others) {
+  require_none("writing", others);
   dapple::WriteOptions options;
   options.tile = tile_of(tile);
   options.kind = choose<dapple::KindChoice>("kind", kind,
@@ -179,11 +186,12 @@ void bind_options(nb::module_& m) {
       .def("__init__", &make_open_options, nb::kw_only(), nb::arg("format") = nb::none(),
            nb::arg("array") = nb::none(), nb::arg("check") = "never", nb::arg("guard") = false,
            nb::arg("read_ahead") = true, nb::arg("threads") = 1, nb::arg("csv") = nb::none(),
-           nb::arg("futhark") = nb::none(), nb::arg("idv") = nb::none());
+           nb::arg("futhark") = nb::none(), nb::arg("idv") = nb::none(), nb::arg("others"));
   nb::class_<dapple::WriteOptions>(m, "WriteOptions")
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
            nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,
-           nb::arg("plain") = false, nb::arg("overwrite") = false, nb::arg("sync") = true);
+           nb::arg("plain") = false, nb::arg("overwrite") = false, nb::arg("sync") = true,
+           nb::arg("others"));
 }
 
 }  // namespace pydapple

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, TypeMismatchError
 
 _CONDITIONS = {"above", "at_least", "below", "at_most", "equal", "between", "nan"}
 
@@ -23,7 +23,7 @@ class Hits(NamedTuple):
 def one_condition(condition: dict[str, Any]) -> tuple[str, Any, Any]:
     """The name and the bounds (low, high) of a condition as `Matrix.where` takes it."""
     if len(condition) != 1 or not condition.keys() <= _CONDITIONS:
-        raise TypeError(
+        raise TypeMismatchError(
             f"one condition is needed out of {', '.join(sorted(_CONDITIONS))}; "
             f"given: {', '.join(condition) or 'none'}"
         )
@@ -37,5 +37,5 @@ def one_condition(condition: dict[str, Any]) -> tuple[str, Any, Any]:
             raise TypeError
     except (TypeError, ValueError):
         wanted = "two numbers (low, high)" if name == "between" else "a number"
-        raise TypeError(f"{name} takes {wanted}, not {bound!r}") from None
+        raise TypeMismatchError(f"{name} takes {wanted}, not {bound!r}") from None
     return name, low, high

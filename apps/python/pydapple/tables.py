@@ -53,9 +53,16 @@ def columns_of(data: Any) -> list[StoredColumn] | None:
     if hasattr(data, "iloc") and hasattr(data, "columns"):
         _require_positions(data.index)
         return [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
+    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
+        raise TypeMismatchError(f"a {type(data).__name__} has no rows yet: collect() it first")
     if hasattr(data, "__arrow_c_stream__"):
         return from_arrow(data)
     return None
+
+
+def rows_of(data: Any) -> int:
+    """How many rows a table without columns has."""
+    return 0 if isinstance(data, Mapping) or not hasattr(data, "__len__") else len(data)
 
 
 def _require_positions(index: Any) -> None:

@@ -15,7 +15,7 @@ from .files import Path, Progress, WriteSummary, reporting
 from .frame import Frame
 from .matrix import Matrix
 from .meanings import Meaning, narrow_codes
-from .tables import StoredColumn, as_cells, as_column, columns_of
+from .tables import StoredColumn, as_cells, as_column, columns_of, rows_of
 from .writers import BAND, FrameWriter, MatrixWriter, is_sparse
 
 
@@ -181,7 +181,8 @@ def write(
     table = columns_of(data)
     with reporting(progress, "write") as report:
         if table is not None:
-            return _write_table(path, table, threads, options, report)
+            rows = len(table[0].cells) if table else rows_of(data)
+            return _write_table(path, table, rows, threads, options, report)
         if not is_sparse(data):
             data = np.asarray(data)
             _cell_dtype(data.dtype)
@@ -220,9 +221,13 @@ def _put_bands(made: MatrixWriter, data: NDArray[Any], report: Any) -> None:
 
 
 def _write_table(
-    path: Path, table: list[StoredColumn], threads: int, options: dict[str, Any], report: Any
+    path: Path,
+    table: list[StoredColumn],
+    rows: int,
+    threads: int,
+    options: dict[str, Any],
+    report: Any,
 ) -> WriteSummary:
-    rows = len(table[0].cells) if table else 0
     for label, cells, _ in table:
         if len(cells) != rows:
             raise InvalidArgumentError(
