@@ -133,6 +133,8 @@ TEST_CASE("where: bounds of 64 bits are compared exactly") {
   CHECK(count_where(m, Condition::below(-0.5)) == 0);
   CHECK(count_where(m, Condition::above(std::int64_t{-1})) == 3);
   CHECK(count_where(m, Condition::at_most(1e300)) == 3);
+  CHECK(count_where(m, Condition::between(std::int64_t{-1}, big - 1)) == 2);
+  CHECK(count_where(m, Condition::between(2.5, big)) == 3);
   CHECK(count_where(m, Condition::equal(double{NAN})) == 0);
 }
 

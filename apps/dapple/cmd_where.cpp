@@ -33,6 +33,9 @@ template <class T>
 std::optional<T> parsed(std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (std::is_same_v<T, double> && error == std::errc::result_out_of_range) {
+    throw UsageError(fmt::format("'{}' is beyond the range of f64", printable(text)));
+  }
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
@@ -71,10 +74,10 @@ Condition parse_condition(std::string_view whole) {
   }
   const std::size_t dots = text.find("..");
   if (dots == std::string_view::npos) fail_condition(whole);
-  const auto low = parsed<double>(trimmed(text.substr(0, dots)));
-  const auto high = parsed<double>(trimmed(text.substr(dots + 2)));
-  if (!low || !high) fail_condition(whole);
-  return Condition::between(*low, *high);
+  return with_number(text.substr(0, dots), whole, [&](auto low) {
+    return with_number(text.substr(dots + 2), whole,
+                       [&](auto high) { return Condition::between(low, high); });
+  });
 }
 
 void print_explanation(const Matrix& matrix, const Condition& condition,

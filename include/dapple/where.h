@@ -48,9 +48,9 @@ class Condition {
   static Condition equal(T value) {
     return {Bound::of(value, false), Bound::of(value, false)};
   }
-  /// Both bounds included.
-  template <Value T>
-  static Condition between(T low, T high) {
+  /// Both bounds included; each is compared in its own type.
+  template <Value Low, Value High>
+  static Condition between(Low low, High high) {
     return {Bound::of(low, false), Bound::of(high, false)};
   }
   static Condition nan() {
