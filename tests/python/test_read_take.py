@@ -195,6 +195,7 @@ def test_where_compares_large_integers_exactly(make):
     assert m.where(above=2**63).cols.tolist() == [1]
     assert m.where(above=float(2**63)).cols.tolist() == [1]
     assert m.count_where(above=-1) == 2 and m.count_where(below=2**70) == 2
+    assert m.count_where(between=(-1, 2**63 + 1)) == m.count_where(between=(0.5, 2**63 + 1)) == 2
 
 
 def test_where_takes_one_condition(make):

@@ -18,13 +18,12 @@ using dapple::Condition;
 using dapple::ValueType;
 
 template <class T>
-Condition make_condition(const std::string& name, T low, T high) {
-  if (name == "above") return Condition::above(low);
-  if (name == "at_least") return Condition::at_least(low);
-  if (name == "below") return Condition::below(low);
-  if (name == "at_most") return Condition::at_most(low);
-  if (name == "equal") return Condition::equal(low);
-  return Condition::between(low, high);
+Condition make_condition(const std::string& name, T bound) {
+  if (name == "above") return Condition::above(bound);
+  if (name == "at_least") return Condition::at_least(bound);
+  if (name == "below") return Condition::below(bound);
+  if (name == "at_most") return Condition::at_most(bound);
+  return Condition::equal(bound);
 }
 
 bool is_unsigned(nb::handle bound) {
@@ -39,21 +38,22 @@ bool is_signed(nb::handle bound) {
   return PyErr_Occurred() == nullptr || (PyErr_Clear(), false);
 }
 
-/// Integers are compared as integers, whatever their size up to 64 bits.
+/// Calls f with the bound: integers of up to 64 bits as such, other numbers as doubles.
+template <class F>
+Condition with_bound(nb::handle bound, const F& f) {
+  if (is_unsigned(bound)) return f(nb::cast<std::uint64_t>(bound));
+  if (is_signed(bound)) return f(nb::cast<std::int64_t>(bound));
+  const double value = PyFloat_AsDouble(bound.ptr());
+  if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return f(value);
+}
+
 Condition condition_of(const std::string& name, nb::handle low, nb::handle high) {
   if (name == "nan") return Condition::nan();
-  if (is_unsigned(low) && is_unsigned(high)) {
-    return make_condition(name, nb::cast<std::uint64_t>(low), nb::cast<std::uint64_t>(high));
-  }
-  if (is_signed(low) && is_signed(high)) {
-    return make_condition(name, nb::cast<std::int64_t>(low), nb::cast<std::int64_t>(high));
-  }
-  const auto real = [](nb::handle bound) {
-    const double value = PyFloat_AsDouble(bound.ptr());
-    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    return value;
-  };
-  return make_condition(name, real(low), real(high));
+  return with_bound(low, [&](auto bound) {
+    if (name != "between") return make_condition(name, bound);
+    return with_bound(high, [&](auto other) { return Condition::between(bound, other); });
+  });
 }
 
 template <class T>
