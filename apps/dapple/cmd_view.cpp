@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "input.h"
+#include "keeper.h"
 #include "kept_input.h"
 #include "page.h"
 #include "progress.h"
@@ -88,7 +89,10 @@ void serve(const Input& input, bool exact, std::uint16_t port, Console& console)
   server.run();
 }
 
-void write_file(const Input& input, const Destination& destination, const Console& console) {
+constexpr std::uint64_t kMostMib = 256;
+
+void write_file(const Input& input, const Destination& destination,
+                std::optional<std::uint64_t> most_mib, const Console& console) {
   const bool page = destination.path.ends_with(".html");
   if (!page && !destination.path.ends_with(".dpp")) {
     throw UsageError(
@@ -101,6 +105,9 @@ void write_file(const Input& input, const Destination& destination, const Consol
         "pictures of '" + printable(input.file) + "' are kept beside it, so -o must name " +
         printable(viewer::kept_path(input.file)) + ", not '" + printable(destination.path) + "'");
   }
+  if (page && most_mib) {
+    throw UsageError("--most is about pictures that are kept, and a page is none: leave it out");
+  }
   require_replaceable(destination);
   if (page) {
     const auto resources = open_resources(input, console);
@@ -110,13 +117,17 @@ void write_file(const Input& input, const Destination& destination, const Consol
   }
   const auto source = viewer::kept_source(input.file, input.options);
   const auto object = open_input(input, console);
-  viewer::Resources resources(object, object, input.name(), {.threads = console.threads});
-  read_all(resources, destination.path, console);
+  const viewer::Resources resources(object, object, input.name(), {.threads = console.threads});
+  Progress progress(printable(destination.path), console.quiet);
+  const std::string kept =
+      viewer::keep(resources, source.value_or(viewer::KeptSource()),
+                   viewer::zooms_to_keep(resources, most_mib.value_or(kMostMib) << 20),
+                   [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
   if (!source || viewer::kept_source(input.file, input.options) != source) {
     throw Error(Errc::io, input.name(), std::nullopt,
                 "the file changed while it was read, so its pictures are not kept");
   }
-  publish(destination, viewer::keep(resources, *source));
+  publish(destination, kept);
 }
 
 int run_view(const Arguments& arguments, Console& console) {
@@ -124,6 +135,7 @@ int run_view(const Arguments& arguments, Console& console) {
   Destination destination;
   bool exact = false;
   std::uint16_t port = 0;
+  std::optional<std::uint64_t> most_mib;
   Command command(kViewVerb);
   add_input(command, input);
   command.section("serving a page");
@@ -139,22 +151,31 @@ int run_view(const Arguments& arguments, Console& console) {
   command.section("writing a file");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
-      "a name that ends in .html: a page that needs no server. FILE.dpp: exact pictures of the "
-      "whole, which view and show --from-stats use from then on until FILE changes");
+      "a name that ends in .html: a page that needs no server. FILE.dpp: exact pictures, from the "
+      "whole down to parts that are read in a moment, which view and show --from-stats use from "
+      "then on until FILE changes");
+  command.option(
+      "--most", "MIB",
+      [&most_mib](const std::string& text) { most_mib = parse_number("--most", text, 1, 4000); },
+      "for FILE.dpp: keep no finer pictures than take so many MiB before they are packed; without "
+      "it 256, which is enough for all of 4096 x 4096 pixels");
   command.flag("--force", destination.force, "replace OUT if it exists");
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
 
   if (destination.path.empty()) {
-    if (destination.force) throw UsageError("--force is about a file: name it with -o OUT");
+    if (destination.force || most_mib) {
+      throw UsageError(std::string(most_mib ? "--most" : "--force") +
+                       " is about a file: name it with -o OUT");
+    }
     serve(input, exact, port, console);
     return kDone;
   }
   if (exact || port != 0) {
     throw UsageError("--exact and --port are for a server, and -o starts none: leave them out");
   }
-  write_file(input, destination, console);
+  write_file(input, destination, most_mib, console);
   return kDone;
 }
 
@@ -170,7 +191,8 @@ const Verb kViewVerb = {
     "\n"
     "Nothing is read before somebody looks at it. Where that would take long, the page shows\n"
     "what the index knows and some samples, and says so. --exact reads every cell once first;\n"
-    "-o FILE.dpp does it once and for all.\n",
+    "-o FILE.dpp does it once and for all; there, finer pictures are kept until 256 MiB of\n"
+    "pixels: see --most.\n",
     "  dapple view ratings.dbdf\n"
     "  dapple view ratings.dbdf --exact --port 8080\n"
     "  dapple view ratings.dbdf -o ratings.html\n"

@@ -1,12 +1,11 @@
 #include "scan.h"
 
 #include <atomic>
-#include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "counts.h"
+#include "on_threads.h"
 #include "tally.h"
 
 namespace dapple::picture {
@@ -238,9 +237,9 @@ struct Scan {
   std::uint64_t total = 0;  // stored values in the window's blocks, for the progress
 
   std::atomic<std::uint64_t> next{0};  // unit that no thread has taken
-  std::mutex mutex;                    // guards what follows, and the raster's pixels
+  std::atomic<bool> failed{false};
+  std::mutex mutex;  // guards what follows, and the raster's pixels
   std::uint64_t done = 0;
-  std::exception_ptr failure;
 };
 
 /// Every thread walks over all units and reads those that it takes: a list of them would be as long
@@ -249,7 +248,7 @@ void work(Scan& scan) {
   Patch patch(scan.raster);
   std::uint64_t number = 0, taken = scan.next++;
   for_each_unit(scan.blocks, scan.raster.region(), [&](const Unit& unit) {
-    if (number++ != taken) return;
+    if (number++ != taken || scan.failed) return;
     patch.start(unit.cells);
     // Looking up statistics is much faster than finding the values of a tiny block.
     const auto known = patch.is_one_pixel() && unit.cells == unit.block.cells()
@@ -264,7 +263,6 @@ void work(Scan& scan) {
       });
     }
     const std::lock_guard lock(scan.mutex);
-    if (scan.failure) std::rethrow_exception(scan.failure);
     patch.add_to(scan.raster);
     if (scan.options.progress && scan.total > 0) {
       scan.done += unit.block.kind == BlockKind::dense ? unit.cells.rows.size() * unit.block.cols
@@ -281,22 +279,14 @@ void draw_cells(const Object& object, const BlocksIn& blocks, Raster& raster,
                 const ScanOptions& options) {
   Scan scan(object, blocks, raster, options);
   if (options.progress) scan.total = stored_in(blocks, raster.region());
-  const auto guarded = [&scan] {
+  on_threads(options.threads, [&scan] {
     try {
       work(scan);
     } catch (...) {
-      const std::lock_guard lock(scan.mutex);
-      if (!scan.failure) scan.failure = std::current_exception();
+      scan.failed = true;
+      throw;
     }
-  };
-  const unsigned threads =
-      options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  {
-    std::vector<std::jthread> others;
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back(guarded);
-    guarded();
-  }
-  if (scan.failure) std::rethrow_exception(scan.failure);
+  });
   base(object).require_intact();
 }
 

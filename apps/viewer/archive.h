@@ -1,20 +1,30 @@
-// ZIP archives, whole in memory: named pieces, each deflated and with a checksum. Written by hand
-// because that is little, and the library links no other ZIP code.
+// ZIP archives: named pieces, each deflated and with a checksum. Written by hand because that is
+// little, and the library links no other ZIP code.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace dapple::viewer {
 
+/// A piece as an archive holds it.
+struct PackedPiece {
+  explicit PackedPiece(std::string_view bytes);
+
+  std::string packed;
+  std::size_t size;
+  std::uint32_t checksum;
+};
+
 class ArchiveWriter {
  public:
   /// REQUIRES at most 65535 pieces of together less than 4 GiB, and names shorter than 64 KiB.
-  void add(std::string_view name, std::string_view bytes);
+  void add(std::string_view name, const PackedPiece& piece);
   /// The archive's bytes. Call it once.
   std::string finish();
 
@@ -26,8 +36,8 @@ class ArchiveWriter {
 /// An archive as ArchiveWriter makes them; others may not be understood. Any thread.
 class Archive {
  public:
-  /// Nothing when it is not such an archive, or damaged where its pieces are listed.
-  static std::optional<Archive> parse(std::string bytes);
+  /// Reads the list of pieces. Nothing when the file is no such archive, or is damaged there.
+  static std::optional<Archive> open(const std::string& path);
 
   /// The piece of that name; nothing where there is none, or if it is longer than `most` or
   /// damaged.
@@ -35,10 +45,10 @@ class Archive {
 
  private:
   struct Piece {
-    std::size_t at, packed, size;
+    std::size_t local, at, packed, size;
     std::uint32_t checksum;
   };
-  std::string bytes_;
+  std::shared_ptr<const int> file_;  // a descriptor, closed with the last copy
   std::map<std::string, Piece, std::less<>> pieces_;
 };
 

@@ -1,10 +1,10 @@
 #include "kept.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -21,8 +21,7 @@ using picture::Pixel;
 using picture::What;
 
 constexpr int kKeptVersion = 1;
-constexpr std::string_view kAbout = "pyramid.json";
-constexpr std::size_t kMostKept = std::size_t{64} << 20;  // of a pyramid; ours are much smaller
+constexpr std::size_t kMostAbout = std::size_t{64} << 10;  // ours is much smaller
 
 json json_of(const KeptSource& source) {
   return {source.size, source.modified_ns, source.changed_ns, source.opened};
@@ -50,17 +49,6 @@ Pixel pixel_from(const json& list) {
     std::from_chars(text.data(), text.data() + text.size(), total.*sum);
   }
   return total;
-}
-
-std::optional<std::string> whole_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) return std::nullopt;
-  const std::streamoff size = in.tellg();
-  if (size < 0 || static_cast<std::uint64_t>(size) > kMostKept) return std::string();
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  in.seekg(0);
-  in.read(bytes.data(), size);
-  return in ? bytes : std::string();
 }
 
 /// What the pixels that a pixel is made of come to.
@@ -118,32 +106,21 @@ std::optional<KeptSource> kept_source(const std::string& path, const OpenOptions
 
 std::string kept_path(const std::string& path) { return path + ".dpp"; }
 
-std::string keep(const Resources& resources, const KeptSource& source) {
-  ArchiveWriter archive;
-  const json about = {{"version", kKeptVersion},
-                      {"zooms", resources.zooms()},
-                      {"source", json_of(source)},
-                      {"total", json_of(resources.total())}};
-  archive.add(kAbout, about.dump());
-  archive.add(name_of({}), resources.find({}).value());
-  for (unsigned zoom = 0; zoom < resources.zooms(); ++zoom) {
-    for (const What what : picture::kFigures) {
-      resources.for_each_tile({Resource::Kind::tile, what, zoom, 0, 0}, [&](const Resource& tile) {
-        archive.add(name_of(tile), resources.find(tile).value());
-      });
-    }
-  }
-  return archive.finish();
+std::string kept_about(unsigned zooms, const KeptSource& source, const Pixel& total) {
+  return json{{"version", kKeptVersion},
+              {"zooms", zooms},
+              {"source", json_of(source)},
+              {"total", json_of(total)}}
+      .dump();
 }
 
 std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& object,
                                const KeptSource& source, std::string& complaint) {
   const std::string name = kept_path(path);
-  auto bytes = whole_file(name);
-  if (!bytes) return std::nullopt;
+  if (::access(name.c_str(), R_OK) != 0) return std::nullopt;
   complaint = "is damaged";
-  auto archive = Archive::parse(std::move(*bytes));
-  const auto text = archive ? archive->find(kAbout, kMostKept) : std::nullopt;
+  auto archive = Archive::open(name);
+  const auto text = archive ? archive->find(kAboutName, kMostAbout) : std::nullopt;
   if (!text) return std::nullopt;
   try {
     const json about = json::parse(*text);

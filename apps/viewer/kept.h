@@ -1,6 +1,5 @@
-// The pyramid kept beside a file: exact pictures of the first zooms in FILE.dpp, so that nobody
-// needs to read all cells again (PYRAMID.md). A file beside it, and no block inside, because that
-// serves every format and changes no file.
+// The pyramid kept beside a file: exact pictures of the first zooms in FILE.dpp (PYRAMID.md), so
+// that nobody needs to read all cells again. keeper.h makes it.
 #pragma once
 
 #include <optional>
@@ -12,8 +11,6 @@
 #include "scan.h"
 
 namespace dapple::viewer {
-
-class Resources;
 
 /// What a kept pyramid is bound to: one state of a file, opened in one way.
 struct KeptSource {
@@ -29,8 +26,9 @@ std::optional<KeptSource> kept_source(const std::string& path, const OpenOptions
 /// Where the pyramid of a file is looked for.
 std::string kept_path(const std::string& path);
 
-/// The bytes to keep. REQUIRES that `read_all` was called. Throws std::bad_alloc.
-std::string keep(const Resources& resources, const KeptSource& source);
+/// The piece that says what is kept, and its name.
+inline constexpr std::string_view kAboutName = "pyramid.json";
+std::string kept_about(unsigned zooms, const KeptSource& source, const picture::Pixel& total);
 
 /// Any thread.
 class Kept {

@@ -61,7 +61,18 @@ unsigned Resources::zooms() const noexcept {
 }
 
 void Resources::use(Kept kept) {
-  if (kept.zooms() == zooms()) kept_ = std::move(kept);
+  if (kept.zooms() >= zooms()) kept_ = std::move(kept);
+}
+
+bool Resources::is_quick_to_read(unsigned zoom) const {
+  for (std::uint64_t y = 0; y < pyramid_.down(zoom); ++y) {
+    for (std::uint64_t x = 0; x < pyramid_.across(zoom); ++x) {
+      if (!picture::is_quick_to_read(blocks_in_, *pyramid_.tile(zoom, x, y), options_.most_read)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 void Resources::read_all(const TakeProgress& progress) {

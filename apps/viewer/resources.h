@@ -37,6 +37,7 @@ class Resources {
   const BlockedObject& object() const noexcept { return picture::base(object_); }
   const picture::BlocksIn& blocks_in() const noexcept { return blocks_in_; }
   const std::string& name() const noexcept { return name_; }
+  unsigned threads() const noexcept { return options_.threads; }
 
   /// Makes the pictures of `zooms()` zooms exact from then on: those of a pyramid that was kept, or
   /// of every cell, read once. Call neither while others use this.
@@ -44,10 +45,8 @@ class Resources {
   void read_all(const TakeProgress& progress);
   /// Those with at most 1024 pixels each way.
   unsigned zooms() const noexcept;
-  /// Sums of everything. REQUIRES that `read_all` was called and no pyramid used.
-  picture::Pixel total() const noexcept {
-    return exact_.empty() ? picture::Pixel() : exact_.front().total();
-  }
+  /// Whether the cells of each tile are read whenever it is asked for.
+  bool is_quick_to_read(unsigned zoom) const;
 
   /// JSON, or the bytes of a tile; nothing where there is none. Throws what reading throws.
   std::optional<std::string> find(const Resource& resource) const;

@@ -69,7 +69,7 @@ def check_view_keeps_tiles_that_any_zip_program_reads(program):
     with zipfile.ZipFile(program.folder / "irregular.dbdf.dpp") as archive:
         assert archive.testzip() is None
         names = [f"tile/{what}/0.0.0" for what in ("density", "mean", "min", "max")]
-        assert archive.namelist() == ["pyramid.json", "meta", *names]
+        assert archive.namelist() == ["meta", *names, "pyramid.json"]
         assert tile_values(archive.read("tile/max/0.0.0")) == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
         assert json.loads(archive.read("meta"))["rows"] == 3
 
