@@ -315,7 +315,10 @@ class Matrix(Opened, _core.Matrix):
         return _core.find(self, what, name, low, high, absent_code(absent), nonzero, threads)
 
     def spy(self, ax: Any = None) -> Any:
-        """Draw which tiles hold how much, with matplotlib; gives the axes."""
+        """Draw where cells are not zero, with matplotlib; gives the axes.
+
+        Reads matrices whose blocks take at most 256 MiB; of larger ones, what blocks store.
+        """
         from .picture import spy
 
         return spy(self, ax)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from ._core import Block
     from .frame import Frame
     from .matrix import Matrix
 
@@ -18,6 +19,8 @@ _LABEL = 60  # letters
 _SPY = 512  # fields of spy()
 _SPREAD = 8  # densities that differ by this factor are shown on a logarithmic scale
 _BLOCKS = 20_000  # more are not looked at for a picture that appears by itself
+_READ = 256 << 20  # bytes of blocks that spy() reads; of more, their counts are shown
+_AT_ONCE = 1 << 22  # cells of a dense block
 
 
 def density(matrix: Matrix, down: int, across: int) -> NDArray[np.float64]:
@@ -36,6 +39,60 @@ def density(matrix: Matrix, down: int, across: int) -> NDArray[np.float64]:
             field += block.nnz * np.outer(high, wide)[: field.shape[0], : field.shape[1]]
     stored /= rows / down * (cols / across)
     return stored
+
+
+def cell_density(matrix: Matrix, down: int, across: int) -> NDArray[np.float64]:
+    """The share of cells that are not zero, NaN is not, over `down` x `across` fields.
+
+    Reads every block once. REQUIRES at most as many fields as cells each way.
+    """
+    row_edges, col_edges = _edges(matrix.shape[0], down), _edges(matrix.shape[1], across)
+    counts = np.zeros((down, across))
+    for block in matrix.blocks:
+        if block.kind == "dense":
+            _count_dense(block, row_edges, col_edges, counts)
+        elif block.nnz:
+            values, cols, starts = block._csr()
+            row, col = block.pos
+            lengths = (starts[1:] - starts[:-1]).astype(np.int64)
+            rows = np.repeat(np.arange(row, row + block.shape[0]), lengths)
+            r = np.searchsorted(row_edges, rows, side="right") - 1
+            c = np.searchsorted(col_edges, cols.astype(np.int64) + col, side="right") - 1
+            fields = (r * across + c)[np.not_equal(values, 0)]
+            counts += np.bincount(fields, minlength=counts.size).reshape(counts.shape)
+    counts /= np.outer(np.diff(row_edges), np.diff(col_edges))
+    return counts
+
+
+def _edges(extent: int, fields: int) -> NDArray[np.int64]:
+    """The first cell of each of so many fields, and the end of the last."""
+    return np.arange(fields + 1, dtype=np.int64) * extent // fields
+
+
+def _count_dense(
+    block: Block,
+    row_edges: NDArray[np.int64],
+    col_edges: NDArray[np.int64],
+    counts: NDArray[np.float64],
+) -> None:
+    """Add the cells of a dense block that are not zero, some rows of it at once."""
+    (row, col), (height, width) = block.pos, block.shape
+    cells = block.numpy(aligned=False)
+    left, col_starts = _starts(col_edges, col, width)
+    step = max(1, _AT_ONCE // width)
+    for first in range(0, height, step):
+        band = cells[first : first + step] != 0
+        top, row_starts = _starts(row_edges, row + first, band.shape[0])
+        sums = np.add.reduceat(band, col_starts, axis=1, dtype=np.int64)
+        sums = np.add.reduceat(sums, row_starts, axis=0)
+        counts[top : top + sums.shape[0], left : left + sums.shape[1]] += sums
+
+
+def _starts(edges: NDArray[np.int64], first: int, count: int) -> tuple[int, NDArray[np.int64]]:
+    """The field of cell `first`, and where each field begins in `count` cells from there."""
+    field = int(np.searchsorted(edges, first, side="right")) - 1
+    end = int(np.searchsorted(edges, first + count, side="left"))
+    return field, np.maximum(edges[field:end] - first, 0)
 
 
 def _parts(first: int, count: int, scale: float) -> tuple[int, NDArray[np.float64]]:
@@ -135,13 +192,23 @@ def _svg(matrix: Matrix) -> str:
 
 
 def spy(matrix: Matrix, ax: Any) -> Any:
-    """Draw the share of stored cells, tile by tile: darker where more is stored."""
+    """Draw where cells are not zero: darker where more are.
+
+    Reads the cells of matrices whose blocks take at most 256 MiB. Of larger ones it shows how much
+    each block stores, as the index tells, and says so.
+    """
     if ax is None:
         import matplotlib.pyplot as plt
 
         ax = plt.gca()
     rows, cols = matrix.shape
-    fields = density(matrix, max(1, min(rows, _SPY)), max(1, min(cols, _SPY)))
+    down, across = max(1, min(rows, _SPY)), max(1, min(cols, _SPY))
+    if matrix.size and sum(block.nbytes for block in matrix.blocks) <= _READ:
+        fields = cell_density(matrix, down, across)
+    else:
+        fields = density(matrix, down, across)
+        if matrix.size:
+            ax.set_title("stored values per block, from the index")
     seen = fields[fields > 0]
     spread = seen.size > 0 and seen.max() / seen.min() >= _SPREAD
     ax.imshow(
