@@ -5,11 +5,13 @@
 
 #include "apps/viewer/archive.h"
 #include "apps/viewer/tile_bytes.h"
+#include "tests/fuzz/memory_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dapple;
-  const auto archive =
-      viewer::Archive::parse(std::string(reinterpret_cast<const char*>(data), size));
+  static fuzz::MemoryFile file;
+  file.set(std::span(data, size));
+  const auto archive = viewer::Archive::open(file.path());
   if (!archive) return 0;
   for (const char* name : {"pyramid.json", "meta", "tile/mean/0.0.0", "tile/max/0.0.0"}) {
     constexpr std::size_t kMost = 5 + 2 * 256 * 256;
