@@ -200,7 +200,9 @@ TEST_CASE("convert: missing floats are missing in every float type") {
       narrow.write.kind = kind;
       narrow.allow_loss = loss;
       narrow.write.overwrite = true;
-      convert(open(dir / "in.csv"), {}, dir / "wide.dbdf", {.write = narrow.write});
+      ConvertOptions same;
+      same.write = narrow.write;
+      convert(open(dir / "in.csv"), {}, dir / "wide.dbdf", same);
       convert(open(dir / "wide.dbdf"), {}, dir / "f32.dbdf", narrow);
       const Frame frame = Frame::open(dir / "f32.dbdf");
       CHECK(frame.column_type(0) == ValueType::f32);
@@ -210,10 +212,12 @@ TEST_CASE("convert: missing floats are missing in every float type") {
       convert(frame, {}, dir / "f64.dbdf", back);
       CHECK(Frame::open(dir / "f64.dbdf").column_info(0).meaning.missing == kMissingF64);
       for (const char* file : {"f32.dbdf", "f64.dbdf"}) {
-        convert(open(dir / file), {}, dir / "out.csv", {.write = narrow.write});
+        convert(open(dir / file), {}, dir / "out.csv", same);
         CHECK(read_text(dir / "out.csv") == text);
       }
-      convert(frame, {.cols = std::vector<std::uint64_t>{2, 0}}, dir / "some.dbdf", back);
+      Selection some;
+      some.cols = std::vector<std::uint64_t>{2, 0};
+      convert(frame, some, dir / "some.dbdf", back);
       CHECK(column_stats(Frame::open(dir / "some.dbdf"))[0].nans == 666);
     }
   }
