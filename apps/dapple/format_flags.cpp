@@ -97,7 +97,8 @@ void add_format_flags(Command& command, OpenOptions& options) {
   command.repeatable(
       "--type", "TYPE", [&options](const std::string& text) { take_type(text, options); },
       "the value type of a CSV column as LABEL=TYPE (or NUMBER=TYPE), or boolean, timestamp, "
-      "duration, category or text; may be repeated. Or the types of Futhark values, such as "
+      "duration, category or text; '*=TYPE' is of all others; may be repeated. Or the types of "
+      "Futhark values, such as "
       "'[][]f32'");
   command.option(
       "--array", "NAME", [&options](const std::string& text) { options.array = text; },

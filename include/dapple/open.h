@@ -37,7 +37,9 @@ struct CsvOptions {
   bool missing_as_nan = false;
   /// Fields that are missing, too: "NULL", "-999". Compared as text, without blanks around them.
   std::vector<std::string> missing_words{};
-  std::map<std::string, ValueType> types{};  // by label, or by column number in decimal
+  /// By label, or by column number in decimal; "*": of all columns that no key here or in
+  /// `meanings` names.
+  std::map<std::string, ValueType> types{};
   /// What columns hold, by the same keys; otherwise guessed from their fields.
   std::map<std::string, MeaningKind> meanings{};
 };

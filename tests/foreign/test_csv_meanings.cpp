@@ -6,6 +6,7 @@
 
 #include "dapple/convert.h"
 #include "dapple/frame.h"
+#include "dapple/matrix.h"
 #include "dapple/open.h"
 #include "tests/support.h"
 
@@ -126,6 +127,30 @@ TEST_CASE("csv meanings: the caller decides what a column is") {
   CHECK_THROWS_AS(open_frame(folder / "zip.csv", csv), const Error&);
   csv.meanings = {{"none", MeaningKind::text}};
   CHECK_THROWS_AS(open_frame(folder / "zip.csv", csv), const Error&);
+}
+
+TEST_CASE("csv meanings: one type for all columns that are not named") {
+  const TempDir folder;
+  write_text(folder / "t.csv", "id,n,x,when\n7,1,2,2024-01-01\n8,3,4,2024-01-02\n");
+  CsvOptions csv;
+  csv.meanings = {{"*", MeaningKind::text}};
+  csv.types = {{"n", ValueType::u8}, {"2", ValueType::f32}};
+  const Frame frame = open_frame(folder / "t.csv", csv);
+  CHECK(frame.column_info(0).meaning.kind == MeaningKind::text);
+  CHECK(frame.column_type(1) == ValueType::u8);
+  CHECK(frame.column_type(2) == ValueType::f32);
+  CHECK(cell(frame, 1, 3) == "2024-01-02");
+  CHECK(frame.column_info(3).meaning.kind == MeaningKind::text);
+  csv.meanings = {{"when", MeaningKind::category}};
+  csv.types = {{"*", ValueType::i16}};
+  CHECK(open_frame(folder / "t.csv", csv).column_type(0) == ValueType::i16);
+  write_text(folder / "star.csv", "*,n\n7,1\n");
+  CHECK(open_frame(folder / "star.csv", {.types = {{"*", ValueType::f32}}}).column_type(1) ==
+        ValueType::i64);
+  write_text(folder / "m.csv", "1,2\n3,4\n");
+  OpenOptions options;
+  options.csv.types = {{"*", ValueType::f32}};
+  CHECK(Matrix::open(folder / "m.csv", options).value_type() == ValueType::f32);
 }
 
 TEST_CASE("csv meanings: the type str of a .meta file is text, whatever the fields look like") {

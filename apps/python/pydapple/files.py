@@ -110,8 +110,9 @@ def open(
             for each processor.
         csv: how text is understood: ``header``, ``delimiter``, ``missing_as_nan``,
             ``missing_words``, a list of fields such as ``"NULL"`` that are missing besides empty
-            ones, NA, N/A and ?, and ``types``, a mapping from labels to dtypes, or to
-            ``"boolean"``, ``"timestamp"``, ``"duration"``, ``"category"`` or ``"text"``.
+            ones, NA, N/A and ?, and ``types``, a mapping from labels (``"*"``: all others) to
+            dtypes, or to ``"boolean"``, ``"timestamp"``, ``"duration"``, ``"category"`` or
+            ``"text"``.
         futhark: ``types``, ``value``, ``frame``, ``first``.
         idv: ``columns``, ``drop_unsupported``.
 

@@ -215,7 +215,10 @@ class Opener {
   void take_types() {
     given_.resize(schema_.cols);
     for (std::size_t c = 0; meta_ && c < given_.size(); ++c) given_[c] = schema_.type_of(c);
-    for (const auto& [key, type] : options_.types) given_[column_of(key)] = type;
+    const std::vector<bool> named = named_columns();
+    for (const auto& [key, type] : options_.types) {
+      for_columns(key, named, [&, given = type](std::uint64_t col) { given_[col] = given; });
+    }
     wanted_.resize(schema_.cols);
     for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
       if (!schema_.columns[c].meaning.has_words()) continue;
@@ -224,8 +227,35 @@ class Opener {
       schema_.columns[c] = {schema_.columns[c].label, ValueType::f64};
     }
     for (const auto& [key, meaning] : options_.meanings) {
-      const std::uint64_t col = column_of(key);
-      if (meaning != MeaningKind::number) wanted_[col] = meaning;
+      for_columns(key, named, [&, wanted = meaning](std::uint64_t col) {
+        if (wanted != MeaningKind::number) wanted_[col] = wanted;
+      });
+    }
+  }
+
+  /// True for the key of the columns that no other key names.
+  bool is_rest(const std::string& key) const {
+    return key == "*" && std::none_of(schema_.columns.begin(), schema_.columns.end(),
+                                      [](const Column& column) { return column.label == "*"; });
+  }
+
+  std::vector<bool> named_columns() const {
+    std::vector<bool> named(schema_.cols);
+    const auto add = [&](const auto& choices) {
+      for (const auto& choice : choices) {
+        if (!is_rest(choice.first)) named[column_of(choice.first)] = true;
+      }
+    };
+    add(options_.types);
+    add(options_.meanings);
+    return named;
+  }
+
+  template <class F>
+  void for_columns(const std::string& key, const std::vector<bool>& named, const F& take) const {
+    if (!is_rest(key)) return take(column_of(key));
+    for (std::uint64_t col = 0; col < schema_.cols; ++col) {
+      if (!named[col]) take(col);
     }
   }
 
