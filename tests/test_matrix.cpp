@@ -156,6 +156,10 @@ TEST_CASE(
   CHECK(read(6, 2) == Errc::invalid_argument);
   CHECK(read(0, 0) == Errc::invalid_argument);
   CHECK(read(100, ~std::size_t{0}) == Errc::invalid_argument);
+  std::vector<std::uint8_t> large(100);
+  const auto error = test::error_of([&] { m.read<std::uint8_t>(all, std::span(large), 2); });
+  CHECK(test::told(*error) ==
+        "invalid_argument: rows of 3 values overlap when they are 2 values apart");
   const Block block = m.block({0, 0});
   std::vector<std::uint8_t> out(5);
   CHECK(test::error_of([&] { block.decode(std::span(out)); })->code() == Errc::invalid_argument);

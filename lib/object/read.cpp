@@ -23,6 +23,11 @@ Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType
       rows == 0 || cols == 0 ||
       (cols <= size &&
        (rows == 1 || (row_stride >= cols && (rows - 1) <= (size - cols) / row_stride)));
+  if (!fits && rows > 1 && row_stride < cols) {
+    throw Error(Errc::invalid_argument, "rows of " + std::to_string(cols) +
+                                            " values overlap when they are " +
+                                            std::to_string(row_stride) + " values apart");
+  }
   if (!fits) {
     throw Error(Errc::invalid_argument, "a buffer of " + std::to_string(size) +
                                             " values is too small for " + std::to_string(rows) +
