@@ -165,6 +165,9 @@ void require_uncompressed(const Probe& probe) {
   if (best != nullptr && surest != Match::by_name) return *best;
   require_uncompressed(probe);
   if (best != nullptr) return *best;
+  if (file.size() == 0) {
+    throw Error(Errc::not_recognised, file.name(), std::nullopt, "the file is empty");
+  }
   throw Error(
       Errc::not_recognised, file.name(), std::nullopt,
       "the format is not recognised; dapple reads " + list_formats(reads, &FormatInfo::name),

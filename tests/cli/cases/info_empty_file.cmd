@@ -1,0 +1,2 @@
+: > nothing
+dapple info nothing
