@@ -75,6 +75,10 @@ void take_value_range(std::string_view text, picture::ScaleChoice& scale) {
   const std::string_view low = text.substr(0, colon), high = text.substr(colon + 1);
   if (!low.empty()) scale.low = parse_value("--range", low);
   if (!high.empty()) scale.high = parse_value("--range", high);
+  if (scale.low && scale.high && !(*scale.low < *scale.high)) {
+    throw UsageError(
+        fmt::format("--range takes LOW:HIGH with LOW < HIGH, not '{}'", printable(text)));
+  }
 }
 
 void add_show_flags(Command& command, ShowFlags& flags) {

@@ -1,0 +1,1 @@
+dapple show gap.dbdf --range 5:1
