@@ -185,7 +185,8 @@ const Verb kWhereVerb = {
     "cells above, below, equal to a number",
     "Prints row, column and value of each cell that meets the condition. Zeros that a sparse\n"
     "block does not store are cells, too; NaN meets only 'nan'. Blocks that cannot hold a match\n"
-    "are not read.\n",
+    "are not read. Comparisons are exact: no cell of f32 is equal to 0.1, though one may be\n"
+    "printed so.\n",
     "  dapple where m.dbdf '> 100'\n"
     "  dapple where m.dbdf 0..1 --nonzero --count\n",
     run_where};
