@@ -270,22 +270,10 @@ std::string figures_text(const Subject& subject, const picture::Pixel& total, bo
                         total.minimum(), total.maximum());
   }
   if (total.nan > 0) text += fmt::format(", NaN {:.0f}", total.nan);
-  if (codes)
+  if (codes) {
     text += "; words, times and missing cells are drawn as the numbers that stand for them";
-  return text;
-}
-
-/// The line, cut where spaces are so that no part is longer than `width` unless it is one word.
-std::string folded(std::string line, std::size_t width) {
-  std::size_t begin = 0;
-  while (line.size() - begin > width) {
-    std::size_t space = line.rfind(' ', begin + width);
-    if (space == std::string::npos || space <= begin) space = line.find(' ', begin + width);
-    if (space == std::string::npos) break;
-    line[space] = '\n';
-    begin = space + 1;
   }
-  return line + '\n';
+  return text;
 }
 
 /// "each character: 1250 rows x 250 columns".

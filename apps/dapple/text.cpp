@@ -72,6 +72,18 @@ std::string shortened(std::string_view printable_text, std::size_t width) {
   return std::string(printable_text.substr(0, end)).append(kDots);
 }
 
+std::string folded(std::string line, std::size_t width) {
+  std::size_t begin = 0;
+  while (line.size() - begin > width) {
+    std::size_t space = line.rfind(' ', begin + width);
+    if (space == std::string::npos || space <= begin) space = line.find(' ', begin + width);
+    if (space == std::string::npos) break;
+    line[space] = '\n';
+    begin = space + 1;
+  }
+  return line + '\n';
+}
+
 std::string label_text(std::string_view label, std::size_t width) {
   const std::string text = shortened(printable(label), width);
   const bool bare = !text.empty() && text.front() != ' ' && text.back() != ' ';

@@ -23,6 +23,10 @@ std::size_t display_width(std::string_view printable_text) noexcept;
 /// `printable_text` cut to `width` columns, with "..." at its end when something is missing.
 std::string shortened(std::string_view printable_text, std::size_t width);
 
+/// `line` and a line end, cut where spaces are so that no part is longer than `width` unless it is
+/// one word.
+std::string folded(std::string line, std::size_t width);
+
 /// A label for the screen, at most `width` columns wide; in quotes if it is empty, or starts or
 /// ends with a blank.
 std::string label_text(std::string_view label, std::size_t width);
