@@ -28,3 +28,16 @@ def make(tmp_path):
         return made[-1]
 
     return write_and_open
+
+
+@pytest.fixture
+def there(tmp_path):
+    """Writes a table and opens it."""
+
+    def write(table, **options):
+        path = tmp_path / "t.dbdf"
+        dp.write(path, table, overwrite=True, sync=False, **options)
+        assert not dp.verify(path, payload=True).findings
+        return dp.open(path)
+
+    return write

@@ -42,7 +42,7 @@ case $build in /*) PYTHONPATH=$build/apps/python ;; esac
 suites=(tests/python)
 watch=()
 if [ -n "$watched" ]; then
-  suites=(tests/python/test_{blocks,files,frame,meanings,read_take,slicing,write}.py)
+  suites=(tests/python/test_{blocks,files,frame,meanings,read_take,slicing,tables,write}.py)
   # The sanitizer looks for the C++ library when it starts, which Python has not loaded then.
   preload=$(ldd "$watched/libdapple.so" | awk '$1 ~ /asan|stdc/ { print $3 }' | tr '\n' ' ')
   watch=(env ASAN_OPTIONS=detect_leaks=0 "LD_PRELOAD=$preload" "LD_LIBRARY_PATH=$watched")

@@ -1,7 +1,6 @@
 """Columns that are more than numbers: through NumPy, pandas, polars and Arrow, both ways."""
 
 import datetime as dt
-import decimal
 
 import numpy as np
 import pytest
@@ -16,19 +15,6 @@ pytest.importorskip("pyarrow.feather")
 
 UNITS = ["D", "s", "ms", "us", "ns"]
 NUMBERS = ["Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"]
-
-
-@pytest.fixture
-def there(tmp_path):
-    """Writes a table and opens it."""
-
-    def write(table, **options):
-        path = tmp_path / "t.dbdf"
-        dp.write(path, table, overwrite=True, sync=False, **options)
-        assert not dp.verify(path, payload=True).findings
-        return dp.open(path)
-
-    return write
 
 
 def people():
@@ -186,117 +172,6 @@ def test_times_in_other_units_are_converted_or_refused(there):
     for wrong in (np.array([1], "m8[Y]"), np.array([1], "m8[ps]"), np.array([1], "m8")):
         with pytest.raises(TypeError, match="column 't'"):
             there({"t": wrong})
-
-
-def test_objects_of_one_kind_are_stored_and_others_refused(there):
-    zone = dt.timezone(dt.timedelta(hours=2))
-    columns = {
-        "text": ["a", None], "bytes": np.array([b"a", b"b"]), "fixed": np.array(["x", ""]),
-        "flags": np.array([True, None], object), "ints": np.array([1, None], object),
-        "dates": np.array([dt.date(2024, 1, 1), None], object),
-        "times": [dt.datetime(2024, 1, 1, 1), None], "zoned": [dt.datetime(2024, 1, 1, 1, tzinfo=zone), None],
-        "spans": [dt.timedelta(1), None], "none": [None, None], "floats": np.array([1.5, np.nan], object),
-        "masked": np.ma.array([1, 2], mask=[False, True]), "strings": np.array(["p", "q"], "T"),
-    }  # fmt: skip
-    f = there({label: np.array(v, object) if isinstance(v, list) else v for label, v in columns.items()})
-    assert f["text"].tolist() == ["a", None] and f["bytes"].tolist() == ["a", "b"]
-    assert f["flags"].tolist() == [True, None] and f["ints"].tolist() == [1, None]
-    assert f["dates"].tolist() == [dt.date(2024, 1, 1), None]
-    assert f["times"].tolist()[0] == dt.datetime(2024, 1, 1, 1)
-    assert f["zoned"].tolist()[0] == dt.datetime(2023, 12, 31, 23) and f.meanings["zoned"].zone == "+02:00"
-    assert f["none"].tolist() == [None, None] and f["masked"].tolist() == [1, None]
-    assert f["fixed"].tolist() == ["x", ""] and f["strings"].tolist() == ["p", "q"]
-    assert f.to_pandas()["zoned"].dt.hour.tolist()[0] == 1
-    for wrong in ([1, "a"], [{}], [b"x", 1], [1 + 2j], [2**70],
-                  [dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 1, tzinfo=zone)]):  # fmt: skip
-        with pytest.raises(TypeError, match="column 'bad'"):
-            there({"bad": np.array([*wrong, None], object)})
-
-
-def test_numbers_among_objects_are_exact_or_refused(there):
-    for given, dtype in (([2**64 - 1, 0], "u8"), ([2**53 + 1, -1], "i8"), ([1, 0.5], "f8")):
-        for column in (given, np.array(given, object)):
-            f = there({"a": column})
-            assert f["a"].dtype == dtype and f["a"].tolist() == given
-    assert there({"a": np.array([2**64 - 1, None], object)})["a"].tolist() == [2**64 - 1, None]
-    assert there({"a": [1, np.nan]})["a"].tolist()[0] == 1 and there({"a": [1, np.nan]}).meanings["a"].missing is None
-    for wrong in ([2**53 + 1, 0.5], [2**63, -1], [1, 2**70], [0.5, 2**64 + 1], [np.int64(2**53 + 1), 0.5]):
-        for column in (wrong, np.array(wrong, object)):
-            with pytest.raises(dp.Error, match=r"column 'a'.*holds"):
-                there({"a": column})
-
-
-def test_lists_do_not_become_text_beside_text(there):
-    f = there({"a": ["x", float("nan"), None], "b": ["x", "y", ""]})
-    assert f["a"].tolist() == ["x", None, None] and f["b"].tolist() == ["x", "y", ""]
-    for wrong in (["x", 1], [True, "x"], ["x", 1.5]):
-        with pytest.raises(TypeError, match="column 'a'"):
-            there({"a": wrong})
-
-
-def test_nanoseconds_of_pandas_objects_are_kept(there):
-    stamp, span = pd.Timestamp("2020-01-01T00:00:00.123456789"), pd.Timedelta(1, "ns")
-    objects = {"t": [stamp, None], "z": [stamp.tz_localize("Europe/Berlin"), None], "d": [span, None]}
-    f = there({label: np.array(column, object) for label, column in objects.items()})
-    assert f["t"].tolist() == [stamp.value, None] and f["d"].tolist() == [1, None]
-    assert f.meanings["z"].zone == "Europe/Berlin" and f.to_pandas()["z"][0] == objects["z"][0]
-
-
-def test_arrays_of_other_libraries_keep_what_they_are(there):
-    berlin = pd.DatetimeIndex(["2024-01-01", "2024-07-01"], tz="Europe/Berlin")
-    f = there({
-        "arrow": pa.array([2**53 + 1, None]), "chunks": pa.chunked_array([[2**53 + 1], [None]]),
-        "grade": pd.Categorical(["low", None], ["low", "high"], ordered=True), "times": berlin,
-        "pandas": pd.array([2**53 + 1, None], "Int64"), "polars": pl.Series([2**53 + 1, None]),
-    })  # fmt: skip
-    for label in ("arrow", "chunks", "pandas", "polars"):
-        assert f[label].dtype == np.int64 and f[label].tolist() == [2**53 + 1, None]
-    assert f.meanings["grade"].ordered and f.words("grade") == ["low", "high"]
-    assert f.meanings["times"].zone == "Europe/Berlin"
-
-
-def test_time_zones_are_stored_by_a_name_that_others_know(there):
-    tz = pytest.importorskip("dateutil.tz")
-    stamps = pd.Series(pd.to_datetime(["2024-07-01"]))
-    known = {
-        "UTC": tz.tzutc(), "+01:00": tz.tzoffset(None, 3600), "-03:30": dt.timezone(-dt.timedelta(hours=3.5), "NST"),
-        "Europe/Berlin": tz.gettz("Europe/Berlin"),
-    }  # fmt: skip
-    for name, zone in known.items():
-        f = there(pd.DataFrame({"t": stamps.dt.tz_localize(zone)}))
-        assert f.meanings["t"].zone == name and f.to_pandas()["t"][0] == stamps.dt.tz_localize(zone)[0]
-
-    class Nowhere(dt.tzinfo):
-        def utcoffset(self, time):
-            return None if time is None else dt.timedelta(hours=1)
-
-    with pytest.raises(TypeError, match=r"column 't'.*IANA"):
-        there({"t": np.array([dt.datetime(2024, 1, 1, tzinfo=Nowhere())], object)})
-
-
-def test_an_index_that_tells_something_is_not_dropped(there):
-    t = pd.DataFrame({"a": [1, 2, 3]})
-    assert there(t[t.a > 1])["a"].tolist() == [2, 3]
-    for index in (pd.Index([5, 6, 7], name="id"), ["x", "y", "z"], pd.date_range("2024", periods=3),
-                  pd.MultiIndex.from_product([[1], [1, 2, 3]])):  # fmt: skip
-        with pytest.raises(ValueError, match="reset_index"):
-            there(t.set_axis(index))
-    assert there(t.set_axis(pd.Index([5, 6, 7], name="id")).reset_index()).columns == ("id", "a")
-
-
-def test_what_no_column_holds_is_refused_by_name(tmp_path):
-    tables = [
-        pd.DataFrame({"bad": pd.Categorical([1, 2])}), pd.DataFrame({"bad": pd.period_range("2024", periods=1)}),
-        pd.DataFrame({"bad": pd.interval_range(0, 1)}), pa.table({"bad": [[1]]}), pa.table({"bad": [b"x"]}),
-        pa.table({"bad": [dt.time(1)]}), {"bad": np.zeros(2, "c16")}, pl.DataFrame({"bad": [{"a": 1}]}),
-        pd.DataFrame({"bad": [np.arange(2), np.arange(2)]}), pd.DataFrame({"bad": [decimal.Decimal("sNaN")]}),
-        {"bad": np.array(["\ud800"], object)}, {"bad": np.array([2**62], "M8[h]")},
-    ]  # fmt: skip
-    for table in tables:
-        with pytest.raises(TypeError, match="column 'bad'") as raised:
-            dp.write(tmp_path / "t.dbdf", table)
-        assert isinstance(raised.value, dp.Error)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_text_of_many_words_and_of_any_bytes(there):

@@ -67,12 +67,9 @@ def rows_of(data: Any) -> int:
 
 def _require_positions(index: Any) -> None:
     """Raises where a DataFrame's index tells more than which rows of another one were kept."""
-    if (
-        any(name is not None for name in index.names)
-        or getattr(index.dtype, "kind", "O") not in "iu"
-    ):
-        if len(index) == 0 and index.names == [None]:
-            return
+    named = any(name is not None for name in index.names)
+    numbers = len(index) == 0 or getattr(index.dtype, "kind", "O") in "iu"
+    if named or not numbers:
         raise InvalidArgumentError(
             "the index of this DataFrame would be lost: reset_index() makes a column of it, "
             "reset_index(drop=True) leaves it out"
@@ -136,9 +133,8 @@ def _from_numpy(values: Any, label: str) -> StoredColumn:
     if not isinstance(values, np.ndarray):
         if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
             return _from_series(values, label)
-        if (
-            type(values).__module__.partition(".")[0] == "pandas"
-        ):  # an index, or an array of its own
+        library = type(values).__module__.partition(".")[0]
+        if library == "pandas":  # an index, or an array of its own
             import pandas as pd
 
             return as_column(pd.Series(values), label)
