@@ -70,8 +70,8 @@ for suite in python browser; do tests/"$suite"/run.sh build >"build/$suite.log" 
 will_log build/meson-logs/testlog-asan-env.json
 will_log build-asan/meson-logs/testlog.json
 will_log build/python-asan.log
-if build build-asan "library internal_library tests/fuzz/fuzz_views" -Dtests=true "${together[@]}" \
-  -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 \
+if build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=true "${together[@]}" \
+  -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=g \
   "-Dcpp_args=['-fno-sanitize-recover=all', '-fno-sanitize=null,object-size,vptr,pointer-overflow', '$quiet']"; then
   watched=$PWD/build-asan/lib
   sanitizer=$(ldd "$watched/libdapple_internal.so" | awk '$1 ~ /asan/ { print $3 }')

@@ -16,6 +16,7 @@
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/sign.h"
+#include "tests/fuzz/target.h"
 #include "tests/reference.h"
 #include "tests/support.h"
 
@@ -109,7 +110,7 @@ void append_to_itself(const std::filesystem::path& path, const Bytes& bytes, boo
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(append) {
   // In memory where that can be: to replace a file on a disk takes the disk's time.
   static const bool in_memory =
       access("/dev/shm", W_OK) == 0 && setenv("TMPDIR", "/dev/shm", 0) == 0;

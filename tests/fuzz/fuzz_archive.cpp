@@ -6,8 +6,9 @@
 #include "apps/viewer/archive.h"
 #include "apps/viewer/tile_bytes.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(archive) {
   using namespace dapple;
   static fuzz::MemoryFile file;
   file.set(std::span(data, size));

@@ -12,6 +12,7 @@
 
 #include "apps/dapple/verbs.h"
 #include "dapple/dapple.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -63,7 +64,7 @@ cli::Arguments lines_of(const char* data, std::size_t size) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(arguments) {
   static const Folder folder;
   cli::Arguments arguments = lines_of(reinterpret_cast<const char*>(data), size);
   for (const std::string& argument : arguments) {

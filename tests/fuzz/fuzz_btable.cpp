@@ -11,6 +11,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -119,7 +120,7 @@ void write_and_read(const Frame& frame, const Table& table) noexcept {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(btable) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   const std::optional<Table> table = read(std::as_bytes(std::span(data, size)));

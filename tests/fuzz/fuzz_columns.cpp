@@ -14,6 +14,7 @@
 #include "lib/object/dictionary.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/sign.h"
+#include "tests/fuzz/target.h"
 #include "tests/support.h"
 
 namespace {
@@ -148,7 +149,7 @@ void look_at(const Frame& frame, const Victim& victim, bool is_signed) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(columns) {
   static fuzz::MemoryFile file;
   static const Victim victim;
   if (size == 0) return 0;

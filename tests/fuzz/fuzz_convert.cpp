@@ -12,6 +12,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -44,7 +45,7 @@ void require(bool good, const std::string& what) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(convert) {
   static fuzz::MemoryFile in, out;
   if (size < kChoices) return 0;
   std::vector<std::string_view> readable;

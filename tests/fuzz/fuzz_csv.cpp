@@ -11,6 +11,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 #include "tests/support.h"
 
 namespace {
@@ -100,7 +101,7 @@ void write_and_read(const std::variant<Matrix, Frame>& object, const Columns& wh
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(csv) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   OpenOptions plain{.format = "csv"}, lenient{.format = "csv"};

@@ -11,6 +11,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -93,7 +94,7 @@ void check_row(const std::variant<Matrix, Frame>& object, Bytes bytes, std::uint
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(daphne) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   const Bytes bytes = std::as_bytes(std::span(data, size));

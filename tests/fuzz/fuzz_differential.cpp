@@ -10,6 +10,7 @@
 #include "dapple/dapple.h"
 #include "tests/compare.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -33,7 +34,7 @@ std::optional<IndexOrigin> open_as(const std::filesystem::path& path, const Open
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(differential) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   const OpenOptions options{.format = "dbdf", .check = Check::never, .csv = {}};

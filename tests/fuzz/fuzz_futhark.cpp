@@ -10,6 +10,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -106,7 +107,7 @@ void try_open(const fuzz::MemoryFile& file, const FutharkOptions& futhark) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(futhark) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   FutharkOptions untyped;

@@ -9,6 +9,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -64,7 +65,7 @@ void look_at(const Object& object) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(idv) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   OpenOptions options;

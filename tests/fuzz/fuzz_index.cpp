@@ -11,6 +11,7 @@
 #include "tests/compare.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/sign.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -18,7 +19,7 @@ using namespace dapple;
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(index) {
   static fuzz::MemoryFile file;
   const auto input = std::as_bytes(std::span(data, size));
   std::vector<std::byte> bytes(input.begin(), input.end());

@@ -5,8 +5,9 @@
 #include <string>
 
 #include "lib/foreign/meta/daphne_meta.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(meta) {
   using namespace dapple;
   using namespace dapple::detail;
   const std::string file = "x.meta";

@@ -9,6 +9,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 #include "tests/support.h"
 
 namespace {
@@ -66,7 +67,7 @@ void look_at(const Matrix& matrix) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(mtx) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   try {

@@ -8,6 +8,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -36,7 +37,7 @@ void read_both_ways(const Matrix& matrix) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(npz) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   try {

@@ -8,6 +8,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -44,7 +45,7 @@ void read_corner(const Object& object) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(open) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   const OpenOptions as_dbdf{.format = "dbdf", .check = Check::always, .csv = {}};

@@ -12,6 +12,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 #include "tests/reference.h"
 
 namespace {
@@ -91,7 +92,7 @@ void read_region(const Matrix& m, const reference::Object& truth, const Choice& 
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(region) {
   static fuzz::MemoryFile file;
   if (size < kChoices) return 0;
   const auto bytes = std::as_bytes(std::span(data, size)).subspan(kChoices);

@@ -4,8 +4,9 @@
 #include <cstdlib>
 
 #include "apps/viewer/request.h"
+#include "tests/fuzz/target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(request) {
   using namespace dapple::viewer;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto resource = parse_resource(text)) {

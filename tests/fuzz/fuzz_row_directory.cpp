@@ -15,6 +15,7 @@
 #include "lib/object/store.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/sign.h"
+#include "tests/fuzz/target.h"
 #include "tests/support.h"
 
 namespace {
@@ -77,7 +78,7 @@ void sign(std::vector<std::byte>& bytes, const Victim& victim) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(row_directory) {
   static fuzz::MemoryFile file;
   static const Victim victim;
   if (size == 0) return 0;

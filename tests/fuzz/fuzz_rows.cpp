@@ -11,6 +11,7 @@
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/sign.h"
+#include "tests/fuzz/target.h"
 #include "tests/reference.h"
 
 namespace {
@@ -133,7 +134,7 @@ void look_at(const Matrix& matrix, const reference::Object* truth) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(rows) {
   static fuzz::MemoryFile file;
   const auto input = std::as_bytes(std::span(data, size));
   for (const bool forged : {false, true}) {

@@ -15,6 +15,7 @@
 #include "dapple/dapple.h"
 #include "tests/compare.h"
 #include "tests/fuzz/sign.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -86,7 +87,7 @@ struct Bound {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(sidecar) {
   static Bound bound;
   const auto input = std::as_bytes(std::span(data, size));
   Bytes sidecar = bound.binding;

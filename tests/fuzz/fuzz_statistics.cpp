@@ -9,6 +9,7 @@
 #include "lib/dbdf/statistics.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/sign.h"
+#include "tests/fuzz/target.h"
 #include "tests/support.h"
 
 namespace {
@@ -50,7 +51,7 @@ void require(bool right, const char* what) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(statistics) {
   using namespace detail::dbdf;
   static fuzz::MemoryFile file;
   static const Victim victim;

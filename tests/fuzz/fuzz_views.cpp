@@ -12,6 +12,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/target.h"
 
 namespace {
 
@@ -134,7 +135,7 @@ void look(const Block& block, std::span<const std::byte> payload, std::uint64_t 
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(views) {
   static fuzz::MemoryFile file;
   if (size < kChoices) return 0;
   const std::uint32_t rows = 1U + data[0] % 20, cols = 1U + data[1] % 20;

@@ -1,7 +1,7 @@
 // Runs a fuzz target without a fuzzer: every file of the given files and folders, each followed by
 // a number of small changes of it. The same inputs in the same order on every machine.
 //
-// usage: fuzz_TARGET [--changes N] FILE-OR-FOLDER...
+// usage: replay TARGET [--changes N] FILE-OR-FOLDER...
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -9,10 +9,26 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#include "tests/fuzz/target.h"
+
+namespace dapple::fuzz {
+
+namespace {
+
+std::map<std::string_view, Target>& targets() {
+  static std::map<std::string_view, Target> all;
+  return all;
+}
+
+}  // namespace
+
+Registered::Registered(const char* name, Target target) { targets().emplace(name, target); }
+
+}  // namespace dapple::fuzz
 
 namespace {
 
@@ -57,10 +73,10 @@ void change(Input& input, std::uint64_t& state) {
   }
 }
 
-void run(const Input& input) {
+void run(dapple::fuzz::Target target, const Input& input) {
   // A copy of exactly this size, so that the address sanitizer sees a read past its end.
   const std::vector<std::uint8_t> exact(input);
-  LLVMFuzzerTestOneInput(exact.data(), exact.size());
+  target(exact.data(), exact.size());
 }
 
 std::vector<fs::path> inputs_of(const fs::path& given) {
@@ -76,8 +92,17 @@ std::vector<fs::path> inputs_of(const fs::path& given) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  const auto& targets = dapple::fuzz::targets();
+  const auto found = targets.find(count > 1 ? arguments[1] : "");
+  if (found == targets.end()) {
+    std::fprintf(stderr,
+                 "usage: %s TARGET [--changes N] FILE-OR-FOLDER...\ntargets:", arguments[0]);
+    for (const auto& [name, target] : targets) std::fprintf(stderr, " %s", name.data());
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
   unsigned long changes = 0, inputs = 0;
-  for (int i = 1; i < count; ++i) {
+  for (int i = 2; i < count; ++i) {
     if (std::string_view(arguments[i]) == "--changes" && i + 1 < count) {
       changes = std::strtoul(arguments[++i], nullptr, 10);
       continue;
@@ -85,12 +110,12 @@ int main(int count, char** arguments) {
     for (const fs::path& path : inputs_of(arguments[i])) {
       std::ifstream in(path, std::ios::binary);
       const Input input{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-      run(input);
+      run(found->second, input);
       std::uint64_t state = 0x9E3779B97F4A7C15U + input.size();
       for (unsigned long n = 0; n < changes; ++n) {
         Input changed = input;
         change(changed, state);
-        run(changed);
+        run(found->second, changed);
       }
       ++inputs;
     }

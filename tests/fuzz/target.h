@@ -1,0 +1,34 @@
+// A fuzz target: what is done with one input, given as `data` and `size`. What is wrong aborts.
+//
+//   FUZZ_TARGET(csv) {
+//     ...
+//     return 0;
+//   }
+//
+// Each is a program of its own where libFuzzer drives it. Otherwise one program holds them all,
+// which replay.cpp calls by name: it is built in a third of the time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dapple::fuzz {
+
+using Target = int (*)(const std::uint8_t* data, std::size_t size);
+
+/// Makes a target known by its name, before main runs.
+struct Registered {
+  Registered(const char* name, Target target);
+};
+
+}  // namespace dapple::fuzz
+
+#ifdef DAPPLE_LIBFUZZER
+#define FUZZ_TARGET(name) \
+  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+#else
+#define FUZZ_TARGET(name)                                                      \
+  static int try_##name(const std::uint8_t* data, std::size_t size);           \
+  static const dapple::fuzz::Registered registered_##name(#name, &try_##name); \
+  static int try_##name(const std::uint8_t* data, std::size_t size)
+#endif
