@@ -89,8 +89,8 @@ std::vector<std::string> lines(std::span<const Error> errors) {
   return all;
 }
 
-TempDir::TempDir() {
-  std::string name = (fs::temp_directory_path() / "dapple-test-XXXXXX").string();
+TempDir::TempDir(const fs::path& home) {
+  std::string name = (home / "dapple-test-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder " + name);
   path_ = name;
 }

@@ -58,7 +58,8 @@ std::vector<typename Sequence::value_type> list(const Sequence& sequence) {
 /// A new empty folder, removed with everything in it.
 class TempDir {
  public:
-  TempDir();
+  /// Where the test's own files go, in memory if the tests run there.
+  explicit TempDir(const std::filesystem::path& home = std::filesystem::temp_directory_path());
   ~TempDir();
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;

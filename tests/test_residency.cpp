@@ -20,6 +20,9 @@ using detail::Residency;
 
 namespace {
 
+// Not in memory, where other tests' files may be.
+const std::filesystem::path kStorage = "/var/tmp";
+
 // A file on storage, and its map.
 class Mapped {
  public:
@@ -57,7 +60,7 @@ constexpr std::size_t kLookedAt = 256 << 10, kSize = 3 * kLookedAt + 100;
 }  // namespace
 
 TEST_CASE("residency: a file that was just written is in memory, to its last byte") {
-  const test::TempDir dir;
+  const test::TempDir dir(kStorage);
   const Mapped file(dir / "m", kSize);
   Residency residency(file.data(), kSize);
   for (int look = 0; look < 2; ++look) {
@@ -71,7 +74,7 @@ TEST_CASE("residency: a file that was just written is in memory, to its last byt
 TEST_CASE("residency: what has left memory is not held, and what is far from it is") {
   // The system may drop no less than some 2 MiB.
   constexpr std::size_t kMiB = 1 << 20, kMiddle = 12 * kMiB;
-  const test::TempDir dir;
+  const test::TempDir dir(kStorage);
   const Mapped file(dir / "m", 24 * kMiB);
   Residency residency(file.data(), 24 * kMiB);
   CHECK(residency.holds(23 * kMiB, 100));
@@ -90,7 +93,7 @@ TEST_CASE("residency: what has left memory is not held, and what is far from it 
 
 TEST_CASE("residency: after many large pieces in memory, one that is not is found before long") {
   constexpr std::size_t kMiB = 1 << 20;
-  const test::TempDir dir;
+  const test::TempDir dir(kStorage);
   const Mapped file(dir / "m", 24 * kMiB);
   Residency residency(file.data(), 24 * kMiB);
   for (unsigned look = 0; look < 160; ++look) CHECK(residency.holds(0, kMiB));
@@ -108,7 +111,7 @@ TEST_CASE("residency: after many large pieces in memory, one that is not is foun
 
 TEST_CASE("residency: after many small pieces that were not in memory, one that is is found") {
   constexpr std::size_t kMiB = 1 << 20;
-  const test::TempDir dir;
+  const test::TempDir dir(kStorage);
   const Mapped file(dir / "m", 24 * kMiB);
   if (!file.drop(8 * kMiB, 8 * kMiB, 12 * kMiB)) {
     return test::skip("this file system keeps pages in memory");
@@ -128,7 +131,7 @@ TEST_CASE("residency: after many small pieces that were not in memory, one that 
 TEST_CASE("residency: a look at a cell reads single pages when nothing is to be read ahead") {
   // One dense block of zeros, which the file system stores as a hole that is in no memory yet.
   constexpr std::uint64_t kSide = 4096;
-  const test::TempDir dir;
+  const test::TempDir dir(kStorage);
   const auto path = dir / "m.dbdf";
   test::write_bytes(path, test::Image::matrix(kSide, kSide, ValueType::f64)
                               .block_header({0, 0}, kSide, kSide, BlockKind::dense)
