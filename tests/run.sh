@@ -90,7 +90,7 @@ fi
 
 will_log build-tsan/meson-logs/testlog.json
 build build-tsan "tests/threads tests/race" -Dtests=true "${together[@]}" \
-  -Db_sanitize=thread -Db_lundef=false -Doptimization=1 "-Dcpp_args=['$quiet', '-Wno-tsan']" &&
+  -Db_sanitize=thread -Db_lundef=false -Doptimization=g "-Dcpp_args=['$quiet', '-Wno-tsan']" &&
   run build-tsan "threads"
 
 wait
