@@ -60,6 +60,11 @@ void ColumnGuess::expect_words() noexcept {
 }
 
 bool ColumnGuess::see(const Field& field, const MissingWords& missing) {
+  if (has_words() && recent_.find(field) != nullptr) {  // one of words_
+    if (collected_ == values_) ++collected_;
+    ++values_;
+    return true;
+  }
   if (missing.has(field)) {
     missing_ = true;
     return true;
@@ -75,6 +80,7 @@ bool ColumnGuess::see(const Field& field, const MissingWords& missing) {
   }
   if (collected_ + 1 == values_) {
     collect(field);
+    recent_.put(field, 0);
     ++collected_;
   }
   return true;
@@ -181,19 +187,29 @@ void ColumnGuess::see_duration(std::string_view text) noexcept {
   }
 }
 
+std::optional<std::uint64_t> FieldReader::read_word(const Field& field, const MissingWords& missing,
+                                                    WordMemory& memory) const {
+  if (const std::uint64_t* const known = memory.recent.find(field)) return *known;
+  std::optional<std::uint64_t> bits;
+  if (missing.has(field)) {
+    bits = meaning_.missing;
+  } else {
+    std::string scratch;
+    bits = words_->find(word_of(field, scratch), memory.next);
+  }
+  if (bits) memory.recent.put(field, *bits);
+  return bits;
+}
+
 std::optional<std::uint64_t> FieldReader::read(const Field& field, const MissingWords& missing,
-                                               std::uint32_t& next) const {
+                                               WordMemory& memory) const {
+  if (words_ != nullptr) return read_word(field, missing, memory);
   if (meaning_.kind == MeaningKind::number) {  // quotes mean nothing here
     const std::string_view text = trimmed(field.text);
     if (missing.has(text)) return meaning_.missing;
     return type_ == ValueType::i64 ? bits_of<std::int64_t>(text) : bits_of<std::uint64_t>(text);
   }
   if (missing.has(field)) return meaning_.missing;
-  if (words_ != nullptr) {
-    std::string scratch;
-    const auto code = words_->find(word_of(field, scratch), next);
-    return code ? std::optional<std::uint64_t>(*code) : std::nullopt;
-  }
   const std::string_view text = trimmed(field.text);
   if (meaning_.kind == MeaningKind::boolean) return truth_of(text);
   std::optional<std::int64_t> ticks;

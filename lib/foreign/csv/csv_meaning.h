@@ -12,9 +12,16 @@
 
 #include "dapple/column.h"
 #include "lib/foreign/csv/csv_text.h"
+#include "lib/foreign/csv/recent_words.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail::csv {
+
+/// What helps to find the words of one column, which are read in the order of the text.
+struct WordMemory {
+  std::uint32_t next = 0;  // see `WordFinder::find`
+  RecentWords recent;
+};
 
 /// Reads the fields of one column as the values that a frame stores. Any thread.
 class FieldReader {
@@ -28,12 +35,14 @@ class FieldReader {
   /// Null for numbers, truth values and times.
   const WordFinder* words() const noexcept { return words_.get(); }
 
-  /// The stored value, in the low bytes; nothing for a field that the column cannot hold. `next`
-  /// is that of `WordFinder::find`, for fields in the order of the text.
+  /// The stored value, in the low bytes; nothing for a field that the column cannot hold.
   std::optional<std::uint64_t> read(const Field& field, const MissingWords& missing,
-                                    std::uint32_t& next) const;
+                                    WordMemory& memory) const;
 
  private:
+  std::optional<std::uint64_t> read_word(const Field& field, const MissingWords& missing,
+                                         WordMemory& memory) const;
+
   Meaning meaning_;
   ValueType type_;
   std::shared_ptr<const WordFinder> words_;
@@ -96,6 +105,7 @@ class ColumnGuess {
   std::uint64_t values_ = 0;     // fields that are not missing
   std::uint64_t collected_ = 0;  // of which the words are known: all of them or none
   std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();
+  RecentWords recent_;  // of words_
   std::string scratch_;
 
   // Words wait until their places in a large hash table have been loaded.

@@ -113,7 +113,8 @@ class Opener {
   void name_columns() {
     schema_.kind = ObjectKind::frame;
     for (std::uint64_t c = 0; c < schema_.cols; ++c) {
-      schema_.columns.push_back({"c" + std::to_string(c), ValueType::f64});
+      schema_.columns.push_back({"c", ValueType::f64});
+      schema_.columns.back().label += std::to_string(c);
     }
   }
 

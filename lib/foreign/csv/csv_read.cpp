@@ -96,7 +96,7 @@ class Reader {
 
   /// Reads rows of the block; the first goes to row `first_out` of the runs' targets.
   void read(Range rows, std::span<const Run> runs, std::uint64_t first_out) {
-    next_words_.assign(runs.size(), 0);
+    memories_.assign(runs.size(), {});
     const char* line = text_;
     for (std::uint64_t r = 0; r < rows.begin; ++r) line = next_line(line);
     for (row_ = rows.begin; row_ < rows.end; ++row_) {
@@ -111,8 +111,7 @@ class Reader {
         p = find_column(p, col, run.col);
         std::byte* const out = run.out.cell(first_out + row_ - rows.begin, 0);
         if (run.fields != nullptr) {
-          p = read_described(p, run, out,
-                             next_words_[static_cast<std::size_t>(&run - runs.data())]);
+          p = read_described(p, run, out, memories_[static_cast<std::size_t>(&run - runs.data())]);
         } else {
           visit_type(run.type, [&](auto value) { p = read_run(p, run, out, value); });
         }
@@ -164,10 +163,10 @@ class Reader {
   }
 
   /// A field of a column that is no plain number, as its code or ticks.
-  const char* read_described(const char* p, const Run& run, std::byte* out, std::uint32_t& next) {
+  const char* read_described(const char* p, const Run& run, std::byte* out, WordMemory& memory) {
     const std::optional<Field> field = fields_.field(p);
     const std::optional<std::uint64_t> bits =
-        field ? run.fields->read(*field, state_.missing, next) : std::nullopt;
+        field ? run.fields->read(*field, state_.missing, memory) : std::nullopt;
     if (!bits) fail_changed(p, run.col);
     std::uint64_t result = *bits;
     if (run.type != run.out.type && !convert_cell(run.type, *bits, run.out.type, result)) {
@@ -271,8 +270,8 @@ class Reader {
   FieldWindow fields_;
   std::uint64_t row_ = 0;  // read now, counted from the block's first
   const char* line_start_ = nullptr;
-  std::vector<std::byte> values_;          // of a run, before they are converted
-  std::vector<std::uint32_t> next_words_;  // of each run: see `WordFinder::find`
+  std::vector<std::byte> values_;     // of a run, before they are converted
+  std::vector<WordMemory> memories_;  // of each run
 };
 
 void read_block(const Store& store, const Entry& entry, const Part& part, const Target& out) {
