@@ -1,12 +1,16 @@
-// dapple where: the cells that meet a condition.
+// dapple where: the cells of a matrix, or of a column, that meet a condition.
 #include "dapple/where.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "condition.h"
 #include "input.h"
 #include "report.h"
 #include "text.h"
@@ -16,74 +20,9 @@ namespace dapple::cli {
 
 namespace {
 
-[[noreturn]] void fail_condition(std::string_view text) {
-  throw UsageError(
-      "'" + std::string(text) +
-      "' is not a condition; write '> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5' or nan");
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-template <class T>
-std::optional<T> parsed(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (std::is_same_v<T, double> && error == std::errc::result_out_of_range) {
-    throw UsageError(fmt::format("'{}' is beyond the range of f64", printable(text)));
-  }
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// Calls `f` with the number as a 64-bit integer if it is one, otherwise as a double.
-template <class F>
-Condition with_number(std::string_view text, std::string_view whole, const F& f) {
-  text = trimmed(text);
-  if (const auto n = parsed<std::uint64_t>(text)) return f(*n);
-  if (const auto n = parsed<std::int64_t>(text)) return f(*n);
-  if (const auto n = parsed<double>(text)) return f(*n);
-  fail_condition(whole);
-}
-
-Condition parse_condition(std::string_view whole) {
-  const std::string_view text = trimmed(whole);
-  if (text == "nan" || text == "NaN") return Condition::nan();
-  const auto rest_after = [&](std::string_view sign) -> std::optional<std::string_view> {
-    if (!text.starts_with(sign)) return std::nullopt;
-    return text.substr(sign.size());
-  };
-  if (const auto rest = rest_after(">=")) {
-    return with_number(*rest, whole, [](auto n) { return Condition::at_least(n); });
-  }
-  if (const auto rest = rest_after(">")) {
-    return with_number(*rest, whole, [](auto n) { return Condition::above(n); });
-  }
-  if (const auto rest = rest_after("<=")) {
-    return with_number(*rest, whole, [](auto n) { return Condition::at_most(n); });
-  }
-  if (const auto rest = rest_after("<")) {
-    return with_number(*rest, whole, [](auto n) { return Condition::below(n); });
-  }
-  if (const auto rest = rest_after("==")) {
-    return with_number(*rest, whole, [](auto n) { return Condition::equal(n); });
-  }
-  const std::size_t dots = text.find("..");
-  if (dots == std::string_view::npos) fail_condition(whole);
-  return with_number(text.substr(0, dots), whole, [&](auto low) {
-    return with_number(text.substr(dots + 2), whole,
-                       [&](auto high) { return Condition::between(low, high); });
-  });
-}
-
-void print_explanation(const Matrix& matrix, const Condition& condition,
-                       const WhereOptions& options, Console& console) {
+void print_explanation(const std::vector<BlockVerdict>& verdicts, Console& console) {
   std::uint64_t empty = 0, type = 0, statistics = 0, read = 0;
-  for (const BlockVerdict& verdict : explain_where(matrix, condition, options)) {
+  for (const BlockVerdict& verdict : verdicts) {
     switch (verdict.skipped) {
       case Skipped::no:
         ++read;
@@ -111,6 +50,11 @@ void print_explanation(const Matrix& matrix, const Condition& condition,
   console.out.print("{} skipped: statistics rule out a match\n", counted(statistics, "block"));
 }
 
+/// Of a number as text: neither nan nor inf.
+bool is_finite(std::string_view number) {
+  return number.find_first_of("nf") == std::string_view::npos;
+}
+
 void print_hits(const Matrix& matrix, const Condition& condition, const WhereOptions& options,
                 Console& console) {
   if (!console.json) console.out.write("row,column,value\n");
@@ -122,9 +66,8 @@ void print_hits(const Matrix& matrix, const Condition& condition, const WhereOpt
           for (const Hit<T>& hit : hits) {
             const std::string value = cell_text(hit.value);
             if (console.json) {
-              const bool number = value.find_first_of("nf") == std::string::npos;
               console.out.print("{{\"row\":{},\"column\":{},\"value\":{}}}\n", hit.row, hit.col,
-                                number ? value : "null");
+                                is_finite(value) ? value : "null");
             } else {
               console.out.print("{},{},{}\n", hit.row, hit.col, value);
             }
@@ -134,14 +77,103 @@ void print_hits(const Matrix& matrix, const Condition& condition, const WhereOpt
   });
 }
 
+/// A cell of a column as a field of CSV: a word in quotes where it needs them, or is empty, because
+/// nothing is a missing cell.
+std::string field(const Column& column, std::uint64_t bits) {
+  std::string text;
+  append_text(column, bits, text);
+  const bool word = column.meaning.has_words() && !is_missing(column.meaning, bits);
+  return word && text.empty() ? "\"\"" : csv_text(text);
+}
+
+/// The same as JSON, which has no NaN and no infinities.
+std::string json_value(const Column& column, std::uint64_t bits) {
+  const Meaning& meaning = column.meaning;
+  std::string text;
+  append_text(column, bits, text);
+  if (meaning.has_words() || meaning.has_time()) {
+    return is_missing(meaning, bits) ? "null" : json_string(text);
+  }
+  const bool value = !text.empty() && (meaning.kind == MeaningKind::boolean || is_finite(text));
+  return value ? text : "null";
+}
+
+void print_column_hits(const Frame& frame, std::uint64_t col, const ColumnCondition& condition,
+                       const WhereOptions& options, Console& console) {
+  const Column& column = frame.column_info(col);
+  const std::string label = json_string(column.label);
+  // On a terminal, words from a file must not be taken for its commands.
+  const bool safe = console.out.is_terminal();
+  const auto shown = [&](std::string text) { return safe ? printable(text) : text; };
+  if (!console.json) console.out.print("row,{}\n", shown(csv_text(column.label)));
+  where(
+      frame, col, condition,
+      [&](std::span<const ColumnHit> hits) {
+        for (const ColumnHit& hit : hits) {
+          if (console.json) {
+            console.out.print("{{\"row\":{},\"column\":{},\"value\":{}}}\n", hit.row, label,
+                              json_value(column, hit.bits));
+          } else {
+            console.out.print("{},{}\n", hit.row, shown(field(column, hit.bits)));
+          }
+        }
+      },
+      options);
+}
+
+void print_count(std::uint64_t n, Console& console) {
+  console.out.print(console.json ? fmt::runtime("{{\"count\":{}}}\n") : fmt::runtime("{}\n"), n);
+}
+
+[[noreturn]] void fail_no_column(const Frame& frame, const std::string& file) {
+  constexpr std::uint64_t kMost = 10;  // labels that are listed
+  std::string labels;
+  for (std::uint64_t col = 0; col < std::min(frame.cols(), kMost); ++col) {
+    labels += (col == 0 ? "" : ", ") + printable(frame.label(col));
+  }
+  if (frame.cols() > kMost) labels += fmt::format(" and {} more", frame.cols() - kMost);
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              "the file holds a frame; --column LABEL names the column to search: " + labels);
+}
+
+enum class Print : std::uint8_t { hits, count, explanation };
+
+void search_matrix(const Matrix& matrix, const Expression& expression, Print print,
+                   const WhereOptions& options, Console& console) {
+  const Condition condition = number_condition(expression);
+  if (print == Print::explanation) {
+    print_explanation(explain_where(matrix, condition, options), console);
+  } else if (print == Print::count) {
+    print_count(count_where(matrix, condition, options), console);
+  } else {
+    print_hits(matrix, condition, options, console);
+  }
+}
+
+void search_column(const Frame& frame, std::uint64_t col, const Expression& expression, Print print,
+                   const WhereOptions& options, Console& console) {
+  const ColumnCondition condition = column_condition(expression, frame.column_info(col));
+  if (print == Print::explanation) {
+    print_explanation(explain_where(frame, col, condition, options), console);
+  } else if (print == Print::count) {
+    print_count(count_where(frame, col, condition, options), console);
+  } else {
+    print_column_hits(frame, col, condition, options, console);
+  }
+}
+
 int run_where(const Arguments& arguments, Console& console) {
   Input input;
-  std::string expression;
+  std::string typed;
+  std::optional<std::string> label;
   bool count = false, explain = false;
   WhereOptions options;
   Command command(kWhereVerb);
   add_input(command, input);
-  command.operand("EXPR", expression, "'> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5' or nan");
+  command.operand("EXPR", typed, "'> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5', nan or missing");
+  command.option(
+      "--column", "LABEL", [&](const std::string& text) { label = text; },
+      "the column of a frame to search; 5 may be a word, a time, true or false there");
   command.flag("--count", count, "print only the number of cells");
   command.flag("--explain", explain, "print only how many blocks are read, and why others are not");
   command.flag("--nonzero", options.nonzero, "leave out zeros, even if they meet the condition");
@@ -156,23 +188,22 @@ int run_where(const Arguments& arguments, Console& console) {
   add_shared_flags(command, console, "one JSON object, or one a line for each cell");
   command.parse(arguments);
 
-  const Condition condition = parse_condition(expression);
+  const Expression expression = parse_expression(typed);
   if (count && explain) throw UsageError("--count and --explain cannot be used together");
+  const Print print = explain ? Print::explanation : count ? Print::count : Print::hits;
   options.threads = console.threads;
   const auto object = open_input(input, console);
-  const auto* matrix = std::get_if<Matrix>(&object);
-  if (matrix == nullptr) {
-    throw Error(Errc::type_mismatch, input.name(), std::nullopt,
-                "the file holds a frame; 'dapple where' looks into matrices");
-  }
-  say_note(input, *matrix, console);
-  if (explain) {
-    print_explanation(*matrix, condition, options, console);
-  } else if (count) {
-    const std::uint64_t n = count_where(*matrix, condition, options);
-    console.out.print(console.json ? fmt::runtime("{{\"count\":{}}}\n") : fmt::runtime("{}\n"), n);
+  say_note(input, base(object), console);
+  if (const auto* matrix = std::get_if<Matrix>(&object)) {
+    if (label) {
+      throw Error(Errc::invalid_argument, input.name(), std::nullopt,
+                  "the columns of a matrix have no labels; all of them are searched");
+    }
+    search_matrix(*matrix, expression, print, options, console);
   } else {
-    print_hits(*matrix, condition, options, console);
+    const Frame& frame = std::get<Frame>(object);
+    if (!label) fail_no_column(frame, input.name());
+    search_column(frame, frame.column(*label), expression, print, options, console);
   }
   return kDone;
 }
@@ -182,13 +213,19 @@ int run_where(const Arguments& arguments, Console& console) {
 const Verb kWhereVerb = {
     "where",
     "FILE EXPR",
-    "cells above, below, equal to a number",
+    "cells above, below, equal to a value",
     "Prints row, column and value of each cell that meets the condition. Zeros that a sparse\n"
     "block does not store are cells, too; NaN meets only 'nan'. Blocks that cannot hold a match\n"
     "are not read. Comparisons are exact: no cell of f32 is equal to 0.1, though one may be\n"
-    "printed so.\n",
+    "printed so.\n"
+    "\n"
+    "Of a frame, --column names the column to search, and row and value are printed. Words,\n"
+    "times, durations and truth values are written as 'dapple get' prints them; 'missing' finds\n"
+    "missing cells, which meet no other condition.\n",
     "  dapple where m.dbdf '> 100'\n"
-    "  dapple where m.dbdf 0..1 --nonzero --count\n",
+    "  dapple where m.dbdf 0..1 --nonzero --count\n"
+    "  dapple where people.csv '== Ann' --column name\n"
+    "  dapple where people.csv '>= 2001-01-01' --column born\n",
     run_where};
 
 }  // namespace dapple::cli

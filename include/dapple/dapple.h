@@ -26,4 +26,5 @@
 #include "dapple/verify.h"          // checking and repairing files
 #include "dapple/view.h"            // stored values, in place
 #include "dapple/where.h"           // finding cells that meet a condition
+#include "dapple/where_column.h"    // finding rows of a frame by one column
 #include "dapple/writer.h"          // writing matrices and frames

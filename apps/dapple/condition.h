@@ -1,0 +1,31 @@
+// EXPR of dapple where: '> 5', '== Ann', 1..5, nan, missing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "dapple/where_column.h"
+
+namespace dapple::cli {
+
+/// A condition as it was typed; what its bounds are is decided by what they are compared with.
+struct Expression {
+  enum class How : std::uint8_t { above, at_least, below, at_most, equal, between, nan, missing };
+
+  std::string whole;
+  How how = How::nan;
+  std::string low, high;  // the same one unless `how` is between
+};
+
+/// Throws UsageError.
+Expression parse_expression(std::string_view text);
+
+/// The condition on cells of a matrix. Throws UsageError when a bound is no number.
+Condition number_condition(const Expression& expression);
+
+/// The condition on cells of this column: numbers of one of numbers, text of others. Bounds that
+/// are none for the column are reported by the search.
+ColumnCondition column_condition(const Expression& expression, const Column& column);
+
+}  // namespace dapple::cli

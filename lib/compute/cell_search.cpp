@@ -1,0 +1,87 @@
+#include "lib/compute/cell_search.h"
+
+#include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
+#include "lib/base/value_types.h"
+#include "lib/base/vectors.h"
+
+namespace dapple::detail {
+
+namespace {
+
+/// Counts the values for which `match` holds, in counters as wide as values, so that the loop
+/// vectorises without widening.
+template <Value T, class Match>
+[[gnu::always_inline]] inline std::uint64_t count_matches(const std::byte* values, std::size_t n,
+                                                          const Match& match) {
+  using Count = BitsOf<T>;
+  constexpr std::size_t kLongest =
+      std::min<std::uint64_t>(std::numeric_limits<Count>::max(), 1U << 16);
+  std::uint64_t found = 0;
+  while (n > 0) {
+    const std::size_t run = std::min(n, kLongest);
+    Count here = 0;
+    for (std::size_t i = 0; i < run; ++i) {
+      here = static_cast<Count>(here + (match(load_le<T>(values + i * sizeof(T))) ? 1 : 0));
+    }
+    found += here;
+    values += run * sizeof(T);
+    n -= run;
+  }
+  return found;
+}
+
+template <Value T>
+DAPPLE_VECTORS std::uint64_t count_vectors(const std::byte* values, std::size_t n,
+                                           const Matching<T>& match) {
+  const T low = match.low, high = match.high;
+  if (match.nan) return count_matches<T>(values, n, [](T v) { return v != v; });
+  if (match.excludes_zero()) {
+    return count_matches<T>(values, n, [=](T v) { return (v >= low) & (v <= high) & (v != 0); });
+  }
+  return count_matches<T>(values, n, [=](T v) { return (v >= low) & (v <= high); });
+}
+
+}  // namespace
+
+template <Value T>
+std::uint64_t count_run(const std::byte* values, std::size_t n, const Matching<T>& match) {
+  return count_vectors<T>(values, n, match);
+}
+
+Skipped verdict(const Interval& interval, const Entry& entry) {
+  if (entry.kind == BlockKind::empty) return Skipped::empty;
+  const bool none =
+      visit_type(entry.value_type, [&](auto tag) { return interval.of<decltype(tag)>().none(); });
+  return none ? Skipped::value_type : Skipped::no;
+}
+
+bool rules_out(const Interval& interval, const BlockStats& stats) {
+  const auto type = stats.type();
+  return type && visit_type(*type, [&](auto tag) {
+           using T = decltype(tag);
+           const Matching<T>& match = interval.of<T>();
+           if (match.nan) return stats.nans() == 0;
+           if (match.nonzero && stats.nonzero() == 0) return true;
+           const TallyOf<T> tally = stats.tally<T>();
+           return !(tally.min <= match.high && tally.max >= match.low);
+         });
+}
+
+void fail_fit(const Store& store, const StoredCell& cell, ValueType type) {
+  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
+              "the value of cell " + text({cell.row, cell.col}) + " is not exact as " +
+                  std::string(name(type)));
+}
+
+std::vector<Range> search_strips(const Store& store, unsigned threads) {
+  const unsigned workers = worker_limit(threads);
+  return row_strips(store, workers == 1 ? 1 : std::uint64_t{workers} * 8);
+}
+
+#define DAPPLE_INSTANTIATE(T) \
+  template std::uint64_t count_run<T>(const std::byte*, std::size_t, const Matching<T>&);
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
+#undef DAPPLE_INSTANTIATE
+
+}  // namespace dapple::detail

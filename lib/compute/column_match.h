@@ -1,0 +1,59 @@
+// A condition on a column as what it asks of the stored values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dapple/where_column.h"
+#include "lib/compute/interval.h"
+
+namespace dapple::detail {
+
+class ColumnMatch {
+ public:
+  /// Errors name `file`. Throws invalid_argument when the condition is none for the column; corrupt
+  /// for a damaged dictionary. O(words).
+  ColumnMatch(const Column& column, const ColumnCondition& condition, bool nonzero,
+              const std::string& file);
+  ColumnMatch(const ColumnMatch&) = delete;
+  ColumnMatch& operator=(const ColumnMatch&) = delete;
+
+  /// Stored values outside do not match.
+  const Interval& interval() const noexcept { return *interval_; }
+  /// False when all inside match.
+  bool doubtful() const noexcept { return wanted_ || excluded_ || !codes_.empty(); }
+  /// Whether a value inside matches; `bits` are of the column's type.
+  bool confirms(std::uint64_t bits) const noexcept {
+    if (wanted_) return bits == *wanted_;
+    if (excluded_ && bits == *excluded_) return false;
+    return codes_.empty() || (bits < codes_.size() && codes_[bits]);
+  }
+
+ private:
+  using How = ColumnCondition::How;
+
+  Condition candidates();
+  Condition missing_cells();
+  Condition truth() const;
+  Condition times() const;
+  Condition words();
+  Condition codes_where(const std::function<bool(std::uint64_t)>& holds);
+  std::uint64_t rank(std::string_view word) const;
+  [[noreturn]] void fail(std::string detail) const;
+  [[noreturn]] void fail_bound(const std::string& bound) const;
+  [[noreturn]] void fail_order(const std::string& what) const;
+
+  const Column& column_;
+  const ColumnCondition& condition_;
+  const std::string& file_;
+  std::optional<std::uint64_t> wanted_, excluded_;  // bits of a missing cell
+  std::vector<bool> codes_;                         // that match, unless the interval tells
+  std::optional<Condition> candidates_;
+  std::optional<Interval> interval_;  // of `candidates_`
+};
+
+}  // namespace dapple::detail

@@ -1,0 +1,412 @@
+// Searches of the columns of frames, held against loops over what their cells read like: columns of
+// every type and meaning, some cells missing, in blocks of every shape and kind.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "lib/object/dictionary.h"
+#include "tests/partition.h"
+#include "tests/support.h"
+#include "tests/table.h"
+
+using namespace dapple;
+using test::Image;
+using test::Rng;
+using test::Table;
+using test::TempDir;
+using Is = ColumnCondition;
+
+namespace {
+
+std::shared_ptr<const Dictionary> dictionary(const std::vector<std::string>& words) {
+  auto table = std::make_shared<detail::WordTable>();
+  for (const std::string& word : words) table->add(word);
+  return table;
+}
+
+Column column_of(MeaningKind kind, ValueType type, const std::string& label) {
+  Column column{label, type};
+  column.meaning.kind = kind;
+  return column;
+}
+
+/// Columns of all numbers, with and without marks of missing cells, and of every meaning.
+std::vector<Column> every_column() {
+  std::vector<Column> columns;
+  for (const ValueType type : kValueTypes) columns.push_back({std::string(name(type)), type});
+  columns.push_back({"i32?", ValueType::i32});
+  columns.back().meaning.missing = 3;
+  columns.push_back({"f64?", ValueType::f64});
+  columns.back().meaning.missing = kMissingF64;
+  columns.push_back({"f32?", ValueType::f32});
+  columns.back().meaning.missing = kMissingF32;
+  columns.push_back(column_of(MeaningKind::boolean, ValueType::u8, "boolean"));
+  columns.back().meaning.missing = kMissingBoolean;
+  for (const TimeUnit unit : {TimeUnit::day, TimeUnit::second, TimeUnit::millisecond,
+                              TimeUnit::microsecond, TimeUnit::nanosecond}) {
+    for (const auto kind : {MeaningKind::timestamp, MeaningKind::duration}) {
+      Column column = column_of(kind, ValueType::i64, std::string(name(kind)));
+      column.meaning.unit = unit;
+      column.meaning.missing = kMissingTick;
+      columns.push_back(column);
+    }
+  }
+  const std::vector<std::string> words = {"medium", "",    "large",
+                                          "Small",  "a,b", "\xc3\xa9t\xc3\xa9"};
+  for (const char* label : {"category", "ordered", "text"}) {
+    const bool text = std::string_view(label) == "text";
+    Column column = column_of(text ? MeaningKind::text : MeaningKind::category,
+                              text ? ValueType::u32 : ValueType::u8, label);
+    column.meaning.ordered = std::string_view(label) == "ordered";
+    column.meaning.missing = kMissingCode;
+    column.meaning.words = dictionary(words);
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+std::uint64_t random_cell(const Column& column, Rng& rng) {
+  const Meaning& meaning = column.meaning;
+  if (meaning.missing && rng.chance(15)) return *meaning.missing;
+  if (meaning.has_words()) return 1 + rng.below(meaning.words->size());
+  if (meaning.kind == MeaningKind::boolean) return rng.below(2);
+  if (meaning.has_time()) {
+    constexpr std::int64_t kNanos = 1'000'000'000;
+    const std::int64_t per_day[] = {1, 86400, 86400 * std::int64_t{1000}, 86400'000'000,
+                                    86400 * kNanos};
+    // Half of them whole seconds around 1970, or days where the unit is one.
+    const std::int64_t day = per_day[static_cast<std::size_t>(meaning.unit)];
+    const std::int64_t second = std::max<std::int64_t>(1, day / 86400);
+    const auto some = static_cast<std::int64_t>(rng.below(9)) - 4;
+    const auto part = rng.chance(50) ? std::int64_t{0} : static_cast<std::int64_t>(rng.below(3));
+    return static_cast<std::uint64_t>((rng.chance(50) ? day : second) * some + part);
+  }
+  return visit_type(column.value_type, [&](auto tag) -> std::uint64_t {
+    using T = decltype(tag);
+    if (std::is_floating_point_v<T> && rng.chance(10)) {
+      return column.value_type == ValueType::f32 ? 0x7fc00000U : 0x7ff8000000000000U;
+    }
+    const auto least = std::is_signed_v<T> ? T{3} : T{0};
+    const T value = static_cast<T>(static_cast<T>(rng.below(9)) - least);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+  });
+}
+
+std::string text_of(const Column& column, std::uint64_t bits) {
+  std::string text;
+  append_text(column, bits, text);
+  return text;
+}
+
+/// A time as one of the same width, so that earlier ones compare less.
+std::string padded_time(std::string text) {
+  if (text.size() == 10) text += "T00:00:00";
+  if (text.size() == 19) text += ".";
+  text.resize(29, '0');
+  return text;
+}
+
+long double duration_seconds(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  long double seconds = 0;
+  if (text.ends_with(" days")) {
+    seconds = std::stold(std::string(text)) * 86400;
+  } else {
+    seconds = std::stold(std::string(text.substr(0, 2))) * 3600 +
+              std::stold(std::string(text.substr(3, 2))) * 60 +
+              std::stold(std::string(text.substr(6)));
+  }
+  return negative ? -seconds : seconds;
+}
+
+std::partial_ordering compare(const Column& column, const std::string& cell,
+                              const std::string& bound) {
+  const Meaning& meaning = column.meaning;
+  if (meaning.kind == MeaningKind::timestamp) return padded_time(cell) <=> padded_time(bound);
+  if (meaning.kind == MeaningKind::duration) {
+    return duration_seconds(cell) <=> duration_seconds(bound);
+  }
+  if (meaning.kind == MeaningKind::number) {
+    return std::stold(cell) <=> std::stold(bound);  // all of them small
+  }
+  if (meaning.ordered) {
+    const auto rank = [&](const std::string& word) {
+      std::uint64_t i = 0;
+      while ((*meaning.words)[i] != word) ++i;
+      return i;
+    };
+    return rank(cell) <=> rank(bound);
+  }
+  return cell <=> bound;
+}
+
+struct Asked {
+  ColumnCondition condition;
+  std::function<bool(const std::string&)> holds;  // for a cell that is not missing
+};
+
+template <class Bound, class Conditions>
+Asked asked(const Column& column, std::uint64_t how, const std::string& low,
+            const std::string& high, const Bound& bound) {
+  const auto with_low = [=](const std::string& cell) { return compare(column, cell, low); };
+  switch (how) {
+    case 0:
+      return {Conditions::equal(bound(low)), [=](const auto& c) { return with_low(c) == 0; }};
+    case 1:
+      return {Conditions::above(bound(low)), [=](const auto& c) { return with_low(c) > 0; }};
+    case 2:
+      return {Conditions::at_least(bound(low)), [=](const auto& c) { return with_low(c) >= 0; }};
+    case 3:
+      return {Conditions::below(bound(low)), [=](const auto& c) { return with_low(c) < 0; }};
+    case 4:
+      return {Conditions::at_most(bound(low)), [=](const auto& c) { return with_low(c) <= 0; }};
+    default:
+      return {Conditions::between(bound(low), bound(high)),
+              [=](const auto& c) { return with_low(c) >= 0 && compare(column, c, high) <= 0; }};
+  }
+}
+
+/// A condition that the column takes. Bounds of times are cells of any unit.
+Asked random_condition(const Column& column, const std::vector<Column>& columns, Rng& rng) {
+  const Meaning& meaning = column.meaning;
+  const Column* source = &column;
+  while (meaning.has_time()) {
+    source = &columns[rng.below(columns.size())];
+    if (source->meaning.kind == meaning.kind) break;
+  }
+  std::string bounds[2];
+  for (std::string& bound : bounds) {
+    do {
+      const std::uint64_t bits = random_cell(*source, rng);
+      bound = is_missing(source->meaning, bits) ? "nan" : text_of(*source, bits);
+    } while (bound == "nan");
+  }
+  const bool unordered = meaning.kind == MeaningKind::boolean ||
+                         (meaning.kind == MeaningKind::category && !meaning.ordered);
+  const std::uint64_t how = unordered ? 0 : rng.below(6);
+  if (meaning.kind == MeaningKind::number) {
+    return asked<std::function<double(const std::string&)>, Condition>(
+        column, how, bounds[0], bounds[1], [](const std::string& text) { return std::stod(text); });
+  }
+  return asked<std::function<std::string(const std::string&)>, Is>(
+      column, how, bounds[0], bounds[1], [](const std::string& text) { return text; });
+}
+
+void require_found(const Frame& frame, std::uint64_t col, const ColumnCondition& condition,
+                   const std::function<bool(std::uint64_t)>& holds, const Table& table,
+                   const WhereOptions& options) {
+  std::vector<std::uint64_t> want, got;
+  std::vector<std::uint8_t> mask(frame.rows());
+  for (std::uint64_t r = 0; r < table.rows; ++r) {
+    if (!holds(table.at(r, col))) continue;
+    want.push_back(r);
+    mask[r] = 1;
+  }
+  bool same_bits = true;
+  where(
+      frame, col, condition,
+      [&](std::span<const ColumnHit> hits) {
+        for (const ColumnHit& hit : hits) {
+          got.push_back(hit.row);
+          same_bits = same_bits && hit.bits == table.at(hit.row, col);
+        }
+      },
+      options);
+  CHECK(same_bits);
+  CHECK(got == want);
+  CHECK(count_where(frame, col, condition, options) == want.size());
+  CHECK(rows_where(frame, col, condition, options) == mask);
+  for (const BlockVerdict& verdict : explain_where(frame, col, condition, options)) {
+    if (verdict.skipped == Skipped::no) continue;
+    const Range rows = frame.block(verdict.pos).info().cells().rows;
+    CHECK(std::none_of(want.begin(), want.end(),
+                       [&](std::uint64_t r) { return r >= rows.begin && r < rows.end; }));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("where of a column: it finds the rows that a loop over its cells finds") {
+  Rng rng(4242);
+  const TempDir dir;
+  const std::vector<Column> all = every_column();
+  for (int round = 0; round < 24; ++round) {
+    std::vector<Column> columns = all;
+    test::shuffle(columns, rng);
+    Table table(detail::ObjectKind::frame, 1 + rng.below(40), columns);
+    for (std::uint64_t r = 0; r < table.rows; ++r) {
+      for (std::uint64_t c = 0; c < table.cols(); ++c) {
+        table.at(r, c) = random_cell(columns[c], rng);
+      }
+    }
+    WriteOptions writing;
+    writing.overwrite = true;
+    writing.kind = static_cast<KindChoice>(rng.below(4));
+    writing.narrow = rng.chance(70);
+    writing.tile = {static_cast<std::uint32_t>(1 + rng.below(table.rows)),
+                    static_cast<std::uint32_t>(1 + rng.below(4))};
+    const auto path = dir / "f.dbdf";
+    table.write(path, writing);
+    if (rng.chance(60)) write_sidecar(path, {}, {.statistics = true});
+    const Frame frame = Frame::open(path);
+    for (std::uint64_t col = 0; col < table.cols(); ++col) {
+      const Column& column = columns[col];
+      CAPTURE(column.label);
+      CAPTURE(name(column.meaning.unit));
+      const WhereOptions options{.threads = rng.chance(50) ? 1U : 3U};
+      const Asked asked = random_condition(column, columns, rng);
+      const auto is_nan = [&](std::uint64_t bits) {
+        return column.meaning.kind == MeaningKind::number && text_of(column, bits) == "nan";
+      };
+      const auto holds = [&](std::uint64_t bits) {
+        return !is_missing(column.meaning, bits) && !is_nan(bits) &&
+               asked.holds(text_of(column, bits));
+      };
+      require_found(frame, col, asked.condition, holds, table, options);
+      require_found(
+          frame, col, Is::missing(),
+          [&](std::uint64_t bits) { return is_missing(column.meaning, bits); }, table, options);
+      require_found(
+          frame, col, Condition::nan(),
+          [&](std::uint64_t bits) { return !is_missing(column.meaning, bits) && is_nan(bits); },
+          table, options);
+    }
+  }
+}
+
+TEST_CASE("where of a column: a CSV file answers as the file that it is converted to") {
+  const TempDir dir;
+  std::string csv = "who,born,since,member,age\n";
+  Rng rng(7);
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t n = rng.below(50);
+    csv += (n == 0 ? "" : "w" + std::to_string(n)) + ",19" + std::to_string(10 + n) + "-03-04,";
+    csv += "2020-01-01T10:00:" + std::to_string(10 + n) + "Z," + (n % 3 == 0 ? "true" : "false");
+    csv += "," + (n % 5 == 0 ? "" : std::to_string(n)) + "\n";
+  }
+  dir.write("p.csv", std::as_bytes(std::span(csv.data(), csv.size())));
+  convert(open(dir / "p.csv"), {}, dir / "p.dbdf", {});
+  const Frame text = Frame::open(dir / "p.csv"), stored = Frame::open(dir / "p.dbdf");
+  const auto check = [&](const char* label, const ColumnCondition& condition) {
+    CAPTURE(label);
+    const auto mask = rows_where(text, text.column(label), condition);
+    const auto found = std::count(mask.begin(), mask.end(), 1);
+    CHECK(found > 0);
+    CHECK(found < 2000);
+    CHECK(mask == rows_where(stored, stored.column(label), condition, {.threads = 2}));
+    CHECK(count_where(text, text.column(label), condition, {.threads = 2}) ==
+          static_cast<std::uint64_t>(found));
+  };
+  check("who", Is::equal("w7"));
+  check("who", Is::missing());
+  check("born", Is::at_least("1950-01-01"));
+  check("born", Is::between("1912-03-04", "1913-03-03T23:00"));
+  check("since", Is::below("2020-01-01T12:00:31+02:00"));
+  check("member", Is::equal("false"));
+  check("age", Condition::above(30));
+  check("age", Is::missing());
+}
+
+TEST_CASE("where of a column: cells that no block covers are zeros if wanted") {
+  const TempDir dir;
+  const auto path =
+      dir.write("f.dbdf", Image::frame(6, {{"a", ValueType::i32}, {"b", ValueType::i32}})
+                              .dense<std::int32_t>({4, 0}, 1, 2, {0, 5})
+                              .dense<std::int32_t>({1, 0}, 2, 1, {7, 0})
+                              .empty({1, 1}, 2, 1)
+                              .bytes());
+  const Frame frame = Frame::open(path);
+  const WhereOptions zero{.absent = Absent::zero, .threads = 2};
+  using Mask = std::vector<std::uint8_t>;
+  CHECK(rows_where(frame, 0, Condition::equal(0), zero) == Mask{1, 0, 1, 1, 1, 1});
+  CHECK(rows_where(frame, 0, Condition::above(-1), zero) == Mask{1, 1, 1, 1, 1, 1});
+  CHECK(rows_where(frame, 0, Condition::above(0), zero) == Mask{0, 1, 0, 0, 0, 0});
+  CHECK(rows_where(frame, 1, Condition::at_most(4), zero) == Mask{1, 1, 1, 1, 0, 1});
+  CHECK(count_where(frame, 1, Condition::at_most(4), zero) == 5);
+  const WhereOptions nonzero{.absent = Absent::zero, .nonzero = true};
+  CHECK(rows_where(frame, 0, Condition::above(-1), nonzero) == Mask{0, 1, 0, 0, 0, 0});
+  CHECK(test::required_error(test::error_of([&] {
+          count_where(frame, 0, Condition::above(0));
+        })).code() == Errc::absent);
+}
+
+TEST_CASE("where of a column: statistics rule out blocks, also when zero meets the condition") {
+  const TempDir dir;
+  Table table(detail::ObjectKind::frame, 40, {{"n", ValueType::i64}});
+  for (std::uint64_t r = 0; r < 40; ++r) table.set<std::int64_t>(r, 0, 100 + r);
+  table.write(dir / "f.dbdf", {.tile = TileShape{10, 1}, .kind = KindChoice::dense});
+  write_sidecar(dir / "f.dbdf", {}, {.statistics = true});
+  const Frame frame = Frame::open(dir / "f.dbdf");
+  const auto verdicts = explain_where(frame, 0, Condition::below(110));
+  REQUIRE(verdicts.size() == 4);
+  CHECK(verdicts[0].skipped == Skipped::no);
+  for (std::size_t i = 1; i < 4; ++i) CHECK(verdicts[i].skipped == Skipped::statistics);
+}
+
+TEST_CASE("where of a column: a condition that is none for the column says what it holds") {
+  const TempDir dir;
+  const Table table(detail::ObjectKind::frame, 0, every_column());
+  table.write(dir / "f.dbdf", {});
+  const Frame frame = Frame::open(dir / "f.dbdf");
+  const auto told = [&](const char* label, const ColumnCondition& condition,
+                        const WhereOptions& options = {}) {
+    const Error error = test::required_error(
+        test::error_of([&] { rows_where(frame, frame.column(label), condition, options); }));
+    CHECK(error.code() == Errc::invalid_argument);
+    return error.detail();
+  };
+  CHECK(told("i32?", Is::equal("Ann")) ==
+        "column 'i32?' holds numbers; it cannot be compared with 'Ann'");
+  CHECK(told("text", Condition::above(3)) ==
+        "column 'text' holds words; it cannot be compared with a number");
+  CHECK(told("boolean", Is::equal("yes")) ==
+        "column 'boolean' holds true and false; it cannot be compared with 'yes'");
+  CHECK(told("boolean", Is::above("false")) ==
+        "column 'boolean' can only be searched for what is equal, because truth values are in no "
+        "order");
+  CHECK(told("category", Is::below("large")) ==
+        "column 'category' can only be searched for what is equal, because its words are in no "
+        "order");
+  CHECK(told("ordered", Is::at_most("larg")) ==
+        "column 'ordered' has no word 'larg'; did you mean 'large'?");
+  CHECK(told("timestamp", Is::above("2024-02-30")) ==
+        "column 'timestamp' holds times such as 2024-01-31 or 2024-01-31T12:30:00; it cannot be "
+        "compared with '2024-02-30'");
+  CHECK(told("timestamp", Is::above("2024-02-01T10:00Z")) ==
+        "the times of column 'timestamp' have no zone; they cannot be compared with "
+        "'2024-02-01T10:00Z'");
+  CHECK(told("duration", Is::above("soon")) ==
+        "column 'duration' holds durations such as 36:00:00 or 3 days; it cannot be compared with "
+        "'soon'");
+  CHECK(told("text", Is::equal("large"), {.nonzero = true}) ==
+        "column 'text' holds no numbers, of which some are zero");
+  CHECK(rows_where(frame, frame.column("text"), Is::equal("none")).empty());
+}
+
+TEST_CASE("where of a column: times beyond the unit's range are before or after all") {
+  const TempDir dir;
+  Column column = column_of(MeaningKind::timestamp, ValueType::i64, "t");
+  column.meaning.unit = TimeUnit::nanosecond;
+  Table table(detail::ObjectKind::frame, 2, {column});
+  table.set<std::int64_t>(0, 0, std::numeric_limits<std::int64_t>::min());
+  table.set<std::int64_t>(1, 0, std::numeric_limits<std::int64_t>::max());
+  table.write(dir / "f.dbdf", {});
+  const Frame frame = Frame::open(dir / "f.dbdf");
+  CHECK(count_where(frame, 0, Is::above("1600-01-01")) == 2);
+  CHECK(count_where(frame, 0, Is::below("1600-01-01")) == 0);
+  CHECK(count_where(frame, 0, Is::equal("1600-01-01")) == 0);
+  CHECK(count_where(frame, 0, Is::at_most("9999-12-31")) == 2);
+  CHECK(count_where(frame, 0, Is::at_least("9999-12-31")) == 0);
+  CHECK(count_where(frame, 0, Is::between("0000-01-01", "1970-01-01")) == 1);
+}
