@@ -220,4 +220,8 @@ def find(
     matrix: Matrix, what: str, name: str, low: Any, high: Any, absent: int, nonzero: bool,
     threads: int, /,
 ) -> Any: ...  # fmt: skip
+def find_in_column(
+    frame: Frame, col: int, what: str, name: str, low: Any, high: Any, absent: int, nonzero: bool,
+    threads: int, /,
+) -> Any: ...  # fmt: skip
 def stats(object: Object, axis: int, absent: int, threads: int, /) -> tuple[NDArray[Any], ...]: ...

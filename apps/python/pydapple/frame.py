@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys
+from .arrow_stream import LabelledStream
 from .blocks import Blocks
 from .errors import (
     AbsentError,
@@ -20,6 +21,7 @@ from .errors import (
 from .identity import Opened
 from .matrix import Absent, absent_code
 from .meanings import Meaning
+from .search import column_condition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,6 +175,57 @@ class Frame(Opened, _core.Frame):
             for (name, where), cells in zip(wanted, stored, strict=True)
         }
 
+    def where(
+        self, label: str | int, *, nonzero: bool = False, absent: Absent = "error", **condition: Any
+    ) -> NDArray[np.int64]:
+        """Find the rows in which a column meets one condition: ``f.where("age", above=30)``.
+
+        A missing cell meets no condition but ``missing=True``, NaN none but ``nan=True``. Words are
+        compared once, as the dictionary has them, not row by row. Blocks that cannot hold a match
+        are not read.
+
+        Args:
+            label: the column.
+            nonzero: only cells that are not zero; for columns of numbers.
+            absent: whether cells that no block covers are an error, or zero.
+            condition: one of ``above=x``, ``at_least=x``, ``below=x``, ``at_most=x``,
+                ``equal=x``, ``between=(low, high)`` (both included), ``nan=True`` and
+                ``missing=True``. Bounds are such as the column holds: numbers; words as str, of
+                which those of an unordered category are only equal or not; dates and times of
+                Python, NumPy or pandas, or in ISO 8601; timedeltas; True and False. Times without
+                a zone are UTC where the column has a zone.
+
+        Returns:
+            The numbers of the rows, in ascending order. O(rows + words).
+        """
+        found: NDArray[np.int64] = self._find("numbers", label, condition, nonzero, absent, 1)
+        return found
+
+    def count_where(
+        self, label: str | int, *, nonzero: bool = False, absent: Absent = "error",
+        threads: int = 1, **condition: Any,
+    ) -> int:  # fmt: skip
+        """In how many rows a column meets a condition; arguments as of `where`."""
+        return int(self._find("count", label, condition, nonzero, absent, threads))
+
+    def rows_where(
+        self, label: str | int, *, nonzero: bool = False, absent: Absent = "error",
+        threads: int = 1, **condition: Any,
+    ) -> NDArray[np.bool_]:  # fmt: skip
+        """For each row whether a column meets a condition: ``f[f.rows_where("age", above=30)]``."""
+        found: NDArray[Any] = self._find("rows", label, condition, nonzero, absent, threads)
+        return found.view(np.bool_)
+
+    def _find(
+        self, what: str, label: str | int, condition: dict[str, Any], nonzero: bool,
+        absent: Absent, threads: int,
+    ) -> Any:  # fmt: skip
+        col = self.column(label)
+        name, low, high = column_condition(condition, self._meanings[col].kind)
+        return _core.find_in_column(
+            self, col, what, name, low, high, absent_code(absent), nonzero, threads
+        )
+
     def _stored_columns(
         self, wanted: Sequence[tuple[str, int]], part: range, absent: int, threads: int
     ) -> list[NDArray[Any] | None]:
@@ -216,7 +269,7 @@ class Frame(Opened, _core.Frame):
         """All of it as a polars DataFrame; labels that repeat are called as `read` does."""
         import polars as pl
 
-        return pl.DataFrame(_Stream(self, [_utf8(name) for name, _ in self._named()]))
+        return pl.DataFrame(LabelledStream(self, [name for name, _ in self._named()]))
 
     def to_arrow(self) -> pa.Table:
         """All of it as a pyarrow Table, in batches of 65536 rows.
@@ -343,18 +396,3 @@ def _unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:
         seen.add(name)
         out.append((name, where))
     return out
-
-
-class _Stream:
-    """A frame's Arrow stream with other labels."""
-
-    def __init__(self, frame: Frame, labels: list[str]) -> None:
-        self.frame, self.labels = frame, labels
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _core.arrow_stream(self.frame, self.labels)
-
-
-def _utf8(label: str) -> str:
-    """The label with U+FFFD for bytes that are not UTF-8."""
-    return label.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include "core.h"
-#include "dapple/where.h"
+#include "dapple/where_column.h"
 #include "interruptible.h"
 #include "numpy_api.h"
 
@@ -110,8 +110,58 @@ nb::object find(const MatrixHandle& handle, const std::string& what, const std::
   }));
 }
 
+dapple::ColumnCondition column_condition_of(const std::string& name, nb::handle low,
+                                            nb::handle high) {
+  using dapple::ColumnCondition;
+  if (name == "missing") return ColumnCondition::missing();
+  if (PyUnicode_Check(low.ptr()) == 0) return condition_of(name, low, high);
+  const auto bound = nb::cast<std::string>(low);
+  if (name == "above") return ColumnCondition::above(bound);
+  if (name == "at_least") return ColumnCondition::at_least(bound);
+  if (name == "below") return ColumnCondition::below(bound);
+  if (name == "at_most") return ColumnCondition::at_most(bound);
+  if (name == "equal") return ColumnCondition::equal(bound);
+  return ColumnCondition::between(bound, nb::cast<std::string>(high));
+}
+
+/// The numbers of the rows in which a column meets a condition.
+nb::object find_numbers(const std::shared_ptr<const dapple::Frame>& frame, std::uint64_t col,
+                        const dapple::ColumnCondition& condition,
+                        const dapple::WhereOptions& options, bool is_long) {
+  return to_array(interruptible(is_long, [frame, col, condition, options] {
+    std::vector<std::int64_t> rows;
+    const auto take = [&](std::span<const dapple::ColumnHit> hits) {
+      for (const dapple::ColumnHit& hit : hits) rows.push_back(static_cast<std::int64_t>(hit.row));
+    };
+    dapple::where(*frame, col, condition, take, options);
+    return rows;
+  }));
+}
+
+/// What is found in a column: "numbers" as above, "count", or "rows", which gives 0 or 1 for each.
+nb::object find_in_column(const FrameHandle& handle, std::uint64_t col, const std::string& what,
+                          const std::string& name, nb::handle low, nb::handle high, int absent,
+                          bool nonzero, unsigned threads) {
+  const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), threads, nonzero};
+  const auto frame = handle.share_frame();
+  const dapple::ColumnCondition condition = column_condition_of(name, low, high);
+  const bool is_long = frame->rows() >= kLongWork;
+  if (what == "numbers") return find_numbers(frame, col, condition, options, is_long);
+  if (what == "count") {
+    return nb::int_(interruptible(is_long, [frame, col, condition, options] {
+      return dapple::count_where(*frame, col, condition, options);
+    }));
+  }
+  return to_array(interruptible(is_long, [frame, col, condition, options] {
+    return dapple::rows_where(*frame, col, condition, options);
+  }));
+}
+
 }  // namespace
 
-void bind_search(nb::module_& m) { m.def("find", &find); }
+void bind_search(nb::module_& m) {
+  m.def("find", &find);
+  m.def("find_in_column", &find_in_column);
+}
 
 }  // namespace pydapple

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +12,10 @@ from numpy.typing import NDArray
 from .errors import InvalidArgumentError, TypeMismatchError
 
 _CONDITIONS = {"above", "at_least", "below", "at_most", "equal", "between", "nan"}
+_NANOSECONDS = {
+    "W": 604_800 * 10**9, "D": 86_400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9,
+    "ms": 10**6, "us": 1000, "ns": 1,
+}  # fmt: skip
 
 
 class Hits(NamedTuple):
@@ -22,20 +28,73 @@ class Hits(NamedTuple):
 
 def one_condition(condition: dict[str, Any]) -> tuple[str, Any, Any]:
     """The name and the bounds (low, high) of a condition as `Matrix.where` takes it."""
-    if len(condition) != 1 or not condition.keys() <= _CONDITIONS:
+    return _one(condition, _CONDITIONS, _number, "number")
+
+
+def column_condition(condition: dict[str, Any], kind: str) -> tuple[str, Any, Any]:
+    """The same as `Frame.where` takes it for a column of this kind; times and so on as text."""
+
+    def bound(value: Any) -> Any:
+        return _number(value) if kind == "number" and not isinstance(value, str) else _text(value)
+
+    return _one(condition, _CONDITIONS | {"missing"}, bound, "value such as the column holds")
+
+
+def _one(
+    condition: dict[str, Any], names: set[str], convert: Callable[[Any], Any], wanted: str
+) -> tuple[str, Any, Any]:
+    if len(condition) != 1 or not condition.keys() <= names:
         raise TypeMismatchError(
-            f"one condition is needed out of {', '.join(sorted(_CONDITIONS))}; "
+            f"one condition is needed out of {', '.join(sorted(names))}; "
             f"given: {', '.join(condition) or 'none'}"
         )
     ((name, bound),) = condition.items()
-    if name == "nan" and bound is not True:
-        raise InvalidArgumentError("nan=True is the only condition on NaN")
+    if name in ("nan", "missing"):
+        if bound is not True:
+            raise InvalidArgumentError(f"{name}=True is the only condition called {name}")
+        return name, bound, bound
     try:
         low, high = bound if name == "between" else (bound, bound)
-        low, high = (x.item() if isinstance(x, np.generic) else x for x in (low, high))
-        if not all(isinstance(x, (int, float)) for x in (low, high)):
+        low, high = convert(low), convert(high)
+        if isinstance(low, str) is not isinstance(high, str):
             raise TypeError
     except (TypeError, ValueError):
-        wanted = "two numbers (low, high)" if name == "between" else "a number"
-        raise TypeMismatchError(f"{name} takes {wanted}, not {bound!r}") from None
+        many = f"two of them (low, high), each a {wanted}" if name == "between" else f"a {wanted}"
+        raise TypeMismatchError(f"{name} takes {many}, not {bound!r}") from None
     return name, low, high
+
+
+def _number(value: Any) -> int | float:
+    number = value.item() if isinstance(value, np.generic) else value
+    if not isinstance(number, (int, float)):
+        raise TypeError
+    return number
+
+
+def _text(value: Any) -> Any:
+    """A word, a time, a duration or a truth value as the library reads it."""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if hasattr(value, "to_timedelta64"):  # of pandas, which is finer than Python's
+        value = value.to_timedelta64()
+    if isinstance(value, dt.timedelta):
+        value = np.timedelta64(value)
+    if isinstance(value, np.timedelta64):
+        return _duration(value)
+    if isinstance(value, np.datetime64):
+        unit = np.datetime_data(value.dtype)[0]
+        coarse = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s"}
+        return str(value.astype(f"M8[{coarse.get(unit, unit)}]"))
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return value if isinstance(value, str) else _number(value)
+
+
+def _duration(value: np.timedelta64) -> str:
+    unit, count = np.datetime_data(value.dtype)
+    if np.isnat(value) or unit not in _NANOSECONDS:
+        raise ValueError
+    ticks = int(value.astype(np.int64)) * count * _NANOSECONDS[unit]
+    seconds, rest = divmod(abs(ticks), 10**9)
+    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{'-' if ticks < 0 else ''}{text}" + (f".{rest:09}" if rest else "")

@@ -1,0 +1,1 @@
+dapple where gap.dbdf '> 5' --column a

@@ -1,0 +1,1 @@
+dapple where gap.dbdf missing
