@@ -373,11 +373,9 @@ TEST_CASE("where of a column: a condition that is none for the column says what 
   CHECK(told("boolean", Is::equal("yes")) ==
         "column 'boolean' holds true and false; it cannot be compared with 'yes'");
   CHECK(told("boolean", Is::above("false")) ==
-        "column 'boolean' can only be searched for what is equal, because truth values are in no "
-        "order");
+        "column 'boolean' can only be searched for equal values: truth values have no order");
   CHECK(told("category", Is::below("large")) ==
-        "column 'category' can only be searched for what is equal, because its words are in no "
-        "order");
+        "column 'category' can only be searched for equal values: its words have no order");
   CHECK(told("ordered", Is::at_most("larg")) ==
         "column 'ordered' has no word 'larg'; did you mean 'large'?");
   CHECK(told("timestamp", Is::above("2024-02-30")) ==

@@ -105,10 +105,15 @@ void print_column_hits(const Frame& frame, std::uint64_t col, const ColumnCondit
   // On a terminal, words from a file must not be taken for its commands.
   const bool safe = console.out.is_terminal();
   const auto shown = [&](std::string text) { return safe ? printable(text) : text; };
-  if (!console.json) console.out.print("row,{}\n", shown(csv_text(column.label)));
+  bool begun = false;  // not before the condition is known to be one for the column
+  const auto begin = [&] {
+    if (!begun && !console.json) console.out.print("row,{}\n", shown(csv_text(column.label)));
+    begun = true;
+  };
   where(
       frame, col, condition,
       [&](std::span<const ColumnHit> hits) {
+        begin();
         for (const ColumnHit& hit : hits) {
           if (console.json) {
             console.out.print("{{\"row\":{},\"column\":{},\"value\":{}}}\n", hit.row, label,
@@ -119,6 +124,7 @@ void print_column_hits(const Frame& frame, std::uint64_t col, const ColumnCondit
         }
       },
       options);
+  begin();
 }
 
 void print_count(std::uint64_t n, Console& console) {
@@ -192,6 +198,7 @@ int run_where(const Arguments& arguments, Console& console) {
   if (count && explain) throw UsageError("--count and --explain cannot be used together");
   const Print print = explain ? Print::explanation : count ? Print::count : Print::hits;
   options.threads = console.threads;
+  if (label) input.options.idv.columns = {*label};
   const auto object = open_input(input, console);
   say_note(input, base(object), console);
   if (const auto* matrix = std::get_if<Matrix>(&object)) {

@@ -223,8 +223,8 @@ void ColumnMatch::fail_bound(const std::string& bound) const {
 }
 
 void ColumnMatch::fail_order(const std::string& what) const {
-  fail("column " + shown(column_.label) + " can only be searched for what is equal, because " +
-       what + " are in no order");
+  fail("column " + shown(column_.label) + " can only be searched for equal values: " + what +
+       " have no order");
 }
 
 }  // namespace dapple::detail
