@@ -3,8 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -26,13 +24,13 @@ using Is = ColumnCondition;
 
 namespace {
 
-std::shared_ptr<const Dictionary> dictionary(const std::vector<std::string>& words) {
+std::shared_ptr<const Dictionary> word_table(const std::vector<std::string>& words) {
   auto table = std::make_shared<detail::WordTable>();
   for (const std::string& word : words) table->add(word);
   return table;
 }
 
-Column column_of(MeaningKind kind, ValueType type, const std::string& label) {
+Column column_meaning(MeaningKind kind, ValueType type, const std::string& label) {
   Column column{label, type};
   column.meaning.kind = kind;
   return column;
@@ -48,12 +46,12 @@ std::vector<Column> every_column() {
   columns.back().meaning.missing = kMissingF64;
   columns.push_back({"f32?", ValueType::f32});
   columns.back().meaning.missing = kMissingF32;
-  columns.push_back(column_of(MeaningKind::boolean, ValueType::u8, "boolean"));
+  columns.push_back(column_meaning(MeaningKind::boolean, ValueType::u8, "boolean"));
   columns.back().meaning.missing = kMissingBoolean;
   for (const TimeUnit unit : {TimeUnit::day, TimeUnit::second, TimeUnit::millisecond,
                               TimeUnit::microsecond, TimeUnit::nanosecond}) {
     for (const auto kind : {MeaningKind::timestamp, MeaningKind::duration}) {
-      Column column = column_of(kind, ValueType::i64, std::string(name(kind)));
+      Column column = column_meaning(kind, ValueType::i64, std::string(name(kind)));
       column.meaning.unit = unit;
       column.meaning.missing = kMissingTick;
       columns.push_back(column);
@@ -63,17 +61,17 @@ std::vector<Column> every_column() {
                                           "Small",  "a,b", "\xc3\xa9t\xc3\xa9"};
   for (const char* label : {"category", "ordered", "text"}) {
     const bool text = std::string_view(label) == "text";
-    Column column = column_of(text ? MeaningKind::text : MeaningKind::category,
-                              text ? ValueType::u32 : ValueType::u8, label);
+    Column column = column_meaning(text ? MeaningKind::text : MeaningKind::category,
+                                   text ? ValueType::u32 : ValueType::u8, label);
     column.meaning.ordered = std::string_view(label) == "ordered";
     column.meaning.missing = kMissingCode;
-    column.meaning.words = dictionary(words);
+    column.meaning.words = word_table(words);
     columns.push_back(column);
   }
   return columns;
 }
 
-std::uint64_t random_cell(const Column& column, Rng& rng) {
+std::uint64_t random_stored(const Column& column, Rng& rng) {
   const Meaning& meaning = column.meaning;
   if (meaning.missing && rng.chance(15)) return *meaning.missing;
   if (meaning.has_words()) return 1 + rng.below(meaning.words->size());
@@ -102,7 +100,7 @@ std::uint64_t random_cell(const Column& column, Rng& rng) {
   });
 }
 
-std::string text_of(const Column& column, std::uint64_t bits) {
+std::string shown_cell(const Column& column, std::uint64_t bits) {
   std::string text;
   append_text(column, bits, text);
   return text;
@@ -130,8 +128,8 @@ long double duration_seconds(std::string_view text) {
   return negative ? -seconds : seconds;
 }
 
-std::partial_ordering compare(const Column& column, const std::string& cell,
-                              const std::string& bound) {
+std::partial_ordering compare_cells(const Column& column, const std::string& cell,
+                                    const std::string& bound) {
   const Meaning& meaning = column.meaning;
   if (meaning.kind == MeaningKind::timestamp) return padded_time(cell) <=> padded_time(bound);
   if (meaning.kind == MeaningKind::duration) {
@@ -151,15 +149,15 @@ std::partial_ordering compare(const Column& column, const std::string& cell,
   return cell <=> bound;
 }
 
-struct Asked {
+struct ColumnSearch {
   ColumnCondition condition;
   std::function<bool(const std::string&)> holds;  // for a cell that is not missing
 };
 
 template <class Bound, class Conditions>
-Asked asked(const Column& column, std::uint64_t how, const std::string& low,
-            const std::string& high, const Bound& bound) {
-  const auto with_low = [=](const std::string& cell) { return compare(column, cell, low); };
+ColumnSearch search_of(const Column& column, std::uint64_t how, const std::string& low,
+                       const std::string& high, const Bound& bound) {
+  const auto with_low = [=](const std::string& cell) { return compare_cells(column, cell, low); };
   switch (how) {
     case 0:
       return {Conditions::equal(bound(low)), [=](const auto& c) { return with_low(c) == 0; }};
@@ -172,13 +170,14 @@ Asked asked(const Column& column, std::uint64_t how, const std::string& low,
     case 4:
       return {Conditions::at_most(bound(low)), [=](const auto& c) { return with_low(c) <= 0; }};
     default:
-      return {Conditions::between(bound(low), bound(high)),
-              [=](const auto& c) { return with_low(c) >= 0 && compare(column, c, high) <= 0; }};
+      return {Conditions::between(bound(low), bound(high)), [=](const auto& c) {
+                return with_low(c) >= 0 && compare_cells(column, c, high) <= 0;
+              }};
   }
 }
 
 /// A condition that the column takes. Bounds of times are cells of any unit.
-Asked random_condition(const Column& column, const std::vector<Column>& columns, Rng& rng) {
+ColumnSearch random_search(const Column& column, const std::vector<Column>& columns, Rng& rng) {
   const Meaning& meaning = column.meaning;
   const Column* source = &column;
   while (meaning.has_time()) {
@@ -188,24 +187,24 @@ Asked random_condition(const Column& column, const std::vector<Column>& columns,
   std::string bounds[2];
   for (std::string& bound : bounds) {
     do {
-      const std::uint64_t bits = random_cell(*source, rng);
-      bound = is_missing(source->meaning, bits) ? "nan" : text_of(*source, bits);
+      const std::uint64_t bits = random_stored(*source, rng);
+      bound = is_missing(source->meaning, bits) ? "nan" : shown_cell(*source, bits);
     } while (bound == "nan");
   }
   const bool unordered = meaning.kind == MeaningKind::boolean ||
                          (meaning.kind == MeaningKind::category && !meaning.ordered);
   const std::uint64_t how = unordered ? 0 : rng.below(6);
   if (meaning.kind == MeaningKind::number) {
-    return asked<std::function<double(const std::string&)>, Condition>(
+    return search_of<std::function<double(const std::string&)>, Condition>(
         column, how, bounds[0], bounds[1], [](const std::string& text) { return std::stod(text); });
   }
-  return asked<std::function<std::string(const std::string&)>, Is>(
+  return search_of<std::function<std::string(const std::string&)>, Is>(
       column, how, bounds[0], bounds[1], [](const std::string& text) { return text; });
 }
 
-void require_found(const Frame& frame, std::uint64_t col, const ColumnCondition& condition,
-                   const std::function<bool(std::uint64_t)>& holds, const Table& table,
-                   const WhereOptions& options) {
+void require_hits(const Frame& frame, std::uint64_t col, const ColumnCondition& condition,
+                  const std::function<bool(std::uint64_t)>& holds, const Table& table,
+                  const WhereOptions& options) {
   std::vector<std::uint64_t> want, got;
   std::vector<std::uint8_t> mask(frame.rows());
   for (std::uint64_t r = 0; r < table.rows; ++r) {
@@ -247,7 +246,7 @@ TEST_CASE("where of a column: it finds the rows that a loop over its cells finds
     Table table(detail::ObjectKind::frame, 1 + rng.below(40), columns);
     for (std::uint64_t r = 0; r < table.rows; ++r) {
       for (std::uint64_t c = 0; c < table.cols(); ++c) {
-        table.at(r, c) = random_cell(columns[c], rng);
+        table.at(r, c) = random_stored(columns[c], rng);
       }
     }
     WriteOptions writing;
@@ -265,19 +264,19 @@ TEST_CASE("where of a column: it finds the rows that a loop over its cells finds
       CAPTURE(column.label);
       CAPTURE(name(column.meaning.unit));
       const WhereOptions options{.threads = rng.chance(50) ? 1U : 3U};
-      const Asked asked = random_condition(column, columns, rng);
+      const ColumnSearch search = random_search(column, columns, rng);
       const auto is_nan = [&](std::uint64_t bits) {
-        return column.meaning.kind == MeaningKind::number && text_of(column, bits) == "nan";
+        return column.meaning.kind == MeaningKind::number && shown_cell(column, bits) == "nan";
       };
       const auto holds = [&](std::uint64_t bits) {
         return !is_missing(column.meaning, bits) && !is_nan(bits) &&
-               asked.holds(text_of(column, bits));
+               search.holds(shown_cell(column, bits));
       };
-      require_found(frame, col, asked.condition, holds, table, options);
-      require_found(
+      require_hits(frame, col, search.condition, holds, table, options);
+      require_hits(
           frame, col, Is::missing(),
           [&](std::uint64_t bits) { return is_missing(column.meaning, bits); }, table, options);
-      require_found(
+      require_hits(
           frame, col, Condition::nan(),
           [&](std::uint64_t bits) { return !is_missing(column.meaning, bits) && is_nan(bits); },
           table, options);
@@ -394,7 +393,7 @@ TEST_CASE("where of a column: a condition that is none for the column says what 
 
 TEST_CASE("where of a column: times beyond the unit's range are before or after all") {
   const TempDir dir;
-  Column column = column_of(MeaningKind::timestamp, ValueType::i64, "t");
+  Column column = column_meaning(MeaningKind::timestamp, ValueType::i64, "t");
   column.meaning.unit = TimeUnit::nanosecond;
   Table table(detail::ObjectKind::frame, 2, {column});
   table.set<std::int64_t>(0, 0, std::numeric_limits<std::int64_t>::min());
