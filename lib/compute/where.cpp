@@ -1,15 +1,12 @@
 #include "dapple/where.h"
 
-#include <array>
 #include <bit>
-#include <functional>
 #include <numeric>
 #include <vector>
 
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/base/value_types.h"
-#include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/cell_search.h"
 #include "lib/object/block_stats.h"
