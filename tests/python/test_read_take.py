@@ -112,6 +112,7 @@ def test_sparse_slices_are_what_scipy_gives(make, kind, dtype):
     keys = [
         np.s_[:], np.s_[10:40], np.s_[10:40, 5:60], np.s_[::-1], np.s_[::3, ::-2], rows,
         np.s_[rows, 3:9], np.s_[:, [5, 1, 5]], a[:, 0] > 0, np.s_[0:0], np.s_[..., 4:9],
+        np.s_[-99::-1], np.s_[3:9, -99::-2],
     ]  # fmt: skip
     for key in keys:
         got, wanted = m.sparse[key], s[key]
@@ -195,6 +196,15 @@ def test_where_compares_large_integers_exactly(make):
     assert m.where(above=2**63).cols.tolist() == [1]
     assert m.where(above=float(2**63)).cols.tolist() == [1]
     assert m.count_where(above=-1) == 2 and m.count_where(below=2**70) == 2
+    assert m.count_where(below=10**400) == 2 and m.count_where(above=-(10**400)) == 2
+    assert m.count_where(above=10**400) == m.count_where(between=(2**64, 10**400)) == 0
+    floats = make(np.array([[2.0**70, np.inf]]))
+    for odd in (2**70 + 1, 2**70 - 1):
+        assert floats.count_where(equal=odd) == 0
+    assert floats.count_where(at_least=2**70 + 1) == floats.count_where(above=2**70 + 1) == 1
+    assert floats.count_where(at_most=2**70 - 1) == floats.count_where(below=2**70 - 1) == 0
+    assert floats.count_where(between=(2**70 - 1, 2**70 + 1)) == 1
+    assert floats.count_where(equal=2**70) == floats.count_where(below=10**400) == 1
     assert m.count_where(between=(-1, 2**63 + 1)) == m.count_where(between=(0.5, 2**63 + 1)) == 2
 
 

@@ -24,6 +24,7 @@ KEYS = {
     "empty columns": np.s_[:, 9:3],
     "backwards": np.s_[::-1, ::-1],
     "backwards from": np.s_[10:3:-1, 4],
+    "backwards from before the first": np.s_[-99::-1, :],
     "steps": np.s_[1::3, ::2],
     "backward steps": np.s_[::-4, ::-3],
     "step past the end": np.s_[::100],

@@ -32,6 +32,8 @@ class Pick(NamedTuple):
         """As an ascending range without gaps, and whether to turn it round; None if it is not."""
         if not isinstance(self.of, range):
             return None
+        if not self.of:  # backwards, an empty one may begin before the first
+            return range(0), False
         if self.of.step == 1 or len(self.of) < 2:
             return range(self.of.start, self.of.start + len(self.of)), False
         if self.of.step == -1:

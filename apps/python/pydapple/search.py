@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -61,7 +62,7 @@ def _one(
     except (TypeError, ValueError):
         many = f"two of them (low, high), each a {wanted}" if name == "between" else f"a {wanted}"
         raise TypeMismatchError(f"{name} takes {many}, not {bound!r}") from None
-    return name, low, high
+    return (name, low, high) if isinstance(low, str) else _as_bounds(name, low, high)
 
 
 def _number(value: Any) -> int | float:
@@ -98,3 +99,26 @@ def _duration(value: np.timedelta64) -> str:
     seconds, rest = divmod(abs(ticks), 10**9)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return f"{'-' if ticks < 0 else ''}{text}" + (f".{rest:09}" if rest else "")
+
+
+def _as_bounds(name: str, low: Any, high: Any) -> tuple[str, Any, Any]:
+    """The same condition with integers of more than 64 bits, which few doubles are, as doubles."""
+    if name == "equal" and _nearest(low, math.inf) != low:
+        name, low, high = "between", math.inf, -math.inf  # no cell has that value
+    elif name == "between":
+        low, high = _nearest(low, math.inf), _nearest(high, -math.inf)
+    else:
+        low = high = _nearest(low, math.inf if name in ("below", "at_least") else -math.inf)
+    return name, low, high
+
+
+def _nearest(bound: Any, towards: float) -> Any:
+    """The bound itself, or the double next to it in that direction."""
+    if isinstance(bound, float) or -(1 << 63) <= bound < 1 << 64:
+        return bound
+    try:
+        near = float(bound)
+    except OverflowError:
+        near = math.inf if bound > 0 else -math.inf
+    passed = near >= bound if towards > 0 else near <= bound
+    return near if passed else math.nextafter(near, towards)
