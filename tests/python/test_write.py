@@ -40,13 +40,25 @@ def test_what_holds_no_numbers_is_refused(tmp_path, dtype):
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("data", [np.zeros(3), np.zeros((2, 2, 2)), 3.5, [1, 2]])
+@pytest.mark.parametrize("data", [np.zeros(3), np.zeros((2, 2, 2)), 3.5, [1, 2], sp.coo_array(np.ones(3))])
 def test_a_matrix_has_two_dimensions(tmp_path, data):
     with pytest.raises(ValueError, match="2 dimensions"):
         dp.write(tmp_path / "a.dbdf", data)
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "lil"])
+def test_masked_cells_are_refused(tmp_path, make):
+    a = np.ma.masked_equal(np.eye(2), 1)
+    with pytest.raises(ValueError, match="fill"):
+        dp.write(tmp_path / "a.dbdf", a)
+    with (
+        pytest.raises(ValueError, match="fill"),
+        dp.writer(tmp_path / "w.dbdf", (2, 2), "f8", sync=False) as w,
+    ):
+        w[:] = a
+    assert np.array_equal(make(np.ma.array(np.eye(2)))[:], np.eye(2))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "lil", "dok"])
 @pytest.mark.parametrize("container", ["array", "matrix"])
 def test_sparse_arrays_of_every_form_are_written(make, form, container):
     a = cells((90, 40), "f4", density=0.1)
@@ -107,6 +119,19 @@ def test_a_writer_takes_pieces_in_any_order(tmp_path):
     with dp.writer(tmp_path / "c.dbdf", (9, 9), "i4", sync=False) as w:
         w[:] = 7
     assert (dp.open(tmp_path / "c.dbdf")[:] == 7).all()
+
+
+def test_rows_columns_and_cells_are_put_as_in_numpy(tmp_path):
+    a = np.zeros((6, 4))
+    with dp.writer(tmp_path / "w.dbdf", a.shape, "f8", tile=(2, 2), sync=False) as w:
+        for x in (w, a):
+            x[:, 1] = np.arange(6)
+            x[2:4, 3] = [7, 8]
+            x[4, 2:] = [5, 6]
+            x[5, 0] = 9
+        with pytest.raises(ValueError, match=r"\(4,\) do not fit a place of \(6,\)"):
+            w[:, 0] = np.arange(4)
+    assert np.array_equal(dp.open(tmp_path / "w.dbdf")[:], a)
 
 
 def test_a_writer_refuses_what_does_not_fit(tmp_path):
@@ -195,6 +220,15 @@ def test_what_cannot_be_written_is_refused_in_words(tmp_path):
         with pytest.raises(TypeError, match="writing has no option 'tiles'") as option:
             wrong()
         assert isinstance(option.value, dp.Error)
+    for shape in (2, (2,), (2.0, 2), (2, 2, 2)):
+        with pytest.raises(TypeError, match="shape is a pair of integers"):
+            dp.writer(tmp_path / "b.dbdf", shape, "f8")
+    for wrong in (
+        lambda: dp.writer(tmp_path / "b.dbdf", (-2, 2), "f8"),
+        lambda: dp.frame_writer(tmp_path / "b.dbdf", -2, {"a": "f8"}),
+    ):
+        with pytest.raises(ValueError, match="-2 is no number of rows"):
+            wrong()
     with pytest.raises(TypeError, match="<U5"):
         dp.write(tmp_path / "b.dbdf", "hello")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _core, files
-from .errors import InvalidArgumentError
+from . import _core, files, keys
+from .errors import InvalidArgumentError, TypeMismatchError
 from .files import Path, Progress, WriteSummary, reporting
 from .frame import Frame
 from .matrix import Matrix
 from .meanings import Meaning, narrow_codes
 from .tables import StoredColumn, as_cells, as_column, columns_of, rows_of
-from .writers import BAND, FrameWriter, MatrixWriter, is_sparse
+from .writers import BAND, FrameWriter, MatrixWriter, is_sparse, plain_array
 
 
 def _cell_dtype(dtype: DTypeLike) -> np.dtype[Any]:
@@ -47,7 +48,7 @@ def writer(
     """
     kind = _cell_dtype(dtype)
     name = os.fsdecode(path)
-    rows, cols = shape
+    rows, cols = _extents(shape)
     made = _core.create_matrix(name, rows, cols, kind, _core.WriteOptions(**options), sparse)
     return MatrixWriter(made, name, (rows, cols), kind, threads)
 
@@ -84,8 +85,25 @@ def _create_frame(
     described = [
         (_label_bytes(label), cells.dtype, tuple(meaning)) for label, cells, meaning in columns
     ]
+    rows = _extent(keys.whole(rows), "rows")
     made = _core.create_frame(name, rows, described, _core.WriteOptions(**options))
     return FrameWriter(made, name, rows, columns, threads)
+
+
+def _extents(shape: Any) -> tuple[int, int]:
+    try:
+        rows, cols = (operator.index(extent) for extent in shape)
+    except (TypeError, ValueError):
+        raise TypeMismatchError(
+            f"shape is a pair of integers (rows, columns), not {shape!r}"
+        ) from None
+    return _extent(rows, "rows"), _extent(cols, "columns")
+
+
+def _extent(extent: int, what: str) -> int:
+    if not 0 <= extent < 1 << 64:
+        raise InvalidArgumentError(f"{extent} is no number of {what}")
+    return extent
 
 
 def _label_bytes(label: str) -> bytes:
@@ -178,19 +196,19 @@ def write(
     }  # fmt: skip
     if isinstance(data, (Matrix, Frame)):
         return files.convert(data, path, to="dbdf", threads=threads, progress=progress, **options)
-    table = columns_of(data)
+    table = None if is_sparse(data) else columns_of(data)
     with reporting(progress, "write") as report:
         if table is not None:
             rows = len(table[0].cells) if table else rows_of(data)
             return _write_table(path, table, rows, threads, options, report)
         if not is_sparse(data):
-            data = np.asarray(data)
+            data = plain_array(data)
             _cell_dtype(data.dtype)
-            if data.ndim != 2:
-                raise InvalidArgumentError(
-                    f"a matrix has 2 dimensions, and this array has {data.ndim}; reshape it first"
-                )
-        elif tile is None:
+        if len(data.shape) != 2:
+            raise InvalidArgumentError(
+                f"a matrix has 2 dimensions, and this array has {len(data.shape)}; reshape it first"
+            )
+        if is_sparse(data) and tile is None:
             options["tile"] = _sparse_tile(data)
         with writer(
             path, data.shape, data.dtype, threads=threads, sparse=is_sparse(data), **options

@@ -22,6 +22,15 @@ def is_sparse(data: Any) -> bool:
     return hasattr(data, "tocsr") and hasattr(data, "nnz")
 
 
+def plain_array(data: Any) -> NDArray[Any]:
+    """Cells as an array. Raises where some are masked, which no matrix in a file can tell."""
+    if np.ma.is_masked(data):
+        raise InvalidArgumentError(
+            "a matrix has no place for masked cells: fill them first, with a.filled(np.nan) say"
+        )
+    return np.asarray(data)
+
+
 _W = TypeVar("_W", bound="_TileWriter")
 
 
@@ -80,12 +89,13 @@ class MatrixWriter(_TileWriter):
 
     def __setitem__(self, key: Any, cells: Any) -> None:
         """Put cells, which may be dense, sparse, a matrix, or one value for all of them."""
-        rows, cols = (part.forward() for part in keys.picks(key, self.shape))
+        picks = keys.picks(key, self.shape)
+        rows, cols = (part.forward() for part in picks)
         if rows is None or cols is None or rows[1] or cols[1]:
             raise InvalidIndexError("cells are put at slices without a step")
-        self._put(rows[0], cols[0], cells)
+        self._put(rows[0], cols[0], cells, tuple(len(part) for part in picks if not part.drop))
 
-    def _put(self, rows: range, cols: range, data: Any) -> None:
+    def _put(self, rows: range, cols: range, data: Any, kept: tuple[int, ...]) -> None:
         shape = (len(rows), len(cols))
         if is_sparse(data):
             _require_shape(data.shape, shape)
@@ -95,9 +105,9 @@ class MatrixWriter(_TileWriter):
             for part, cells in data.strips():
                 self._put_dense(rows.start + part.start, cols.start, cells)
         else:
-            array = np.asarray(data)
-            if array.shape != shape:
-                array = _broadcast(array, shape)
+            array = plain_array(data)
+            if array.shape != shape:  # a row or a column has one axis, as in NumPy
+                array = _broadcast(array, kept).reshape(shape)
             self._put_dense(rows.start, cols.start, array)
 
     def _put_dense(self, row: int, col: int, array: NDArray[Any]) -> None:
