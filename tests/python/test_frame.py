@@ -172,6 +172,14 @@ def test_labels_may_repeat_and_may_be_any_bytes(tmp_path):
     assert f.to_polars().shape == (1, 4)
 
 
+def test_a_column_without_a_name_is_a_field_called_after_its_place(tmp_path):
+    dp.write(tmp_path / "e.dbdf", {"a": [1, 2], "": [3, 4], "f1": ["x", "y"]}, sync=False)
+    f = dp.open(tmp_path / "e.dbdf")
+    assert f.columns == ("a", "", "f1") and f[""].tolist() == [3, 4]
+    assert f[:].tolist() == np.asarray(f).tolist() == [(1, 3, "x"), (2, 4, "y")]
+    assert f[:].dtype.names == ("a", "f1", "f1.1") and f[[""]].dtype.names == ("f0",)
+
+
 def test_a_frame_writer_takes_columns_and_rows(tmp_path):
     path = tmp_path / "w.dbdf"
     a, b = np.arange(100.0), np.arange(100, dtype="i4")

@@ -353,6 +353,8 @@ class Frame(Opened, _core.Frame):
 
     def _records(self, rows: range, labels: Sequence[str] | None) -> NDArray[Any]:
         named = self._named() if labels is None else _unique([self._place(x) for x in labels])
+        # NumPy has no empty names: it calls such a field after its place, and so does this.
+        named = _unique([(name or f"f{k}", where) for k, (name, where) in enumerate(named)])
         cells: Any = np.empty(len(rows), [(name, self._dtype(where)) for name, where in named])
         if any(where >= 0 and self._meanings[where].is_masked for _, where in named):
             cells = np.ma.masked_array(cells)
