@@ -181,6 +181,20 @@ TEST_CASE("compute: mean and variance of a column") {
   CHECK(s.variance() == doctest::Approx(14.0 / 3));
 }
 
+TEST_CASE("compute: equal cells have no variance, however large they are") {
+  const test::TempDir dir;
+  const auto path = dir.write(
+      "m.dbdf", Image::matrix(3, 1, ValueType::u32)
+                    .dense<std::uint32_t>({0, 0}, 3, 1, {4294967291, 4294967291, 4294967291})
+                    .bytes());
+  CHECK(matrix_stats(Matrix::open(path)).variance() == 0);
+  CHECK(column_stats(Matrix::open(path))[0].variance() == 0);
+  const auto far = dir.write(
+      "i.dbdf",
+      Image::matrix(1, 1, ValueType::f64).dense<double>({0, 0}, 1, 1, {INFINITY}).bytes());
+  CHECK(std::isnan(matrix_stats(Matrix::open(far)).variance()));
+}
+
 TEST_CASE("compute: products refuse short and overlapping arrays") {
   const test::TempDir dir;
   const auto path = dir.write("m.dbdf", Image::matrix(3, 2, ValueType::u8)

@@ -32,7 +32,7 @@ struct Stats {
   double mean() const noexcept;
   /// The population variance (divided by n, not n - 1) of the cells that are not NaN. Computed
   /// from `sum` and `sum_squares`: when the mean is 10^k times the standard deviation, about 2k
-  /// decimal digits are lost.
+  /// decimal digits are lost. Zero where all cells are the same.
   double variance() const noexcept;
 };
 

@@ -7,6 +7,7 @@ namespace dapple {
 double Stats::mean() const noexcept { return sum / static_cast<double>(count - nans); }
 
 double Stats::variance() const noexcept {
+  if (min == max) return min - max;  // 0, which the sums may miss; infinities have none
   const auto n = static_cast<double>(count - nans);
   // The fused product keeps what rounding it would lose.
   return std::max(std::fma(-sum / n, sum, sum_squares) / n, 0.0);
