@@ -183,6 +183,18 @@ def test_matrices_are_put_together_and_rows_appended(make, tmp_path):
             wrong()
     with pytest.raises(FileNotFoundError):
         dp.append(tmp_path / "none.dbdf", a)
+    with pytest.raises(ValueError, match=r"^the rows to append: has 3 columns"):
+        dp.append(m.path, a[:, :3])
+
+
+def test_what_is_no_name_of_a_file_is_an_error_of_dapple(make, tmp_path):
+    m = make(np.ones((2, 2)))
+    for call in (dp.open, lambda x: dp.write(x, np.ones((2, 2))), lambda x: dp.convert(m, x), dp.verify,
+                 lambda x: dp.concat([m, x], tmp_path / "x.dbdf"), lambda x: dp.append(x, m)):  # fmt: skip
+        for name, kind, words in ((5, TypeError, "int"), ("a\0b", ValueError, "no file can be called")):
+            with pytest.raises(kind, match=words) as caught:
+                call(name)
+            assert isinstance(caught.value, dp.Error)
 
 
 def test_frames_are_put_together_with_their_dictionaries(tmp_path):

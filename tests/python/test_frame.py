@@ -172,6 +172,19 @@ def test_labels_may_repeat_and_may_be_any_bytes(tmp_path):
     assert f.to_polars().shape == (1, 4)
 
 
+def test_one_label_is_not_taken_for_its_letters(tmp_path):
+    table = {"ab": [1, 2], "a": [3, 4], "b": [5, 6]}
+    dp.write(tmp_path / "l.dbdf", table, sync=False)
+    f = dp.open(tmp_path / "l.dbdf")
+    assert list(f.read(columns="ab")) == ["ab"] and list(f.read(columns=("b", "a"))) == ["b", "a"]
+    assert "ab" in f and "c" not in f and 1 not in f
+    for to in ("c.csv", "c.parquet"):
+        for columns, wanted in (("ab", ("ab",)), (("b", "ab"), ("b", "ab")), ([0, 2], ("ab", "b"))):
+            dp.convert(f, tmp_path / to, columns=columns, overwrite=True)
+            dp.convert(tmp_path / to, tmp_path / "back.dbdf", overwrite=True)
+            assert dp.open(tmp_path / "back.dbdf").columns == wanted
+
+
 def test_a_column_without_a_name_is_a_field_called_after_its_place(tmp_path):
     dp.write(tmp_path / "e.dbdf", {"a": [1, 2], "": [3, 4], "f1": ["x", "y"]}, sync=False)
     f = dp.open(tmp_path / "e.dbdf")

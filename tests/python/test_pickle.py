@@ -20,6 +20,16 @@ def test_a_pickle_is_small_whatever_the_size(make):
     assert np.array_equal(pickle.loads(data)[:], a)
 
 
+def test_a_pickle_finds_its_file_when_the_process_has_moved(tmp_path, monkeypatch):
+    a = cells((5, 4), "f8")
+    dp.write(tmp_path / "here.dbdf", a, sync=False)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+    m = dp.open("here.dbdf")
+    monkeypatch.chdir(tmp_path / "below")
+    assert m.path == "here.dbdf" and np.array_equal(pickle.loads(pickle.dumps(m))[:], a)
+
+
 def test_options_travel_too(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("1;2\n3;4\n")

@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike
 
 from . import _core, guests, keys
 from .errors import Error, InvalidArgumentError
-from .frame import Frame
-from .identity import open_options, stamp_of
+from .frame import Frame, each_label
+from .identity import file_name, open_options, stamp_of
 from .matrix import Absent, Matrix, absent_code
 from .meanings import Meaning
 
@@ -137,10 +137,11 @@ def open(
     }
     defaults = {"check": "never", "guard": False, "read_ahead": True, "threads": 1}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
-    name = os.fsdecode(path)
+    name = file_name(path)
     handle = _core.open(name, open_options(options))
     made: Matrix | Frame = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
     made.path, made._options, made._stamp = name, options, stamp_of(name)
+    made._whole_path = os.path.abspath(name)
     return made
 
 
@@ -206,7 +207,7 @@ def convert(
     to: str | None = None,
     rows: Any = None,
     cols: Any = None,
-    columns: Sequence[str | int] | None = None,
+    columns: str | Sequence[str | int] | None = None,
     dtype: DTypeLike | None = None,
     allow_loss: bool = False,
     absent: Absent = "error",
@@ -251,7 +252,8 @@ def convert(
             raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
         with opened_as(src, open_with) as opened:
             return guests.save(
-                opened, os.fsdecode(dst), guest, rows, columns if cols is None else cols,
+                opened, file_name(dst), guest, rows,
+                cols if columns is None else list(each_label(columns)),
                 bool(write.get("overwrite")), absent,
             )  # fmt: skip
     if not isinstance(src, (Matrix, Frame)):
@@ -267,14 +269,14 @@ def convert(
     if columns is not None:
         if cols is not None or not isinstance(src, Frame):
             raise InvalidArgumentError("columns are those of a frame, and are given once")
-        picked = [src.column(label) for label in columns]
+        picked = [src.column(label) for label in each_label(columns)]
     elif cols is not None:
         picked = list(keys.span(cols, src.shape[1], "column"))
     with reporting(progress, "convert") as report:
         return _summary(
             _core.convert(
                 src,
-                os.fsdecode(dst),
+                file_name(dst),
                 None if down is None else (down.start, down.stop),
                 picked,
                 to or "",
@@ -308,7 +310,7 @@ def opened_as(
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "guest.dbdf")
-        write(path, guests.load(os.fsdecode(src), guest), sync=False, threads=0)
+        write(path, guests.load(file_name(src), guest), sync=False, threads=0)
         with open(path) as opened:
             yield opened
 
@@ -325,9 +327,7 @@ def verify(
         options: as of `open`.
     """
     with reporting(progress, "verify") as report:
-        return VerifyReport(
-            *_core.verify(os.fsdecode(path), payload, open_options(options), report)
-        )
+        return VerifyReport(*_core.verify(file_name(path), payload, open_options(options), report))
 
 
 def repair(
@@ -344,8 +344,8 @@ def repair(
     """
     with reporting(progress, "repair") as report:
         lost, kept, gone, written = _core.repair(
-            os.fsdecode(src),
-            os.fsdecode(dst),
+            file_name(src),
+            file_name(dst),
             _core.WriteOptions(**write),
             open_options(dict(open_with or {})),
             report,
@@ -375,13 +375,13 @@ def index(
         that is wanted itself.
     """
     with reporting(progress, "index") as report:
-        made = _core.index(os.fsdecode(path), open_options(options), statistics, threads, report)
+        made = _core.index(file_name(path), open_options(options), statistics, threads, report)
     return None if made is None else os.fspath(made)
 
 
 def format_of_name(path: Path) -> str | None:
     """The format whose files are named like this one; None where none is."""
-    ending = os.path.splitext(os.fsdecode(path))[1]
+    ending = os.path.splitext(file_name(path))[1]
     return next((one.name for one in formats() if ending in one.extensions), None)
 
 

@@ -102,6 +102,10 @@ class Frame(Opened, _core.Frame):
         """The stored blocks in file order."""
         return Blocks(self)
 
+    def __contains__(self, label: object) -> bool:
+        """Whether a column has that label."""
+        return label in self.columns
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -145,7 +149,7 @@ class Frame(Opened, _core.Frame):
     def read(
         self,
         rows: Any = None,
-        columns: Sequence[str | int] | None = None,
+        columns: str | Sequence[str | int] | None = None,
         *,
         absent: Absent = "error",
         threads: int = 1,
@@ -154,7 +158,7 @@ class Frame(Opened, _core.Frame):
 
         Args:
             rows: a slice, a range or a pair (begin, end), not clipped.
-            columns: labels, or numbers as of `column`.
+            columns: a label, or several, or numbers as of `column`.
             absent: whether cells that no block covers are an error, zero, or NaN (floats only).
             threads: blocks decoded at once; 0: one for each processor.
 
@@ -166,7 +170,7 @@ class Frame(Opened, _core.Frame):
         if columns is None:
             wanted = self._named()
         else:
-            wanted = _unique([self._place(label) for label in columns])
+            wanted = _unique([self._place(label) for label in each_label(columns)])
         stored = self._stored_columns(wanted, part, absent_code(absent), threads)
         return {
             name: self._cells(where, part)
@@ -383,6 +387,11 @@ class Frame(Opened, _core.Frame):
         masked = isinstance(parts[0], np.ma.MaskedArray)
         whole: Any = np.ma.concatenate if masked else np.concatenate
         return whole(parts)[place]
+
+
+def each_label(columns: str | Sequence[str | int]) -> Sequence[str | int]:
+    """The labels, which are not the letters of a single one."""
+    return [columns] if isinstance(columns, str) else columns
 
 
 def _unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -13,6 +13,7 @@ import numpy as np
 from . import _core, keys
 from .errors import ExistsError, InvalidArgumentError, NotRecognisedError, from_code
 from .frame import Frame
+from .identity import file_name
 from .matrix import Absent, Matrix, absent_code
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def of_name(path: Any, *, writing: bool) -> str | None:
     """Which of these files a name is of; None where dapple itself reads, or writes, such files."""
     if isinstance(path, (Matrix, Frame)):
         return None
-    ending = os.path.splitext(os.fsdecode(path))[1]
+    ending = os.path.splitext(file_name(path))[1]
     for _, _, extensions, reads, writes, _ in _core.formats():
         if (writes if writing else reads) and ending in extensions.split():
             return None

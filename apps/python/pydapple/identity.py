@@ -6,9 +6,20 @@ import os
 from typing import Any
 
 from . import _core
-from .errors import StaleError
+from .errors import InvalidArgumentError, StaleError, TypeMismatchError
 
 Stamp = tuple[int, int]
+
+
+def file_name(path: Any) -> str:
+    """The name of a file as str. Raises for what is none."""
+    try:
+        name = os.fsdecode(path)
+    except TypeError as error:
+        raise TypeMismatchError(f"a file is given by its name: {error}") from None
+    if "\0" in name:
+        raise InvalidArgumentError(f"no file can be called {name!r}")
+    return name
 
 
 def stamp_of(path: str) -> Stamp:
@@ -21,16 +32,16 @@ class Opened:
     """Path and options of a Matrix or Frame. Pickles carry these, never cells."""
 
     path: str
+    _whole_path: str  # from the root, wherever the process goes later
     _options: dict[str, Any]
     _stamp: Stamp
 
     def __reduce__(self) -> tuple[Any, ...]:
-        path = os.path.abspath(self.path)
-        _require_same(path, self._stamp)
-        return reopen, (path, self._options, self._stamp)
+        _require_same(self._whole_path, self._stamp)
+        return reopen, (self._whole_path, self._options, self._stamp)
 
     def __dask_tokenize__(self) -> Any:
-        return "pydapple", os.path.abspath(self.path), self._stamp, sorted(self._options.items())
+        return "pydapple", self._whole_path, self._stamp, sorted(self._options.items())
 
 
 def _require_same(path: str, stamp: Stamp) -> None:

@@ -9,9 +9,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from . import _core
-from .errors import InvalidArgumentError
+from .errors import Error, InvalidArgumentError
 from .files import Path, Progress, WriteSummary, convert, opened_as, reporting
 from .frame import Frame
+from .identity import file_name
 from .matrix import Absent, Matrix, absent_code
 from .write import write
 
@@ -75,7 +76,8 @@ def append(
         open_with: options of `open` where `rows` is a path.
     """
     with ExitStack() as files:
-        if not isinstance(rows, (str, bytes, os.PathLike, Matrix, Frame)):
+        file, given = "", not isinstance(rows, (str, bytes, os.PathLike, Matrix, Frame))
+        if given:
             folder = files.enter_context(tempfile.TemporaryDirectory())
             file = os.path.join(folder, "rows.dbdf")
             write(file, rows, sync=False, threads=threads)
@@ -83,7 +85,12 @@ def append(
         opened = files.enter_context(opened_as(rows, open_with))
         report = files.enter_context(reporting(progress, "append"))
         options = _core.WriteOptions(sync=sync, overwrite=True)
-        made = _core.append(
-            os.fsdecode(path), opened, absent_code(absent), threads, options, report
-        )
+        try:
+            made = _core.append(
+                file_name(path), opened, absent_code(absent), threads, options, report
+            )
+        except Error as error:
+            if given and error.file == file:  # which nobody has ever seen
+                error.file, error.detail = "", f"the rows to append: {error.detail}"
+            raise
     return WriteSummary(*made)

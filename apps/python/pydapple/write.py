@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from . import _core, files, keys
 from .errors import InvalidArgumentError, TypeMismatchError
 from .files import Path, Progress, WriteSummary, reporting
 from .frame import Frame
+from .identity import file_name
 from .matrix import Matrix
 from .meanings import Meaning, narrow_codes
 from .tables import StoredColumn, as_cells, as_column, columns_of, rows_of
@@ -47,7 +47,7 @@ def writer(
         options: as of `write`.
     """
     kind = _cell_dtype(dtype)
-    name = os.fsdecode(path)
+    name = file_name(path)
     rows, cols = _extents(shape)
     made = _core.create_matrix(name, rows, cols, kind, _core.WriteOptions(**options), sparse)
     return MatrixWriter(made, name, (rows, cols), kind, threads)
@@ -81,7 +81,7 @@ def frame_writer(
 def _create_frame(
     path: Path, rows: int, columns: Sequence[StoredColumn], threads: int, options: dict[str, Any]
 ) -> FrameWriter:
-    name = os.fsdecode(path)
+    name = file_name(path)
     described = [
         (_label_bytes(label), cells.dtype, tuple(meaning)) for label, cells, meaning in columns
     ]
@@ -187,7 +187,7 @@ def write(
     other = files.format_of_name(path)
     if other not in (None, "dbdf"):
         raise InvalidArgumentError(
-            f"{os.fsdecode(path)} is the name of a file of another format ({other}), and write "
+            f"{file_name(path)} is the name of a file of another format ({other}), and write "
             "makes DAPHNE binary files (.dbdf); pydapple.convert makes others of them"
         )
     options: dict[str, Any] = {
