@@ -241,7 +241,10 @@ class Matrix(Opened, _core.Matrix):
 
         Args:
             chunks: as Dask takes them; if not given, whole tiles of about 64 MiB.
-            sparse: True: its chunks are `scipy.sparse.csr_array`.
+            sparse: True: its chunks are `scipy.sparse.csr_array`. Slices, ``x.T`` and arithmetic
+                work on them, and ``map_blocks``; Dask's reductions and products, such as
+                ``x.sum(axis=0)``, do not, for SciPy lacks what they need. `stats` and
+                `linear_operator` have them, and a dense `to_dask` does.
         """
         from .dask_arrays import from_matrix
 
