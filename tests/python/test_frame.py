@@ -1,6 +1,7 @@
 """Frames: columns as arrays, and as pandas, polars and Arrow have them."""
 
 import pathlib
+import time
 
 import numpy as np
 import pytest
@@ -170,6 +171,25 @@ def test_labels_may_repeat_and_may_be_any_bytes(tmp_path):
     assert list(f.to_pandas().columns) == ["x", "x", "x.1", label]
     assert pa.table(f).column_names[3] == "caf\ufffd"
     assert f.to_polars().shape == (1, 4)
+
+
+def test_scattered_rows_are_those_of_the_whole(tmp_path):
+    n = 100_000
+    table = {"x": np.arange(n) * 0.5, "w": np.array([f"word {k % 300}" for k in range(n)], object),
+             "m": np.ma.array(np.arange(n), mask=np.arange(n) % 7 == 0)}  # fmt: skip
+    dp.write(tmp_path / "s.dbdf", table, sync=False)
+    f = dp.open(tmp_path / "s.dbdf")
+    whole = f[:]
+    picks = [np.random.default_rng(1).integers(-n, n, 2000), [n - 1, 5, 5, 9000], slice(None, None, -999),
+             slice(None, None, 7), slice(9, 2, -1), slice(-n - 9, None, -1), np.arange(n) % 5000 == 3]  # fmt: skip
+    for rows in picks:
+        assert f[rows].tolist() == f[["x", "w", "m"], rows].tolist() == whole[rows].tolist()
+        for label in table:
+            assert f[label, rows].tolist() == whole[label][rows].tolist()
+    rows = np.arange(0, n, 2)
+    begin = time.perf_counter()
+    assert len(f[rows]) == n // 2
+    assert time.perf_counter() - begin < 5  # 30 ms on a quiet machine, and not by the square of rows
 
 
 def test_one_label_is_not_taken_for_its_letters(tmp_path):

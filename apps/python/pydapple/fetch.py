@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _GAP = 256
 # Bytes of a band that is read before its columns are picked.
 _BAND = 1 << 24
+_BAND_ROWS = 1 << 20
 
 
 def dense(matrix: _core.Matrix, rows: Pick, cols: Pick, out: NDArray[Any] | None = None) -> Any:
@@ -63,6 +65,22 @@ def _pick_columns(matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArra
             cells = np.empty((len(band), end - begin), out.dtype)
             _fill(matrix, band, range(begin, end), cells)
             out[top : top + len(band), mine] = cells[:, cols[mine] - begin]
+
+
+def rows_of(read: Callable[[range], NDArray[Any]], rows: Pick, gap: int) -> NDArray[Any]:
+    """Rows of a column that `read` gives by ranges, with up to `gap` unwanted ones in between."""
+    straight = rows.forward()
+    if straight is not None:
+        cells = read(straight[0])
+        return cells[::-1].copy() if straight[1] else cells
+    wanted, place = np.unique(rows.positions(), return_inverse=True)
+    parts = []
+    for begin, end in runs(wanted, gap):
+        for top in range(begin, end, _BAND_ROWS):
+            bottom = min(top + _BAND_ROWS, end)
+            first, last = np.searchsorted(wanted, (top, bottom))
+            parts.append(read(range(top, bottom))[wanted[first:last] - top])
+    return np.concatenate(parts)[place] if parts else read(range(0))
 
 
 def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick) -> csr_array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, keys
+from . import _core, fetch, keys
 from .arrow_stream import LabelledStream
 from .blocks import Blocks
 from .errors import (
@@ -126,24 +126,24 @@ class Frame(Opened, _core.Frame):
     def __getitem__(self, key: Any) -> Any:
         """A column, a part of one, or rows as a structured array."""
         if isinstance(key, str):
-            return self._cells(self._where(key), range(self.shape[0]))
+            return self._cells(self._where(key), keys.Pick(range(self.shape[0])))
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
             raise InvalidIndexError("a frame has 2 dimensions, and rows are picked by one of them")
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
             where = self._where(key[0])
             rows = keys.pick(key[1], self.shape[0], "row")
-            cells = self._pick(rows, lambda part: self._cells(where, part))
+            cells = self._cells(where, rows)
             return cells[0] if rows.drop else cells
         if isinstance(key, list) and key and all(isinstance(one, str) for one in key):
-            return self._records(range(self.shape[0]), key)
+            return self._records(keys.Pick(range(self.shape[0])), key)
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], list):
             rows = keys.pick(key[1], self.shape[0], "row")
-            cells = self._pick(rows, lambda part: self._records(part, key[0]))
+            cells = self._records(rows, key[0])
             return cells[0] if rows.drop else cells
         if isinstance(key, tuple):
             raise InvalidIndexError('a frame is indexed as f["a"], f["a", 0:9] or f[0:9]')
         rows = keys.pick(key, self.shape[0], "row")
-        cells = self._pick(rows, lambda part: self._records(part, None))
+        cells = self._records(rows, None)
         return cells[0] if rows.drop else cells
 
     def read(
@@ -173,7 +173,7 @@ class Frame(Opened, _core.Frame):
             wanted = _unique([self._place(label) for label in each_label(columns)])
         stored = self._stored_columns(wanted, part, absent_code(absent), threads)
         return {
-            name: self._cells(where, part)
+            name: self._cells(where, keys.Pick(part))
             if cells is None
             else self._meanings[where].to_numpy(cells)
             for (name, where), cells in zip(wanted, stored, strict=True)
@@ -259,7 +259,9 @@ class Frame(Opened, _core.Frame):
         part, named = range(self.shape[0]), self._named()
         stored = self._stored_columns(named, part, False, threads)
         columns = [
-            self._cells(where, part) if cells is None else self._meanings[where].to_pandas(cells)
+            self._meanings[where].to_pandas(cells)
+            if cells is not None
+            else self._cells(where, keys.Pick(part))
             for (_, where), cells in zip(named, stored, strict=True)
         ]
         made = pd.DataFrame(dict(enumerate(columns)), index=pd.RangeIndex(len(self)), copy=False)
@@ -291,7 +293,7 @@ class Frame(Opened, _core.Frame):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("an array of a frame is always a copy")
-        cells = self._records(range(self.shape[0]), None)
+        cells = self._records(keys.Pick(range(self.shape[0])), None)
         if isinstance(cells, np.ma.MaskedArray) and np.any(cells.mask.view(bool)):
             raise ValueError("a plain array cannot tell missing cells; f[:] gives a masked one")
         cells = np.ma.getdata(cells)
@@ -348,45 +350,36 @@ class Frame(Opened, _core.Frame):
         self._read_columns(rows.start, rows.stop, [where], [cells], False, 1)
         return cells
 
-    def _cells(self, where: int, rows: range) -> NDArray[Any]:
-        if where < 0:
-            made = np.empty(len(rows), object)
-            made[:] = self._read_text(-1 - where, rows.start, rows.stop)
-            return made
-        return self._meanings[where].to_numpy(self._stored_cells(where, rows))
+    def _shown_cells(self, where: int, rows: range) -> NDArray[Any]:
+        made = np.empty(len(rows), object)
+        made[:] = self._read_text(-1 - where, rows.start, rows.stop)
+        return made
 
-    def _records(self, rows: range, labels: Sequence[str] | None) -> NDArray[Any]:
+    def _cells(self, where: int, rows: keys.Pick) -> NDArray[Any]:
+        if where < 0:
+            return fetch.rows_of(lambda part: self._shown_cells(where, part), rows, gap=64)
+        stored = fetch.rows_of(lambda part: self._stored_cells(where, part), rows, gap=2048)
+        return self._meanings[where].to_numpy(stored)
+
+    def _records(self, rows: keys.Pick, labels: Sequence[str] | None) -> NDArray[Any]:
         named = self._named() if labels is None else _unique([self._place(x) for x in labels])
         # NumPy has no empty names: it calls such a field after its place, and so does this.
         named = _unique([(name or f"f{k}", where) for k, (name, where) in enumerate(named)])
         cells: Any = np.empty(len(rows), [(name, self._dtype(where)) for name, where in named])
         if any(where >= 0 and self._meanings[where].is_masked for _, where in named):
             cells = np.ma.masked_array(cells)
+        straight = rows.forward()
         numbers = {}  # that can be read where they belong
         for name, where in named:
-            if where >= 0 and self._meanings[where] == Meaning():
+            if straight == (rows.of, False) and where >= 0 and self._meanings[where] == Meaning():
                 numbers[where] = cells[name]
             else:
                 cells[name] = self._cells(where, rows)
-        self._read_columns(rows.start, rows.stop, list(numbers), list(numbers.values()), False, 1)
+        if straight is not None:
+            first, arrays = straight[0], list(numbers.values())
+            self._read_columns(first.start, first.stop, list(numbers), arrays, False, 1)
         records: NDArray[Any] = cells
         return records
-
-    def _pick(self, rows: keys.Pick, read: Any) -> Any:
-        straight = rows.forward()
-        if straight is not None:
-            cells = read(straight[0])
-            return cells[::-1].copy() if straight[1] else cells
-        wanted, place = np.unique(rows.positions(), return_inverse=True)
-        parts = [
-            read(range(begin, end))[wanted[(wanted >= begin) & (wanted < end)] - begin]
-            for begin, end in keys.runs(wanted, 64)
-        ]
-        if not parts:
-            return read(range(0, 0))
-        masked = isinstance(parts[0], np.ma.MaskedArray)
-        whole: Any = np.ma.concatenate if masked else np.concatenate
-        return whole(parts)[place]
 
 
 def each_label(columns: str | Sequence[str | int]) -> Sequence[str | int]:
