@@ -320,6 +320,9 @@ def test_parquet_and_arrow_files_both_ways(there, tmp_path, ending):
     dp.convert(path, tmp_path / "t.csv")
     assert "Zoë" in (tmp_path / "t.csv").read_text()
     assert {p.name for p in tmp_path.iterdir()} == {path.name, "t.dbdf", "back.dbdf", "t.csv"}
+    with pytest.raises(FileNotFoundError, match=r"none/x.\w+: cannot write: No such file") as gone:
+        dp.convert(f, tmp_path / "none" / f"x.{ending}")
+    assert isinstance(gone.value, dp.Error)
     path.write_bytes(b"no such thing")
     with pytest.raises(dp.NotRecognisedError):
         dp.convert(path, tmp_path / "x.dbdf")

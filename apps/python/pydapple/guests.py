@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, keys
-from .errors import ExistsError, InvalidArgumentError, NotRecognisedError, from_code
+from .errors import Error, ExistsError, InvalidArgumentError, NotRecognisedError, from_code
 from .frame import Frame
 from .identity import file_name
 from .matrix import Absent, Matrix, absent_code
@@ -87,6 +87,18 @@ def save(
                 "a matrix has no labelled columns, which Parquet and Arrow need; write it as .npz"
             )
         write = _arrow_writer(opened, part, columns, guest)
+    try:
+        _publish(path, write)
+    except OSError as error:
+        if isinstance(error, Error):
+            raise
+        # It names a temporary file that nobody has seen.
+        detail = f"cannot write: {error.strerror or error}"
+        raise from_code("io", detail, path, None, error.errno or 0) from error
+    return WriteSummary({}, os.path.getsize(path))
+
+
+def _publish(path: str, write: Callable[[str], None]) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     number, temporary = tempfile.mkstemp(dir=folder, suffix=os.path.splitext(path)[1])
     os.close(number)
@@ -99,7 +111,6 @@ def save(
     except BaseException:
         os.unlink(temporary)
         raise
-    return WriteSummary({}, os.path.getsize(path))
 
 
 def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Callable[[str], None]:
