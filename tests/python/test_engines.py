@@ -167,6 +167,10 @@ def test_a_torch_data_set_fetches_batches(pair):
     assert len(RowDataset(m).__getitems__([1, 2])) == 2
     with pytest.raises(ValueError):
         RowDataset(m, labels[:3])
+    pd = pytest.importorskip("pandas")
+    for other in (labels.tolist(), pd.Series(labels, index=labels[::-1])):  # whose index means nothing
+        data = RowDataset(m, other)
+        assert data[7][1] == 7 and [y for _, y in data.__getitems__([5, 199])] == [5, 199]
     parts = list(batches(200, 64, seed=1))
     assert [len(p) for p in parts] == [64, 64, 64, 8]
     assert sorted(np.concatenate(parts)) == list(range(200))

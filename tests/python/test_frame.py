@@ -223,13 +223,19 @@ def test_a_frame_writer_takes_columns_and_rows(tmp_path):
         w["b", 50:] = b[50:]
     f = dp.open(path)
     assert np.array_equal(f["a"], a) and np.array_equal(f["b"], b) and np.array_equal(f["c"], b)
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"a": a, "b": b})
+    for table in (frame.to_pandas(), frame, frame.to_arrow(), f[["a", "b"]]):
+        with dp.frame_writer(path, 100, {"a": "f8", "b": "i4"}, overwrite=True, sync=False) as w:
+            w[:] = table
+        assert np.array_equal(dp.open(path)["a"], a) and np.array_equal(dp.open(path)["b"], b)
     with pytest.raises(RuntimeError), dp.frame_writer(tmp_path / "x.dbdf", 4, {"a": "f8"}) as w:
         raise RuntimeError
     assert not (tmp_path / "x.dbdf").exists()
     w = dp.frame_writer(tmp_path / "y.dbdf", 4, {"a": "u1"})
     for key, value, error in [
         ("z", 1, IndexError), (("a", slice(0, 2)), [1, 2, 3], ValueError),
-        (slice(0, 2), {"b": [1, 2]}, ValueError), ("a", 0.5, ValueError), ("a", 300, ValueError),
+        (slice(0, 2), {"b": [1, 2]}, ValueError), (slice(0, 2), [1, 2], TypeError), ("a", 0.5, ValueError), ("a", 300, ValueError),
     ]:  # fmt: skip
         with pytest.raises(error):
             w[key] = value

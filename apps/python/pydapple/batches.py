@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -20,10 +20,12 @@ class RowDataset:
 
     Args:
         matrix: the matrix, or what pickles as one.
-        labels: one for each row; with them, an item is the pair (row, label).
+        labels: one for each row, in their order, whatever index they have of their own; with them,
+            an item is the pair (row, label).
     """
 
-    def __init__(self, matrix: Matrix, labels: NDArray[Any] | None = None) -> None:
+    def __init__(self, matrix: Matrix, labels: ArrayLike | None = None) -> None:
+        labels = None if labels is None else np.asarray(labels)
         if labels is not None and len(labels) != len(matrix):
             raise ValueError(f"{len(labels)} labels do not fit {len(matrix)} rows")
         self.matrix = matrix

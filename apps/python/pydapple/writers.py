@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys
-from .errors import InvalidArgumentError, InvalidIndexError
+from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
 from .files import WriteSummary
 from .matrix import Matrix
 from .tables import StoredColumn, as_cells, as_column
@@ -147,7 +147,8 @@ class MatrixWriter(_TileWriter):
 class FrameWriter(_TileWriter):
     """What `frame_writer` makes: ``w["a", 0:9] = cells`` or ``w[0:9] = table``.
 
-    A table is a mapping from labels to arrays, a structured array or a pandas DataFrame.
+    A table is a mapping from labels to arrays, a structured array, a DataFrame of pandas or polars,
+    or a pyarrow Table.
     """
 
     def __init__(
@@ -181,9 +182,9 @@ class FrameWriter(_TileWriter):
             self._put(rows, k, [self._stored(k, values, len(rows))])
             return
         rows = self._rows(key)
-        names = data.dtype.names if isinstance(data, np.ndarray) else list(data)
-        if list(names or []) != self._labels:
-            raise InvalidArgumentError(f"the columns are {self._labels}, not {list(names or [])}")
+        names = _labels_of(data)
+        if names != self._labels:
+            raise InvalidArgumentError(f"the columns are {self._labels}, not {names}")
         arrays = [self._stored(k, data[x], len(rows)) for k, x in enumerate(self._labels)]
         self._put(rows, 0, arrays)
 
@@ -253,6 +254,17 @@ class FrameWriter(_TileWriter):
             for top in range(0, len(rows), step):
                 cells = [_exact(array[top : top + step], kinds[low]) for array in part]
                 self._writer.put(rows.start + top, low, np.stack(cells, axis=1), self._threads)
+
+
+def _labels_of(table: Any) -> list[str]:
+    if isinstance(table, np.ndarray):
+        return list(table.dtype.names or ())
+    if isinstance(table, Mapping):
+        return list(table)
+    for columns in ("column_names", "columns"):  # of pyarrow, of the others
+        if hasattr(table, columns):
+            return list(getattr(table, columns))
+    raise TypeMismatchError(f"rows are put as a table, and a {type(table).__name__} is none")
 
 
 def _exact(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
