@@ -9,17 +9,15 @@
 // Lists may be in any order, with repetitions; results are in the order of the list. Values are
 // read as T whatever they are stored as, and must fit it exactly (R6).
 //
-// In regular tilings of dense and CSR blocks, a row costs O(tiles that it crosses + its cells or
-// entries), and the memory accesses of several rows overlap. Where rows of a CSR block start is
-// taken from the file's row directory (lib/dbdf/FORMAT.md), or found by a walk over the block when
-// its first row is asked for, and kept with the matrix, in at most 64 MiB. Rows that are not in
-// memory are read from storage many at a time, and little more than their pages is read. Long lists
-// are gathered tile by tile. In other files the rows of a call are read in ascending order,
-// decoding each block at most once.
+// Cost: in a regular tiling of dense and CSR blocks, O(tiles that it crosses + its cells or
+// entries) for a row, and one walk over each CSR block of a file without a row directory
+// (lib/dbdf/FORMAT.md); what the walk finds is kept with the matrix, in at most 64 MiB. Elsewhere
+// each block is decoded at most once for a call.
 //
 // Any number of threads may gather from one matrix. All functions throw out_of_range, before
 // anything is read, when a number in the list is outside the matrix; invalid_argument when the
-// output is too small or overlaps the list; and what Matrix::read throws.
+// output is too small or overlaps the list; and what Matrix::read throws. After an exception while
+// reading, what the output holds is unspecified.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +36,7 @@ struct GatherOptions {
   unsigned threads = 1;  // 0: one per processor
 };
 
-/// A cell of the whole matrix.
+/// Row and column of a cell of the matrix.
 struct CellPos {
   std::uint64_t row = 0, col = 0;
   friend constexpr bool operator==(const CellPos&, const CellPos&) = default;
@@ -54,7 +52,8 @@ void gather_cells_to(const BlockedObject& object, std::span<const CellPos> cells
 
 }  // namespace detail
 
-/// Copies row rows[k] to the values from out[k * row_stride] on (0: no gap between rows).
+/// Copies row rows[k] to out[k * row_stride] and the values after it; a `row_stride` of 0 means no
+/// gap between rows.
 template <Value T>
 void gather_rows(const BlockedObject& object, std::span<const std::uint64_t> rows, std::span<T> out,
                  std::size_t row_stride = 0, const GatherOptions& options = {}) {
@@ -62,9 +61,8 @@ void gather_rows(const BlockedObject& object, std::span<const std::uint64_t> row
                          options);
 }
 
-/// Replaces `out`: its row k holds the cells of row rows[k] that are not positive zero, in
-/// ascending order of columns, which count from the first of `options.cols`. Reuses the memory of
-/// `out`.
+/// Replaces `out`: its row k holds the cells of row rows[k] except +0.0, in ascending order of
+/// columns, which count from the first of `options.cols`. Reuses the memory of `out`.
 template <Value T>
 void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows, Csr<T>& out,
                 const GatherOptions& options = {});

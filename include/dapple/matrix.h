@@ -2,7 +2,7 @@
 //
 //   const auto m = dapple::Matrix::open("ratings.dbdf");
 //   const std::vector<double> part = m.read<double>({{10, 20}, {0, 5}});  // rows 10:20, cols 0:5
-//   const auto tiles = m.tiles<double>();  // once, before a loop
+//   const auto tiles = m.tiles<double>();  // call once, before the loop
 //   const double x = tiles(0, 0)(10, 0);   // without a copy where the stored type permits
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace dapple {
 
-/// The header's data type, DenseMatrix or CSRMatrix. Blocks may be of any kind in either.
+/// What the file's header declares, DenseMatrix or CSRMatrix; blocks may be of any kind in either.
 enum class Storage : std::uint8_t { dense, csr };
 
 class Matrix : public BlockedObject {
@@ -28,22 +28,24 @@ class Matrix : public BlockedObject {
 
   /// Copies the cells of `region` to `out`, row by row, rows `row_stride` values apart (0: no gap).
   /// Throws out_of_range, type_mismatch when a value does not fit T exactly (R6), absent (R7),
-  /// corrupt, io, invalid_argument when `out` is too small. O(cells of the region + bytes of the
-  /// sparse blocks that it touches).
+  /// corrupt, io, invalid_argument when `out` is too small; then `out` may hold some of the cells.
+  /// O(cells of the region + bytes of the sparse blocks that it touches). The rules R1 to R8 are in
+  /// lib/dbdf/FORMAT.md.
   template <Value T>
   void read(const Region& region, std::span<T> out, std::size_t row_stride = 0,
             const ReadOptions& options = {}) const {
     read_to(region, out.data(), out.size(), row_stride, value_type_of<T>(), options);
   }
 
-  /// Returns the same as a vector of rows x cols values.
+  /// Returns the same as a vector of rows x cols values. Also throws invalid_argument when they do
+  /// not fit in memory.
   template <Value T>
   std::vector<T> read(const Region& region, const ReadOptions& options = {}) const;
 
-  /// The region's cells that are not positive zero, as three arrays; columns count from the
-  /// region's first. Throws what `read` throws. One pass over the blocks of the region. Memory: the
-  /// result, and the entries of COO blocks, which are decoded whole when other blocks are beside
-  /// them or when only some of their rows are wanted.
+  /// The region's cells except +0.0 (-0.0 and NaN are kept) as three arrays; rows and columns count
+  /// from the region's first. Throws what `read` throws, and unsupported for Absent::nan. One pass
+  /// over the blocks of the region. Memory: the result, and whole COO blocks of which only some
+  /// rows are wanted, or that have other blocks beside them.
   template <Value T>
   Csr<T> read_csr(const Region& region, const ReadOptions& options = {}) const;
 

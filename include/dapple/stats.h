@@ -1,13 +1,13 @@
 // Statistics of a matrix or frame: of all cells, of each row, of each column.
 //
 // Cells are read in place, in their stored type. Files written by dapple contain the statistics of
-// each block; those of all cells, of tile rows and of tile columns are combined from them without
-// reading a cell. Cells that a sparse block does not store count as zeros. NaNs are counted and
-// otherwise left out; infinities are treated as numbers.
+// each block; where they do, those of all cells, of tile rows and of tile columns read no cell.
+// Cells that a sparse block does not store count as zeros. NaNs are counted and otherwise left out;
+// infinities are treated as numbers.
 //
-// Exactness. Integers are summed exactly, and so are squares of integers of up to 32 bits; each
-// result is rounded once, to f64. Floats and squares of 64-bit integers are summed in f64, in an
-// order that depends only on the file and the number of threads.
+// Exactness. Integers are summed exactly, and so are the squares of integers of at most 32 bits;
+// each result is rounded once, to f64. Floats and squares of 64-bit integers are summed in f64, in
+// an order that depends only on the file and the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -42,28 +42,30 @@ struct StatsOptions {
 };
 
 /// Statistics of all cells. Throws absent (R7), corrupt, io, and type_mismatch for a frame with
-/// columns of words, times or truth values, or of integers that mark missing cells: `column_stats`
-/// takes those. O(blocks) if the file or its sidecar contains statistics, otherwise one pass over
-/// the blocks.
+/// columns of words, times or truth values, or of integers of which one marks a missing cell:
+/// `column_stats` takes those. O(blocks) if the file or its sidecar contains statistics, otherwise
+/// one pass over the blocks.
 Stats matrix_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// One result for each row, or column, of tiles. Throws invalid_argument without a regular tiling,
-/// and what `matrix_stats` throws. Time as `matrix_stats`.
+/// One result for each row, or column, of tiles. Throws invalid_argument if the blocks form no
+/// regular tiling, and what `matrix_stats` throws. Time as `matrix_stats`.
 std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options = {});
 std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// Of all stored numbers of one of `object.blocks()`, whatever they mean, as the file or its
-/// sidecar has them; nothing where it has none. Reads no cell. Throws corrupt, io. Regular tilings
-/// O(1), any other O(log n).
+/// Of the cells of one of `object.blocks()`, zeros that it does not store included, as the file or
+/// its sidecar has them; codes and ticks count as numbers. Nothing where the file has none, unless
+/// the block is empty. Reads no cell. Throws corrupt, io. O(1) in a regular tiling, otherwise
+/// O(log blocks).
 std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& block);
 
 /// One result for each row. Throws what `matrix_stats` throws. One pass over the blocks. Memory:
-/// the result, and 32 to 64 bytes a row for the sums.
+/// the result, and 32 to 64 bytes per row while it runs.
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options = {});
 
-/// One result for each column, of any frame; otherwise like `row_stats`. Missing cells (column.h)
-/// count as NaNs; those of words are of the codes, those of times of the ticks. With more threads
-/// than columns of tiles, each thread has sums of its own.
+/// One result for each column, of any frame; otherwise like `row_stats`, with memory per column.
+/// Missing cells (column.h) count as NaNs, and columns of integers that have some are read twice.
+/// Columns of words are summarised by code, times by tick. With more threads than columns of tiles,
+/// the memory is multiplied by the number of threads.
 std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options = {});
 
 }  // namespace dapple

@@ -5,8 +5,8 @@
 //   });
 //
 // Zeros that a sparse block does not store are cells too: a condition that zero meets finds them
-// all, unless WhereOptions::nonzero is set. NaN meets only `nan()`. Blocks whose kind, value type
-// or statistics rule out a match are not read.
+// all, unless WhereOptions::nonzero is set. NaN meets only `nan()`. Blocks that cannot hold a
+// match, by their type or their statistics, are not read.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Interval;
 }
 
 /// A condition on values. Comparisons are exact, whatever the types: 2^63 + 1 as a u64 is above
-/// 2^63 as a double. Nothing meets a bound that is NaN.
+/// 2^63 as a double. A bound that is NaN matches nothing; `nan()` finds NaNs.
 class Condition {
  public:
   template <Value T>
@@ -88,7 +88,7 @@ class Condition {
 
 struct WhereOptions {
   Absent absent = Absent::error;
-  unsigned threads = 1;  // of `count_where` and `rows_where`; 0: one per processor
+  unsigned threads = 1;  // `where` uses one; 0: one per processor
   bool nonzero = false;  // only cells that are not zero, of either sign
 };
 
@@ -102,15 +102,17 @@ struct Hit {
 template <Value T>
 using TakeHits = std::function<void(std::span<const Hit<T>>)>;
 
-/// Calls `take` in this thread with every cell that meets the condition, in row-major order: of
-/// each block, blocks in ascending order of positions, or of the whole matrix if zero meets the
-/// condition. Throws absent (R7), corrupt, io; type_mismatch when a value found does not fit T
-/// exactly. O(stored values), or O(cells) if zeros are found.
+/// Calls `take` in this thread with every cell that meets the condition: block by block, in
+/// ascending order of their positions, row by row within a block; or, if zero meets the condition,
+/// row by row over the whole matrix. Throws absent (R7), corrupt, io; type_mismatch when a value
+/// found does not fit T exactly; and what `take` throws. O(stored values), or O(cells) if zeros are
+/// found.
 template <Value T>
 void where(const Matrix& matrix, const Condition& condition, const TakeHits<T>& take,
            const WhereOptions& options = {});
 
-/// The number of cells that meet the condition. O(stored values). Throws what `where` throws.
+/// The number of cells that meet the condition. O(stored values), also where zeros meet it. Throws
+/// what `where` throws.
 std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
                           const WhereOptions& options = {});
 
@@ -118,9 +120,9 @@ std::uint64_t count_where(const Matrix& matrix, const Condition& condition,
 std::vector<std::uint8_t> rows_where(const Matrix& matrix, const Condition& condition,
                                      const WhereOptions& options = {});
 
-/// Why no cell of a block can meet a condition.
+/// Why a search skips a block.
 enum class Skipped : std::uint8_t {
-  no,          // one may, so the block is read
+  no,          // it does not
   empty,       // it holds only zeros
   value_type,  // its type has no such value
   statistics,  // its minimum and maximum, or its number of NaNs, rule it out
@@ -131,8 +133,8 @@ struct BlockVerdict {
   Skipped skipped = Skipped::no;
 };
 
-/// What a search would do with each block, in ascending order of positions. Reads no payload.
-/// Throws corrupt, absent.
+/// What a search would do with each block, in ascending order of positions. Reads no cells. Throws
+/// corrupt, absent, io. O(blocks).
 std::vector<BlockVerdict> explain_where(const Matrix& matrix, const Condition& condition,
                                         const WhereOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Rows of a frame in which a column meets a condition, said in the terms of the column.
+// Rows of a frame in which a column meets a condition, with bounds as the column shows its values.
 //
 //   using Is = dapple::ColumnCondition;
 //   const dapple::Frame people = dapple::Frame::open("people.dbdf");
@@ -7,8 +7,8 @@
 //   count_where(people, people.column("born"), Is::at_least("2001-01-01"));
 //   count_where(people, people.column("age"), Is::missing());
 //
-// A missing cell meets no condition but `missing()`. Words are compared once, as the dictionary
-// has them, not row by row. Blocks whose statistics rule out a match are not read.
+// A missing cell meets no condition but `missing()`. Each different word is compared once, however
+// many rows have it. Blocks whose statistics rule out a match are not read.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,11 @@ class ColumnMatch;
 
 /// A condition on the cells of a column. Columns of numbers take a Condition. The others take
 /// bounds as text, which is read as the column's meaning says:
-///   - words: `equal` of any; text is also ordered, by its bytes, and so are the words of an
-///     ordered category, in the order of its dictionary, of which the bounds must be words;
-///   - timestamps: ISO 8601, such as "2024-01-31" (its midnight) or "2024-01-31T12:30:00.5Z";
-///     without a zone, UTC in a column that has one;
+///   - text: in the order of its bytes;
+///   - an ordered category: in the order of its dictionary, and the bounds must be words of it;
+///   - any other category: `equal` only;
+///   - timestamps: ISO 8601, such as "2024-01-31" (its midnight) or "2024-01-31T12:30:00.5Z"; a
+///     bound without a zone is UTC if the column has a zone;
 ///   - durations: "36:00:00", "-00:00:00.25" or "3 days";
 ///   - Booleans: `equal` of "true" or "false".
 class ColumnCondition {
@@ -50,7 +51,7 @@ class ColumnCondition {
   static ColumnCondition between(std::string_view low, std::string_view high) {
     return {How::between, low, high};
   }
-  /// The cell is missing.
+  /// Met by missing cells, and by nothing else.
   static ColumnCondition missing() { return {How::missing, {}, {}}; }
 
  private:
@@ -74,8 +75,8 @@ class ColumnCondition {
   std::string low_, high_;
 };
 
-/// A cell that was found: `bits` are those of the stored value, in the low bytes, as `append_text`
-/// takes them.
+/// A cell that was found. `append_text` (column.h) makes text of `bits`, which are the stored value
+/// in the low bytes.
 struct ColumnHit {
   std::uint64_t row = 0;
   std::uint64_t bits = 0;
@@ -85,9 +86,9 @@ struct ColumnHit {
 using TakeColumnHits = std::function<void(std::span<const ColumnHit>)>;
 
 /// Calls `take` in this thread with every cell of a column that meets the condition, in order of
-/// rows. `WhereOptions::nonzero` is for columns of numbers. Throws out_of_range when there is no
-/// such column; invalid_argument when the condition is none for what the column holds; absent (R7),
-/// corrupt, io. O(rows + words).
+/// rows. Throws out_of_range when there is no such column; invalid_argument when the column's
+/// meaning has no such condition, or is no number and WhereOptions::nonzero is set; absent (R7),
+/// corrupt, io; and what `take` throws. O(rows + size of the dictionary).
 void where(const Frame& frame, std::uint64_t col, const ColumnCondition& condition,
            const TakeColumnHits& take, const WhereOptions& options = {});
 

@@ -4,9 +4,9 @@
 //   w.put<double>({0, 0}, {values, 256, 256});
 //   w.finish();
 //
-// Nothing appears at the destination before finish(): the file is built without a name, or under a
-// temporary one in the same folder, then synced and renamed. Without finish() the destructor leaves
-// no file. Memory: the blocks being written, and 64 bytes for each block that was.
+// Nothing appears at the destination before finish(), and then all of it at once. Without finish()
+// the destructor leaves no file. Memory: the blocks being written, and 64 bytes for each block
+// already written.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ enum class KindChoice : std::uint8_t { automatic, dense, csr, coo };
 
 struct WriteOptions {
   std::optional<TileShape> tile{};          // unset: `default_tile`
-  KindChoice kind = KindChoice::automatic;  // automatic: the one of fewest bytes
+  KindChoice kind = KindChoice::automatic;  // automatic: the smallest
   bool narrow = true;        // store a block in a smaller value type if that loses nothing
   std::uint32_t align = 64;  // dense payloads start at a multiple of this power of two, <= 2 MiB
-  bool plain = false;        // no index, no padding: nothing but the published format
+  bool plain = false;        // no index, statistics or padding: only the published format
   bool overwrite = false;    // replace an existing file
   bool sync = true;          // fsync before publishing; false is for throw-away files
 };
@@ -50,7 +50,7 @@ struct DenseRef {
 };
 
 /// A sparse rectangle of the caller's values in three arrays. The columns of a row may be in any
-/// order; a repeated one is invalid_argument.
+/// order, but none twice.
 template <Value T>
 struct CsrRef {
   std::uint32_t rows = 0;
@@ -78,27 +78,32 @@ class TileWriter {
   ~TileWriter();
 
   /// Writes the block whose first cell is `pos`. T may be any type, but each value must fit the
-  /// type of the object, or of its column, exactly. Throws out_of_range outside the object,
-  /// invalid_argument when the block spans columns of different types or its rows overlap in
-  /// memory, type_mismatch, io. `finish` checks that blocks share no cell.
+  /// type of the object, or of its column, exactly. The caller's memory is free again afterwards.
+  /// Throws out_of_range outside the object; invalid_argument for a block without cells, arrays
+  /// that do not fit together, a cell twice, rows that overlap in memory, columns of different
+  /// types, or after `finish`; type_mismatch; io. Blocks that share a cell are found by `finish`.
+  /// O(cells), or O(entries) if they are in order.
   template <Value T>
   void put(BlockPos pos, DenseRef<T> cells);
   template <Value T>
   void put(BlockPos pos, CsrRef<T> cells);
-  /// `entries` may be in any order; a repeated cell is invalid_argument.
+  /// `entries` may be in any order, but no cell may be there twice.
   template <Value T>
   void put(BlockPos pos, TileShape shape, std::span<const Triplet<T>> entries);
+  /// A block of zeros, which takes a few bytes.
   void put_empty(BlockPos pos, TileShape shape);
 
-  /// The tiling that `create` chose. The column strips of a frame also end where the type changes;
-  /// without rows there are none.
+  /// The tiling that `create` chose, and where it cuts the columns; in a frame, also where the
+  /// value type changes. An object without rows has no strips. The reference lives as long as the
+  /// writer.
   TileShape tile() const noexcept;
   const std::vector<Range>& column_strips() const noexcept;
 
-  /// Covers the cells that were never put with empty blocks (R7), writes the index, syncs and
-  /// publishes. Throws io; invalid_argument when two blocks share a cell, when cells that were
-  /// never put form more than 2^24 gaps, when the destination exists and may not be replaced, and
-  /// on a second call.
+  /// Makes cells that were never put zeros, in empty blocks (R7), writes the index, syncs and
+  /// publishes. No `put` may be running. Throws io; invalid_argument when two blocks share a cell,
+  /// when cells that were never put would take more than 2^24 empty blocks, when the destination
+  /// exists and may not be replaced, and on a second call. After an exception nothing is published,
+  /// unless only the folder could not be synced.
   WriteSummary finish();
 
  protected:
