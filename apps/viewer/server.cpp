@@ -1,8 +1,6 @@
 #include "server.h"
 
-#include <httplib.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <memory>
@@ -10,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dapple/error.h"
+#include "http.h"
 #include "page.h"
 
 namespace dapple::viewer {
@@ -35,12 +34,6 @@ std::string random_token() {
 }  // namespace
 
 class Server::Impl {
-  /// The library lets five clients wait to be accepted; a sixth would try again after a second.
-  class PatientServer : public httplib::Server {
-   public:
-    void let_many_wait() { ::listen(svr_sock_, SOMAXCONN); }
-  };
-
   /// Tells one file from another that was put in its place, and from itself after a change.
   struct Identity {
     explicit Identity(const std::string& path) {
@@ -62,86 +55,67 @@ class Server::Impl {
 
  public:
   Impl(Open open, std::string path)
-      : open_(std::move(open)), path_(std::move(path)), identity_(path_), current_(open_()) {
-    constexpr time_t kPatience = 5;  // seconds for a request to arrive
-    http_.set_read_timeout(kPatience);
-    http_.set_write_timeout(kPatience);
-    http_.set_keep_alive_timeout(kPatience);
-    http_.set_keep_alive_max_count(1000);
-    http_.set_payload_max_length(0);
-    // The head of an answer and its body are sent one after the other: without this, the body waits
-    // 40 ms until the browser's system confirms the head.
-    http_.set_tcp_nodelay(true);
-    constexpr std::size_t kThreads = 8;
-    http_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    // Before any of the library's own routing, which matches expressions against the path.
-    http_.set_pre_routing_handler(
-        [this](const httplib::Request& request, httplib::Response& response) {
-          answer(request, response);
-          return httplib::Server::HandlerResponse::Handled;
-        });
-  }
+      : open_(std::move(open)),
+        path_(std::move(path)),
+        http_(make_http([this](const HttpRequest& request) { return answer(request); })),
+        identity_(path_),
+        current_(open_()) {}
 
   std::string listen(std::uint16_t port) {
-    const char* const kLoopback = "127.0.0.1";
-    const int taken = port == 0 ? http_.bind_to_any_port(kLoopback)
-                                : (http_.bind_to_port(kLoopback, port) ? port : -1);
+    const int taken = http_->listen(port);
     if (taken < 0) {
       throw Error(Errc::io, port == 0 ? "cannot listen on the loopback address"
                                       : "cannot listen on port " + std::to_string(port) +
                                             ": another program may be using it");
     }
-    http_.let_many_wait();
     port_ = ':' + std::to_string(taken);
     return "http://127.0.0.1" + port_ + '/' + token_ + '/';
   }
-  void run() { http_.listen_after_bind(); }
+  void run() { http_->run(); }
 
  private:
-  void answer(const httplib::Request& request, httplib::Response& response) {
-    response.set_header("Cache-Control", "no-store");
-    response.set_header("X-Content-Type-Options", "nosniff");
-    response.set_header("Referrer-Policy", "no-referrer");
-    response.set_header("Cross-Origin-Resource-Policy", "same-origin");
+  HttpAnswer answer(const HttpRequest& request) {
+    HttpAnswer found = answer_to(request);
+    found.headers.insert(found.headers.end(), {{"Cache-Control", "no-store"},
+                                               {"X-Content-Type-Options", "nosniff"},
+                                               {"Referrer-Policy", "no-referrer"},
+                                               {"Cross-Origin-Resource-Policy", "same-origin"}});
+    return found;
+  }
+
+  HttpAnswer answer_to(const HttpRequest& request) {
     if (request.method != "GET") {
-      response.set_header("Allow", "GET");
-      return fail(response, kNotAllowed, "only GET is answered");
+      HttpAnswer refusal = failure(kNotAllowed, "only GET is answered");
+      refusal.headers.emplace_back("Allow", "GET");
+      return refusal;
     }
     // Another name for this machine would be a foreign page's way in.
-    const std::string host = request.get_header_value("Host");
-    if (host != "127.0.0.1" + port_ && host != "localhost" + port_) {
-      return fail(response, kForbidden, "this server has no such name");
+    if (request.host != "127.0.0.1" + port_ && request.host != "localhost" + port_) {
+      return failure(kForbidden, "this server has no such name");
     }
     const auto target = parse_target(request.target, token_);
-    if (!target) return fail(response, kNotFound, "there is nothing of that name");
+    if (!target) return failure(kNotFound, "there is nothing of that name");
     try {
-      if (!target->resource) return send_page(response);
-      send_resource(*target, response);
+      return target->resource ? resource(*target) : page();
     } catch (const Error& error) {
-      fail(response, kFailed, error.what());
+      return failure(kFailed, error.what());
     } catch (const std::bad_alloc&) {
-      fail(response, kFailed, "out of memory");
+      return failure(kFailed, "out of memory");
     }
   }
 
-  static void fail(httplib::Response& response, int status, const std::string& message) {
-    response.status = status;
+  static HttpAnswer failure(int status, const std::string& message) {
     const nlohmann::json body = {{"error", message}};
-    response.set_content(body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
-                         "application/json");
+    return {status,
+            "application/json",
+            {},
+            body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
   }
-  static void send(httplib::Response& response, std::string_view bytes, const char* type) {
-    response.status = kOk;
-    response.set_header("Content-Encoding", "deflate");
-    // Given piece by piece, because httplib would compress a text of its own once more.
-    auto packed = std::make_shared<const std::string>(deflated(bytes, 1));
-    response.set_content_provider(packed->size(), type,
-                                  [packed](std::size_t at, std::size_t n, httplib::DataSink& sink) {
-                                    return sink.write(packed->data() + at, n);
-                                  });
+  static HttpAnswer packed(std::string_view bytes, const char* type) {
+    return {kOk, type, {{"Content-Encoding", "deflate"}}, deflated(bytes, 1)};
   }
 
-  void send_page(httplib::Response& response) {
+  HttpAnswer page() {
     std::shared_ptr<Resources> resources;
     std::uint64_t version = 0;
     {
@@ -155,35 +129,36 @@ class Server::Impl {
       version = version_;
     }
     const std::string nonce = random_token();
-    response.set_header("Content-Security-Policy",
-                        "default-src 'none'; connect-src 'self'; script-src 'nonce-" + nonce +
-                            "'; style-src 'nonce-" + nonce +
-                            "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    send(response, live_page(*resources, std::to_string(version) + '/', nonce),
-         "text/html; charset=utf-8");
+    HttpAnswer answer = packed(live_page(*resources, std::to_string(version) + '/', nonce),
+                               "text/html; charset=utf-8");
+    answer.headers.emplace_back(
+        "Content-Security-Policy",
+        "default-src 'none'; connect-src 'self'; script-src 'nonce-" + nonce +
+            "'; style-src 'nonce-" + nonce +
+            "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    return answer;
   }
 
-  void send_resource(const Target& target, httplib::Response& response) {
+  HttpAnswer resource(const Target& target) {
     std::shared_ptr<Resources> resources;
     {
       const std::lock_guard lock(mutex_);
       if (target.version != version_) {
-        return fail(response, kGone, "the file was replaced; load the page again");
+        return failure(kGone, "the file was replaced; load the page again");
       }
       resources = current_;
     }
     const auto bytes = resources->find(*target.resource);
-    if (!bytes) return fail(response, kNotFound, "the file has no such part");
-    send(response, *bytes,
-         target.resource->kind == Resource::Kind::tile ? "application/octet-stream"
-                                                       : "application/json");
+    if (!bytes) return failure(kNotFound, "the file has no such part");
+    return packed(*bytes, target.resource->kind == Resource::Kind::tile ? "application/octet-stream"
+                                                                        : "application/json");
   }
 
   const Open open_;
   const std::string path_;
   const std::string token_ = random_token();
   std::string port_;  // with its colon
-  PatientServer http_;
+  const std::unique_ptr<Http> http_;
 
   std::mutex mutex_;  // guards what follows
   Identity identity_;

@@ -1,5 +1,6 @@
-// Running statistics of cells of one stored type. Integers are summed exactly; floats, and the
-// squares of 64-bit integers, in f64.
+// Running statistics of cells of one stored type. Tallies of several types add up to Totals
+// (compute/totals.h), of which the Stats of the API are made; BlockStats are those of a file.
+// Integers are summed exactly; floats, and the squares of 64-bit integers, in f64.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Regions as compressed sparse rows.
+// Regions as the caller's compressed sparse rows: of CSR tiles by the shortest way, of others by a
+// stream (row_stream.h).
 #pragma once
 
 #include <algorithm>

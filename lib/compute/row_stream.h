@@ -1,7 +1,7 @@
-// The one way from blocks to sparse rows. A stream walks a region from its first row to its last
-// in bands, and gives each band as three arrays: columns ascending in every row, positive zeros
-// left out, values in any type that holds them exactly. Matrix::read_csr, Source (so retiling and
-// every sparse writer), stream_rows and Block::rows consume it.
+// The general way from blocks to sparse rows. A stream walks a region from its first row to its
+// last in bands, and gives each band as three arrays: columns ascending in every row, positive
+// zeros left out, values in any type that holds them exactly. Matrix::read_csr, Source (so retiling
+// and every sparse writer), stream_rows and Block::rows consume it.
 //
 // A block takes one of three ways into a band, chosen when the stream reaches it:
 //   arrays  CSR blocks whose codec finds rows by a cursor (`csr_arrays`, `skip_rows`): decoded band
@@ -11,8 +11,9 @@
 //           formats that only hand out single entries, frame columns of several types in one block,
 //           few of a CSR block's columns, and values that may not fit the wanted type outside of
 //           the region.
-// Two other readers of sparse blocks remain: `Codec::read`, which scatters entries into cells (no
-// rows are made), and Block::to_csr of a sparse block, which keeps explicit zeros.
+// Others read sparse blocks without it: `Codec::read` scatters entries into cells; Block::to_csr
+// keeps explicit zeros; csr.h, few_columns.cpp and row_finder.h take rows of CSR tiles straight to
+// where they are wanted, and fall back to a stream; block_cells.h visits entries in place.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Single rows of any object in ascending order, each block decoded at most once.
+// Rows of an ascending list, of any object, each block decoded at most once (row_stream.h walks
+// over whole regions).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Finding the block that covers a cell when the blocks form no regular tiling.
+// The tree in which the block that covers a cell is found (cover_search.h) when the blocks form no
+// regular tiling.
 //
 // Most real partitions can be cut recursively into bands of rows or columns that no block crosses:
 // a node lists such bands, and a lookup is one binary search per level. Where no balanced set of

@@ -1,4 +1,5 @@
-// Iterating over the stored entries of a CSR or COO block in place. Every index is checked as it is
+// Iterating over what a CSR or COO block stores, entries of column and value, in place; entries of
+// the block index are in entry.h. Every index is checked as it is
 // used (R5). For codecs with `sparse_in_place`.
 #pragma once
 

@@ -1,5 +1,6 @@
 // How many entries the rows of CSR blocks have, as stored beside the blocks (lib/dbdf/FORMAT.md,
-// "Row directory"). With them, a row is found without a walk over those before it.
+// "Row directory"). With them, row_access.h finds a
+// row without a walk over those before it.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Installs dapple into an empty folder, then builds and runs a small program against it, once knowing
-nothing but pkg-config and once nothing but CMake.
+nothing but pkg-config and once nothing but CMake. The installed command line serves what that wrote.
 
 usage: check_install.py BUILD-FOLDER PROGRAM.cpp"""
 
@@ -49,6 +49,17 @@ def build_with_cmake(destination, program, folder):
     return folder / "build" / "program"
 
 
+def serve(destination, environment, file):
+    """The server is in a module, which the installed program must find."""
+    program = next(destination.rglob("bin/dapple"))
+    with subprocess.Popen([program, "view", "-q", file], env=environment, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        address = server.stdout.readline()
+        server.terminate()
+        if not address.startswith("http://127.0.0.1:"):
+            raise Failed(f"dapple view: {address!r} {server.stderr.read()!r}")
+
+
 def main(build, program):
     program = pathlib.Path(program).resolve()
     passed = failed = skipped = 0
@@ -64,15 +75,21 @@ def main(build, program):
                 continue
             place = folder / way.__name__
             place.mkdir()
+            environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries))
             try:
-                printed = run([way(destination, program, place), place / "m.dbdf"],
-                              env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
+                printed = run([way(destination, program, place), place / "m.dbdf"], env=environment)
                 if not printed.startswith(EXPECTED) or printed == EXPECTED:
                     raise Failed(f"the program should print {EXPECTED!r}, and printed {printed!r}")
                 passed += 1
             except Failed as failure:
                 print(f"{way.__name__}: {failure}")
                 failed += 1
+        try:
+            serve(destination, environment, place / "m.dbdf")
+            passed += 1
+        except Failed as failure:
+            print(failure)
+            failed += 1
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

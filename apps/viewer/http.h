@@ -1,0 +1,41 @@
+// HTTP on the loopback address. It stands in a module of its own that is loaded when a page is
+// served: cpp-httplib brings OpenSSL with it, and loading both takes longer than all else that
+// `dapple` loads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dapple::viewer {
+
+struct HttpRequest {
+  std::string_view method, host, target;
+};
+
+struct HttpAnswer {
+  int status = 0;
+  const char* type = "";
+  std::vector<std::pair<const char*, std::string>> headers;
+  std::string body;
+};
+
+class Http {
+ public:
+  /// Called by several threads at once; throws nothing.
+  using Handle = std::function<HttpAnswer(const HttpRequest&)>;
+
+  virtual ~Http() = default;
+  /// Takes the port, any free one for 0, and returns it; -1 when it cannot be had.
+  virtual int listen(int port) = 0;
+  /// Serves for as long as the system lets it.
+  virtual void run() = 0;
+};
+
+/// Loads the module. Throws io when that fails.
+std::unique_ptr<Http> make_http(Http::Handle handle);
+
+}  // namespace dapple::viewer
