@@ -5,6 +5,7 @@
 
 #include "dapple/column.h"
 #include "dapple/error.h"
+#include "dapple/frame.h"
 #include "lib/dbdf/columns.h"
 #include "lib/io/file.h"
 #include "lib/object/dictionary.h"
@@ -140,4 +141,13 @@ TEST_CASE("dictionary: a word has one code, whatever else is added") {
   CHECK(next == 8);
   CHECK_FALSE(find(WordTable(), ""));
   CHECK_THROWS_AS(table[table.size()], const Error&);
+}
+
+TEST_CASE("columns: of a frame that nobody keeps, they are copies") {
+  const TempDir dir;
+  write_text(dir / "t.csv", "a rather long label,b\n1,2.5\n");
+  const std::string& label = Frame::open(dir / "t.csv").label(0);
+  const Column& column = Frame::open(dir / "t.csv").column_info(0);
+  CHECK(label == "a rather long label");
+  CHECK(column.label == label);
 }

@@ -31,10 +31,13 @@ class Frame : public BlockedObject {
   /// Like `dapple::open`; throws type_mismatch when the file holds a matrix.
   static Frame open(const std::filesystem::path& path, OpenOptions options = {});
 
-  /// The label as stored. UTF-8 is customary, but a file may hold any bytes. Throws out_of_range.
-  const std::string& label(std::uint64_t col) const;
+  /// The label as stored; valid as long as the frame. UTF-8 is customary, but a file may hold any
+  /// bytes. Throws out_of_range.
+  const std::string& label(std::uint64_t col) const&;
+  std::string label(std::uint64_t col) const&& { return label(col); }
   /// Label, value type and meaning of a column; valid as long as the frame. Throws out_of_range.
-  const Column& column_info(std::uint64_t col) const;
+  const Column& column_info(std::uint64_t col) const&;
+  Column column_info(std::uint64_t col) const&& { return column_info(col); }
 
   /// The first column with that label. Without one, `find_column` returns nothing and `column`
   /// throws absent, suggesting a label of similar spelling. O(cols).

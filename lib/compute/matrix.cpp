@@ -48,9 +48,9 @@ Csr<T> Matrix::read_csr(const Region& region, const ReadOptions& options) const 
   return out;
 }
 
-const std::string& Frame::label(std::uint64_t col) const { return column_info(col).label; }
+const std::string& Frame::label(std::uint64_t col) const& { return column_info(col).label; }
 
-const Column& Frame::column_info(std::uint64_t col) const {
+const Column& Frame::column_info(std::uint64_t col) const& {
   column_type(col);  // throws out_of_range
   return store_->schema().columns[col];
 }

@@ -1,10 +1,10 @@
 // Long work of the library that looks at no signals itself, such as a product with a large matrix.
 #pragma once
 
-#include <chrono>
 #include <future>
 #include <memory>
-#include <thread>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "at_work.h"
@@ -16,6 +16,9 @@ namespace pydapple {
 /// second. Below, starting a thread would be what takes long.
 inline constexpr std::uint64_t kLongWork = std::uint64_t{1} << 26;
 
+/// Waits for a task in a thread of its own, and looks at signals meanwhile.
+void run_interruptibly(std::packaged_task<void()> task);
+
 /// What work() gives, computed without the GIL. Where it is `long_work`, a thread of its own
 /// computes while this one looks at signals; after Ctrl-C nobody waits for it, so `work` must own
 /// all that it uses, and may use nothing of Python.
@@ -25,20 +28,15 @@ auto interruptible(bool long_work, F work) {
     const WithoutGil release;
     return work();
   }
-  std::packaged_task<decltype(work())()> task(std::move(work));
-  auto result = task.get_future();
-  std::thread([task = std::move(task)]() mutable {
-    const AtWork at_work;
-    task();
-  }).detach();
-  for (;;) {
-    {
-      nb::gil_scoped_release release;
-      if (result.wait_for(std::chrono::milliseconds(50)) == std::future_status::ready) break;
-    }
-    check_signals();
+  using Result = decltype(work());
+  if constexpr (std::is_void_v<Result>) {
+    run_interruptibly(std::packaged_task<void()>(std::move(work)));
+  } else {
+    const auto result = std::make_shared<std::optional<Result>>();
+    run_interruptibly(std::packaged_task<void()>(
+        [work = std::move(work), result]() mutable { result->emplace(work()); }));
+    return std::move(**result);
   }
-  return result.get();
 }
 
 }  // namespace pydapple

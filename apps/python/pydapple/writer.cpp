@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -31,8 +32,7 @@ using dapple::Range;
 using dapple::Region;
 
 /// Calls work(0), ..., work(n - 1), by several threads at once. Throws what one of them threw.
-template <class F>
-void run(std::size_t n, unsigned threads, const F& work) {
+void run(std::size_t n, unsigned threads, const std::function<void(std::size_t)>& work) {
   const std::size_t wanted =
       threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
   std::atomic<std::size_t> next{0};
@@ -160,8 +160,8 @@ class Writer {
   }
 
   /// Without the GIL, but for looks at signals between some bands of tiles and others.
-  template <class F>
-  static void work(std::size_t bands, unsigned threads, const F& band) {
+  static void work(std::size_t bands, unsigned threads,
+                   const std::function<void(std::size_t)>& band) {
     const std::size_t at_once = threads == 1 ? 4 : 32;
     for (std::size_t done = 0; done < bands; done += at_once) {
       {

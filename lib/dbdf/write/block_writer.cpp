@@ -16,7 +16,7 @@
 #include "lib/dbdf/statistics.h"
 #include "lib/dbdf/write/checks.h"
 #include "lib/dbdf/write/encode_rows.h"
-#include "lib/dbdf/write/row_stats.h"
+#include "lib/dbdf/write/encoded_stats.h"
 #include "lib/dbdf/write/tiling.h"
 #include "lib/io/hash.h"
 
@@ -208,7 +208,7 @@ bool BlockWriter::write_rows(BlockPos pos, const CsrCells& cells, const dbdf::Su
                              ValueType declared, Rows rows, Turn* turn) {
   const dbdf::Plan plan = make_plan(found, cells.rows, cells.cols, declared, options_);
   const Entry entry = entry_of(pos, cells.rows, cells.cols, plan, found.nonzero);
-  dbdf::RowStats stats(cells, plan, !options_.plain);
+  dbdf::EncodedStats stats(cells, plan, !options_.plain);
   BlockStats all;  // known when the rows are encoded
   PieceBuffer buffer = buffers_.take();
   const auto encode = [&] {

@@ -1,13 +1,13 @@
-#include "lib/dbdf/write/row_stats.h"
+#include "lib/dbdf/write/encoded_stats.h"
 
 namespace dapple::detail::dbdf {
 
-RowStats::RowStats(const CsrCells& cells, const Plan& plan, bool wanted)
+EncodedStats::EncodedStats(const CsrCells& cells, const Plan& plan, bool wanted)
     : cells_(cells), plan_(plan), wanted_(wanted) {
   if (wanted_) stats_ = of({0, 0});
 }
 
-void RowStats::reach(std::uint32_t end) {
+void EncodedStats::reach(std::uint32_t end) {
   constexpr std::uint64_t kAtOnce = 4096;  // stays in the cache, and is worth a call
   const std::uint64_t entries = cells_.row_ptr[end];
   if (!wanted_ || (entries - done_ < kAtOnce && end < cells_.row_count())) return;
@@ -15,7 +15,7 @@ void RowStats::reach(std::uint32_t end) {
   done_ = entries;
 }
 
-const BlockStats& RowStats::finish() {
+const BlockStats& EncodedStats::finish() {
   const bool zeros =
       plan_.kind == BlockKind::dense && cells_.stored() < std::uint64_t{cells_.rows} * cells_.cols;
   if (wanted_ && zeros) {  // which a dense block stores
@@ -29,7 +29,7 @@ const BlockStats& RowStats::finish() {
   return stats_;
 }
 
-BlockStats RowStats::of(Range entries) const {
+BlockStats EncodedStats::of(Range entries) const {
   const std::size_t size = size_of(cells_.type);
   return stats_of_values(plan_.type, cells_.type, cells_.values + entries.begin * size, 1,
                          entries.size(), entries.size() * size);

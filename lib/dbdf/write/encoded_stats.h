@@ -11,10 +11,10 @@ namespace dapple::detail::dbdf {
 
 /// Values are looked at right after they were encoded, when they are in the cache: a pass of its
 /// own over them halves the speed of writing. References must outlive the object.
-class RowStats {
+class EncodedStats {
  public:
   /// Unless `wanted`, nothing is looked at and nothing known.
-  RowStats(const CsrCells& cells, const Plan& plan, bool wanted);
+  EncodedStats(const CsrCells& cells, const Plan& plan, bool wanted);
 
   /// Rows up to `end` have been encoded.
   void reach(std::uint32_t end);
