@@ -86,8 +86,10 @@ bool describe(const Dtype& dtype, Field& field) {
 }
 
 std::string spell_dtype(ValueType type) {
-  return (size_of(type) == 1 ? "|" : "<") + std::string(1, letter_of(type)) +
-         std::to_string(size_of(type));
+  std::string text(1, size_of(type) == 1 ? '|' : '<');
+  text += letter_of(type);
+  text += std::to_string(size_of(type));
+  return text;
 }
 
 }  // namespace dapple::detail::npy

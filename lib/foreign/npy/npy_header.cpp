@@ -157,7 +157,12 @@ class HeaderParser {
 
 /// 'descr' of a schema: a type, or a list of (label, type).
 std::string descr_of(const Schema& schema, bool meanings, std::span<const std::uint64_t> widths) {
-  if (schema.kind == ObjectKind::matrix) return "'" + spell_dtype(schema.value_type) + "'";
+  if (schema.kind == ObjectKind::matrix) {
+    std::string text = "'";
+    text += spell_dtype(schema.value_type);
+    text += '\'';
+    return text;
+  }
   std::string list = "[";
   std::set<std::string_view> labels;
   for (std::uint64_t col = 0; col < schema.cols; ++col) {
