@@ -1,5 +1,5 @@
 // An index that says that its tiles lie evenly, so that most of its entries are never looked at
-// (lib/object/index.h, FORMAT.md "Even").
+// (lib/index/block_index.h, FORMAT.md "Even").
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/dbdf/index_block.h"
-#include "lib/object/found_blocks.h"
+#include "lib/index/found_blocks.h"
 #include "tests/support.h"
 
 using namespace dapple;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/dbdf/index_block.h"
-#include "lib/object/index.h"
+#include "lib/index/block_index.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/partition.h"
 #include "tests/support.h"

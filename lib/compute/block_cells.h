@@ -11,7 +11,7 @@
 #include "dapple/value_type.h"
 #include "lib/base/ask_ahead.h"
 #include "lib/base/bytes.h"
-#include "lib/object/entry_stream.h"
+#include "lib/object/sparse_stream.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {

@@ -11,8 +11,8 @@
 
 #include "dapple/block.h"
 #include "lib/base/bytes.h"
+#include "lib/index/block_index.h"
 #include "lib/io/file.h"
-#include "lib/object/index.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::dbdf {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "lib/dbdf/header.h"
+#include "lib/index/tile_run.h"
 #include "lib/io/hash.h"
-#include "lib/object/tile_run.h"
 
 namespace dapple::detail::dbdf {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <span>
 
+#include "lib/index/block_index.h"
 #include "lib/io/file.h"
-#include "lib/object/index.h"
 
 namespace dapple::detail::dbdf {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/dbdf/write/block_plan.h"
-#include "lib/object/index.h"
+#include "lib/index/block_index.h"
 #include "lib/object/row_counts.h"
 
 namespace dapple::detail {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/index/block_index.h"
 #include "lib/object/block_stats.h"
-#include "lib/object/index.h"
 
 namespace dapple::detail::dbdf {
 

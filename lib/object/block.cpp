@@ -88,7 +88,7 @@ std::unique_ptr<std::byte, FreeArray> array_for(const Store& store, const Entry&
 
 std::optional<FetchedCells> Store::cells_in_place(std::uint64_t number, ValueType type) const {
   const auto& grid = index_.grid();
-  if (const std::byte* values = places_.values(number, type)) {
+  if (const std::byte* values = checked_.values(number, type)) {
     return FetchedCells{values, grid->tile.rows, grid->tile.cols, grid->tile.cols * size_of(type)};
   }
   const Entry e = fetched_entry(number);

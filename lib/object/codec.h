@@ -14,8 +14,8 @@
 
 #include "dapple/blocked_object.h"
 #include "dapple/frame.h"
-#include "lib/object/entry.h"
-#include "lib/object/index.h"
+#include "lib/index/block_index.h"
+#include "lib/index/entry.h"
 
 namespace dapple::detail {
 

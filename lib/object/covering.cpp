@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "lib/object/overlap.h"
+#include "lib/index/overlap.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {

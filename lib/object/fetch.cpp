@@ -1,5 +1,5 @@
 // What happens before a block is used: its index entry is compared with the header that it points
-// to, its hash with its bytes if requested, and the result is remembered (places.h).
+// to, its hash with its bytes if requested, and the result is remembered (checked_blocks.h).
 
 #include <algorithm>
 #include <string>
@@ -33,7 +33,7 @@ namespace {
 }  // namespace
 
 // Guesses from the first two tiles and the file's size whether tiles are at regular distances.
-Places::Even Store::guess_even() const {
+CheckedBlocks::Even Store::guess_even() const {
   const auto& grid = index_.grid();
   if (!grid || index_.size() < 2 || codec_->dense_header < 0 ||
       schema_.cols % grid->tile.cols != 0) {
@@ -64,18 +64,18 @@ void Store::compare(std::uint64_t number, const Entry& entry) const {
 }
 
 void Store::remember(std::uint64_t number, const Entry& entry) const {
-  places_.make(index_.size(), [this] { return guess_even(); });
+  checked_.make(index_.size(), [this] { return guess_even(); });
   if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
     const std::byte* const block = file_->at(entry.offset, entry.bytes);
-    places_.set_compared(number, block + codec_->dense_header, entry.value_type);
+    checked_.set_compared(number, block + codec_->dense_header, entry.value_type);
   } else {
-    places_.set_compared(number);
+    checked_.set_compared(number);
   }
 }
 
 void Store::fetch(std::uint64_t number) const {
-  const bool compared = places_.was_compared(number);
+  const bool compared = checked_.was_compared(number);
   if (compared && !file_->guarded()) return;
   Entry entry;
   watched(
@@ -98,14 +98,14 @@ TileTable Store::tile_table() const {
   if (!grid) fail_tile(*this, 0, 0);
   file_->prepare_thread();
   file_->map();
-  places_.make(index_.size(), [this] { return guess_even(); });
+  checked_.make(index_.size(), [this] { return guess_even(); });
   TileTable table;
   table.store = this;
-  table.tags = places_.even_tags();
+  table.tags = checked_.even_tags();
   // In a guarded file each fetch checks that the file is intact.
   if (table.tags == nullptr || file_->guarded()) return table;
-  table.values = places_.even().values;
-  table.step = places_.even().step;
+  table.values = checked_.even().values;
+  table.step = checked_.even().step;
   table.rows = grid->rows;
   table.cols = grid->cols;
   table.tile = grid->tile;
@@ -143,7 +143,7 @@ Entry Store::fetched_entry(std::uint64_t number) const {
 // An entry in place is read again for each use, and the file may have been changed since it was
 // first compared, so the copy that will be used is compared again.
 void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
-  const bool compared = places_.was_compared(number);
+  const bool compared = checked_.was_compared(number);
   if (!compared || index_.is_in_place()) compare(number, entry);
   if (compared) return;
   if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);

@@ -171,7 +171,7 @@ void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
-    if (places_.was_compared(number)) continue;
+    if (checked_.was_compared(number)) continue;
     const Entry e = index_.entry(number);
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
     if (file_->is_read_early(e.offset, e.bytes)) continue;

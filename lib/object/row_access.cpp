@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "lib/object/entry_stream.h"
+#include "lib/object/sparse_stream.h"
 
 namespace dapple::detail {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "lib/base/bytes.h"
-#include "lib/object/entry.h"
+#include "lib/index/entry.h"
 
 namespace dapple::detail {
 

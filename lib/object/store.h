@@ -1,6 +1,6 @@
-// The central idea: an opened object of any format is a schema (schema.h), a block index (index.h),
-// and a codec that decodes one block (codec.h). The public Matrix, Frame and Block are thin handles
-// of a Store.
+// The central idea: an opened object of any format is a schema (schema.h), a block index
+// (lib/index), and a codec that decodes one block (codec.h). The public Matrix, Frame and Block are
+// thin handles of a Store.
 //
 // store.cpp finds blocks, fetch.cpp checks them before their first use, covering.cpp finds the
 // blocks that cover a region, and read.cpp reads it.
@@ -20,10 +20,10 @@
 
 #include "dapple/blocked_object.h"
 #include "dapple/frame.h"
+#include "lib/index/block_index.h"
 #include "lib/io/file.h"
+#include "lib/object/checked_blocks.h"
 #include "lib/object/codec.h"
-#include "lib/object/index.h"
-#include "lib/object/places.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail {
@@ -189,7 +189,7 @@ class Store {
   void fetch(std::uint64_t number) const;
   void compare(std::uint64_t number, const Entry& entry) const;
   void remember(std::uint64_t number, const Entry& entry) const;
-  Places::Even guess_even() const;
+  CheckedBlocks::Even guess_even() const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
@@ -205,7 +205,7 @@ class Store {
   std::string note_;
   std::vector<std::string> contents_;
   Check check_ = Check::never;
-  mutable Places places_;
+  mutable CheckedBlocks checked_;
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when the index leaves a cell uncovered
   mutable std::shared_ptr<RowAccess> row_access_;

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "lib/index/block_index.h"
 #include "lib/io/file.h"
-#include "lib/object/index.h"
 
 namespace dapple::detail::dbdf {
 

@@ -11,8 +11,8 @@
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/walk.h"
+#include "lib/index/overlap.h"
 #include "lib/io/hash.h"
-#include "lib/object/overlap.h"
 
 namespace dapple::detail::dbdf {
 

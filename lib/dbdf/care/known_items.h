@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lib/dbdf/header.h"
+#include "lib/index/block_index.h"
 #include "lib/io/file.h"
-#include "lib/object/index.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::dbdf {

@@ -11,7 +11,7 @@
 #include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/statistics.h"
-#include "lib/object/entry_summary.h"
+#include "lib/index/entry_summary.h"
 
 namespace dapple::detail::dbdf {
 

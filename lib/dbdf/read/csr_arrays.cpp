@@ -10,8 +10,8 @@
 #include "lib/cells/row_columns.h"
 #include "lib/cells/stream_copy.h"
 #include "lib/dbdf/split_entries.h"
-#include "lib/object/entry_stream.h"
 #include "lib/object/misfit.h"
+#include "lib/object/sparse_stream.h"
 
 namespace dapple::detail::dbdf {
 

@@ -9,8 +9,8 @@
 
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/read/scattered_rows.h"
-#include "lib/object/entry_stream.h"
 #include "lib/object/misfit.h"
+#include "lib/object/sparse_stream.h"
 
 namespace dapple::detail::dbdf {
 

@@ -7,7 +7,7 @@
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
-#include "lib/object/found_blocks.h"
+#include "lib/index/found_blocks.h"
 
 namespace dapple::detail::dbdf {
 

@@ -7,7 +7,7 @@
 
 #include "dapple/block.h"
 #include "dapple/writer.h"
-#include "lib/object/index.h"
+#include "lib/index/block_index.h"
 
 namespace dapple::detail::dbdf {
 

@@ -17,10 +17,10 @@
 #include "dapple/writer.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
+#include "lib/index/block_index.h"
 #include "lib/io/file.h"
 #include "lib/io/piece_buffer.h"
 #include "lib/object/block_stats.h"
-#include "lib/object/index.h"
 
 namespace dapple::detail {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dapple/region.h"
-#include "lib/object/index.h"
+#include "lib/index/block_index.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::dbdf {

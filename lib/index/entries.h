@@ -11,9 +11,9 @@
 
 #include "dapple/array.h"
 #include "dapple/region.h"
+#include "lib/index/entry.h"
+#include "lib/index/tile_run.h"
 #include "lib/io/file.h"
-#include "lib/object/entry.h"
-#include "lib/object/tile_run.h"
 
 namespace dapple::detail {
 

@@ -1,9 +1,9 @@
-#include "lib/object/entries.h"
+#include "lib/index/entries.h"
 
 #include <algorithm>
 #include <string>
 
-#include "lib/object/entry_pages.h"
+#include "lib/index/entry_pages.h"
 
 namespace dapple::detail {
 

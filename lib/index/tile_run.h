@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "dapple/region.h"
-#include "lib/object/entry.h"
+#include "lib/index/entry.h"
 
 namespace dapple::detail {
 

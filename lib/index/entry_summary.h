@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/object/index.h"
+#include "lib/index/block_index.h"
 
 namespace dapple::detail {
 

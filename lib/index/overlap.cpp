@@ -1,4 +1,4 @@
-#include "lib/object/overlap.h"
+#include "lib/index/overlap.h"
 
 #include <algorithm>
 #include <functional>

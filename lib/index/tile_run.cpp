@@ -1,4 +1,4 @@
-#include "lib/object/tile_run.h"
+#include "lib/index/tile_run.h"
 
 #include <algorithm>
 

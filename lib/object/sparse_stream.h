@@ -1,6 +1,5 @@
-// Iterating over what a CSR or COO block stores, entries of column and value, in place; entries of
-// the block index are in entry.h. Every index is checked as it is
-// used (R5). For codecs with `sparse_in_place`.
+// Iterating over the stored entries of a CSR or COO block, each a column and a value, in place.
+// Every index is checked as it is used (R5). For codecs with `sparse_in_place`.
 #pragma once
 
 #include <algorithm>

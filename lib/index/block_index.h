@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "dapple/blocked_object.h"
+#include "lib/index/cover_search.h"
+#include "lib/index/entries.h"
 #include "lib/io/file.h"
-#include "lib/object/cover_search.h"
-#include "lib/object/entries.h"
 
 namespace dapple::detail {
 

@@ -10,9 +10,9 @@
 
 #include "dapple/region.h"
 #include "lib/base/bytes.h"
+#include "lib/index/cover_tree.h"
+#include "lib/index/entries.h"
 #include "lib/io/file.h"
-#include "lib/object/cover_tree.h"
-#include "lib/object/entries.h"
 
 namespace dapple::detail {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dapple/error.h"
-#include "lib/object/index.h"
+#include "lib/index/block_index.h"
 
 namespace dapple::detail {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dapple/blocked_object.h"
-#include "lib/object/entry.h"
+#include "lib/index/entry.h"
 
 namespace dapple::detail {
 

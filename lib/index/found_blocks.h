@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "lib/object/entry_summary.h"
-#include "lib/object/index.h"
-#include "lib/object/tile_run.h"
+#include "lib/index/block_index.h"
+#include "lib/index/entry_summary.h"
+#include "lib/index/tile_run.h"
 
 namespace dapple::detail {
 

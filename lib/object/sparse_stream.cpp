@@ -1,4 +1,4 @@
-#include "lib/object/entry_stream.h"
+#include "lib/object/sparse_stream.h"
 
 #include <algorithm>
 #include <vector>

@@ -16,7 +16,7 @@ namespace dapple::detail {
 /// One byte (tag) per block says what is known about it. For tiles at regular distances in the
 /// file the address of the values follows from the number, so that a loop over millions of small
 /// tiles needs no other table; for other tiles it is stored. Any thread; no lock after `make`.
-class Places {
+class CheckedBlocks {
  public:
   /// Where the values of tile 0 are, and the distance to those of the next tile. A guess: it is
   /// used only for tiles that were found there.
@@ -25,10 +25,10 @@ class Places {
     std::uint64_t step = 0;
   };
 
-  Places() = default;
-  ~Places();
-  Places(const Places&) = delete;
-  Places& operator=(const Places&) = delete;
+  CheckedBlocks() = default;
+  ~CheckedBlocks();
+  CheckedBlocks(const CheckedBlocks&) = delete;
+  CheckedBlocks& operator=(const CheckedBlocks&) = delete;
 
   /// Makes the table for `n` blocks if there is none; calls `even` for the guess. If there is no
   /// memory for it, every block stays unknown.

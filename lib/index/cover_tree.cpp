@@ -1,4 +1,4 @@
-#include "lib/object/cover_tree.h"
+#include "lib/index/cover_tree.h"
 
 #include <algorithm>
 

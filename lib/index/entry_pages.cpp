@@ -1,4 +1,4 @@
-#include "lib/object/entry_pages.h"
+#include "lib/index/entry_pages.h"
 
 #include <algorithm>
 #include <cstdlib>

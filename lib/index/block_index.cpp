@@ -1,4 +1,4 @@
-#include "lib/object/index.h"
+#include "lib/index/block_index.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,11 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "lib/index/cover_tree.h"
+#include "lib/index/entry_pages.h"
+#include "lib/index/entry_summary.h"
+#include "lib/index/overlap.h"
 #include "lib/io/hash.h"
-#include "lib/object/cover_tree.h"
-#include "lib/object/entry_pages.h"
-#include "lib/object/entry_summary.h"
-#include "lib/object/overlap.h"
 
 namespace dapple::detail {
 

@@ -1,4 +1,4 @@
-#include "lib/object/found_blocks.h"
+#include "lib/index/found_blocks.h"
 
 #include <new>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "lib/object/places.h"
+#include "lib/object/checked_blocks.h"
 
 #include <sys/mman.h>
 
@@ -13,7 +13,7 @@ constexpr std::size_t kBytes = sizeof(std::byte*) + 1;  // of each block
 }
 
 // Zero pages, which cost neither time nor memory until they are written.
-bool Places::allocate(std::uint64_t n) noexcept {
+bool CheckedBlocks::allocate(std::uint64_t n) noexcept {
   if (n == 0 || n > (std::uint64_t{1} << 48) / kBytes) return false;  // beyond any address space
   void* const p = ::mmap(nullptr, n * kBytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -23,17 +23,18 @@ bool Places::allocate(std::uint64_t n) noexcept {
   return true;
 }
 
-Places::~Places() {
+CheckedBlocks::~CheckedBlocks() {
   if (addresses_ != nullptr) ::munmap(static_cast<void*>(addresses_), n_ * kBytes);
 }
 
-void Places::set_tag(std::uint64_t number, std::uint8_t tag) noexcept {
+void CheckedBlocks::set_tag(std::uint64_t number, std::uint8_t tag) noexcept {
   if (auto* const tags = tags_.load(std::memory_order_acquire)) {
     tags[number].store(tag, std::memory_order_release);
   }
 }
 
-void Places::set_compared(std::uint64_t number, const std::byte* values, ValueType type) noexcept {
+void CheckedBlocks::set_compared(std::uint64_t number, const std::byte* values,
+                                 ValueType type) noexcept {
   if (tags_.load(std::memory_order_acquire) == nullptr) return;
   if (even_.step != 0 && values == even_.values + number * even_.step) {
     set_tag(number, tag_of(type));

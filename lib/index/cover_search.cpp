@@ -1,4 +1,4 @@
-#include "lib/object/cover_search.h"
+#include "lib/index/cover_search.h"
 
 #include <algorithm>
 
