@@ -42,7 +42,7 @@ apps/install_packages.sh bench installs all of them on Debian.
 Examples:
   dapple-bench                           everything
   dapple-bench --only W1,W5              two workloads
-  dapple-bench --json run.json           also for programs: see apps/bench/plot.py
+  dapple-bench --json run.json           also for programs: see apps/bench/publish.py
 
 Exit status: 0 everything was measured, whatever the goals say; 1 a workload failed or an answer
 was wrong; 2 wrong usage.)";

@@ -81,16 +81,21 @@ def plots(run):
             yield name, svg.line_chart(f"{title}, {up}", "blocks in the file", lines)
 
 
+def missed_text(goal, unit):
+    wanted = f"wanted {digits(goal['goal'])}"
+    if goal["against"]:
+        return f"{digits(goal['got'])} x {goal['against']}, {wanted}"
+    if goal["note"]:
+        return f"{digits(goal['got'])} {goal['note']}, {wanted}"
+    return f"{wanted} {unit}"
+
+
 def goal_text(series):
     goals = series["goals"]
     if not goals:
         return ""
     missed = [g for g in goals if not g["reached"]]
-    if not missed:
-        return "reached"
-    return "; ".join(f"{digits(g['got'])} x {g['against']}, wanted {digits(g['goal'])}"
-                     if g["against"] else f"wanted {digits(g['goal'])} {series['unit']}"
-                     for g in missed)
+    return "; ".join(missed_text(g, series["unit"]) for g in missed) or "reached"
 
 
 def table_row(workload, series):

@@ -208,6 +208,10 @@ std::optional<Verdict> judge(const Series& series, const Rounds& rounds, std::si
                              const Goal& goal) {
   const std::string& name = series.contenders[c].name;
   if (goal.against.empty()) {
+    if (!goal.note.empty()) {
+      const double noted = rounds.notes(c).at(goal.note);
+      return Verdict{name, goal, noted, noted <= goal.most};
+    }
     const double figure = series.unit.figure(rounds.typical(c), 1);
     return Verdict{name, goal, figure,
                    series.unit.rate ? figure >= goal.most : figure <= goal.most};

@@ -73,8 +73,8 @@ inline constexpr Unit kKibibytes{"KiB", 1.0 / 1024, false};
 inline constexpr Unit kMebibytes{"MiB", 1.0 / (1024 * 1024), false};
 
 /// What dapple is to reach: at most `most` times the time of the best contender whose name starts
-/// with `against`; "limit" and "peer" stand for the roles. With a note, that note is compared
-/// instead of the time. With neither, the figure itself must be as good as `most`.
+/// with `against`; "limit" and "peer" stand for the roles. With none, the figure itself must be as
+/// good as `most`. With a note, that note is compared instead of the time.
 struct Goal {
   std::string against;
   double most = 1;

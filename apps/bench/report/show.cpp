@@ -28,8 +28,8 @@ std::string verdict_text(const Verdict& v, const std::string& unit) {
   const Goal& goal = v.goal;
   const char* const end = v.reached ? "reached" : "MISSED";
   if (goal.against.empty()) {
-    return fmt::format("{}: {} {}; goal: {}: {}", v.contender, digits(v.got), unit,
-                       digits(goal.most), end);
+    return fmt::format("{}: {} {}; goal: {}: {}", v.contender, digits(v.got),
+                       goal.note.empty() ? unit : goal.note, digits(goal.most), end);
   }
   const std::string against = goal.against == "peer"    ? "the best peer"
                               : goal.against == "limit" ? "the limit"
