@@ -84,6 +84,7 @@ void RowFinder::load_missing() {
 /// Calls find(), which lists the blocks that are missing, a second time when they were loaded.
 template <class Find>
 bool RowFinder::find_loading(const Find& find) {
+  single_looks_.reset();  // a directory that is made reads whole blocks
   reader_.emplace(store_.row_access());
   for (const bool again : {false, true}) {
     missing_.clear();
@@ -145,9 +146,10 @@ bool RowFinder::find_direct(std::span<const CellPos> cells) {
 
 /// Starts reading from storage what was found and is not in memory, so that many reads are under
 /// way at once. A page fault for each would wait for one after the other.
-void RowFinder::ask_for_direct() const {
+void RowFinder::ask_for_direct() {
   const MappedFile& file = store_.file();
   if (!file.may_be_cold()) return;
+  single_looks_.emplace(file);
   for (const DirectRow& row : direct_) {
     if (row.bytes == 0) continue;
     file.will_need(static_cast<std::uint64_t>(row.at - file.base()), row.bytes);

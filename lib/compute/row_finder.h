@@ -110,7 +110,7 @@ class RowFinder {
   template <class Find>
   bool find_loading(const Find& find);
   void load_missing();
-  void ask_for_direct() const;
+  void ask_for_direct();
   FoundRow as_found(const DirectRow& part, std::uint64_t number, std::uint64_t row, Range cols,
                     std::uint64_t at) const;
   [[noreturn]] void fail_directory(const BlockRows& block) const;
@@ -129,6 +129,7 @@ class RowFinder {
   std::vector<std::uint64_t> missing_;
   std::vector<std::unique_ptr<BlockRows>> unkept_;  // that others pushed out of memory meanwhile
   std::optional<RowAccess::Reader> reader_;
+  std::optional<MappedFile::SingleLooks> single_looks_;  // while rows of a cold file are decoded
 };
 
 }  // namespace dapple::detail

@@ -260,6 +260,18 @@ void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) cons
   if (n > 0 && map_ != nullptr) advise(base(), offset, n, MADV_RANDOM);
 }
 
+void MappedFile::change_single_looks(int by) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const bool before = looking_ > 0;
+  looking_ += by;
+  if (before == (looking_ > 0)) return;
+  const int advice = before ? MADV_NORMAL : MADV_RANDOM;
+  const std::uint64_t first = single_looks_size_ > 0 ? single_looks_ : size();
+  const std::uint64_t behind = first + single_looks_size_;
+  if (first > 0) advise(base(), 0, first, advice);
+  if (behind < size()) advise(base(), behind, size() - behind, advice);
+}
+
 bool MappedFile::lock_for_replacing() const noexcept {
   if (!has_path_) return true;
   uninterrupted([&] { return ::flock(fd_.get(), LOCK_EX); });
@@ -294,6 +306,11 @@ void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept
     ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
                     POSIX_FADV_WILLNEED);
   }
+}
+
+bool MappedFile::loses_pages(std::uint64_t used) const noexcept {
+  return base() != nullptr && map_->residency && map_->residency->loses_pages(used) &&
+         reads_ahead_.load(std::memory_order_relaxed);
 }
 
 bool MappedFile::may_be_cold() const noexcept {

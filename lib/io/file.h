@@ -115,6 +115,23 @@ class MappedFile {
   /// A hint that these bytes will be read in random order, so that the system loads single pages
   /// instead of megabytes around them.
   void expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept;
+  /// The same while one of these lives, for all but those bytes of a mapped file. Where memory is
+  /// short, what `will_need` loaded may be gone again when it is used, and a page fault that loads
+  /// megabytes instead of a page drives the rest out as well. Any thread.
+  class SingleLooks {
+   public:
+    explicit SingleLooks(const MappedFile& file) noexcept : file_(&file) {
+      file.change_single_looks(1);
+    }
+    SingleLooks(SingleLooks&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
+    SingleLooks& operator=(SingleLooks&&) = delete;
+    ~SingleLooks() {
+      if (file_ != nullptr) file_->change_single_looks(-1);
+    }
+
+   private:
+    const MappedFile* file_;
+  };
   /// The same for the whole file; it also turns `will_need` off.
   void read_nothing_ahead() const noexcept;
 
@@ -123,6 +140,9 @@ class MappedFile {
   /// False when all that will be needed of the mapped file is in memory, as far as is known: then
   /// `will_need` may be left out. What was known more than a second ago is forgotten.
   bool may_be_cold() const noexcept;
+  /// True while the system takes pages of the mapped file out of memory: then also ask for what was
+  /// read before. `used` is a place that is about to be read.
+  bool loses_pages(std::uint64_t used) const noexcept;
 
  private:
   struct Map;
@@ -136,6 +156,7 @@ class MappedFile {
   static constexpr unsigned kEarlyRequests = 8;
   static constexpr std::uint64_t kEarlyBytes = 32 << 10;  // the most that is read early
   bool is_unchanged() const noexcept;
+  void change_single_looks(int by) const noexcept;
   const std::byte* at_before_map(std::uint64_t offset, std::uint64_t n) const;
   const std::byte* find_early(std::uint64_t offset, std::uint64_t n) const noexcept;
 
@@ -149,6 +170,7 @@ class MappedFile {
   mutable std::mutex mutex_;  // guards the following; not taken once the file is mapped
   mutable std::unique_ptr<Map> map_;
   mutable std::uint64_t single_looks_ = 0, single_looks_size_ = 0;  // bytes, from an offset
+  mutable int looking_ = 0;                                         // SingleLooks that live
   mutable std::atomic<bool> reads_ahead_{true};
   // The first `early_count_` never change again and are read without the mutex.
   mutable std::array<Early, kEarlyRequests> early_parts_;

@@ -1,11 +1,11 @@
 #include "lib/io/residency.h"
 
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 namespace dapple::detail {
 
@@ -47,11 +47,17 @@ void Residency::look_at(std::uint64_t window) noexcept {
 }
 
 void Residency::refresh() noexcept {
-  using namespace std::chrono;
-  const std::int64_t now = steady_clock::now().time_since_epoch() / milliseconds(1);
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  const std::int64_t now = std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000;
   std::int64_t last = refreshed_.load(std::memory_order_relaxed);
   if (states_ == nullptr || now - last < 1000 || !refreshed_.compare_exchange_strong(last, now)) {
     return;
+  }
+  const std::size_t used = std::min<std::size_t>(used_count_.exchange(0), used_.size());
+  if (last > 0 && used > 0) {
+    loses_pages_ = !std::all_of(used_.begin(), used_.begin() + static_cast<std::ptrdiff_t>(used),
+                                [&](const auto& place) { return in_memory(place, 1); });
   }
   for (std::uint64_t window = 0; window < windows_; ++window) {
     std::atomic<State>& state = states_[window];
@@ -63,12 +69,15 @@ void Residency::refresh() noexcept {
 }
 
 bool Residency::holds(std::uint64_t offset, std::uint64_t n) noexcept {
+  remember(offset + n / 2);
+  const bool keeps = !loses_pages_.load(std::memory_order_relaxed);
+  if (n >= kLarge && !keeps) return false;
   if (n >= kLarge || states_ == nullptr) return in_memory(offset + n / 2, 1);
   const std::uint64_t first = offset / kWindow, last = (offset + n - 1) / kWindow;
   const auto known = [&](std::uint64_t window) {
     return states_[window].load(std::memory_order_relaxed) == State::in_memory;
   };
-  if (known(first) && known(last)) return true;
+  if (keeps && known(first) && known(last)) return true;
   // Where storage has to be waited for, the system is asked about no more than these bytes: it
   // takes 10 us to look at 2 MiB.
   if (!in_memory(offset, n)) return false;

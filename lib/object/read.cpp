@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,11 +90,14 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
     }
     return all.subspan(first, end - first);
   };
+  const Again again{!all.empty() && file_->loses_pages(index_.entry(all[0]).offset)};
+  std::optional<MappedFile::SingleLooks> single_looks;
+  if (again == Again::yes) single_looks.emplace(*file_);
   auto batch = batch_at(0);
-  ask_for(batch);
+  ask_for(batch, again);
   for (std::size_t first = batch.size(); !batch.empty(); first += batch.size()) {
     const auto next = batch_at(first);
-    ask_for(next);
+    ask_for(next, again);
     const std::size_t steps = std::min(batch.size(), kSteps);
     parallel_for(steps, options.threads, [&](std::size_t i) {
       const std::size_t begin = i * batch.size() / steps, end = (i + 1) * batch.size() / steps;
@@ -166,12 +170,12 @@ void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take
 // Prefetches exactly the bytes of these blocks. Otherwise a page fault makes the system read ahead
 // megabytes: ten times the bytes, and the time, for cold tiles of 512 KiB. Neighbours in the file
 // are requested together.
-void Store::ask_for(std::span<const std::uint64_t> numbers) const {
+void Store::ask_for(std::span<const std::uint64_t> numbers, Again again) const {
   constexpr std::uint64_t kPosition = 16;    // bytes before a block, sometimes on another page
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
   Range wanted{0, 0};
   for (const std::uint64_t number : numbers) {
-    if (checked_.was_compared(number)) continue;
+    if (again == Again::no && checked_.was_compared(number)) continue;
     const Entry e = index_.entry(number);
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
     if (file_->is_read_early(e.offset, e.bytes)) continue;
