@@ -68,37 +68,69 @@ void HintWriter::emit(std::uint64_t offset,
   }
 }
 
+namespace {
+
+[[noreturn]] void fail_hints(const MappedFile& file, std::uint64_t end) {
+  throw Error(Errc::corrupt, file.name(), end,
+              "the hints before the index are damaged; repair the file to get rid of them");
+}
+
+/// The trailer of the hint that ends at byte `end`, which has `room` bytes for its payload.
+const std::byte* hint_trailer(const MappedFile& file, std::uint64_t end, std::uint64_t room) {
+  if (room < kHintTrailer) fail_hints(file, end);
+  const std::byte* const p = file.at(end - kHintTrailer, kHintTrailer);
+  const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
+  if (load_le<std::uint64_t>(p + hint_at::own_hash) != hint_hash(p, end - kHintTrailer) ||
+      bytes < kTag || bytes > room - kHintTrailer || payload_bytes(bytes) > room) {
+    fail_hints(file, end);
+  }
+  return p;
+}
+
+/// What that trailer says.
+Hint hint_of(const std::byte* trailer, std::uint64_t end) {
+  const auto bytes = load_le<std::uint64_t>(trailer + hint_at::bytes);
+  return {end - payload_bytes(bytes), bytes, load_le<std::uint64_t>(trailer + hint_at::hash)};
+}
+
+}  // namespace
+
 void for_each_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
                    const std::function<void(std::string_view, const Hint&)>& f) {
   bool more = trailer.hints;
   std::uint64_t end = trailer.payload - kBlockHeader;  // where the block after the hint starts
   while (more) {
     const std::uint64_t room = end < first ? 0 : end - first;
-    const auto fail = [&] {
-      throw Error(Errc::corrupt, file.name(), end,
-                  "the hints before the index are damaged; repair the file to get rid of them");
-    };
-    if (room < kBlockHeader + kHintTrailer) fail();
-    const std::byte* const p = file.at(end - kHintTrailer, kHintTrailer);
-    if (load_le<std::uint64_t>(p + hint_at::own_hash) != hint_hash(p, end - kHintTrailer)) {
-      fail();
-    }
-    const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
-    if (bytes < kTag || bytes > room - kBlockHeader - kHintTrailer) fail();
-    const std::uint64_t payload = payload_bytes(bytes);
-    if (payload > room - kBlockHeader) fail();
-    const Hint hint{end - payload, bytes, load_le<std::uint64_t>(p + hint_at::hash)};
+    const std::byte* const p = hint_trailer(file, end, room - std::min(room, kBlockHeader));
+    const Hint hint = hint_of(p, end);
     more = (load_le<std::uint32_t>(p + hint_at::flags) & kMoreHints) != 0;
     f({reinterpret_cast<const char*>(p) + hint_at::tag, kTag}, hint);
     end = hint.offset - kBlockHeader;
   }
 }
 
+bool may_be_hint(const MappedFile& file, const Entry& block, std::string_view tag) {
+  // Padding has one row, so that most walks read no payload here.
+  if (block.kind != BlockKind::dense || block.cols != kLine || block.rows < 2) return false;
+  const auto has = [&](std::uint64_t at) {
+    return std::memcmp(file.at(at, kTag), tag.data(), kTag) == 0;
+  };
+  return has(block.offset + kDenseHeader) ||
+         has(block.offset + block.bytes - kHintTrailer + hint_at::tag);
+}
+
+Hint hint_in(const MappedFile& file, const Entry& block) {
+  const std::uint64_t end = block.offset + block.bytes, payload = block.bytes - kDenseHeader;
+  const Hint hint = hint_of(hint_trailer(file, end, payload), end);
+  if (end - hint.offset != payload) fail_hints(file, end);
+  return hint;
+}
+
 std::optional<Hint> find_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
                               std::string_view tag) {
   std::optional<Hint> found;
   for_each_hint(file, first, trailer, [&](std::string_view name, const Hint& hint) {
-    if (name == tag) found = hint;
+    if (name == tag && !found) found = hint;
   });
   return found;
 }

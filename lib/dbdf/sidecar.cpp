@@ -21,7 +21,8 @@ namespace detail::dbdf {
 
 namespace {
 
-constexpr std::uint64_t kSidecarVersion = 1;
+// Of a frame it also has the meanings of the columns; those of version 1 did not.
+constexpr std::uint64_t kSidecarVersion = 1, kFrameSidecarVersion = 2;
 
 namespace binding_at {
 constexpr std::size_t magic = 0, version = 8, size = 16, mtime = 24, ctime = 32, header = 40,
@@ -30,10 +31,11 @@ constexpr std::size_t magic = 0, version = 8, size = 16, mtime = 24, ctime = 32,
 
 // The line before the index payload: the state of the file that the index belongs to.
 std::array<std::byte, kLine> make_binding(const MappedFile& data, std::uint64_t body) {
+  const bool frame = *data.at(1, 1) == static_cast<std::byte>(DataType::frame);
   std::array<std::byte, kLine> line{};
   std::byte* p = line.data();
   std::memcpy(p + binding_at::magic, kSidecarMagic, 8);
-  store_le(p + binding_at::version, kSidecarVersion);
+  store_le(p + binding_at::version, frame ? kFrameSidecarVersion : kSidecarVersion);
   store_le(p + binding_at::size, data.size());
   store_le(p + binding_at::mtime, data.stamp().mtime_ns);
   store_le(p + binding_at::ctime, data.stamp().ctime_ns);
@@ -84,9 +86,15 @@ void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesy
                       const SidecarOptions& options) {
   std::uint64_t body = 0;
   Schema schema = read_header(*data, body);
-  BlockIndex index = scan(*data, body, schema, options.progress);
+  Scan found = scan(*data, body, schema, options.progress);
+  HintWriter hints;
+  if (found.columns) {
+    const Hint columns = hint_in(*data, *found.columns);
+    const auto content = data->bytes(columns.offset, columns.bytes);
+    hints.add({content.begin(), content.end()});
+  }
   const std::uint64_t header_hash = xxh3(data->bytes(0, body));
-  const Store store(data, std::move(schema), std::move(index), kCodec);
+  const Store store(data, std::move(schema), std::move(found.index), kCodec);
 
   OutputFile out(sidecar_path(path), true);
   std::uint64_t size = 0;
@@ -96,9 +104,10 @@ void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesy
   };
   put(make_binding(*data, body));
   if (options.statistics && store.index().size() > 0) {
-    // As in a file, where they precede the index block.
-    HintWriter hints;
     hints.add(emit_statistics(store.index(), header_hash, scan_statistics(store, options.threads)));
+  }
+  if (!hints.empty()) {
+    // As in a file, where they precede the index block.
     put(std::span<const std::byte>(std::array<std::byte, kLine>{}).first(hints.alignment()));
     hints.emit(size, put);
     put(std::array<std::byte, kPosition + kDenseHeader>{});

@@ -79,7 +79,7 @@ void check_hash(const Store& store, const Entry& e) {
 BlockIndex walk_again(const Store& store) {
   std::uint64_t body = 0;
   const Schema schema = read_header(store.file(), body);
-  return scan(store.file(), body, schema);
+  return scan(store.file(), body, schema).index;
 }
 
 void read_dense(const Store& store, const Entry& e, const Part& part, const Target& out) {

@@ -25,14 +25,20 @@ Match recognise_dbdf(const Probe& probe) {
   return probe.extension == ".dbdf" ? Match::by_name : Match::no;
 }
 
-BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
-                const TakeProgress& progress) {
+Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
+          const TakeProgress& progress) {
   constexpr std::uint64_t kSample = 64, kTell = 1024;
+  const bool frame = schema.kind == ObjectKind::frame;
   std::uint64_t items = 0;
+  std::optional<Entry> columns;
   FoundBlocks found(schema.rows, schema.cols);
   Walk walk(file, body, schema.rows, schema.cols);
   for (Item item; walk.next(item);) {
-    if (item.holds_cells()) found.add(item.entry);
+    if (item.holds_cells()) {
+      found.add(item.entry);
+    } else if (frame && item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) {
+      columns = item.entry;
+    }
     if (++items % kTell == 0 && progress) progress(walk.offset(), file.size());
     if (items == kSample) {  // extrapolate the number of blocks
       const std::uint64_t mean = (walk.offset() - body) / kSample;
@@ -40,25 +46,41 @@ BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema
       found.expect(all + all / 8 + kSample);
     }
   }
-  return std::move(found).make_index(file.name());
+  return {std::move(found).make_index(file.name()), columns};
 }
 
 namespace {
 
-/// The sidecar's index, or the one that a walk finds. Sets `note` if a sidecar could not be used.
-BlockIndex index_from_outside(const MappedFile& file, std::uint64_t body, const Schema& schema,
-                              std::string& note) {
-  Sidecar sidecar = find_sidecar(file, body);
+/// Gives the columns of a frame their meanings from the hints before an index.
+void read_meanings(const std::shared_ptr<const MappedFile>& file, std::uint64_t first,
+                   const Trailer& trailer, Schema& schema) {
+  if (!trailer.hints || schema.kind != ObjectKind::frame) return;
+  if (const auto columns = find_hint(*file, first, trailer, kColumnsTag)) {
+    dbdf::read_columns(file, columns->offset, columns->bytes, schema.columns);
+  }
+}
+
+/// The sidecar's index, or the one that a walk finds; the meanings of columns from the same place.
+/// Sets `note` if a sidecar could not be used.
+BlockIndex index_from_outside(const std::shared_ptr<const MappedFile>& file, std::uint64_t body,
+                              Schema& schema, std::string& note) {
+  Sidecar sidecar = find_sidecar(*file, body);
   if (sidecar.state == SidecarState::fresh &&
       complete(sidecar.trailer.place, schema.rows, schema.cols)) {
+    read_meanings(sidecar.file, kLine, sidecar.trailer, schema);
     return index_at(std::move(sidecar.file), sidecar.trailer, IndexOrigin::sidecar);
   }
   if (sidecar.state != SidecarState::none) {
-    note = "the sidecar index " + sidecar_path(file.name()).string() +
+    note = "the sidecar index " + sidecar_path(file->name()).string() +
            " is damaged or belongs to another state of the file, and was not used; index the file "
            "again to renew it";
   }
-  return scan(file, body, schema);
+  Scan found = scan(*file, body, schema);
+  if (found.columns) {
+    const Hint hint = hint_in(*file, *found.columns);
+    dbdf::read_columns(file, hint.offset, hint.bytes, schema.columns);
+  }
+  return std::move(found.index);
 }
 
 /// Throws corrupt when the file has a damaged index: the hashes that should be checked are in it.
@@ -79,7 +101,7 @@ std::shared_ptr<const Store> open_without_index(std::shared_ptr<MappedFile>&& fi
                                                 std::uint64_t body, Schema&& schema,
                                                 const OpenOptions& options) {
   std::string note;
-  BlockIndex index = index_from_outside(*file, body, schema, note);
+  BlockIndex index = index_from_outside(file, body, schema, note);
   if (options.check != Check::never) require_no_damaged_index(*file, body, index);
   auto store =
       std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
@@ -102,11 +124,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
     return open_without_index(std::move(file), body, std::move(schema), options);
   }
   if (options.check != Check::never) trailer->even = false;  // each entry has a hash
-  if (trailer->hints && schema.kind == ObjectKind::frame) {
-    if (const auto columns = find_hint(*file, body, *trailer, kColumnsTag)) {
-      read_columns(file, columns->offset, columns->bytes, schema.columns);
-    }
-  }
+  read_meanings(file, body, *trailer, schema);
   BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
   auto store =
       std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);

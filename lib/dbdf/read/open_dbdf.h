@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
@@ -25,9 +26,13 @@ bool has_own_index(const MappedFile& file);
 std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
                                        const OpenOptions& options);
 
-/// The index that a walk over the body finds, whatever index the file has.
-BlockIndex scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
-                const TakeProgress& progress = {});
+/// What a walk over the body finds, whatever index the file has.
+struct Scan {
+  BlockIndex index;
+  std::optional<Entry> columns{};  // the last block of column meanings, in a frame
+};
+Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
+          const TakeProgress& progress = {});
 
 /// How dbdf blocks are confirmed and decoded (decode.cpp).
 extern const Codec kCodec;

@@ -27,7 +27,7 @@ std::uint64_t published_blocks(const Probe& probe, std::uint64_t body, std::uint
   schema.rows = rows;
   schema.cols = cols;
   try {
-    return dbdf::scan(probe.file, body, schema).size();
+    return dbdf::scan(probe.file, body, schema).index.size();
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;
     return 0;
