@@ -53,12 +53,14 @@ int run_repair(const Arguments& arguments, Console& console) {
     console.out.write((console.json ? error_json(loss) : error_line(loss)) + '\n');
   }
   if (console.json) {
-    console.out.print("{{\"lost\":{},\"kept\":{},\"bytes\":{}}}\n", report.blocks_lost,
-                      report.blocks_kept, report.written.bytes);
+    console.out.print("{{\"lost\":{},\"kept\":{},\"meanings_lost\":{},\"bytes\":{}}}\n",
+                      report.blocks_lost, report.blocks_kept, report.meanings_lost,
+                      report.written.bytes);
   } else if (!console.quiet) {
     const auto saved = open(destination.path);
-    console.out.print("{}: kept {}, lost {}{}\n", printable(destination.path),
+    console.out.print("{}: kept {}, lost {}{}{}\n", printable(destination.path),
                       counted(report.blocks_kept, "block"), report.blocks_lost,
+                      report.meanings_lost == 0 ? "" : "; meanings of columns are lost, too",
                       absent_text(base(saved)));
   }
   return report.lost.empty() ? kDone : kBadData;
@@ -71,8 +73,8 @@ const Verb kRepairVerb = {
     "FILE -o OUT",
     "write what can still be read into a sound file",
     "Keeps every block of a dbdf file whose bytes are undamaged, and lists what was\n"
-    "lost. Cells of lost blocks are absent, never invented. The exit status is 1 when\n"
-    "anything was lost.\n",
+    "lost. Cells of lost blocks are absent, never invented. A column whose words are\n"
+    "lost keeps their codes. The exit status is 1 when anything was lost.\n",
     "  dapple repair cut.dbdf -o saved.dbdf\n"
     "  dapple get saved.dbdf --absent zero\n",
     run_repair};

@@ -92,9 +92,15 @@ inline bool is_plain(const Column& column) noexcept {
   return column.meaning.kind == MeaningKind::number && !column.meaning.missing;
 }
 
+/// The bits of the stored value that marks a missing cell, if one does. Code 0 has no word, so it
+/// is a missing one even where `missing` says nothing: absent cells may be read as 0.
+inline std::optional<std::uint64_t> mark_of(const Meaning& meaning) noexcept {
+  return meaning.has_words() ? kMissingCode : meaning.missing;
+}
+
 /// True when `bits`, a stored value of the column, marks a missing cell.
-constexpr bool is_missing(const Meaning& meaning, std::uint64_t bits) noexcept {
-  return meaning.missing && *meaning.missing == bits;
+inline bool is_missing(const Meaning& meaning, std::uint64_t bits) noexcept {
+  return mark_of(meaning) == bits;
 }
 
 /// Appends a cell as text: a word, `true`, an ISO 8601 time, a number; nothing for a missing cell.

@@ -38,6 +38,7 @@ enum class Remedy : std::uint8_t {
   stored_numbers,  // ConvertOptions::stored_numbers
   other_columns,   // IdvOptions::drop_unsupported, or ::columns
   list_columns,    // Frame::label
+  not_utf8,        // the text, before it is read
 };
 
 /// The enumerator as text, for example "not_recognised".

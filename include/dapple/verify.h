@@ -29,15 +29,17 @@ VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOp
                     const TakeProgress& progress = {});
 
 struct RepairReport {
-  std::vector<Error> lost;  // why blocks could not be kept
+  std::vector<Error> lost;  // why blocks, or what columns mean, could not be kept
   std::uint64_t blocks_kept = 0;
-  std::uint64_t blocks_lost = 0;  // that are known to have existed
+  std::uint64_t blocks_lost = 0;    // that are known to have existed
+  std::uint64_t meanings_lost = 0;  // entries of `lost` about what columns mean
   WriteSummary written;
 };
 
 /// Writes every intact block of a dbdf file to a sound file at `out`. Cells of lost blocks become
-/// absent; none are invented. Throws io, not_recognised when the header cannot be read, unsupported
-/// for other formats.
+/// absent; none are invented. A column whose words or meaning are lost becomes one of numbers, in
+/// which missing cells stay missing. Throws io, not_recognised when the header cannot be read,
+/// unsupported for other formats.
 RepairReport repair(const std::filesystem::path& in, const std::filesystem::path& out,
                     const WriteOptions& options = {}, const OpenOptions& reading = {},
                     const TakeProgress& progress = {});

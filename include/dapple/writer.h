@@ -81,8 +81,8 @@ class TileWriter {
   /// type of the object, or of its column, exactly. The caller's memory is free again afterwards.
   /// Throws out_of_range outside the object; invalid_argument for a block without cells, arrays
   /// that do not fit together, a cell twice, rows that overlap in memory, columns of different
-  /// types, or after `finish`; type_mismatch; io. Blocks that share a cell are found by `finish`.
-  /// O(cells), or O(entries) if they are in order.
+  /// types, a code without a word, or after `finish`; type_mismatch; io. Blocks that share a cell
+  /// are found by `finish`. O(cells), or O(entries) if they are in order.
   template <Value T>
   void put(BlockPos pos, DenseRef<T> cells);
   template <Value T>

@@ -19,7 +19,14 @@ std::optional<Utf8Char> next_utf8(std::string_view text) noexcept {
   return Utf8Char{value, size};
 }
 
+bool is_ascii(std::string_view text) noexcept {
+  unsigned char all = 0;
+  for (const char c : text) all |= static_cast<unsigned char>(c);
+  return all < 0x80;
+}
+
 bool is_utf8(std::string_view text) noexcept {
+  if (is_ascii(text)) return true;
   while (!text.empty()) {
     const auto c = next_utf8(text);
     if (!c) return false;

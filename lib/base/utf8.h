@@ -17,6 +17,8 @@ struct Utf8Char {
 /// or above U+10FFFF). REQUIRES that `text` is not empty.
 std::optional<Utf8Char> next_utf8(std::string_view text) noexcept;
 
+bool is_ascii(std::string_view text) noexcept;
+
 /// True when all of `text` is UTF-8.
 bool is_utf8(std::string_view text) noexcept;
 

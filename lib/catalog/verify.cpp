@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "lib/catalog/formats.h"
-#include "lib/dbdf/care/inspect.h"
+#include "lib/dbdf/care/values.h"
 #include "lib/dbdf/care/verify_dbdf.h"
 #include "lib/dbdf/read/open_dbdf.h"
 

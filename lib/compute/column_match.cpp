@@ -72,10 +72,11 @@ ColumnMatch::ColumnMatch(const Column& column, const ColumnCondition& condition,
   }
   candidates_ = candidates();
   interval_.emplace(*candidates_, nonzero && !wanted_);
-  if (wanted_ || !column.meaning.missing) return;
-  const std::uint64_t mark = *column.meaning.missing;
-  const bool inside = with_value(
-      column.value_type, mark, [&](auto value) { return interval_->of<decltype(value)>()(value); });
+  const auto mark = mark_of(column.meaning);
+  if (wanted_ || !mark) return;
+  const bool inside = with_value(column.value_type, *mark, [&](auto value) {
+    return interval_->of<decltype(value)>()(value);
+  });
   if (inside) excluded_ = mark;
 }
 
@@ -104,7 +105,7 @@ Condition ColumnMatch::candidates() {
 }
 
 Condition ColumnMatch::missing_cells() {
-  wanted_ = column_.meaning.missing;
+  wanted_ = mark_of(column_.meaning);
   if (!wanted_) return no_value();
   return with_value(column_.value_type, *wanted_, [](auto mark) {
     return mark != mark ? Condition::nan() : Condition::equal(mark);

@@ -197,7 +197,8 @@ Stats marked_stats(const Store& store, std::uint64_t col, const Meaning& meaning
 void count_missing(const Store& store, const StatsOptions& options, std::vector<Stats>& stats) {
   const std::vector<Column>& columns = store.schema().columns;
   for (std::uint64_t c = 0; c < columns.size(); ++c) {
-    if (!columns[c].meaning.missing || is_float(columns[c].value_type)) continue;
+    if (!mark_of(columns[c].meaning) || is_float(columns[c].value_type)) continue;
+    if (columns[c].meaning.has_words() && stats[c].nnz == stats[c].count) continue;
     visit_type(columns[c].value_type, [&](auto tag) {
       stats[c] = marked_stats<decltype(tag)>(store, c, columns[c].meaning, options);
     });

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/io/hash.h"
 #include "lib/object/dictionary.h"
 
@@ -123,6 +124,14 @@ std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
   return out;
 }
 
+void require_utf8(const std::vector<Column>& columns, const std::string& file) {
+  for (const Column& column : columns) {
+    if (!column.meaning.has_words() || column.meaning.words == nullptr) continue;
+    const Dictionary& words = *column.meaning.words;
+    if (const auto bad = find_not_utf8(words)) throw not_utf8(file, column.label, words[*bad]);
+  }
+}
+
 namespace {
 
 /// Reads the content. Every length is compared with what is left before it is used.
@@ -131,7 +140,8 @@ class Reader {
   Reader(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset, std::uint64_t bytes)
       : file_(file), offset_(offset), bytes_(bytes) {}
 
-  void read(std::vector<Column>& columns) {
+  /// Gives `lost` the errors of single columns; without it they are thrown.
+  void read(std::vector<Column>& columns, std::vector<Error>* lost) {
     if (bytes_ < kTableHead) fail(0, "is cut off");
     const std::byte* head = file_->at(offset_, kTableHead);
     if (std::memcmp(head + table_at::tag, kColumnsTag, 8) != 0 ||
@@ -146,10 +156,42 @@ class Reader {
     }
     table_ = file_->bytes(offset_, table);
     if (table_hash(table_) != hash) fail(table_at::hash, "does not match its hash");
-    for (std::uint32_t k = 0; k < count; ++k) record(kTableHead + k * kColumnRecord, columns);
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint64_t at = kTableHead + k * kColumnRecord;
+      if (lost == nullptr) {
+        record(at, columns);
+      } else {
+        save(at, columns, *lost);
+      }
+    }
   }
 
  private:
+  void save(std::uint64_t at, std::vector<Column>& columns, std::vector<Error>& lost) {
+    const auto col = load_le<std::uint64_t>(table_.data() + at + record_at::column);
+    try {
+      record(at, columns);
+      read_words(columns[col].meaning);
+    } catch (const Error& e) {
+      if (e.code() == Errc::io) throw;
+      if (col >= columns.size()) throw;
+      Meaning& meaning = columns[col].meaning;
+      const bool words = meaning.has_words();
+      lost.emplace_back(e.code(), e.file(), e.offset(),
+                        "column " + shown(columns[col].label) + " loses its " +
+                            (words ? "words and keeps their codes" : "meaning") + ": " +
+                            e.detail());
+      Meaning number;
+      number.missing = mark_of(meaning);
+      meaning = std::move(number);
+    }
+  }
+
+  static void read_words(const Meaning& meaning) {
+    const std::uint64_t words = meaning.has_words() ? meaning.words->size() : 0;
+    for (std::uint64_t i = 0; i < words; ++i) static_cast<void>((*meaning.words)[i]);
+  }
+
   void record(std::uint64_t at, std::vector<Column>& columns) {
     const std::byte* const p = table_.data() + at;
     const auto column = load_le<std::uint64_t>(p + record_at::column);
@@ -208,7 +250,18 @@ class Reader {
 
 void read_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
                   std::uint64_t bytes, std::vector<Column>& columns) {
-  Reader(file, offset, bytes).read(columns);
+  Reader(file, offset, bytes).read(columns, nullptr);
+}
+
+void save_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
+                  std::uint64_t bytes, std::vector<Column>& columns, std::vector<Error>& lost) {
+  try {
+    Reader(file, offset, bytes).read(columns, &lost);
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    lost.emplace_back(e.code(), e.file(), e.offset(),
+                      e.detail() + ", so every column is taken for one of numbers", e.remedy());
+  }
 }
 
 }  // namespace dapple::detail::dbdf

@@ -7,6 +7,8 @@
 
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "lib/io/hash.h"
 
 namespace dapple::detail {
@@ -138,6 +140,23 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
 std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
                               std::span<const std::byte> bytes) noexcept {
   return xxh3(offsets) ^ (xxh3(bytes) * 0x9e3779b97f4a7c15U);
+}
+
+std::optional<std::uint64_t> find_not_utf8(const Dictionary& words) {
+  // Most words are ASCII, which is seen faster in all of them at once.
+  const auto* const table = dynamic_cast<const WordTable*>(&words);
+  if (table != nullptr && is_ascii(table->bytes())) return std::nullopt;
+  for (std::uint64_t i = 0; i < words.size(); ++i) {
+    if (!is_utf8(words[i])) return i;
+  }
+  return std::nullopt;
+}
+
+Error not_utf8(const std::string& file, std::string_view label, std::string_view word) {
+  return Error(Errc::unsupported, file, std::nullopt,
+               "column " + shown(label) + " holds the word " + shown(word) +
+                   ", which is not UTF-8; convert the text to UTF-8 first",
+               Remedy::not_utf8);
 }
 
 std::uint64_t missing_mark(MeaningKind kind) noexcept {

@@ -12,6 +12,7 @@
 
 #include "dapple/array.h"
 #include "dapple/column.h"
+#include "dapple/error.h"
 
 namespace dapple::detail {
 
@@ -82,6 +83,12 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
 /// The hash that `stored_dictionary` compares with.
 std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
                               std::span<const std::byte> bytes) noexcept;
+
+/// The number of the first word that is not UTF-8, or nothing. Throws corrupt. O(bytes).
+std::optional<std::uint64_t> find_not_utf8(const Dictionary& words);
+
+/// The error for such a word of a column of `file`.
+Error not_utf8(const std::string& file, std::string_view label, std::string_view word);
 
 /// The mark of a missing cell in a column of this kind that has no other yet.
 std::uint64_t missing_mark(MeaningKind kind) noexcept;

@@ -152,7 +152,7 @@ def check_json_of_repair(dapple):
     *lost, summary = [json.loads(line) for line in done.stdout.splitlines()]
     for loss in lost:
         require_finding(loss)
-    assert summary == {"lost": len(lost), "kept": 3, "bytes": (dapple.folder / "a.dbdf")
+    assert summary == {"lost": len(lost), "kept": 3, "meanings_lost": 0, "bytes": (dapple.folder / "a.dbdf")
                        .stat().st_size}
     assert done.returncode == 1 and lost and not done.stderr
 

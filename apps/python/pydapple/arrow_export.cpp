@@ -184,12 +184,12 @@ class Stream {
   static void describe(const Column& column, std::uint64_t rows, ArrayData& out) {
     auto* const values = reinterpret_cast<T*>(out.values.data());
     const Meaning& meaning = column.meaning;
-    if (meaning.missing) {
+    if (const auto mark = dapple::mark_of(meaning)) {
       using Bits = std::conditional_t<
           sizeof(T) == 1, std::uint8_t,
           std::conditional_t<sizeof(T) == 2, std::uint16_t,
                              std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-      const auto missing = static_cast<Bits>(*meaning.missing);
+      const auto missing = static_cast<Bits>(*mark);
       for (std::uint64_t row = 0; row < rows; ++row) {
         Bits bits;
         std::memcpy(&bits, values + row, sizeof bits);

@@ -56,10 +56,11 @@ class Meaning(NamedTuple):
 
     def missing_cells(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
         """Which stored numbers mark a missing cell."""
-        if self.missing is None:
+        mark = self.missing if self.words is None else 0  # no word has that code
+        if mark is None:
             return np.zeros(stored.shape, bool)
         bits = np.ascontiguousarray(stored).view(f"u{stored.itemsize}")
-        return np.asarray(bits == bits.dtype.type(self.missing))
+        return np.asarray(bits == bits.dtype.type(mark))
 
     def to_numpy(self, stored: NDArray[Any]) -> NDArray[Any]:
         """Stored numbers as what they stand for; the array may be used for the result.

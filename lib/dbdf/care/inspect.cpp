@@ -10,7 +10,10 @@
 #include "lib/dbdf/care/evidence.h"
 #include "lib/dbdf/care/known_items.h"
 #include "lib/dbdf/care/resync.h"
+#include "lib/dbdf/care/values.h"
+#include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/read/open_dbdf.h"
@@ -56,6 +59,14 @@ void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& f
     at += kTag + static_cast<std::uint64_t>(other - zeros.begin());
   }
   findings.emplace_back(Errc::corrupt, file.name(), at, "padding is not a tag and zeros");
+}
+
+// Notes a block of column meanings.
+void see_columns(const MappedFile& file, const Schema& schema, const Item& item, Inspection& out) {
+  if (schema.kind == ObjectKind::frame && item.auxiliary &&
+      may_be_hint(file, item.entry, kColumnsTag)) {
+    out.columns = item.entry;
+  }
 }
 
 // A walk over a body that is damaged, or does not agree with its index.
@@ -186,6 +197,7 @@ class Inspector {
     if (item.auxiliary && level_ == Level::payload && known_.complete() && !known_.is_hint(e)) {
       check_padding(file_, e, out.findings);
     }
+    see_columns(file_, schema_, item, out);
     if (!item.holds_cells()) return;
     if (!is_inside(item, schema_.rows, schema_.cols)) {
       fail(start, outside(item, schema_.rows, schema_.cols));
@@ -313,35 +325,6 @@ void drop_overlaps(Inspection& out, const std::string& file) {
 
 }  // namespace
 
-void read_all(const Store& store, const Entry& e) {
-  if (e.kind == BlockKind::empty) return;
-  const Codec& codec = store.codec();
-  if (e.kind != BlockKind::dense && codec.entries != nullptr) {
-    const CellRun::Take ignore = [](std::span<const StoredCell>) {};
-    CellRun run(ignore);
-    codec.entries(store, e, {{0, e.rows}, {0, e.cols}}, run);
-    return;
-  }
-  constexpr std::uint64_t kBuffer = 1 << 20;
-  for (std::uint64_t c = 0; c < e.cols;) {
-    // Columns of one declared type, a strip of rows at a time.
-    const ValueType type = store.schema().type_of(e.pos.cx + c);
-    std::uint64_t end = c + 1;
-    while (end < e.cols && store.schema().type_of(e.pos.cx + end) == type) ++end;
-    const bool cannot_fail = holds_all(type, e.value_type) && codec.in_place != nullptr &&
-                             codec.in_place(store, e).has_value();
-    const std::uint64_t row_bytes = (end - c) * size_of(type);
-    const std::uint64_t strip = std::max<std::uint64_t>(1, kBuffer / row_bytes);
-    std::vector<std::byte> buffer(cannot_fail ? 0
-                                              : std::min<std::uint64_t>(strip, e.rows) * row_bytes);
-    for (std::uint64_t r = 0; r < e.rows && !cannot_fail; r += strip) {
-      const Range rows{r, std::min<std::uint64_t>(e.rows, r + strip)};
-      codec.read(store, e, {rows, {c, end}}, {buffer.data(), type, row_bytes, size_of(type)});
-    }
-    c = end;
-  }
-}
-
 Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress) {
   Inspection out;
@@ -355,6 +338,7 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
   std::uint64_t items = 0;
   PlainWalk plain(*file, body, schema, [&](const Item& item, std::uint64_t end) {
     if (++items % kBetweenTells == 0) tell(0, end);
+    see_columns(*file, schema, item, out);
     if (payload && known.complete() && item.auxiliary && !known.is_hint(item.entry)) {
       check_padding(*file, item.entry, out.findings);
     }

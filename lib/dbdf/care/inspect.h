@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dapple/error.h"
@@ -17,6 +18,7 @@ struct Inspection {
   std::vector<Error> findings;       // in file order
   std::uint64_t blocks = 0;          // blocks that hold cells, sound or not
   std::uint64_t lost = 0;            // blocks that are known to have existed and are not sound
+  std::optional<Entry> columns;      // the last block of column meanings, in a frame
   bool index_lies = false;           // KnownItems::lies
   bool had_index = false;            // the file ends in an index, damaged or not
 
@@ -34,8 +36,5 @@ struct Inspection {
 /// Throws io. Memory: 64 bytes per block while index and body agree, otherwise about 200.
 Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress);
-
-/// Reads every value of one block: R5, R6. Throws corrupt.
-void read_all(const Store& store, const Entry& entry);
 
 }  // namespace dapple::detail::dbdf

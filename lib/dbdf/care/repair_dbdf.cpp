@@ -1,5 +1,6 @@
 #include "lib/dbdf/care/repair_dbdf.h"
 
+#include <optional>
 #include <utility>
 
 #include "lib/dbdf/care/inspect.h"
@@ -23,22 +24,19 @@ void require_repairable(const MappedFile& file) {
 
 namespace {
 
-/// Gives the columns their meanings from the file. Damaged ones become a finding.
-void keep_meanings(const std::shared_ptr<MappedFile>& file, std::uint64_t body, Schema& schema,
-                   std::vector<Error>& lost) {
-  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-  if (!trailer || schema.kind != ObjectKind::frame) return;
-  std::vector<Column> columns = schema.columns;
+/// The content of the hint with the meanings of columns, whose trailer may be damaged: according to
+/// the index, or else where the walk found it.
+std::optional<Hint> find_columns(const MappedFile& file, std::uint64_t body,
+                                 const Inspection& found) {
   try {
-    const auto hint = find_hint(*file, body, *trailer, kColumnsTag);
-    if (!hint) return;
-    read_columns(file, hint->offset, hint->bytes, columns);
-    emit_columns(columns);  // reads every word
-    schema.columns = std::move(columns);
+    if (const auto trailer = find_trailer(file, body + kPosition + kDenseHeader)) {
+      if (const auto hint = find_hint(file, body, *trailer, kColumnsTag)) return hint;
+    }
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
-    lost.push_back(e);
   }
+  if (!found.columns) return std::nullopt;
+  return Hint{found.columns->offset + kDenseHeader, found.columns->bytes - kDenseHeader};
 }
 
 }  // namespace
@@ -52,7 +50,13 @@ RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::fil
   report.lost = std::move(found.findings);
   report.blocks_lost = found.lost;
   report.blocks_kept = found.sound.size();
-  keep_meanings(file, body, schema, report.lost);
+  if (schema.kind == ObjectKind::frame) {
+    if (const auto hint = find_columns(*file, body, found)) {
+      const std::size_t before = report.lost.size();
+      save_columns(file, hint->offset, hint->bytes, schema.columns, report.lost);
+      report.meanings_lost = report.lost.size() - before;
+    }
+  }
   BlockWriter writer(out, std::move(schema), options, Gaps::leave);
   for (std::uint64_t i = 0; i < found.sound.size(); ++i) {
     const Entry e = found.sound[i];

@@ -1,8 +1,10 @@
 #include "lib/dbdf/care/verify_dbdf.h"
 
+#include <algorithm>
 #include <string>
 
 #include "lib/dbdf/care/inspect.h"
+#include "lib/dbdf/care/values.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
@@ -12,6 +14,7 @@
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/index/entry_summary.h"
+#include "lib/object/dictionary.h"
 
 namespace dapple::detail::dbdf {
 
@@ -133,28 +136,64 @@ bool check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& sch
   return sidecar.state == SidecarState::fresh && sidecar.trailer.hints;
 }
 
-/// Reports damaged hints; at Level::payload also damaged contents and impossible meanings.
-void check_hints(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
-                 const Trailer& trailer, Schema schema, Level level, std::vector<Error>& findings) {
+/// Calls `check`; what it throws is a finding.
+template <class Check>
+void collect(std::vector<Error>& findings, const Check& check) {
   try {
-    for_each_hint(*file, body, trailer, [&](std::string_view tag, const Hint& hint) {
-      if (level == Level::structure) return;
-      if (!is_whole(*file, hint)) {
-        findings.emplace_back(Errc::corrupt, file->name(), hint.offset,
-                              "the hint " + std::string(tag) + " does not match its hash");
-      } else if (tag == kColumnsTag && schema.kind == ObjectKind::frame) {
-        read_columns(file, hint.offset, hint.bytes, schema.columns);
-        for (const Column& column : schema.columns) {
-          if (column.meaning.has_words() && column.meaning.words->size() > 0) {
-            static_cast<void>((*column.meaning.words)[0]);
-          }
-        }
-      }
-    });
+    check();
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
     findings.push_back(e);
   }
+}
+
+/// Reports damaged hints; at Level::payload also damaged contents, impossible meanings, and words
+/// that are not UTF-8.
+class HintCheck {
+ public:
+  HintCheck(const std::shared_ptr<MappedFile>& file, const Schema& schema, Level level,
+            std::vector<Error>& findings)
+      : file_(file), schema_(schema), level_(level), findings_(findings) {}
+
+  void all(std::uint64_t body, const Trailer& trailer) {
+    collect(findings_, [&] {
+      for_each_hint(*file_, body, trailer,
+                    [&](std::string_view tag, const Hint& hint) { one(tag, hint); });
+    });
+  }
+  /// The meanings of columns in a block that a walk found.
+  void columns(const Entry& block) {
+    collect(findings_, [&] { one(kColumnsTag, hint_in(*file_, block)); });
+  }
+
+ private:
+  void one(std::string_view tag, const Hint& hint) {
+    if (level_ == Level::structure) return;
+    if (!is_whole(*file_, hint)) {
+      findings_.emplace_back(Errc::corrupt, file_->name(), hint.offset,
+                             "the hint " + std::string(tag) + " does not match its hash");
+    } else if (tag == kColumnsTag && schema_.kind == ObjectKind::frame) {
+      std::vector<Column> columns = schema_.columns;
+      dbdf::read_columns(file_, hint.offset, hint.bytes, columns);
+      for (const Column& column : columns) {
+        if (!column.meaning.has_words()) continue;
+        const Dictionary& words = *column.meaning.words;
+        if (const auto bad = find_not_utf8(words)) {
+          findings_.push_back(not_utf8(file_->name(), column.label, words[*bad]));
+        }
+      }
+    }
+  }
+
+  const std::shared_ptr<MappedFile>& file_;
+  const Schema& schema_;
+  Level level_;
+  std::vector<Error>& findings_;
+};
+
+bool holds_corruption(const std::vector<Error>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Error& e) { return e.code() == Errc::corrupt; });
 }
 
 }  // namespace
@@ -177,26 +216,34 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   findings = std::move(found.findings);
   if (findings.empty()) check_absent(found, schema, file->name(), findings);
   bool hints = false;
-  if (const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader)) {
+  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+  if (trailer) {
     if (found.index_lies && !found.all_sound()) {
       findings.emplace_back(Errc::corrupt, file->name(), trailer->place.entries,
                             "the index names other blocks than those of the file");
     } else {
       IndexCheck(file, *trailer, findings).run(found, schema);
     }
-    check_hints(file, body, *trailer, schema, level, findings);
+    HintCheck(file, schema, level, findings).all(body, *trailer);
     hints = trailer->hints;
   } else if (found.had_index) {
     findings.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
                           "the index trailer does not match its hash or the file, which is read "
                           "without its index; repair the file to rebuild it");
   }
+  if (!trailer && found.columns) {
+    HintCheck(file, schema, level, findings).columns(*found.columns);
+  }
   hints |= check_sidecar(*file, body, schema, found, findings);
   // Only blocks that are sound have values to compare with.
-  if (hints && level == Level::payload && findings.empty()) {
+  if (level == Level::payload && !holds_corruption(findings)) {
+    const bool complete = findings.empty();
     const auto store = open_dbdf(file, {});
-    check_statistics(*store, findings);
-    check_row_directory(*store, findings);
+    if (schema.kind == ObjectKind::frame) check_codes(*store, findings);
+    if (hints && complete) {
+      check_statistics(*store, findings);
+      check_row_directory(*store, findings);
+    }
   }
   return report;
 }

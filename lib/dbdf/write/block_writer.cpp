@@ -11,6 +11,7 @@
 #include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/dbdf/codes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/statistics.h"
@@ -93,7 +94,10 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
       gaps_(gaps),
       tile_(options.tile ? *options.tile : default_tile(schema_.rows, schema_.cols)),
       strips_(gaps == Gaps::fill ? strips_of(path, schema_, tile_) : std::vector<Range>()),
-      file_(path, options, dbdf::checked_header(schema_)) {}
+      file_(path, options, dbdf::checked_header(schema_)) {
+  // A file that is repaired keeps its words as they are.
+  if (gaps == Gaps::fill && !options.plain) dbdf::require_utf8(schema_.columns, file_.name());
+}
 
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
   if (finished_) {
@@ -103,9 +107,18 @@ ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
   return dbdf::type_of_block(schema_, pos, shape);
 }
 
+/// Throws invalid_argument for a code without a word, and for a truth value that is none.
+template <class Cells>
+void BlockWriter::require_codes(BlockPos pos, const Cells& cells) const {
+  if (const auto bad = dbdf::find_bad_code(schema_, pos, cells)) {
+    throw Error(Errc::invalid_argument, file_.name(), std::nullopt, *bad);
+  }
+}
+
 void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
   if (cells.type == declared) {
+    require_codes(pos, cells);
     if (options_.kind == KindChoice::dense && !options_.narrow) {
       write_in_place(pos, cells, declared, turn);
     } else {
@@ -121,8 +134,9 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
                                            scratch.data() + r * row_bytes, size, cells.cols);
     if (done < cells.cols) fail_put(pos, r, done, declared);
   }
-  write_planned(pos, DenseCells{scratch.data(), declared, cells.rows, cells.cols, row_bytes},
-                declared, turn);
+  const DenseCells made{scratch.data(), declared, cells.rows, cells.cols, row_bytes};
+  require_codes(pos, made);
+  write_planned(pos, made, declared, turn);
   scratch_.give_back(std::move(scratch));
 }
 
@@ -172,6 +186,7 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
   }
   const dbdf::Survey found = options_.narrow ? survey(stored) : dbdf::Survey{stored.stored(), 0};
   if (found.nonzero < stored.stored()) return false;
+  require_codes(pos, stored);
   if (!options_.plain) return write_rows(pos, stored, found, declared, Rows::unseen, nullptr);
   // Taking back a block leaves padding, which a plain file must not have.
   return are_clean(stored, 0, stored.row_count()) &&
@@ -180,6 +195,7 @@ bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
 
 void BlockWriter::put(BlockPos pos, const CsrCells& cells, Turn* turn) {
   const ValueType declared = declared_type(pos, {cells.rows, cells.cols});
+  require_codes(pos, cells);
   const dbdf::Survey found = options_.narrow ? survey(cells) : dbdf::Survey{cells.stored(), 0};
   write_rows(pos, cells, found, declared, Rows::clean, turn);
 }

@@ -60,6 +60,8 @@ class BlockWriter {
 
  private:
   ValueType declared_type(BlockPos pos, TileShape shape) const;
+  template <class Cells>
+  void require_codes(BlockPos pos, const Cells& cells) const;
   void write_planned(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
   void write_in_place(BlockPos pos, const dbdf::DenseCells& cells, ValueType declared, Turn* turn);
   BlockStats stats_of(const dbdf::DenseCells& cells, ValueType stored) const;
