@@ -159,3 +159,38 @@ TEST_CASE("append: threads that append to one file wait for each other") {
   CHECK(Matrix::open(all).rows() == 13);
   CHECK(findings(all) == 0);
 }
+
+TEST_CASE("append: rows after those of a small file get tiles as if all were converted at once") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf", fresh = folder / "fresh.dbdf";
+  std::string text = "n,w\n1,a\n", more = "n,w\n";
+  for (int i = 0; i < 200000; ++i) more += std::to_string(i) + (i % 2 == 0 ? ",a\n" : ",b\n");
+  convert(text_file(folder / "one.csv", text), {}, all);
+  append(all, text_file(folder / "more.csv", more));
+  convert(text_file(folder / "whole.csv", text + more.substr(4)), {}, fresh);
+  CHECK(as_csv(open(all)) == as_csv(open(fresh)));
+  const auto blocks = [](const auto& path) {
+    const Frame frame = Frame::open(path);
+    return frame.blocks().size();
+  };
+  CHECK(blocks(all) <= blocks(fresh) + 2);
+  CHECK(findings(all) == 0);
+}
+
+TEST_CASE("append: tiles keep their shape when there are several rows of them, or they are high") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  for (const std::uint32_t height : {2U, 4U}) {
+    ConvertOptions options = tiles_of(height, 1);
+    options.write.overwrite = true;
+    convert(text_file(folder / "a.csv", "1\n2\n3\n4\n"), {}, all, options);
+    append(all, text_file(folder / "b.csv", "5\n6\n7\n8\n"));
+    if (height == 2) {
+      const Matrix matrix = Matrix::open(all);
+      const auto grid = matrix.grid();
+      REQUIRE(grid.has_value());
+      CHECK(grid->tile.rows == height);
+    }
+    CHECK(as_csv(open(all)) == "1\n2\n3\n4\n5\n6\n7\n8\n");
+  }
+}

@@ -47,6 +47,17 @@ void take_over(const Store& store, BlockWriter& writer) {
   writer.take_over(store.file(), std::move(blocks), std::move(stats));
 }
 
+/// The tiles of the file. Those of a single row of tiles may be low only because the file was: then
+/// the tiles that the whole would have if it were written afresh.
+TileShape tile_to_append(const Store& old, const std::shared_ptr<const Store>& whole,
+                         const Source& added, const ConvertOptions& options) {
+  const auto& grid = old.index().grid();
+  if (!grid) return natural_tile(added);
+  if (grid->rows > 1) return grid->tile;
+  const TileShape fresh = natural_tile(Source(whole, {}, options));
+  return fresh.rows > grid->tile.rows ? fresh : grid->tile;
+}
+
 }  // namespace
 
 WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
@@ -65,10 +76,7 @@ WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
   rest.rows = Range{first, after.rows};
   const Source added(whole, rest, replacing);
   WriteOptions write = replacing.write;
-  if (!write.tile) {
-    const auto& grid = old->index().grid();
-    write.tile = grid ? grid->tile : natural_tile(added);
-  }
+  if (!write.tile) write.tile = tile_to_append(*old, whole, added, replacing);
   BlockWriter writer(path, after, write);
   if (keep) take_over(*old, writer);
   retile(added, writer, write.kind, first);
