@@ -6,7 +6,10 @@
 #include "dapple/column.h"
 #include "dapple/error.h"
 #include "dapple/frame.h"
+#include "dapple/verify.h"
+#include "dapple/writer.h"
 #include "lib/dbdf/columns.h"
+#include "lib/dbdf/hints.h"
 #include "lib/io/file.h"
 #include "lib/object/dictionary.h"
 #include "tests/support.h"
@@ -141,6 +144,38 @@ TEST_CASE("dictionary: a word has one code, whatever else is added") {
   CHECK(next == 8);
   CHECK_FALSE(find(WordTable(), ""));
   CHECK_THROWS_AS(table[table.size()], const Error&);
+}
+
+TEST_CASE("columns: words that are not UTF-8 are refused when written, read when they are there") {
+  const TempDir folder;
+  std::vector<Column> columns = {{"w", ValueType::u8}};
+  columns[0].meaning.kind = MeaningKind::category;
+  columns[0].meaning.words = words({"caf\xc3\xa9", "caf\xe9"});
+  const auto error = error_of([&] { FrameWriter::create(folder / "f.dbdf", 1, columns); });
+  CHECK(required_error(error).code() == Errc::unsupported);
+  CHECK(error->remedy() == Remedy::not_utf8);
+  CHECK(
+      error->detail() ==
+      "column 'w' holds the word 'caf\\xe9', which is not UTF-8; convert the text to UTF-8 first");
+
+  // As an older writer would have written them: a frame, and the meanings in the last block.
+  const auto content = dbdf::emit_columns(columns);
+  dbdf::HintWriter hint;
+  hint.add(content);
+  Image image = Image::frame(2, {{"w", ValueType::u8}});
+  image.dense<std::uint8_t>({0, 0}, 2, 1, {1, 2});
+  std::vector<std::byte> bytes = image.bytes();
+  hint.emit(bytes.size(), [&](std::span<const std::byte> part) {
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  });
+  const auto path = folder.write("old.dbdf", bytes);
+  CHECK(as_csv(open(path)) == "w\ncaf\xc3\xa9\ncaf\xe9\n");
+  const auto findings = verify(path, Level::payload).findings;
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].detail() == error->detail());
+  const RepairReport report = repair(path, folder / "new.dbdf");
+  CHECK(report.lost.empty());
+  CHECK(as_csv(open(folder / "new.dbdf")) == as_csv(open(path)));
 }
 
 TEST_CASE("columns: of a frame that nobody keeps, they are copies") {

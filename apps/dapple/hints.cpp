@@ -59,6 +59,8 @@ std::string_view advice(Remedy remedy) noexcept {
       return "--column chooses others, --drop-unsupported leaves these out";
     case Remedy::list_columns:
       return "'dapple info' lists the columns";
+    case Remedy::not_utf8:
+      return "'iconv -f latin1 -t utf-8' does that where it is Latin-1";
   }
   return "";
 }

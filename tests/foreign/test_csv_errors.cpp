@@ -229,3 +229,21 @@ TEST_CASE("csv errors: a cut or changed file gives an answer or an Error") {
     }
   }
 }
+
+TEST_CASE("csv errors: a word that is not UTF-8 is named by line and column") {
+  const std::string what = " is not UTF-8; convert the text to UTF-8 first";
+  CHECK(csv_error("a,b\n1,caf\xe9\n2,x\n") ==
+        "unsupported at byte 6: line 2, column 2 ('b'): '"
+        "caf\\xe9'" +
+            what);
+  CHECK(csv_error("a,b\n1,caf\xc3\xa9\n2,x\n") == "no error");
+  // Half a character at the end of a word, and the other half at the start of the next.
+  CHECK(csv_error("b\nx\nq\xc3\n\xa9q\n") ==
+        "unsupported at byte 4: line 3, column 1 ('b'): 'q\\xc3'" + what);
+  CHECK(csv_error("x\n\"a,\"\"\xff\"\n")
+            .starts_with("unsupported at byte 2: line 2, column 1 ('x')"));
+  // Beyond the first megabyte, where a column of numbers turns into one of words.
+  std::string large = "b\n";
+  while (large.size() < (2U << 20)) large += "123456\n";
+  CHECK(csv_error(large + "\xe9\n").ends_with(what));
+}

@@ -174,15 +174,35 @@ def test_times_in_other_units_are_converted_or_refused(there):
             there({"t": wrong})
 
 
-def test_text_of_many_words_and_of_any_bytes(there):
+def test_text_of_many_words(there):
     words = [f"word {k}" for k in range(70_000)]
-    odd = b"\xff".decode("utf-8", "surrogateescape")
-    f = there({"many": np.array(words + words[::-1], object), "odd": np.array([odd, "é"] * 70_000, object)})
+    f = there({"many": np.array(words + words[::-1], object)})
     assert f.stored("many").dtype == np.uint32 and f["many", 69_999:70_001].tolist() == [words[-1]] * 2
-    assert f["odd", 0] == odd and f.words("odd") == [odd, "é"]
-    t = f.to_arrow()
-    assert t["many"].to_pylist() == words + words[::-1] and t["odd"][0].as_py() == "\ufffd"
+    assert f.to_arrow()["many"].to_pylist() == words + words[::-1]
     assert f.to_pandas()["many"].tolist() == words + words[::-1]
+
+
+def test_words_that_are_not_utf8_are_refused(there, tmp_path):
+    odd = b"\xff".decode("utf-8", "surrogateescape")
+    with pytest.raises(dp.Error, match="column 'odd' holds the word .* not UTF-8.*encoding='latin1'"):
+        there({"odd": np.array([odd, "é"], object)})
+    (tmp_path / "l.csv").write_bytes(b"a,b\n1,caf\xe9\n")
+    with pytest.raises(dp.Error, match="line 2, column 2 .*not UTF-8"):
+        dp.open(tmp_path / "l.csv")
+
+
+def test_absent_words_are_missing_everywhere(tmp_path):
+    path = tmp_path / "gap.dbdf"
+    dp.write(path, pd.DataFrame({"s": list("abcdef")}), tile=(2, 1))
+    data = bytearray(path.read_bytes())
+    data[dp.open(path).blocks[1].offset + 10] ^= 1
+    path.write_bytes(data)
+    dp.repair(path, tmp_path / "kept.dbdf")
+    dp.convert(tmp_path / "kept.dbdf", tmp_path / "whole.dbdf", absent="zero")
+    f = dp.open(tmp_path / "whole.dbdf")
+    want = ["a", "b", None, None, "e", "f"]
+    assert f["s"].tolist() == want and f.to_arrow()["s"].to_pylist() == want
+    assert f.to_pandas()["s"].isna().sum() == 2 and f.count_where("s", missing=True) == 2
 
 
 def test_arrow_backed_and_sparse_pandas_columns(there):

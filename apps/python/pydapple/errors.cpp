@@ -63,6 +63,8 @@ std::string advice(dapple::Remedy remedy) {
       return "; idv={'drop_unsupported': True} or idv={'columns': [...]} leaves it out";
     case Remedy::list_columns:
       return "; columns lists them";
+    case Remedy::not_utf8:
+      return "; pandas.read_csv(..., encoding='latin1') does that where it is Latin-1";
   }
   return {};
 }

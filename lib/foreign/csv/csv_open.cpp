@@ -10,6 +10,7 @@
 #include "lib/foreign/csv/csv_sidecar.h"
 #include "lib/foreign/csv/csv_state.h"
 #include "lib/foreign/csv/csv_types.h"
+#include "lib/foreign/csv/csv_utf8.h"
 #include "lib/foreign/meta/daphne_meta.h"
 
 namespace dapple::detail::csv {
@@ -67,7 +68,10 @@ class Opener {
       schema_.value_type = matrix_type(given_, rows, file_->name());
       keep_given_types();
     }
-    if (schema_.kind == ObjectKind::frame) fields_ = rows.fields;
+    if (schema_.kind == ObjectKind::frame) {
+      require_utf8(input, rows, text_, first_line_);
+      fields_ = rows.fields;
+    }
     for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
       Column& column = schema_.columns[c];
       if (fields_[c] != nullptr) {
