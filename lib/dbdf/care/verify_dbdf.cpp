@@ -236,11 +236,13 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   }
   hints |= check_sidecar(*file, body, schema, found, findings);
   // Only blocks that are sound have values to compare with.
-  if (level == Level::payload && !holds_corruption(findings)) {
-    const bool complete = findings.empty();
+  const bool codes = found.columns && !holds_corruption(findings);
+  hints = hints && findings.empty();
+  if (level == Level::payload && (codes || hints)) {
+    found = Inspection();  // frees its memory for the index
     const auto store = open_dbdf(file, {});
-    if (schema.kind == ObjectKind::frame) check_codes(*store, findings);
-    if (hints && complete) {
+    if (codes) check_codes(*store, findings);
+    if (hints) {
       check_statistics(*store, findings);
       check_row_directory(*store, findings);
     }
