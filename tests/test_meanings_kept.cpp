@@ -8,7 +8,6 @@
 #include "tests/support.h"
 
 using namespace dapple;
-using namespace dapple::test;
 
 namespace {
 
@@ -23,12 +22,12 @@ const std::string kCells =
     "elder-5,blue,2026-01-01T03:00:00Z,true,5\n";
 
 /// A file of these cells in two rows of tiles.
-Bytes sample(const TempDir& folder) {
-  write_text(folder / "in.csv", kCells);
+Bytes sample(const test::TempDir& folder) {
+  test::write_text(folder / "in.csv", kCells);
   ConvertOptions options;
   options.write.tile = TileShape{3, 4};
   convert(open(folder / "in.csv"), {}, folder / "in.dbdf", options);
-  return read_bytes(folder / "in.dbdf");
+  return test::read_bytes(folder / "in.dbdf");
 }
 
 Bytes flipped(Bytes bytes, std::size_t at) {
@@ -43,11 +42,11 @@ std::size_t find(const Bytes& bytes, std::string_view text) {
   return at;
 }
 
-std::string cells_of(const TempDir& folder, const Bytes& bytes) {
-  return as_csv(open(folder.write("f.dbdf", bytes)));
+std::string cells_of(const test::TempDir& folder, const Bytes& bytes) {
+  return test::as_csv(open(folder.write("f.dbdf", bytes)));
 }
 
-RepairReport repaired(const TempDir& folder, const Bytes& bytes) {
+RepairReport repaired(const test::TempDir& folder, const Bytes& bytes) {
   WriteOptions options;
   options.overwrite = true;
   return repair(folder.write("f.dbdf", bytes), folder / "out.dbdf", options);
@@ -56,27 +55,27 @@ RepairReport repaired(const TempDir& folder, const Bytes& bytes) {
 }  // namespace
 
 TEST_CASE("meanings: a file whose index trailer is damaged still has them") {
-  const TempDir folder;
+  const test::TempDir folder;
   const Bytes bytes = sample(folder);
-  for (std::size_t at = bytes.size() - kLine; at < bytes.size(); ++at) {
+  for (std::size_t at = bytes.size() - test::kLine; at < bytes.size(); ++at) {
     CAPTURE(at);
     const Bytes damaged = flipped(bytes, at);
     REQUIRE(cells_of(folder, damaged) == kCells);
     if (at % 8 != 0) continue;
     const RepairReport report = repaired(folder, damaged);
     CHECK(report.meanings_lost == 0);
-    CHECK(as_csv(open(folder / "out.dbdf")) == kCells);
+    CHECK(test::as_csv(open(folder / "out.dbdf")) == kCells);
     CHECK(verify(folder / "out.dbdf", Level::payload).findings.empty());
   }
 }
 
 TEST_CASE("meanings: a walk finds them by either tag, and by their place before other blocks") {
-  const TempDir folder;
+  const test::TempDir folder;
   const Bytes bytes = sample(folder);
   const std::size_t end = find(bytes, "DPL-INDX") - 26;
   Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(end));
   CHECK(cells_of(folder, cut) == kCells);
-  Image empty = Image::matrix(0, 0, ValueType::u8);
+  test::Image empty = test::Image::matrix(0, 0, ValueType::u8);
   const std::size_t header = empty.size();
   empty.empty({0, 0}, 0, 0);
   cut.insert(cut.end(), empty.bytes().begin() + static_cast<std::ptrdiff_t>(header),
@@ -84,21 +83,21 @@ TEST_CASE("meanings: a walk finds them by either tag, and by their place before 
   CHECK(cells_of(folder, cut) == kCells);
   // A tag that is damaged is an error, as it is with the index.
   const std::size_t tag = find(bytes, "DPL-COLS");
-  const auto with_index = error_of([&] { cells_of(folder, flipped(bytes, tag)); });
-  const auto by_walk = error_of([&] { cells_of(folder, flipped(cut, tag)); });
-  CHECK(told(required_error(by_walk)) == told(required_error(with_index)));
+  const auto with_index = test::error_of([&] { cells_of(folder, flipped(bytes, tag)); });
+  const auto by_walk = test::error_of([&] { cells_of(folder, flipped(cut, tag)); });
+  CHECK(test::told(test::required_error(by_walk)) == test::told(test::required_error(with_index)));
 }
 
 TEST_CASE("meanings: damaged ones are the same error with an index and without") {
-  const TempDir folder;
+  const test::TempDir folder;
   const Bytes bytes = sample(folder);
   const std::size_t tag = find(bytes, "DPL-COLS"), end = find(bytes, "DPL-INDX");
   for (std::size_t at = tag; at < end - 26; ++at) {
     CAPTURE(at - tag);
-    const auto with_index = error_of([&] { cells_of(folder, flipped(bytes, at)); });
+    const auto with_index = test::error_of([&] { cells_of(folder, flipped(bytes, at)); });
     const Bytes both = flipped(flipped(bytes, at), bytes.size() - 1);
     std::string cells;
-    const auto by_walk = error_of([&] { cells = cells_of(folder, both); });
+    const auto by_walk = test::error_of([&] { cells = cells_of(folder, both); });
     REQUIRE(by_walk.has_value() == with_index.has_value());
     if (!by_walk) {
       REQUIRE(cells == kCells);
@@ -111,20 +110,20 @@ TEST_CASE("meanings: damaged ones are the same error with an index and without")
 }
 
 TEST_CASE("meanings: a sidecar has those of a file that is walked over") {
-  const TempDir folder;
+  const test::TempDir folder;
   const Bytes bytes = sample(folder), damaged = flipped(bytes, bytes.size() - 1);
   for (const bool statistics : {false, true}) {
     const auto path = folder.write("s.dbdf", damaged);
     SidecarOptions options;
     options.statistics = statistics;
     REQUIRE(write_sidecar(path, {}, options));
-    CHECK(base(open(path)).index_origin() == IndexOrigin::sidecar);
-    CHECK(as_csv(open(path)) == kCells);
+    CHECK(test::base(open(path)).index_origin() == IndexOrigin::sidecar);
+    CHECK(test::as_csv(open(path)) == kCells);
   }
 }
 
 TEST_CASE("repair: of damaged words only their own dictionary is lost") {
-  const TempDir folder;
+  const test::TempDir folder;
   const Bytes bytes = sample(folder);
   const RepairReport report = repaired(folder, flipped(bytes, find(bytes, "berry-2")));
   CHECK(report.blocks_lost == 0);
@@ -133,7 +132,7 @@ TEST_CASE("repair: of damaged words only their own dictionary is lost") {
   CHECK(report.lost[0].detail() ==
         "column 'word' loses its words and keeps their codes: the dictionary of a column does not "
         "match its hash");
-  CHECK(as_csv(open(folder / "out.dbdf")) ==
+  CHECK(test::as_csv(open(folder / "out.dbdf")) ==
         "word,kind,when,ok,n\n"
         "1,red,2026-01-01T00:00:00Z,true,1\n"
         "2,red,,false,\n"
@@ -144,7 +143,7 @@ TEST_CASE("repair: of damaged words only their own dictionary is lost") {
 }
 
 TEST_CASE("repair: keeps meanings whatever happens to the hints around them") {
-  const TempDir folder;
+  const test::TempDir folder;
   const Bytes bytes = sample(folder);
   const std::size_t tag = find(bytes, "DPL-COLS"), index = find(bytes, "DPL-INDX");
   // The trailer of their block, and its header.
@@ -152,7 +151,7 @@ TEST_CASE("repair: keeps meanings whatever happens to the hints around them") {
     CAPTURE(at);
     const RepairReport report = repaired(folder, flipped(bytes, at));
     CHECK(report.meanings_lost == 0);
-    CHECK(as_csv(open(folder / "out.dbdf")) == kCells);
+    CHECK(test::as_csv(open(folder / "out.dbdf")) == kCells);
   }
   const RepairReport report = repaired(folder, flipped(bytes, tag + 40));
   CHECK(report.meanings_lost == 1);
@@ -160,27 +159,28 @@ TEST_CASE("repair: keeps meanings whatever happens to the hints around them") {
 }
 
 TEST_CASE("repair: keeps meanings when the hint after them is damaged") {
-  const TempDir folder;
+  const test::TempDir folder;
   std::string cells = "w,n\n";
   for (int i = 0; i < 20000; ++i) cells += (i % 3 == 0 ? "a," : "b,") + std::to_string(i) + "\n";
-  write_text(folder / "in.csv", cells);
+  test::write_text(folder / "in.csv", cells);
   convert(open(folder / "in.csv"), {}, folder / "in.dbdf", {});
-  const Bytes bytes = read_bytes(folder / "in.dbdf");
+  const Bytes bytes = test::read_bytes(folder / "in.dbdf");
   CHECK(find(bytes, "DPL-COLS") < find(bytes, "DPL-STAT"));
   const Bytes damaged = flipped(bytes, find(bytes, "DPL-INDX") - 26 - 1);
-  CHECK(required_error(error_of([&] { cells_of(folder, damaged); })).code() == Errc::corrupt);
+  CHECK(test::required_error(test::error_of([&] { cells_of(folder, damaged); })).code() ==
+        Errc::corrupt);
   const RepairReport report = repaired(folder, damaged);
   CHECK((report.blocks_lost == 0 && report.meanings_lost == 0));
-  CHECK(as_csv(open(folder / "out.dbdf")) == cells);
+  CHECK(test::as_csv(open(folder / "out.dbdf")) == cells);
 }
 
 TEST_CASE("missing words: code 0 is one, also in a column that had none when it was written") {
-  const TempDir folder;
-  write_text(folder / "in.csv", "word,kind\na,x\nb,x\nc,y\nd,x\ne,y\nf,x\n");
+  const test::TempDir folder;
+  test::write_text(folder / "in.csv", "word,kind\na,x\nb,x\nc,y\nd,x\ne,y\nf,x\n");
   ConvertOptions options;
   options.write.tile = TileShape{2, 1};
   convert(open(folder / "in.csv"), {}, folder / "in.dbdf", options);
-  Bytes bytes = read_bytes(folder / "in.dbdf");
+  Bytes bytes = test::read_bytes(folder / "in.dbdf");
   const Frame sound = Frame::open(folder / "in.dbdf");
   const BlockInfo lost = sound.block({2, 0}).info();
   bytes[lost.offset + 10] ^= std::byte{1};
@@ -190,30 +190,30 @@ TEST_CASE("missing words: code 0 is one, also in a column that had none when it 
   zeros.absent = Absent::zero;
   const std::string cells = "word,kind\na,x\nb,x\n,y\n,x\ne,y\nf,x\n";
   zeros.to = "csv";
-  CHECK(converted(open(saved), zeros) == cells);
+  CHECK(test::converted(open(saved), zeros) == cells);
   zeros.to = {};
   convert(open(saved), {}, folder / "whole.dbdf", zeros);
   const Frame whole = Frame::open(folder / "whole.dbdf");
-  CHECK(as_csv(whole) == cells);
+  CHECK(test::as_csv(whole) == cells);
   CHECK(verify(folder / "whole.dbdf", Level::payload).findings.empty());
   CHECK(count_where(whole, 0, ColumnCondition::missing()) == 2);
   CHECK(column_stats(whole)[0].nans == 2);
 }
 
 TEST_CASE("codes: one without a word is refused when written and found when verified") {
-  const TempDir folder;
-  write_text(folder / "words.csv", "w,ok\nx,true\ny,false\nx,\n");
+  const test::TempDir folder;
+  test::write_text(folder / "words.csv", "w,ok\nx,true\ny,false\nx,\n");
   const Frame source = Frame::open(folder / "words.csv");
   std::vector<Column> columns = {source.column_info(0), source.column_info(1)};
   for (const std::uint8_t code : {std::uint8_t{3}, std::uint8_t{7}, std::uint8_t{255}}) {
     for (const std::uint32_t column : {0U, 1U}) {
       auto w = FrameWriter::create(folder / "bad.dbdf", 3, columns);
       const std::uint8_t cells[] = {1, 2, code};
-      const auto error = error_of([&] { w.put<std::uint8_t>({0, column}, {cells, 3, 1}); });
-      CHECK(required_error(error).code() == Errc::invalid_argument);
+      const auto error = test::error_of([&] { w.put<std::uint8_t>({0, column}, {cells, 3, 1}); });
+      CHECK(test::required_error(error).code() == Errc::invalid_argument);
       const std::uint64_t row_ptr[] = {0, 0, 0, 1};
       const std::uint32_t col_idx[] = {column};
-      CHECK(error_of([&] {
+      CHECK(test::error_of([&] {
         w.put<std::uint8_t>({0, 0}, {3, 2, row_ptr, col_idx, std::span(cells).subspan(2)});
       }));
     }
@@ -224,7 +224,7 @@ TEST_CASE("codes: one without a word is refused when written and found when veri
   w.put<std::uint8_t>({0, 0}, {cells, 3, 2});
   w.finish();
   CHECK(verify(folder / "good.dbdf", Level::payload).findings.empty());
-  const Bytes good = read_bytes(folder / "good.dbdf");
+  const Bytes good = test::read_bytes(folder / "good.dbdf");
   const Frame sound = Frame::open(folder / "good.dbdf");
   const BlockInfo block = sound.block({0, 0}).info();
   const std::size_t end = find(good, "DPL-INDX") - 26;

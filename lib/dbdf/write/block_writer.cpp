@@ -288,8 +288,9 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
 void BlockWriter::write_in_place(BlockPos pos, const DenseCells& cells, ValueType declared,
                                  Turn* turn) {
   const Entry entry = entry_of(pos, cells.rows, cells.cols, {BlockKind::dense, declared}, 0);
-  std::array<std::byte, kPosition + dbdf::kDenseHeader> header;
-  dbdf::emit_item_header(header.data(), entry);
+  std::array<std::byte, dbdf::kLongestItemHeader> item_header;
+  const auto header =
+      std::span(item_header).first(dbdf::emit_item_header(item_header.data(), entry));
   const BlockStats stats = stats_of(cells, declared);
   const bool packed = cells.row_step == cells.row_bytes();
   const std::size_t runs = packed ? 1 : cells.rows;
