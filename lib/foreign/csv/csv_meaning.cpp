@@ -69,6 +69,10 @@ bool ColumnGuess::see(const Field& field, const MissingWords& missing) {
     missing_ = true;
     return true;
   }
+  if (!has_words() && missing.may_be_missing(field)) {
+    ++unsure_;
+    return true;
+  }
   ++values_;
   if (!has_words()) {
     const std::string_view text = trimmed(field.text);
@@ -77,6 +81,7 @@ bool ColumnGuess::see(const Field& field, const MissingWords& missing) {
     if (duration_) see_duration(text);
     if (!has_words()) return true;
     if (wanted_) return false;
+    settle();
   }
   if (collected_ + 1 == values_) {
     collect(field);
@@ -105,11 +110,19 @@ void ColumnGuess::add_pending() const {
   waiting_ = 0;
 }
 
-void ColumnGuess::skip(std::uint64_t n, bool missing) noexcept {
+void ColumnGuess::skip(std::uint64_t n, std::uint64_t unsure, bool missing) noexcept {
   missing_ = missing_ || missing;
-  if (n == 0) return;
   values_ += n;
-  boolean_ = time_ = duration_ = false;
+  unsure_ += unsure;
+  if (n > 0) boolean_ = time_ = duration_ = false;
+  settle();
+}
+
+/// In a column of words, fields that may have been missing are words.
+void ColumnGuess::settle() noexcept {
+  if (!has_words()) return;
+  values_ += unsure_;
+  unsure_ = 0;
 }
 
 void ColumnGuess::narrow(const ColumnGuess& later) noexcept {
@@ -132,11 +145,13 @@ bool ColumnGuess::agrees(const ColumnGuess& later) const noexcept {
 
 void ColumnGuess::merge(const ColumnGuess& later) {
   missing_ = missing_ || later.missing_;
-  if (later.values_ == 0) return;
+  unsure_ += later.unsure_;
+  if (later.values_ == 0) return settle();
   narrow(later);
   const bool whole = collected_ == values_ && later.collected_ == later.values_;
   values_ += later.values_;
   collected_ = whole ? values_ : 0;
+  settle();
   if (!whole) return;
   add_pending();
   later.add_pending();
@@ -162,7 +177,7 @@ std::shared_ptr<const FieldReader> ColumnGuess::finish() const {
     meaning.kind = wanted_.value_or(repeat ? MeaningKind::category : MeaningKind::text);
     meaning.words = words_;
   }
-  if (missing_) meaning.missing = missing_mark(meaning.kind);
+  if (missing_ || unsure_ > 0) meaning.missing = missing_mark(meaning.kind);
   const ValueType type = stored_type(meaning);
   return std::make_shared<FieldReader>(std::move(meaning), type, has_words() ? words_ : nullptr);
 }
@@ -209,7 +224,7 @@ std::optional<std::uint64_t> FieldReader::read(const Field& field, const Missing
     if (missing.has(text)) return meaning_.missing;
     return type_ == ValueType::i64 ? bits_of<std::int64_t>(text) : bits_of<std::uint64_t>(text);
   }
-  if (missing.has(field)) return meaning_.missing;
+  if (missing.has(field) || missing.may_be_missing(field)) return meaning_.missing;
   const std::string_view text = trimmed(field.text);
   if (meaning_.kind == MeaningKind::boolean) return truth_of(text);
   std::optional<std::int64_t> ticks;

@@ -70,9 +70,9 @@ class ColumnGuess {
 
   /// False when the field is none that the column must hold.
   bool see(const Field& field, const MissingWords& missing);
-  /// Takes note of `n` fields that were not shown, which were numbers, and whether others were
-  /// missing.
-  void skip(std::uint64_t n, bool missing) noexcept;
+  /// Takes note of fields that were not shown: `n` numbers, and `unsure` ones that are missing
+  /// unless the column is of words; and whether others were missing.
+  void skip(std::uint64_t n, std::uint64_t unsure, bool missing) noexcept;
   /// True unless the column must be what it is not together with a later part of it.
   bool agrees(const ColumnGuess& later) const noexcept;
   /// Takes over what was seen in a later part. REQUIRES agrees(later).
@@ -91,6 +91,7 @@ class ColumnGuess {
     return time_ && (unit_ < TimeUnit::nanosecond || in_nanoseconds_);
   }
   void narrow(const ColumnGuess& later) noexcept;
+  void settle() noexcept;
   void collect(const Field& field);
   void add_pending() const;
   void see_time(std::string_view text) noexcept;
@@ -102,7 +103,8 @@ class ColumnGuess {
   bool zoned_ = false;          // times have a zone
   bool in_nanoseconds_ = true;  // all times can be expressed so
   TimeUnit unit_ = TimeUnit::day;
-  std::uint64_t values_ = 0;     // fields that are not missing
+  std::uint64_t values_ = 0;  // fields that are not missing
+  std::uint64_t unsure_ = 0;  // that are missing unless the column is of words, which it is not yet
   std::uint64_t collected_ = 0;  // of which the words are known: all of them or none
   std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();
   RecentWords recent_;  // of words_

@@ -49,7 +49,8 @@ Columns::Columns(const ScanInput& input, const std::vector<bool>& words)
 void Columns::describe(std::size_t col, std::uint64_t rows) {
   if (!is_number(col)) return;
   guesses_[col] = std::make_unique<ColumnGuess>(std::nullopt);
-  guesses_[col]->skip(rows - counts_[col].missing, counts_[col].missing > 0);
+  const Counts& seen = counts_[col];
+  guesses_[col]->skip(rows - seen.missing - seen.unsure, seen.unsure, seen.missing > 0);
 }
 
 bool Columns::see(std::size_t col, const Field& field, std::uint64_t row) {
@@ -67,6 +68,7 @@ bool Columns::merge(Columns& later) {
     if (is_number(c) && later.is_number(c)) {
       counts_[c].missing += later.counts_[c].missing;
       counts_[c].quoted += later.counts_[c].quoted;
+      counts_[c].unsure += later.counts_[c].unsure;
       continue;
     }
     describe(c, rows_);
@@ -303,9 +305,10 @@ const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
   const std::string_view text = trimmed(found->text);
   const bool missing = in_.missing.has(text);
   note_quotes(*found);
-  if (missing && !found->quoted) columns_->see_missing(c);
-  if (found->quoted && (missing || is_number(text)) && text.size() == found->text.size()) {
-    columns_->see_quoted_number(c);
+  if (missing && (!found->quoted || in_.missing.has(*found))) {
+    columns_->see_missing(c);
+  } else if (found->quoted && (missing || is_number(text))) {
+    columns_->see_quoted_number(c, in_.missing.may_be_missing(*found));
   }
   if (missing ? !in_.missing_as_nan : !is_number(text)) {
     if (in_.numbers_only || in_.given[c])

@@ -24,7 +24,11 @@ class Columns {
   /// hold such a field.
   bool see(std::size_t col, const Field& field, std::uint64_t row);
   void see_missing(std::size_t col) noexcept { ++counts_[col].missing; }
-  void see_quoted_number(std::size_t col) noexcept { ++counts_[col].quoted; }
+  /// `unsure`: it is missing, or a word if the column is one of words.
+  void see_quoted_number(std::size_t col, bool unsure) noexcept {
+    ++counts_[col].quoted;
+    if (unsure) ++counts_[col].unsure;
+  }
   void add_rows(std::uint64_t n) noexcept { rows_ += n; }
   std::uint64_t rows() const noexcept { return rows_; }
 
@@ -42,10 +46,10 @@ class Columns {
   std::vector<std::shared_ptr<const FieldReader>> finish() const;
 
  private:
-  /// Of the fields of a column of numbers. Quotes keep an empty field from being missing, should
-  /// the column turn out to be one of words.
+  /// Of the fields of a column of numbers. Those in quotes are not counted as missing: should the
+  /// column turn out to be one of words, an empty one is a word.
   struct Counts {
-    std::uint64_t missing = 0, quoted = 0;
+    std::uint64_t missing = 0, quoted = 0, unsure = 0;
   };
   void describe(std::size_t col, std::uint64_t rows);
 

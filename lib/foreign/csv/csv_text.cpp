@@ -68,6 +68,7 @@ bool is_missing(std::string_view trimmed_text) noexcept {
 MissingWords::MissingWords(const std::vector<std::string>& more) {
   for (const std::string& word : more) {
     more_.emplace_back(trimmed(word));
+    if (is_missing(more_.back())) quoted_.push_back(more_.back());
     longest_ = std::max(longest_, more_.back().size());
     numbers_ = numbers_ || is_number(more_.back());
   }

@@ -58,7 +58,8 @@ std::string_view trimmed(std::string_view text) noexcept;
 /// True for what marks a missing value in any text: nothing, NA, N/A, ?.
 bool is_missing(std::string_view trimmed_text) noexcept;
 
-/// What marks a missing value: nothing, NA, N/A, ? and the caller's words.
+/// What marks a missing value: nothing, NA, N/A, ? and the caller's words. Quotes make a word of
+/// it, unless the caller names one that would be missing without being named.
 class MissingWords {
  public:
   explicit MissingWords(const std::vector<std::string>& more = {});
@@ -67,13 +68,20 @@ class MissingWords {
     return is_missing(trimmed_text) ||
            std::find(more_.begin(), more_.end(), trimmed_text) != more_.end();
   }
-  /// True for a field that is missing: one of these without quotes, blanks around it aside.
+  /// True for a field that is missing in any column; blanks around it are no part of it, except in
+  /// quotes.
   bool has(const Field& field) const noexcept {
     const auto blank = [](char c) { return c == ' ' || c == '\t'; };
     const std::string_view text = field.text;
-    if (field.quoted) return false;
+    if (field.quoted) return std::find(quoted_.begin(), quoted_.end(), text) != quoted_.end();
     if (text.size() > longest_ && !blank(text.front()) && !blank(text.back())) return false;
     return has(trimmed(text));
+  }
+  /// True for a field in quotes that is missing unless its column is one of words: nothing, or one
+  /// of the caller's.
+  bool may_be_missing(const Field& field) const noexcept {
+    return field.quoted &&
+           (field.text.empty() || std::find(more_.begin(), more_.end(), field.text) != more_.end());
   }
   /// The caller's, in order.
   const std::vector<std::string>& more() const noexcept { return more_; }
@@ -82,6 +90,7 @@ class MissingWords {
 
  private:
   std::vector<std::string> more_;
+  std::vector<std::string> quoted_;  // of which these are missing in quotes, too
   std::size_t longest_ = 3;
   bool numbers_ = false;
 };
