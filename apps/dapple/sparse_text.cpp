@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "input.h"
 #include "text.h"
@@ -55,6 +56,23 @@ void print_matrix(const Matrix& matrix, const Selection& part, const ReadOptions
   });
 }
 
+/// The line of a cell of a frame; nothing for zero, false and a missing cell.
+template <Value T>
+std::string frame_line(const Column& column, std::uint64_t row, std::uint64_t col, T value) {
+  const Meaning& meaning = column.meaning;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  if (is_missing(meaning, bits)) return "";
+  if (meaning.kind == MeaningKind::number) {
+    const std::string text = cell_text(value);
+    return text == "0" ? "" : fmt::format("{},{},{}\n", row, col, text);
+  }
+  if (meaning.kind == MeaningKind::boolean && bits == 0) return "";
+  std::string text;
+  append_text(column, bits, text);
+  return fmt::format("{},{},{}\n", row, col, text.empty() ? "\"\"" : csv_text(text));
+}
+
 void print_frame(const Frame& frame, const Selection& part, const ReadOptions& options,
                  Output& out) {
   constexpr std::uint64_t kCellsAtOnce = std::uint64_t{1} << 20;
@@ -65,13 +83,12 @@ void print_frame(const Frame& frame, const Selection& part, const ReadOptions& o
     std::vector<std::vector<std::string>> lines(rows.size());  // of each row
     for (std::uint64_t k = 0; k < width; ++k) {
       const std::uint64_t col = part.cols ? (*part.cols)[k] : k;
-      visit_type(frame.column_type(col), [&](auto tag) {
+      const Column& column = frame.column_info(col);
+      visit_type(column.value_type, [&](auto tag) {
         const auto cells = frame.read_column<decltype(tag)>(col, rows, options);
         for (std::uint64_t row = 0; row < rows.size(); ++row) {
-          const std::string text = cell_text(cells[row]);
-          if (text != "0") {
-            lines[row].push_back(fmt::format("{},{},{}\n", rows.begin + row, col, text));
-          }
+          std::string line = frame_line(column, rows.begin + row, col, cells[row]);
+          if (!line.empty()) lines[row].push_back(std::move(line));
         }
       });
     }

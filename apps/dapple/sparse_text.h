@@ -10,8 +10,9 @@
 namespace dapple::cli {
 
 /// Prints "row,column,value" for each cell of the selection that is not zero, row by row and by
-/// column within a row, in bounded memory. Negative zero counts as a value. Text columns are left
-/// out. Throws what reading throws.
+/// column within a row, in bounded memory. Negative zero counts as a value, false and missing cells
+/// do not; words and times are printed as such. Text columns of other formats are left out. Throws
+/// what reading throws.
 void print_sparse(const std::variant<Matrix, Frame>& object, const Selection& part,
                   const ReadOptions& options, Output& out);
 
