@@ -168,3 +168,13 @@ TEST_CASE("npy: bytes that are no text are corrupt, and other fields can be read
     CHECK(test::error_of([&] { frame.read_column<int>(col, {0, 1}); })->code() == Errc::corrupt);
   }
 }
+
+TEST_CASE("npy: a word that ends in NUL is refused, for NumPy would cut it") {
+  const TempDir dir;
+  test::write_text(dir / "a.csv", std::string("w,n\nx,1\nx", 10) + '\0' + ",2\n");
+  const Frame frame = Frame::open(dir / "a.csv");
+  const auto error = test::error_of([&] { convert(frame, {}, dir / "a.npy"); });
+  CHECK(test::required_error(error).code() == Errc::unsupported);
+  CHECK(error->detail() ==
+        "column 'w' has the word 'x\\x00', and npy cannot tell a NUL at the end from no character");
+}

@@ -346,7 +346,7 @@ void write_npy(const Source& source, ByteSink& sink, const ConvertOptions& optio
   bool alike = true;
   for (std::size_t col = 0; meanings && col < schema.columns.size(); ++col) {
     const Meaning& meaning = schema.columns[col].meaning;
-    if (meaning.has_words()) widths[col] = width_of(*meaning.words);
+    if (meaning.has_words()) widths[col] = width_of(schema.columns[col]);
     alike = alike && is_stored_alike(schema.columns[col]);
   }
   sink.write(emit_header(schema, meanings, widths));

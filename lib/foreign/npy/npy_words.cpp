@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/base/utf8.h"
 
 namespace dapple::detail::npy {
@@ -51,10 +52,17 @@ void FieldWords::read_all(WordTable& words, std::vector<std::uint32_t>& codes) c
   });
 }
 
-std::uint64_t width_of(const Dictionary& words) {
+std::uint64_t width_of(const Column& column) {
+  const Dictionary& words = *column.meaning.words;
   std::uint64_t width = 1;
   for (std::uint64_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
+    if (word.ends_with('\0')) {
+      throw Error(Errc::unsupported,
+                  "column " + shown(column.label) + " has the word " + shown(word) +
+                      ", and npy cannot tell a NUL at the end from no character",
+                  Remedy::stored_numbers);
+    }
     const auto characters = std::count_if(word.begin(), word.end(), [](char c) {
       return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     });

@@ -57,8 +57,9 @@ class FieldWords final : public LazyWords {
   std::uint64_t rows_, col_;
 };
 
-/// Characters of the longest word of a column, at least 1, as NumPy counts the width of U.
-std::uint64_t width_of(const Dictionary& words);
+/// Characters of the longest word of a column, at least 1, as NumPy counts the width of U. Throws
+/// unsupported for a word that ends in NUL, which NumPy takes for the filling after it.
+std::uint64_t width_of(const Column& column);
 
 /// Writes a word as characters of 32 bits, filled up with zeros to `width` of them.
 void put_characters(std::byte* to, std::string_view word, std::uint64_t width) noexcept;
