@@ -25,6 +25,7 @@ int run_concat(const Arguments& arguments, Console& console) {
   Axis axis = Axis::rows;
   WriteFlags write;
   ConvertOptions options;
+  ConcatOptions how;
   Command command(kConcatVerb);
   command.operands("IN", files, "the files to put together, of any formats");
   command.section("what to write");
@@ -35,6 +36,8 @@ int run_concat(const Arguments& arguments, Console& console) {
       "--by", "AXIS", [&](const std::string& text) { axis = parse_choice("--by", text, kAxes); },
       "rows (each file's rows follow those of the file before) or columns; rows unless given");
   add_absent_flag(command, options.absent);
+  command.flag("--allow-loss", how.allow_loss,
+               "round integers that are put together with floats and not exact as such");
   add_destination_flags(command, destination);
   add_write_flags(command, write);
   add_reading_flags(command, input.options);
@@ -44,13 +47,14 @@ int run_concat(const Arguments& arguments, Console& console) {
   if (destination.path.empty()) throw UsageError("-o OUT is missing");
   require_flags_for(format_to_write(destination), write);
   require_replaceable(destination);
+  how.note = options.note = notes_to(console);
   std::vector<std::variant<Matrix, Frame>> parts;
   for (const std::string& file : files) {
     input.file = file;
     parts.push_back(open_input(input, console));
     say_note(input, base(parts.back()), console);
   }
-  const std::variant<Matrix, Frame> whole = concat(parts, axis);
+  const std::variant<Matrix, Frame> whole = concat(parts, axis, how);
   options.write = write.options;
   const auto written = deliver(whole, {}, destination, options, console);
   if (written && !console.quiet && !console.json) {

@@ -39,7 +39,7 @@ int run_convert(const Arguments& arguments, Console& console) {
       [&](const std::string& text) { options.value_type = parse_value_type(text); },
       "write all cells as TYPE: u8 to u64, i8 to i64, f32, f64");
   command.flag("--allow-loss", options.allow_loss,
-               "with --value-type: round values that are not exact");
+               "with --value-type or --append: round values that are not exact");
   command.flag("--append", destination.append,
                "if OUT exists: append the rows to OUT, a dbdf file with the same columns");
   add_destination_flags(command, destination);
@@ -48,8 +48,8 @@ int run_convert(const Arguments& arguments, Console& console) {
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
 
-  if (options.allow_loss && !options.value_type) {
-    throw UsageError("--allow-loss needs --value-type");
+  if (options.allow_loss && !options.value_type && !destination.append) {
+    throw UsageError("--allow-loss needs --value-type or --append");
   }
   const FormatInfo& format = format_to_write(destination);
   if (destination.append && format.name != "dbdf") {
@@ -66,6 +66,7 @@ int run_convert(const Arguments& arguments, Console& console) {
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   options.write = write.options;
+  options.note = notes_to(console);
   const auto written = deliver(object, part, destination, options, console);
   if (written && !console.quiet && !console.json) {
     say(summary_text(destination, object, part, options, *written));

@@ -39,6 +39,8 @@ std::string_view advice(Remedy remedy) noexcept {
       return "--missing nan reads missing values as NaN";
     case Remedy::column_type:
       return "--type LABEL=TYPE sets it";
+    case Remedy::column_meaning:
+      return "--type LABEL=text reads it as words";
     case Remedy::one_value:
       return "--value N takes one of them, --frame takes vectors of one length as columns";
     case Remedy::one_array:

@@ -49,6 +49,11 @@ std::string error_json(const Error& error) {
   return dump(json);
 }
 
+TakeNote notes_to(const Console& console) {
+  if (console.quiet || console.json) return {};
+  return [](const std::string& note) { say("dapple: " + printable(note)); };
+}
+
 std::string json_string(std::string_view text) { return dump(ordered_json(text)); }
 
 }  // namespace dapple::cli

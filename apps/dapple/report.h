@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "cli.h"
 #include "dapple/error.h"
+#include "dapple/open.h"
 
 namespace dapple::cli {
 
@@ -25,6 +27,9 @@ std::string error_line(const Error& error);
 
 /// {"code":...,"file":...,"offset":...,"message":...}; file and offset are null when unknown.
 std::string error_json(const Error& error);
+
+/// Says each note on standard error, unless that is to be quiet.
+TakeNote notes_to(const Console& console);
 
 /// `text` as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);

@@ -10,11 +10,22 @@
 
 #include "dapple/frame.h"
 #include "dapple/matrix.h"
+#include "dapple/open.h"
 
 namespace dapple {
 
 /// The axis along which objects are concatenated.
 enum class Axis : std::uint8_t { rows, columns };
+
+struct ConcatOptions {
+  /// Integers are rounded where floats join them and no type holds both exactly; otherwise reading
+  /// one that would be is a type_mismatch.
+  bool allow_loss = false;
+  /// Where not all words of an ordered category can be put into one order, the column has none, and
+  /// `note` says so. True: that throws invalid_argument.
+  bool keep_order = false;
+  TakeNote note{};
+};
 
 /// A virtual object that concatenates `parts` along `axis`. Nothing is copied or read: the result
 /// shares the maps of the parts and keeps them open. Its blocks are theirs at new positions: they
@@ -23,14 +34,17 @@ enum class Axis : std::uint8_t { rows, columns };
 ///
 /// Where value types differ, the result has the narrowest that holds both. If there is none, it is
 /// i64 for integers and f64 with floats; reading a value that it does not hold throws type_mismatch
-/// (R6). Frames that are concatenated by rows need the same labels in the same order; their
-/// dictionaries are merged in the order of the parts, and are ordered if all are, in one order;
-/// times get the finest of their units, and reading one that does not fit it throws type_mismatch.
-/// All parts must be matrices, or all frames.
+/// (R6). Frames that are concatenated by rows need the same labels in the same order; times get the
+/// finest of their units, and reading one that does not fit it throws type_mismatch. Dictionaries
+/// are merged in the order of the parts. Those of ordered categories become one order if the orders
+/// together tell which of any two words comes first; unordered parts then must have no other words.
+/// CSV that is a line of labels alone joins columns of any kind. All parts must be matrices, or all
+/// frames.
 ///
 /// Throws invalid_argument for no parts, for shapes, labels or meanings that differ, and for a mix
 /// of matrices and frames; unsupported for text columns. O(blocks + words of the dictionaries);
 /// O(rows) for columns of integers whose missing cells are marked differently.
-std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis);
+std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis,
+                                   const ConcatOptions& options = {});
 
 }  // namespace dapple

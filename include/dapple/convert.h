@@ -48,7 +48,8 @@ struct IdvWriteOptions {
 struct ConvertOptions {
   std::string to{};                       // empty: told from the output's extension
   std::optional<ValueType> value_type{};  // of all cells of the output; unset: the source's
-  bool allow_loss = false;                // round values to `value_type`; integers never wrap
+  bool allow_loss = false;  // round values to `value_type`, and as `concat` where rows
+                            // are appended; integers never wrap
   Absent absent = Absent::error;
   unsigned threads = 1;  // 0: one per processor
   WriteOptions write{};  // `overwrite` and `sync` apply to every format, the rest to dbdf
@@ -62,6 +63,9 @@ struct ConvertOptions {
   bool short_floats = false;
   IdvWriteOptions idv{};
   TakeProgress progress{};  // in rows
+  /// Told of what the target has no place for beside cells: zones, the order of categories, which
+  /// floats are missing.
+  TakeNote note{};
 };
 
 /// Publishes `part` of `in` as the file `out`, whole or not at all. Throws what reading throws;
@@ -80,11 +84,12 @@ void convert(const std::variant<Matrix, Frame>& in, const Selection& part,
 /// all; readers keep the one they opened. Old blocks are not decoded: their bytes are shared where
 /// the file system can (reflink), otherwise copied within the kernel. Columns are combined as in
 /// `concat`; if that changes what the old numbers mean (a float joins integers that f64 cannot
-/// hold), the whole file is rewritten. `options.to` and `options.value_type` are not used; tiles
-/// have the file's shape unless `write.tile` is set, or the file is a single row of tiles that are
-/// lower than those of a fresh file of all rows, which the new rows then get. Of several processes
-/// or threads that append to one file, each waits for those before it. Throws what `concat` and
-/// `convert` throw, and stale_index when another writer changes the file meanwhile.
+/// hold), the whole file is rewritten. Words that cannot be put into the order of the file's throw
+/// invalid_argument. `options.to` and `options.value_type` are not used; tiles have the file's shape
+/// unless `write.tile` is set, or the file is a single row of tiles that are lower than those of a
+/// fresh file of all rows, which the new rows then get. Of several processes or threads that append
+/// to one file, each waits for those before it. Throws what `concat` and `convert` throw, and
+/// stale_index when another writer changes the file meanwhile.
 WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix, Frame>& rows,
                     const ConvertOptions& options = {});
 

@@ -28,6 +28,7 @@ enum class Remedy : std::uint8_t {
   name_format,     // OpenOptions::format
   missing_as_nan,  // CsvOptions::missing_as_nan
   column_type,     // CsvOptions::types
+  column_meaning,  // CsvOptions::meanings
   one_value,       // FutharkOptions::value, or ::frame
   one_array,       // OpenOptions::array
   absent_as_zero,  // ReadOptions::absent, ConvertOptions::absent

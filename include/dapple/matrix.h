@@ -52,7 +52,8 @@ class Matrix : public BlockedObject {
  private:
   friend std::variant<Matrix, Frame> open(const std::filesystem::path&, OpenOptions);
   friend std::variant<Matrix, Frame> open_stream(int, std::string, OpenOptions);
-  friend std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>>, Axis);
+  friend std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>>, Axis,
+                                            const ConcatOptions&);
   using BlockedObject::BlockedObject;
 };
 

@@ -18,6 +18,7 @@ namespace dapple {
 class Matrix;
 class Frame;
 enum class Axis : std::uint8_t;
+struct ConcatOptions;
 
 /// When the bytes of a block are compared with the hash in the index. Other than with `never`, the
 /// file's header is compared with its hash at open, and a file with a damaged index is refused.
@@ -92,6 +93,9 @@ struct OpenOptions {
 
 /// Progress callback, called now and then, by one thread at a time. May be empty.
 using TakeProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+/// Gets a sentence about what a result does not keep, though all cells are there. May be empty.
+using TakeNote = std::function<void(const std::string&)>;
 
 /// Opens `path`. With an embedded or sidecar index this takes a few small reads, whatever the
 /// file's size; without one, all block headers are read once. A file that is compressed as a whole

@@ -37,7 +37,9 @@ WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix
                 "rows can only be appended to dbdf files, and the format of this one is " +
                     std::string(old->codec().format) + "; convert it first");
   }
-  const auto whole = store_of(concat(parts, Axis::rows));
+  const auto whole = store_of(
+      concat(parts, Axis::rows,
+             {.allow_loss = options.allow_loss, .keep_order = true, .note = options.note}));
   return detail::dbdf::append_dbdf(old, whole, file, options);
 }
 

@@ -10,6 +10,7 @@
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/concat_columns.h"
+#include "lib/object/misfit.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -20,15 +21,17 @@ namespace {
 
 using SharedStore = std::shared_ptr<const Store>;
 
-[[noreturn]] void fail(const Store& store, Errc code, const std::string& detail) {
-  throw Error(code, store.file().name(), std::nullopt, detail);
+[[noreturn]] void fail(const Store& store, Errc code, const std::string& detail,
+                       Remedy remedy = Remedy::none) {
+  throw Error(code, store.file().name(), std::nullopt, detail, remedy);
 }
 
 /// One of the objects that are put together.
 struct Piece {
   SharedStore store;
   std::uint64_t first_row = 0, first_col = 0;  // in the whole
-  std::vector<Recode> recode;                  // of each column; none: all stay what they are
+  /// Of each column of a frame, one for all of a matrix; none: all stay what they are.
+  std::vector<Recode> recode;
 };
 
 struct ConcatState final : CodecState {
@@ -54,7 +57,8 @@ struct Located {
 
   const Recode* recode_of(std::uint64_t col_in_block) const noexcept {
     if (piece.recode.empty()) return nullptr;
-    const Recode& recode = piece.recode[entry.pos.cx + col_in_block];
+    const bool matrix = store.schema().kind == ObjectKind::matrix;
+    const Recode& recode = piece.recode[matrix ? 0 : entry.pos.cx + col_in_block];
     return recode.keeps() ? nullptr : &recode;
   }
   bool recodes(Range cols_in_block) const noexcept {
@@ -96,6 +100,26 @@ auto with_block(const Store& whole, const Entry& e, const F& f) {
            ", the unit of the frames together");
 }
 
+/// Says why a number that a stored one became does not fit the type that is read.
+[[noreturn]] void fail_fit(const Store& store, const Recode& recode, CellPos at,
+                           const StoredNumber& number, ValueType wanted) {
+  const Schema& schema = store.schema();
+  const bool frame = schema.kind == ObjectKind::frame;
+  const std::string where =
+      (frame ? "column " + shown(schema.columns[at.col].label) : std::string("the value")) +
+      ", row " + std::to_string(at.row) + ": ";
+  std::byte cell[8];
+  store_le(cell, number.bits);
+  char text[kNumberRoom];
+  const bool missing = recode.missing && recode.missing->bits == number.bits;
+  const bool rounds = !missing && can_be_rounded(number.type, cell, wanted);
+  const std::string what = missing ? std::string("the mark of a missing cell")
+                                   : std::string(text, write_number(text, number.type, cell));
+  fail(store, Errc::type_mismatch,
+       where + what + (rounds ? " is not exact as " : " does not fit ") + std::string(name(wanted)),
+       rounds ? Remedy::allow_loss : Remedy::none);
+}
+
 /// Reads rows of a column, from its cell `at` on, that does not keep its stored numbers;
 /// `read(type, to)` reads these as they are.
 template <class Read>
@@ -111,8 +135,7 @@ void read_recoded(const Store& store, const Recode& recode, CellPos at, std::uin
     if (!number) fail_number(store, recode, {at.row + r, at.col}, bits);
     std::uint64_t result = 0;
     if (!convert_cell(number->type, number->bits, out.type, result)) {
-      fail(store, Errc::type_mismatch,
-           "a number, code or mark of a missing cell does not fit " + std::string(name(out.type)));
+      fail_fit(store, recode, {at.row + r, at.col}, *number, out.type);
     }
     store_bits(out.type, out.cell(r, 0), result);
   }
@@ -240,11 +263,14 @@ const Codec& codec_for(const std::vector<Piece>& pieces, bool frame) {
   const bool sequential = !every([](const Codec& codec) { return !codec.sequential; });
   if (frame) return kCodecs[sequential ? 4 : 3];
   if (sequential) return kCodecs[2];
-  return kCodecs[every([](const Codec& codec) { return codec.csr_arrays != nullptr; }) ? 1 : 0];
+  const bool kept = std::all_of(pieces.begin(), pieces.end(),
+                                [](const Piece& piece) { return piece.recode.empty(); });
+  const bool arrays = kept && every([](const Codec& codec) { return codec.csr_arrays != nullptr; });
+  return kCodecs[arrays ? 1 : 0];
 }
 
 /// Places the pieces along the axis and merges what they say of themselves.
-Schema merge_schemas(std::vector<Piece>& pieces, Axis axis) {
+Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions& options) {
   for (const Piece& piece : pieces) {
     if (!piece.store->text_columns().empty()) {
       fail(*piece.store, Errc::unsupported,
@@ -281,6 +307,13 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis) {
       all.columns.insert(all.columns.end(), next.columns.begin(), next.columns.end());
     }
   }
+  if (all.kind == ObjectKind::matrix) {
+    for (Piece& piece : pieces) {
+      Recode recode;
+      recode.rounds = rounding(piece.store->schema().value_type, all.value_type, options);
+      if (recode.rounds) piece.recode = {std::move(recode)};
+    }
+  }
   if (all.kind != ObjectKind::frame || axis != Axis::rows) return all;
   std::vector<const Store*> stores;
   for (Piece& piece : pieces) {
@@ -289,7 +322,7 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis) {
   }
   for (std::size_t c = 0; c < all.columns.size(); ++c) {
     std::vector<Recode> recode(pieces.size());
-    all.columns[c] = merge_column(stores, c, recode);
+    all.columns[c] = merge_column(stores, c, options, recode);
     for (std::size_t i = 0; i < pieces.size(); ++i) pieces[i].recode[c] = std::move(recode[i]);
   }
   return all;
@@ -315,8 +348,9 @@ EntryTable move_entries(const std::vector<Piece>& pieces) {
   return entries;
 }
 
-std::shared_ptr<const Store> concat_stores(std::vector<Piece> pieces, Axis axis) {
-  Schema schema = merge_schemas(pieces, axis);
+std::shared_ptr<const Store> concat_stores(std::vector<Piece> pieces, Axis axis,
+                                           const ConcatOptions& options) {
+  Schema schema = merge_schemas(pieces, axis, options);
   const auto file = pieces.front().store->shared_file();
   BlockIndex index =
       BlockIndex::from_entries(move_entries(pieces), schema.rows, schema.cols, file->name());
@@ -332,14 +366,15 @@ std::shared_ptr<const Store> concat_stores(std::vector<Piece> pieces, Axis axis)
 
 }  // namespace detail
 
-std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis) {
+std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis,
+                                   const ConcatOptions& options) {
   if (parts.empty()) throw Error(Errc::invalid_argument, "there is nothing to put together");
   std::vector<detail::Piece> pieces;
   for (const auto& part : parts) {
     pieces.push_back(
         {std::visit([](const BlockedObject& o) { return o.share(); }, part), 0, 0, {}});
   }
-  auto store = detail::concat_stores(std::move(pieces), axis);
+  auto store = detail::concat_stores(std::move(pieces), axis, options);
   if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
   return Matrix(std::move(store));
 }

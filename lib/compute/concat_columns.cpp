@@ -8,15 +8,19 @@
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/compute/word_order.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail {
 
 namespace {
 
-[[noreturn]] void fail_column(const Store& store, const std::string& detail) {
-  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt, detail);
+[[noreturn]] void fail_column(const Store& store, const std::string& detail,
+                              Remedy remedy = Remedy::none) {
+  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt, detail, remedy);
 }
+
+bool is_csv(const Store& store) { return std::string_view(store.codec().format) == "csv"; }
 
 /// True when `holds` is true of the bits of every cell of the column.
 template <class Test>
@@ -45,6 +49,13 @@ bool is_all_missing(const Store& store, std::size_t col) {
          every_cell(store, col, [](std::uint64_t bits) { return bits == kMissingF64; });
 }
 
+/// True for labels alone, which say nothing of what the columns hold.
+bool is_untyped(const Store& store) {
+  const std::vector<Column>& columns = store.schema().columns;
+  return store.schema().rows == 0 && is_csv(store) &&
+         std::all_of(columns.begin(), columns.end(), is_plain);
+}
+
 /// Ticks of the finer unit in one of the coarser.
 std::int64_t ticks_in(TimeUnit coarse, TimeUnit fine) {
   constexpr std::int64_t kSecondsPerDay = 86400;
@@ -63,29 +74,68 @@ std::string told(const Meaning& meaning) {
 /// One column of frames that are put together by rows.
 class ColumnMerge {
  public:
-  explicit ColumnMerge(const Column& first) : column_(first) {}
+  ColumnMerge(const Store& store, const Column& first) : first_(store), column_(first) {}
 
   /// Adds the column of another frame; returns how its codes change.
   Recode add(const Store& store, const Column& next) {
     Meaning& meaning = column_.meaning;
     const bool words = meaning.has_words() && next.meaning.has_words();
     if (!words && (meaning.kind != next.meaning.kind || meaning.zone != next.meaning.zone)) {
-      fail_column(store, "column " + shown(next.label) + " is a " + told(next.meaning) +
-                             " here and a " + told(meaning) + " before");
+      // Text that looks like numbers, say, can be read as words.
+      const bool here = is_csv(store) && meaning.has_words();
+      const bool before = is_csv(first_) && next.meaning.has_words();
+      fail_column(store,
+                  "column " + shown(next.label) + " is a " + told(next.meaning) + " here and a " +
+                      told(meaning) + " before",
+                  here || before ? Remedy::column_meaning : Remedy::none);
     }
     meaning.unit = std::max(meaning.unit, next.meaning.unit);
     if (!meaning.missing) meaning.missing = next.meaning.missing;
     column_.value_type = common_type(column_.value_type, next.value_type);
     if (!words) return {};
     if (next.meaning.kind == MeaningKind::text) meaning.kind = MeaningKind::text;
+    ordered_.push_back(next.meaning.ordered);
     Recode recode;
     recode.codes.push_back(static_cast<std::uint32_t>(kMissingCode));
     for (std::uint64_t i = 0; i < next.meaning.words->size(); ++i) {
       recode.codes.push_back(words_->add((*next.meaning.words)[i]));
     }
-    meaning.ordered = meaning.ordered && next.meaning.ordered &&
-                      std::is_sorted(recode.codes.begin(), recode.codes.end());
     return recode;
+  }
+
+  /// Puts the words into the one order that the parts tell together, if any of them has one.
+  /// `recode` holds what was added.
+  void put_in_order(const ConcatOptions& options, std::vector<Recode>& recode) {
+    Meaning& meaning = column_.meaning;
+    meaning.ordered = false;
+    if (std::find(ordered_.begin(), ordered_.end(), true) == ordered_.end()) return;
+    std::vector<PartWords> parts;
+    for (const Recode& part : recode) {
+      if (part.codes.empty()) continue;
+      parts.push_back({{}, ordered_[parts.size()]});
+      for (std::size_t i = 1; i < part.codes.size(); ++i) {
+        parts.back().words.push_back(part.codes[i] - 1);
+      }
+    }
+    const auto order = merged_order(parts, words_->size());
+    if (!order) {
+      const std::string what = "column " + shown(column_.label) +
+                               ": the parts do not agree on one order of all its words";
+      if (options.keep_order) {
+        fail_column(first_, what + "; concat puts them together without one");
+      }
+      if (options.note) options.note(what + "; they are put together without an order");
+      return;
+    }
+    auto words = std::make_shared<WordTable>();
+    std::vector<std::uint32_t> codes(order->size() + 1);
+    for (const std::uint32_t word : *order) codes[word + 1] = words->add((*words_)[word]);
+    for (Recode& part : recode) {
+      for (std::uint32_t& code : part.codes) code = codes[code];
+    }
+    words_ = std::move(words);
+    meaning.kind = MeaningKind::category;
+    meaning.ordered = true;
   }
 
   /// The column, with a mark for missing cells if `missing`.
@@ -100,7 +150,9 @@ class ColumnMerge {
   }
 
  private:
+  const Store& first_;
   Column column_;
+  std::vector<bool> ordered_;  // of each frame that was added, if the column is one of words
   std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();
 };
 
@@ -195,12 +247,20 @@ ValueType common_type(ValueType a, ValueType b) noexcept {
   return is_float(a) || is_float(b) ? ValueType::f64 : ValueType::i64;
 }
 
+std::optional<std::pair<ValueType, ValueType>> rounding(ValueType part, ValueType whole,
+                                                        const ConcatOptions& options) noexcept {
+  const bool may_round = options.allow_loss && is_float(whole) && !holds_all(whole, part);
+  return may_round ? std::optional(std::pair(part, whole)) : std::nullopt;
+}
+
 Column merge_column(std::span<const Store* const> frames, std::size_t col,
-                    std::vector<Recode>& recode) {
+                    const ConcatOptions& options, std::vector<Recode>& recode) {
   const auto column_of = [&](std::size_t i) -> const Column& {
     return frames[i]->schema().columns[col];
   };
   const Column& first = column_of(0);
+  const bool untyped_only = std::all_of(frames.begin(), frames.end(),
+                                        [](const Store* store) { return is_untyped(*store); });
   bool differ = false;
   for (std::size_t i = 1; i < frames.size(); ++i) {
     if (column_of(i).label != first.label) {
@@ -213,10 +273,12 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
   }
   std::vector<std::size_t> empty, others;
   for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (is_untyped(*frames[i]) && !untyped_only) continue;
     (differ && is_all_missing(*frames[i], col) ? empty : others).push_back(i);
   }
-  ColumnMerge merge(column_of(others.front()));
+  ColumnMerge merge(*frames[others.front()], column_of(others.front()));
   for (const std::size_t i : others) recode[i] = merge.add(*frames[i], column_of(i));
+  merge.put_in_order(options, recode);
   Column column = merge.finish(!empty.empty());
   if (!column.meaning.has_words()) {
     std::vector<FramePart> parts;
@@ -229,6 +291,7 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
         change.ticks = ticks_in(from.meaning.unit, column.meaning.unit);
         change.unit = column.meaning.unit;
       }
+      change.rounds = rounding(from.value_type, column.value_type, options);
       const bool same_mark = parts[k].mark(column.value_type) == column.meaning.missing;
       if (!from.meaning.missing || (same_mark && change.ticks == 1)) continue;
       change.missing = {column.value_type, *column.meaning.missing};

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "dapple/column.h"
+#include "dapple/concat.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
@@ -28,17 +30,20 @@ struct Recode {
   std::optional<StoredNumber> mark{};  // and the frame's, which becomes that; none: every cell does
   std::int64_t ticks = 1;              // of the merged column in one of the frame's
   TimeUnit unit = TimeUnit::second;    // of the merged column
+  /// Numbers of the one type are rounded to the other.
+  std::optional<std::pair<ValueType, ValueType>> rounds{};
 
   /// True when they stay what they are.
-  bool keeps() const noexcept { return codes.empty() && !missing && ticks == 1; }
+  bool keeps() const noexcept { return codes.empty() && !missing && ticks == 1 && !rounds; }
   /// True when every cell is missing.
   bool is_missing() const noexcept { return missing && !mark; }
   /// The type of the stored numbers. REQUIRES that not all are missing.
   ValueType stored() const noexcept {
-    return mark ? mark->type : ticks != 1 ? ValueType::i64 : ValueType::u32;
+    if (mark) return mark->type;
+    return rounds ? rounds->first : ticks != 1 ? ValueType::i64 : ValueType::u32;
   }
-  /// What a stored number becomes; nothing for a code without a word, and for a time that the unit
-  /// cannot express.
+  /// What a stored number becomes; nothing for a code without a word, a time that the unit cannot
+  /// express, and a number beyond the type that it is rounded to.
   std::optional<StoredNumber> operator()(std::uint64_t bits) const noexcept {
     if (missing && (!mark || mark->bits == bits)) return missing;
     if (ticks != 1) {
@@ -47,19 +52,29 @@ struct Recode {
       if (!fits) return std::nullopt;
       return StoredNumber{ValueType::i64, static_cast<std::uint64_t>(scaled)};
     }
+    if (rounds) {
+      std::uint64_t rounded = 0;
+      if (!convert_cell_lossy(rounds->first, bits, rounds->second, rounded)) return std::nullopt;
+      return StoredNumber{rounds->second, rounded};
+    }
     if (missing) return StoredNumber{mark->type, bits};
     if (bits >= codes.size()) return std::nullopt;
     return StoredNumber{ValueType::u32, codes[bits]};
   }
 };
 
+/// How numbers change where objects of these types are put together as `whole`; nothing when all
+/// are kept as they are.
+std::optional<std::pair<ValueType, ValueType>> rounding(ValueType part, ValueType whole,
+                                                        const ConcatOptions& options) noexcept;
+
 /// The column that column `col` of all these frames makes, and how the numbers of each frame
-/// change. Times get the finest of their units. A column of numbers all of which are missing has no
-/// meaning of its own, and takes that of the others. Where marks of missing cells differ, the
-/// column has one that is no value of any frame. Throws invalid_argument when labels or meanings
-/// differ. O(words); O(rows) for columns that may be all missing, and for integers whose marks
-/// differ.
+/// change. Times get the finest of their units. A column of numbers all of which are missing, and
+/// one of CSV without rows, have no meaning of their own, and take that of the others. Where marks
+/// of missing cells differ, the column has one that is no value of any frame. Throws
+/// invalid_argument when labels or meanings differ. O(words); O(rows) for columns that may be all
+/// missing, and for integers whose marks differ.
 Column merge_column(std::span<const Store* const> frames, std::size_t col,
-                    std::vector<Recode>& recode);
+                    const ConcatOptions& options, std::vector<Recode>& recode);
 
 }  // namespace dapple::detail

@@ -12,13 +12,23 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-/// True when a stored number of column `a` is the same value in column `b`. Dictionaries only grow.
+/// True when codes of the one dictionary are the same words in the other. Dictionaries only grow,
+/// unless words come into an order.
+bool keeps_codes(const Meaning& from, const Meaning& to) {
+  if (!to.ordered || from.words == nullptr) return true;
+  for (std::uint64_t i = 0; i < from.words->size(); ++i) {
+    if ((*from.words)[i] != (*to.words)[i]) return false;
+  }
+  return true;
+}
+
+/// True when a stored number of column `a` is the same value in column `b`.
 bool means_the_same(const Column& a, const Column& b) {
   const Meaning &from = a.meaning, &to = b.meaning;
   const bool kind = from.kind == to.kind || (from.has_words() && to.has_words());
   return kind && holds_all(b.value_type, a.value_type) &&
          (!from.has_time() || (from.unit == to.unit && from.zone == to.zone)) &&
-         (!from.missing || from.missing == to.missing);
+         (!from.missing || from.missing == to.missing) && keeps_codes(from, to);
 }
 
 bool keeps_blocks(const Schema& old, const Schema& whole) {

@@ -1,0 +1,98 @@
+// Columns of different types that are put together: rounding, and labels alone.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::test;
+
+namespace {
+
+std::variant<Matrix, Frame> text_file(const std::filesystem::path& path, const std::string& text) {
+  write_text(path, text);
+  return open(path);
+}
+
+}  // namespace
+
+TEST_CASE("concat: integers that floats join are rounded when that is allowed") {
+  const TempDir dir;
+  const std::string starts[] = {"n,x\n", ""};
+  for (const bool frame : {true, false}) {
+    CAPTURE(frame);
+    const std::string big = frame ? "9007199254740993,1\n" : "9007199254740993\n";
+    const auto whole = text_file(dir / "a.csv", starts[frame ? 0 : 1] + big);
+    const auto real =
+        text_file(dir / "b.csv", starts[frame ? 0 : 1] + (frame ? "0.5,1.5\n" : "0.5\n"));
+    convert(whole, {}, dir / "a.dbdf", [] {
+      ConvertOptions options;
+      options.write.overwrite = true;
+      return options;
+    }());
+    for (const std::variant<Matrix, Frame>& first : {whole, open(dir / "a.dbdf")}) {
+      const std::variant<Matrix, Frame> parts[] = {first, real};
+      const auto error = error_of([&] { as_csv(concat(parts, Axis::rows)); });
+      CHECK(required_error(error).code() == Errc::type_mismatch);
+      CHECK(error->remedy() == Remedy::allow_loss);
+      CHECK(as_csv(concat(parts, Axis::rows, {.allow_loss = true})) ==
+            (frame ? "n,x\n9007199254740992,1\n0.5,1.5\n" : "9007199254740992\n0.5\n"));
+    }
+    ConvertOptions options;
+    CHECK_THROWS_AS(append(dir / "a.dbdf", real, options), const Error&);
+    options.allow_loss = true;
+    append(dir / "a.dbdf", real, options);
+    CHECK(as_csv(open(dir / "a.dbdf")) ==
+          (frame ? "n,x\n9007199254740992,1\n0.5,1.5\n" : "9007199254740992\n0.5\n"));
+  }
+}
+
+TEST_CASE("concat: a number that would be rounded beside a missing cell names column and row") {
+  const TempDir dir;
+  const std::variant<Matrix, Frame> parts[] = {
+      text_file(dir / "a.csv", "k,n\n1,7\n2,9007199254740993\n3,\n"),
+      text_file(dir / "b.csv", "k,n\n4,0.5\n")};
+  const auto error = error_of([&] { as_csv(concat(parts, Axis::rows)); });
+  CHECK(required_error(error).detail() ==
+        "column 'n', row 1: 9007199254740993 is not exact as f64");
+  CHECK(error->remedy() == Remedy::allow_loss);
+  CHECK(as_csv(concat(parts, Axis::rows, {.allow_loss = true})) ==
+        "k,n\n1,7\n2,9007199254740992\n3,\n4,0.5\n");
+}
+
+TEST_CASE("concat: numbers where others have words say how to read them as words") {
+  const TempDir dir;
+  const auto words = text_file(dir / "a.csv", "w,n\nx,1\n"),
+             numbers = text_file(dir / "b.csv", "w,n\n5,1\n");
+  convert(numbers, {}, dir / "b.dbdf");
+  const auto remedy = [](const auto& a, const auto& b) {
+    const std::variant<Matrix, Frame> parts[] = {a, b};
+    const auto error = error_of([&] { concat(parts, Axis::rows); });
+    CHECK(required_error(error).detail().starts_with("column 'w' is a "));
+    return error->remedy();
+  };
+  CHECK(remedy(words, numbers) == Remedy::column_meaning);
+  CHECK(remedy(numbers, words) == Remedy::column_meaning);
+  CHECK(remedy(words, open(dir / "b.dbdf")) == Remedy::none);
+}
+
+TEST_CASE("concat: a CSV of labels alone has columns of any kind") {
+  const TempDir dir;
+  const std::string label = "w,day,ok,i\n", row = "x,2024-01-02,true,9007199254740993\n";
+  const auto none = text_file(dir / "none.csv", label),
+             some = text_file(dir / "some.csv", label + row);
+  for (const bool first : {true, false}) {
+    const std::variant<Matrix, Frame> parts[] = {first ? none : some, first ? some : none};
+    const auto whole = concat(parts, Axis::rows);
+    CHECK(as_csv(whole) == label + row);
+    CHECK(std::get<Frame>(whole).column_info(3) == std::get<Frame>(some).column_info(3));
+  }
+  const std::variant<Matrix, Frame> nothing[] = {none, none};
+  CHECK(as_csv(concat(nothing, Axis::rows)) == label);
+  convert(some, {}, dir / "all.dbdf");
+  append(dir / "all.dbdf", none);
+  CHECK(as_csv(open(dir / "all.dbdf")) == label + row);
+}
