@@ -28,7 +28,8 @@ int run_get(const Arguments& arguments, Console& console) {
   add_input(command, input);
   add_selection_flags(command, wanted);
   add_absent_flag(command, absent);
-  command.flag("--sparse", sparse, "print row,column,value of the cells that are not zero");
+  command.flag("--sparse", sparse,
+               "print row,column,value of the cells that are neither zero nor missing");
   command.section("writing a file");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
@@ -73,6 +74,7 @@ int run_get(const Arguments& arguments, Console& console) {
   }
   ConvertOptions options;
   options.absent = absent;
+  if (!as_text) options.note = notes_to(console);
   deliver(object, part, destination, options, console);
   return kDone;
 }

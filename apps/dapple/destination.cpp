@@ -72,9 +72,10 @@ void add_destination_flags(Command& command, Destination& destination) {
                "replace OUT if it exists; with daphne and csv, OUT.meta as well");
   command.flag("--drop-labels", destination.drop_labels,
                "leave out the labels of a frame if the format has no place for them");
-  command.flag("--stored-numbers", destination.stored_numbers,
-               "where the format has no place for words, times and truth values, write the codes, "
-               "ticks and numbers that are stored");
+  command.flag(
+      "--stored-numbers", destination.stored_numbers,
+      "where the format (or --plain) has no place for words, times and truth values, write "
+      "the codes, ticks and numbers that are stored");
   command.flag("--short-floats", destination.short_floats,
                "csv and mtx: f32 in the fewest digits that read back as f32; without it, in those "
                "that read back to the same value as f64");

@@ -72,7 +72,8 @@ void add_csv_flags(Command& command, CsvOptions& csv) {
       "read missing values as plain NaN");
   command.repeatable(
       "--na", "WORD", [&csv](const std::string& text) { csv.missing_words.push_back(text); },
-      "a field that is a missing value too, such as NULL; may be repeated");
+      "a field that is a missing value too, such as NULL, or '' where it is in quotes; may be "
+      "repeated");
 }
 
 void add_futhark_flags(Command& command, FutharkOptions& futhark) {
@@ -97,7 +98,8 @@ void add_format_flags(Command& command, OpenOptions& options) {
   command.repeatable(
       "--type", "TYPE", [&options](const std::string& text) { take_type(text, options); },
       "the value type of a CSV column as LABEL=TYPE (or NUMBER=TYPE), or boolean, timestamp, "
-      "duration, category or text; '*=TYPE' is of all others; may be repeated. Or the types of "
+      "duration (which is never guessed: '--type took=duration'), category or text; '*=TYPE' is of "
+      "all others; may be repeated. Or the types of "
       "Futhark values, such as "
       "'[][]f32'");
   command.option(

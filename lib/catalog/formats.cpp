@@ -45,7 +45,8 @@ constexpr std::array kTable = {
            .recognise = npy::recognise_npy,
            .open = npy::open_npy,
            .write = npy::write_npy,
-           .holds_meanings = true},
+           .holds_meanings = true,
+           .lost = {.zones = true, .order = true, .missing_floats = true}},
     Format{.info = {"npz", "NumPy archive", ".npz", true, false, false},
            .recognise = npz::recognise_npz,
            .open = npz::open_npz},
@@ -65,7 +66,8 @@ constexpr std::array kTable = {
            .open = idv::open_idv,
            .write_file = idv::write_idv,
            .check_values = idv::check_values,
-           .holds_meanings = true},
+           .holds_meanings = true,
+           .lost = {.zones = true, .order = true, .missing_floats = true}},
     Format{.info = {"mtx", "Matrix Market", ".mtx", true, true, true},
            .recognise = mtx::recognise_mtx,
            .open = mtx::open_mtx,
@@ -77,7 +79,8 @@ constexpr std::array kTable = {
            .write = csv::write_csv,
            .holds_text = true,
            .reads_meta = true,
-           .holds_meanings = true},
+           .holds_meanings = true,
+           .lost = {.zones = true, .order = true, .durations = true}},
 };
 
 // dapple's own format and its dialect. No other format starts like them.

@@ -43,6 +43,13 @@ struct Format {
   /// Words, times, truth values and missing cells can be written; otherwise they are an error
   /// unless the caller wants the stored numbers.
   bool holds_meanings = false;
+  /// What of the meanings is lost all the same, so that `convert` tells of it.
+  struct Lost {
+    bool zones = false;           // names of zones other than UTC
+    bool order = false;           // of the words of a category
+    bool missing_floats = false;  // become NaN
+    bool durations = false;       // are read back as words
+  } lost{};
 };
 
 /// The format of that name. Throws invalid_argument, listing the names.

@@ -58,8 +58,13 @@ void Store::read_block(const Entry& entry, const Part& part, const Target& out) 
 
 void Store::fill_nan(const Target& out, const Region& region) const {
   if (!is_float(out.type)) {
+    const bool frame = schema_.kind == ObjectKind::frame;
     throw Error(Errc::type_mismatch, file_->name(), std::nullopt,
-                "some cells are absent, and " + std::string(name(out.type)) + " has no NaN (R7)");
+                (frame ? "column " + shown(schema_.columns[region.cols.begin].label) + ": "
+                       : std::string()) +
+                    "some cells are absent, and " + std::string(name(out.type)) +
+                    " has no NaN (R7)",
+                Remedy::absent_as_zero);
   }
   const std::uint64_t bits =
       out.type == ValueType::f64

@@ -1,0 +1,102 @@
+// What `convert` tells of what a target does not keep, and what it refuses to lose.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "lib/object/dictionary.h"
+#include "tests/support.h"
+
+using namespace dapple;
+using namespace dapple::test;
+
+namespace {
+
+/// A row of a zoned time, a duration, an ordered category and a float, none of them missing.
+Frame rich(const std::filesystem::path& path) {
+  auto words = std::make_shared<detail::WordTable>();
+  words->add("low");
+  std::vector<Column> columns(4);
+  columns[0] = {"when", ValueType::i64, {.kind = MeaningKind::timestamp, .zone = "Europe/Vienna"}};
+  columns[1] = {"took", ValueType::i64, {.kind = MeaningKind::duration}};
+  columns[2] = {"size", ValueType::u8, {.kind = MeaningKind::category, .ordered = true}};
+  columns[2].meaning.words = words;
+  columns[3] = {"x", ValueType::f64, {.missing = kMissingF64}};
+  auto writer = FrameWriter::create(path, 1, columns);
+  const std::int64_t ticks[] = {0, 5};
+  const std::uint8_t code = 1;
+  const double x = 0.5;
+  writer.put<std::int64_t>({0, 0}, {ticks, 1, 2});
+  writer.put<std::uint8_t>({0, 2}, {&code, 1, 1});
+  writer.put<double>({0, 3}, {&x, 1, 1});
+  writer.finish();
+  return Frame::open(path);
+}
+
+}  // namespace
+
+TEST_CASE("convert: what a format does not keep is told by column") {
+  const TempDir dir;
+  const Frame frame = rich(dir / "a.dbdf");
+  const auto notes = [&](const char* file, bool stored_numbers = false) {
+    std::string all;
+    ConvertOptions options;
+    options.stored_numbers = stored_numbers;
+    options.write.overwrite = true;
+    options.note = [&](const std::string& note) { all += note + '\n'; };
+    convert(frame, {}, dir / file, options);
+    return all;
+  };
+  const auto zones = [](const std::string& format) {
+    return "column 'when': " + format + " keeps no names of zones; the times are in UTC\n";
+  };
+  const auto order = [](const std::string& format) {
+    return "column 'size': " + format + " does not keep that the words have an order\n";
+  };
+  const auto floats = [](const std::string& format) {
+    return "column 'x': " + format + " has no missing floats; such cells are NaN\n";
+  };
+  CHECK(notes("b.dbdf").empty());
+  CHECK(notes("b.csv") == zones("csv") + order("csv") +
+                              "column 'took': csv does not tell durations from words; give the "
+                              "columns that type when it is read\n");
+  CHECK(notes("b.npy") == zones("npy") + order("npy") + floats("npy"));
+  CHECK(notes("b.npy", true).empty());
+  CHECK(notes("b.idv") == zones("idv") + order("idv") + floats("idv"));
+}
+
+TEST_CASE("convert: a note names a few of many columns") {
+  const TempDir dir;
+  std::vector<Column> columns;
+  for (const char* label : {"a", "b", "c", "d", "e"}) {
+    columns.push_back({label, ValueType::i64, {.kind = MeaningKind::duration}});
+  }
+  FrameWriter::create(dir / "a.dbdf", 0, columns).finish();
+  std::string note;
+  ConvertOptions options;
+  options.note = [&](const std::string& text) { note = text; };
+  convert(open(dir / "a.dbdf"), {}, dir / "a.csv", options);
+  CHECK(note.starts_with("columns 'a', 'b', 'c' and 2 more: csv does not tell durations"));
+}
+
+TEST_CASE("convert: the plain layout takes words and missing cells only as stored numbers") {
+  const TempDir dir;
+  ConvertOptions options;
+  options.write.plain = true;
+  const auto refused = [&](const std::string& text) {
+    write_text(dir / "a.csv", text);
+    const auto error = error_of([&] { convert(open(dir / "a.csv"), {}, dir / "a.dbdf", options); });
+    CHECK(required_error(error).code() == Errc::unsupported);
+    CHECK(error->remedy() == Remedy::stored_numbers);
+    return error->detail();
+  };
+  CHECK(refused("n,w\n1,x\n") ==
+        "column 'w' is a text, which cannot be written to the plain layout");
+  CHECK(refused("n,w\n1,\n,2\n") ==
+        "column 'n' has missing values, which cannot be written to the plain layout");
+  options.stored_numbers = true;
+  convert(open(dir / "a.csv"), {}, dir / "a.dbdf", options);
+  CHECK(is_plain(Frame::open(dir / "a.dbdf").column_info(0)));
+}
