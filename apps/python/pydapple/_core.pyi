@@ -179,9 +179,9 @@ def convert(
     threads: int, write: WriteOptions, drop_labels: bool, deflate: bool,
     stored_numbers: bool, progress: Any,
 ) -> Summary: ...  # fmt: skip
-def concat(parts: list[Any], axis: int, /) -> Matrix | Frame: ...
+def concat(parts: list[Any], axis: int, allow_loss: bool, /) -> Matrix | Frame: ...
 def append(
-    path: str | os.PathLike[str], rows: Object, absent: int, threads: int,
+    path: str | os.PathLike[str], rows: Object, allow_loss: bool, absent: int, threads: int,
     write: WriteOptions, progress: Any,
 ) -> Summary: ...  # fmt: skip
 def verify(

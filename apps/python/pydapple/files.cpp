@@ -50,18 +50,41 @@ std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle) {
   return static_cast<const FrameHandle&>(handle).frame();
 }
 
-nb::object concat_objects(nb::list parts, int axis) {
+/// What results do not keep, which becomes warnings once Python may run again.
+class Notes {
+ public:
+  dapple::TakeNote taker() {
+    return [this](const std::string& note) { notes_.push_back(note); };
+  }
+  /// Warns of them in the name of whoever called pydapple.
+  void warn() const {
+    constexpr int caller = 2;
+    for (const std::string& note : notes_) {
+      if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), caller) < 0) throw nb::python_error();
+    }
+  }
+
+ private:
+  std::vector<std::string> notes_;
+};
+
+nb::object concat_objects(nb::list parts, int axis, bool allow_loss) {
   std::vector<std::variant<dapple::Matrix, dapple::Frame>> objects;
   for (nb::handle part : parts) objects.push_back(variant_of(nb::cast<const Handle&>(part)));
-  return to_handle([&] {
+  Notes notes;
+  auto whole = [&] {
     const WithoutGil release;
-    return dapple::concat(objects, axis == 0 ? dapple::Axis::rows : dapple::Axis::columns);
-  }());
+    return dapple::concat(objects, axis == 0 ? dapple::Axis::rows : dapple::Axis::columns,
+                          {.allow_loss = allow_loss, .note = notes.taker()});
+  }();
+  notes.warn();
+  return to_handle(std::move(whole));
 }
 
-nb::object append_rows(const fs::path& path, const Handle& rows, int absent, unsigned threads,
-                       const dapple::WriteOptions& write, nb::object progress) {
+nb::object append_rows(const fs::path& path, const Handle& rows, bool allow_loss, int absent,
+                       unsigned threads, const dapple::WriteOptions& write, nb::object progress) {
   dapple::ConvertOptions options;
+  options.allow_loss = allow_loss;
   options.absent = static_cast<dapple::Absent>(absent);
   options.threads = threads;
   options.write = write;
@@ -93,6 +116,8 @@ nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
   options.drop_labels = drop_labels;
   options.stored_numbers = stored_numbers;
   options.idv.deflate = deflate;
+  Notes notes;
+  options.note = notes.taker();
   const Progress report(std::move(progress));
   options.progress = as_callback(report);
   const std::variant<dapple::Matrix, dapple::Frame> in = variant_of(handle);
@@ -100,6 +125,7 @@ nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
     const WithoutGil release;
     return dapple::convert(in, part, out, options);
   }();
+  notes.warn();
   return to_tuple(summary);
 }
 
@@ -169,8 +195,8 @@ void bind_files(nb::module_& m) {
         nb::arg("threads"), nb::arg("progress").none());
   m.def("formats", &format_list);
   m.def("concat", &concat_objects);
-  m.def("append", &append_rows, nb::arg("path"), nb::arg("rows"), nb::arg("absent"),
-        nb::arg("threads"), nb::arg("write"), nb::arg("progress").none());
+  m.def("append", &append_rows, nb::arg("path"), nb::arg("rows"), nb::arg("allow_loss"),
+        nb::arg("absent"), nb::arg("threads"), nb::arg("write"), nb::arg("progress").none());
 }
 
 }  // namespace pydapple

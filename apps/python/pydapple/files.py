@@ -250,14 +250,14 @@ def convert(
         wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
         if wrong:
             raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
-        with opened_as(src, open_with) as opened:
+        with opened_as(src, open_with, columns) as opened:
             return guests.save(
                 opened, file_name(dst), guest, rows,
                 cols if columns is None else list(each_label(columns)),
                 bool(write.get("overwrite")), absent,
             )  # fmt: skip
     if not isinstance(src, (Matrix, Frame)):
-        with opened_as(src, open_with) as opened:
+        with opened_as(src, open_with, columns) as opened:
             return convert(
                 opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
                 allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
@@ -295,9 +295,11 @@ def convert(
 
 @contextmanager
 def opened_as(
-    src: Path | Matrix | Frame, open_with: Mapping[str, Any] | None
+    src: Path | Matrix | Frame,
+    open_with: Mapping[str, Any] | None,
+    columns: str | Sequence[str | int] | None = None,
 ) -> Iterator[Matrix | Frame]:
-    """`src` itself, or what its file holds; of a guest's file a temporary copy."""
+    """`src` itself, or what its file holds; of a guest's file a temporary copy of the columns."""
     if isinstance(src, (Matrix, Frame)):
         yield src
         return
@@ -310,9 +312,15 @@ def opened_as(
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "guest.dbdf")
-        write(path, guests.load(file_name(src), guest), sync=False, threads=0)
-        with open(path) as opened:
-            yield opened
+        labels = None if columns is None else each_label(columns)
+        try:
+            write(path, guests.load(file_name(src), guest, labels), sync=False, threads=0)
+            with open(path) as opened:
+                yield opened
+        except Error as error:
+            if error.file == path:  # which nobody has ever seen
+                error.file, error.offset = file_name(src), None
+            raise
 
 
 def verify(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +33,8 @@ def of_name(path: Any, *, writing: bool) -> str | None:
     return _GUESTS.get(ending)
 
 
-def load(path: str, guest: str) -> Any:
-    """All of a file as what `pydapple.write` takes."""
+def load(path: str, guest: str, labels: Sequence[str | int] | None = None) -> Any:
+    """A file as what `pydapple.write` takes; only these columns, if all are given by label."""
     try:
         with open(path, "rb"):
             pass
@@ -45,16 +45,26 @@ def load(path: str, guest: str) -> Any:
         if guest == "parquet":
             import pyarrow.parquet
 
-            return pyarrow.parquet.read_table(path)
+            names = pyarrow.parquet.read_schema(path).names
+            return pyarrow.parquet.read_table(path, columns=_among(names, labels))
         import pyarrow.feather
 
-        return pyarrow.feather.read_table(path)
+        table = pyarrow.feather.read_table(path)
+        picked = _among(table.column_names, labels)
+        return table if picked is None else table.select(picked)
     except OSError as error:  # pyarrow's word for bad bytes
         raise _bad(path, error) from error
     except ValueError as error:
         if type(error).__module__.startswith(("pyarrow", "numpy", "builtins")):
             raise _bad(path, error) from error
         raise
+
+
+def _among(names: list[str], labels: Sequence[str | int] | None) -> list[str] | None:
+    """The labels that a file has; None for all of its columns. Others are missed later."""
+    if labels is None or not all(isinstance(label, str) for label in labels):
+        return None
+    return [name for name in names if name in labels]
 
 
 def _bad(path: str, error: Exception) -> NotRecognisedError:

@@ -22,6 +22,7 @@ def concat(
     dst: Path,
     *,
     axis: int = 0,
+    allow_loss: bool = False,
     open_with: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> WriteSummary:
@@ -29,12 +30,15 @@ def concat(
 
     Memory is bounded. Frames put together by rows need the same labels in the same order; their
     dictionaries are merged, and times get the finest of their units. Where dtypes differ the
-    result has one that holds both.
+    result has one that holds both. Orders of categories become one; where they do not tell which
+    of two words comes first, the words have none, and a warning says so.
 
     Args:
         sources: paths, or open matrices or frames; formats may differ.
         dst: the file to make.
         axis: 0 puts rows below rows, 1 columns beside columns.
+        allow_loss: round integers that are put together with floats and not exact as such; also
+            as of `convert`.
         open_with: options of `open` for paths among the sources.
         options: as of `convert`.
 
@@ -45,16 +49,17 @@ def concat(
         raise InvalidArgumentError(f"axis is 0 or 1, not {axis!r}")
     with ExitStack() as files:
         parts = [files.enter_context(opened_as(one, open_with)) for one in sources]
-        handle = _core.concat(parts, axis)
+        handle = _core.concat(parts, axis, allow_loss)
         whole = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
         with whole:
-            return convert(whole, dst, **options)
+            return convert(whole, dst, allow_loss=allow_loss and "dtype" in options, **options)
 
 
 def append(
     path: Path,
     rows: Any,
     *,
+    allow_loss: bool = False,
     absent: Absent = "error",
     sync: bool = True,
     threads: int = 0,
@@ -64,11 +69,13 @@ def append(
     """Put rows below those of a DAPHNE binary file.
 
     A new file takes its place, whole or not at all; whoever has the old one open goes on reading
-    that. Old blocks are not decoded: their bytes are shared or copied by the system.
+    that. Old blocks are not decoded: their bytes are shared or copied by the system. New words of
+    an ordered category need a place in its order, which the rows must tell by an order of theirs.
 
     Args:
         path: the file, of a matrix or a frame.
         rows: a path, an open matrix or frame, or what `write` takes, with the same columns.
+        allow_loss: round integers where floats join them and they are not exact as such.
         absent: whether cells that no block covers are an error, or zero.
         sync: wait until the file is on storage.
         threads: 0: one for each processor.
@@ -87,7 +94,7 @@ def append(
         options = _core.WriteOptions(sync=sync, overwrite=True)
         try:
             made = _core.append(
-                file_name(path), opened, absent_code(absent), threads, options, report
+                file_name(path), opened, allow_loss, absent_code(absent), threads, options, report
             )
         except Error as error:
             if given and error.file == file:  # which nobody has ever seen

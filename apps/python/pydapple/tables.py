@@ -105,7 +105,13 @@ def _stored(
         return StoredColumn(label, mark_booleans(cells, missing), meaning._replace(missing=2))
     if meaning.is_time:
         if missing is not None and missing.any():
-            cells = np.where(missing, np.iinfo(np.int64).min, cells)
+            least = np.iinfo(np.int64).min
+            if (cells[~missing] == least).any():
+                raise TypeMismatchError(
+                    f"column {label!r} holds the time {least}, which marks missing cells, beside "
+                    "cells that are missing; make it missing, or cast the column to integers"
+                )
+            cells = np.where(missing, least, cells)
             meaning = meaning._replace(missing=1 << 63)
         return StoredColumn(label, cells, meaning)
     cells = as_cells(cells)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _core, files, keys
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from .files import Path, Progress, WriteSummary, reporting
 from .frame import Frame
 from .identity import file_name
@@ -246,10 +246,16 @@ def _write_table(
     options: dict[str, Any],
     report: Any,
 ) -> WriteSummary:
-    for label, cells, _ in table:
+    for label, cells, meaning in table:
         if len(cells) != rows:
             raise InvalidArgumentError(
                 f"column {label!r} has {len(cells)} rows, but the first column has {rows}"
+            )
+        if options["plain"] and not (meaning.kind == "number" and meaning.missing is None):
+            what = "has missing cells" if meaning.kind == "number" else f"is a {meaning.kind}"
+            raise UnsupportedError(
+                f"column {label!r} {what}, which cannot be written to the plain layout; make it "
+                "numbers first"
             )
     with _create_frame(path, rows, table, threads, options) as frame:
         tile = frame._writer.tile_rows() or 1
