@@ -19,7 +19,7 @@ constexpr std::uint64_t kTableHead = 32, kColumnRecord = 64;
 namespace table_at {
 constexpr std::size_t tag = 0, version = 8, count = 12, table = 16, hash = 24;
 }
-namespace record_at {
+namespace column_at {
 constexpr std::size_t column = 0, kind = 8, unit = 9, flags = 10, zone_bytes = 12, missing = 16,
                       words = 24, offsets = 32, word_bytes = 40, hash = 48, zone = 56;
 }
@@ -74,10 +74,10 @@ void append_words(const Dictionary& words, std::vector<std::byte>& out, std::uin
   const std::span<const std::byte> all(out);
   const std::uint64_t hash = dictionary_hash(all.subspan(begin, bytes - begin), all.subspan(bytes));
   std::byte* const p = out.data() + record;
-  store_le(p + record_at::words, n);
-  store_le(p + record_at::offsets, begin);
-  store_le(p + record_at::word_bytes, end);
-  store_le(p + record_at::hash, hash);
+  store_le(p + column_at::words, n);
+  store_le(p + column_at::offsets, begin);
+  store_le(p + column_at::word_bytes, end);
+  store_le(p + column_at::hash, hash);
   pad(out);
 }
 
@@ -104,14 +104,14 @@ std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
     const std::uint64_t zone = out.size();
     append(out, m.zone);
     std::byte* const p = out.data() + kTableHead + k * kColumnRecord;
-    store_le(p + record_at::column, described[k]);
-    p[record_at::kind] = static_cast<std::byte>(m.kind);
-    p[record_at::unit] = static_cast<std::byte>(m.unit);
-    p[record_at::flags] =
+    store_le(p + column_at::column, described[k]);
+    p[column_at::kind] = static_cast<std::byte>(m.kind);
+    p[column_at::unit] = static_cast<std::byte>(m.unit);
+    p[column_at::flags] =
         static_cast<std::byte>((m.ordered ? kOrderedWords : 0) | (m.missing ? kMissing : 0));
-    store_le(p + record_at::zone_bytes, static_cast<std::uint32_t>(m.zone.size()));
-    store_le(p + record_at::missing, m.missing.value_or(0));
-    store_le(p + record_at::zone, zone);
+    store_le(p + column_at::zone_bytes, static_cast<std::uint32_t>(m.zone.size()));
+    store_le(p + column_at::missing, m.missing.value_or(0));
+    store_le(p + column_at::zone, zone);
   }
   pad(out);
   const std::uint64_t table = out.size();
@@ -168,7 +168,7 @@ class Reader {
 
  private:
   void save(std::uint64_t at, std::vector<Column>& columns, std::vector<Error>& lost) {
-    const auto col = load_le<std::uint64_t>(table_.data() + at + record_at::column);
+    const auto col = load_le<std::uint64_t>(table_.data() + at + column_at::column);
     try {
       record(at, columns);
       read_words(columns[col].meaning);
@@ -194,24 +194,24 @@ class Reader {
 
   void record(std::uint64_t at, std::vector<Column>& columns) {
     const std::byte* const p = table_.data() + at;
-    const auto column = load_le<std::uint64_t>(p + record_at::column);
-    const auto kind = static_cast<std::uint8_t>(p[record_at::kind]);
-    const auto unit = static_cast<std::uint8_t>(p[record_at::unit]);
+    const auto column = load_le<std::uint64_t>(p + column_at::column);
+    const auto kind = static_cast<std::uint8_t>(p[column_at::kind]);
+    const auto unit = static_cast<std::uint8_t>(p[column_at::unit]);
     if (column >= columns.size()) fail(at, "names a column that the frame does not have");
     if (kind > static_cast<std::uint8_t>(MeaningKind::text) ||
         unit > static_cast<std::uint8_t>(TimeUnit::nanosecond)) {
-      fail(at + record_at::kind, "holds an unknown meaning or unit");
+      fail(at + column_at::kind, "holds an unknown meaning or unit");
     }
     Meaning m;
     m.kind = static_cast<MeaningKind>(kind);
     m.unit = static_cast<TimeUnit>(unit);
-    const auto flags = static_cast<std::uint8_t>(p[record_at::flags]);
+    const auto flags = static_cast<std::uint8_t>(p[column_at::flags]);
     m.ordered = (flags & kOrderedWords) != 0;
-    if ((flags & kMissing) != 0) m.missing = load_le<std::uint64_t>(p + record_at::missing);
-    const auto zone = load_le<std::uint64_t>(p + record_at::zone);
-    const auto zone_bytes = load_le<std::uint32_t>(p + record_at::zone_bytes);
+    if ((flags & kMissing) != 0) m.missing = load_le<std::uint64_t>(p + column_at::missing);
+    const auto zone = load_le<std::uint64_t>(p + column_at::zone);
+    const auto zone_bytes = load_le<std::uint32_t>(p + column_at::zone_bytes);
     if (zone > table_.size() || zone_bytes > table_.size() - zone) {
-      fail(at + record_at::zone, "holds a time zone outside its bytes");
+      fail(at + column_at::zone, "holds a time zone outside its bytes");
     }
     m.zone.assign(reinterpret_cast<const char*>(table_.data()) + zone, zone_bytes);
     if (m.has_words()) m.words = words(at);
@@ -223,17 +223,17 @@ class Reader {
 
   std::shared_ptr<const Dictionary> words(std::uint64_t at) const {
     const std::byte* const p = table_.data() + at;
-    const auto n = load_le<std::uint64_t>(p + record_at::words);
-    const auto begin = load_le<std::uint64_t>(p + record_at::offsets);
-    const auto bytes = load_le<std::uint64_t>(p + record_at::word_bytes);
+    const auto n = load_le<std::uint64_t>(p + column_at::words);
+    const auto begin = load_le<std::uint64_t>(p + column_at::offsets);
+    const auto bytes = load_le<std::uint64_t>(p + column_at::word_bytes);
     const std::uint64_t left = begin <= bytes_ ? bytes_ - begin : 0;
     if (n >= left / 8 || bytes > left - 8 * (n + 1)) {
-      fail(at + record_at::words, "holds a dictionary outside its bytes");
+      fail(at + column_at::words, "holds a dictionary outside its bytes");
     }
     const std::uint64_t first = offset_ + begin, offsets = 8 * (n + 1);
     return stored_dictionary(file_, file_->bytes(first, offsets),
                              file_->bytes(first + offsets, bytes),
-                             load_le<std::uint64_t>(p + record_at::hash), file_->name(), first);
+                             load_le<std::uint64_t>(p + column_at::hash), file_->name(), first);
   }
 
   [[noreturn]] void fail(std::uint64_t at, const char* what) const {
