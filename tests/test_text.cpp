@@ -151,10 +151,28 @@ TEST_CASE("text: integers are written plainly, to the ends of their ranges") {
   CHECK(text_of(std::numeric_limits<std::uint64_t>::max()) == "18446744073709551615");
   CHECK(text_of(std::int8_t{-128}) == "-128");
   CHECK(text_of(std::uint8_t{65}) == "65");
-  const std::int16_t cell = -77;
+}
+
+TEST_CASE("text: cells in text without value types read back to the same f64") {
+  const auto text = [](auto value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    std::string out;
+    append_number(value_type_of<decltype(value)>(), bits, out);
+    return out;
+  };
+  CHECK(text(0.1f) == "0.10000000149011612");
+  CHECK(text(0.1) == "0.1");
+  CHECK(text(-0.0f) == "-0");
+  CHECK(text(-std::numeric_limits<float>::quiet_NaN()) == "nan");
+  CHECK(text(std::int16_t{-77}) == "-77");
+  std::string missing;
+  const Column column{"x", ValueType::f32, {.missing = kMissingF32}};
+  append_text(column, std::bit_cast<std::uint32_t>(0.1f), missing);
+  append_text(column, kMissingF32, missing);
+  CHECK(missing == "0.10000000149011612");
   char room[kNumberRoom];
-  char* const end = write_number(room, ValueType::i16, reinterpret_cast<const std::byte*>(&cell));
-  CHECK(std::string(room, end) == "-77");
+  CHECK(std::string(room, write_cell(room, 0.1f, true)) == "0.1");
 }
 
 TEST_CASE("text: floats are read correctly rounded, whatever their number of digits") {

@@ -1,9 +1,6 @@
 #include "text.h"
 
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <concepts>
 #include <utility>
 
 namespace dapple::cli {
@@ -135,26 +132,5 @@ std::string kinds_text(const BlockCounts& counts) {
   }
   return text;
 }
-
-template <Value T>
-std::string cell_text(T value) {
-  if constexpr (std::floating_point<T>) {
-    if (std::isnan(value)) return "nan";  // to_chars would print its sign
-  }
-  std::array<char, 32> buffer;
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return std::string(buffer.data(), result.ptr);
-}
-
-template std::string cell_text(std::uint8_t);
-template std::string cell_text(std::uint16_t);
-template std::string cell_text(std::uint32_t);
-template std::string cell_text(std::uint64_t);
-template std::string cell_text(std::int8_t);
-template std::string cell_text(std::int16_t);
-template std::string cell_text(std::int32_t);
-template std::string cell_text(std::int64_t);
-template std::string cell_text(float);
-template std::string cell_text(double);
 
 }  // namespace dapple::cli

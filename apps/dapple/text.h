@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "dapple/blocked_object.h"
+#include "dapple/column.h"
 #include "dapple/value_type.h"
 
 namespace dapple::cli {
@@ -46,8 +48,14 @@ std::size_t digits(std::uint64_t n) noexcept;
 /// "31 empty, 61 csr": the kinds that occur.
 std::string kinds_text(const BlockCounts& counts);
 
-/// Integers plain; floats in the fewest digits that read back to the same bits, `nan inf -inf`.
+/// A number as dapple::append_number has it.
 template <Value T>
-std::string cell_text(T value);
+std::string cell_text(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  std::string text;
+  append_number(value_type_of<T>(), bits, text);
+  return text;
+}
 
 }  // namespace dapple::cli

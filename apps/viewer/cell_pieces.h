@@ -1,8 +1,6 @@
 // Values of cells as text, in the pieces that a page asks for or holds.
 #pragma once
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -51,11 +49,7 @@ class CellPiece {
     cells_ += cells_.empty() ? "\"" : ",\"";
     append((row - region_.rows.begin) * side_ + (col - region_.cols.begin));
     cells_ += described != nullptr ? "\":[\"" : "\":\"";
-    if (value != value) {
-      cells_ += "nan";
-    } else {
-      append(value);
-    }
+    append(value);
     cells_ += '"';
     if (described != nullptr) cells_ += ',' + described_text(*described, value) + ']';
   }
@@ -64,10 +58,11 @@ class CellPiece {
   std::string json() const;
 
  private:
-  template <class T>
+  template <Value T>
   void append(T number) {
-    std::array<char, 32> text;
-    cells_.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &number, sizeof number);
+    append_number(value_type_of<T>(), bits, cells_);
   }
 
   Region region_;

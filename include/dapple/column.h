@@ -103,7 +103,14 @@ inline bool is_missing(const Meaning& meaning, std::uint64_t bits) noexcept {
   return mark_of(meaning) == bits;
 }
 
-/// Appends a cell as text: a word, `true`, an ISO 8601 time, a number; nothing for a missing cell.
+/// Appends a number as text. Text has no value types, and its readers take every real number as
+/// f64: an f32 gets the digits that give back the same value as f64 (0.1f as 0.10000000149011612).
+/// Otherwise integers plain, floats in the fewest digits; `nan`, `inf`, `-inf`, `-0`. `bits` is the
+/// value, in the low bytes.
+void append_number(ValueType type, std::uint64_t bits, std::string& out);
+
+/// Appends a cell as text: a word, `true`, an ISO 8601 time, a number as
+/// `append_number` has it; nothing for a missing cell.
 /// `bits` is the stored value, in the low bytes. Throws corrupt for a code without a word and for a
 /// damaged dictionary.
 void append_text(const Column& column, std::uint64_t bits, std::string& out);

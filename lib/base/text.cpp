@@ -142,13 +142,6 @@ char* write_number(char* to, float value) noexcept {
   return write_float(to, value);
 }
 
-char* write_number(char* to, ValueType type, const std::byte* cell) noexcept {
-  return visit_type(type, [&](auto value) {
-    std::memcpy(&value, cell, sizeof value);
-    return write_number(to, value);
-  });
-}
-
 template <class F>
 NumberText read_float_slowly(const char* p, const char* end, F& value) noexcept {
   const bool negative = p != end && *p == '-';

@@ -31,8 +31,16 @@ char* write_number(char* to, double value) noexcept;
 template <>
 char* write_number(char* to, float value) noexcept;
 
-/// The same for the value of type `type` at `cell`, at any address.
-char* write_number(char* to, ValueType type, const std::byte* cell) noexcept;
+/// Writes a cell's value where the text has no value types. Readers of such text take every real
+/// number as f64: an f32 gets the digits that give back the same value as f64 (0.1f as
+/// 0.10000000149011612), or only those that tell it from other f32 when `short_floats` is set.
+template <Value T>
+char* write_cell(char* to, T value, bool short_floats = false) noexcept {
+  if constexpr (std::is_same_v<T, float>) {
+    if (!short_floats) return write_number(to, static_cast<double>(value));
+  }
+  return write_number(to, value);
+}
 
 enum class NumberError : std::uint8_t {
   none,

@@ -1,6 +1,7 @@
 #include "dapple/column.h"
 
 #include <bit>
+#include <cstring>
 #include <string>
 
 #include "dapple/error.h"
@@ -56,10 +57,20 @@ void append_word(const Column& column, std::uint64_t code, std::string& out) {
 
 }  // namespace
 
+void append_number(ValueType type, std::uint64_t bits, std::string& out) {
+  std::byte cell[8];
+  detail::store_le(cell, bits);
+  char text[detail::kNumberRoom];
+  out.append(text, visit_type(type, [&](auto value) {
+               std::memcpy(&value, cell, sizeof value);
+               return detail::write_cell(text, value);
+             }));
+}
+
 void append_text(const Column& column, std::uint64_t bits, std::string& out) {
   const Meaning& meaning = column.meaning;
   if (is_missing(meaning, bits)) return;
-  char text[std::max(detail::kTimeRoom, detail::kNumberRoom)];
+  char text[detail::kTimeRoom];
   char* end = text;
   switch (meaning.kind) {
     case MeaningKind::category:
@@ -78,12 +89,8 @@ void append_text(const Column& column, std::uint64_t bits, std::string& out) {
         return;
       }
       [[fallthrough]];  // neither true nor false: show the stored number
-    case MeaningKind::number: {
-      std::byte cell[8];
-      detail::store_le(cell, bits);
-      end = detail::write_number(text, column.value_type, cell);
-      break;
-    }
+    case MeaningKind::number:
+      return append_number(column.value_type, bits, out);
   }
   out.append(text, end);
 }

@@ -86,19 +86,6 @@ std::vector<TypeRun> type_runs(const Schema& schema, Range cols) {
   return runs;
 }
 
-/// Appends a cell of a column that is no plain number, and a comma.
-void append_described(const Column& column, const std::byte* cell, std::string& out) {
-  const std::uint64_t bits = load_bits(column.value_type, cell);
-  if (column.meaning.has_words() && !is_missing(column.meaning, bits)) {
-    std::string word;
-    append_text(column, bits, word);
-    append_text(word, word_needs_quotes(word), out);
-    return;
-  }
-  append_text(column, bits, out);
-  out += ',';
-}
-
 /// Appends `n` values of type T, each followed by a comma.
 template <Value T>
 void append_values(const std::byte* cells, std::uint64_t n, T value, bool short_floats,
@@ -109,6 +96,26 @@ void append_values(const std::byte* cells, std::uint64_t n, T value, bool short_
     *to++ = ',';
     return to;
   });
+}
+
+/// Appends a cell of a column that is no plain number, and a comma.
+void append_described(const Column& column, const std::byte* cell, bool short_floats,
+                      std::string& out) {
+  const std::uint64_t bits = load_bits(column.value_type, cell);
+  const bool missing = is_missing(column.meaning, bits);
+  if (column.meaning.kind == MeaningKind::number && !missing) {
+    visit_type(column.value_type,
+               [&](auto value) { append_values(cell, 1, value, short_floats, out); });
+    return;
+  }
+  if (column.meaning.has_words() && !missing) {
+    std::string word;
+    append_text(column, bits, word);
+    append_text(word, word_needs_quotes(word), out);
+    return;
+  }
+  append_text(column, bits, out);
+  out += ',';
 }
 
 /// Writes the cells of a region, packed row after row in `cells`, in text of about kCellsAtOnce
@@ -131,7 +138,7 @@ void write_cells(const Source& source, const Region& region, const std::byte* ce
         for (const TypeRun& run : runs) {
           if (run.column != nullptr) {
             const std::size_t begin = text.size();
-            append_described(*run.column, p, text);
+            append_described(*run.column, p, short_floats, text);
             // A missing cell of the only column would be a blank line, which is no row.
             if (source.cols() == 1 && text.size() == begin + 1) text.insert(begin, "NA");
           } else {
@@ -164,7 +171,7 @@ void append_mixed_row(const Source& source, const std::byte* cells,
     if (col == source.cols()) break;
     const ValueType type = source.schema().type_of(col);
     if (const Column& column = source.schema().columns[col]; !is_plain(column)) {
-      append_described(column, cells, line);
+      append_described(column, cells, short_floats, line);
     } else {
       visit_type(type, [&](auto value) { append_values(cells, 1, value, short_floats, line); });
     }

@@ -1,22 +1,14 @@
 #include "lib/foreign/idv/idv_render.h"
 
-#include <array>
 #include <optional>
 
-#include "lib/base/text.h"
+#include "dapple/column.h"
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_text.h"
 #include "lib/foreign/idv/idv_vectors.h"
 
 namespace dapple::detail::idv {
 namespace {
-
-void append_number(ValueType type, std::uint64_t bits, std::string& out) {
-  std::array<char, kNumberRoom> digits;
-  std::array<std::byte, 8> cell;
-  store_le(cell.data(), bits);
-  out.append(digits.data(), write_number(digits.data(), type, cell.data()));
-}
 
 /// A text inside a vector: in double quotes, which it holds doubled.
 void append_quoted(std::string_view text, std::string& out) {

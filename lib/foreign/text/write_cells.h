@@ -1,4 +1,4 @@
-// Cells as text for the formats whose text has no value types of its own (csv, mtx).
+// Many cells as text, for the formats whose text has no value types of its own (csv, mtx).
 #pragma once
 
 #include <algorithm>
@@ -10,17 +10,6 @@
 #include "lib/base/text.h"
 
 namespace dapple::detail {
-
-/// As `write_number`, but readers of such text take every real number as f64: an f32 gets the
-/// digits that give back the same value as f64, or only those that tell it from other f32 when
-/// `short_floats` is set.
-template <Value T>
-char* write_cell(char* to, T value, bool short_floats) noexcept {
-  if constexpr (std::is_same_v<T, float>) {
-    if (!short_floats) return write_number(to, static_cast<double>(value));
-  }
-  return write_number(to, value);
-}
 
 /// Appends the text of `n` items of at most `room` characters each; `write(to, i)` writes item i
 /// and returns its end. Makes room for a few at a time, which stay in the nearest cache, since
