@@ -52,16 +52,16 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summ
       again.see(e);
       order[by_key[number]] = number;
     }
+    // Two tables of millions of blocks, and what the tree takes, would add up.
+    entries = EntryTable();
+    by_key = {};
     BlockIndex index = from_entries(std::move(sorted), again, file);
     index.order_ = std::move(order);
     return index;
   }
   CoverTree tree;
   if (!summary.grid() && n > 0) {
-    std::vector<Region> cells;
-    cells.reserve(n);
-    for (std::uint64_t i = 0; i < n; ++i) cells.push_back(entries[i].cells());
-    tree = build_cover_tree(cells);
+    tree = build_cover_tree(entries);
     if (tree.pinned) {
       const auto overlaps = find_overlaps(entries);
       if (!overlaps.empty()) throw overlap_error(entries, overlaps.front(), file);

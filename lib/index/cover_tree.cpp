@@ -1,6 +1,7 @@
 #include "lib/index/cover_tree.h"
 
 #include <algorithm>
+#include <span>
 
 namespace dapple::detail {
 
@@ -116,10 +117,10 @@ class Builder {
 
 }  // namespace
 
-CoverTree build_cover_tree(std::span<const Region> cells) {
+CoverTree build_cover_tree(const EntryTable& blocks) {
   std::vector<Item> items;
-  items.reserve(cells.size());
-  for (std::size_t i = 0; i < cells.size(); ++i) items.push_back({cells[i], i});
+  items.reserve(blocks.size());
+  for (std::uint64_t i = 0; i < blocks.size(); ++i) items.push_back({blocks[i].cells(), i});
   CoverTree tree;
   tree.words.push_back(0);
   const std::uint64_t root = Builder(tree).build(items);

@@ -18,10 +18,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "dapple/region.h"
+#include "lib/index/entries.h"
 
 namespace dapple::detail {
 
@@ -32,8 +31,8 @@ struct CoverTree {
   bool pinned = false;  // some node is a pin; if none is, the blocks are proven to be disjoint
 };
 
-/// The tree for blocks with these cells; a block's number is its index in the span. REQUIRES that
-/// none is empty. O(n log^2 n), or O(n log n) without pins.
-CoverTree build_cover_tree(std::span<const Region> cells);
+/// The tree for these blocks, which have their numbers as in the table. REQUIRES that none is
+/// empty. O(n log^2 n), or O(n log n) without pins. 40 bytes per block, and the tree.
+CoverTree build_cover_tree(const EntryTable& blocks);
 
 }  // namespace dapple::detail

@@ -139,7 +139,7 @@ def check_input_cut_while_it_is_read(dapple):
 
 
 def check_verify_and_repair_take_little_memory_for_many_blocks(dapple):
-    """A million small blocks in no order: 140 MiB to verify them, not 370 bytes for each."""
+    """A million small blocks in no order: 72 bytes for each to verify them, 144 to repair them."""
     def limit(mebibytes):
         return lambda: resource.setrlimit(resource.RLIMIT_DATA, (mebibytes << 20, mebibytes << 20))
     if dapple.run("--version", preexec_fn=limit(80)).returncode != 0:
@@ -148,9 +148,9 @@ def check_verify_and_repair_take_little_memory_for_many_blocks(dapple):
     header = struct.pack("<BBQQB", 1, 1, count, 2, 1)
     blocks = b"".join(struct.pack("<QQIIB", k * factor % count, 0, 1, 2, 0) for k in range(count))
     (dapple.folder / "many_blocks.dbdf").write_bytes(header + blocks)
-    done = dapple.run("verify", "many_blocks.dbdf", "--payload", preexec_fn=limit(140))
+    done = dapple.run("verify", "many_blocks.dbdf", "--payload", preexec_fn=limit(110))
     assert done.returncode == 0 and b"0 findings in 1000000 blocks" in done.stdout, done
-    done = dapple.run("repair", "many_blocks.dbdf", "-o", "saved.dbdf", preexec_fn=limit(300))
+    done = dapple.run("repair", "many_blocks.dbdf", "-o", "saved.dbdf", preexec_fn=limit(200))
     assert done.returncode == 0, done
 
 

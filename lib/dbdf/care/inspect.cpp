@@ -18,6 +18,7 @@
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/walk.h"
+#include "lib/index/entry_summary.h"
 #include "lib/index/overlap.h"
 #include "lib/io/hash.h"
 
@@ -300,8 +301,12 @@ class Inspector {
 
 // Of two blocks that share a cell, drops the one that overlaps more blocks, or else the one without
 // a matching hash, or else both.
-void drop_overlaps(Inspection& out, const std::string& file) {
+void drop_overlaps(Inspection& out, const Schema& schema, const std::string& file) {
   out.order = order_by_position(out.sound);
+  // Tiles share no cells. Looking for some would take further memory where many lie side by side.
+  EntrySummary summary(schema.rows, schema.cols);
+  for (std::uint64_t i = 0; i < out.sound.size(); ++i) summary.see(out.by_position(i));
+  if (summary.grid()) return;
   const std::vector<Overlap> overlaps = find_overlaps(out.sound, out.order);
   if (overlaps.empty()) return;
   std::map<std::uint64_t, std::uint64_t> shared;  // overlaps of each entry
@@ -367,7 +372,7 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
       return true;
     });
   }
-  drop_overlaps(out, file->name());
+  drop_overlaps(out, schema, file->name());
   out.lost = found - out.sound.size() + (inspector ? inspector->count_missing(out) : 0);
   std::stable_sort(out.findings.begin(), out.findings.end(), [](const Error& a, const Error& b) {
     return a.offset().value_or(0) < b.offset().value_or(0);

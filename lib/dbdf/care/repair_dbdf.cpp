@@ -1,7 +1,9 @@
 #include "lib/dbdf/care/repair_dbdf.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/columns.h"
@@ -39,6 +41,15 @@ std::optional<Hint> find_columns(const MappedFile& file, std::uint64_t body,
   return Hint{found.columns->offset + kDenseHeader, found.columns->bytes - kDenseHeader};
 }
 
+/// The block that starts at this byte, as its header says.
+Entry block_at(const MappedFile& file, std::uint64_t start, const Schema& schema) {
+  const std::uint64_t left = file.size() - start;
+  Item item;
+  read_item_header(file.bytes(start, std::min<std::uint64_t>(left, kLongestItemHeader)), start,
+                   schema.rows, schema.cols, left, file.name(), item);
+  return item.entry;
+}
+
 }  // namespace
 
 RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::filesystem::path& out,
@@ -57,13 +68,21 @@ RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::fil
       report.meanings_lost = report.lost.size() - before;
     }
   }
-  BlockWriter writer(out, std::move(schema), options, Gaps::leave);
+  // Of each block only its start is kept: the writer needs the memory.
+  std::vector<std::uint64_t> starts;
+  starts.reserve(found.sound.size());
   for (std::uint64_t i = 0; i < found.sound.size(); ++i) {
-    const Entry e = found.sound[i];
-    writer.put_bytes(e, file->bytes(e.offset - kPosition, kPosition + e.bytes));
+    starts.push_back(found.sound[i].offset - kPosition);
+  }
+  found = Inspection();
+  BlockWriter writer(out, schema, options, Gaps::leave);
+  writer.expect(starts.size());
+  for (const std::uint64_t start : starts) {
+    const Entry e = block_at(*file, start, schema);
+    writer.put_bytes(e, file->bytes(start, kPosition + e.bytes));
   }
   if (!file->is_intact()) file->fail_changed("it");  // before the result is published
-  found = Inspection();                              // frees its memory for the index
+  starts = {};
   report.written = writer.finish();
   return report;
 }

@@ -94,7 +94,8 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
       gaps_(gaps),
       tile_(options.tile ? *options.tile : default_tile(schema_.rows, schema_.cols)),
       strips_(gaps == Gaps::fill ? strips_of(path, schema_, tile_) : std::vector<Range>()),
-      file_(path, options, dbdf::checked_header(schema_)) {
+      file_(path, options, dbdf::checked_header(schema_),
+            keeps_stats() ? dbdf::KeepStats::yes : dbdf::KeepStats::no) {
   // A file that is repaired keeps its words as they are.
   if (gaps == Gaps::fill && !options.plain) dbdf::require_utf8(schema_.columns, file_.name());
 }
@@ -356,7 +357,7 @@ WriteSummary BlockWriter::finish() {
         hints.add(std::move(columns));
       }
       const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
-      if (dbdf::statistics_pay(index)) {
+      if (keeps_stats() && dbdf::statistics_pay(index)) {
         hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));
       }
       if (auto rows = row_directory_.emit(index); !rows.empty()) hints.add(std::move(rows));

@@ -52,6 +52,8 @@ class BlockWriter {
   void take_over(const MappedFile& from, EntryTable blocks, std::vector<BlockStats> stats);
   /// The row counts of a block that was copied so.
   void take_over(const Entry& block, const RowCounts& counts);
+  /// Reserves memory for what will be known about that many blocks.
+  void expect(std::uint64_t blocks) { file_.expect(blocks); }
   /// Writes the bytes of a block, including its position, as they are; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 
@@ -59,6 +61,8 @@ class BlockWriter {
   WriteSummary finish();
 
  private:
+  /// Of blocks that are copied as bytes, none are known.
+  bool keeps_stats() const noexcept { return !options_.plain && gaps_ == Gaps::fill; }
   ValueType declared_type(BlockPos pos, TileShape shape) const;
   template <class Cells>
   void require_codes(BlockPos pos, const Cells& cells) const;

@@ -54,10 +54,10 @@ void put_padding(std::uint64_t bytes, PieceBuffer& out) {
 }  // namespace
 
 ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& options,
-                   std::span<const std::byte> header)
+                   std::span<const std::byte> header, KeepStats stats)
     : file_(path, options.overwrite),
       align_(options.plain ? 1 : options.align),
-      plain_(options.plain),
+      keeps_stats_(stats == KeepStats::yes),
       write_([this](std::uint64_t offset, auto piece) { file_.write_at(offset, piece); }) {
   tail_.start(0, write_);
   tail_.put(header);
@@ -91,7 +91,7 @@ void ItemFile::take_over(const MappedFile& from, std::uint64_t body, EntryTable 
     file_.take_over(from, body, end);
     tail_.start(end, write_);
     entries_ = std::move(blocks);
-    if (!plain_) stats_ = std::move(stats);
+    if (keeps_stats_) stats_ = std::move(stats);
   });
 }
 
@@ -156,7 +156,7 @@ void ItemFile::take_back(const Place& place, const Entry& entry, PieceBuffer& bu
       file_.cut(place.begin);
       tail_.start(place.begin, write_);
       entries_.pop_back();
-      if (!plain_) stats_.pop_back();
+      if (keeps_stats_) stats_.pop_back();
       return;
     }
     taken_back_.push_back(place.number);
@@ -179,7 +179,7 @@ const EntryTable& ItemFile::entries() {
     for (std::uint64_t i = 0; i < entries_.size(); ++i) {
       if (std::binary_search(taken_back_.begin(), taken_back_.end(), i)) continue;
       kept.push_back(entries_[i]);
-      if (!plain_) kept_stats.push_back(stats_[i]);
+      if (keeps_stats_) kept_stats.push_back(stats_[i]);
     }
     entries_ = std::move(kept);
     stats_ = std::move(kept_stats);
@@ -195,13 +195,13 @@ EntryTable ItemFile::take_entries() {
 
 void ItemFile::set_entry(const Place& place, const Entry& entry, const BlockStats& stats) {
   const std::lock_guard lock(mutex_);
-  if (!plain_) stats_[place.number] = stats;
+  if (keeps_stats_) stats_[place.number] = stats;
   entries_.set(place.number, entry);
 }
 
 // Lists an item. REQUIRES the lock.
 void ItemFile::list(const Entry& entry, const BlockStats& stats) {
-  if (!plain_) stats_.push_back(stats);
+  if (keeps_stats_) stats_.push_back(stats);
   entries_.push_back(entry);
 }
 

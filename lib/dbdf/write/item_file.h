@@ -28,6 +28,9 @@ class Turn;
 
 namespace dbdf {
 
+/// Whether the statistics of items are remembered, 64 bytes each.
+enum class KeepStats : bool { no, yes };
+
 /// Any thread may put items. With a turn, an item gets its place in the file in that turn. An entry
 /// and statistics describe the item; the entry's offset and hash are filled in here. Dense payloads
 /// are aligned. All functions throw io, bad_alloc, and invalid_argument when the alignment would
@@ -41,7 +44,7 @@ class ItemFile {
   static constexpr std::size_t kSmallest = std::size_t{64} << 10;
 
   ItemFile(const std::filesystem::path& path, const WriteOptions& options,
-           std::span<const std::byte> header);
+           std::span<const std::byte> header, KeepStats stats);
 
   const std::string& name() const noexcept { return file_.name(); }
 
@@ -60,11 +63,15 @@ class ItemFile {
   bool put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
                   const std::function<bool()>& make);
 
+  /// Reserves room for entries: growing a table of millions takes the memory of two. Before any
+  /// item is put.
+  void expect(std::uint64_t items) { entries_.reserve(items); }
+
   /// The items put so far, in file order. This and the following functions REQUIRE that no thread
   /// is putting items.
   const EntryTable& entries();
   EntryTable take_entries();
-  /// Their statistics, in the same order; none in a plain file.
+  /// Their statistics, in the same order; none unless they are kept.
   std::vector<BlockStats> take_stats() { return std::move(stats_); }
   void put_index(const BlockIndex& index, std::uint64_t header_hash, const HintWriter& hints);
   /// Publishes the file and returns its size. Also throws what `require_whole` throws.
@@ -92,7 +99,7 @@ class ItemFile {
 
   OutputFile file_;
   const std::uint64_t align_;
-  const bool plain_;
+  const bool keeps_stats_;
   std::uint64_t padding_ = 0;        // bytes so far; guarded by mutex_
   std::atomic<bool> failed_{false};  // an item could not be put
   std::atomic<unsigned> busy_{0};    // threads that are putting one
@@ -101,7 +108,7 @@ class ItemFile {
 
   std::mutex mutex_;                       // guards the following
   EntryTable entries_;                     // in file order
-  std::vector<BlockStats> stats_;          //   likewise, unless the file is plain
+  std::vector<BlockStats> stats_;          //   likewise, if they are kept
   std::vector<std::uint64_t> taken_back_;  // entries that were taken back
   PieceBuffer tail_;                       // small items at the end of the file
 };
