@@ -152,27 +152,52 @@ TEST_CASE("sidecar: any changed byte gives the truth, or an error") {
 
 TEST_CASE("sidecar: verify finds any changed byte of it, and blames it, not the file") {
   Rng rng(53);
-  for (const bool gaps : {false, true}) {
-    const TempDir dir;
-    const test::Partition p = gaps ? test::scattered(rng, 6, 6, 6) : test::pinwheels(1);
-    const auto path = dir.write("m", test::random_matrix(rng, p, ValueType::i16).bytes());
-    const auto found_before = verify(path, Level::payload).findings.size();  // absent cells
-    write_sidecar(path);
-    CHECK(verify(path, Level::payload).findings.size() == found_before);
-    const fs::path sidecar = sidecar_path(path);
-    auto bytes = test::read_bytes(sidecar);
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
-      CAPTURE(at);
-      bytes[at] ^= std::byte{4};
-      overwrite(sidecar, bytes);
-      for (const Level level : {Level::structure, Level::payload}) {
-        const auto findings = verify(path, level).findings;
-        REQUIRE(findings.size() > found_before);
-        CHECK(findings.back().file() == sidecar.string());
-      }
-      bytes[at] ^= std::byte{4};
+  bool gaps = false, statistics = false;
+  SUBCASE("the index of all cells") {}
+  SUBCASE("the index of some cells") { gaps = true; }
+  SUBCASE("with statistics") { statistics = true; }
+  const TempDir dir;
+  const test::Partition p = gaps ? test::scattered(rng, 6, 6, 6) : test::pinwheels(1);
+  const auto path = dir.write("m", test::random_matrix(rng, p, ValueType::i16).bytes());
+  const auto found_before = verify(path, Level::payload).findings.size();  // absent cells
+  write_sidecar(path, {}, {.statistics = statistics});
+  CHECK(verify(path, Level::payload).findings.size() == found_before);
+  const fs::path sidecar = sidecar_path(path);
+  auto bytes = test::read_bytes(sidecar);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    CAPTURE(at);
+    bytes[at] ^= std::byte{4};
+    overwrite(sidecar, bytes);
+    for (const Level level : {Level::structure, Level::payload}) {
+      const auto findings = verify(path, level).findings;
+      REQUIRE(findings.size() > found_before);
+      CHECK(findings.back().file() == sidecar.string());
+      CHECK(findings.back().offset().value_or(bytes.size()) < bytes.size());
     }
+    bytes[at] ^= std::byte{4};
   }
+}
+
+TEST_CASE("sidecar: verify tells one that is stale from one that is damaged") {
+  const TempDir dir;
+  const auto path = dir.write("m", pinwheel_image().bytes());
+  write_sidecar(path);
+  const fs::path sidecar = sidecar_path(path);
+  const auto only_finding = [&] {
+    const auto findings = verify(path, Level::structure).findings;
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].file() == sidecar.string());
+    return findings[0];
+  };
+  const auto bytes = test::read_bytes(sidecar);
+  test::write_bytes(sidecar, std::span(bytes).first(bytes.size() - 1));
+  CHECK(only_finding().code() == Errc::corrupt);
+  test::write_bytes(sidecar, std::span(bytes).first(10));
+  CHECK(only_finding().code() == Errc::corrupt);
+  test::write_bytes(sidecar, bytes);
+  fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
+  CHECK(only_finding().code() == Errc::stale_index);
+  CHECK(only_finding().offset() == 24);  // the time of the last change
 }
 
 TEST_CASE("sidecar: an entry that leads astray is an error that names the sidecar") {

@@ -276,6 +276,7 @@ TEST_CASE("statistics: verify finds those that are forged") {
     const auto findings = verify(path, Level::payload).findings;
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].detail() == "the statistics of block (64, 64) are not those of its values");
+    CHECK(findings[0].offset() == hint.offset + 64 + 5 * 64);
   }
 }
 

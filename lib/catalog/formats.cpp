@@ -79,6 +79,7 @@ constexpr std::array kTable = {
            .write = csv::write_csv,
            .holds_text = true,
            .reads_meta = true,
+           .open_to_verify = csv::open_csv_to_verify,
            .holds_meanings = true,
            .lost = {.zones = true, .order = true, .durations = true}},
 };

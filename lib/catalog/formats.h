@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
@@ -40,6 +41,9 @@ struct Format {
   /// Throws corrupt for values of a block that can be read, but that the format does not allow.
   /// Null: there are none.
   void (*check_values)(const Store&, const Entry&) = nullptr;
+  /// As `open`, without the sidecar of the file; adds what is wrong with that. Null: it has none.
+  std::shared_ptr<const Store> (*open_to_verify)(std::shared_ptr<MappedFile>, const OpenOptions&,
+                                                 std::vector<Error>& findings) = nullptr;
   /// Words, times, truth values and missing cells can be written; otherwise they are an error
   /// unless the caller wants the stored numbers.
   bool holds_meanings = false;

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/catalog/formats.h"
 #include "lib/dbdf/care/values.h"
@@ -19,8 +20,10 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
   options.futhark.first = true;  // opening checks all values
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
+  std::vector<Error> beside;  // findings about the sidecar
   try {
-    store = format.open(file, options);
+    store = format.open_to_verify != nullptr ? format.open_to_verify(file, options, beside)
+                                             : format.open(file, options);
   } catch (const Error& e) {
     if (e.code() != Errc::corrupt && e.code() != Errc::unsupported) throw;
     report.findings.push_back(e);
@@ -62,6 +65,7 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
     });
   }
   if (payload) collect([&] { store->details(); });
+  report.findings.insert(report.findings.end(), beside.begin(), beside.end());
   return report;
 }
 

@@ -27,6 +27,17 @@ std::uint64_t payload_bytes(std::uint64_t content) noexcept {
 
 }  // namespace
 
+std::array<std::byte, kPosition + kDenseHeader> hint_header(std::uint64_t content) {
+  Entry block;
+  block.pos = kAuxiliaryPos;
+  block.kind = BlockKind::dense;
+  block.rows = static_cast<std::uint32_t>(payload_bytes(content) / kLine);
+  block.cols = kLine;
+  std::array<std::byte, kBlockHeader> header;
+  emit_item_header(header.data(), block);
+  return header;
+}
+
 void HintWriter::add(std::vector<std::byte> content) {
   const std::uint64_t lines = payload_bytes(content.size()) / kLine;
   if (lines > std::numeric_limits<std::uint32_t>::max()) {
@@ -46,13 +57,6 @@ void HintWriter::emit(std::uint64_t offset,
   bool more = false;
   for (const std::vector<std::byte>& content : contents_) {
     const std::uint64_t bytes = payload_bytes(content.size());
-    Entry block;
-    block.pos = kAuxiliaryPos;
-    block.kind = BlockKind::dense;
-    block.rows = static_cast<std::uint32_t>(bytes / kLine);
-    block.cols = kLine;
-    std::byte header[kBlockHeader];
-    emit_item_header(header, block);
     std::vector<std::byte> end(bytes - content.size());
     std::byte* const trailer = end.data() + end.size() - kHintTrailer;
     store_le(trailer + hint_at::bytes, std::uint64_t{content.size()});
@@ -61,7 +65,7 @@ void HintWriter::emit(std::uint64_t offset,
     store_le(trailer + hint_at::flags, more ? kMoreHints : 0);
     offset += kBlockHeader + bytes;
     store_le(trailer + hint_at::own_hash, hint_hash(trailer, offset - kHintTrailer));
-    put(header);
+    put(hint_header(content.size()));
     put(content);
     put(end);
     more = true;

@@ -2,6 +2,7 @@
 // (FORMAT.md, "Hints"). A hint is checked before it is used. It never changes the stored cells.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/io/file.h"
 
@@ -27,6 +29,9 @@ struct Hint {
   std::uint64_t offset = 0, bytes = 0;
   std::uint64_t hash = 0;  // XXH3-64 of the content, according to the trailer
 };
+
+/// Position and header of the block that holds a hint with `content` bytes of content.
+std::array<std::byte, kPosition + kDenseHeader> hint_header(std::uint64_t content);
 
 /// The hints of a file that is being written, in file order. Each content starts with a tag of
 /// eight characters.

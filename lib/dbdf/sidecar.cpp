@@ -62,16 +62,54 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   if (!data.has_path()) return sidecar;
   auto file = MappedFile::open_if_there(data.name() + kSidecarEnding, data.guarded());
   if (file == nullptr) return sidecar;
-  sidecar.state = SidecarState::stale;
+  sidecar.state = SidecarState::damaged;
+  sidecar.fault = file->size();
   if (file->size() < kLine) return sidecar;
   const auto expected = make_binding(data, body);
-  if (std::memcmp(file->at(0, kLine), expected.data(), kLine) != 0) return sidecar;
+  const auto line = file->bytes(0, kLine);
+  const auto other = std::mismatch(line.begin(), line.end(), expected.begin()).first;
+  if (other != line.end()) {
+    sidecar.fault = static_cast<std::uint64_t>(other - line.begin());
+    const bool whole =
+        load_le<std::uint64_t>(&line[binding_at::hash]) == xxh3(line.first(binding_at::hash));
+    if (whole && sidecar.fault > binding_at::version) sidecar.state = SidecarState::stale;
+    return sidecar;
+  }
+  sidecar.fault = file->size() - kLine;
   const auto trailer = find_trailer(*file, kLine);
   if (!trailer) return sidecar;
   sidecar.file = std::move(file);
   sidecar.trailer = *trailer;
   sidecar.state = SidecarState::fresh;
   return sidecar;
+}
+
+std::optional<std::uint64_t> find_stray_byte(const Sidecar& sidecar) {
+  constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
+  const MappedFile& file = *sidecar.file;
+  const Trailer& trailer = sidecar.trailer;
+  std::optional<std::uint64_t> stray;
+  const auto compare = [&](std::uint64_t begin, std::uint64_t end, const auto& wanted) {
+    const auto bytes = file.bytes(begin, end - begin);
+    for (std::uint64_t i = 0; i < bytes.size(); ++i) {
+      if (bytes[i] == wanted(i)) continue;
+      stray = begin + i;
+      return;
+    }
+  };
+  const auto zero = [](std::uint64_t) { return std::byte{0}; };
+  std::uint64_t start = trailer.payload;  // of what was compared
+  if (trailer.hints) {
+    start -= kBlockHeader;
+    compare(start, trailer.payload, zero);
+  }
+  for_each_hint(file, kLine, trailer, [&](std::string_view, const Hint& hint) {
+    const auto header = hint_header(hint.bytes);
+    start = hint.offset - kBlockHeader;
+    compare(start, hint.offset, [&](std::uint64_t i) { return header[i]; });
+  });
+  compare(kLine, start, zero);
+  return stray;
 }
 
 void require_unchanged(const MappedFile& data, const std::filesystem::path& path) {

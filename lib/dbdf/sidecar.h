@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "dapple/sidecar.h"
 #include "lib/dbdf/index_block.h"
@@ -11,17 +12,24 @@
 
 namespace dapple::detail::dbdf {
 
-enum class SidecarState : std::uint8_t { none, fresh, stale };
+/// A stale one is sound, but belongs to another state of the file.
+enum class SidecarState : std::uint8_t { none, fresh, stale, damaged };
 
 struct Sidecar {
   SidecarState state = SidecarState::none;
   std::shared_ptr<const MappedFile> file;  // if fresh, with the
   Trailer trailer;                         // end of its index
+  std::uint64_t fault = 0;                 // if stale or damaged: the first byte that tells
 };
 
-/// The sidecar of `data`, whose header has `body` bytes. A damaged sidecar counts as stale, one
-/// that cannot be opened as none. A few small reads.
+/// The sidecar of `data`, whose header has `body` bytes. One that cannot be opened counts as none.
+/// A few small reads.
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body);
+
+/// The first byte of a sidecar that no hash covers and that is not what `write_sidecar_of` puts
+/// there: before hints, and in the headers of their blocks. REQUIRES a fresh one. Throws corrupt
+/// when the chain of hints is damaged.
+std::optional<std::uint64_t> find_stray_byte(const Sidecar& sidecar);
 
 /// Throws stale_index unless the file at `path` is still in the state in which `data` was opened.
 /// If the last change is too recent for a further one to change the time stamp, waits for some

@@ -135,7 +135,7 @@ void check_statistics(const Store& store, std::vector<Error>& findings) {
     const BlockStats stats = (*known)[number];
     if (!stats.type() || stats.agrees(scan_block(store, entry), entry.stored)) continue;
     findings.emplace_back(
-        Errc::corrupt, store.file().name(), entry.offset,
+        Errc::corrupt, known->file().name(), known->byte_of(number),
         "the statistics of block " + text(entry.pos) + " are not those of its values");
   }
 }

@@ -73,6 +73,6 @@ BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* va
 
 BlockStatsTable::BlockStatsTable(std::shared_ptr<const MappedFile> file, std::uint64_t offset,
                                  std::uint64_t count)
-    : file_(std::move(file)), first_(file_->map() + offset), count_(count) {}
+    : file_(std::move(file)), offset_(offset), first_(file_->map() + offset), count_(count) {}
 
 }  // namespace dapple::detail

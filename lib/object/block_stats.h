@@ -131,6 +131,11 @@ class BlockStatsTable {
                   std::uint64_t count);
 
   std::uint64_t size() const noexcept { return count_; }
+  /// The file that holds them, which may be a sidecar, and where in it those of a block are.
+  const MappedFile& file() const noexcept { return *file_; }
+  std::uint64_t byte_of(std::uint64_t number) const noexcept {
+    return offset_ + number * BlockStats::kBytes;
+  }
   /// REQUIRES number < size().
   BlockStats operator[](std::uint64_t number) const noexcept {
     return BlockStats::load(first_ + number * BlockStats::kBytes);
@@ -138,6 +143,7 @@ class BlockStatsTable {
 
  private:
   std::shared_ptr<const MappedFile> file_;
+  std::uint64_t offset_;
   const std::byte* first_;
   std::uint64_t count_;
 };

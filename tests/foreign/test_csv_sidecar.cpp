@@ -186,3 +186,58 @@ TEST_CASE("csv sidecar: words are in it, so that reading a few rows looks at no 
   REQUIRE(error);
   CHECK(error->code() == Errc::corrupt);
 }
+
+TEST_CASE("csv sidecar: verify finds any changed byte of it, and a stale one") {
+  const test::TempDir dir;
+  const auto path = dir / "t.csv", sidecar = sidecar_path(path);
+  test::write_text(path, kWords);
+  write_sidecar(path);
+  const auto bytes = test::read_bytes(sidecar);
+  const auto only_finding = [&](Level level) {
+    const auto findings = verify(path, level).findings;
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].file() == sidecar.string());
+    return findings[0];
+  };
+  CHECK(verify(path, Level::payload).findings.empty());
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    CAPTURE(at);
+    auto changed = bytes;
+    changed[at] ^= std::byte{4};
+    test::write_bytes(sidecar, changed);
+    for (const Level level : {Level::structure, Level::payload}) {
+      const Error finding = only_finding(level);
+      CHECK(finding.code() == Errc::corrupt);
+      CHECK(finding.offset() == at);
+    }
+  }
+  test::write_bytes(sidecar, std::span(bytes).first(5));
+  CHECK(only_finding(Level::structure).code() == Errc::corrupt);
+  test::write_bytes(sidecar, bytes);
+  // Made for another way of reading: sound, but of no use here.
+  CHECK(verify(path, Level::payload, {.csv = {.missing_as_nan = true}}).findings.empty());
+  test::write_text(path, std::string(kWords) + "Zoe,Graz,NA,,true,4\n");
+  CHECK(only_finding(Level::structure).code() == Errc::stale_index);
+}
+
+TEST_CASE("csv sidecar: verify finds a forged one, and says nothing of one made by many threads") {
+  const test::TempDir dir;
+  const auto path = dir / "t.csv", sidecar = sidecar_path(path);
+  std::string text = "id,word\n";
+  for (int row = 0; row < 300000; ++row) {
+    text += std::to_string(row) + ",word " + std::to_string(row % 1000) + "\n";
+  }
+  test::write_text(path, text);
+  write_sidecar(path, {.threads = 3});
+  for (const unsigned threads : {1U, 2U}) {
+    CHECK(verify(path, Level::structure, {.threads = threads}).findings.empty());
+  }
+  auto bytes = test::read_bytes(sidecar);
+  bytes[bytes.size() - 9] ^= std::byte{1};
+  const std::uint64_t hash = detail::xxh3(std::span(bytes).first(bytes.size() - 8));
+  detail::store_le(&bytes[bytes.size() - 8], hash);
+  test::write_bytes(sidecar, bytes);
+  const auto findings = verify(path, Level::structure).findings;
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].file() == sidecar.string());
+}

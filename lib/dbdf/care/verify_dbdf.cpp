@@ -122,18 +122,43 @@ void check_absent(const Inspection& found, const Schema& schema, const std::stri
           " cells are in no block (R7)");
 }
 
-/// True when the sidecar has hints.
+/// Reports whatever is wrong with the sidecar. True when it has hints.
 bool check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& schema,
                    const Inspection& found, std::vector<Error>& findings) {
   const Sidecar sidecar = find_sidecar(file, body);
-  if (sidecar.state == SidecarState::stale) {
-    findings.emplace_back(Errc::stale_index, sidecar_path(file.name()).string(), std::nullopt,
-                          "it is damaged or belongs to another state of " + file.name() +
-                              "; index that file again to renew it");
-  } else if (sidecar.state == SidecarState::fresh) {
-    IndexCheck(sidecar.file, sidecar.trailer, findings).run(found, schema);
+  const auto report = [&](Errc code, std::uint64_t byte, const std::string& what) {
+    findings.emplace_back(code, sidecar_path(file.name()).string(), byte,
+                          what + "; index " + file.name() + " again to renew it");
+  };
+  switch (sidecar.state) {
+    case SidecarState::none:
+      return false;
+    case SidecarState::stale:
+      report(Errc::stale_index, sidecar.fault, "the sidecar belongs to another state of the file");
+      return false;
+    case SidecarState::damaged:
+      report(Errc::corrupt, sidecar.fault, "the sidecar is damaged");
+      return false;
+    case SidecarState::fresh:
+      break;
   }
-  return sidecar.state == SidecarState::fresh && sidecar.trailer.hints;
+  IndexCheck(sidecar.file, sidecar.trailer, findings).run(found, schema);
+  try {
+    for_each_hint(*sidecar.file, kLine, sidecar.trailer,
+                  [&](std::string_view tag, const Hint& hint) {
+                    if (is_whole(*sidecar.file, hint)) return;
+                    report(Errc::corrupt, hint.offset,
+                           "the hint " + std::string(tag) + " does not match its hash");
+                  });
+    if (const auto stray = find_stray_byte(sidecar)) {
+      report(Errc::corrupt, *stray,
+             "a byte that belongs neither to a hint nor to the index was changed");
+    }
+  } catch (const Error& e) {
+    if (e.code() != Errc::corrupt) throw;
+    report(e.code(), e.offset().value_or(0), "the hints before the index are damaged");
+  }
+  return sidecar.trailer.hints;
 }
 
 /// Calls `check`; what it throws is a finding.

@@ -2,8 +2,11 @@
 // accepted, what is written and which types come out.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
@@ -21,6 +24,12 @@ Match recognise_csv(const Probe& probe);
 /// its label and 48 bytes, 4 in a matrix; every different word. Throws corrupt, unsupported and
 /// type_mismatch naming line, column and byte; invalid_argument for options that fit no column.
 std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+
+/// As `open_csv`, but does not use the sidecar. Adds a finding if that is damaged, stale, or does
+/// not say what is in the file.
+std::shared_ptr<const Store> open_csv_to_verify(std::shared_ptr<MappedFile> file,
+                                                const OpenOptions& options,
+                                                std::vector<Error>& findings);
 
 /// Scans `file`, which is at `path`, and publishes what it found as its sidecar, which `open_csv`
 /// then uses in place of the scan. Throws as `open_csv`; stale_index if the file changes meanwhile.

@@ -92,10 +92,16 @@ class Opener {
     open();
   }
 
+  /// As `open`, but scans the text even if there is a sidecar. Adds what is wrong with that.
+  std::shared_ptr<const Store> open_to_verify(std::vector<Error>& findings) {
+    findings_ = &findings;
+    return open();
+  }
+
  private:
   Rows find_rows(const ScanInput& input) {
     const ScanStart start{static_cast<std::uint64_t>(text_ - base_), first_line_};
-    if (!save_to_) {
+    if (!save_to_ && findings_ == nullptr) {
       if (std::optional<Rows> saved = find_saved_rows(*file_, input, start)) {
         origin_ = IndexOrigin::sidecar;
         return std::move(*saved);
@@ -103,6 +109,11 @@ class Opener {
     }
     Rows rows = scan_rows(input, text_, first_line_);
     if (save_to_) save_rows(*file_, *save_to_, input, start, rows);
+    if (findings_ != nullptr) {
+      if (auto fault = fault_of_saved_rows(*file_, input, start, rows)) {
+        findings_->push_back(*std::move(fault));
+      }
+    }
     return rows;
   }
   static bool any_seen(const Rows& rows, std::uint16_t flags) noexcept {
@@ -360,6 +371,12 @@ Match recognise_csv(const Probe& probe) {
 std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file,
                                       const OpenOptions& options) {
   return Opener(std::move(file), options).open();
+}
+
+std::shared_ptr<const Store> open_csv_to_verify(std::shared_ptr<MappedFile> file,
+                                                const OpenOptions& options,
+                                                std::vector<Error>& findings) {
+  return Opener(std::move(file), options).open_to_verify(findings);
 }
 
 void write_csv_sidecar(std::shared_ptr<MappedFile> file, const std::filesystem::path& path,

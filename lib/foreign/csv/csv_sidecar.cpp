@@ -19,6 +19,8 @@ namespace {
 constexpr std::uint64_t kTextVersion = 7;
 constexpr std::uint64_t kHead = 64 << 10;  // of the text, which is hashed
 constexpr std::size_t kHashBytes = 8;
+/// The bytes that tell version and state of the text; how it is read follows.
+constexpr std::size_t kStateBytes = 48;
 
 class Bytes {
  public:
@@ -197,11 +199,49 @@ std::optional<Rows> find_saved_rows(const MappedFile& data, const ScanInput& inp
   return std::nullopt;
 }
 
-void save_rows(const MappedFile& data, const std::filesystem::path& path, const ScanInput& input,
-               ScanStart start, const Rows& rows) {
+namespace {
+
+Bytes make_sidecar(const MappedFile& data, const ScanInput& input, ScanStart start,
+                   const Rows& rows) {
   Bytes bytes = make_binding(data, input, start);
   put_rows(bytes, rows);
   bytes.put(xxh3(bytes.all()));
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<Error> fault_of_saved_rows(const MappedFile& data, const ScanInput& input,
+                                         ScanStart start, const Rows& rows) {
+  if (!data.has_path()) return std::nullopt;
+  const auto file = MappedFile::open_if_there(data.name() + kSidecarEnding, data.guarded());
+  if (file == nullptr) return std::nullopt;
+  const auto found = file->bytes(0, file->size());
+  const Bytes expected = make_sidecar(data, input, start, rows);
+  const auto other =
+      std::mismatch(found.begin(), found.end(), expected.all().begin(), expected.all().end()).first;
+  const auto at = static_cast<std::uint64_t>(other - found.begin());
+  if (at == found.size() && at == expected.all().size()) return std::nullopt;
+  const auto fault = [&](Errc code, const char* what) {
+    return Error(code, file->name(), at,
+                 std::string(what) + "; index " + data.name() + " again to renew it");
+  };
+  const std::size_t hashed = found.size() - std::min(found.size(), kHashBytes);
+  if (found.size() < kHashBytes ||
+      load_le<std::uint64_t>(&found[hashed]) != xxh3(found.first(hashed))) {
+    return fault(Errc::corrupt, "the sidecar does not match its hash");
+  }
+  if (at < kStateBytes) {
+    return fault(Errc::stale_index, "the sidecar belongs to another state of the file");
+  }
+  // One for other options is not used now, but may be sound.
+  if (at < make_binding(data, input, start).all().size()) return std::nullopt;
+  return fault(Errc::corrupt, "the sidecar does not say what is in the file");
+}
+
+void save_rows(const MappedFile& data, const std::filesystem::path& path, const ScanInput& input,
+               ScanStart start, const Rows& rows) {
+  const Bytes bytes = make_sidecar(data, input, start, rows);
   OutputFile out(sidecar_path(path), true);
   out.append(bytes.all());
   dbdf::require_unchanged(data, path);

@@ -21,6 +21,11 @@ struct ScanStart {
 std::optional<Rows> find_saved_rows(const MappedFile& data, const ScanInput& input,
                                     ScanStart start);
 
+/// What is wrong with the sidecar of `data`, if there is one: damaged, stale, or not what this scan
+/// found. One for other options is only compared with its hash. O(sidecar).
+std::optional<Error> fault_of_saved_rows(const MappedFile& data, const ScanInput& input,
+                                         ScanStart start, const Rows& rows);
+
 /// Publishes the sidecar of `data`, the file at `path`. Throws io; stale_index if the file changes
 /// meanwhile.
 void save_rows(const MappedFile& data, const std::filesystem::path& path, const ScanInput& input,
