@@ -35,6 +35,8 @@ std::string_view advice(Remedy remedy) noexcept {
       break;
     case Remedy::name_format:
       return "--from FORMAT says what it is";
+    case Remedy::name_csv:
+      return "--from csv reads it as that";
     case Remedy::missing_as_nan:
       return "--missing nan reads missing values as NaN";
     case Remedy::column_type:

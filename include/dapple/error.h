@@ -26,6 +26,7 @@ enum class Errc {
 enum class Remedy : std::uint8_t {
   none,
   name_format,     // OpenOptions::format
+  name_csv,        // the same, "csv"
   missing_as_nan,  // CsvOptions::missing_as_nan
   column_type,     // CsvOptions::types
   column_meaning,  // CsvOptions::meanings

@@ -39,7 +39,7 @@ struct RepairReport {
 /// Writes every intact block of a dbdf file to a sound file at `out`. Cells of lost blocks become
 /// absent; none are invented. A column whose words or meaning are lost becomes one of numbers, in
 /// which missing cells stay missing. Throws io, not_recognised when the header cannot be read,
-/// unsupported for other formats.
+/// invalid_argument for other formats.
 RepairReport repair(const std::filesystem::path& in, const std::filesystem::path& out,
                     const WriteOptions& options = {}, const OpenOptions& reading = {},
                     const TakeProgress& progress = {});

@@ -172,6 +172,10 @@ void require_uncompressed(const Probe& probe) {
   if (file.size() == 0) {
     throw Error(Errc::not_recognised, file.name(), std::nullopt, "the file is empty");
   }
+  if (csv::may_be_csv(probe.head)) {
+    throw Error(Errc::not_recognised, file.name(), std::nullopt,
+                "the format is not recognised; it may be delimited text (csv)", Remedy::name_csv);
+  }
   throw Error(
       Errc::not_recognised, file.name(), std::nullopt,
       "the format is not recognised; dapple reads " + list_formats(reads, &FormatInfo::name),

@@ -22,7 +22,7 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
       if (e.code() != Errc::not_recognised) throw;
     }
     if (format != nullptr && format->info.name != dbdf::kCodec.format) {
-      throw Error(Errc::unsupported, file->name(), std::nullopt,
+      throw Error(Errc::invalid_argument, file->name(), std::nullopt,
                   "only dbdf files can be repaired, and the format of this one is " +
                       std::string(format->info.name),
                   Remedy::name_format);

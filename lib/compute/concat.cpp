@@ -110,11 +110,14 @@ auto with_block(const Store& whole, const Entry& e, const F& f) {
       ", row " + std::to_string(at.row) + ": ";
   std::byte cell[8];
   store_le(cell, number.bits);
-  char text[kNumberRoom];
   const bool missing = recode.missing && recode.missing->bits == number.bits;
   const bool rounds = !missing && can_be_rounded(number.type, cell, wanted);
-  const std::string what = missing ? std::string("the mark of a missing cell")
-                                   : std::string(text, write_number(text, number.type, cell));
+  std::string what;
+  if (missing) {
+    what = "the mark of a missing cell";
+  } else {
+    append_number(number.type, number.bits, what);
+  }
   fail(store, Errc::type_mismatch,
        where + what + (rounds ? " is not exact as " : " does not fit ") + std::string(name(wanted)),
        rounds ? Remedy::allow_loss : Remedy::none);

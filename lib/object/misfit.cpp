@@ -23,10 +23,12 @@ std::string value_text(ValueType type, const std::byte* value) {
 [[noreturn]] void fail(const Store& store, std::optional<std::uint64_t> at, BlockPos cell,
                        ValueType type, const std::byte* value, ValueType wanted, bool declared) {
   const bool rounds = !declared && can_be_rounded(type, value, wanted);
-  throw Error(declared ? Errc::corrupt : Errc::type_mismatch, store.file().name(), at,
-              value_text(type, value) + " in cell " + text(cell) +
-                  (rounds ? " is not exact as " : " does not fit ") + std::string(name(wanted)) +
-                  " (R6)",
+  const std::string what = value_text(type, value) + " in cell " + text(cell) +
+                           (rounds ? " is not exact as " : " does not fit ") +
+                           std::string(name(wanted));
+  if (declared) throw Error(Errc::corrupt, store.file().name(), at, what + " (R6)");
+  // The file is sound: no byte of it is to blame.
+  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt, what,
               rounds ? Remedy::allow_loss : Remedy::none);
 }
 

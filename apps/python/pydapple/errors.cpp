@@ -39,6 +39,8 @@ std::string advice(dapple::Remedy remedy) {
       return {};
     case Remedy::name_format:
       return "; format= says what it is";
+    case Remedy::name_csv:
+      return "; format='csv' reads it as that";
     case Remedy::missing_as_nan:
       return "; csv={'missing_as_nan': True} makes it NaN";
     case Remedy::column_type:

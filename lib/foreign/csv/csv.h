@@ -19,6 +19,9 @@ namespace dapple::detail::csv {
 /// By name only: `.csv`, `.tsv`, and `.txt` if its first line has tabs.
 Match recognise_csv(const Probe& probe);
 
+/// True when a file that starts with these bytes might be delimited text, whatever its name.
+bool may_be_csv(std::span<const std::byte> head) noexcept;
+
 /// One pass over the text (or a fresh sidecar) finds the rows, and the type of each column; cells
 /// are parsed when they are read. Memory: 64 bytes for every 64 to 512 KiB of text; for each column
 /// its label and 48 bytes, 4 in a matrix; every different word. Throws corrupt, unsupported and

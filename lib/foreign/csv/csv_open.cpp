@@ -343,29 +343,35 @@ class Opener {
   std::uint64_t first_line_ = 1;
   IndexOrigin origin_ = IndexOrigin::scanned;
   std::optional<std::filesystem::path> save_to_;
+  std::vector<Error>* findings_ = nullptr;  // about the sidecar
 };
 
 }  // namespace
 
 namespace {
 
-/// True when the first line of a file has tabs, and nothing else that text has not.
-bool starts_with_tabbed_line(std::span<const std::byte> head) noexcept {
-  bool tab = false;
+/// True when the first line of a file has one of these delimiters, and nothing that text has not.
+bool starts_with_line(std::span<const std::byte> head, std::string_view delimiters) noexcept {
+  bool found = false;
   for (const std::byte b : head) {
-    if (b == std::byte{'\n'}) break;
-    tab = tab || b == std::byte{'\t'};
-    if (b < std::byte{' '} && b != std::byte{'\t'} && b != std::byte{'\r'}) return false;
+    const char c = static_cast<char>(b);
+    if (c == '\n') break;
+    found = found || delimiters.find(c) != std::string_view::npos;
+    if (b < std::byte{' '} && c != '\t' && c != '\r') return false;
   }
-  return tab;
+  return found;
 }
 
 }  // namespace
 
 Match recognise_csv(const Probe& probe) {
   const bool by_name = probe.extension == ".csv" || probe.extension == ".tsv" ||
-                       (probe.extension == ".txt" && starts_with_tabbed_line(probe.head));
+                       (probe.extension == ".txt" && starts_with_line(probe.head, "\t"));
   return by_name ? Match::by_name : Match::no;
+}
+
+bool may_be_csv(std::span<const std::byte> head) noexcept {
+  return starts_with_line(head, ",;\t|");
 }
 
 std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file,
