@@ -79,6 +79,16 @@ def test_dask_writes_through_store(pair, tmp_path):
     assert np.array_equal(dp.open(tmp_path / "s.dbdf")[:], 2 * a)
 
 
+def test_dask_stores_chunks_that_do_not_follow_the_tiles(tmp_path):
+    a = cells((12, 5), "f8")
+    for chunks in ((5, 5), (1, 2), (7, 3)):
+        path = tmp_path / "s.dbdf"
+        x = da.from_array(a, chunks=chunks)
+        with dp.writer(path, a.shape, a.dtype, tile=(4, 2), overwrite=True, sync=False) as w:
+            da.store(x, w, lock=False, scheduler="threads")
+        assert np.array_equal(dp.open(path)[:], a)
+
+
 def test_a_changed_file_has_another_token(pair):
     from dask.base import tokenize
 

@@ -17,7 +17,7 @@ from .identity import file_name
 from .matrix import Matrix
 from .meanings import Meaning, narrow_codes
 from .tables import StoredColumn, as_cells, as_column, columns_of, rows_of
-from .writers import BAND, FrameWriter, MatrixWriter, is_sparse, plain_array
+from .writers import FrameWriter, MatrixWriter, bands_of, is_sparse, plain_array
 
 
 def _cell_dtype(dtype: DTypeLike) -> np.dtype[Any]:
@@ -230,12 +230,11 @@ def _sparse_tile(data: Any) -> tuple[int, int]:
 
 
 def _put_bands(made: MatrixWriter, data: NDArray[Any], report: Any) -> None:
-    tile = made.chunks[0] or 1
-    step = max(1, BAND // max(1, data.shape[1] * data.itemsize) // tile) * tile
-    for top in range(0, len(data), step):
-        made[top : top + step] = data[top : top + step]
+    row_bytes = data.shape[1] * data.itemsize
+    for band in bands_of(range(len(data)), made.chunks[0], row_bytes):
+        made[band.start : band.stop] = data[band.start : band.stop]
         if report is not None:
-            report(min(top + step, len(data)), len(data))
+            report(band.stop, len(data))
 
 
 def _write_table(

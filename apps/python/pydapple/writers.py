@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +29,17 @@ def plain_array(data: Any) -> NDArray[Any]:
             "a matrix has no place for masked cells: fill them first, with a.filled(np.nan) say"
         )
     return np.asarray(data)
+
+
+def bands_of(rows: range, tile: int, row_bytes: int) -> Iterator[range]:
+    """Cut rows where tiles end, into bands of some MiB or of one row of tiles."""
+    tile = max(1, tile)
+    step = max(1, BAND // max(1, row_bytes) // tile) * tile
+    begin = rows.start
+    while begin < rows.stop:
+        end = min(rows.stop, (begin // step + 1) * step)
+        yield range(begin, end)
+        begin = end
 
 
 _W = TypeVar("_W", bound="_TileWriter")
@@ -111,17 +122,14 @@ class MatrixWriter(_TileWriter):
             self._put_dense(rows.start, cols.start, array)
 
     def _put_dense(self, row: int, col: int, array: NDArray[Any]) -> None:
-        tile = self._writer.tile_rows() or 1
-        step = max(1, BAND // max(1, array.shape[1] * array.itemsize) // tile) * tile
-        if array.flags.c_contiguous and array.dtype == self.dtype:
-            step = max(1, len(array))
-        first = step - row % tile if row % tile else step
-        top = 0
-        while top < len(array):
-            end = min(len(array), top + (first if top == 0 else step))
-            band = np.ascontiguousarray(as_cells(array[top:end]))
-            self._writer.put(row + top, col, band, self._threads)
-            top = end
+        rows = range(row, row + len(array))
+        bands: Iterable[range] = [rows]
+        if not array.flags.c_contiguous or array.dtype != self.dtype:  # bands are copied
+            row_bytes = array.shape[1] * max(array.itemsize, self.dtype.itemsize)
+            bands = bands_of(rows, self._writer.tile_rows(), row_bytes)
+        for band in bands:
+            cells = np.ascontiguousarray(as_cells(array[band.start - row : band.stop - row]))
+            self._writer.put(band.start, col, cells, self._threads)
 
     def _put_sparse(self, row: int, col: int, cols: int, data: Any) -> None:
         from scipy.sparse import csr_array
@@ -243,17 +251,17 @@ class FrameWriter(_TileWriter):
 
     def _put(self, rows: range, first: int, arrays: Sequence[NDArray[Any]]) -> None:
         kinds = [column.cells.dtype for column in self._columns]
-        tile = self._writer.tile_rows() or 1
         for begin, end in self._writer.strips():
             low, high = max(begin, first), min(end, first + len(arrays))
             if low >= high:
                 continue
             part = arrays[low - first : high - first]
             # Neighbouring columns of one dtype are stored row by row.
-            step = max(1, BAND // ((high - low) * kinds[low].itemsize) // tile) * tile
-            for top in range(0, len(rows), step):
-                cells = [_exact(array[top : top + step], kinds[low]) for array in part]
-                self._writer.put(rows.start + top, low, np.stack(cells, axis=1), self._threads)
+            row_bytes = (high - low) * kinds[low].itemsize
+            for band in bands_of(rows, self._writer.tile_rows(), row_bytes):
+                here = slice(band.start - rows.start, band.stop - rows.start)
+                cells = [_exact(array[here], kinds[low]) for array in part]
+                self._writer.put(band.start, low, np.stack(cells, axis=1), self._threads)
 
 
 def _labels_of(table: Any) -> list[str]:
