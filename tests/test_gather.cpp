@@ -5,6 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -80,6 +83,81 @@ TEST_CASE("gather: rows and cells of any partition, kind and type are those of a
       const Matrix m = Matrix::open(
           folder.write("m.dbdf", test::random_matrix(rng, partition, ValueType::i16).bytes()));
       for (const unsigned threads : {1U, 3U}) check_all(rng, m, threads);
+    }
+  }
+}
+
+TEST_CASE("gather: absent cells are NaN where a read gives NaN, and no integers") {
+  Rng rng(35);
+  const TempDir folder;
+  std::vector<Matrix> matrices = {
+      Matrix::open(folder.write("empty.dbdf", Image::matrix(2, 2, ValueType::f64).bytes()))};
+  for (const test::Partition& partition : test::partitions(rng, 24)) {
+    const std::string name = std::to_string(matrices.size()) + ".dbdf";
+    matrices.push_back(Matrix::open(
+        folder.write(name, test::random_matrix(rng, partition, ValueType::f32).bytes())));
+  }
+  for (const Matrix& m : matrices) {
+    const Range cols = rng.range(m.cols());
+    const auto rows = random_rows(rng, m.rows());
+    const auto all = m.read<double>({{0, m.rows()}, cols}, {Absent::nan, 1});
+    std::vector<double> gathered(rows.size() * cols.size(), -7);
+    gather_rows<double>(m, rows, gathered, 0, {cols, Absent::nan});
+    bool gaps = false;
+    for (std::size_t k = 0; k < gathered.size(); ++k) {
+      const double wanted = all[rows[k / cols.size()] * cols.size() + k % cols.size()];
+      gaps |= std::isnan(wanted);
+      REQUIRE((gathered[k] == wanted || (std::isnan(gathered[k]) && std::isnan(wanted))));
+    }
+    if (!gaps) continue;
+    std::vector<std::int64_t> integers(gathered.size());
+    const auto error = error_of([&] {
+      gather_rows<std::int64_t>(m, rows, integers, 0, {cols, Absent::nan});
+    });
+    CHECK(test::required_error(error).code() == Errc::type_mismatch);
+  }
+}
+
+TEST_CASE("gather: progress is reported, and what it throws ends the work") {
+  Rng rng(36);
+  const TempDir folder;
+  for (const test::Partition& partition : {test::regular(600, 40, {7, 5}), test::spiral(40)}) {
+    const Matrix m = Matrix::open(
+        folder.write("m.dbdf", test::random_matrix(rng, partition, ValueType::i16).bytes()));
+    std::vector<std::uint64_t> rows(2000);
+    for (auto& row : rows) row = rng.below(m.rows());
+    std::vector<CellPos> cells;
+    for (const std::uint64_t row : rows) cells.push_back({row, rng.below(m.cols())});
+    std::vector<double> out(rows.size() * m.cols());
+    Csr<double> csr;
+    for (const unsigned threads : {1U, 3U}) {
+      std::uint64_t calls = 0, last = 0;
+      bool fails = false;
+      GatherOptions options;
+      options.absent = Absent::zero;
+      options.threads = threads;
+      options.progress = [&](std::uint64_t done, std::uint64_t total) {
+        CHECK(total == rows.size());
+        CHECK(done >= last);
+        CHECK(done < total);
+        last = done;
+        if (fails && ++calls > 2) throw std::runtime_error("enough");
+      };
+      const std::vector<std::function<void()>> gathers = {
+          [&] { gather_rows<double>(m, rows, out, 0, options); },
+          [&] { gather_csr(m, rows, csr, options); },
+          [&] { gather_cells<double>(m, cells, out, options); }};
+      for (const auto& gather : gathers) {
+        fails = false;
+        last = 0;
+        gather();
+        if (threads > 1) continue;  // the one that reports may have nothing left to do
+        CHECK(last > 0);
+        fails = true;
+        calls = last = 0;
+        CHECK_THROWS_AS(gather(), std::runtime_error);
+        CHECK(calls == 3);
+      }
     }
   }
 }

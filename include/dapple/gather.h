@@ -26,6 +26,7 @@
 #include <span>
 
 #include "dapple/blocked_object.h"
+#include "dapple/open.h"
 #include "dapple/view.h"
 
 namespace dapple {
@@ -33,7 +34,8 @@ namespace dapple {
 struct GatherOptions {
   std::optional<Range> cols = {};  // which columns of the rows; unset: all
   Absent absent = Absent::error;
-  unsigned threads = 1;  // 0: one per processor
+  unsigned threads = 1;     // 0: one per processor
+  TakeProgress progress{};  // in items of the list; what it throws ends the gathering
 };
 
 /// Row and column of a cell of the matrix.

@@ -69,12 +69,14 @@ void require_room(const Store& store, std::size_t size, std::uint64_t needed) {
 /// Calls f(chunk, first, worker) for pieces of the list that `find` is called with; false, and some
 /// may be done, when one of them cannot be found.
 template <class T, class F>
-bool for_each_chunk(std::span<const T> list, std::uint64_t at_once, unsigned threads, const F& f) {
+bool for_each_chunk(std::span<const T> list, std::uint64_t at_once, const GatherOptions& options,
+                    const F& f) {
   const std::uint64_t chunks = list.size() / at_once + (list.size() % at_once != 0 ? 1 : 0);
   std::atomic<bool> all{true};
-  parallel_for(chunks, threads, [&](std::uint64_t i, unsigned worker) {
+  parallel_for(chunks, options.threads, [&](std::uint64_t i, unsigned worker) {
     if (!all.load(std::memory_order_relaxed)) return;
     const std::size_t first = i * at_once;
+    report(options, worker, first, list.size());
     if (!f(list.subspan(first, std::min<std::size_t>(at_once, list.size() - first)), first,
            worker)) {
       all = false;
@@ -169,10 +171,12 @@ void put_direct_rows(const Store& store, const RowFinder& finder,
 }
 
 bool gather_tiled_rows(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                       const Target& out, unsigned threads) {
+                       const Target& out, const GatherOptions& options) {
   if (!RowFinder::possible(store)) return false;
   std::vector<RowFinder> finders;
-  for (unsigned i = 0; i < worker_limit(threads); ++i) finders.emplace_back(store, cols, out.type);
+  for (unsigned i = 0; i < worker_limit(options.threads); ++i) {
+    finders.emplace_back(store, cols, out.type);
+  }
   std::vector<WorkerScratch> scratch(finders.size());
   const auto gather = [&](std::span<const std::uint64_t> chunk, std::size_t first,
                           unsigned worker) {
@@ -196,21 +200,29 @@ bool gather_tiled_rows(const Store& store, std::span<const std::uint64_t> rows, 
       return true;
     });
   };
-  const std::uint64_t at_once = std::max<std::uint64_t>(
-      1, kPartsAtOnce / std::max<std::uint64_t>(1, finders[0].tiles_per_row()));
-  return for_each_chunk(rows, at_once, threads, gather);
+  return for_each_chunk(rows, rows_at_once(finders[0].tiles_per_row(), cols.size()), options,
+                        gather);
 }
 
 void gather_any_rows(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                     const Target& out, Absent absent) {
+                     const Target& out, const GatherOptions& options) {
   const std::size_t size = size_of(out.type);
-  RowSweep sweep(store, cols, out.type, absent);
+  const bool as_nan = options.absent == Absent::nan;
+  RowSweep sweep(store, cols, out.type, as_nan ? Absent::zero : options.absent);
   std::optional<std::uint64_t> last;
+  std::uint64_t done = 0;
   for (const std::size_t at : ascending(rows, std::less<>())) {
+    report(options, 0, done++, rows.size());
     if (last != rows[at]) sweep.move_to(rows[at]);
     last = rows[at];
     std::byte* const row = out.cell(at, 0);
     std::memset(row, 0, cols.size() * size);
+    if (as_nan) {
+      for (const Range& gap : sweep.gaps()) {
+        std::byte* const to = row + (gap.begin - cols.begin) * size;
+        store.read({{rows[at], rows[at] + 1}, gap}, {to, out.type, 0, size}, {Absent::nan, 1});
+      }
+    }
     for (std::uint64_t k = 0; k < sweep.size(); ++k) {
       std::memcpy(row + sweep.cols()[k] * size, sweep.values() + k * size, size);
     }
@@ -268,11 +280,11 @@ void put_direct_cells(const Store& store, const RowFinder& finder, std::span<con
 }
 
 bool gather_tiled_cells(const Store& store, std::span<const CellPos> cells, std::byte* out,
-                        ValueType type, unsigned threads) {
+                        ValueType type, const GatherOptions& options) {
   if (!RowFinder::possible(store)) return false;
   const std::size_t size = size_of(type);
   std::vector<RowFinder> finders;
-  for (unsigned i = 0; i < worker_limit(threads); ++i)
+  for (unsigned i = 0; i < worker_limit(options.threads); ++i)
     finders.emplace_back(store, Range{0, 0}, type);
   std::vector<RowScratch> scratch(finders.size());
   const auto gather = [&](std::span<const CellPos> chunk, std::size_t first, unsigned worker) {
@@ -293,20 +305,21 @@ bool gather_tiled_cells(const Store& store, std::span<const CellPos> cells, std:
       return true;
     });
   };
-  return for_each_chunk(cells, kPartsAtOnce, threads, gather);
+  return for_each_chunk(cells, kPartsAtOnce, options, gather);
 }
 
 void gather_any_cells(const Store& store, std::span<const CellPos> cells, std::byte* out,
-                      ValueType type, Absent absent) {
+                      ValueType type, const GatherOptions& options) {
   const auto before = [](const CellPos& a, const CellPos& b) {
     return a.row != b.row ? a.row < b.row : a.col < b.col;
   };
   const std::size_t size = size_of(type);
-  const std::vector<std::size_t> order = ascending(cells, before);
-  for (const std::size_t at : order) {
+  std::uint64_t done = 0;
+  for (const std::size_t at : ascending(cells, before)) {
+    report(options, 0, done++, cells.size());
     const CellPos& cell = cells[at];
     store.read({{cell.row, cell.row + 1}, {cell.col, cell.col + 1}},
-               {out + at * size, type, size, size}, {absent, 1});
+               {out + at * size, type, size, size}, {options.absent, 1});
   }
 }
 
@@ -331,8 +344,8 @@ void gather_rows_to(const BlockedObject& object, std::span<const std::uint64_t> 
   const std::size_t value = size_of(type);
   require_apart(store, rows.data(), rows.size_bytes(), out, size * value);
   const Target target{static_cast<std::byte*>(out), type, stride * value, value};
-  if (!gather_tiled_rows(store, rows, cols, target, options.threads)) {
-    gather_any_rows(store, rows, cols, target, options.absent);
+  if (!gather_tiled_rows(store, rows, cols, target, options)) {
+    gather_any_rows(store, rows, cols, target, options);
   }
 }
 
@@ -347,8 +360,8 @@ void gather_cells_to(const BlockedObject& object, std::span<const CellPos> cells
   require_room(store, size, cells.size());
   require_apart(store, cells.data(), cells.size_bytes(), out, cells.size() * size_of(type));
   const auto to = static_cast<std::byte*>(out);
-  if (!gather_tiled_cells(store, cells, to, type, options.threads)) {
-    gather_any_cells(store, cells, to, type, options.absent);
+  if (!gather_tiled_cells(store, cells, to, type, options)) {
+    gather_any_cells(store, cells, to, type, options);
   }
 }
 

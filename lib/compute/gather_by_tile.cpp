@@ -48,10 +48,10 @@ class ByTile {
   }
 
   /// False when a row needs a closer look.
-  bool run(unsigned threads) {
+  bool run(const GatherOptions& options) {
     out_.row_ptr.reset(rows_.size() + 1);
     out_.row_ptr[0] = 0;
-    if (!each_piece(threads, [&](RowFinder& finder, std::size_t first, std::size_t n) {
+    if (!each_piece(options, 0, [&](RowFinder& finder, std::size_t first, std::size_t n) {
           count(finder, first, n);
           return true;
         })) {
@@ -61,18 +61,20 @@ class ByTile {
     const std::uint64_t entries = out_.row_ptr[rows_.size()];
     out_.col_idx.reset(entries);
     values_ = out_.resize_values(0, entries);
-    return each_piece(threads, [&](RowFinder& finder, std::size_t first, std::size_t n) {
+    return each_piece(options, 1, [&](RowFinder& finder, std::size_t first, std::size_t n) {
       return decode(finder, first, n);
     });
   }
 
  private:
-  /// Calls f(finder, first, n) for pieces of the ascending rows that were found.
+  /// Calls f(finder, first, n) for pieces of the ascending rows that were found: the first or the
+  /// second of two passes.
   template <class F>
-  bool each_piece(unsigned threads, const F& f) {
+  bool each_piece(const GatherOptions& options, std::uint64_t pass, const F& f) {
     std::atomic<bool> all{true};
-    parallel_for(pieces_.size() - 1, threads, [&](std::uint64_t i, unsigned worker) {
+    parallel_for(pieces_.size() - 1, options.threads, [&](std::uint64_t i, unsigned worker) {
       if (!all.load(std::memory_order_relaxed)) return;
+      report(options, worker, (pass * rows_.size() + pieces_[i]) / 2, rows_.size());
       RowFinder& finder = finders_[worker];
       const std::size_t first = pieces_[i], n = pieces_[i + 1] - first;
       const auto rows = std::span<const std::uint64_t>(rows_).subspan(first, n);
@@ -142,13 +144,15 @@ class ByTile {
 }  // namespace
 
 bool gather_csr_by_tile(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                        const CsrOut<std::uint64_t>& out, unsigned threads) {
+                        const CsrOut<std::uint64_t>& out, const GatherOptions& options) {
   if (rows.empty() || !RowFinder::possible(store)) return false;
   std::vector<RowFinder> finders;
   finders.emplace_back(store, cols, out.type);
   if (!would_pay(store, rows.size(), finders[0])) return false;
-  while (finders.size() < worker_limit(threads)) finders.emplace_back(store, cols, out.type);
-  return ByTile(store, rows, finders, out).run(threads);
+  while (finders.size() < worker_limit(options.threads)) {
+    finders.emplace_back(store, cols, out.type);
+  }
+  return ByTile(store, rows, finders, out).run(options);
 }
 
 }  // namespace dapple::detail

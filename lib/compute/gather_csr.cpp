@@ -122,15 +122,17 @@ void ChunkRows::decode_direct(const RowFinder& finder, std::span<const std::uint
 enum class Direct : bool { no, yes };
 
 bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                      const CsrOut<std::uint64_t>& out, unsigned threads,
+                      const CsrOut<std::uint64_t>& out, const GatherOptions& options,
                       Direct direct = Direct::yes) {
   if (!RowFinder::possible(store)) return false;
   struct CannotFind {};
   std::vector<RowFinder> finders;
-  for (unsigned i = 0; i < worker_limit(threads); ++i) finders.emplace_back(store, cols, out.type);
+  for (unsigned i = 0; i < worker_limit(options.threads); ++i) {
+    finders.emplace_back(store, cols, out.type);
+  }
   std::vector<ChunkRows> memory(finders.size());
-  const std::uint64_t at_once = std::max<std::uint64_t>(
-      1, kPartsAtOnce / std::max<std::uint64_t>(1, finders[0].tiles_per_row()));
+  const std::uint64_t cells = store.schema().storage == Storage::dense ? cols.size() : 0;
+  const std::uint64_t at_once = rows_at_once(finders[0].tiles_per_row(), cells);
   const std::uint64_t chunks = rows.size() / at_once + (rows.size() % at_once != 0 ? 1 : 0);
   CsrCollector<std::uint64_t> collector(rows.size(), out.col_idx.capacity(), out);
   const bool alone = finders.size() == 1 || chunks == 1;
@@ -148,6 +150,7 @@ bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, R
     const std::size_t first = i * at_once;
     const auto chunk = rows.subspan(first, std::min<std::size_t>(at_once, rows.size() - first));
     const Range places{first, first + chunk.size()};
+    report(options, worker, first, rows.size());
     RowFinder& finder = finders[worker];
     ChunkRows& band = memory[worker];
     std::optional<RowFinder::Hold> hold(std::in_place, finder);
@@ -178,11 +181,11 @@ bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, R
     put(turn, places, band);
   };
   try {
-    parallel_in_order(chunks, threads, gather);
+    parallel_in_order(chunks, options.threads, gather);
   } catch (const CannotFind&) {
     return false;
   } catch (const FoundZero&) {
-    return gather_tiled_csr(store, rows, cols, out, threads, Direct::no);
+    return gather_tiled_csr(store, rows, cols, out, options, Direct::no);
   }
   collector.finish();
   return true;
@@ -190,14 +193,16 @@ bool gather_tiled_csr(const Store& store, std::span<const std::uint64_t> rows, R
 
 /// Of any object: rows in ascending order, then copied to where they are wanted.
 void gather_any_csr(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                    const CsrOut<std::uint64_t>& out, Absent absent) {
+                    const CsrOut<std::uint64_t>& out, const GatherOptions& options) {
   const std::size_t size = size_of(out.type);
-  RowSweep sweep(store, cols, out.type, absent);
+  RowSweep sweep(store, cols, out.type, options.absent);
   std::vector<std::uint64_t> begin(rows.size()), col_idx;  // where in them a row of the list begins
   std::vector<std::uint64_t> count(rows.size());
   std::vector<std::byte> values;
   std::optional<std::uint64_t> last;
+  std::uint64_t done = 0;
   for (const std::size_t at : ascending(rows, std::less<>())) {
+    report(options, 0, done++, rows.size());
     if (last != rows[at]) {
       sweep.move_to(rows[at]);
       col_idx.insert(col_idx.end(), sweep.cols(), sweep.cols() + sweep.size());
@@ -235,9 +240,9 @@ void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows
   detail::require_apart(store, rows.data(), bytes, out.row_ptr.data(), out.row_ptr.capacity() * 8);
   detail::require_apart(store, rows.data(), bytes, out.col_idx.data(), out.col_idx.capacity() * 8);
   const auto arrays = detail::csr_out(out);
-  if (!detail::gather_csr_by_tile(store, rows, cols, arrays, options.threads) &&
-      !detail::gather_tiled_csr(store, rows, cols, arrays, options.threads)) {
-    detail::gather_any_csr(store, rows, cols, arrays, options.absent);
+  if (!detail::gather_csr_by_tile(store, rows, cols, arrays, options) &&
+      !detail::gather_tiled_csr(store, rows, cols, arrays, options)) {
+    detail::gather_any_csr(store, rows, cols, arrays, options);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "dapple/gather.h"
 #include "lib/compute/csr.h"
 #include "lib/compute/row_finder.h"
 #include "lib/compute/stream_block.h"
@@ -18,6 +19,22 @@ namespace dapple::detail {
 inline constexpr std::uint64_t kPartsAtOnce = 512;
 /// So many parts of rows ahead of their use, bytes are asked for.
 inline constexpr std::size_t kPartsAhead = 6;
+
+/// Cells of dense rows that are copied between two reports of progress.
+inline constexpr std::uint64_t kCellsAtOnce = 1 << 22;
+
+/// How many rows, of so many tiles and dense cells each, are found together.
+inline std::uint64_t rows_at_once(std::size_t tiles, std::uint64_t cells) noexcept {
+  const std::uint64_t rows = std::min(kPartsAtOnce / std::max<std::uint64_t>(1, tiles),
+                                      kCellsAtOnce / std::max<std::uint64_t>(1, cells));
+  return std::max<std::uint64_t>(1, rows);
+}
+
+/// Reports from one worker only, so that no two calls overlap.
+inline void report(const GatherOptions& options, unsigned worker, std::uint64_t done,
+                   std::uint64_t total) {
+  if (worker == 0 && options.progress) options.progress(done, total);
+}
 
 /// Throw out_of_range: an item of the list, or a column, is not in the object.
 [[noreturn]] void fail_outside(const Store& store, const char* what, std::uint64_t number,
@@ -74,7 +91,7 @@ class AskAhead {
 /// Gathers rows of CSR tiles, tile by tile. False, and what `out` holds is unspecified, when that
 /// would not pay, or some of them need a closer look.
 bool gather_csr_by_tile(const Store& store, std::span<const std::uint64_t> rows, Range cols,
-                        const CsrOut<std::uint64_t>& out, unsigned threads);
+                        const CsrOut<std::uint64_t>& out, const GatherOptions& options);
 
 /// Copies the cells of a row of a dense tile.
 void copy_dense(const Store& store, const FoundRow& row, const Target& out);

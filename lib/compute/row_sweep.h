@@ -21,12 +21,16 @@ class RowSweep {
   /// Decodes a row. REQUIRES that rows ascend. Throws as `RowStream`.
   void move_to(std::uint64_t row);
 
+  /// Which of its columns no block covers, in ascending order.
+  const std::vector<Range>& gaps() const noexcept { return gaps_; }
   /// Its cells that are not positive zero; columns count from the first wanted one.
   std::uint64_t size() const noexcept { return size_; }
   const std::uint64_t* cols() const noexcept { return col_idx_.data(); }
   const std::byte* values() const noexcept { return values_.data(); }
 
  private:
+  void find_gaps();
+
   /// A block that has rows to come.
   struct Member {
     std::shared_ptr<StreamBlock> block;
@@ -39,6 +43,7 @@ class RowSweep {
   const Absent absent_;
   std::unordered_map<std::uint64_t, Member> members_;  // by number
   RowArrays arrays_;                                   // of one block
+  std::vector<Range> covered_, gaps_;
   std::uint64_t size_ = 0;
   std::vector<std::uint64_t> col_idx_;
   std::vector<std::byte> values_;
