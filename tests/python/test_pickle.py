@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 
@@ -51,6 +52,36 @@ def test_a_changed_file_is_stale(make):
     os.unlink(m.path)
     with pytest.raises(FileNotFoundError):
         pickle.loads(data)
+
+
+def test_a_file_of_the_same_size_and_time_is_another_one(make):
+    m = make(np.full((30, 30), 2.5), "m.dbdf", narrow=False)
+    other = make(np.full((30, 30), 3.5), "o.dbdf", narrow=False)
+    size, times = os.stat(m.path).st_size, (os.stat(m.path).st_atime_ns, os.stat(m.path).st_mtime_ns)
+    assert os.stat(other.path).st_size == size
+    os.utime(other.path, ns=times)
+    data = pickle.dumps(m)
+    os.replace(other.path, m.path)
+    with pytest.raises(dp.StaleError):
+        pickle.loads(data)
+    with pytest.raises(dp.StaleError):
+        pickle.dumps(m)
+
+
+def test_a_copy_elsewhere_is_the_same_file(make, tmp_path):
+    m = make(cells((50, 40), "f8"))
+    data = pickle.dumps(m)
+    shutil.copy2(m.path, tmp_path / "copy.dbdf")
+    os.replace(tmp_path / "copy.dbdf", m.path)  # as on another machine: another inode
+    assert np.array_equal(pickle.loads(data)[:], m[:])
+
+
+def test_a_pickle_of_a_file_that_is_gone_is_an_error_of_dapple(make):
+    m = make(np.eye(3))
+    os.unlink(m.path)
+    with pytest.raises(FileNotFoundError) as caught:
+        pickle.dumps(m)
+    assert isinstance(caught.value, dp.Error) and caught.value.file == os.path.abspath(m.path)
 
 
 def test_another_process_opens_the_same_file(make, tmp_path):

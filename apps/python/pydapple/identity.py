@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import Any
 
 from . import _core
-from .errors import InvalidArgumentError, StaleError, TypeMismatchError
+from .errors import InvalidArgumentError, StaleError, TypeMismatchError, from_code
 
-Stamp = tuple[int, int]
+Stamp = tuple[int, int, int]
+_SAMPLE = 4096  # bytes
 
 
 def file_name(path: Any) -> str:
@@ -23,9 +25,33 @@ def file_name(path: Any) -> str:
 
 
 def stamp_of(path: str) -> Stamp:
-    """Size and time of the last change: what tells whether a file is still the same."""
-    status = os.stat(path)
-    return status.st_size, status.st_mtime_ns
+    """Size, time of the last change and inode: whether a file here is still the same."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise _refused(path, error) from None
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def fingerprint_of(path: str) -> bytes:
+    """A hash of the first, middle and last bytes, by which a copy elsewhere is the same file.
+
+    The last ones of dapple's own files hold a hash of all others.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            for begin in (0, size // 2, max(0, size - _SAMPLE)):
+                file.seek(begin)
+                digest.update(file.read(_SAMPLE))
+    except OSError as error:
+        raise _refused(path, error) from None
+    return digest.digest()
+
+
+def _refused(path: str, error: OSError) -> Exception:
+    return from_code("io", error.strerror or str(error), path, None, error.errno or 0)
 
 
 class Opened:
@@ -37,28 +63,32 @@ class Opened:
     _stamp: Stamp
 
     def __reduce__(self) -> tuple[Any, ...]:
-        _require_same(self._whole_path, self._stamp)
-        return reopen, (self._whole_path, self._options, self._stamp)
+        path, stamp = self._whole_path, self._stamp
+        if stamp_of(path) != stamp:
+            raise _stale(path)
+        # Another machine may have a copy, whose inode is another one.
+        return reopen, (path, self._options, stamp[:2], fingerprint_of(path))
 
     def __dask_tokenize__(self) -> Any:
         return "pydapple", self._whole_path, self._stamp, sorted(self._options.items())
 
 
-def _require_same(path: str, stamp: Stamp) -> None:
-    if stamp_of(path) != stamp:
-        error = StaleError("the file is no longer the one that was opened; open it again")
-        error.file = path
-        raise error
+def _stale(path: str) -> StaleError:
+    error = StaleError("the file is no longer the one that was opened; open it again")
+    error.file = path
+    return error
 
 
-def reopen(path: str, options: dict[str, Any], stamp: Stamp) -> Any:
+def reopen(
+    path: str, options: dict[str, Any], size_and_time: tuple[int, int], fingerprint: bytes
+) -> Any:
     """Open a file that another process had open. Raises StaleError when it has changed."""
-    from .files import open
+    from . import files
 
-    opened = open(path, **options)
-    if opened._stamp != stamp:
+    opened = files.open(path, **options)
+    if opened._stamp[:2] != size_and_time or fingerprint_of(path) != fingerprint:
         opened.close()
-        _require_same(path, stamp)
+        raise _stale(path)
     return opened
 
 
