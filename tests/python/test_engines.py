@@ -128,6 +128,16 @@ def test_xarray_opens_matrices_and_frames(pair, tmp_path):
         assert list(ds) == ["x"] and ds["x"][1:3].values.tolist() == [1, 2]
 
 
+def test_xarray_keeps_columns_whose_labels_repeat(tmp_path):
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    table = pd.DataFrame([[1, 2.5, "x"], [3, 4.5, "y"]], columns=["a", "a", "b"])
+    dp.write(tmp_path / "f.dbdf", table, sync=False)
+    with xr.open_dataset(tmp_path / "f.dbdf", engine="pydapple") as ds:
+        assert list(ds) == list(dp.open(tmp_path / "f.dbdf").read()) == ["a", "a.1", "b"]
+        assert ds["a"].values.tolist() == [1, 3] and ds["a.1"][::-1].values.tolist() == [4.5, 2.5]
+        assert ds["a.1"][1] == 4.5 and ds["b"][[1, 0]].values.tolist() == ["y", "x"]
+
+
 def test_solvers_run_on_the_file(make):
     from scipy.sparse.linalg import aslinearoperator, lsqr, svds
 

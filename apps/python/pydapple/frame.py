@@ -130,10 +130,7 @@ class Frame(Opened, _core.Frame):
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
             raise InvalidIndexError("a frame has 2 dimensions, and rows are picked by one of them")
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
-            where = self._where(key[0])
-            rows = keys.pick(key[1], self.shape[0], "row")
-            cells = self._cells(where, rows)
-            return cells[0] if rows.drop else cells
+            return self._part(self._where(key[0]), key[1])
         if isinstance(key, list) and key and all(isinstance(one, str) for one in key):
             return self._records(keys.Pick(range(self.shape[0])), key)
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], list):
@@ -360,6 +357,12 @@ class Frame(Opened, _core.Frame):
             return fetch.rows_of(lambda part: self._shown_cells(where, part), rows, gap=64)
         stored = fetch.rows_of(lambda part: self._stored_cells(where, part), rows, gap=2048)
         return self._meanings[where].to_numpy(stored)
+
+    def _part(self, where: int, key: Any) -> Any:
+        """A column's rows as they stand between the brackets."""
+        rows = keys.pick(key, self.shape[0], "row")
+        cells = self._cells(where, rows)
+        return cells[0] if rows.drop else cells
 
     def _records(self, rows: keys.Pick, labels: Sequence[str] | None) -> NDArray[Any]:
         named = self._named() if labels is None else _unique([self._place(x) for x in labels])

@@ -42,12 +42,12 @@ class ColumnArray(BackendArray):  # type: ignore[misc]
     xarray has no masks: integers and Booleans of which some are missing become floats, with NaN.
     """
 
-    def __init__(self, frame: Frame, label: str) -> None:
+    def __init__(self, frame: Frame, name: str, where: int) -> None:
         self.frame = frame
-        self.label = label
+        self.where = where
         self.shape = (len(frame),)
-        self.masked = frame.meanings[label].is_masked
-        self.dtype = np.dtype(float) if self.masked else frame.dtypes[label]
+        self.masked = frame.meanings[name].is_masked
+        self.dtype = np.dtype(float) if self.masked else frame.dtypes[name]
 
     def __getitem__(self, key: Any) -> Any:
         return indexing.explicit_indexing_adapter(
@@ -55,7 +55,7 @@ class ColumnArray(BackendArray):  # type: ignore[misc]
         )
 
     def _read(self, key: tuple[Any, ...]) -> Any:
-        cells = self.frame[self.label, key[0]]
+        cells = self.frame._part(self.where, key[0])
         if not self.masked:
             return cells
         return np.ma.filled(np.ma.asarray(cells).astype(float), np.nan)
@@ -65,7 +65,8 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
     """xarray's door to every format that dapple reads.
 
     A matrix becomes the variable ``data`` of the dimensions ``row`` and ``col``, a frame one
-    variable a column, all of the dimension ``row``.
+    variable a column, all of the dimension ``row``; labels that repeat are called as `Frame.read`
+    does.
     """
 
     description = "Open matrices and frames with dapple"
@@ -89,8 +90,10 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
             }
         else:
             variables = {
-                label: xr.Variable("row", indexing.LazilyIndexedArray(ColumnArray(opened, label)))
-                for label in dict.fromkeys(opened.columns)
+                name: xr.Variable(
+                    "row", indexing.LazilyIndexedArray(ColumnArray(opened, name, where))
+                )
+                for name, where in opened._named()
             }
         dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
         made = xr.Dataset({k: v for k, v in variables.items() if k not in dropped})
