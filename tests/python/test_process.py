@@ -151,6 +151,17 @@ def test_ctrl_c_ends_long_work(tmp_path, work):
     assert set(os.listdir(tmp_path)) <= {"a.dbdf", "b.dbdf", "c.dbdf"}
 
 
+def test_an_array_that_lives_until_the_end_is_no_leak(tmp_path):
+    code = """
+        import numpy as np, pydapple as dp
+        dp.write("a.dbdf", np.full((9, 9), 0.1), kind="dense", sync=False)
+        kept = np.from_dlpack(dp.open("a.dbdf").tile(0, 0))
+        print(kept[3, 4])
+    """
+    done = run(code, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0.1\n", "")
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_child_of_fork_reads_while_another_thread_did(make, threads):
     a = cells((300, 300), "f8")

@@ -4,6 +4,8 @@
 #include "numpy_api.h"
 
 NB_MODULE(_core, m) {
+  // An array that views a block through DLPack may live until the process ends.
+  nanobind::set_leak_warnings(false);
   pydapple::import_numpy();
   pydapple::bind_errors(m);
   pydapple::bind_matrix(m);
