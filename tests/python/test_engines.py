@@ -71,6 +71,33 @@ def test_the_graph_of_a_huge_matrix_is_small(tmp_path):
     assert len(graph.layers) < 20
 
 
+def test_single_rows_and_columns_of_sparse_chunks_keep_their_shape(pair):
+    a, m = pair
+    x = m.to_dask((64, 30), sparse=True)
+    for key in (np.s_[5], np.s_[-1], np.s_[:, 7], np.s_[5:90, 7], np.s_[6, 3:99], np.s_[5:6]):
+        got = x[key].compute()
+        assert got.shape == x[key].shape == a[key].shape and np.array_equal(got.toarray(), a[key])
+    assert x[5, 7].compute() == a[5, 7]
+
+
+def test_dask_fills_absent_cells(make, tmp_path):
+    whole = make(np.ones((4, 4)), tile=(2, 2), plain=True, kind="dense")
+    cut = tmp_path / "cut.dbdf"
+    with open(whole.path, "rb") as file:
+        cut.write_bytes(file.read(whole.blocks[-1].offset - 16))
+    m = dp.open(cut)
+    for sparse in (False, True):
+        with pytest.raises(dp.AbsentError):
+            m.to_dask(sparse=sparse).compute()
+    for chunks in (None, (3, 1)):
+        for absent in ("zero", "nan"):
+            x = pickle.loads(pickle.dumps(m.to_dask(chunks, absent=absent)))
+            assert np.array_equal(x.compute(), m.read(absent=absent), equal_nan=True)
+        sparse = m.to_dask(chunks, sparse=True, absent="zero").compute()
+        assert np.array_equal(sparse.toarray(), m.read(absent="zero"))
+    assert m.to_dask(absent="zero").name != m.to_dask(absent="nan").name
+
+
 def test_dask_writes_through_store(pair, tmp_path):
     a, m = pair
     x = m.to_dask(m.chunks) * 2
@@ -185,6 +212,15 @@ def test_a_torch_data_set_fetches_batches(pair):
     assert [y for _, y in batch] == [5, 199, 5]
     assert all(np.array_equal(x, a[y]) and x.flags.writeable for x, y in batch)
     assert len(RowDataset(m).__getitems__([1, 2])) == 2
+    with pytest.raises(dp.InvalidIndexError):
+        RowDataset(m).__getitems__([1.7])
+    with pytest.raises(dp.InvalidArgumentError):
+        RowDataset(m, labels[1:])
+    for wrong in ((10, -1), (10, 0), (-1, 10), (10, 2.5)):
+        with pytest.raises(dp.Error):
+            batches(*wrong)
+    assert sorted(np.concatenate(list(batches(10, 4)))) == list(range(10))
+    assert [len(part) for part in batches(10, 4, drop_last=True)] == [4, 4]
     with pytest.raises(ValueError):
         RowDataset(m, labels[:3])
     pd = pytest.importorskip("pandas")

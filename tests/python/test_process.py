@@ -138,6 +138,8 @@ CTRL_C = """
         "dp.write('c.dbdf', np.ones((4000, 4000)), overwrite=True, sync=False)",
         "dp.verify('a.dbdf', payload=True)", "m.stats(axis=0)", "m.linear_operator() @ np.ones(2000)",
         "m.where(above=1e9)", "m.count_where(below=7)",
+        "m.take(np.random.default_rng(0).integers(0, 40_000, 60_000))",
+        "m.sparse[np.random.default_rng(0).integers(0, 40_000, 60_000)]",
     ],
 )  # fmt: skip
 def test_ctrl_c_ends_long_work(tmp_path, work):

@@ -130,14 +130,18 @@ def test_sparse_slices_are_what_scipy_gives(make, kind, dtype):
     assert m.sparse.shape == m.shape and m.sparse.dtype == m.dtype
 
 
-def test_absent_cells_are_an_error_zero_or_nan(tmp_path):
-    a = np.ones((4, 4))
-    dp.write(tmp_path / "a.dbdf", a, tile=(2, 2), plain=True, kind="dense", sync=False)
+@pytest.fixture
+def cut(tmp_path):
+    """4 x 4 ones, the last 2 x 2 of which are absent."""
+    dp.write(tmp_path / "a.dbdf", np.ones((4, 4)), tile=(2, 2), plain=True, kind="dense", sync=False)
     whole = (tmp_path / "a.dbdf").read_bytes()
-    m = dp.open(tmp_path / "a.dbdf")
-    last = m.blocks[-1]
+    last = dp.open(tmp_path / "a.dbdf").blocks[-1]
     (tmp_path / "cut.dbdf").write_bytes(whole[: last.offset - 16])
-    m = dp.open(tmp_path / "cut.dbdf")
+    return dp.open(tmp_path / "cut.dbdf")
+
+
+def test_absent_cells_are_an_error_zero_or_nan(cut):
+    m, a = cut, np.ones((4, 4))
     with pytest.raises(LookupError) as caught:
         m[3, 3]
     assert isinstance(caught.value, dp.AbsentError)
@@ -151,24 +155,89 @@ def test_absent_cells_are_an_error_zero_or_nan(tmp_path):
         m.read(absent="nan", dtype="i4")
 
 
+def test_everything_that_reads_takes_absent(cut):
+    zeros, gaps = cut.read(absent="zero"), cut.read(absent="nan")
+    rows, cols = [3, 0, 3], [2, 1]
+    dense = [
+        (lambda **o: cut.take(rows, **o), lambda a: a[rows]),
+        (lambda **o: cut.take(rows, cols, **o), lambda a: a[np.ix_(rows, cols)]),
+        (lambda **o: cut.take(range(4), slice(1, 4), **o), lambda a: a[:, 1:]),
+        (lambda **o: cut.cells(rows, [3, 0, 1], **o), lambda a: a[rows, [3, 0, 1]]),
+        (lambda **o: np.vstack([part for _, part in cut.strips(**o)]), lambda a: a),
+    ]
+    sparse = [
+        (lambda **o: cut.to_scipy(**o).toarray(), lambda a: a),
+        (lambda **o: cut.to_scipy("coo", **o).toarray(), lambda a: a),
+        (lambda **o: next(cut.strips(sparse=True, **o)).cells.toarray(), lambda a: a),
+        (lambda **o: cut.linear_operator(**o) @ np.arange(4.0), lambda a: a @ np.arange(4.0)),
+        (lambda **o: cut.linear_operator(**o).T @ np.ones(4), lambda a: a.T @ np.ones(4)),
+    ]
+    for read, wanted in dense + sparse:
+        with pytest.raises(dp.AbsentError):
+            read()
+        assert np.array_equal(read(absent="zero"), wanted(zeros))
+        with pytest.raises(ValueError, match="'error', 'zero' or 'nan'"):
+            read(absent=["zero"])
+    for read, wanted in dense:
+        assert np.array_equal(read(absent="nan"), wanted(gaps), equal_nan=True)
+    for read, _ in sparse:
+        with pytest.raises(dp.UnsupportedError):
+            read(absent="nan")
+
+
 def test_take_says_what_is_wrong_with_its_arguments(pair):
     a, m = pair
     rows = [0, 1]
     shape = (2, a.shape[1])
     wrong = [
         (TypeError, "must be a NumPy array, not list", {"out": [1]}),
-        (ValueError, "the result has", {"out": np.empty((3, a.shape[1]))}),
+        (ValueError, r"of the result's shape, \(2, 60\)", {"out": np.empty((3, a.shape[1]))}),
         (ValueError, "contiguous", {"out": np.empty(shape[::-1]).T}),
+        (ValueError, "not backwards", {"out": np.empty(shape)[::-1]}),
+        (ValueError, "aligned", {"out": np.empty(shape[0] * 480 + 1, "u1")[1:].view("f8").reshape(shape)}),
         (ValueError, "writable", {"out": np.broadcast_to(np.float64(0), shape)}),
         (TypeError, "integers of 8 to 64 bits", {"out": np.empty(shape, "c16")}),
     ]
     for kind, words, options in wrong:
-        with pytest.raises(kind, match=words):
-            m.take(rows, **options)
-    for words, bad in [("is outside the", [0, len(a)]), ("float64", [0.5]), ("'x'", "x"),
+        for cols in (None, list(range(60))):
+            with pytest.raises(kind, match=words) as caught:
+                m.take(rows, cols, **options)
+            assert isinstance(caught.value, dp.Error)
+    for words, bad in [("is outside the", [0, len(a)]), (f"row {2**70} is", [2**70]), ("float64", [0.5]), ("'x'", "x"),
                        ("one dimension", [[0, 1]]), ("one entry for each", np.array([True]))]:  # fmt: skip
         with pytest.raises(IndexError, match=words):
             m.take(bad)
+
+
+def test_take_writes_to_no_rows_that_overlap(pair):
+    a, m = pair
+    out = np.lib.stride_tricks.as_strided(np.zeros(8000, "f4"), (100, 60), (64 * 4, 4))
+    rows = np.arange(100)[::-1]
+    for cols in (None, slice(0, 60), list(range(60))):
+        assert m.take(rows, cols, out=out) is out and np.array_equal(out, a[::-1])
+    overlapping = np.lib.stride_tricks.as_strided(np.zeros(8000, "f4"), (100, 60), (59 * 4, 4))
+    for cols in (None, slice(0, 60), list(range(60))):
+        with pytest.raises(ValueError, match="overlap"):
+            m.take(rows, cols, out=overlapping)
+
+
+def test_cells_are_gathered_one_by_one(pair):
+    a, m = pair
+    random = np.random.default_rng(4)
+    rows, cols = random.integers(-100, 100, 500), random.integers(-60, 60, 500)
+    assert np.array_equal(m.cells(rows, cols), a[rows, cols]) and m.cells(rows, cols).dtype == "f4"
+    out = np.empty(500)
+    assert m.cells(rows, cols, out=out) is out and np.array_equal(out, a[rows, cols])
+    assert m.cells([], []).shape == (0,)
+    for kind, words, arguments in [
+        (IndexError, "column 60 is outside", ([0], [60])),
+        (ValueError, "2 rows and 1 columns", ([0, 1], [0])),
+    ]:
+        with pytest.raises(kind, match=words):
+            m.cells(*arguments)
+    for wrong in (np.empty(499), np.empty((500, 1)), np.empty(1000)[::2]):
+        with pytest.raises(ValueError, match="500 contiguous"):
+            m.cells(rows, cols, out=wrong)
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr", "coo", "auto"])

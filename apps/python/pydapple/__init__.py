@@ -39,10 +39,12 @@ from .files import (
 )
 from .frame import Frame
 from .join import append, concat
-from .matrix import Matrix, Stats, Strip
+from .matrix import Matrix
 from .meanings import Meaning
-from .search import Hits
+from .search import Hits, Verdict
 from .sparse_view import SparseView
+from .stats import Stats
+from .strips import Strip
 from .write import frame_writer, write, writer
 from .writers import FrameWriter, MatrixWriter
 
@@ -73,6 +75,7 @@ __all__ = [
     "SystemRefusedError",
     "TypeMismatchError",
     "UnsupportedError",
+    "Verdict",
     "VerifyReport",
     "WriteSummary",
     "append",

@@ -78,6 +78,11 @@ class Block:
         """
     def to_scipy(self) -> Any:
         """The stored cells as a `scipy.sparse.csr_array`, always a copy."""
+    def stats(self) -> Any:
+        """Statistics of its cells as the file has them, see `Stats`; None where it has none.
+
+        No cell is read; codes of words and ticks of times count as numbers. O(log blocks).
+        """
     def _csr(self) -> Rows: ...
     def __array__(self, dtype: DTypeLike | None = ..., copy: bool | None = ...) -> NDArray[Any]: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
@@ -138,9 +143,15 @@ class Matrix(Object):
         threads: int, /,
     ) -> Rows: ...  # fmt: skip
     def _take(
-        self, rows: NDArray[np.int64], col_begin: int, col_end: int, out: NDArray[Any], /
+        self, rows: NDArray[np.int64], col_begin: int, col_end: int, out: NDArray[Any],
+        absent: int, /,
+    ) -> None: ...  # fmt: skip
+    def _take_csr(
+        self, rows: NDArray[np.int64], col_begin: int, col_end: int, absent: int, /
+    ) -> Rows: ...
+    def _take_cells(
+        self, rows: NDArray[np.int64], cols: NDArray[np.int64], out: NDArray[Any], absent: int, /
     ) -> None: ...
-    def _take_csr(self, rows: NDArray[np.int64], col_begin: int, col_end: int, /) -> Rows: ...
 
 class Words:
     def __init__(self, words: Iterable[str], /) -> None: ...
@@ -198,6 +209,7 @@ def index(
 def formats() -> list[tuple[str, str, str, bool, bool, bool]]: ...
 def default_tile(rows: int, cols: int, /) -> tuple[int, int]: ...
 def checked_dtype(dtype: Any, /) -> np.dtype[Any]: ...
+def check_out(out: Any, rows: int, cols: int, /) -> None: ...
 def create_matrix(
     path: str | os.PathLike[str], rows: int, cols: int, dtype: Any, options: WriteOptions,
     sparse: bool, /,
@@ -214,14 +226,18 @@ def encode_words(
     texts: Iterable[Any], missing: NDArray[np.uint8], /
 ) -> tuple[NDArray[np.uint32], Words]: ...
 def multiply(
-    matrix: Matrix, x: NDArray[np.float64], transposed: bool, threads: int, /
+    matrix: Matrix, x: NDArray[np.float64], transposed: bool, absent: int, threads: int, /
 ) -> NDArray[np.float64]: ...
 def find(
     matrix: Matrix, what: str, name: str, low: Any, high: Any, absent: int, nonzero: bool,
     threads: int, /,
 ) -> Any: ...  # fmt: skip
+def explain(
+    matrix: Matrix, name: str, low: Any, high: Any, absent: int, nonzero: bool, /
+) -> list[tuple[tuple[int, int], str | None]]: ...
 def find_in_column(
     frame: Frame, col: int, what: str, name: str, low: Any, high: Any, absent: int, nonzero: bool,
     threads: int, /,
 ) -> Any: ...  # fmt: skip
 def stats(object: Object, axis: int, absent: int, threads: int, /) -> tuple[NDArray[Any], ...]: ...
+def block_stats(block: Block, /) -> tuple[NDArray[Any], ...] | None: ...

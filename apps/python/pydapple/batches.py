@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import keys
+from .errors import InvalidArgumentError
+
 if TYPE_CHECKING:
     from .matrix import Matrix
 
@@ -27,7 +30,7 @@ class RowDataset:
     def __init__(self, matrix: Matrix, labels: ArrayLike | None = None) -> None:
         labels = None if labels is None else np.asarray(labels)
         if labels is not None and len(labels) != len(matrix):
-            raise ValueError(f"{len(labels)} labels do not fit {len(matrix)} rows")
+            raise InvalidArgumentError(f"{len(labels)} labels do not fit {len(matrix)} rows")
         self.matrix = matrix
         self.labels = labels
 
@@ -39,7 +42,7 @@ class RowDataset:
         return cells if self.labels is None else (cells, self.labels[row])
 
     def __getitems__(self, rows: Sequence[int]) -> list[Any]:
-        index = np.asarray(rows, np.int64)
+        index = keys.positions(rows, len(self), "row")
         cells = self.matrix.take(index)
         if self.labels is None:
             return list(cells)
@@ -50,8 +53,9 @@ def batches(
     rows: int, size: int, *, seed: int | None = None, drop_last: bool = False
 ) -> Iterator[NDArray[np.int64]]:
     """All row numbers once, in random order, `size` at a time."""
+    rows, size = keys.whole(rows), keys.whole(size)
+    if rows < 0 or size < 1:
+        raise InvalidArgumentError(f"no batches of {size} rows can be made of {rows}")
     order = np.random.default_rng(seed).permutation(rows)
-    for begin in range(0, rows, size):
-        part = order[begin : begin + size]
-        if len(part) == size or not drop_last:
-            yield part
+    last = rows - rows % size if drop_last else rows
+    return (order[begin : begin + size] for begin in range(0, last, size))

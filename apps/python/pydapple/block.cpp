@@ -232,6 +232,13 @@ void bind_block(nb::module_& m) {
             return nb::module_::import_("pydapple.fetch").attr("block_to_csr")(self);
           },
           "The stored cells as a `scipy.sparse.csr_array`, always a copy.")
+      .def(
+          "stats",
+          [](nb::handle self) {
+            return nb::module_::import_("pydapple.stats").attr("of_block")(self);
+          },
+          "Statistics of its cells as the file has them, see `Stats`; None where it has none.\n\n"
+          "No cell is read; codes of words and ticks of times count as numbers. O(log blocks).")
       .def("__array__", &array_of, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__", &dlpack_of)
       .def("__dlpack_device__", [](const BlockHandle&) { return nb::make_tuple(1, 0); })

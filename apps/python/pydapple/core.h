@@ -7,6 +7,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -106,6 +107,19 @@ class FrameHandle : public Handle {
   }
 };
 
+/// How many threads a caller asks for; 0: one for each processor.
+struct Threads {
+  std::int64_t given = 1;  // negative: that is no number of threads
+
+  operator unsigned() const {
+    if (given >= 0 && given <= std::numeric_limits<unsigned>::max()) {
+      return static_cast<unsigned>(given);
+    }
+    throw dapple::Error(dapple::Errc::invalid_argument,
+                        "threads is a number of threads, or 0: one for each processor");
+  }
+};
+
 /// Lets a signal handler, such as that of Ctrl-C, run. Throws what it raises.
 inline void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -146,3 +160,21 @@ void bind_words(nb::module_& m);
 void bind_writer(nb::module_& m);
 
 }  // namespace pydapple
+
+namespace nanobind::detail {
+
+/// Takes anything, so that what is no number of threads becomes an Error like others.
+template <>
+struct type_caster<pydapple::Threads> {
+  NB_TYPE_CASTER(pydapple::Threads, const_name("int"))
+
+  bool from_python(handle source, std::uint8_t, cleanup_list*) noexcept {
+    const object index = steal(PyNumber_Index(source.ptr()));
+    const long long given = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
+    if (PyErr_Occurred() != nullptr) PyErr_Clear();
+    value.given = given;
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail

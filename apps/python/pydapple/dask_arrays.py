@@ -4,25 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from . import fetch, keys
+from .absent import Absent, absent_code
 from .matrix import Matrix
 from .sparse_view import SparseView
 
 _CHUNK = 1 << 26  # bytes of a chunk, as far as whole tiles go
 
 
-def from_matrix(matrix: Matrix, chunks: Any, sparse: bool) -> Any:
+class FilledView:
+    """A matrix whose slices hold zeros or NaN where cells are absent."""
+
+    ndim = 2
+
+    def __init__(self, matrix: Matrix, absent: int) -> None:
+        self.matrix = matrix
+        self.shape: tuple[int, int] = matrix.shape
+        self.dtype: np.dtype[Any] = matrix.dtype
+        self._absent = absent
+
+    def __getitem__(self, key: Any) -> Any:
+        return fetch.dense(self.matrix, *keys.picks(key, self.shape), absent=self._absent)
+
+    def __dask_tokenize__(self) -> Any:
+        return "pydapple.filled", self.matrix.__dask_tokenize__(), self._absent
+
+
+def from_matrix(matrix: Matrix, chunks: Any, sparse: bool, absent: Absent) -> Any:
     """What `Matrix.to_dask` gives."""
     import dask.array as da
 
     if chunks is None:
         chunks = default_chunks(matrix, sparse)
     if not sparse:
-        return da.from_array(matrix, chunks=chunks, asarray=False, fancy=False, lock=False)
+        filled = matrix if absent == "error" else FilledView(matrix, absent_code(absent))
+        return da.from_array(filled, chunks=chunks, asarray=False, fancy=False, lock=False)
     from scipy.sparse import csr_array
 
-    register_sizes()
+    register_sparse_arrays()
     return da.from_array(
-        SparseView(matrix),
+        SparseView(matrix, absent),
         chunks=chunks,
         asarray=False,
         fancy=False,
@@ -45,10 +68,15 @@ def default_chunks(matrix: Matrix, sparse: bool) -> tuple[int, int]:
     return max(1, min(rows, down)), max(1, across)
 
 
-def register_sizes() -> None:
-    """Tell Dask what sparse arrays take in memory; it knows sparse matrices only."""
+def register_sparse_arrays() -> None:
+    """Tell Dask what it does not know of sparse arrays.
+
+    These are what they take in memory, and how single rows and columns, which have one dimension,
+    are put together.
+    """
+    from dask.array.dispatch import concatenate_lookup
     from dask.sizeof import sizeof
-    from scipy.sparse import coo_array, csc_array, csr_array
+    from scipy.sparse import coo_array, csc_array, csr_array, hstack, vstack
 
     def _compressed(part: Any) -> int:
         return int(part.data.nbytes + part.indices.nbytes + part.indptr.nbytes)
@@ -56,5 +84,14 @@ def register_sizes() -> None:
     def _coordinates(part: Any) -> int:
         return int(part.data.nbytes + sum(index.nbytes for index in part.coords))
 
+    def _concatenate(parts: list[Any], axis: int = 0) -> Any:
+        if parts[0].ndim == 2:
+            return vstack(parts) if axis == 0 else hstack(parts)
+        begins = np.cumsum([0] + [part.shape[0] for part in parts])
+        index = [part.tocoo().coords[0] + begin for part, begin in zip(parts, begins, strict=False)]
+        values = [part.tocoo().data for part in parts]
+        return coo_array((np.concatenate(values), (np.concatenate(index),)), (int(begins[-1]),))
+
+    concatenate_lookup.register((coo_array, csc_array, csr_array), _concatenate)
     sizeof.register((csr_array, csc_array), _compressed)
     sizeof.register(coo_array, _coordinates)

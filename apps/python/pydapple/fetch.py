@@ -23,20 +23,22 @@ _BAND = 1 << 24
 _BAND_ROWS = 1 << 20
 
 
-def dense(matrix: _core.Matrix, rows: Pick, cols: Pick, out: NDArray[Any] | None = None) -> Any:
+def dense(
+    matrix: _core.Matrix, rows: Pick, cols: Pick, out: NDArray[Any] | None = None, absent: int = 0
+) -> Any:
     """``matrix[rows, cols]`` for any two picks, every combination of them."""
     if out is None:
         out = np.empty((len(rows), len(cols)), matrix.dtype)
     if out.size:
         straight = cols.forward()
         if straight is None:
-            _pick_columns(matrix, rows, cols.positions(), out)
+            _pick_columns(matrix, rows, cols.positions(), out, absent)
         elif straight[1]:
             reverse = np.empty(out.shape, out.dtype)
-            _fill(matrix, rows, straight[0], reverse)
+            _fill(matrix, rows, straight[0], reverse, absent)
             out[...] = reverse[:, ::-1]
         else:
-            _fill(matrix, rows, straight[0], out)
+            _fill(matrix, rows, straight[0], out, absent)
     return out[_dropped(rows, cols)]
 
 
@@ -44,17 +46,19 @@ def _dropped(rows: Pick, cols: Pick) -> tuple[Any, ...]:
     return (0 if rows.drop else slice(None), 0 if cols.drop else slice(None))
 
 
-def _fill(matrix: _core.Matrix, rows: Pick, cols: range, out: NDArray[Any]) -> None:
+def _fill(matrix: _core.Matrix, rows: Pick, cols: range, out: NDArray[Any], absent: int) -> None:
     straight = rows.forward()
     if straight is None:
-        matrix._take(rows.positions(), cols.start, cols.stop, out)
+        matrix._take(rows.positions(), cols.start, cols.stop, out, absent)
         return
-    matrix._read(straight[0].start, straight[0].stop, cols.start, cols.stop, out, False, 1)
+    matrix._read(straight[0].start, straight[0].stop, cols.start, cols.stop, out, absent, 1)
     if straight[1]:
         out[...] = out[::-1].copy()
 
 
-def _pick_columns(matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArray[Any]) -> None:
+def _pick_columns(
+    matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArray[Any], absent: int
+) -> None:
     wanted, place = np.unique(cols, return_inverse=True)
     for begin, end in runs(wanted, _GAP):
         first, last = np.searchsorted(wanted, (begin, end))
@@ -63,7 +67,7 @@ def _pick_columns(matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArra
         for top in range(0, len(rows), step):
             band = Pick(rows.of[top : top + step])
             cells = np.empty((len(band), end - begin), out.dtype)
-            _fill(matrix, band, range(begin, end), cells)
+            _fill(matrix, band, range(begin, end), cells, absent)
             out[top : top + len(band), mine] = cells[:, cols[mine] - begin]
 
 
@@ -83,16 +87,17 @@ def rows_of(read: Callable[[range], NDArray[Any]], rows: Pick, gap: int) -> NDAr
     return np.concatenate(parts)[place] if parts else read(range(0))
 
 
-def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick) -> csr_array:
+def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick, absent: int = 0) -> csr_array:
     """The same as compressed sparse rows; integers keep their axis."""
     straight_rows, straight_cols = rows.forward(), cols.forward()
     columns = straight_cols[0] if straight_cols else range(matrix.shape[1])
     if straight_rows:
-        part = csr(matrix, straight_rows[0], columns)
+        part = csr(matrix, straight_rows[0], columns, absent)
         if straight_rows[1]:
             part = part[::-1]
     else:
-        part = _sparse_rows(matrix, rows.positions(), columns)
+        taken = matrix._take_csr(rows.positions(), columns.start, columns.stop, absent)
+        part = csr_of(taken, (len(rows), len(columns)))
     if straight_cols is None:
         part = part[:, cols.positions()]
     elif straight_cols[1]:
@@ -130,10 +135,6 @@ def _empty_csr() -> dict[str, Any]:
     from scipy.sparse import csr_array
 
     return dict(vars(csr_array((1, 1))))
-
-
-def _sparse_rows(matrix: _core.Matrix, rows: Positions, cols: range) -> csr_array:
-    return csr_of(matrix._take_csr(rows, cols.start, cols.stop), (len(rows), len(cols)))
 
 
 def block_to_csr(block: _core.Block) -> csr_array:

@@ -82,7 +82,7 @@ nb::object concat_objects(nb::list parts, int axis, bool allow_loss) {
 }
 
 nb::object append_rows(const fs::path& path, const Handle& rows, bool allow_loss, int absent,
-                       unsigned threads, const dapple::WriteOptions& write, nb::object progress) {
+                       Threads threads, const dapple::WriteOptions& write, nb::object progress) {
   dapple::ConvertOptions options;
   options.allow_loss = allow_loss;
   options.absent = static_cast<dapple::Absent>(absent);
@@ -100,7 +100,7 @@ nb::object append_rows(const fs::path& path, const Handle& rows, bool allow_loss
 
 nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
                         std::optional<std::vector<std::uint64_t>> cols, const std::string& to,
-                        nb::object dtype, bool allow_loss, int absent, unsigned threads,
+                        nb::object dtype, bool allow_loss, int absent, Threads threads,
                         const dapple::WriteOptions& write, bool drop_labels, bool deflate,
                         bool stored_numbers, nb::object progress) {
   dapple::Selection part;
@@ -158,7 +158,7 @@ nb::object repair_file(const fs::path& in, const fs::path& out, const dapple::Wr
 }
 
 std::optional<fs::path> write_index(const fs::path& path, const dapple::OpenOptions& options,
-                                    bool statistics, unsigned threads, nb::object progress) {
+                                    bool statistics, Threads threads, nb::object progress) {
   const Progress report(std::move(progress));
   dapple::SidecarOptions sidecar;
   sidecar.progress = as_callback(report);

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from . import _core, guests, keys
-from .errors import Error, InvalidArgumentError
+from .absent import Absent, absent_code
+from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .frame import Frame, each_label
 from .identity import file_name, open_options, stamp_of
-from .matrix import Absent, Matrix, absent_code
+from .matrix import Matrix
 from .meanings import Meaning
 
 Path = str | os.PathLike[str]
@@ -131,9 +132,9 @@ def open(
         "guard": guard,
         "read_ahead": read_ahead,
         "threads": threads,
-        "csv": None if csv is None else dict(csv),
-        "futhark": None if futhark is None else dict(futhark),
-        "idv": None if idv is None else dict(idv),
+        "csv": _group("csv", csv),
+        "futhark": _group("futhark", futhark),
+        "idv": _group("idv", idv),
     }
     defaults = {"check": "never", "guard": False, "read_ahead": True, "threads": 1}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
@@ -143,6 +144,16 @@ def open(
     made.path, made._options, made._stamp = name, options, stamp_of(name)
     made._whole_path = os.path.abspath(name)
     return made
+
+
+def _group(name: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise TypeMismatchError(
+            f"{name} is a mapping from names of options to values, not {given!r}"
+        )
+    return dict(given)
 
 
 def info(path: Path, **options: Any) -> dict[str, Any]:
@@ -280,7 +291,7 @@ def convert(
                 None if down is None else (down.start, down.stop),
                 picked,
                 to or "",
-                None if dtype is None else np.dtype(dtype),
+                None if dtype is None else _core.checked_dtype(dtype),
                 allow_loss,
                 absent_code(absent),
                 threads,

@@ -41,7 +41,7 @@ nb::list texts_of(const FrameHandle& handle) {
 /// Arrays of one dimension, each with room for the rows; they may be fields of a structured one.
 void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t end,
                   const std::vector<std::uint64_t>& cols, nb::list arrays, int absent,
-                  unsigned threads) {
+                  Threads threads) {
   const auto frame = handle.share_frame();
   std::vector<dapple::ColumnBuffer> buffers;
   for (std::size_t k = 0; k < cols.size(); ++k) {

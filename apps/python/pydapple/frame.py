@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, fetch, keys
+from .absent import Absent, absent_code
 from .arrow_stream import LabelledStream
 from .blocks import Blocks
 from .errors import (
@@ -19,9 +20,9 @@ from .errors import (
     UnsupportedError,
 )
 from .identity import Opened
-from .matrix import Absent, absent_code
 from .meanings import Meaning
 from .search import column_condition
+from .stats import Stats, of_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,6 +176,19 @@ class Frame(Opened, _core.Frame):
             else self._meanings[where].to_numpy(cells)
             for (name, where), cells in zip(wanted, stored, strict=True)
         }
+
+    def stats(self, *, absent: Absent = "error", threads: int = 1) -> dict[str, Stats]:
+        """Statistics of each column, by its label as `read` gives it; see `Matrix.stats`.
+
+        Missing cells count as `nans`. Of Booleans the mean is the share of True. Of times only
+        `count`, `nnz`, `nans`, and, rounded to 53 bits, `min`, `max` and `mean` mean something; of
+        words `count`, `nnz` and `nans`; all else is None.
+
+        Args:
+            absent: whether cells that no block covers are an error, or zero.
+            threads: 0: one for each processor.
+        """
+        return of_frame(self, absent, threads)
 
     def where(
         self, label: str | int, *, nonzero: bool = False, absent: Absent = "error", **condition: Any

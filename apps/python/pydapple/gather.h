@@ -11,7 +11,7 @@ namespace pydapple {
 
 /// A writable NumPy array of two dimensions whose rows are contiguous.
 struct ArrayTarget {
-  /// Throws ValueError where `out` is not that, or of another shape.
+  /// Throws Error where `out` is not that, or of another shape.
   ArrayTarget(nb::handle out, std::uint64_t rows, std::uint64_t cols);
 
   std::byte* data;
@@ -21,11 +21,16 @@ struct ArrayTarget {
 
 /// Copies these rows, each less than rows(), one after the other. Gives up the GIL.
 void gather_rows(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
-                 dapple::Range cols, const ArrayTarget& out);
+                 dapple::Range cols, const ArrayTarget& out, dapple::Absent absent);
 
 /// (data, indices, indptr) of these rows.
 nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
-                      dapple::Range cols);
+                      dapple::Range cols, dapple::Absent absent);
+
+/// Copies the cells (rows[k], cols[k]), which are inside, to `out`, an array of one dimension.
+/// Gives up the GIL. Throws Error where `out` has no room for them.
+void gather_cells(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
+                  std::span<const std::int64_t> cols, nb::handle out, dapple::Absent absent);
 
 /// (data, indices, indptr) of a rectangle.
 nb::object read_csr(const dapple::Matrix& matrix, const dapple::Region& region,

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, keys
+from .absent import Absent, absent_code
 from .errors import Error, ExistsError, InvalidArgumentError, NotRecognisedError, from_code
 from .frame import Frame
 from .identity import file_name
-from .matrix import Absent, Matrix, absent_code
+from .matrix import Matrix
 
 if TYPE_CHECKING:
     from .files import WriteSummary

@@ -9,11 +9,12 @@ from contextlib import ExitStack
 from typing import Any
 
 from . import _core
+from .absent import Absent, absent_code
 from .errors import Error, InvalidArgumentError
 from .files import Path, Progress, WriteSummary, convert, opened_as, reporting
 from .frame import Frame
 from .identity import file_name
-from .matrix import Absent, Matrix, absent_code
+from .matrix import Matrix
 from .write import write
 
 

@@ -72,6 +72,11 @@ def positions(key: Any, extent: int, axis: str) -> Positions:
                 f"{extent}, and this one has {len(array)}"
             )
         return np.flatnonzero(array).astype(np.int64, copy=False)
+    if array.dtype.kind == "O" and array.ndim == 1:  # integers of more than 64 bits, perhaps
+        for one in array:
+            number = _integer(one)
+            if number is not None and not -extent <= number < extent:
+                raise OutOfRangeError(f"{axis} {number} is outside the {extent} {axis}s")
     if array.dtype.kind not in "iu":
         raise InvalidIndexError(
             f"{axis}s are picked by integers, slices, or one array of integers or Booleans, "

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from . import _core
+from .absent import Absent, absent_code
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -17,16 +18,18 @@ if TYPE_CHECKING:
 class FileOperator(LinearOperator):  # type: ignore[misc]
     """``A @ x`` and ``A.T @ y`` in float64, where the cells are, without the matrix in memory."""
 
-    def __init__(self, matrix: Matrix, threads: int = 1) -> None:
+    def __init__(self, matrix: Matrix, absent: Absent = "error", threads: int = 1) -> None:
         super().__init__(np.dtype(np.float64), matrix.shape)
         self.matrix = matrix
+        self.absent = absent_code(absent)
         self.threads = threads
 
     def _multiply(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         if np.iscomplexobj(x):
             real, imaginary = (self._multiply(part, transposed) for part in (x.real, x.imag))
             return real + 1j * imaginary
-        return _core.multiply(self.matrix, np.asarray(x, np.float64), transposed, self.threads)
+        cells = np.asarray(x, np.float64)
+        return _core.multiply(self.matrix, cells, transposed, self.absent, self.threads)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._multiply(x, False)

@@ -58,7 +58,7 @@ dapple::ReadOptions options_of(int absent, unsigned threads) {
 
 void read_to(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
              std::uint64_t col_begin, std::uint64_t col_end, nb::handle out, int absent,
-             unsigned threads) {
+             Threads threads) {
   const Region region{{row_begin, row_end}, {col_begin, col_end}};
   const ArrayTarget target(out, region.rows.size(), region.cols.size());
   if (region.empty()) return;
@@ -67,29 +67,40 @@ void read_to(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t 
               options_of(absent, threads));
 }
 
-std::span<const std::int64_t> rows_of(nb::handle rows) {
-  const auto size = static_cast<std::size_t>(PyArray_DIM(as_array(rows), 0));
-  return {static_cast<const std::int64_t*>(data_of(rows)), size};
+std::span<const std::int64_t> positions_of(nb::handle array) {
+  const auto size = static_cast<std::size_t>(PyArray_DIM(as_array(array), 0));
+  return {static_cast<const std::int64_t*>(data_of(array)), size};
 }
 
 void take(const MatrixHandle& handle, nb::handle rows, std::uint64_t col_begin,
-          std::uint64_t col_end, nb::handle out) {
+          std::uint64_t col_end, nb::handle out, int absent) {
   const nb::object wanted = contiguous(rows, ValueType::i64, 1);
   const auto matrix = handle.share_matrix();
-  const ArrayTarget target(out, rows_of(wanted).size(), col_end - col_begin);
-  gather_rows(*matrix, rows_of(wanted), {col_begin, col_end}, target);
+  const ArrayTarget target(out, positions_of(wanted).size(), col_end - col_begin);
+  gather_rows(*matrix, positions_of(wanted), {col_begin, col_end}, target,
+              static_cast<dapple::Absent>(absent));
 }
 
 nb::object take_csr(const MatrixHandle& handle, nb::handle rows, std::uint64_t col_begin,
-                    std::uint64_t col_end) {
+                    std::uint64_t col_end, int absent) {
   const nb::object wanted = contiguous(rows, ValueType::i64, 1);
   const auto matrix = handle.share_matrix();
-  return gather_csr(*matrix, rows_of(wanted), {col_begin, col_end});
+  return gather_csr(*matrix, positions_of(wanted), {col_begin, col_end},
+                    static_cast<dapple::Absent>(absent));
+}
+
+void take_cells(const MatrixHandle& handle, nb::handle rows, nb::handle cols, nb::handle out,
+                int absent) {
+  const nb::object down = contiguous(rows, ValueType::i64, 1);
+  const nb::object across = contiguous(cols, ValueType::i64, 1);
+  const auto matrix = handle.share_matrix();
+  gather_cells(*matrix, positions_of(down), positions_of(across), out,
+               static_cast<dapple::Absent>(absent));
 }
 
 nb::object read_sparse(const MatrixHandle& handle, std::uint64_t row_begin, std::uint64_t row_end,
                        std::uint64_t col_begin, std::uint64_t col_end, int absent,
-                       unsigned threads) {
+                       Threads threads) {
   const auto matrix = handle.share_matrix();
   return read_csr(*matrix, {{row_begin, row_end}, {col_begin, col_end}},
                   options_of(absent, threads));
@@ -199,7 +210,11 @@ void bind_matrix(nb::module_& m) {
       .def("_read", &read_to)
       .def("_read_csr", &read_sparse)
       .def("_take", &take)
-      .def("_take_csr", &take_csr);
+      .def("_take_csr", &take_csr)
+      .def("_take_cells", &take_cells);
+  m.def("check_out", [](nb::handle out, std::uint64_t rows, std::uint64_t cols) {
+    const ArrayTarget checked(out, rows, cols);
+  });
   m.def("default_tile", [](std::uint64_t rows, std::uint64_t cols) {
     const dapple::TileShape tile = dapple::default_tile(rows, cols);
     return nb::make_tuple(tile.rows, tile.cols);

@@ -2,47 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from . import _core, fetch, keys
+from . import _core, fetch, keys, strips
+from .absent import Absent, absent_code
 from .blocks import Blocks
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError
 from .identity import Opened
 from .keys import Pick
-from .search import Hits, one_condition
+from .search import Hits, Verdict, one_condition
 from .sparse_view import SparseView
+from .stats import Stats, of_object
+from .strips import Strip
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import LinearOperator
-
-Absent = Literal["error", "zero", "nan"]
-
-
-class Strip(NamedTuple):
-    """Rows `rows` of a matrix, and their cells."""
-
-    rows: slice
-    cells: Any
-
-
-class Stats(NamedTuple):
-    """What `Matrix.stats` gives: scalars, or arrays with one entry a column or row."""
-
-    count: Any  # cells, NaNs included
-    nnz: Any  # cells that are neither zero nor NaN
-    nans: Any
-    min: Any
-    max: Any
-    sum: Any
-    sum_squares: Any
-    mean: Any
-    var: Any
 
 
 class Matrix(Opened, _core.Matrix):
@@ -142,8 +121,8 @@ class Matrix(Opened, _core.Matrix):
         if out is None:
             kind = self.dtype if dtype is None else _core.checked_dtype(dtype)
             out = np.empty((len(down), len(across)), kind)
-        elif dtype is not None and np.dtype(dtype) != out.dtype:
-            raise InvalidArgumentError(f"out is of {out.dtype}, but dtype is {np.dtype(dtype)}")
+        elif dtype is not None and (kind := _core.checked_dtype(dtype)) != out.dtype:
+            raise InvalidArgumentError(f"out is of {out.dtype}, but dtype is {kind}")
         self._read(
             down.start, down.stop, across.start, across.stop, out, absent_code(absent), threads
         )
@@ -158,14 +137,17 @@ class Matrix(Opened, _core.Matrix):
         return fetch.csr(self, down, across, absent_code(absent), threads)
 
     def take(
-        self, rows: ArrayLike, cols: Any = None, *, out: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+        self, rows: ArrayLike, cols: Any = None, *, out: NDArray[Any] | None = None,
+        absent: Absent = "error",
+    ) -> NDArray[Any]:  # fmt: skip
         """Gather rows in any order, duplicates included.
 
         Args:
             rows: integers, negative ones counting from the end, or Booleans.
             cols: the same, a slice, or all if not given: every combination with the rows is taken.
-            out: a writable array of the result's shape with contiguous rows, to be used again.
+            out: a writable array of the result's shape with contiguous rows, to be used again. Its
+                dtype counts.
+            absent: as of `read`.
 
         Returns:
             `out`, or a new array of ``len(rows)`` rows.
@@ -173,50 +155,46 @@ class Matrix(Opened, _core.Matrix):
         down = Pick(keys.positions(rows, self.shape[0], "row"))
         across = keys.pick(slice(None) if cols is None else cols, self.shape[1], "column")
         across = Pick(across.of)
-        if out is not None and not isinstance(out, np.ndarray):
-            raise TypeMismatchError(f"out must be a NumPy array, not {type(out).__name__}")
-        if out is not None and out.shape != (len(down), len(across)):
-            raise InvalidArgumentError(
-                f"out has the shape {out.shape}, but the result has {(len(down), len(across))}"
-            )
-        taken: NDArray[Any] = fetch.dense(self, down, across, out)
+        if out is not None:
+            _core.check_out(out, len(down), len(across))
+        taken: NDArray[Any] = fetch.dense(self, down, across, out, absent_code(absent))
         return taken if out is None else out
 
-    @overload
-    def strips(self, sparse: Literal[False] = ..., *, threads: int = ...) -> Iterator[Strip]: ...
-    @overload
-    def strips(self, sparse: bool, *, threads: int = ...) -> Iterator[Strip]: ...
-    def strips(self, sparse: bool = False, *, threads: int = 1) -> Iterator[Strip]:
+    def cells(
+        self, rows: ArrayLike, cols: ArrayLike, *, out: NDArray[Any] | None = None,
+        absent: Absent = "error",
+    ) -> NDArray[Any]:  # fmt: skip
+        """Gather single cells in any order, duplicates included: of each row the column beside it.
+
+        Args:
+            rows: integers, negative ones counting from the end.
+            cols: as many.
+            out: a writable, contiguous array of as many values, to be used again. Its dtype counts.
+            absent: as of `read`.
+
+        Returns:
+            `out`, or a new array: ``[m[row, col] for row, col in zip(rows, cols)]``.
+        """
+        down = keys.positions(rows, self.shape[0], "row")
+        across = keys.positions(cols, self.shape[1], "column")
+        if len(down) != len(across):
+            raise InvalidArgumentError(
+                f"{len(down)} rows and {len(across)} columns make no cells, which have one of each"
+            )
+        if out is None:
+            out = np.empty(len(down), self.dtype)
+        self._take_cells(down, across, out, absent_code(absent))
+        return out
+
+    def strips(
+        self, sparse: bool = False, *, absent: Absent = "error", threads: int = 1
+    ) -> Iterator[Strip]:
         """Walk down the matrix in strips of whole tiles of some MiB: ``for rows, cells in ...``.
 
         `rows` is a slice; `cells` a new array, or a `csr_array`. The next strip is fetched from
-        storage while the caller works on one.
+        storage while the caller works on one. `absent` is as of `read`.
         """
-        rows, cols = self.shape
-        step = self._strip_rows(sparse)
-        for begin in range(0, rows, step):
-            end = min(begin + step, rows)
-            if end < rows:
-                self.prefetch(end, min(end + step, rows), 0, cols)
-            part = range(begin, end)
-            cells = (
-                fetch.csr(self, part, range(cols), threads=threads)
-                if sparse
-                else self.read(part, threads=threads)
-            )
-            yield Strip(slice(begin, end), cells)
-
-    def _strip_rows(self, sparse: bool, target: int = 1 << 24) -> int:
-        """Rows of a strip of about `target` bytes: whole tiles, or a part of very tall ones."""
-        rows, cols = self.shape
-        row_bytes = cols * self.dtype.itemsize
-        if sparse and rows:
-            row_bytes = min(row_bytes, self.nnz * (self.dtype.itemsize + 4) // rows + 8)
-        wanted = max(1, target // max(row_bytes, 1))
-        tile = self.chunks[0] if rows else 1
-        if tile > 4 * wanted:
-            return math.ceil(tile / math.ceil(tile / wanted))
-        return max(1, wanted // tile) * tile
+        return strips.walk(self, sparse, absent, threads)
 
     def block(self, rx: int, cx: int) -> _core.Block:
         """The block whose first cell is (rx, cx). Raises LookupError where none begins."""
@@ -230,13 +208,17 @@ class Matrix(Opened, _core.Matrix):
         """The block that covers a cell, or None. Raises IndexError outside the matrix."""
         return self._cover(row, col)
 
-    def to_scipy(self, format: str = "csr", *, threads: int = 1) -> Any:
-        """All cells but positive zeros as a SciPy sparse array: ``csr``, ``csc`` or ``coo``."""
-        rows, cols = self.shape
-        part = fetch.csr(self, range(rows), range(cols), threads=threads)
+    def to_scipy(self, format: str = "csr", *, absent: Absent = "error", threads: int = 1) -> Any:
+        """All cells but positive zeros as a SciPy sparse array: ``csr``, ``csc`` or ``coo``.
+
+        Absent cells are an error, or zero.
+        """
+        if format not in ("csr", "csc", "coo", "bsr", "dia", "dok", "lil"):
+            raise InvalidArgumentError(f"SciPy has no sparse arrays of the format {format!r}")
+        part = self.read_sparse(absent=absent, threads=threads)
         return part if format == "csr" else part.asformat(format)
 
-    def to_dask(self, chunks: Any = None, *, sparse: bool = False) -> Any:
+    def to_dask(self, chunks: Any = None, *, sparse: bool = False, absent: Absent = "error") -> Any:
         """The matrix as a Dask array whose tasks carry the file's path, not its bytes.
 
         Args:
@@ -245,19 +227,21 @@ class Matrix(Opened, _core.Matrix):
                 work on them, and ``map_blocks``; Dask's reductions and products, such as
                 ``x.sum(axis=0)``, do not, for SciPy lacks what they need. `stats` and
                 `linear_operator` have them, and a dense `to_dask` does.
+            absent: as of `read`; of sparse chunks an error or zero.
         """
         from .dask_arrays import from_matrix
 
-        return from_matrix(self, chunks, sparse)
+        return from_matrix(self, chunks, sparse, absent)
 
-    def linear_operator(self, *, threads: int = 1) -> LinearOperator:
+    def linear_operator(self, *, absent: Absent = "error", threads: int = 1) -> LinearOperator:
         """A `scipy.sparse.linalg.LinearOperator`, for `svds`, `lsqr` and so on, on the file itself.
 
-        It computes in float64, with so many threads (0: one for each processor).
+        It computes in float64, with so many threads (0: one for each processor). Absent cells are
+        an error, or zero.
         """
         from .linear import FileOperator
 
-        return FileOperator(self, threads)
+        return FileOperator(self, absent, threads)
 
     def stats(
         self, axis: int | None = None, *, absent: Absent = "error", threads: int = 1,
@@ -273,10 +257,17 @@ class Matrix(Opened, _core.Matrix):
             absent: whether cells that no block covers are an error, or zero.
             threads: 0: one for each processor.
         """
-        if axis not in (None, 0, 1, -1, -2):
-            raise InvalidArgumentError(f"axis is None, 0 or 1, not {axis!r}")
-        parts = _core.stats(self, -1 if axis is None else axis % 2, absent_code(absent), threads)
-        return Stats(*(part[0] if axis is None else part for part in parts))
+        return of_object(self, axis, absent, threads)
+
+    def tile_stats(self, axis: int, *, absent: Absent = "error", threads: int = 1) -> Stats:
+        """The same of each column of tiles (axis 0) or each row of tiles (axis 1), as arrays.
+
+        Raises ValueError where the blocks form no regular tiling. `Block.stats` has those of one
+        tile. Files that dapple wrote have them all, so that no cell is read.
+        """
+        if axis is None:
+            raise InvalidArgumentError("axis is 0 or 1 for statistics of tiles")
+        return of_object(self, axis, absent, threads, tiles=True)
 
     def where(self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any) -> Hits:
         """Find the cells whose value meets one condition: ``m.where(above=0.5)``.
@@ -311,6 +302,19 @@ class Matrix(Opened, _core.Matrix):
         """For each row whether a cell of it meets a condition: ``m[m.rows_where(nan=True)]``."""
         found: NDArray[Any] = self._find("rows", condition, nonzero, absent, threads)
         return found.view(np.bool_)
+
+    def explain_where(
+        self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any
+    ) -> list[Verdict]:
+        """What `where` would do with each block, without reading a cell; arguments as of `where`.
+
+        Returns:
+            A pair (pos, skipped) for each block. `skipped` is None where it would be read, else
+            ``"empty"``, ``"value_type"`` (it has no such value) or ``"statistics"``. O(blocks).
+        """
+        code = absent_code(absent)
+        verdicts = _core.explain(self, *one_condition(condition), code, nonzero)
+        return [Verdict(*one) for one in verdicts]
 
     def _find(
         self, what: str, condition: dict[str, Any], nonzero: bool, absent: Absent, threads: int
@@ -362,14 +366,3 @@ class Matrix(Opened, _core.Matrix):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def absent_code(absent: Absent) -> int:
-    """What becomes of absent cells, as the library counts it."""
-    codes = {"error": 0, "zero": 1, "nan": 2}
-    if absent not in codes:
-        raise InvalidArgumentError(f"absent is 'error', 'zero' or 'nan', not {absent!r}")
-    return codes[absent]
-
-
-__all__ = ["Matrix", "Stats", "Strip"]

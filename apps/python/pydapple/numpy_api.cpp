@@ -67,7 +67,10 @@ std::optional<ValueType> find_value_type(const PyArray_Descr* descr) noexcept {
 
 ValueType value_type_of(nb::handle dtype) {
   PyArray_Descr* descr = nullptr;
-  if (PyArray_DescrConverter(dtype.ptr(), &descr) == NPY_FAIL) throw nb::python_error();
+  if (PyArray_DescrConverter(dtype.ptr(), &descr) == NPY_FAIL) {
+    const nb::python_error error;
+    throw dapple::Error(dapple::Errc::type_mismatch, error.what());
+  }
   const nb::object keep = nb::steal(reinterpret_cast<PyObject*>(descr));
   const auto type = find_value_type(descr);
   if (!type) {

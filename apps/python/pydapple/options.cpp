@@ -129,7 +129,7 @@ dapple::IdvOptions idv_options(const nb::dict& given) {
 
 void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
                        std::optional<std::string> array, const std::string& check, bool guard,
-                       bool read_ahead, unsigned threads, std::optional<nb::dict> csv,
+                       bool read_ahead, Threads threads, std::optional<nb::dict> csv,
                        std::optional<nb::dict> futhark, std::optional<nb::dict> idv,
                        const nb::kwargs& others) {
   require_none("opening", others);

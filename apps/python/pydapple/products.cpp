@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "block.h"
 #include "core.h"
 #include "interruptible.h"
 #include "numpy_api.h"
@@ -14,7 +15,8 @@ using dapple::Stats;
 using dapple::ValueType;
 
 /// A x, or A^T x, for a C-contiguous f64 array x of one or two dimensions.
-nb::object multiply(const MatrixHandle& handle, nb::handle x, bool transposed, unsigned threads) {
+nb::object multiply(const MatrixHandle& handle, nb::handle x, bool transposed, int absent,
+                    Threads threads) {
   const auto matrix = handle.share_matrix();
   const int ndim = PyArray_NDIM(as_array(x));
   const nb::object kept = contiguous(x, ValueType::f64, ndim);
@@ -31,12 +33,13 @@ nb::object multiply(const MatrixHandle& handle, nb::handle x, bool transposed, u
   const bool is_long = matrix->counts().stored >= kLongWork / k;
   dapple::Array<double> copy(is_long ? given.size() : 0);
   std::copy(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(copy.size()), copy.data());
-  auto work = [matrix, copy = std::move(copy), given, outer, k, transposed, threads] {
+  const dapple::ReadOptions options{static_cast<dapple::Absent>(absent), threads};
+  auto work = [matrix, copy = std::move(copy), given, outer, k, transposed, options] {
     dapple::Array<double> out(outer * k);
     const std::span<const double> from =
         copy.size() != 0 ? std::span<const double>(copy.data(), copy.size()) : given;
     const auto product = transposed ? dapple::multiply_transposed : dapple::multiply;
-    product(*matrix, from, {out.data(), out.size()}, k, {dapple::Absent::error, threads});
+    product(*matrix, from, {out.data(), out.size()}, k, options);
     return out;
   };
   nb::object out = adopt_array(interruptible(is_long, std::move(work)));
@@ -66,16 +69,32 @@ nb::object to_arrays(const std::vector<Stats>& all) {
                         real([](const Stats& s) { return s.variance(); }));
 }
 
-/// Of the whole object (axis -1, arrays of one), of each column (0), or of each row (1).
-nb::object stats(const Handle& handle, int axis, int absent, unsigned threads) {
+/// Of the whole object (axis -1, arrays of one), of each column (0) or row (1), or of each column
+/// (2) or row (3) of tiles.
+nb::object stats(const Handle& handle, int axis, int absent, Threads threads) {
   const auto object = handle.share();
   const dapple::StatsOptions options{static_cast<dapple::Absent>(absent), threads};
   const bool is_long = object->counts().stored >= kLongWork;
   return to_arrays(interruptible(is_long, [object, options, axis] {
-    return axis < 0    ? std::vector<Stats>{dapple::matrix_stats(*object, options)}
-           : axis == 0 ? dapple::column_stats(*object, options)
-                       : dapple::row_stats(*object, options);
+    switch (axis) {
+      case 0:
+        return dapple::column_stats(*object, options);
+      case 1:
+        return dapple::row_stats(*object, options);
+      case 2:
+        return dapple::tile_column_stats(*object, options);
+      case 3:
+        return dapple::tile_row_stats(*object, options);
+      default:
+        return std::vector<Stats>{dapple::matrix_stats(*object, options)};
+    }
   }));
+}
+
+/// Of a block, in arrays of one; None where the file has none.
+nb::object block_stats(const BlockHandle& block) {
+  const auto found = dapple::stored_stats(*block.object, block.info);
+  return found ? to_arrays({*found}) : nb::none();
 }
 
 }  // namespace
@@ -83,6 +102,7 @@ nb::object stats(const Handle& handle, int axis, int absent, unsigned threads) {
 void bind_products(nb::module_& m) {
   m.def("multiply", &multiply);
   m.def("stats", &stats);
+  m.def("block_stats", &block_stats);
 }
 
 }  // namespace pydapple

@@ -13,7 +13,7 @@ namespace pydapple {
 /// either raises ends the work. Called without the GIL, by one thread at a time.
 class Progress {
  public:
-  explicit Progress(nb::object take) : take_(std::move(take)) {}
+  explicit Progress(nb::object take = nb::none()) : take_(std::move(take)) {}
 
   void operator()(std::uint64_t done, std::uint64_t total) const {
     using Clock = std::chrono::steady_clock;

@@ -93,7 +93,7 @@ nb::object find_cells(const std::shared_ptr<const dapple::Matrix>& matrix,
 
 /// What is found: "cells" as above, "count", or "rows", which gives 0 or 1 for each row.
 nb::object find(const MatrixHandle& handle, const std::string& what, const std::string& name,
-                nb::handle low, nb::handle high, int absent, bool nonzero, unsigned threads) {
+                nb::handle low, nb::handle high, int absent, bool nonzero, Threads threads) {
   const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), threads, nonzero};
   const auto matrix = handle.share_matrix();
   const Condition condition = condition_of(name, low, high);
@@ -108,6 +108,26 @@ nb::object find(const MatrixHandle& handle, const std::string& what, const std::
   return to_array(interruptible(is_long, [matrix, condition, options] {
     return dapple::rows_where(*matrix, condition, options);
   }));
+}
+
+/// ((row, column), why it is skipped or None) of each block.
+nb::list explain(const MatrixHandle& handle, const std::string& name, nb::handle low,
+                 nb::handle high, int absent, bool nonzero) {
+  constexpr const char* kWhy[] = {nullptr, "empty", "value_type", "statistics"};
+  const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), 1, nonzero};
+  const auto matrix = handle.share_matrix();
+  const Condition condition = condition_of(name, low, high);
+  const auto verdicts = [&] {
+    const WithoutGil release;
+    return dapple::explain_where(*matrix, condition, options);
+  }();
+  nb::list out;
+  for (const dapple::BlockVerdict& one : verdicts) {
+    const char* const why = kWhy[static_cast<std::size_t>(one.skipped)];
+    out.append(nb::make_tuple(nb::make_tuple(one.pos.rx, one.pos.cx),
+                              why != nullptr ? nb::object(nb::str(why)) : nb::none()));
+  }
+  return out;
 }
 
 dapple::ColumnCondition column_condition_of(const std::string& name, nb::handle low,
@@ -141,7 +161,7 @@ nb::object find_numbers(const std::shared_ptr<const dapple::Frame>& frame, std::
 /// What is found in a column: "numbers" as above, "count", or "rows", which gives 0 or 1 for each.
 nb::object find_in_column(const FrameHandle& handle, std::uint64_t col, const std::string& what,
                           const std::string& name, nb::handle low, nb::handle high, int absent,
-                          bool nonzero, unsigned threads) {
+                          bool nonzero, Threads threads) {
   const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), threads, nonzero};
   const auto frame = handle.share_frame();
   const dapple::ColumnCondition condition = column_condition_of(name, low, high);
@@ -161,6 +181,7 @@ nb::object find_in_column(const FrameHandle& handle, std::uint64_t col, const st
 
 void bind_search(nb::module_& m) {
   m.def("find", &find);
+  m.def("explain", &explain);
   m.def("find_in_column", &find_in_column);
 }
 

@@ -27,6 +27,13 @@ class Hits(NamedTuple):
     values: NDArray[Any]
 
 
+class Verdict(NamedTuple):
+    """What a search does with a block; see `Matrix.explain_where`."""
+
+    pos: tuple[int, int]
+    skipped: str | None
+
+
 def one_condition(condition: dict[str, Any]) -> tuple[str, Any, Any]:
     """The name and the bounds (low, high) of a condition as `Matrix.where` takes it."""
     return _one(condition, _CONDITIONS, _number, "number")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import fetch, keys
+from .absent import Absent, absent_code
 
 if TYPE_CHECKING:
     from .matrix import Matrix
@@ -17,8 +18,9 @@ class SparseView:
 
     ndim = 2
 
-    def __init__(self, matrix: Matrix) -> None:
+    def __init__(self, matrix: Matrix, absent: Absent = "error") -> None:
         self.matrix = matrix
+        self._absent = absent_code(absent)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -41,7 +43,7 @@ class SparseView:
     def __getitem__(self, key: Any) -> Any:
         """Slice as `Matrix` does; gives a csr_array, for integers what SciPy gives for them."""
         rows, cols = keys.picks(key, self.shape)
-        part = fetch.sparse(self.matrix, rows, cols)
+        part = fetch.sparse(self.matrix, rows, cols, self._absent)
         if rows.drop or cols.drop:
             return part[(0 if rows.drop else slice(None), 0 if cols.drop else slice(None))]
         return part
@@ -50,4 +52,4 @@ class SparseView:
         return f"{self.matrix!r}.sparse"
 
     def __dask_tokenize__(self) -> Any:
-        return "pydapple.sparse", self.matrix.__dask_tokenize__()
+        return "pydapple.sparse", self.matrix.__dask_tokenize__(), self._absent

@@ -20,8 +20,16 @@ from .tables import StoredColumn, as_cells, as_column, columns_of, rows_of
 from .writers import FrameWriter, MatrixWriter, bands_of, is_sparse, plain_array
 
 
+def _dtype(given: Any) -> np.dtype[Any]:
+    try:
+        made: np.dtype[Any] = np.dtype(given)
+    except TypeError as error:
+        raise TypeMismatchError(str(error)) from None
+    return made
+
+
 def _cell_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    return as_cells(np.empty(0, dtype)).dtype
+    return as_cells(np.empty(0, _dtype(dtype))).dtype
 
 
 def writer(
@@ -135,7 +143,7 @@ def _declared(label: str, spec: Any) -> StoredColumn:
         words = _core.Words(spec)
         meaning = Meaning("category", words=words, missing=0)
         return StoredColumn(label, narrow_codes(np.empty(0, np.uint32), words), meaning)
-    dtype = np.dtype(spec)
+    dtype = _dtype(spec)
     if dtype.kind in "UOST":
         return _growing(label, "text")
     column = as_column(np.empty(0, dtype), label)

@@ -88,7 +88,7 @@ class Writer {
     return to_tuple(summary);
   }
 
-  void put(std::uint64_t row, std::uint64_t col, nb::handle array, unsigned threads) const {
+  void put(std::uint64_t row, std::uint64_t col, nb::handle array, Threads threads) const {
     PyArrayObject* const cells = as_array(array);
     const auto type = value_type_of(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(cells))));
     const nb::object kept = contiguous(array, type, 2);
@@ -111,7 +111,7 @@ class Writer {
   }
 
   void put_csr(std::uint64_t row, std::uint64_t col, std::uint64_t cols, nb::handle data,
-               nb::handle indices, nb::handle indptr, unsigned threads) const {
+               nb::handle indices, nb::handle indptr, Threads threads) const {
     const auto type =
         value_type_of(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(as_array(data)))));
     const bool narrow =

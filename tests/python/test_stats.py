@@ -1,0 +1,90 @@
+"""Statistics of matrices, tiles, blocks and frames, and what a search skips because of them."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+from conftest import KINDS, cells
+
+import pydapple as dp
+
+
+def stats_of(a):
+    numbers = a[~np.isnan(a)].astype("f8")
+    return (a.size, (numbers != 0).sum(), a.size - numbers.size, numbers.min(), numbers.max(),
+            numbers.sum(), (numbers**2).sum(), numbers.mean(), numbers.var())  # fmt: skip
+
+
+def with_statistics(m):
+    assert dp.index(m.path, statistics=True)
+    return dp.open(m.path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_statistics_of_tiles_are_those_of_their_cells(make, kind):
+    a = cells((50, 40), "f8")
+    a[3, 4] = np.nan
+    for plain in (False, True):
+        m = make(a, tile=(16, 12), kind=kind, plain=plain)
+        down, across = m.tile_stats(1), m.tile_stats(0, threads=2)
+        assert len(down.count) == 4 and len(across.mean) == 4
+        for k in range(4):
+            assert np.allclose([part[k] for part in down], stats_of(a[16 * k : 16 * k + 16]))
+            assert np.allclose([part[k] for part in across], stats_of(a[:, 12 * k : 12 * k + 12]))
+        for axis in (None, 2, "rows"):
+            with pytest.raises(ValueError, match="axis"):
+                m.tile_stats(axis)
+
+
+def test_a_block_has_the_statistics_that_are_in_the_file(make):
+    a = cells((50, 40), "f4")
+    m = make(a, tile=(16, 12))
+    assert m.blocks[0].stats() is None  # which would take more bytes than such small blocks
+    for block in with_statistics(m).blocks:
+        (row, col), (rows, cols) = block.pos, block.shape
+        assert np.allclose(block.stats(), stats_of(a[row : row + rows, col : col + cols]))
+    assert make(np.zeros((4, 4)), plain=True).blocks[0].stats().count == 16
+
+
+def test_statistics_of_a_frame_are_as_its_columns_are_meant(there):
+    days = np.array(["2024-01-01", "NaT", "2024-01-05"], "M8[D]")
+    f = there({
+        "n": np.array([1.5, np.nan, -4]),
+        "i": np.array([3, 0, 2**40]),
+        "b": np.array([True, False, True]),
+        "d": days,
+        "t": np.array([60, 30, 0], "m8[s]"),
+        "w": np.array(["x", None, "y"], object),
+    })  # fmt: skip
+    stats = f.stats()
+    assert list(stats) == list(f.columns)
+    assert isinstance(stats["n"], dp.Stats)
+    assert (stats["n"].count, stats["n"].nans, stats["n"].min, stats["n"].mean) == (3, 1, -4, -1.25)
+    assert (stats["i"].nnz, stats["i"].sum, stats["i"].max) == (2, 2**40 + 3, 2**40)
+    assert stats["b"].mean == pytest.approx(2 / 3)
+    assert stats["d"].min == np.datetime64("2024-01-01") and stats["d"].nans == 1
+    assert stats["d"].mean.item() == dt.date(2024, 1, 3) and stats["d"].sum is None
+    assert stats["t"].max == np.timedelta64(60, "s") and stats["t"].mean == np.timedelta64(30, "s")
+    assert stats["w"].count == 3 and stats["w"].nans == 1 and stats["w"].min is None
+    assert f.stats(threads=2)["i"] == stats["i"]
+
+
+def test_statistics_of_columns_with_repeated_labels_and_without_numbers(there):
+    pd = pytest.importorskip("pandas")
+    f = there(pd.DataFrame([[1, 2.5], [3, 4.5]], columns=["a", "a"]))
+    assert [(label, one.max) for label, one in f.stats().items()] == [("a", 3), ("a.1", 4.5)]
+    f = there({"d": np.array(["NaT", "NaT"], "M8[ns]")})
+    assert np.isnat(f.stats()["d"].min) and np.isnat(f.stats()["d"].mean)
+
+
+def test_a_search_explains_what_it_skips(make):
+    a = np.zeros((6, 2))
+    a[0:2], a[2:4] = 0.5, 7.25
+    m = with_statistics(make(a, tile=(2, 2)))
+    verdicts = m.explain_where(above=1.0)
+    assert verdicts == [((0, 0), "statistics"), ((2, 0), None), ((4, 0), "empty")]
+    assert verdicts[0].pos == (0, 0) and verdicts[1].skipped is None
+    narrow = make(np.full((2, 2), 9.0), kind="dense")  # stored as u8
+    assert narrow.explain_where(above=300) == [((0, 0), "value_type")]
+    with pytest.raises(TypeError, match="one condition"):
+        m.explain_where()
