@@ -178,7 +178,7 @@ TEST_CASE("btable: minus zero, NaN payloads and denormals go both ways") {
   CHECK(read_bytes(dir / "again.btable") == bytes);
 }
 
-TEST_CASE("btable: values are read as other types where they fit, or the byte is named") {
+TEST_CASE("btable: values are read as other types where they fit, or the cell is named") {
   const TempDir dir;
   const Frame frame = open_table(dir, table(u"a\x1F"
                                             u"b",
@@ -190,7 +190,7 @@ TEST_CASE("btable: values are read as other types where they fit, or the byte is
     frame.read_column<std::uint8_t>(1, {0, 1}, std::span(bytes));
   }));
   CHECK(error.code() == Errc::type_mismatch);
-  CHECK(error.offset() == 14 + 4 + 12 + 4);
+  CHECK(!error.offset());  // the file is sound
   CHECK(error.detail() == "2.5 in cell (0, 1) is not exact as u8");
   CHECK(error_of([&] { frame.read_column<std::uint8_t>(0, {1, 2}, std::span(bytes)); }));
   std::vector<float> floats(1);
