@@ -341,10 +341,42 @@ TEST_CASE("picture: ticks of an axis without cells are none, and those of small 
   for (const Range cells : {Range{0, 0}, Range{7, 7}}) CHECK(cell_ticks(cells, 5).empty());
   for (const double high : {0.02, 0.5, 1.0, 1e3}) {
     CAPTURE(high);
-    const std::size_t few = value_ticks({3e-5, high, true}, 2).size();
+    const std::size_t few = value_ticks({3e-5, high, true}, 2).ticks.size();
     CHECK(few >= 2);
     CHECK(few <= 4);
   }
+}
+
+TEST_CASE("picture: labels of a colour bar differ, and there are two or more") {
+  for (const auto& [low, high] : {std::pair{998.5, 1001.5},
+                                  {5e6, 5000099.0},
+                                  {1234567.0, 1234986.0},
+                                  {1.7e18, 1.7e18 + 1e12},
+                                  {-1e-7, 1e-7},
+                                  {1.0, 1.0 + 0x1p-50},
+                                  {-1e300, 2e300},
+                                  {-1.7e308, 1.7e308}}) {
+    for (const std::size_t most : {2, 5, 10}) {
+      CAPTURE(low);
+      CAPTURE(most);
+      const auto [ticks, offset] = value_ticks({low, high, false}, most);
+      CHECK(ticks.size() >= 2);
+      CHECK(ticks.size() <= most + 2);
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        CHECK(ticks[i].text.size() <= 10);
+        CHECK(ticks[i].at >= low);
+        CHECK(ticks[i].at <= high);
+        if (i > 0) CHECK(ticks[i].text != ticks[i - 1].text);
+        if (offset.empty())
+          CHECK(std::stod(ticks[i].text) == doctest::Approx(ticks[i].at).epsilon(1e-9));
+      }
+    }
+    const auto [first, last] = picture::end_texts({low, high, false});
+    CHECK(first != last);
+  }
+  CHECK(value_ticks({998.5, 1001.5, false}, 6).ticks[1].text == "999");
+  CHECK(value_ticks({998.5, 1001.5, false}, 6).ticks[4].text == "1000.5");
+  CHECK(value_ticks({1.7e18, 1.7e18 + 1e12, false}, 5).offset == "1.7e+18");
 }
 
 namespace {

@@ -202,7 +202,11 @@ void draw_legend(Sheet& sheet, const Picture& picture, const Scale& scale, const
       const double t = 1 - (static_cast<double>(i) + 0.5) / static_cast<double>(down);
       sheet.bar(x, y + i, kBarWidth, 1, bar_colour(t, picture.what));
     }
-    for (const auto& tick : value_ticks(scale, std::clamp<std::size_t>(down / 50, 2, 10))) {
+    const auto [ticks, offset] = value_ticks(scale, std::clamp<std::size_t>(down / 50, 2, 10));
+    if (!offset.empty()) {
+      sheet.text(x, y - kLineHeight - kTick, offset, Sheet::Anchor::start, kInk);
+    }
+    for (const auto& tick : ticks) {
       const double t = scale.at(tick.at).value_or(0);
       const auto dy =
           static_cast<std::size_t>(std::lround((1 - t) * static_cast<double>(down - 1)));

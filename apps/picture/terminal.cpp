@@ -210,7 +210,7 @@ std::string legend_lines(const Picture& picture, const Scale& scale, const Termi
     used = columns + (fits ? used + 2 : 0);
   };
   if (needs_scale(picture)) {
-    const std::string low = short_number(scale.low), high = short_number(scale.high);
+    const auto [low, high] = end_texts(scale);
     const std::size_t bar = plain ? kShades.size() : kBar;
     separate(low.size() + bar + high.size() + 2);
     text += low + ' ';

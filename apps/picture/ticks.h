@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "colour.h"
@@ -21,10 +22,16 @@ struct Tick {
 /// where the range has two cells): "0", "250k", "500k".
 std::vector<Tick<std::uint64_t>> cell_ticks(Range cells, std::size_t most);
 
-/// Round values inside a scale, about `most` of them.
-std::vector<Tick<double>> value_ticks(const Scale& scale, std::size_t most);
+struct ValueTicks {
+  std::vector<Tick<double>> ticks;
+  std::string offset;  // to be added to the texts, which would be long otherwise; may be empty
+};
 
-/// A value in few digits: "0.0123", "1.5e+300", "-4".
-std::string short_number(double value);
+/// Round values inside a scale, about `most` of them, at least two, each with a text of its own.
+ValueTicks value_ticks(const Scale& scale, std::size_t most);
+
+/// The ends of a scale in as few digits as tell them from each other and from what is between:
+/// "0.0123", "1.5e+300", "-4".
+std::pair<std::string, std::string> end_texts(const Scale& scale);
 
 }  // namespace dapple::picture
