@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "counts.h"
@@ -98,6 +100,19 @@ class Reader {
       : object_(object), blocks_(blocks), raster_(raster), file_(file), patch_(patch) {}
 
   void read(const Unit& unit) {
+    try {
+      read_block(unit);
+    } catch (const Error& error) {
+      if (!error.file().empty()) throw;
+      // Views know neither their file nor their place in it.
+      const std::string row = csr_row_ ? ", row " + std::to_string(*csr_row_) : "";
+      throw Error(error.code(), file_, unit.block.offset,
+                  name_of(unit) + row + ": " + error.detail(), error.remedy());
+    }
+  }
+
+ private:
+  void read_block(const Unit& unit) {
     const Block block = blocks_.fetch(unit.block);
     if (unit.block.kind == BlockKind::dense) {
       with_view([&] { read_view(block.dense_view<T>(), unit); }, [&] { read_copy(unit); });
@@ -108,8 +123,6 @@ class Reader {
                 [&] { read_arrays(block, unit); });
     }
   }
-
- private:
   void read_view(const DenseView<T>& view, const Unit& unit) {
     const std::uint64_t skipped = (unit.cells.cols.begin - unit.block.pos.cx) * sizeof(T);
     read_dense(
@@ -149,7 +162,7 @@ class Reader {
   }
 
   void read_rows(const CsrView<T>& view, const Unit& unit) {
-    std::uint64_t row = unit.block.pos.rx;
+    std::uint64_t& row = csr_row_.emplace(unit.block.pos.rx);
     for (const CsrRow<T> entries : view) {
       if (row >= unit.cells.rows.end) break;
       if (row >= unit.cells.rows.begin) {
@@ -205,13 +218,15 @@ class Reader {
     pixel.least = v < pixel.least ? v : pixel.least;
     pixel.most = v > pixel.most ? v : pixel.most;
   }
+  static std::string name_of(const Unit& unit) {
+    return "block (" + std::to_string(unit.block.pos.rx) + ", " +
+           std::to_string(unit.block.pos.cx) + ")";
+  }
   [[noreturn]] void fail(std::string_view what, std::uint32_t number, const Unit& unit) const {
     throw Error(Errc::corrupt, file_, unit.block.offset,
-                "block (" + std::to_string(unit.block.pos.rx) + ", " +
-                    std::to_string(unit.block.pos.cx) + ") stores a value in " + std::string(what) +
-                    " " + std::to_string(number) + ", outside its " +
-                    std::to_string(unit.block.rows) + " x " + std::to_string(unit.block.cols) +
-                    " cells (R5)");
+                name_of(unit) + " stores a value in " + std::string(what) + " " +
+                    std::to_string(number) + ", outside its " + std::to_string(unit.block.rows) +
+                    " x " + std::to_string(unit.block.cols) + " cells (R5)");
   }
 
   const Object& object_;
@@ -223,6 +238,7 @@ class Reader {
   Range pixel_rows_, pixel_cols_;
   Pixel* row_ = nullptr;
   std::size_t col_ = 0;
+  std::optional<std::uint64_t> csr_row_;  // that is read
 };
 
 /// What the threads of one scan share.
