@@ -208,6 +208,9 @@ def make(folder):
     put("outside.dbdf", matrix_header(2, 2, "u8") + dense(1, 0, 2, 2, "u8", [1, 2, 3, 4]))
     put("overlap.dbdf", matrix_header(2, 2, "u8") + dense(0, 0, 2, 2, "u8", [1, 2, 3, 4])
         + dense(1, 1, 1, 1, "u8", [5]))
+    long_row = bytearray(matrix_header(3, 2, "u8") + csr(0, 0, 3, 2, "u8", [[(0, 1)], [(1, 5)], []]))
+    long_row[62] = 9  # entries of row 1
+    put("long_row.dbdf", bytes(long_row))
     put("column.dbdf", matrix_header(2, 2, "u8") + csr(0, 0, 2, 2, "u8", [[(0, 1)], [(2, 5)]]))
     put("twice.dbdf", matrix_header(4, 2, "u8") + csr(0, 0, 2, 2, "u8", [[(0, 1), (5, 2)], []])
         + csr(2, 0, 2, 2, "u8", [[(9, 1)], []]))

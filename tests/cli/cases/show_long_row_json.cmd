@@ -1,0 +1,1 @@
+dapple show long_row.dbdf --json
