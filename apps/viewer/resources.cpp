@@ -75,8 +75,8 @@ bool Resources::is_quick_to_read(unsigned zoom) const {
   return true;
 }
 
-void Resources::read_all(const TakeProgress& progress) {
-  if (kept_ || zooms() == 0) return;
+void Resources::read_all(const TakeProgress& progress) const {
+  if (kept_ || has_exact_ || zooms() == 0) return;
   const unsigned last = zooms() - 1;
   std::vector<Raster> rasters;
   rasters.push_back(all_of(pyramid_, last, object()));
@@ -94,6 +94,23 @@ void Resources::read_all(const TakeProgress& progress) {
   }
   std::reverse(rasters.begin(), rasters.end());
   exact_ = std::move(rasters);
+  has_exact_ = true;
+}
+
+/// Reads all of a file for which that takes no longer than anybody would wait; true when it has.
+bool Resources::read_small_file() const {
+  const std::lock_guard lock(reading_);
+  if (small_file_read_) return *small_file_read_;
+  small_file_read_ = false;
+  const Region all{{0, object().rows()}, {0, object().cols()}};
+  if (!picture::is_quick_to_read(blocks_in_, all, options_.most_file)) return false;
+  try {
+    read_all({});
+    small_file_read_ = true;
+  } catch (const Error&) {
+    // Of what is damaged each tile tells by itself, and others are shown.
+  }
+  return *small_file_read_;
 }
 
 std::optional<std::string> Resources::find(const Resource& resource) const {
@@ -206,9 +223,13 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
   auto raster =
       std::make_shared<Raster>(Axis::steps(region.rows, pyramid_.row_step(resource.zoom)),
                                Axis::steps(region.cols, pyramid_.col_step(resource.zoom)));
-  if (resource.zoom < exact_.size()) {
+  const auto is_exact = [&] { return has_exact_ && resource.zoom < exact_.size(); };
+  const bool quick = is_exact() ||
+                     picture::is_quick_to_read(blocks_in_, region, options_.most_read) ||
+                     read_small_file();
+  if (is_exact()) {
     *raster = cut(resource, region);
-  } else if (picture::is_quick_to_read(blocks_in_, region, options_.most_read)) {
+  } else if (quick) {
     const std::lock_guard lock(reading_);
     if (auto recent = find_recent(place, needs_values)) return *std::move(recent);
     picture::draw_cells(object_, blocks_in_, *raster, {name_, options_.threads, {}});

@@ -1,6 +1,7 @@
 // What a page needs to draw a file, each piece by its name.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -23,6 +24,9 @@ struct ResourceOptions {
   /// Blocks of a tile with more bytes than this are not read for it: their counts are shown, and of
   /// dense ones some cells. A disk gives so much within the time that nobody notices.
   std::uint64_t most_read = std::uint64_t{32} << 20;
+  /// A file whose blocks have no more bytes altogether is read once, when a tile needs more than
+  /// that: it takes about a second.
+  std::uint64_t most_file = std::uint64_t{256} << 20;
 };
 
 /// Any thread. Memory: the pictures asked for last.
@@ -40,9 +44,9 @@ class Resources {
   unsigned threads() const noexcept { return options_.threads; }
 
   /// Makes the pictures of `zooms()` zooms exact from then on: those of a pyramid that was kept, or
-  /// of every cell, read once. Call neither while others use this.
+  /// of every cell, read once. Call `use` before others use this.
   void use(Kept kept);
-  void read_all(const TakeProgress& progress);
+  void read_all(const TakeProgress& progress) const;
   /// Those with at most 1024 pixels each way.
   unsigned zooms() const noexcept;
   /// Whether the cells of each tile are read whenever it is asked for.
@@ -84,6 +88,7 @@ class Resources {
   std::optional<Shown> find_recent(const std::string& place, bool needs_values) const;
   void keep_recent(const std::string& place, const Shown& made) const;
   bool has_large_blocks(unsigned zoom) const;
+  bool read_small_file() const;
   picture::Raster cut(const Resource& resource, const Region& region) const;
 
   picture::Object object_, looks_;
@@ -91,11 +96,13 @@ class Resources {
   ResourceOptions options_;
   picture::BlocksIn blocks_in_;
   Pyramid pyramid_;
-  std::vector<picture::Raster> exact_;  // of each zoom, all tiles
   std::optional<Kept> kept_;
+  mutable std::vector<picture::Raster> exact_;  // of each zoom, all tiles
+  mutable std::atomic<bool> has_exact_{false};
 
   mutable std::mutex reading_;  // held while cells are read, because that uses all threads
-  mutable std::mutex mutex_;    // guards what follows
+  mutable std::optional<bool> small_file_read_;
+  mutable std::mutex mutex_;  // guards what follows
   mutable std::list<std::pair<std::string, Shown>> recent_;
   mutable std::size_t recent_pixels_ = 0;  // of all of them
 };
