@@ -1,7 +1,9 @@
 // dapple view: a page that zooms from the whole matrix to its cells, served to a browser on this
 // machine or written as a file.
+#include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -24,8 +26,7 @@ namespace dapple::cli {
 namespace {
 
 /// Ends this process as soon as a signal asks for it. Serving writes nothing that could be lost,
-/// and the server would wait for pictures that are being made, and 5 s for each connection that a
-/// browser keeps open.
+/// and the server would wait for pictures that are being made, and for requests that never come.
 class Ending {
  public:
   /// REQUIRES that no other thread was started: those started later leave the signals to this one.
@@ -113,7 +114,17 @@ void write_file(const Input& input, const Destination& destination,
     const auto resources = open_resources(input, console);
     say_note(input, resources->object(), console);
     read_all(*resources, destination.path, console);
-    return publish(destination, viewer::whole_page(*resources));
+    const viewer::WholePage made = viewer::whole_page(*resources);
+    publish(destination, made.html);
+    if (!made.has_cells && !console.quiet) {
+      const viewer::Pyramid& pyramid = resources->pyramid();
+      const unsigned finest = std::max(resources->zooms(), 1U) - 1;
+      say(fmt::format(
+          "the page has no single cells, which are too many: its finest pictures have a "
+          "pixel for {} x {} cells. To see them: dapple view {}",
+          pyramid.row_step(finest), pyramid.col_step(finest), printable(input.file)));
+    }
+    return;
   }
   const auto source = viewer::kept_source(input.file, input.options);
   const auto object = open_input(input, console);
@@ -151,7 +162,8 @@ int run_view(const Arguments& arguments, Console& console) {
   command.section("writing a file");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
-      "a name that ends in .html: a page that needs no server. FILE.dpp: exact pictures, from the "
+      "a name that ends in .html: a page that needs no server, with pictures, and with the cells "
+      "where they take at most 16 MiB. FILE.dpp: exact pictures, from the "
       "whole down to parts that are read in a moment, which view and show --from-stats use from "
       "then on until FILE changes");
   command.option(

@@ -4,14 +4,16 @@ const SIDES = given.pieces ? given.cells : [64, 64];  // rows and columns of a p
 
 const pieceName = (x, y) => `cells/${x}.${y}`;
 
+const NOT_READ = Symbol("not read");  // a cell of a piece that could not be had
+
 /**
- * The text of a cell; undefined while it is on its way, null where no block covers it. `zero` is
- * that of cells that are not stored.
+ * The text of a cell; undefined while it is on its way, null where no block covers it, or NOT_READ.
+ * `zero` is that of cells that are not stored.
  */
 function cellText(cellStore, row, col, zero, ask) {
   const y = Math.floor(row / SIDES[0]), x = Math.floor(col / SIDES[1]);
-  const piece = ask ? cellStore.get(pieceName(x, y)) : cellStore.peek(pieceName(x, y));
-  if (piece === undefined) return undefined;
+  const name = pieceName(x, y), piece = ask ? cellStore.get(name) : cellStore.peek(name);
+  if (piece === undefined) return cellStore.failed(name) ? NOT_READ : undefined;
   if (piece === null) return zero;  // all of it
   const covers = ([top, bottom, left, right]) => row >= top && row < bottom && col >= left && col < right;
   if (piece.covered && !piece.covered.some(covers)) return null;
@@ -23,13 +25,6 @@ function cellText(cellStore, row, col, zero, ask) {
 
 /** Of a cell's text, which may be followed by what it stands for. */
 const numberOf = ([text]) => text.endsWith("inf") ? (text[0] === "-" ? -Infinity : Infinity) : Number(text);
-
-const floatBits = new Uint32Array(1), oneFloat = new Float32Array(floatBits.buffer);
-/** A number as tiles hold it: the upper half of its bits, rounded. */
-function codeOf(value) {
-  oneFloat[0] = value;
-  return Number.isNaN(value) ? NAN : floatBits[0] + 0x7fff + (floatBits[0] >>> 16 & 1) >>> 16;
-}
 
 /** Calls take(i, cells) for each pixel i of a tile that shows cells of a rectangle, and how many. */
 function forEachShared(tile, steps, width, [top, bottom, left, right], take) {
@@ -52,16 +47,20 @@ function forEachShared(tile, steps, width, [top, bottom, left, right], take) {
 async function tilesOfCells(kind, tile, pyramid, load) {
   const steps = [pyramid.rowStep(tile.zoom), pyramid.colStep(tile.zoom)];
   const height = Math.ceil((tile.bottom - tile.top) / steps[0]), width = Math.ceil((tile.right - tile.left) / steps[1]);
-  const n = height * width, filled = () => tileFrom(width, height, new Uint16Array(n).fill(ABSENT));
+  const n = height * width;
+  const put = (tile, i, value) => {
+    tile.values[i] = value;
+    tile.states[i] = Number.isNaN(value) ? NAN : NUMBER;
+  };
   if (kind) {
-    const kinds = filled();
+    const kinds = emptyTile(width, height);
     const most = new Float64Array(n);
     for (const {zoom, x, y} of pyramid.tiles(pyramid.meta.blocksZoom, tile)) {
       for (const [rx, cx, rows, cols, kind] of await load(`blocks/${zoom}.${x}.${y}`) || []) {
         forEachShared(tile, steps, width, [rx, rx + rows, cx, cx + cols], (i, cells) => {
           if (cells <= most[i]) return;
           most[i] = cells;
-          kinds.codes[i] = codeOf(KIND_NAMES.indexOf(kind));
+          put(kinds, i, KIND_NAMES.indexOf(kind));
         });
       }
     }
@@ -88,14 +87,14 @@ async function tilesOfCells(kind, tile, pyramid, load) {
       }
     }
   }
-  const tiles = STAT_WHATS.map(filled), [density, mean, min, max] = tiles.map(({codes}) => codes);
+  const tiles = STAT_WHATS.map(() => emptyTile(width, height)), [density, mean, min, max] = tiles;
   for (let i = 0; i < n; ++i) {
     const cells = sums.cells[i], numbers = cells - sums.nan[i], zero = sums.nonzero[i] < cells;
     if (cells === 0) continue;
-    density[i] = codeOf(sums.nonzero[i] / cells);
-    mean[i] = numbers ? codeOf(sums.sum[i] / numbers) : NAN;
-    min[i] = numbers ? codeOf(zero ? Math.min(0, sums.least[i]) : sums.least[i]) : NAN;
-    max[i] = numbers ? codeOf(zero ? Math.max(0, sums.most[i]) : sums.most[i]) : NAN;
+    put(density, i, sums.nonzero[i] / cells);
+    put(mean, i, numbers ? sums.sum[i] / numbers : NaN);
+    put(min, i, numbers ? (zero ? Math.min(0, sums.least[i]) : sums.least[i]) : NaN);
+    put(max, i, numbers ? (zero ? Math.max(0, sums.most[i]) : sums.most[i]) : NaN);
   }
   return tiles;
 }

@@ -50,10 +50,11 @@ function placeOn(scale, value) {
   return Number.isNaN(t) ? 0 : Math.min(1, Math.max(0, t));
 }
 
-function colourOf(code, value, scale) {
-  if (code === NAN) return OTHER.nan;
-  if (code === ABSENT) return OTHER.absent;
-  if (code === UNKNOWN) return OTHER.unknown;
+/** Of a number, or of a pixel whose state says why it has none. */
+function colourOf(state, value, scale) {
+  if (state === NAN) return OTHER.nan;
+  if (state === ABSENT) return OTHER.absent;
+  if (state === UNKNOWN) return OTHER.unknown;
   if (scale.what === "kind") return KINDS[KIND_NAMES[value]] || OTHER.unknown;
   if (scale.what === "density" && value <= 0) return [255, 255, 255];
   const t = placeOn(scale, value);
@@ -69,6 +70,14 @@ function brief(value, digits = 4) {
   const size = Math.abs(value);
   if (size >= 1e-4 && size < 1e7) return String(Number(value.toPrecision(digits)));
   return value.toExponential(digits - 1).replace(/\.?0+e/, "e");
+}
+
+/** Both ends of a scale and its middle, in as few digits as tell them apart. */
+function scaleTexts({low, high, log}) {
+  const middle = log ? Math.sqrt(low) * Math.sqrt(high) : low / 2 + high / 2;
+  const apart = Math.log10(Math.max(Math.abs(low), Math.abs(high))) - Math.log10(high - low);
+  const digits = log || !Number.isFinite(apart) ? 3 : Math.min(16, 3 + Math.max(0, Math.floor(apart)));
+  return [low, middle, high].map((value) => brief(value, digits));
 }
 
 /** A whole number with thin spaces between thousands. */

@@ -134,7 +134,7 @@ class Keeper {
 }  // namespace
 
 unsigned zooms_to_keep(const Resources& resources, std::uint64_t most) {
-  constexpr std::uint64_t kPixelBytes = 2 * kFigures;
+  constexpr std::uint64_t kPixelBytes = 3 * kFigures;  // mostly, and fewer more often than more
   const Pyramid& pyramid = resources.pyramid();
   unsigned zooms = resources.zooms();
   std::uint64_t tiles = 0;

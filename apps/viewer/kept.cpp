@@ -20,7 +20,7 @@ using picture::Dot;
 using picture::Pixel;
 using picture::What;
 
-constexpr int kKeptVersion = 1;
+constexpr int kKeptVersion = 2, kOldestVersion = 1;  // of which all tiles had two bytes a pixel
 constexpr std::size_t kMostAbout = std::size_t{64} << 10;  // ours is much smaller
 
 json json_of(const KeptSource& source) {
@@ -124,7 +124,9 @@ std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& obj
   if (!text) return std::nullopt;
   try {
     const json about = json::parse(*text);
-    if (about.at("version") != kKeptVersion || about.at("source") != json_of(source)) {
+    const int version = about.at("version").get<int>();
+    if (version < kOldestVersion || version > kKeptVersion ||
+        about.at("source") != json_of(source)) {
       complaint = "was made of another state of the file, or with other flags";
       return std::nullopt;
     }
@@ -138,21 +140,24 @@ std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& obj
   }
 }
 
-std::optional<picture::Picture> Kept::tile_picture(const Resource& resource) const {
+std::optional<std::string> Kept::find_bytes(const Resource& resource) const {
+  if (resource.zoom >= zooms_) return std::nullopt;
+  return archive_.find(name_of(resource), most_tile_bytes(kTile * kTile));
+}
+
+std::optional<picture::Picture> Kept::tile_picture(const Resource& resource,
+                                                   std::string_view bytes) const {
   const auto region = pyramid_.tile(resource.zoom, resource.x, resource.y);
-  const auto bytes = region && resource.zoom < zooms_
-                         ? archive_.find(name_of(resource), 5 + 2 * kTile * kTile)
-                         : std::nullopt;
-  if (!bytes) return std::nullopt;
-  return read_tile(*bytes, picture::Axis::steps(region->rows, pyramid_.row_step(resource.zoom)),
+  if (!region) return std::nullopt;
+  return read_tile(bytes, picture::Axis::steps(region->rows, pyramid_.row_step(resource.zoom)),
                    picture::Axis::steps(region->cols, pyramid_.col_step(resource.zoom)),
                    resource.what);
 }
 
 std::optional<std::string> Kept::tile(const Resource& resource) const {
-  const auto picture = tile_picture(resource);
-  if (!picture) return std::nullopt;
-  return tile_bytes(*picture, kExact);
+  auto bytes = find_bytes(resource);
+  if (!bytes || !tile_picture(resource, *bytes)) return std::nullopt;
+  return bytes;
 }
 
 picture::Picture Kept::picture(picture::Axis rows, picture::Axis cols, What what) const {
@@ -171,7 +176,9 @@ picture::Picture Kept::picture(picture::Axis rows, picture::Axis cols, What what
     for (std::uint64_t x = 0; x < pyramid_.across(zoom); ++x) {
       const Region region = *pyramid_.tile(zoom, x, y);
       if (intersect(region, {picture.rows.cells(), picture.cols.cells()}).empty()) continue;
-      const auto tile = tile_picture({Resource::Kind::tile, what, zoom, x, y});
+      const Resource place{Resource::Kind::tile, what, zoom, x, y};
+      const auto bytes = find_bytes(place);
+      const auto tile = bytes ? tile_picture(place, *bytes) : std::nullopt;
       if (!tile) throw Error(Errc::corrupt, name_, std::nullopt, "a tile of it is damaged");
       for (std::size_t r = 0; r < tile->height(); ++r) {
         const Range high = intersect(tile->rows.pixel(r), picture.rows.cells());

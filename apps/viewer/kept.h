@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "archive.h"
 #include "pyramid.h"
@@ -55,7 +56,9 @@ class Kept {
         archive_(std::move(archive)),
         pyramid_(object.rows(), object.cols()),
         zooms_(zooms) {}
-  std::optional<picture::Picture> tile_picture(const Resource& resource) const;
+  std::optional<std::string> find_bytes(const Resource& resource) const;
+  std::optional<picture::Picture> tile_picture(const Resource& resource,
+                                               std::string_view bytes) const;
 
   std::string name_;
   Archive archive_;

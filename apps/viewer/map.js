@@ -114,8 +114,7 @@ function fromTheMiddle(tiles, view) {
   return tiles.sort((a, b) => far(a) - far(b));
 }
 
-/** Kinds come by themselves, all figures of a tile with each other. */
-const tileName = (what, tile) => `${what === "kind" ? "tile/kind" : "tiles"}/${tile.zoom}.${tile.x}.${tile.y}`;
+const tileName = (what, tile) => `tile/${what}/${tile.zoom}.${tile.x}.${tile.y}`;
 
 /** Where pixel edges of a loaded tile are; those of samples are larger. */
 function pixelEdge(tile, data, k, rows, pyramid) {
@@ -126,29 +125,21 @@ function pixelEdge(tile, data, k, rows, pyramid) {
   return Math.min(end, begin + k * step);
 }
 
-/** The colour of every 16-bit code, as the bytes of one pixel; made anew when the scale changes. */
-const colours = {key: "", table: new Uint32Array(65536)};
-function colourTable(scale) {
-  const key = JSON.stringify(scale);
-  if (colours.key !== key) {
-    const bytes = new Uint8Array(colours.table.buffer);
-    for (let code = 0; code < VALUES.length; ++code) {
-      bytes.set(colourOf(code, VALUES[code], scale), 4 * code);
-      bytes[4 * code + 3] = 255;
-    }
-    colours.key = key;
-  }
-  return colours;
-}
-
 /** The tile as an image in the colours of `scale`, made anew when they change. */
 function imageOf(data, scale) {
-  const {key, table} = colourTable(scale);
+  const key = JSON.stringify(scale);
   if (data.key !== key) {
     data.image = data.image || new OffscreenCanvas(data.width, data.height);
     const context = data.image.getContext("2d"), image = context.createImageData(data.width, data.height);
-    const pixels = new Uint32Array(image.data.buffer);
-    for (let i = 0; i < pixels.length; ++i) pixels[i] = table[data.codes[i]];
+    const {values, states} = data, bytes = image.data;
+    let colour = null;
+    for (let i = 0; i < values.length; ++i) {
+      if (colour === null || values[i] !== values[i - 1] || states[i] !== states[i - 1]) {
+        colour = colourOf(states[i], values[i], scale);
+      }
+      for (let c = 0; c < 3; ++c) bytes[4 * i + c] = colour[c];
+      bytes[4 * i + 3] = 255;
+    }
     context.putImageData(image, 0, 0);
     data.key = key;
   }
@@ -175,25 +166,18 @@ function sizesInView(tile, data, rows, cells, pyramid) {
   return Float64Array.from({length: rows ? data.height : data.width}, (_, k) => edge(k + 1) - edge(k));
 }
 
-/** How many cells in view each code stands for, in the loaded tiles. */
-function countCodes(tiles, cells, pyramid, dataOf) {
-  const counts = new Float64Array(VALUES.length);
+/** Calls take(value, state, cells) for every pixel of the loaded tiles with cells in view, and how many. */
+function forEachPixel(tiles, cells, pyramid, dataOf, take) {
   for (const tile of tiles) {
     const data = dataOf(tile);
     if (!data) continue;
-    const {codes, width, height} = data;
+    const {values, states, width, height} = data;
     const high = sizesInView(tile, data, true, cells, pyramid), wide = sizesInView(tile, data, false, cells, pyramid);
     for (let r = 0; r < height; ++r) {
       if (high[r] === 0) continue;
-      for (let c = 0, i = r * width; c < width; ++c, ++i) counts[codes[i]] += high[r] * wide[c];
+      for (let c = 0, i = r * width; c < width; ++c, ++i) {
+        if (wide[c] > 0) take(values[i], states[i], high[r] * wide[c]);
+      }
     }
-  }
-  return counts;
-}
-
-/** Calls take(value, code, cells) for every code that cells in view have. */
-function forEachCode(counts, take) {
-  for (let code = 0; code < counts.length; ++code) {
-    if (counts[code] > 0) take(VALUES[code], code, counts[code]);
   }
 }

@@ -88,7 +88,7 @@ function drawValues(context, view, cells, textOf, colourAt) {
   context.textAlign = "center";
   for (let row = cells.top; row < cells.bottom; ++row) {
     for (let col = cells.left; col < cells.right; ++col) {
-      const text = textOf(row, col);
+      const known = textOf(row, col), text = known === NOT_READ ? "?" : known;
       if (!text) continue;
       const [r, g, b] = colourAt(row, col) || [255, 255, 255];
       const dark = 0.299 * r + 0.587 * g + 0.114 * b < 140;
@@ -113,11 +113,13 @@ function drawBar(canvas, scale, used) {
   context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
   context.textBaseline = "top";
   context.textAlign = "left";
-  context.fillText(brief(scale.low, 3), 0, 18);
+  const [low, middle, high] = scaleTexts(scale);
+  context.fillText(low, 0, 18);
   context.textAlign = "right";
-  context.fillText(brief(scale.high, 3), width, 18);
+  context.fillText(high, width, 18);
+  const taken = context.measureText(low).width + context.measureText(middle).width + context.measureText(high).width;
   context.textAlign = "center";
-  context.fillText(brief(scale.log ? Math.sqrt(scale.low * scale.high) : scale.low / 2 + scale.high / 2, 3), width / 2, 18);
+  if (taken + 16 < width) context.fillText(middle, width / 2, 18);
 }
 
 /** `bins`: how many cells each part of the scale has. */
@@ -133,6 +135,48 @@ function drawHistogram(canvas, bins, scale) {
   });
   context.fillStyle = cssVariable("--line");
   context.fillRect(0, high, canvas.width, 1);
+}
+
+/** A number that comes from pixels of which so many digits are right. */
+function fromPixels(value, exact, digits) {
+  const known = exact && (digits === ALL_DIGITS || !Number.isFinite(value));
+  return (known ? "" : "\u2248 ") + brief(value, Math.min(digits, known ? 9 : 6));
+}
+
+/** What the pixels of one figure in view come to; of none unless all of its tiles are there. */
+function sumsOf(tiles, eachPixel) {
+  const sum = {n: 0, total: 0, low: Infinity, high: -Infinity, unread: 0, samples: false, digits: ALL_DIGITS};
+  if (!tiles.every((tile) => tile)) return sum;
+  for (const tile of tiles) {
+    sum.samples ||= tile.samples;
+    sum.digits = Math.min(sum.digits, tile.digits);
+  }
+  eachPixel((value, why, n) => {
+    if (why === UNKNOWN) sum.unread += n;
+    if (why !== NUMBER) return;
+    sum.n += n;
+    sum.total += value * n;
+    sum.low = Math.min(sum.low, value);
+    sum.high = Math.max(sum.high, value);
+  });
+  return sum;
+}
+
+/** Terms and texts for what is in view. `exact`: pixels are cells; `none`: what is said without a number. */
+function figuresOf({density, mean, min, max}, exact, none, cells) {
+  const partly = mean.samples || mean.unread > 0;
+  const show = (sum, value, bound) => sum.n === 0 ? none
+    : partly && bound ? `${bound} ${brief(value, Math.min(sum.digits, 6))}` : fromPixels(value, exact && !partly, sum.digits);
+  const span = (from, to) => from < to ? `${grouped(from)} \u2013 ${grouped(to - 1)}` : "none";
+  const figures = [["rows", span(cells.top, cells.bottom)], ["columns", span(cells.left, cells.right)],
+    ["non-zero", density.n > 0 ? `${exact ? "" : "\u2248 "}${grouped(density.total)} (${brief(100 * density.total / density.n, 3)} %)` : none],
+    ["mean", show(mean, mean.total / mean.n)], ["minimum", show(min, min.low, "\u2264")], ["maximum", show(max, max.high, "\u2265")]];
+  if (mean.unread > 0) {
+    const share = Math.min(99.9, 100 * mean.unread / (mean.unread + mean.n));
+    figures.push(["of these", `${brief(share, 3)} % of the cells were not read`]);
+  }
+  if (mean.samples) figures.push(["values", "from samples only"]);
+  return figures;
 }
 
 /** Fills a list of terms; what comes from files is set as text, never as markup. */

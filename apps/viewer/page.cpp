@@ -79,7 +79,7 @@ std::string live_page(const Resources& resources, const std::string& base,
   return filled(resources.name(), "", " nonce=\"" + nonce + "\"", "{\"base\":\"" + base + "\"}");
 }
 
-std::string whole_page(const Resources& resources) {
+WholePage whole_page(const Resources& resources) {
   const BlockedObject& object = resources.object();
   std::string data = "{\"zooms\":" + std::to_string(resources.zooms()) + ",\"pieces\":{";
   const auto put = [&](const Resource& resource, std::string_view bytes) {
@@ -121,7 +121,8 @@ std::string whole_page(const Resources& resources) {
   constexpr std::string_view kPolicy =
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
       "'unsafe-inline'; style-src 'unsafe-inline'\">";
-  return filled(resources.name(), kPolicy, "", data);
+  return {filled(resources.name(), kPolicy, "", data),
+          sides != "null" || object.rows() == 0 || object.cols() == 0};
 }
 
 }  // namespace dapple::viewer

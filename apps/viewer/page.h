@@ -12,10 +12,15 @@ namespace dapple::viewer {
 std::string live_page(const Resources& resources, const std::string& base,
                       const std::string& nonce);
 
+struct WholePage {
+  std::string html;
+  bool has_cells;  // all that there are
+};
+
 /// A page that needs nobody: exact pictures of all zooms up to 1024 pixels each way are inside, and
 /// the cells where they take at most 16 MiB. REQUIRES that all was read. Throws what reading
 /// throws.
-std::string whole_page(const Resources& resources);
+WholePage whole_page(const Resources& resources);
 
 /// `bytes` in zlib's format.
 std::string deflated(std::string_view bytes, int level);

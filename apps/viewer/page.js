@@ -4,6 +4,7 @@ const $ = (id) => document.getElementById(id);
 const WHATS = ["density", "mean", "min", "max", "kind"];
 const STAT_WHATS = WHATS.slice(0, 4);
 const BINS = 48;
+const STATE_TEXT = {[NAN]: "NaN", [ABSENT]: "absent", [UNKNOWN]: "not read"};
 
 function complain(error) {
   $("message").textContent = error.message;
@@ -31,44 +32,45 @@ function start(meta) {
     drawing = true;
   };
   const texts = new Store(jsonOf, 200, draw, complain);
-  const loaded = new Map();  // pieces that tiles are made of, those used last
-  const load = (name) => {
-    if (!loaded.has(name)) loaded.set(name, jsonOf(name));
-    if (loaded.size > 300) loaded.delete(loaded.keys().next().value);
-    return loaded.get(name);
-  };
+  const load = remembering(300, (name) => jsonOf(name));  // what tiles are made of
+  const madeFor = (kind, place) => tilesOfCells(kind, pyramid.tile(...place.split(".").map(Number)), pyramid, load);
+  const isFine = (place) => Number(place.split(".")[0]) >= given.zooms;  // finer than what the page holds
+  const figuresIn = remembering(40, async (place) => {
+    if (isFine(place)) return madeFor(false, place);
+    const bytes = await bytesOf(`tiles/${place}`);
+    return bytes && parseTiles(bytes);
+  });
   const tiles = new Store(async (name, signal) => {
-    const kind = name.startsWith("tile/kind/"), place = name.slice(name.lastIndexOf("/") + 1);
-    let parts = null;
-    if (given.pieces && Number(place.split(".")[0]) >= given.zooms) {
-      parts = await tilesOfCells(kind, pyramid.tile(...place.split(".").map(Number)), pyramid, load);
-    } else {
-      const bytes = await bytesOf(name, signal);
-      if (bytes === null) return null;
-      parts = parseTiles(bytes);
-    }
-    return kind ? {kind: parts[0]} : Object.fromEntries(STAT_WHATS.map((what, i) => [what, parts[i]]));
-  }, 200, draw, complain);
+    const [, what, place] = name.split("/");
+    if (given.pieces && what !== "kind") return (await figuresIn(place))?.[STAT_WHATS.indexOf(what)] ?? null;
+    if (given.pieces && isFine(place)) return (await madeFor(true, place))[0];
+    const bytes = await bytesOf(name, signal);
+    return bytes && parseTiles(bytes)[0];
+  }, 800, draw, complain);
   const hasCells = SIDES !== null;
 
-  /** Label of a column, and what its zeros say. */
+  /** Label of a column, and what its zeros say: nothing before the labels are there. */
   const columnOf = (col) => {
-    const piece = meta.labels && texts.get(`labels/${Math.floor(col / 256)}`);
-    return piece ? [].concat(piece[col % 256], "0") : [null, "0"];
+    if (!meta.labels) return [null, "0"];
+    const name = `labels/${Math.floor(col / 256)}`, piece = texts.get(name);
+    if (!piece) return [null, texts.failed(name) ? NOT_READ : piece === null ? "0" : undefined];
+    const [label, zero] = [].concat(piece[col % 256], "0");
+    return [label, zero || "missing"];
   };
   const labelOf = (col) => columnOf(col)[0];
-  const valueOf = (row, col, ask) => hasCells ? cellText(texts, row, col, columnOf(col)[1] || "missing", ask) : undefined;
+  const valueOf = (row, col, ask) => hasCells ? cellText(texts, row, col, columnOf(col)[1], ask) : undefined;
+  /** undefined: not yet; null: there is none, or it could not be had. */
   const dataOf = (tile, what = state.what) => {
-    const piece = tiles.peek(tileName(what, tile));
-    return piece && piece[what];
+    const name = tileName(what, tile);
+    return tiles.failed(name) ? null : tiles.peek(name);
   };
+  const isLost = (tile, what = state.what) => tiles.failed(tileName(what, tile));
 
-  function extremesOf(counts) {
+  function extremesOf(eachPixel) {
     const found = {low: Infinity, high: -Infinity, positive: Infinity, states: new Set()};
-    forEachCode(counts, (value, code) => {
-      if (Number.isNaN(value)) found.states.add(code);
-      if (!Number.isFinite(value)) {
-        if (!Number.isNaN(value)) found.states.add(value);
+    eachPixel((value, state) => {
+      if (state !== NUMBER || !Number.isFinite(value)) {
+        found.states.add(state === NUMBER ? value : state);
         return;
       }
       found.low = Math.min(found.low, value);
@@ -92,7 +94,13 @@ function start(meta) {
         from = pyramid.above(from);
         data = from && dataOf(from);
       }
-      if (data) drawTile(context, view, tile, from, data, state.scale, pyramid);
+      if (data) {
+        drawTile(context, view, tile, from, data, state.scale, pyramid);
+      } else if (isLost(tile)) {
+        const x = view.x(tile.left), y = view.y(tile.top);
+        context.fillStyle = css(OTHER.unknown);
+        context.fillRect(x, y, view.x(tile.right) - x, view.y(tile.bottom) - y);
+      }
       if (own !== undefined) continue;
       for (const part of pyramid.below(tile)) {  // and finer ones
         const finer = dataOf(part);
@@ -119,9 +127,12 @@ function start(meta) {
     const shown = pyramid.tiles(zoom, cells);
     // The coarsest tile first: it shows something of whatever comes into view.
     const order = [...pyramid.tiles(0, everything), ...fromTheMiddle(shown, view)];
-    tiles.want([state.what, STAT_WHATS[0]].flatMap((what) => order.map((tile) => tileName(what, tile))));
+    // What is shown comes before the figures that only the panel tells of.
+    tiles.want([state.what, ...STAT_WHATS.filter((what) => what !== state.what)]
+      .flatMap((what) => order.map((tile) => tileName(what, tile))));
     const loaded = shown.every((tile) => dataOf(tile) !== undefined);
-    if (!state.scale || state.scale.what !== state.what) rescale(countCodes(shown, cells, pyramid, dataOf));
+    const eachPixel = (take, what) => forEachPixel(shown, cells, pyramid, (tile) => dataOf(tile, what), take);
+    if (!state.scale || state.scale.what !== state.what) rescale(eachPixel);
     paintTiles(shown);
     if (state.borders) {
       const large = pyramid.tiles(meta.blocksZoom, cells);
@@ -137,7 +148,7 @@ function start(meta) {
         const data = tile && dataOf(tile);
         if (!data || zoom !== pyramid.deepest) return null;
         const i = (row - tile.top) * data.width + col - tile.left;
-        return colourOf(data.codes[i], VALUES[data.codes[i]], state.scale);
+        return colourOf(data.states[i], data.values[i], state.scale);
       };
       drawValues(context, view, cells, (row, col) => valueOf(row, col, true), onTile);
     }
@@ -149,9 +160,8 @@ function start(meta) {
     if (loaded && tiles.pending === 0 && state.seen !== seen) {
       state.later = setTimeout(() => {
         state.seen = seen;
-        const counts = countCodes(shown, cells, pyramid, dataOf);
-        rescale(counts);
-        paintPanels(shown, cells, zoom, counts);
+        rescale(eachPixel);
+        paintPanels(shown, cells, zoom, eachPixel);
         draw();
       }, 20);
     }
@@ -160,12 +170,13 @@ function start(meta) {
     if (ready) remember();
   }
 
-  function rescale(counts) {
-    state.extremes = extremesOf(counts);
+  /** `eachPixel(take, what)`: of what is in view. */
+  function rescale(eachPixel) {
+    state.extremes = extremesOf(eachPixel);
     state.scale = makeScale(state.what, state.extremes, state.log, meta.counts);
   }
 
-  function paintPanels(shown, cells, zoom, counts) {
+  function paintPanels(shown, cells, zoom, eachPixel) {
     const scale = state.scale, extremes = state.extremes, data = shown.map((tile) => dataOf(tile)).find((d) => d);
     const counted = data && data.counts, sampled = data && data.samples;
     const text = counted && scale.what === "density" ? "stored values per cell" : WHAT_TEXT[scale.what];
@@ -174,57 +185,30 @@ function start(meta) {
     drawBar($("bar"), scale, extremes.low <= extremes.high);
     const keys = scale.what === "kind" ? KIND_NAMES.filter((kind) => meta.blocks[kind] > 0).map((kind) => [KINDS[kind], kind]) : [];
     for (const [value, name] of [[Infinity, "inf"], [-Infinity, "-inf"]]) {
-      if (extremes.states.has(value)) keys.push([colourOf(0, value, scale), name]);
+      if (extremes.states.has(value)) keys.push([colourOf(NUMBER, value, scale), name]);
     }
-    for (const [code, name] of [[NAN, "nan"], [ABSENT, "absent"], [UNKNOWN, "unknown"]]) {
-      if (extremes.states.has(code)) keys.push([OTHER[name], {nan: "NaN", absent: "absent", unknown: "not read"}[name]]);
+    if (shown.some((tile) => isLost(tile))) extremes.states.add(UNKNOWN);
+    for (const why of [NAN, ABSENT, UNKNOWN]) {
+      if (extremes.states.has(why)) keys.push([colourOf(why, 0, scale), STATE_TEXT[why]]);
     }
     fillKeys($("keys"), keys);
     const bins = new Array(BINS).fill(0);
     if (scale.what !== "kind") {
-      forEachCode(counts, (value, code, n) => {
-        const t = Number.isNaN(value) ? null : placeOn(scale, value);
+      eachPixel((value, why, n) => {
+        const t = why === NUMBER ? placeOn(scale, value) : null;
         if (t !== null && !(scale.what === "density" && value === 0)) bins[Math.min(BINS - 1, Math.floor(t * BINS))] += n;
       });
     }
     drawHistogram($("histogram"), bins, scale);
-    paintStats(shown, cells, zoom, (what) =>
-      what === state.what ? counts : countCodes(shown, cells, pyramid, (tile) => dataOf(tile, what)));
+    paintStats(shown, cells, zoom, eachPixel);
   }
 
-  const integers = /^[ui]\d/.test(meta.type);
-  /** A number that comes from pixels between `low` and `high`, whose 8 bits hold only some exactly. */
-  function fromPixels(what, value, zoom, low = value, high = value) {
-    const small = integers && Math.max(Math.abs(low), Math.abs(high)) <= 256;
-    const exact = zoom === pyramid.deepest && (small || what === "density" || !Number.isFinite(value));
-    return exact ? brief(value) : "\u2248 " + brief(value, 3);
-  }
-
-  /** Sums up what the pixels in view say; countsOf(what) counts their codes. */
-  function paintStats(shown, cells, zoom, countsOf) {
-    const sums = {};
-    for (const what of STAT_WHATS) {
-      const sum = sums[what] = {n: 0, total: 0, low: Infinity, high: -Infinity};
-      if (!shown.every((tile) => dataOf(tile, what))) continue;
-      forEachCode(countsOf(what), (value, code, n) => {
-        if (Number.isNaN(value)) return;
-        sum.n += n;
-        sum.total += value * n;
-        sum.low = Math.min(sum.low, value);
-        sum.high = Math.max(sum.high, value);
-      });
-    }
-    const {density, mean, min, max} = sums;
-    const show = (what, value) => sums[what].n > 0 ? fromPixels(what, value, zoom, min.low, max.high) : "\u2013";
-    const span = (from, to) => from < to ? `${grouped(from)} \u2013 ${grouped(to - 1)}` : "none";
-    const about = zoom === pyramid.deepest ? "" : "\u2248 ";
-    fillList($("stats"), [
-      ["rows", span(cells.top, cells.bottom)],
-      ["columns", span(cells.left, cells.right)],
-      ["non-zero", density.n > 0 ? `${about}${grouped(density.total)} (${brief(100 * density.total / density.n, 3)} %)` : "\u2013"],
-      ["mean", show("mean", mean.total / mean.n)],
-      ["minimum", show("min", min.low)],
-      ["maximum", show("max", max.high)],
+  /** Sums up what the pixels in view say. */
+  function paintStats(shown, cells, zoom, eachPixel) {
+    const exact = zoom === pyramid.deepest, lost = shown.some((tile) => STAT_WHATS.some((what) => isLost(tile, what)));
+    const sums = Object.fromEntries(STAT_WHATS.map((what) => [what, sumsOf(shown.map((tile) => dataOf(tile, what)),
+      (take) => eachPixel(take, what))]));
+    fillList($("stats"), [...figuresOf(sums, exact, lost ? "not read" : "\u2013", cells),
       ["one pixel", `${grouped(pyramid.rowStep(zoom))} \u00d7 ${grouped(pyramid.colStep(zoom))} cells`]]);
   }
 
@@ -237,14 +221,16 @@ function start(meta) {
     const data = tile && dataOf(tile);
     const value = valueOf(row, col, view.showsValues());
     if (value !== undefined) {
-      text += "\nvalue " + (value === null ? "absent" : value);
+      text += "\nvalue " + (value === NOT_READ ? "not read" : value === null ? "absent" : value);
+    } else if (tile && isLost(tile)) {
+      text += `\n${WHAT_TEXT[state.what]} not read`;
     } else if (data) {
       const high = (tile.bottom - tile.top) / data.height, wide = (tile.right - tile.left) / data.width;
       const r = Math.floor((row - tile.top) / (data.samples ? high : pyramid.rowStep(zoom)));
       const c = Math.floor((col - tile.left) / (data.samples ? wide : pyramid.colStep(zoom)));
-      const i = r * data.width + c, number = VALUES[data.codes[i]];
-      const named = {[NAN]: "NaN", [ABSENT]: "absent", [UNKNOWN]: "not read"}[data.codes[i]];
-      text += `\n${WHAT_TEXT[state.what]} ` + (named ?? (state.what === "kind" ? KIND_NAMES[number] : fromPixels(state.what, number, zoom)));
+      const i = r * data.width + c, number = data.values[i], named = STATE_TEXT[data.states[i]];
+      const size = zoom < pyramid.deepest ? `, of ${grouped(pyramid.rowStep(zoom))} \u00d7 ${grouped(pyramid.colStep(zoom))} cells` : "";
+      text += `\n${WHAT_TEXT[state.what]} ` + (named ?? (state.what === "kind" ? KIND_NAMES[number] : fromPixels(number, zoom === pyramid.deepest && !data.samples, data.digits))) + size;
     }
     for (const list of pyramid.tiles(meta.blocksZoom, {top: row, bottom: row + 1, left: col, right: col + 1})) {
       for (const [rx, cx, rows, cols, kind, type, stored] of texts.peek(`blocks/${list.zoom}.${list.x}.${list.y}`) || []) {
@@ -367,8 +353,9 @@ function start(meta) {
   $("shape").textContent = `${grouped(meta.rows)} \u00d7 ${grouped(meta.cols)}, ${meta.type}`;
   $("what").value = state.what;
   const kinds = KIND_NAMES.filter((kind) => meta.blocks[kind] > 0).map((kind) => `${grouped(meta.blocks[kind])} ${kind}`);
+  const cellsText = hasCells || meta.rows * meta.cols === 0 ? [] : [["cells", "too many for this page; \u201cdapple view FILE\u201d shows them"]];
   fillList($("file"), [["format", meta.format], ["size", sizeText(meta.bytes)], ["stored", grouped(meta.stored)],
-    ["blocks", kinds.join(", ") || "none"], ["tiles", meta.grid ? meta.grid.map(grouped).join(" \u00d7 ") : "not regular"]]);
+    ["blocks", kinds.join(", ") || "none"], ["tiles", meta.grid ? meta.grid.map(grouped).join(" \u00d7 ") : "not regular"], ...cellsText]);
   paint();
   recall();
   draw();

@@ -23,25 +23,48 @@ async function jsonOf(name, signal) {
   return bytes && JSON.parse(new TextDecoder().decode(bytes));
 }
 
-const ABSENT = 0x7fc1, UNKNOWN = 0x7fc2, NAN = 0x7fc0;
+const NUMBER = 0, NAN = 1, ABSENT = 2, UNKNOWN = 3;  // states of a pixel
+const ALL_DIGITS = 17;
 
-/** The number that each code stands for: upper halves of 32-bit floats. NaNs say why there is none. */
-const VALUES = new Float32Array(Uint32Array.from({length: 65536}, (_, code) => code << 16).buffer);
+const ALL_NUMBERS = new Uint8Array(65536);
 
-const tileFrom = (width, height, codes, flags = 0) =>
-  ({width, height, counts: (flags & 1) !== 0, samples: (flags & 2) !== 0, codes});
+/** A tile without a number yet. `digits`: how many of its numbers are right. */
+const emptyTile = (width, height) => ({width, height, counts: false, samples: false, digits: ALL_DIGITS,
+  values: new Float64Array(width * height), states: new Uint8Array(width * height).fill(ABSENT)});
 /** The tiles in these bytes, which follow each other. */
 function parseTiles(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset), tiles = [];
+  const one = new Uint8Array(8), number = new DataView(one.buffer);
   for (let at = 0; at < bytes.length;) {
     const width = view.getUint16(at, true), height = view.getUint16(at + 2, true), n = width * height;
-    const high = bytes.subarray(at + 5, at + 5 + n), low = bytes.subarray(at + 5 + n, at + 5 + 2 * n);
-    const codes = new Uint16Array(n);
-    for (let i = 0; i < n; ++i) codes[i] = high[i] << 8 | low[i];
-    tiles.push(tileFrom(width, height, codes, bytes[at + 4]));
-    at += 5 + 2 * n;
+    const how = bytes[at + 4], kept = how >> 4 || 2, wide = (how & 8) !== 0, firstNan = wide ? 0x7ff8 : 0x7fc0;
+    // Tiles that were kept by older versions do not say how they are written, nor that they are rounded.
+    const rounded = (how & 4) !== 0 || how >> 4 === 0;
+    const digits = rounded ? Math.round((8 * kept - (wide ? 10 : 7)) * Math.log10(2)) : ALL_DIGITS;
+    const values = wide ? new Float64Array(n) : new Float32Array(n);
+    let states = null;
+    for (let i = 0; i < n; ++i) {
+      for (let b = 0; b < kept; ++b) one[b] = bytes[at + 5 + b * n + i];
+      const why = number.getUint16(0) - firstNan;
+      values[i] = wide ? number.getFloat64(0) : number.getFloat32(0);
+      if (why >= 0 && why <= 2) (states ||= new Uint8Array(n))[i] = NAN + why;
+    }
+    states ||= ALL_NUMBERS;
+    tiles.push({width, height, counts: (how & 1) !== 0, samples: (how & 2) !== 0, digits, values, states});
+    at += 5 + kept * n;
   }
   return tiles;
+}
+
+/** Calls make(name), or gives what it gave before; it remembers `most` of these. */
+function remembering(most, make) {
+  const kept = new Map();
+  return (name) => {
+    if (!kept.has(name)) kept.set(name, make(name));
+    const made = kept.get(name);
+    if (kept.size > most) kept.delete(kept.keys().next().value);
+    return made;
+  };
 }
 
 /**
@@ -53,10 +76,15 @@ class Store {
     this.kept = new Map();
   }
   get pending() { return this.busy + this.waiting.length; }
-  /** undefined: not there, or not yet; null: there is none. */
+  /** undefined: not there, or not yet, or failed; null: there is none. */
   peek(name) {
     const piece = this.kept.get(name);
     return piece && piece.done ? piece.value : undefined;
+  }
+  /** It was asked for and could not be had, so nothing is known of it. */
+  failed(name) {
+    const piece = this.kept.get(name);
+    return piece !== undefined && piece.failed;
   }
   /** The same, and has it come. */
   get(name) {
@@ -77,7 +105,7 @@ class Store {
     this.begin();
   }
   ask(name) {
-    const piece = this.kept.get(name) || {done: false, stop: null};
+    const piece = this.kept.get(name) || {done: false, failed: false, stop: null};
     this.kept.delete(name);  // and to the end, as the one used last
     this.kept.set(name, piece);
     if (!piece.done && !piece.stop && !this.waiting.includes(name)) this.waiting.push(name);
@@ -92,7 +120,7 @@ class Store {
     try {
       piece.value = await this.load(name, stop.signal);
     } catch (error) {
-      piece.value = null;
+      piece.failed = true;
       if (!stop.signal.aborted) this.onerror(error);
     }
     piece.done = true;

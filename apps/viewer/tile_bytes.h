@@ -12,9 +12,12 @@ namespace dapple::viewer {
 
 enum TileFlags : std::uint8_t { kExact = 0, kFromCounts = 1, kSampled = 2 };
 
-/// Width and height, two bytes each, and one of flags. Then the upper bytes of all values, row
-/// after row, and the lower ones: of each f32 its upper half, rounded. NaNs say why there is no
-/// number: 0x7FC0 it is NaN, 0x7FC1 no block covers it, 0x7FC2 it was not read.
+/// The longest that a tile of so many pixels can be.
+constexpr std::size_t most_tile_bytes(std::size_t pixels) { return 5 + 8 * pixels; }
+
+/// The picture in as few bytes for each pixel, two to eight, as leave different values different,
+/// or as many as anybody could tell apart; whole numbers of a moderate size are exact. PYRAMID.md
+/// has the layout.
 std::string tile_bytes(const picture::Picture& picture, TileFlags flags);
 
 /// The exact picture of just these pixels that the bytes hold; nothing when they hold no such one.
