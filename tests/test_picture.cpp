@@ -8,10 +8,7 @@
 #include "apps/picture/scan.h"
 #include "apps/picture/terminal.h"
 #include "apps/picture/ticks.h"
-#include "apps/viewer/archive.h"
-#include "apps/viewer/keeper.h"
 #include "apps/viewer/pyramid.h"
-#include "apps/viewer/request.h"
 #include "dapple/open.h"
 #include "dapple/writer.h"
 #include "tests/fuzz/memory_file.h"
@@ -235,105 +232,6 @@ TEST_CASE("picture: the tiles of every zoom cover the matrix, and no others exis
     CHECK(last->cols.end == 300);
     CHECK(!pyramid.tile(zoom, 0, pyramid.down(zoom)));
     CHECK(!pyramid.tile(zoom + 1, 0, 0));
-  }
-}
-
-TEST_CASE("viewer: an archive's pieces read back whole, or not at all") {
-  viewer::ArchiveWriter writer;
-  writer.add("first", viewer::PackedPiece(""));
-  writer.add("tile/mean/0.0.0", viewer::PackedPiece(std::string(1000, 'x') + "yz"));
-  const std::string whole = writer.finish();
-  const test::TempDir folder;
-  const auto open = [&](std::string_view bytes) {
-    const auto path = folder.path() / "archive";
-    std::ofstream(path, std::ios::binary) << bytes;
-    return viewer::Archive::open(path.string());
-  };
-  const auto piece = [&](std::string_view bytes, std::string_view name) {
-    const auto archive = open(bytes);
-    return archive ? archive->find(name, 1002) : std::nullopt;
-  };
-  CHECK(piece(whole, "first") == "");
-  const auto right = piece(whole, "tile/mean/0.0.0");
-  REQUIRE(right);
-  CHECK(right->size() == 1002);
-  CHECK(!piece(whole, "second"));
-  CHECK(!open(whole)->find("tile/mean/0.0.0", 1001));
-  for (std::size_t at = 0; at < whole.size(); ++at) {
-    CHECK(!open(whole.substr(0, at)));
-    for (const char change : {'\x01', '\x80', '\xff'}) {
-      std::string damaged = whole;
-      damaged[at] = static_cast<char>(damaged[at] ^ change);
-      const auto got = piece(damaged, "tile/mean/0.0.0");
-      CHECK((!got || got == right));
-    }
-  }
-}
-
-TEST_CASE("viewer: kept pictures are those of the cells, at every zoom and for any budget") {
-  constexpr std::uint64_t kRows = 2500, kCols = 700;  // zooms 0 to 4
-  Rng rng(3);
-  std::vector<float> cells(1200 * kCols);
-  for (float& v : cells) v = static_cast<float>(rng.below(100)) - 50;
-  std::vector<Triplet<std::uint8_t>> entries;
-  for (std::uint32_t r = 0; r < 1000; ++r) entries.push_back({r, (r * 7 + 3) % 300, 9});
-  Image image = Image::matrix(kRows, kCols, ValueType::f32);
-  image.dense<float>({100, 0}, 1200, kCols, cells);
-  image.coo<std::uint8_t>({1300, 200}, 1000, 300, entries);
-  const test::TempDir folder;
-  const std::string path = folder.write("m.dbdf", image.bytes()).string();
-  const Object object = open(path);
-  const viewer::Resources fresh(object, object, "m", {.threads = 2});
-  const viewer::Resources slow(object, object, "m", {.threads = 2, .most_read = 1000});
-  REQUIRE(slow.pyramid().deepest() == 4);
-  CHECK(viewer::zooms_to_keep(fresh, 1 << 30) == 3);  // the next is read in a moment
-  CHECK(viewer::zooms_to_keep(slow, 1) == 3);         // those of the whole are always kept
-  REQUIRE(viewer::zooms_to_keep(slow, 1 << 30) == 5);
-  const auto source = viewer::kept_source(path, {});
-  for (const unsigned zooms : {3U, 5U}) {
-    test::write_text(viewer::kept_path(path), viewer::keep(slow, *source, zooms, {}));
-    std::string complaint;
-    auto kept = viewer::Kept::find(path, base(object), *source, complaint);
-    REQUIRE(kept);
-    CHECK(kept->zooms() == zooms);
-    CHECK(kept->total().nonzero > 1000);
-    std::size_t tiles = 0;
-    for (unsigned zoom = 0; zoom < zooms; ++zoom) {
-      fresh.for_each_tile({viewer::Resource::Kind::tile, {}, zoom, 0, 0}, [&](auto tile) {
-        for (const What what : picture::kFigures) {
-          tile.what = what;
-          CAPTURE(viewer::name_of(tile));
-          CHECK(kept->tile(tile) == fresh.find(tile));
-        }
-        ++tiles;
-      });
-    }
-    CHECK(tiles == (zooms == 3 ? 1 + 4 + 9 : 1 + 4 + 9 + 15 + 30));
-  }
-}
-
-TEST_CASE("viewer: only what a page asks for is understood") {
-  using viewer::parse_resource;
-  using viewer::parse_target;
-  for (const char* name : {"meta", "tile/mean/3.0.12", "tiles/3.0.12",
-                           "cells/0.18446744073709551615", "labels/7", "blocks/64.1.1"}) {
-    const auto resource = parse_resource(name);
-    REQUIRE(resource);
-    CHECK(viewer::name_of(*resource) == name);
-  }
-  for (const char* name : {"", "meta/", "tile/mean/3.0", "tile/median/0.0.0", "tiles/mean/0.0.0",
-                           "tiles/0.0", "tile/mean/-1.0.0", "tile/mean/65.0.0", "tile/mean/0.00.0",
-                           "tile/mean/0.0.18446744073709551616", "cells/1.2.3", "labels/",
-                           "../../etc/passwd", "tile/mean/0.0.0?x", "tile/mean/%30.0.0"}) {
-    CAPTURE(name);
-    CHECK(!parse_resource(name));
-  }
-  CHECK(parse_target("/secret/", "secret"));
-  CHECK(parse_target("/secret/2/meta", "secret")->version == 2);
-  for (const char* target : {"", "/", "/secret", "/secre/", "/secreT/", "/secret/2", "/secret/meta",
-                             "/secret/../secret/", "secret/", "/secret//meta"}) {
-    CAPTURE(target);
-    CHECK(!parse_target(target, "secret"));
   }
 }
 

@@ -3,8 +3,10 @@
 
 usage: inputs.py FOLDER"""
 
+import math
 import os
 import pathlib
+import random
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
@@ -48,6 +50,7 @@ def write_holes(path):
 def main(folder):
     folder = pathlib.Path(folder)
     nan = float("nan")
+    draw = random.Random(1)
     n = 10**7
     entries = [(i * 9973 % n, i + 1) for i in range(1000)]
     files = {
@@ -62,6 +65,12 @@ def main(folder):
         + inputs.coo(0, 0, n, 1, "u16", [(r, 0, v) for r, v in sorted(entries)]),
         "thirds": inputs.matrix_header(300, 40, "f64")
         + inputs.dense(0, 0, 300, 40, "f64", [(i % 7 - 3) / 3 for i in range(12000)]),
+        "offset": inputs.matrix_header(300, 300, "f64")
+        + inputs.dense(0, 0, 300, 300, "f64", [1000 + math.sin(i % 300 / 50) for i in range(90000)]),
+        "noise": inputs.matrix_header(1000, 1000, "f32")
+        + inputs.dense(0, 0, 1000, 1000, "f32", [draw.gauss(0, 1) for _ in range(1000000)]),
+        "large": inputs.matrix_header(4000000, 1, "u32")
+        + inputs.dense(0, 0, 4000000, 1, "u32", range(4000000)),
         "infinite": inputs.matrix_header(1, 2, "f64")
         + inputs.dense(0, 0, 1, 2, "f64", [float("inf"), float("-inf")]),
         "markup": inputs.frame_header(2, [(b"<img src=x onerror=window.hurt=1>", "u8"),
