@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "column_rules.h"
 #include "counts.h"
 #include "destination.h"
 #include "figure.h"
@@ -168,17 +169,6 @@ bool holds_counts(const std::variant<Matrix, Frame>& object) {
   return matrix != nullptr && !is_signed(matrix->value_type()) && !is_float(matrix->value_type());
 }
 
-/// True for a frame with codes, ticks or marks of missing cells among its numbers.
-bool holds_codes(const std::variant<Matrix, Frame>& object) {
-  const auto* const frame = std::get_if<Frame>(&object);
-  for (std::uint64_t c = 0; frame != nullptr && c < frame->cols(); ++c) {
-    if (const Column& of = frame->column_info(c); !is_plain(of) && !is_float(of.value_type)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /// What is drawn.
 struct Subject {
   const std::variant<Matrix, Frame>& object;
@@ -201,7 +191,9 @@ struct Drawn {
 Drawn draw_counts(const Subject& subject, const picture::BlocksIn& blocks, picture::Raster raster) {
   picture::draw_counts(blocks, raster);
   const picture::Pixel total = raster.total();
-  const bool counted = total.known < total.cells;  // the file has no statistics of its blocks
+  // The file has no statistics of its blocks, or they are of words, times and marks as well.
+  const bool counted =
+      total.known < total.cells || picture::needs_rules(subject.object, subject.window.cols);
   if (subject.what != What::density && counted) {
     throw Error(Errc::unsupported, subject.file, std::nullopt,
                 fmt::format("it has no statistics that tell the {}; leave out --from-stats to read "
@@ -261,8 +253,9 @@ std::string figures_text(const Subject& subject, const picture::Pixel& total, bo
   if (total.cells <= 0) return "no cell is stored";
   std::string text = fmt::format("{} {:.0f} ({:.4g} %)", from_counts ? "stored" : "non-zero",
                                  total.nonzero, 100 * total.nonzero / total.cells);
-  const bool codes = holds_codes(subject.object);  // which have no meaning together
-  if (!codes && total.known >= total.cells && total.known > total.nan) {
+  const bool rules = picture::needs_rules(subject.object, subject.window.cols);
+  const bool all_known = rules ? !from_counts : total.known >= total.cells;
+  if (all_known && total.known > total.nan) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     const double mean = total.sum / (total.known - total.nan);
     text += fmt::format(", mean {:.6g}, minimum {:.6g}, maximum {:.6g}",
@@ -270,8 +263,8 @@ std::string figures_text(const Subject& subject, const picture::Pixel& total, bo
                         total.minimum(), total.maximum());
   }
   if (total.nan > 0) text += fmt::format(", NaN {:.0f}", total.nan);
-  if (codes) {
-    text += "; words, times and missing cells are drawn as the numbers that stand for them";
+  if (rules && !from_counts && total.known < total.cells) {
+    text += "; words and times are no numbers";
   }
   return text;
 }

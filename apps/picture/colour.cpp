@@ -82,7 +82,7 @@ std::vector<std::pair<Dot, std::string_view>> legend_entries(const Picture& pict
   }
   entries.insert(entries.end(), {{{0, Dot::State::nan}, "NaN"},
                                  {{0, Dot::State::absent}, "absent"},
-                                 {{0, Dot::State::unknown}, "not read"}});
+                                 {{0, Dot::State::unknown}, "no number"}});
   std::erase_if(entries, [&](const auto& entry) {
     return std::none_of(picture.dots.begin(), picture.dots.end(), [&](const Dot& dot) {
       return dot.state == entry.first.state &&

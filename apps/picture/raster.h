@@ -72,7 +72,7 @@ struct Dot {
     number,
     nan,      // all of its cells are NaN
     absent,   // no block covers any of its cells
-    unknown,  // its cells were not read
+    unknown,  // its cells were not read, or are words or times
   };
   double value = 0;
   State state = State::absent;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "column_rules.h"
 #include "counts.h"
 #include "on_threads.h"
 #include "tally.h"
@@ -23,11 +24,12 @@ struct Unit {
 };
 
 /// Calls `take(unit)` for every unit of the window; the same ones in the same order each time.
+/// `decoded`: blocks of any kind are read as if they were dense.
 template <class Take>
-void for_each_unit(const BlocksIn& blocks, const Region& window, const Take& take) {
+void for_each_unit(const BlocksIn& blocks, const Region& window, bool decoded, const Take& take) {
   blocks.for_each(window, [&](const BlockInfo& block) {
     Region cells = intersect(block.cells(), window);
-    if (block.kind != BlockKind::dense) return take(Unit{block, cells});
+    if (block.kind != BlockKind::dense && !decoded) return take(Unit{block, cells});
     const std::uint64_t step = std::max<std::uint64_t>(1, kCellsAtOnce / block.cols);
     for (const std::uint64_t end = cells.rows.end; cells.rows.begin < end;
          cells.rows.begin = cells.rows.end) {
@@ -114,6 +116,8 @@ class Reader {
  private:
   void read_block(const Unit& unit) {
     const Block block = blocks_.fetch(unit.block);
+    const auto rules = column_rules<T>(object_, unit.cells.cols);
+    if (!rules.empty()) return read_by(rules, unit);
     if (unit.block.kind == BlockKind::dense) {
       with_view([&] { read_view(block.dense_view<T>(), unit); }, [&] { read_copy(unit); });
     } else if (unit.block.kind == BlockKind::csr) {
@@ -128,10 +132,25 @@ class Reader {
     read_dense(
         unit, [&](std::uint64_t row) { return view.row_bytes(row - unit.block.pos.rx) + skipped; });
   }
+  std::vector<T> copy_of(const Unit& unit) const {
+    std::vector<T> cells(unit.cells.rows.size() * unit.cells.cols.size());
+    std::visit([&](const auto& o) { o.read(unit.cells, std::span(cells)); }, object_);
+    return cells;
+  }
+  void read_by(const std::vector<ColumnRule<T>>& rules, const Unit& unit) {
+    const std::vector<T> cells = copy_of(unit);
+    const T* cell = cells.data();
+    for (std::uint64_t row = unit.cells.rows.begin; row < unit.cells.rows.end; ++row) {
+      start_row(row);
+      std::uint64_t col = unit.cells.cols.begin;
+      for (const ColumnRule<T>& rule : rules) {
+        rule.add(row_[raster_.cols.pixel_of(col++) - patch_.across().begin], *cell++);
+      }
+    }
+  }
   void read_copy(const Unit& unit) {
     const std::uint64_t wide = unit.cells.cols.size();
-    std::vector<T> cells(unit.cells.rows.size() * wide);
-    std::visit([&](const auto& o) { o.read(unit.cells, std::span(cells)); }, object_);
+    const std::vector<T> cells = copy_of(unit);
     read_dense(unit, [&](std::uint64_t row) {
       return reinterpret_cast<const std::byte*>(cells.data() +
                                                 (row - unit.cells.rows.begin) * wide);
@@ -250,6 +269,7 @@ struct Scan {
   const BlocksIn& blocks;
   Raster& raster;
   const ScanOptions& options;
+  bool has_rules = false;   // some columns of the window need rules
   std::uint64_t total = 0;  // stored values in the window's blocks, for the progress
 
   std::atomic<std::uint64_t> next{0};  // unit that no thread has taken
@@ -263,16 +283,16 @@ struct Scan {
 void work(Scan& scan) {
   Patch patch(scan.raster);
   std::uint64_t number = 0, taken = scan.next++;
-  for_each_unit(scan.blocks, scan.raster.region(), [&](const Unit& unit) {
+  for_each_unit(scan.blocks, scan.raster.region(), scan.has_rules, [&](const Unit& unit) {
     if (number++ != taken || scan.failed) return;
     patch.start(unit.cells);
     // Looking up statistics is much faster than finding the values of a tiny block.
-    const auto known = patch.is_one_pixel() && unit.cells == unit.block.cells()
+    const auto known = !scan.has_rules && patch.is_one_pixel() && unit.cells == unit.block.cells()
                            ? known_pixel(base(scan.object), unit.block)
                            : std::nullopt;
     if (known) {
       patch.set(*known);
-    } else if (unit.block.kind != BlockKind::empty) {
+    } else if (unit.block.kind != BlockKind::empty || scan.has_rules) {
       visit_type(unit.block.value_type, [&](auto tag) {
         Reader<decltype(tag)>(scan.object, scan.blocks, scan.raster, scan.options.file, patch)
             .read(unit);
@@ -294,6 +314,7 @@ void work(Scan& scan) {
 void draw_cells(const Object& object, const BlocksIn& blocks, Raster& raster,
                 const ScanOptions& options) {
   Scan scan(object, blocks, raster, options);
+  scan.has_rules = needs_rules(object, raster.cols.cells());
   if (options.progress) scan.total = stored_in(blocks, raster.region());
   on_threads(options.threads, [&scan] {
     try {

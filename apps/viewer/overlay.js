@@ -162,9 +162,12 @@ function sumsOf(tiles, eachPixel) {
   return sum;
 }
 
-/** Terms and texts for what is in view. `exact`: pixels are cells; `none`: what is said without a number. */
-function figuresOf({density, mean, min, max}, exact, none, cells) {
-  const partly = mean.samples || mean.unread > 0;
+/**
+ * Terms and texts for what is in view. `exact`: pixels are cells; `none`: what is said without a number;
+ * `ruled`: some cells are no numbers, and others mark missing ones.
+ */
+function figuresOf({density, mean, min, max}, exact, none, cells, ruled) {
+  const partly = mean.samples || (mean.unread > 0 && !ruled);
   const show = (sum, value, bound) => sum.n === 0 ? none
     : partly && bound ? `${bound} ${brief(value, Math.min(sum.digits, 6))}` : fromPixels(value, exact && !partly, sum.digits);
   const span = (from, to) => from < to ? `${grouped(from)} \u2013 ${grouped(to - 1)}` : "none";
@@ -172,8 +175,8 @@ function figuresOf({density, mean, min, max}, exact, none, cells) {
     ["non-zero", density.n > 0 ? `${exact ? "" : "\u2248 "}${grouped(density.total)} (${brief(100 * density.total / density.n, 3)} %)` : none],
     ["mean", show(mean, mean.total / mean.n)], ["minimum", show(min, min.low, "\u2264")], ["maximum", show(max, max.high, "\u2265")]];
   if (mean.unread > 0) {
-    const share = Math.min(99.9, 100 * mean.unread / (mean.unread + mean.n));
-    figures.push(["of these", `${brief(share, 3)} % of the cells were not read`]);
+    const share = Math.min(99.9, 100 * mean.unread / density.n);
+    figures.push(["of these", `${brief(share, 3)} % of the cells ${ruled ? "are no numbers" : "were not read"}`]);
   }
   if (mean.samples) figures.push(["values", "from samples only"]);
   return figures;

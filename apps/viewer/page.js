@@ -21,8 +21,9 @@ function sizeText(bytes) {
 const shortened = (text, most) => text.length > most ? text.slice(0, most) + "\u2026" : text;
 
 function start(meta) {
+  if (meta.ruled) STATE_TEXT[UNKNOWN] = "no number";
   LEFT = Math.max(LEFT, 14 + 8 * grouped(meta.rows).length);
-  const view = new View(meta), pyramid = new Pyramid(meta, given.pieces && !SIDES ? given.zooms : 65);
+  const view = new View(meta), pyramid = new Pyramid(meta, given.pieces && (!SIDES || meta.ruled) ? given.zooms : 65);
   const everything = {top: 0, left: 0, bottom: meta.rows, right: meta.cols};
   const state = {what: meta.what, log: null, borders: true, pointer: null, scale: null};
   const canvas = $("canvas"), context = canvas.getContext("2d");
@@ -208,7 +209,7 @@ function start(meta) {
     const exact = zoom === pyramid.deepest, lost = shown.some((tile) => STAT_WHATS.some((what) => isLost(tile, what)));
     const sums = Object.fromEntries(STAT_WHATS.map((what) => [what, sumsOf(shown.map((tile) => dataOf(tile, what)),
       (take) => eachPixel(take, what))]));
-    fillList($("stats"), [...figuresOf(sums, exact, lost ? "not read" : "\u2013", cells),
+    fillList($("stats"), [...figuresOf(sums, exact, lost ? "not read" : "\u2013", cells, meta.ruled),
       ["one pixel", `${grouped(pyramid.rowStep(zoom))} \u00d7 ${grouped(pyramid.colStep(zoom))} cells`]]);
   }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cell_pieces.h"
+#include "column_rules.h"
 #include "counts.h"
 #include "tile_bytes.h"
 
@@ -152,6 +153,7 @@ std::string Resources::meta() const {
                {"cols", o.cols()},
                {"type", matrix ? std::string(dapple::name(matrix->value_type())) : "frame"},
                {"labels", matrix == nullptr},
+               {"ruled", picture::needs_rules(object_, {0, o.cols()})},
                {"stored", counts.stored},
                {"bytes", o.bytes()},
                {"levels", {pyramid_.row_levels(), pyramid_.col_levels()}},

@@ -111,8 +111,8 @@ class Server::Impl {
             {},
             body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
   }
-  static HttpAnswer packed(std::string_view bytes, const char* type) {
-    return {kOk, type, {{"Content-Encoding", "deflate"}}, deflated(bytes, 1)};
+  static HttpAnswer packed(std::string_view bytes, const char* type, int level = 6) {
+    return {kOk, type, {{"Content-Encoding", "deflate"}}, deflated(bytes, level)};
   }
 
   HttpAnswer page() {
@@ -130,7 +130,7 @@ class Server::Impl {
     }
     const std::string nonce = random_token();
     HttpAnswer answer = packed(live_page(*resources, std::to_string(version) + '/', nonce),
-                               "text/html; charset=utf-8");
+                               "text/html; charset=utf-8", 12);
     answer.headers.emplace_back(
         "Content-Security-Policy",
         "default-src 'none'; connect-src 'self'; script-src 'nonce-" + nonce +
