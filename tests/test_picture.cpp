@@ -326,6 +326,6 @@ TEST_CASE("picture: a legend names infinite values, and has no scale where it wo
     return legend_lines(picture, scale_for(picture, {}, false), {}, "mean");
   };
   CHECK(legend({1, 2}) == "mean  1 .:-=+*#%@ 2\n");
-  CHECK(legend({1, kInfinity, 2, -kInfinity}) == "mean  1 .:-=+*#%@ 2  @ inf  . -inf\n");
-  CHECK(legend({kInfinity}) == "mean  @ inf\n");
+  CHECK(legend({1, kInfinity, 2, -kInfinity}) == "mean  1 .:-=+*#%@ 2  ^ inf  v -inf\n");
+  CHECK(legend({kInfinity}) == "mean  ^ inf\n");
 }

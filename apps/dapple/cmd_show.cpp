@@ -249,7 +249,8 @@ std::string blocks_text(const BlockedObject& object) {
 }
 
 /// What people ask first of the cells shown.
-std::string figures_text(const Subject& subject, const picture::Pixel& total, bool from_counts) {
+std::string figures_text(const Subject& subject, const picture::Pixel& total, bool from_counts,
+                         bool short_names = false) {
   if (total.cells <= 0) return "no cell is stored";
   std::string text = fmt::format("{} {:.0f} ({:.4g} %)", from_counts ? "stored" : "non-zero",
                                  total.nonzero, 100 * total.nonzero / total.cells);
@@ -258,9 +259,10 @@ std::string figures_text(const Subject& subject, const picture::Pixel& total, bo
   if (all_known && total.known > total.nan) {
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     const double mean = total.sum / (total.known - total.nan);
-    text += fmt::format(", mean {:.6g}, minimum {:.6g}, maximum {:.6g}",
+    text += fmt::format(", mean {:.6g}, {} {:.6g}, {} {:.6g}",
                         std::isnan(mean) ? kNaN : mean,  // no -nan
-                        total.minimum(), total.maximum());
+                        short_names ? "min" : "minimum", total.minimum(),
+                        short_names ? "max" : "maximum", total.maximum());
   }
   if (total.nan > 0) text += fmt::format(", NaN {:.0f}", total.nan);
   if (rules && !from_counts && total.known < total.cells) {
@@ -326,7 +328,11 @@ void show_as_file(const Subject& subject, const ShowFlags& flags, const Console&
   picture::FigureText text{
       printable(subject.file) + ": " + shape_text(subject.object, subject.window),
       {},
+      {},
       picture::legend_text(subject.what, scale, drawn.from_counts)};
+  if (drawn.total) {
+    text.short_subtitle = figures_text(subject, *drawn.total, drawn.from_counts, true);
+  }
   text.subtitle = drawn.total ? figures_text(subject, *drawn.total, drawn.from_counts)
                               : blocks_text(base(subject.object));
   const bool svg = flags.destination.path.ends_with(".svg");

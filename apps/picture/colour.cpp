@@ -41,16 +41,22 @@ std::optional<double> Scale::at(double value) const noexcept {
 Scale scale_for(const Picture& picture, const ScaleChoice& choice, bool counts) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double low = kInfinity, high = -kInfinity, positive = kInfinity;
+  double sum = 0, n = 0;
+  bool whole = true;
   for (const Dot& dot : picture.dots) {
     if (dot.state != Dot::State::number || !std::isfinite(dot.value)) continue;
     low = std::min(low, dot.value);
     high = std::max(high, dot.value);
     if (dot.value > 0) positive = std::min(positive, dot.value);
+    whole = whole && dot.value == std::trunc(dot.value);
+    sum += dot.value;
+    ++n;
   }
   if (picture.what == What::density) low = 0;
   if (low > high) low = 0, high = 1;
   const bool spread = positive < kInfinity && high / positive >= 8;
-  const bool suits = picture.what == What::density || (counts && low >= 0);
+  const bool skewed = whole && sum / n < high / 8;
+  const bool suits = picture.what == What::density || ((counts || skewed) && low >= 0);
   Scale scale{choice.low.value_or(low), choice.high.value_or(high),
               choice.log.value_or(suits && spread)};
   if (scale.log) {
@@ -132,6 +138,7 @@ Rgb paper_colour(const Dot& dot, What what, const Scale& scale) noexcept {
   if (dot.state == Dot::State::nan) return kNan;
   if (what == What::kind) return kind_colour(static_cast<BlockKind>(dot.value));
   if (what == What::density && dot.value <= 0) return kWhite;
+  if (std::isinf(dot.value)) return dot.value > 0 ? kPlusInfinity : kMinusInfinity;
   const auto t = scale.at(dot.value);
   return t ? bar_colour(*t, what) : kWhite;
 }

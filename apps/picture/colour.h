@@ -18,7 +18,8 @@ struct Rgb {
 };
 
 inline constexpr Rgb kWhite{255, 255, 255}, kInk{32, 36, 42}, kAbsent{208, 208, 208},
-    kUnknown{232, 232, 232}, kNan{213, 94, 0};
+    kUnknown{232, 232, 232}, kNan{213, 94, 0}, kPlusInfinity{204, 121, 167},
+    kMinusInfinity{86, 180, 233};
 
 /// Viridis at `t`, 0 to 1: dark blue to yellow, evenly brighter.
 Rgb viridis(double t) noexcept;
@@ -37,11 +38,12 @@ struct Scale {
 };
 
 struct ScaleChoice {
-  std::optional<bool> log;  // unset: counts, and densities that differ a lot
+  std::optional<bool> log;  // unset: counts and densities that differ a lot
   std::optional<double> low, high;
 };
 
-/// The scale that shows a picture's numbers. `counts`: they count something.
+/// The scale that shows a picture's numbers. `counts`: they count something. Whole numbers of which
+/// none is below zero, and most are far below the largest, are taken for counts as well.
 Scale scale_for(const Picture& picture, const ScaleChoice& choice, bool counts);
 
 /// What a legend explains beside the scale, with its names: kinds, infinite values, and dots

@@ -164,15 +164,17 @@ void draw_axes(Sheet& sheet, const Picture& picture, const FigureLayout& at) {
 }
 
 /// As much of a text as fits: of a list whole parts, which commas divide, and a part of the first.
+/// Dots say that there is more.
 std::string fitted(std::string text, std::size_t width) {
-  while (text_width(text) > width) {
+  if (text_width(text) <= width) return text;
+  constexpr std::string_view kMore = "...";
+  while (text_width(text) + text_width(", ...") > width) {
     const std::size_t comma = text.rfind(", ");
     if (comma == std::string::npos) break;
     text.resize(comma);
     if (text.rfind('(') + 1 > text.rfind(')') + 1) text.resize(text.rfind(" ("));
   }
-  if (text_width(text) <= width) return text;
-  constexpr std::string_view kMore = "...";
+  if (text_width(text) + text_width(", ...") <= width) return text.append(", ...");
   const auto is_inside_character = [](char c) { return (c & 0xc0) == 0x80; };  // in UTF-8
   while (!text.empty() && text_width(text) + text_width(kMore) > width) {
     while (text.size() > 1 && is_inside_character(text.back())) text.pop_back();
@@ -235,7 +237,9 @@ void draw(Sheet& sheet, const Picture& picture, const Scale& scale, const Figure
           const FigureLayout& layout) {
   const std::size_t room = layout.width - std::min(layout.width, layout.left);
   sheet.text(layout.left, kMargin / 2, fitted(text.title, room), Sheet::Anchor::start, kInk);
-  sheet.text(layout.left, kMargin / 2 + kLineHeight, fitted(text.subtitle, room),
+  const bool short_of_room = !text.short_subtitle.empty() && text_width(text.subtitle) > room;
+  sheet.text(layout.left, kMargin / 2 + kLineHeight,
+             fitted(short_of_room ? text.short_subtitle : text.subtitle, room),
              Sheet::Anchor::start, kGrey);
   if (layout.across > 0 && layout.down > 0 && !picture.dots.empty()) {
     sheet.picture(picture, scale, layout);

@@ -10,9 +10,10 @@
 namespace dapple::picture {
 
 struct FigureText {
-  std::string title;     // UTF-8; any text, what XML would take for markup too
-  std::string subtitle;  // a second, lighter line
-  std::string legend;    // at the colour bar
+  std::string title;           // UTF-8; any text, what XML would take for markup too
+  std::string subtitle;        // a second, lighter line
+  std::string short_subtitle;  // instead, where that is too long
+  std::string legend;          // at the colour bar
 };
 
 /// How a figure is laid out, in pixels from its upper left corner.

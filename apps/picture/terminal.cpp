@@ -41,6 +41,7 @@ Colour screen_colour(const Dot& dot, What what, const Scale& scale, Depth depth)
     return kind == BlockKind::empty ? Colour() : kind_colour(kind);
   }
   if (what == What::density && dot.value <= 0) return std::nullopt;
+  if (std::isinf(dot.value)) return dot.value > 0 ? kPlusInfinity : kMinusInfinity;
   const auto t = scale.at(dot.value);
   return t ? Colour(ramp_colour(*t, depth)) : std::nullopt;
 }
@@ -50,6 +51,7 @@ char character(const Dot& dot, What what, const Scale& scale) {
   if (dot.state != Dot::State::number) return '?';
   if (what == What::kind) return kKindLetters[static_cast<std::size_t>(dot.value)];
   if (what == What::density && dot.value <= 0) return ' ';
+  if (std::isinf(dot.value)) return dot.value > 0 ? '^' : 'v';
   const auto t = scale.at(dot.value);
   if (!t) return ' ';
   const auto shade = static_cast<std::size_t>(*t * static_cast<double>(kShades.size()));

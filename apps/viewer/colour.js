@@ -5,6 +5,7 @@ const VIRIDIS = [[0.27773, 0.00541, 0.3341], [0.10509, 1.40461, 1.38459],
   [4.77638, -13.74515, -65.35303], [-5.43546, 4.64585, 26.31244]];
 const KINDS = {empty: [240, 240, 240], dense: [0, 114, 178], csr: [86, 180, 233], coo: [230, 159, 0]};
 const KIND_NAMES = ["empty", "dense", "csr", "coo"];
+const INFINITE = [[204, 121, 167], [86, 180, 233]];  // plus, minus
 const OTHER = {nan: [213, 94, 0], absent: [208, 208, 208], unknown: [232, 232, 232]};
 const WHAT_TEXT = {density: "non-zeros per cell", mean: "mean", min: "minimum", max: "maximum",
   kind: "kind of block"};
@@ -26,9 +27,10 @@ function rampColour(t, what) {
 /** The scale for numbers of which these are the extremes. `log` is true, false, or null to choose. */
 function makeScale(what, extremes, log, counts) {
   let {low, high, positive} = extremes;
+  const skewed = extremes.whole && extremes.sum / extremes.n < high / 8;
   if (what === "density") low = 0;
   if (!(low <= high)) { low = 0; high = 1; }
-  const suits = what === "density" || (counts && low >= 0);
+  const suits = what === "density" || ((counts || skewed) && low >= 0);
   const scale = {what, low, high, log: log ?? (suits && high / positive >= 8)};
   if (scale.log) {
     if (scale.high <= 0) scale.high = 1;
@@ -57,6 +59,7 @@ function colourOf(state, value, scale) {
   if (state === UNKNOWN) return OTHER.unknown;
   if (scale.what === "kind") return KINDS[KIND_NAMES[value]] || OTHER.unknown;
   if (scale.what === "density" && value <= 0) return [255, 255, 255];
+  if (!Number.isFinite(value)) return INFINITE[value > 0 ? 0 : 1];
   const t = placeOn(scale, value);
   return t === null ? [255, 255, 255] : rampColour(t, scale.what);
 }

@@ -68,8 +68,8 @@ function start(meta) {
   const isLost = (tile, what = state.what) => tiles.failed(tileName(what, tile));
 
   function extremesOf(eachPixel) {
-    const found = {low: Infinity, high: -Infinity, positive: Infinity, states: new Set()};
-    eachPixel((value, state) => {
+    const found = {low: Infinity, high: -Infinity, positive: Infinity, whole: true, sum: 0, n: 0, states: new Set()};
+    eachPixel((value, state, n) => {
       if (state !== NUMBER || !Number.isFinite(value)) {
         found.states.add(state === NUMBER ? value : state);
         return;
@@ -77,6 +77,9 @@ function start(meta) {
       found.low = Math.min(found.low, value);
       found.high = Math.max(found.high, value);
       if (value > 0) found.positive = Math.min(found.positive, value);
+      found.whole &&= Number.isInteger(value);
+      found.sum += value * n;
+      found.n += n;
     });
     return found;
   }
@@ -196,7 +199,7 @@ function start(meta) {
     const bins = new Array(BINS).fill(0);
     if (scale.what !== "kind") {
       eachPixel((value, why, n) => {
-        const t = why === NUMBER ? placeOn(scale, value) : null;
+        const t = why === NUMBER && Number.isFinite(value) ? placeOn(scale, value) : null;
         if (t !== null && !(scale.what === "density" && value === 0)) bins[Math.min(BINS - 1, Math.floor(t * BINS))] += n;
       });
     }
