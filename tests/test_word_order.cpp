@@ -59,7 +59,7 @@ TEST_CASE("word order: orders that agree become one, whichever part comes first"
     ConcatOptions options;
     options.note = [&](const std::string& text) { note = text; };
     const std::variant<Matrix, Frame> parts[] = {levels(dir / "a", a), levels(dir / "b", b)};
-    const Frame whole = std::get<Frame>(concat(parts, Axis::rows, options));
+    const Frame whole = std::get<Frame>(concat(parts, dapple::Axis::rows, options));
     CHECK(as_csv(whole) == "level\n" + cells_of(a) + cells_of(b));
     CHECK(note.empty() == whole.column_info(0).meaning.ordered);
     return order_of(whole);
@@ -79,7 +79,7 @@ TEST_CASE("word order: a part without an order keeps that of the others if it ha
   const auto with = [&](const Words& words, bool first) {
     const Frame plain = levels(dir / "b", words, false);
     const std::variant<Matrix, Frame> parts[] = {first ? plain : ordered, first ? ordered : plain};
-    return order_of(std::get<Frame>(concat(parts, Axis::rows)));
+    return order_of(std::get<Frame>(concat(parts, dapple::Axis::rows)));
   };
   for (const bool first : {true, false}) CHECK(with({"hi", "lo"}, first) == "lo < mid < hi");
   CHECK(with({"hi", "top"}, false) == "lo, mid, hi, top");

@@ -72,7 +72,10 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
     sidecar.fault = static_cast<std::uint64_t>(other - line.begin());
     const bool whole =
         load_le<std::uint64_t>(&line[binding_at::hash]) == xxh3(line.first(binding_at::hash));
-    if (whole && sidecar.fault > binding_at::version) sidecar.state = SidecarState::stale;
+    if (whole && sidecar.fault > binding_at::version) {
+      sidecar.state = SidecarState::stale;
+      sidecar.fault -= sidecar.fault % 8;  // where the number that differs starts
+    }
     return sidecar;
   }
   sidecar.fault = file->size() - kLine;

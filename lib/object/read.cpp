@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/base/parallel.h"
+#include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/stream_copy.h"
 #include "lib/object/column_runs.h"

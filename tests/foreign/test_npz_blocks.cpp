@@ -191,11 +191,8 @@ TEST_CASE("npz: a value of a block or diagonal that does not fit names its cell"
             required_error(error_of([&] { m.read_csr<std::uint8_t>(all); }))}) {
         CHECK(error.code() == Errc::type_mismatch);
         CHECK(error.detail() == std::string("-3 in cell ") + cell + " does not fit u8");
+        CHECK(!error.offset());  // the file is sound
       }
     }
   }
-  const std::string bytes = read_text(dir / "d.npz");  // big-endian
-  const Matrix m = Matrix::open(dir / "d.npz");
-  const Error error = required_error(error_of([&] { m.read<std::uint8_t>({{0, 3}, {0, 4}}); }));
-  CHECK(bytes.substr(*error.offset(), 2) == std::string("\xFF\xFD"));
 }
