@@ -38,7 +38,7 @@ def test_orders_of_categories_are_merged_or_a_warning_tells(tmp_path):
         whole = dp.open(tmp_path / f"{k}.dbdf").to_pandas()["size"]
         assert whole.cat.ordered and list(whole.cat.categories) == ["lo", "mid", "hi"]
     other = level("other.dbdf", ["hi", "lo"])
-    with pytest.raises(dp.InvalidArgumentError, match="column 'size'.*concat"):
+    with pytest.raises(dp.InvalidArgumentError, match=r"column 'size'.*concat"):
         dp.append(two, other)
     assert dp.open(two).to_pandas()["size"].cat.ordered
     with pytest.warns(UserWarning, match="column 'size'"):

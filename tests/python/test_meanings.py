@@ -184,10 +184,10 @@ def test_text_of_many_words(there):
 
 def test_words_that_are_not_utf8_are_refused(there, tmp_path):
     odd = b"\xff".decode("utf-8", "surrogateescape")
-    with pytest.raises(dp.Error, match="column 'odd' holds the word .* not UTF-8.*encoding='latin1'"):
+    with pytest.raises(dp.Error, match=r"column 'odd' holds the word .* not UTF-8.*encoding='latin1'"):
         there({"odd": np.array([odd, "é"], object)})
     (tmp_path / "l.csv").write_bytes(b"a,b\n1,caf\xe9\n")
-    with pytest.raises(dp.Error, match="line 2, column 2 .*not UTF-8"):
+    with pytest.raises(dp.Error, match=r"line 2, column 2 .*not UTF-8"):
         dp.open(tmp_path / "l.csv")
 
 
