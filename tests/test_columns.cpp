@@ -8,9 +8,11 @@
 #include "dapple/frame.h"
 #include "dapple/verify.h"
 #include "dapple/writer.h"
+#include "lib/base/bytes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/hints.h"
 #include "lib/io/file.h"
+#include "lib/io/hash.h"
 #include "lib/object/dictionary.h"
 #include "tests/support.h"
 
@@ -71,6 +73,63 @@ TEST_CASE("columns: meanings come back as they were, and plain numbers need none
   const auto payload = dbdf::emit_columns(columns);
   CHECK(payload.size() % 8 == 0);
   CHECK(read_back(folder, payload, without_meanings(columns)) == columns);
+}
+
+TEST_CASE("columns: groups come back, beside meanings and alone") {
+  const TempDir folder;
+  const auto group =
+      std::make_shared<ColumnGroup>(ColumnGroup{"v", 2, listed_dictionary({"a", ""})});
+  auto columns = sample_columns();
+  for (std::uint64_t slot = 0; slot < 2; ++slot) {
+    columns.push_back({"v" + std::to_string(slot), ValueType::f32, {}, group, slot});
+  }
+  const auto unnamed = std::make_shared<ColumnGroup>(ColumnGroup{"", 1});
+  columns.push_back({"w", ValueType::f32, {}, unnamed, 0});
+  auto plain = without_meanings(columns);
+  for (Column& column : plain) column.group = nullptr;
+  const auto back = read_back(folder, dbdf::emit_columns(columns), plain);
+  CHECK(back == columns);
+  CHECK(back[6].group == back[7].group);
+  CHECK(back[6].group->label(0) == "a");
+  CHECK(back[6].group->label(1) == "v.1");
+  CHECK(back != plain);
+  columns = without_meanings(columns);
+  CHECK(read_back(folder, dbdf::emit_columns(columns), plain) == columns);
+  columns.erase(columns.begin() + 6);  // what is left of a group is none
+  columns.pop_back();
+  CHECK(dbdf::emit_columns(columns).empty());
+}
+
+TEST_CASE("columns: groups that contradict themselves are refused") {
+  const TempDir folder;
+  const auto refused = [&](const ColumnGroup& group, std::size_t field, std::uint64_t value) {
+    const auto shared = std::make_shared<ColumnGroup>(group);
+    const std::vector<Column> columns = {{"a", ValueType::u8, {}, shared, 0},
+                                         {"b", ValueType::u8, {}, shared, 1}};
+    auto payload = dbdf::emit_columns(columns);
+    store_le(payload.data() + 32 + field, value);
+    const auto table = load_le<std::uint64_t>(payload.data() + 16);
+    const std::span<const std::byte> bytes(payload);
+    store_le(payload.data() + 24, xxh3(bytes.first(table).subspan(32), xxh3(bytes.first(24))));
+    const auto error = error_of([&] {
+      const auto back = read_back(folder, payload, std::vector<Column>(2));
+      static_cast<void>(back[0].group->slot_name(0));
+    });
+    return error && error->code() == Errc::corrupt;
+  };
+  const ColumnGroup named{"v", 2, listed_dictionary({"a", "b"})};
+  CHECK_FALSE(refused(named, 0, 0));
+  CHECK(refused(named, 0, 1));  // one column further
+  CHECK(refused(named, 0, ~0ULL));
+  CHECK(refused(named, 8, 7));   // another kind
+  CHECK(refused(named, 16, 3));  // more columns than there are
+  CHECK(refused(named, 16, 0));
+  CHECK(refused(named, 24, 1));          // fewer names than slots
+  CHECK(refused(named, 32, ~0ULL - 7));  // names outside
+  CHECK(refused(named, 48, 1));          // another hash of the names
+  CHECK(refused(named, 56, ~0ULL));      // name outside
+  CHECK_THROWS_AS(refused({"v", 2, listed_dictionary({"a"})}, 0, 0), const Error&);
+  CHECK_THROWS_AS(refused({std::string(65536, 'v'), 2}, 0, 0), const Error&);
 }
 
 TEST_CASE("columns: every changed byte is an error, or changes no meaning and no word") {

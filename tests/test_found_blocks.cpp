@@ -73,9 +73,10 @@ BlockIndex tabled(const std::vector<Entry>& entries, const Layout& layout) {
 
 std::vector<std::byte> emitted(const BlockIndex& index) {
   std::vector<std::byte> bytes;
-  detail::dbdf::emit_index(index, 7, 1000, false, [&](std::span<const std::byte> part) {
-    bytes.insert(bytes.end(), part.begin(), part.end());
-  });
+  detail::dbdf::emit_index(index, 7, 1000, detail::dbdf::Hints::none,
+                           [&](std::span<const std::byte> part) {
+                             bytes.insert(bytes.end(), part.begin(), part.end());
+                           });
   CHECK(bytes.size() == detail::dbdf::index_bytes(index));
   return bytes;
 }

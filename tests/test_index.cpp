@@ -44,9 +44,10 @@ BlockIndex index_of(const Partition& p) {
 BlockIndex in_place(const BlockIndex& index, const Partition& p, const test::TempDir& dir) {
   std::vector<std::byte> bytes(64);
   const std::uint64_t size = bytes.size() + detail::dbdf::index_bytes(index);
-  detail::dbdf::emit_index(index, 0, size, false, [&](std::span<const std::byte> part) {
-    bytes.insert(bytes.end(), part.begin(), part.end());
-  });
+  detail::dbdf::emit_index(index, 0, size, detail::dbdf::Hints::none,
+                           [&](std::span<const std::byte> part) {
+                             bytes.insert(bytes.end(), part.begin(), part.end());
+                           });
   REQUIRE(bytes.size() == size);
   auto file = detail::MappedFile::open(dir.write("index", bytes));
   auto trailer = detail::dbdf::find_trailer(*file, 64);
@@ -271,9 +272,10 @@ TEST_CASE("index: a lying cover tree gives a block that covers the cell, nothing
     const BlockIndex sound = index_of(p);
     const std::uint64_t size = detail::dbdf::index_bytes(sound) + 64;
     std::vector<std::byte> bytes(64);
-    detail::dbdf::emit_index(sound, 0, size, false, [&](std::span<const std::byte> part) {
-      bytes.insert(bytes.end(), part.begin(), part.end());
-    });
+    detail::dbdf::emit_index(sound, 0, size, detail::dbdf::Hints::none,
+                             [&](std::span<const std::byte> part) {
+                               bytes.insert(bytes.end(), part.begin(), part.end());
+                             });
     const std::size_t tree = 64 + 64 + 64 * p.blocks.size() + 8 * sound.file_order().size();
     const std::uint64_t words = sound.tree().size();
     fuzz::MemoryFile lying;

@@ -33,6 +33,27 @@ std::string meaning_json(const Meaning& meaning) {
   return text;
 }
 
+/// JSON keys for the vector that a column is a slot of.
+std::string group_json(const Column& column) {
+  if (column.group == nullptr) return "";
+  std::string text = fmt::format(R"(,"group":{})", json_string(column.group->name));
+  const std::string_view slot = column.group->slot_name(column.slot);
+  if (!slot.empty()) text += fmt::format(R"(,"slot":{})", json_string(slot));
+  return text;
+}
+
+/// JSON keys for what the columns of a matrix are called.
+void print_names_json(const Matrix& matrix, Output& out) {
+  const ColumnGroup* const group = matrix.group();
+  if (group == nullptr) return;
+  out.print(R"(,"group":{})", json_string(group->name));
+  if (group->slot_names == nullptr) return;
+  for (std::uint64_t slot = 0; slot < group->size; ++slot) {
+    out.print("{}{}", slot == 0 ? R"(,"slots":[)" : ",", json_string(group->slot_name(slot)));
+  }
+  out.write("]");
+}
+
 constexpr std::size_t kLabelWidth = 40;  // on a terminal
 constexpr std::size_t kDetailWidth = 100;
 constexpr std::uint64_t kLinesOnTerminal = 24;
@@ -78,13 +99,15 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
     out.print(R"(,"kind":"matrix","storage":"{}","rows":{},"cols":{},"value_type":"{}")",
               matrix->storage() == Storage::csr ? "csr" : "dense", o.rows(), o.cols(),
               name(matrix->value_type()));
+    print_names_json(*matrix, out);
   } else {
     const Frame& frame = std::get<Frame>(object);
     out.print(R"(,"kind":"frame","rows":{},"cols":{},"columns":[)", o.rows(), o.cols());
     for (std::uint64_t col = 0; col < frame.cols(); ++col) {
-      out.print(R"({}{{"label":{},"value_type":"{}"{}}})", col == 0 ? "" : ",",
-                json_string(frame.label(col)), name(frame.column_type(col)),
-                meaning_json(frame.column_info(col).meaning));
+      const Column& column = frame.column_info(col);
+      out.print(R"({}{{"label":{},"value_type":"{}"{}{}}})", col == 0 ? "" : ",",
+                json_string(column.label), name(column.value_type), meaning_json(column.meaning),
+                group_json(column));
     }
     out.write("]");
   }
@@ -156,7 +179,7 @@ std::string index_text(const BlockedObject& object, const std::string& file) {
                 : "scanned";
 }
 
-/// "f64", "category of 3 words", "timestamp[us, UTC], some missing".
+/// "f64", "category of 3 words", "timestamp[us, UTC], some missing", "f32, slot 0 of 'Features'".
 std::string type_text(const Column& column) {
   const Meaning& meaning = column.meaning;
   std::string text(meaning.kind == MeaningKind::number ? name(column.value_type)
@@ -168,7 +191,11 @@ std::string type_text(const Column& column) {
     text += fmt::format("[{}{}{}]", name(meaning.unit), meaning.zone.empty() ? "" : ", ",
                         printable(meaning.zone));
   }
-  return meaning.missing ? text + ", some missing" : text;
+  if (meaning.missing) text += ", some missing";
+  if (column.group != nullptr) {
+    text += fmt::format(", slot {} of '{}'", column.slot, printable(column.group->name));
+  }
+  return text;
 }
 
 /// "11 f64, 2 i64": how many columns have which type.
@@ -226,6 +253,21 @@ void print_columns(const Frame& frame, Output& out) {
   }
 }
 
+/// What the columns of a matrix are called: "'Features', slots p, q, r".
+void print_names(const Matrix& matrix, Output& out) {
+  const ColumnGroup* const group = matrix.group();
+  if (group == nullptr) return;
+  std::string text = group->name.empty() ? "" : fmt::format("'{}'", printable(group->name));
+  const std::uint64_t named = group->slot_names == nullptr ? 0 : group->size;
+  const std::uint64_t shown = out.is_terminal() ? std::min(named, kLinesOnTerminal) : named;
+  for (std::uint64_t slot = 0; slot < shown; ++slot) {
+    text += slot > 0 ? ", " : text.empty() ? "slots " : ", slots ";
+    text += label_text(group->label(slot), kLabelWidth);
+  }
+  if (shown < named) text += fmt::format(" and {} more; --json lists all", named - shown);
+  print_line(out, "vector", text);
+}
+
 /// The values of a file that holds several.
 void print_contents(const BlockedObject& object, Output& out) {
   const std::vector<std::string>& values = object.contents();
@@ -262,6 +304,7 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
     print_line(out, "matrix",
                fmt::format("{} x {}, {}{}", o.rows(), o.cols(), name(matrix->value_type()),
                            matrix->storage() == Storage::csr ? " (CSRMatrix)" : ""));
+    print_names(*matrix, out);
   } else {
     const Frame& frame = std::get<Frame>(object);
     print_line(out, "frame", fmt::format("{} x {}{}", o.rows(), o.cols(), type_summary(frame)));

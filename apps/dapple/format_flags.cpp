@@ -89,7 +89,12 @@ void add_futhark_flags(Command& command, FutharkOptions& futhark) {
 
 void add_idv_flags(Command& command, IdvOptions& idv) {
   command.section("reading ML.NET files");
-  command.flag("--drop-unsupported", idv.drop_unsupported, "leave out columns without numbers");
+  command.flag("--drop-unsupported", idv.drop_unsupported,
+               "leave out columns that can only be shown, and name them: vectors of texts or of "
+               "varying length");
+  command.flag("--keep-hidden", idv.keep_hidden,
+               "also the columns that later ones of the same name hide, as 'NAME (hidden N)'; "
+               "ML.NET does not see them, and they are left out otherwise");
 }
 
 }  // namespace
@@ -130,6 +135,7 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
   require(options.csv.missing_as_nan, "--missing", "csv");
   require(!options.csv.missing_words.empty(), "--na", "csv");
   require(options.idv.drop_unsupported, "--drop-unsupported", "idv");
+  require(options.idv.keep_hidden, "--keep-hidden", "idv");
   require(!options.futhark.types.empty(), "--type", "futhark");
   require(options.futhark.value.has_value(), "--value", "futhark");
   require(options.futhark.frame, "--frame", "futhark");

@@ -66,16 +66,41 @@ void set_cols(Selection& selection, Range cols, const BlockedObject& object) {
   std::iota(selection.cols->begin(), selection.cols->end(), cols.begin);
 }
 
-std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels,
-                                          const std::variant<Matrix, Frame>& object,
-                                          const std::string& file) {
-  const auto* frame = std::get_if<Frame>(&object);
-  if (frame == nullptr) {
+/// The columns of a matrix that is a vector of these slots, or has this name.
+std::vector<std::uint64_t> resolve_slots(const std::vector<std::string>& labels,
+                                         const Matrix& matrix, const std::string& file) {
+  const ColumnGroup* const group = matrix.group();
+  if (group == nullptr) {
     fail(Errc::invalid_argument, file,
          "the columns of a matrix have no labels; --cols chooses them by number");
   }
   std::vector<std::uint64_t> cols;
-  for (const std::string& label : labels) cols.push_back(frame->column(label));
+  for (const std::string& label : labels) {
+    std::uint64_t col = 0;
+    while (col < group->size && group->label(col) != label) ++col;
+    if (col == group->size && label != group->name) {
+      fail(Errc::absent, file, fmt::format("no column \"{}\"", label));
+    }
+    for (std::uint64_t all = 0; col == group->size && all < col; ++all) cols.push_back(all);
+    if (col < group->size) cols.push_back(col);
+  }
+  return cols;
+}
+
+std::vector<std::uint64_t> resolve_labels(const std::vector<std::string>& labels,
+                                          const std::variant<Matrix, Frame>& object,
+                                          const std::string& file) {
+  if (const auto* matrix = std::get_if<Matrix>(&object)) {
+    return resolve_slots(labels, *matrix, file);
+  }
+  const auto& frame = std::get<Frame>(object);
+  std::vector<std::uint64_t> cols;
+  for (const std::string& label : labels) {
+    const auto group = frame.find_column(label) ? std::nullopt : frame.find_group(label);
+    const std::uint64_t first = group ? group->begin : frame.column(label);
+    const std::uint64_t end = group ? group->end : first + 1;
+    for (std::uint64_t col = first; col < end; ++col) cols.push_back(col);
+  }
   return cols;
 }
 
@@ -111,7 +136,8 @@ void add_selection_flags(Command& command, SelectionFlags& flags) {
 void add_column_flag(Command& command, std::vector<std::string>& labels) {
   command.repeatable(
       "--column", "LABEL", [&labels](const std::string& text) { labels.push_back(text); },
-      "a column of a frame; may be repeated, in any order");
+      "a column of a frame, or all of a vector that ML.NET has under one name; may be repeated, "
+      "in any order");
 }
 
 void add_absent_flag(Command& command, Absent& absent) {

@@ -98,7 +98,8 @@ std::optional<KeptSource> kept_source(const std::string& path, const OpenOptions
                        futhark.frame,
                        futhark.first,
                        options.idv.columns,
-                       options.idv.drop_unsupported};
+                       options.idv.drop_unsupported,
+                       options.idv.keep_hidden};
   return KeptSource{static_cast<std::uint64_t>(s.st_size), nanoseconds(s.st_mtim),
                     nanoseconds(s.st_ctim),
                     opened.dump(-1, ' ', false, json::error_handler_t::replace)};

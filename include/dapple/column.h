@@ -77,14 +77,32 @@ inline constexpr std::uint64_t kMissingBoolean = 2;
 /// The code that marks a missing word.
 inline constexpr std::uint64_t kMissingCode = 0;
 
+/// Neighbouring columns of a frame, or all of a matrix, that are one vector with a name, as ML.NET
+/// has them.
+struct ColumnGroup {
+  std::string name{};                              // at most 65535 bytes
+  std::uint64_t size = 0;                          // columns
+  std::shared_ptr<const Dictionary> slot_names{};  // as many, "" for none; null: no slot has one
+
+  /// The slot's own name, or "". Throws corrupt when the names in the file are damaged. REQUIRES
+  /// slot < size.
+  std::string_view slot_name(std::uint64_t slot) const {
+    return slot_names != nullptr ? (*slot_names)[slot] : std::string_view();
+  }
+  /// The slot's own name, or "NAME.2" without one.
+  std::string label(std::uint64_t slot) const;
+};
+
 /// A column of a frame.
 struct Column {
   std::string label{};  // at most 65535 bytes
   ValueType value_type = ValueType::f64;
   Meaning meaning{};
+  std::shared_ptr<const ColumnGroup> group{};  // null: it belongs to none
+  std::uint64_t slot = 0;                      // its place in the group
 };
 
-/// True when label, type and meaning agree, dictionaries word by word. O(words).
+/// True when label, type, meaning and place in a group agree, dictionaries word by word. O(words).
 bool operator==(const Column& a, const Column& b);
 
 /// True when the column's cells are numbers, none of them missing.

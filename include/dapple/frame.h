@@ -44,6 +44,11 @@ class Frame : public BlockedObject {
   std::optional<std::uint64_t> find_column(std::string_view label) const noexcept;
   std::uint64_t column(std::string_view label) const;
 
+  /// The columns of each group, in order (`ColumnGroup`). O(cols).
+  std::vector<Range> groups() const;
+  /// The columns of the last group of that name, or nothing. O(cols).
+  std::optional<Range> find_group(std::string_view name) const;
+
   /// Copies rows of one column. Every value must fit T exactly (R6, R8). Throws what
   /// `Matrix::read` throws.
   template <Value T>

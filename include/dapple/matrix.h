@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dapple/blocked_object.h"
+#include "dapple/column.h"
 #include "dapple/open.h"
 
 namespace dapple {
@@ -25,6 +26,10 @@ class Matrix : public BlockedObject {
 
   ValueType value_type() const noexcept;
   Storage storage() const noexcept;
+  /// What the columns are called: slots of one vector, as ML.NET has them. Null where the file does
+  /// not tell; valid as long as the matrix.
+  const ColumnGroup* group() const& noexcept;
+  const ColumnGroup* group() const&& = delete;
 
   /// Copies the cells of `region` to `out`, row by row, rows `row_stride` values apart (0: no gap).
   /// Throws out_of_range, type_mismatch when a value does not fit T exactly (R6), absent (R7),

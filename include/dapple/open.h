@@ -57,9 +57,13 @@ struct FutharkOptions {
 
 /// Which columns of an ML.NET file are opened. Ignored by other formats.
 struct IdvOptions {
-  /// Names of columns, or labels of single slots, in the order wanted. Empty: all columns.
+  /// Names of columns, or labels of single slots, in the order wanted. Of several columns of one
+  /// name the last, which hides the others in ML.NET. Empty: all columns that are not hidden.
   std::vector<std::string> columns{};
-  bool drop_unsupported = false;  // leave out columns that are not numbers
+  /// Leave out columns that can only be shown: vectors of texts or of varying length.
+  bool drop_unsupported = false;
+  /// Without `columns`: hidden columns too, labelled `NAME (hidden N)`, N their place in the file.
+  bool keep_hidden = false;
 };
 
 struct OpenOptions {

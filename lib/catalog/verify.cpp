@@ -18,6 +18,7 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
                             const detail::Format& format, Level level, OpenOptions options,
                             const TakeProgress& progress) {
   options.futhark.first = true;  // opening checks all values
+  options.idv.keep_hidden = true;
   VerifyReport report;
   std::shared_ptr<const detail::Store> store;
   std::vector<Error> beside;  // findings about the sidecar

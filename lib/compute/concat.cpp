@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/concat_columns.h"
+#include "lib/object/groups.h"
 #include "lib/object/misfit.h"
 #include "lib/object/store.h"
 
@@ -272,6 +274,20 @@ const Codec& codec_for(const std::vector<Piece>& pieces, bool frame) {
   return kCodecs[arrays ? 1 : 0];
 }
 
+/// What the columns of matrices that follow each other by rows are called. Throws invalid_argument
+/// when they are called differently.
+std::shared_ptr<const ColumnGroup> merge_names(std::shared_ptr<const ColumnGroup> before,
+                                               const Store& store) {
+  const auto& next = store.schema().group;
+  if (next == nullptr || next->slot_names == nullptr) return before != nullptr ? before : next;
+  if (before == nullptr || before->slot_names == nullptr) return next;
+  if (!same_words(before->slot_names.get(), next->slot_names.get())) {
+    fail(store, Errc::invalid_argument,
+         "the columns of this matrix have other names than those of the matrices before");
+  }
+  return before;
+}
+
 /// Places the pieces along the axis and merges what they say of themselves.
 Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions& options) {
   for (const Piece& piece : pieces) {
@@ -306,6 +322,7 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions&
     if (all.kind == ObjectKind::matrix) {
       all.value_type = common_type(all.value_type, next.value_type);
       if (next.storage == Storage::dense) all.storage = Storage::dense;
+      all.group = axis == Axis::rows ? merge_names(all.group, store) : nullptr;
     } else if (axis == Axis::columns) {
       all.columns.insert(all.columns.end(), next.columns.begin(), next.columns.end());
     }

@@ -10,6 +10,7 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/compute/word_order.h"
 #include "lib/object/dictionary.h"
+#include "lib/object/groups.h"
 
 namespace dapple::detail {
 
@@ -261,6 +262,7 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
   const Column& first = column_of(0);
   const bool untyped_only = std::all_of(frames.begin(), frames.end(),
                                         [](const Store* store) { return is_untyped(*store); });
+  const Column* in_group = &first;  // the first that is in one
   bool differ = false;
   for (std::size_t i = 1; i < frames.size(); ++i) {
     if (column_of(i).label != first.label) {
@@ -268,6 +270,14 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
                                   " is in the place of column " + shown(first.label) +
                                   "; frames that are put together by rows need the same labels in "
                                   "the same order");
+    }
+    if (in_group->group == nullptr) {
+      in_group = &column_of(i);
+    } else if (column_of(i).group != nullptr && !same_slot(*in_group, column_of(i))) {
+      fail_column(*frames[i], "column " + shown(first.label) + " is a slot of group " +
+                                  shown(column_of(i).group->name) +
+                                  " here, and another one of group " +
+                                  shown(in_group->group->name) + " before");
     }
     differ = differ || column_of(i).meaning.kind != first.meaning.kind;
   }
@@ -280,6 +290,8 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
   for (const std::size_t i : others) recode[i] = merge.add(*frames[i], column_of(i));
   merge.put_in_order(options, recode);
   Column column = merge.finish(!empty.empty());
+  column.group = in_group->group;
+  column.slot = in_group->slot;
   if (!column.meaning.has_words()) {
     std::vector<FramePart> parts;
     for (const std::size_t i : others) parts.push_back({frames[i], &column_of(i)});

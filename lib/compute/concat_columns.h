@@ -70,10 +70,10 @@ std::optional<std::pair<ValueType, ValueType>> rounding(ValueType part, ValueTyp
 
 /// The column that column `col` of all these frames makes, and how the numbers of each frame
 /// change. Times get the finest of their units. A column of numbers all of which are missing, and
-/// one of CSV without rows, have no meaning of their own, and take that of the others. Where marks
-/// of missing cells differ, the column has one that is no value of any frame. Throws
-/// invalid_argument when labels or meanings differ. O(words); O(rows) for columns that may be all
-/// missing, and for integers whose marks differ.
+/// one of CSV without rows, have no meaning of their own, and take that of the others; one that is
+/// in no group takes the others'. Where marks of missing cells differ, the column has one that is
+/// no value of any frame. Throws invalid_argument when labels, meanings or groups differ. O(words);
+/// O(rows) for columns that may be all missing, and for integers whose marks differ.
 Column merge_column(std::span<const Store* const> frames, std::size_t col,
                     const ConcatOptions& options, std::vector<Recode>& recode);
 

@@ -8,6 +8,7 @@
 #include "lib/base/closest.h"
 #include "lib/base/value_types.h"
 #include "lib/compute/csr.h"
+#include "lib/object/groups.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -30,6 +31,7 @@ std::size_t cells_of(const Store& store, const Region& region) {
 
 ValueType Matrix::value_type() const noexcept { return store_->schema().value_type; }
 Storage Matrix::storage() const noexcept { return store_->schema().storage; }
+const ColumnGroup* Matrix::group() const& noexcept { return store_->schema().group.get(); }
 
 template <Value T>
 std::vector<T> Matrix::read(const Region& region, const ReadOptions& options) const {
@@ -73,6 +75,25 @@ std::uint64_t Frame::column(std::string_view label) const {
   if (meant) detail += "; did you mean \"" + this->label(*meant) + "\"?";
   throw Error(Errc::absent, store_->file().name(), std::nullopt, std::move(detail),
               meant ? Remedy::none : Remedy::list_columns);
+}
+
+std::vector<Range> Frame::groups() const {
+  const auto& columns = store_->schema().columns;
+  std::vector<Range> groups;
+  for (std::uint64_t col = 0; col < columns.size();) {
+    const Range group = detail::whole_group(columns, col);
+    if (!group.empty()) groups.push_back(group);
+    col = std::max(col + 1, group.end);
+  }
+  return groups;
+}
+
+std::optional<Range> Frame::find_group(std::string_view name) const {
+  std::optional<Range> found;
+  for (const Range& group : groups()) {
+    if (column_info(group.begin).group->name == name) found = group;
+  }
+  return found;
 }
 
 template <Value T>

@@ -11,12 +11,25 @@
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/object/column_runs.h"
+#include "lib/object/dictionary.h"
 
 namespace dapple::detail {
 
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+/// Some of the columns of a matrix, which keep their names.
+std::shared_ptr<const ColumnGroup> chosen_slots(const ColumnGroup& group,
+                                                const std::vector<std::uint64_t>& cols) {
+  auto chosen = std::make_shared<ColumnGroup>(ColumnGroup{group.name, cols.size()});
+  if (group.slot_names != nullptr) {
+    std::vector<std::string> names;
+    for (const std::uint64_t col : cols) names.push_back(group.label(col));
+    chosen->slot_names = listed_dictionary(std::move(names));
+  }
+  return chosen;
+}
 
 }  // namespace
 
@@ -54,6 +67,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
       }
       if (whole.kind == ObjectKind::frame) schema_.columns.push_back(whole.columns[col]);
     }
+    if (whole.group != nullptr) schema_.group = chosen_slots(*whole.group, *selection.cols);
   }
   if (options_.value_type) {
     schema_.value_type = *options_.value_type;

@@ -1,151 +1,60 @@
 #include "lib/dbdf/columns.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
+#include <set>
 #include <string>
 
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
-#include "lib/io/hash.h"
+#include "lib/dbdf/columns_table.h"
 #include "lib/object/dictionary.h"
+#include "lib/object/groups.h"
 
 namespace dapple::detail::dbdf {
-
-namespace {
-
-constexpr std::uint32_t kColumnsVersion = 1;
-constexpr std::uint64_t kTableHead = 32, kColumnRecord = 64;
-
-namespace table_at {
-constexpr std::size_t tag = 0, version = 8, count = 12, table = 16, hash = 24;
-}
-namespace column_at {
-constexpr std::size_t column = 0, kind = 8, unit = 9, flags = 10, zone_bytes = 12, missing = 16,
-                      words = 24, offsets = 32, word_bytes = 40, hash = 48, zone = 56;
-}
-constexpr std::uint8_t kOrderedWords = 1, kMissing = 2;
-
-/// Covers the head up to its hash field, and the rest of the table.
-std::uint64_t table_hash(std::span<const std::byte> table) noexcept {
-  return xxh3(table.subspan(kTableHead), xxh3(table.first(table_at::hash)));
-}
-
-bool fits(const Column& column) noexcept {
-  switch (column.meaning.kind) {
-    case MeaningKind::number:
-      return true;
-    case MeaningKind::boolean:
-      return column.value_type == ValueType::u8;
-    case MeaningKind::timestamp:
-    case MeaningKind::duration:
-      return column.value_type == ValueType::i64;
-    case MeaningKind::category:
-    case MeaningKind::text:
-      return !is_signed(column.value_type) && column.meaning.words != nullptr &&
-             size_of(column.value_type) >= size_of(code_type(column.meaning.words->size()));
-  }
-  return false;
-}
-
-template <class T>
-void append_le(std::vector<std::byte>& out, T value) {
-  out.resize(out.size() + sizeof value);
-  store_le(out.data() + out.size() - sizeof value, value);
-}
-
-void append(std::vector<std::byte>& out, std::string_view text) {
-  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
-  out.insert(out.end(), bytes.begin(), bytes.end());
-}
-
-void pad(std::vector<std::byte>& out) { out.resize(round_up(out.size(), 8)); }
-
-/// Appends the offsets and bytes of the words, and completes the column's record.
-void append_words(const Dictionary& words, std::vector<std::byte>& out, std::uint64_t record) {
-  const std::uint64_t begin = out.size(), n = words.size();
-  std::uint64_t end = 0;
-  append_le(out, end);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    end += words[i].size();
-    append_le(out, end);
-  }
-  const std::uint64_t bytes = out.size();
-  for (std::uint64_t i = 0; i < n; ++i) append(out, words[i]);
-  const std::span<const std::byte> all(out);
-  const std::uint64_t hash = dictionary_hash(all.subspan(begin, bytes - begin), all.subspan(bytes));
-  std::byte* const p = out.data() + record;
-  store_le(p + column_at::words, n);
-  store_le(p + column_at::offsets, begin);
-  store_le(p + column_at::word_bytes, end);
-  store_le(p + column_at::hash, hash);
-  pad(out);
-}
-
-}  // namespace
-
-std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
-  std::vector<std::uint64_t> described;
-  for (std::uint64_t c = 0; c < columns.size(); ++c) {
-    if (!fits(columns[c])) {
-      throw Error(Errc::invalid_argument, "column \"" + columns[c].label + "\" is a " +
-                                              std::string(name(columns[c].meaning.kind)) +
-                                              " and cannot be stored as " +
-                                              std::string(name(columns[c].value_type)));
-    }
-    if (!is_plain(columns[c])) described.push_back(c);
-  }
-  if (described.empty()) return {};
-  std::vector<std::byte> out(kTableHead + kColumnRecord * described.size());
-  std::memcpy(out.data() + table_at::tag, kColumnsTag, 8);
-  store_le(out.data() + table_at::version, kColumnsVersion);
-  store_le(out.data() + table_at::count, static_cast<std::uint32_t>(described.size()));
-  for (std::size_t k = 0; k < described.size(); ++k) {
-    const Meaning& m = columns[described[k]].meaning;
-    const std::uint64_t zone = out.size();
-    append(out, m.zone);
-    std::byte* const p = out.data() + kTableHead + k * kColumnRecord;
-    store_le(p + column_at::column, described[k]);
-    p[column_at::kind] = static_cast<std::byte>(m.kind);
-    p[column_at::unit] = static_cast<std::byte>(m.unit);
-    p[column_at::flags] =
-        static_cast<std::byte>((m.ordered ? kOrderedWords : 0) | (m.missing ? kMissing : 0));
-    store_le(p + column_at::zone_bytes, static_cast<std::uint32_t>(m.zone.size()));
-    store_le(p + column_at::missing, m.missing.value_or(0));
-    store_le(p + column_at::zone, zone);
-  }
-  pad(out);
-  const std::uint64_t table = out.size();
-  for (std::size_t k = 0; k < described.size(); ++k) {
-    const Meaning& m = columns[described[k]].meaning;
-    if (m.has_words()) append_words(*m.words, out, kTableHead + k * kColumnRecord);
-  }
-  store_le(out.data() + table_at::table, table);
-  store_le(out.data() + table_at::hash, table_hash(std::span(out).first(table)));
-  return out;
-}
-
-void require_utf8(const std::vector<Column>& columns, const std::string& file) {
-  for (const Column& column : columns) {
-    if (!column.meaning.has_words() || column.meaning.words == nullptr) continue;
-    const Dictionary& words = *column.meaning.words;
-    if (const auto bad = find_not_utf8(words)) throw not_utf8(file, column.label, words[*bad]);
-  }
-}
 
 namespace {
 
 /// Reads the content. Every length is compared with what is left before it is used.
 class Reader {
  public:
-  Reader(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset, std::uint64_t bytes)
-      : file_(file), offset_(offset), bytes_(bytes) {}
+  /// Gives `lost` the errors of single columns and groups; without it they are thrown.
+  Reader(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset, std::uint64_t bytes,
+         std::vector<Error>* lost = nullptr)
+      : file_(file), offset_(offset), bytes_(bytes), lost_(lost) {}
 
-  /// Gives `lost` the errors of single columns; without it they are thrown.
-  void read(std::vector<Column>& columns, std::vector<Error>* lost) {
+  void read(std::vector<Column>& columns) {
+    const std::uint32_t count = read_table();
+    for (std::uint32_t k = 0; k < count; ++k) {
+      const std::uint64_t at = kTableHead + k * kColumnRecord;
+      if (is_group(at)) {
+        lost_ == nullptr ? take_group(at, columns) : save_group(at, columns);
+      } else {
+        lost_ == nullptr ? take_meaning(at, columns) : save_meaning(at, columns);
+      }
+    }
+  }
+
+  /// The group of a matrix of `cols` columns.
+  std::shared_ptr<const ColumnGroup> read_group(std::uint64_t cols) {
+    if (read_table() != 1 || !is_group(kTableHead)) {
+      fail(table_at::count, "describes columns of a matrix");
+    }
+    auto group = group_at(kTableHead, 0, cols);
+    if (group->size != cols) fail(kTableHead, "holds a group of some columns of a matrix");
+    return group;
+  }
+
+ private:
+  /// Returns the number of records, which are in the table.
+  std::uint32_t read_table() {
     if (bytes_ < kTableHead) fail(0, "is cut off");
     const std::byte* head = file_->at(offset_, kTableHead);
+    version_ = load_le<std::uint32_t>(head + table_at::version);
     if (std::memcmp(head + table_at::tag, kColumnsTag, 8) != 0 ||
-        load_le<std::uint32_t>(head + table_at::version) != kColumnsVersion) {
+        (version_ != kMeaningsVersion && version_ != kGroupsVersion)) {
       fail(0, "has another tag or version");
     }
     const auto count = load_le<std::uint32_t>(head + table_at::count);
@@ -156,43 +65,80 @@ class Reader {
     }
     table_ = file_->bytes(offset_, table);
     if (table_hash(table_) != hash) fail(table_at::hash, "does not match its hash");
-    for (std::uint32_t k = 0; k < count; ++k) {
-      const std::uint64_t at = kTableHead + k * kColumnRecord;
-      if (lost == nullptr) {
-        record(at, columns);
-      } else {
-        save(at, columns, *lost);
-      }
-    }
+    return count;
   }
 
- private:
-  void save(std::uint64_t at, std::vector<Column>& columns, std::vector<Error>& lost) {
-    const auto col = load_le<std::uint64_t>(table_.data() + at + column_at::column);
+  bool is_group(std::uint64_t at) const {
+    return version_ == kGroupsVersion && table_[at + column_at::kind] == std::byte{kGroup};
+  }
+
+  /// The zone or name of a record.
+  std::string text_of(std::uint64_t at, const char* outside) const {
+    const std::byte* const p = table_.data() + at;
+    const auto text = load_le<std::uint64_t>(p + column_at::zone);
+    const auto bytes = load_le<std::uint32_t>(p + column_at::zone_bytes);
+    if (text > table_.size() || bytes > table_.size() - text) fail(at + column_at::zone, outside);
+    return {reinterpret_cast<const char*>(table_.data()) + text, bytes};
+  }
+
+  /// A group of columns from `column` on, of which there are `left`.
+  std::shared_ptr<ColumnGroup> group_at(std::uint64_t at, std::uint64_t column,
+                                        std::uint64_t left) {
+    const std::byte* const p = table_.data() + at;
+    const auto size = load_le<std::uint64_t>(p + column_at::slots);
+    const auto names = load_le<std::uint64_t>(p + column_at::words);
+    if (load_le<std::uint64_t>(p + column_at::column) != column || size == 0 || size > left) {
+      fail(at, "names a group of columns that there are not");
+    }
+    if (load_le<std::uint32_t>(p + column_at::name_bytes) > kMostNameBytes) {
+      fail(at + column_at::name_bytes, "holds too long a name of a group");
+    }
+    if (names != 0 && names != size) {
+      fail(at + column_at::words, "holds another number of slot names than slots");
+    }
+    auto group = std::make_shared<ColumnGroup>();
+    group->name = text_of(at, "holds the name of a group outside its bytes");
+    group->size = size;
+    if (names != 0) lost_ == nullptr ? take_names(at, *group) : save_names(at, *group);
+    return group;
+  }
+
+  void take_names(std::uint64_t at, ColumnGroup& group) { group.slot_names = words(at); }
+
+  void save_names(std::uint64_t at, ColumnGroup& group) {
     try {
-      record(at, columns);
-      read_words(columns[col].meaning);
+      take_names(at, group);
+      read_words(group.slot_names.get());
     } catch (const Error& e) {
-      if (e.code() == Errc::io) throw;
-      if (col >= columns.size()) throw;
-      Meaning& meaning = columns[col].meaning;
-      const bool words = meaning.has_words();
-      lost.emplace_back(e.code(), e.file(), e.offset(),
-                        "column " + shown(columns[col].label) + " loses its " +
-                            (words ? "words and keeps their codes" : "meaning") + ": " +
-                            e.detail());
-      Meaning number;
-      number.missing = mark_of(meaning);
-      meaning = std::move(number);
+      group.slot_names = nullptr;
+      lose(e, "group " + shown(group.name) + " loses the names of its slots");
     }
   }
 
-  static void read_words(const Meaning& meaning) {
-    const std::uint64_t words = meaning.has_words() ? meaning.words->size() : 0;
-    for (std::uint64_t i = 0; i < words; ++i) static_cast<void>((*meaning.words)[i]);
+  void take_group(std::uint64_t at, std::vector<Column>& columns) {
+    const auto first = load_le<std::uint64_t>(table_.data() + at + column_at::column);
+    const std::shared_ptr<const ColumnGroup> group =
+        group_at(at, first, first < columns.size() ? columns.size() - first : 0);
+    const std::span<Column> slots = std::span(columns).subspan(first, group->size);
+    if (std::any_of(slots.begin(), slots.end(),
+                    [](const Column& c) { return c.group != nullptr; })) {
+      fail(at, "holds groups that share a column");
+    }
+    for (std::uint64_t slot = 0; slot < group->size; ++slot) {
+      slots[slot].group = group;
+      slots[slot].slot = slot;
+    }
   }
 
-  void record(std::uint64_t at, std::vector<Column>& columns) {
+  void save_group(std::uint64_t at, std::vector<Column>& columns) {
+    try {
+      take_group(at, columns);
+    } catch (const Error& e) {
+      lose(e, "a group of columns is lost");
+    }
+  }
+
+  void take_meaning(std::uint64_t at, std::vector<Column>& columns) {
     const std::byte* const p = table_.data() + at;
     const auto column = load_le<std::uint64_t>(p + column_at::column);
     const auto kind = static_cast<std::uint8_t>(p[column_at::kind]);
@@ -208,12 +154,7 @@ class Reader {
     const auto flags = static_cast<std::uint8_t>(p[column_at::flags]);
     m.ordered = (flags & kOrderedWords) != 0;
     if ((flags & kMissing) != 0) m.missing = load_le<std::uint64_t>(p + column_at::missing);
-    const auto zone = load_le<std::uint64_t>(p + column_at::zone);
-    const auto zone_bytes = load_le<std::uint32_t>(p + column_at::zone_bytes);
-    if (zone > table_.size() || zone_bytes > table_.size() - zone) {
-      fail(at + column_at::zone, "holds a time zone outside its bytes");
-    }
-    m.zone.assign(reinterpret_cast<const char*>(table_.data()) + zone, zone_bytes);
+    m.zone = text_of(at, "holds a time zone outside its bytes");
     if (m.has_words()) m.words = words(at);
     Column described = columns[column];
     described.meaning = std::move(m);
@@ -221,19 +162,53 @@ class Reader {
     columns[column] = std::move(described);
   }
 
-  std::shared_ptr<const Dictionary> words(std::uint64_t at) const {
+  void save_meaning(std::uint64_t at, std::vector<Column>& columns) {
+    const auto col = load_le<std::uint64_t>(table_.data() + at + column_at::column);
+    try {
+      take_meaning(at, columns);
+      const Meaning& meaning = columns[col].meaning;
+      if (meaning.has_words()) read_words(meaning.words.get());
+    } catch (const Error& e) {
+      if (col >= columns.size()) throw;
+      Meaning& meaning = columns[col].meaning;
+      lose(e, "column " + shown(columns[col].label) + " loses its " +
+                  (meaning.has_words() ? "words and keeps their codes" : "meaning"));
+      Meaning number;
+      number.missing = mark_of(meaning);
+      meaning = std::move(number);
+    }
+  }
+
+  /// Throws corrupt for damaged words. Those of many columns are read once.
+  void read_words(const Dictionary* words) {
+    if (sound_.count(words) != 0) return;
+    for (std::uint64_t i = 0; i < words->size(); ++i) static_cast<void>((*words)[i]);
+    sound_.insert(words);
+  }
+
+  void lose(const Error& e, const std::string& what) {
+    if (e.code() == Errc::io) throw;
+    lost_->emplace_back(e.code(), e.file(), e.offset(), what + ": " + e.detail());
+  }
+
+  /// The same dictionary for records of the same bytes.
+  std::shared_ptr<const Dictionary> words(std::uint64_t at) {
     const std::byte* const p = table_.data() + at;
     const auto n = load_le<std::uint64_t>(p + column_at::words);
     const auto begin = load_le<std::uint64_t>(p + column_at::offsets);
     const auto bytes = load_le<std::uint64_t>(p + column_at::word_bytes);
+    const auto hash = load_le<std::uint64_t>(p + column_at::hash);
     const std::uint64_t left = begin <= bytes_ ? bytes_ - begin : 0;
     if (n >= left / 8 || bytes > left - 8 * (n + 1)) {
       fail(at + column_at::words, "holds a dictionary outside its bytes");
     }
-    const std::uint64_t first = offset_ + begin, offsets = 8 * (n + 1);
-    return stored_dictionary(file_, file_->bytes(first, offsets),
-                             file_->bytes(first + offsets, bytes),
-                             load_le<std::uint64_t>(p + column_at::hash), file_->name(), first);
+    auto& known = dictionaries_[{begin, n, bytes, hash}];
+    if (known == nullptr) {
+      const std::uint64_t first = offset_ + begin, offsets = 8 * (n + 1);
+      known = stored_dictionary(file_, file_->bytes(first, offsets),
+                                file_->bytes(first + offsets, bytes), hash, file_->name(), first);
+    }
+    return known;
   }
 
   [[noreturn]] void fail(std::uint64_t at, const char* what) const {
@@ -243,25 +218,72 @@ class Reader {
 
   const std::shared_ptr<const MappedFile>& file_;
   std::uint64_t offset_, bytes_;
+  std::vector<Error>* lost_;
   std::span<const std::byte> table_;
+  std::uint32_t version_ = kMeaningsVersion;
+  std::map<std::array<std::uint64_t, 4>, std::shared_ptr<const Dictionary>> dictionaries_;
+  std::set<const Dictionary*> sound_;  // of which every word was read
 };
+
+void read_with(Reader reader, Schema& schema) {
+  if (schema.kind == ObjectKind::frame) {
+    reader.read(schema.columns);
+  } else {
+    schema.group = reader.read_group(schema.cols);
+  }
+}
 
 }  // namespace
 
 void read_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
                   std::uint64_t bytes, std::vector<Column>& columns) {
-  Reader(file, offset, bytes).read(columns, nullptr);
+  Reader(file, offset, bytes).read(columns);
+}
+
+void read_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
+                  std::uint64_t bytes, Schema& schema) {
+  read_with(Reader(file, offset, bytes), schema);
 }
 
 void save_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
-                  std::uint64_t bytes, std::vector<Column>& columns, std::vector<Error>& lost) {
+                  std::uint64_t bytes, Schema& schema, std::vector<Error>& lost) {
   try {
-    Reader(file, offset, bytes).read(columns, &lost);
+    read_with(Reader(file, offset, bytes, &lost), schema);
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
+    const char* const frame = ", so every column is taken for one of numbers";
+    const char* const matrix = ", so the names of the columns are lost";
     lost.emplace_back(e.code(), e.file(), e.offset(),
-                      e.detail() + ", so every column is taken for one of numbers", e.remedy());
+                      e.detail() + (schema.kind == ObjectKind::frame ? frame : matrix), e.remedy());
   }
+}
+
+std::vector<Error> words_not_utf8(const Schema& schema, const std::string& file) {
+  std::vector<Error> found;
+  std::set<const Dictionary*> seen;  // columns may share their words
+  const auto look = [&](const Dictionary* words, const std::string& whose) {
+    if (words == nullptr || !seen.insert(words).second) return;
+    if (const auto bad = find_not_utf8(*words)) {
+      found.push_back(not_utf8(file, whose, (*words)[*bad]));
+    }
+  };
+  const auto look_at_names = [&](const ColumnGroup& group) {
+    look(group.slot_names.get(), "group " + shown(group.name) + " holds the slot name ");
+  };
+  for (const Column& column : schema.columns) {
+    const Meaning& meaning = column.meaning;
+    if (meaning.has_words()) {
+      look(meaning.words.get(), "column " + shown(column.label) + " holds the word ");
+    }
+    if (column.group != nullptr && column.slot == 0) look_at_names(*column.group);
+  }
+  if (schema.group != nullptr) look_at_names(*schema.group);
+  return found;
+}
+
+void require_utf8(const Schema& schema, const std::string& file) {
+  const std::vector<Error> found = words_not_utf8(schema, file);
+  if (!found.empty()) throw found.front();
 }
 
 }  // namespace dapple::detail::dbdf

@@ -38,6 +38,11 @@ std::array<std::byte, kPosition + kDenseHeader> hint_header(std::uint64_t conten
   return header;
 }
 
+void HintWriter::add_names(std::vector<std::byte> content) {
+  add(std::move(content));
+  names_ = true;
+}
+
 void HintWriter::add(std::vector<std::byte> content) {
   const std::uint64_t lines = payload_bytes(content.size()) / kLine;
   if (lines > std::numeric_limits<std::uint32_t>::max()) {

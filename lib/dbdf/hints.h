@@ -38,7 +38,12 @@ std::array<std::byte, kPosition + kDenseHeader> hint_header(std::uint64_t conten
 class HintWriter {
  public:
   void add(std::vector<std::byte> content);
+  void add_names(std::vector<std::byte> content);  // of the columns of a matrix
   bool empty() const noexcept { return contents_.empty(); }
+  Hints kind() const noexcept {
+    if (names_) return Hints::with_names;
+    return empty() ? Hints::none : Hints::some;
+  }
   /// What the offset of the first hint must be modulo 64 for the payload of the index block, which
   /// follows the last one, to be aligned to 64.
   std::uint64_t alignment() const noexcept;
@@ -47,6 +52,7 @@ class HintWriter {
 
  private:
   std::vector<std::vector<std::byte>> contents_;
+  bool names_ = false;
 };
 
 /// The last hint with this tag before the index that `trailer` belongs to, or nothing. `first` is

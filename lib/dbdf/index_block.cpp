@@ -14,7 +14,7 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint32_t kIndexVersion = 1;
-constexpr std::uint32_t kOrdered = 1, kEven = 2, kHints = 4;  // flags
+constexpr std::uint32_t kOrdered = 1, kEven = 2, kHints = 4, kNames = 8;  // flags
 
 using Line = std::array<std::byte, kLine>;
 
@@ -43,7 +43,7 @@ std::uint64_t trailer_hash(const std::byte* trailer, std::uint64_t file_size) {
 }
 
 Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_t table_hash,
-                  bool hints) {
+                  Hints hints) {
   const TileShape tile = index.grid() ? index.grid()->tile : TileShape{};
   Line line{};
   std::byte* p = line.data();
@@ -54,8 +54,9 @@ Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_
   store_le(p + trailer_at::tile_rows, tile.rows);
   store_le(p + trailer_at::tile_cols, tile.cols);
   store_le(p + trailer_at::version, kIndexVersion);
-  store_le(p + trailer_at::flags, (index.file_order().empty() ? 0 : kOrdered) |
-                                      (index.lies_evenly() ? kEven : 0) | (hints ? kHints : 0));
+  store_le(p + trailer_at::flags,
+           (index.file_order().empty() ? 0 : kOrdered) | (index.lies_evenly() ? kEven : 0) |
+               (hints == Hints::none ? 0 : kHints) | (hints == Hints::with_names ? kNames : 0));
   store_le(p + trailer_at::hash, trailer_hash(p, file_size));
   std::memcpy(p + trailer_at::magic, kTrailerTag, 8);
   return line;
@@ -89,7 +90,7 @@ std::uint64_t emit_table(const BlockIndex& index, std::uint64_t header_hash,
 }
 
 void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
-                bool hints, const std::function<void(std::span<const std::byte>)>& put) {
+                Hints hints, const std::function<void(std::span<const std::byte>)>& put) {
   put(make_trailer(index, file_size, emit_table(index, header_hash, put), hints));
 }
 
@@ -133,6 +134,7 @@ std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first)
   }
   trailer.payload = file.size() - bytes;
   trailer.hints = (flags & kHints) != 0;
+  trailer.names = trailer.hints && (flags & kNames) != 0;
   trailer.table_hash = load_le<std::uint64_t>(p + trailer_at::table_hash);
   place.hash = trailer.table_hash;
   place.entries = trailer.payload + kLine;

@@ -33,10 +33,12 @@ std::uint64_t index_bytes(const BlockIndex& index);
 std::uint64_t emit_table(const BlockIndex& index, std::uint64_t header_hash,
                          const std::function<void(std::span<const std::byte>)>& put);
 
-/// The same for the whole payload. It will be the end of a file of `file_size` bytes; `hints` tells
-/// whether a hint ends right before its block.
+/// Whether a hint ends right before the index block, and whether one names the columns of a matrix.
+enum class Hints : std::uint8_t { none, some, with_names };
+
+/// The same for the whole payload. It will be the end of a file of `file_size` bytes.
 void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_t file_size,
-                bool hints, const std::function<void(std::span<const std::byte>)>& put);
+                Hints hints, const std::function<void(std::span<const std::byte>)>& put);
 
 /// What the trailer at the end of a file says.
 struct Trailer {
@@ -45,6 +47,7 @@ struct Trailer {
   BlockIndex::Place place;       // without `origin` and `run`; see `complete`
   bool even = false;             // the entries are the tiles of a run
   bool hints = false;            // a hint ends right before the index block (hints.h)
+  bool names = false;            // one names the columns of a matrix
 };
 
 /// True when the file ends like a trailer. Reads only the end of the file.

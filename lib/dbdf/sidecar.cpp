@@ -132,7 +132,12 @@ void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesy
   if (found.columns) {
     const Hint columns = hint_in(*data, *found.columns);
     const auto content = data->bytes(columns.offset, columns.bytes);
-    hints.add({content.begin(), content.end()});
+    std::vector<std::byte> copy(content.begin(), content.end());
+    if (schema.kind == ObjectKind::frame) {
+      hints.add(std::move(copy));
+    } else {
+      hints.add_names(std::move(copy));
+    }
   }
   const std::uint64_t header_hash = xxh3(data->bytes(0, body));
   const Store store(data, std::move(schema), std::move(found.index), kCodec);
@@ -153,7 +158,7 @@ void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesy
     hints.emit(size, put);
     put(std::array<std::byte, kPosition + kDenseHeader>{});
   }
-  emit_index(store.index(), header_hash, size + index_bytes(store.index()), size > kLine, put);
+  emit_index(store.index(), header_hash, size + index_bytes(store.index()), hints.kind(), put);
   require_unchanged(*data, path);
   out.publish();
 }

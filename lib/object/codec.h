@@ -164,8 +164,6 @@ struct CodecState {
   virtual std::span<const TextColumn> text_columns() const noexcept { return {}; }
   /// Calls `take` for rows of text column `k`. REQUIRES that it is readable, rows of the object.
   virtual void read_text(const Store&, std::size_t, Range, const TakeText&) const {}
-  /// What the columns of a matrix are called, or nothing.
-  virtual std::vector<std::string> column_names(const Store&) const { return {}; }
   /// See `BlockedObject::details`.
   virtual std::vector<Detail> details(const Store&) const { return {}; }
 };

@@ -8,6 +8,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
+#include "lib/object/groups.h"
 
 namespace dapple {
 
@@ -22,25 +23,19 @@ std::string_view name(TimeUnit unit) noexcept {
   return names[static_cast<std::size_t>(unit)];
 }
 
-namespace {
-
-bool same_words(const Dictionary* a, const Dictionary* b) {
-  if (a == b) return true;
-  if (a == nullptr || b == nullptr || a->size() != b->size()) return false;
-  for (std::uint64_t i = 0; i < a->size(); ++i) {
-    if ((*a)[i] != (*b)[i]) return false;
-  }
-  return true;
+std::string ColumnGroup::label(std::uint64_t slot) const {
+  const std::string_view own = slot_name(slot);
+  return own.empty() ? name + '.' + std::to_string(slot) : std::string(own);
 }
-
-}  // namespace
 
 bool operator==(const Column& a, const Column& b) {
   const Meaning &m = a.meaning, &n = b.meaning;
+  if (!detail::same_slot(a, b)) return false;
   if (a.label != b.label || a.value_type != b.value_type) return false;
   if (m.kind != n.kind || m.missing != n.missing) return false;
   if (m.has_time() && (m.unit != n.unit || m.zone != n.zone)) return false;
-  return !m.has_words() || (m.ordered == n.ordered && same_words(m.words.get(), n.words.get()));
+  return !m.has_words() ||
+         (m.ordered == n.ordered && detail::same_words(m.words.get(), n.words.get()));
 }
 
 namespace {

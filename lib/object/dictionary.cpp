@@ -61,6 +61,20 @@ class StoredDictionary final : public Dictionary {
   mutable std::atomic<bool> checked_{false};
 };
 
+class ListedDictionary final : public Dictionary {
+ public:
+  explicit ListedDictionary(std::vector<std::string> words) : words_(std::move(words)) {}
+
+  std::uint64_t size() const noexcept override { return words_.size(); }
+  std::string_view operator[](std::uint64_t i) const override {
+    if (i >= size()) fail_code(i, size());
+    return words_[i];
+  }
+
+ private:
+  std::vector<std::string> words_;
+};
+
 }  // namespace
 
 std::uint32_t word_tag(std::string_view word) noexcept {
@@ -137,6 +151,10 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
                                             at);
 }
 
+std::shared_ptr<const Dictionary> listed_dictionary(std::vector<std::string> words) {
+  return std::make_shared<ListedDictionary>(std::move(words));
+}
+
 std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
                               std::span<const std::byte> bytes) noexcept {
   return xxh3(offsets) ^ (xxh3(bytes) * 0x9e3779b97f4a7c15U);
@@ -152,10 +170,9 @@ std::optional<std::uint64_t> find_not_utf8(const Dictionary& words) {
   return std::nullopt;
 }
 
-Error not_utf8(const std::string& file, std::string_view label, std::string_view word) {
+Error not_utf8(const std::string& file, const std::string& holder, std::string_view word) {
   return Error(Errc::unsupported, file, std::nullopt,
-               "column " + shown(label) + " holds the word " + shown(word) +
-                   ", which is not UTF-8; convert the text to UTF-8 first",
+               holder + shown(word) + ", which is not UTF-8; convert the text to UTF-8 first",
                Remedy::not_utf8);
 }
 

@@ -80,6 +80,9 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
                                                     std::uint64_t hash, std::string file,
                                                     std::uint64_t at);
 
+/// A dictionary of these words, the same one any number of times.
+std::shared_ptr<const Dictionary> listed_dictionary(std::vector<std::string> words);
+
 /// The hash that `stored_dictionary` compares with.
 std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
                               std::span<const std::byte> bytes) noexcept;
@@ -87,8 +90,8 @@ std::uint64_t dictionary_hash(std::span<const std::byte> offsets,
 /// The number of the first word that is not UTF-8, or nothing. Throws corrupt. O(bytes).
 std::optional<std::uint64_t> find_not_utf8(const Dictionary& words);
 
-/// The error for such a word of a column of `file`.
-Error not_utf8(const std::string& file, std::string_view label, std::string_view word);
+/// The error for such a word of `file`. `holder` is who has it, as in "column 'x' holds the word ".
+Error not_utf8(const std::string& file, const std::string& holder, std::string_view word);
 
 /// The mark of a missing cell in a column of this kind that has no other yet.
 std::uint64_t missing_mark(MeaningKind kind) noexcept;

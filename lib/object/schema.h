@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Schema {
   ValueType value_type = ValueType::f64;  // of a matrix
   Storage storage = Storage::dense;       // of a matrix
   std::vector<Column> columns;            // of a frame: cols of them
+  /// Of a matrix: what its columns are called. Null: nothing.
+  std::shared_ptr<const ColumnGroup> group;
 
   ValueType type_of(std::uint64_t col) const {
     return kind == ObjectKind::matrix ? value_type : columns[col].value_type;

@@ -113,11 +113,6 @@ void Store::read_text(std::size_t k, Range rows, const TakeText& take) const {
   if (!rows.empty()) watched([&] { state_->read_text(*this, k, rows, take); });
 }
 
-std::vector<std::string> Store::column_names() const {
-  if (state_ == nullptr) return {};
-  return watched([&] { return state_->column_names(*this); });
-}
-
 std::vector<Detail> Store::details() const {
   if (state_ == nullptr) return {};
   return watched([&] { return state_->details(*this); });

@@ -49,7 +49,6 @@ class Store {
   std::span<const TextColumn> text_columns() const noexcept;
   /// As `BlockedObject::read_text`.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
-  std::vector<std::string> column_names() const;
   std::vector<Detail> details() const;
 
   const std::string& note() const noexcept { return note_; }

@@ -304,10 +304,10 @@ TEST_CASE("idv: columns are chosen by name, by slot, or because they are numbers
         Lines{"n u8: 8", "v.0 f32: 8/8", "v.1 f32: 16/8"});
   CHECK(columns_of(open_file(dir, bytes, {{"n", "v.1"}})) == Lines{"n u8: 8", "v.1 f32: 16/8"});
   CHECK(columns_of(open_file(dir, bytes, {{"t"}})) == Lines{"t text: x"});
-  CHECK(columns_of(open_file(dir, bytes, {{}, true})) ==
+  CHECK(columns_of(open_file(dir, shown, {{}, true})) ==
         Lines{"v.0 f32: 8/8", "v.1 f32: 16/8", "n u8: 8"});
   CHECK(std::holds_alternative<Matrix>(
-      open_file(dir, build(6, 1, {vector, text}).bytes, {{}, true})));
+      open_file(dir, build(6, 1, {vector, words}).bytes, {{}, true})));
   CHECK(error_of([&] { open_file(dir, bytes, {{"z"}}); })->code() == Errc::absent);
 }
 

@@ -8,6 +8,7 @@
 
 #include "dapple/dapple.h"
 #include "tests/foreign/idv_image.h"
+#include "tests/foreign/idv_shown.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -19,46 +20,6 @@ namespace {
 
 constexpr std::int64_t kLeastTick = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kEpoch = 621'355'968'000'000'000;  // 1970, in ticks of .NET
-
-std::string meaning_text(const Column& column) {
-  const Meaning& meaning = column.meaning;
-  std::string text(name(meaning.kind));
-  if (meaning.has_time()) text += " " + std::string(name(meaning.unit)) + meaning.zone;
-  if (meaning.missing) text += ", missing " + std::to_string(*meaning.missing);
-  return text;
-}
-
-/// Label, meaning, then all cells as people read them.
-std::vector<std::string> columns_of(const std::filesystem::path& path) {
-  const Frame frame = Frame::open(path);
-  std::vector<std::string> lines;
-  for (std::uint64_t col = 0; col < frame.cols(); ++col) {
-    const Column& column = frame.column_info(col);
-    std::string line = column.label + ' ' + std::string(name(column.value_type)) + ' ' +
-                       meaning_text(column) + ':';
-    visit_type(column.value_type, [&](auto tag) {
-      for (const auto value : frame.read_column<decltype(tag)>(col, {0, frame.rows()})) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &value, sizeof value);
-        line += " <";
-        append_text(column, bits, line);
-        line += '>';
-      }
-    });
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-/// How the file's own columns are stored, as `info` tells it.
-std::vector<std::string> metadata_of(const std::filesystem::path& path) {
-  std::vector<std::string> lines;
-  const auto object = open(path);
-  for (const Detail& detail : test::base(object).details()) {
-    if (detail.title == "metadata") lines.push_back(detail.text);
-  }
-  return lines;
-}
 
 FileColumn key(std::string name, const Bytes& codes, bool named) {
   FileColumn column{std::move(name), key2_codec("Byte", 3), {codes}, 3};
@@ -114,12 +75,6 @@ const std::vector<std::string> kSample = {
     "i i16 number: <-1> <0> <1>",
 };
 
-ConvertOptions over() {
-  ConvertOptions options;
-  options.write.overwrite = true;
-  return options;
-}
-
 }  // namespace
 
 TEST_CASE("idv: keys, texts, times and Booleans are read as what they mean") {
@@ -170,8 +125,8 @@ TEST_CASE("idv: a single vector keeps its name, its items and its slot names") {
   convert(open(path), {}, dir / "again.idv", over());
   OpenOptions named;
   named.idv.columns = {"pixels"};
-  const Matrix m = std::get<Matrix>(open(dir / "again.idv", named));
-  CHECK(m.read<int>({{0, 1}, {0, 2}}) == std::vector<int>{1, 3});
+  const Frame pixels = Frame::open(dir / "again.idv", named);
+  CHECK(pixels.read_column<int>(1, {0, 1}) == std::vector<int>{3});
   const auto metadata = metadata_of(dir / "again.idv");
   REQUIRE(metadata.size() == 2);
   CHECK(metadata[0] == R"("pixels": KeyValues, Vector<Text,3> = ["red", "b", "xyz"])");

@@ -58,6 +58,10 @@ std::vector<Column> sample_columns() {
   columns[5].value_type = ValueType::u8;
   columns[5].meaning = {.kind = MeaningKind::text, .words = words};
   columns[6].meaning.missing = 7;
+  const auto names = detail::listed_dictionary({"from", ""});
+  const auto group = std::make_shared<ColumnGroup>(ColumnGroup{"v", 2, names});
+  columns[3].group = columns[4].group = group;
+  columns[4].slot = 1;
   return columns;
 }
 
@@ -137,6 +141,16 @@ void look_at(const Frame& frame, const Victim& victim, bool is_signed) {
   try {
     require(test::as_csv(frame) == victim.text || is_signed, "word");
   } catch (const Error&) {
+  }
+  for (const Range& group : frame.groups()) {
+    for (std::uint64_t col = group.begin; col < group.end; ++col) {
+      const Column& column = frame.column_info(col);
+      try {
+        const std::string label = column.group->label(column.slot);
+        require(is_signed || label == "from" || label == "v.1", "slot name");
+      } catch (const Error&) {
+      }
+    }
   }
   const std::variant<Matrix, Frame> twice[] = {frame, frame};
   for (const Axis axis : {Axis::rows, Axis::columns}) {

@@ -40,7 +40,7 @@ from .files import (
 from .frame import Frame
 from .join import append, concat
 from .matrix import Matrix
-from .meanings import Meaning
+from .meanings import Group, Meaning
 from .search import Hits, Verdict
 from .sparse_view import SparseView
 from .stats import Stats
@@ -59,6 +59,7 @@ __all__ = [
     "FormatInfo",
     "Frame",
     "FrameWriter",
+    "Group",
     "Hits",
     "InvalidArgumentError",
     "InvalidIndexError",

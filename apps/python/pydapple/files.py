@@ -115,7 +115,9 @@ def open(
             dtypes, or to ``"boolean"``, ``"timestamp"``, ``"duration"``, ``"category"`` or
             ``"text"``.
         futhark: ``types``, ``value``, ``frame``, ``first``.
-        idv: ``columns``, ``drop_unsupported``.
+        idv: ``columns``; ``drop_unsupported``, to leave out columns that can only be shown;
+            ``keep_hidden``, for columns that later ones of the same name hide, too, as
+            ``NAME (hidden N)``. `note` tells what was left out.
 
     Returns:
         A `Matrix`, or a `Frame` where columns have labels and types of their own.
@@ -174,10 +176,19 @@ def info(path: Path, **options: Any) -> dict[str, Any]:
         if isinstance(opened, Matrix):
             known["storage"] = opened._storage
             known["value_type"] = _value_type(opened.dtype)
+            if opened.group is not None:
+                known |= {"group": opened.group.name, "slots": list(opened.group.slots)}
         else:
+            slots = {
+                k: {"group": group.name, "slot": slot} if slot else {"group": group.name}
+                for group in opened._all_groups
+                for k, slot in zip(group.columns, group.slots, strict=True)
+            }
             known["columns"] = [
-                {"label": label, "value_type": _value_type(dtype)} | _meaning(Meaning(*described))
-                for label, dtype, described in opened._columns()
+                {"label": label, "value_type": _value_type(dtype)}
+                | _meaning(Meaning(*described))
+                | slots.get(k, {})
+                for k, (label, dtype, described) in enumerate(opened._columns())
             ]
         known["blocks"] = {kind: counts[kind] for kind in counts if kind != "stored"}
         known["grid"] = grid and {
@@ -242,7 +253,7 @@ def convert(
         to: its format, one of `formats()`; told from its name if not given.
         rows: a slice, a range or a pair (begin, end).
         cols: the same of columns.
-        columns: labels or numbers of a frame's columns, in their new order.
+        columns: labels or numbers of a frame's columns, or names of groups, in their new order.
         dtype: of all cells of the result.
         allow_loss: round values to `dtype` where they do not fit it exactly.
         absent: whether cells that no block covers are an error, zero, or NaN (floats only).
@@ -280,7 +291,7 @@ def convert(
     if columns is not None:
         if cols is not None or not isinstance(src, Frame):
             raise InvalidArgumentError("columns are those of a frame, and are given once")
-        picked = [src.column(label) for label in each_label(columns)]
+        picked = [k for label in each_label(columns) for k in src._numbers(label)]
     elif cols is not None:
         picked = list(keys.span(cols, src.shape[1], "column"))
     with reporting(progress, "convert") as report:

@@ -30,6 +30,17 @@ nb::list columns_of(const FrameHandle& handle) {
   return out;
 }
 
+/// (name, first column, slot names) of each group.
+nb::list groups_of(const FrameHandle& handle) {
+  const dapple::Frame& frame = handle.frame();
+  nb::list out;
+  for (const Range& cols : frame.groups()) {
+    const dapple::ColumnGroup& group = *frame.column_info(cols.begin).group;
+    out.append(nb::make_tuple(to_str(group.name), cols.begin, slot_names(group)));
+  }
+  return out;
+}
+
 nb::list texts_of(const FrameHandle& handle) {
   nb::list out;
   for (const dapple::TextColumn& text : handle.frame().text_columns()) {
@@ -84,6 +95,7 @@ void bind_frame(nb::module_& m) {
   nb::class_<FrameHandle, Handle>(m, "Frame", nb::dynamic_attr())
       .def(nb::init<const FrameHandle&>())
       .def("_columns", &columns_of)
+      .def("_groups", &groups_of)
       .def("_texts", &texts_of)
       .def("_read_columns", &read_columns)
       .def("_read_text", &read_text);

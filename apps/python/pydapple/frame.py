@@ -20,7 +20,7 @@ from .errors import (
     UnsupportedError,
 )
 from .identity import Opened
-from .meanings import Meaning
+from .meanings import Group, Meaning
 from .search import column_condition
 from .stats import Stats, of_frame
 
@@ -34,6 +34,7 @@ class Frame(Opened, _core.Frame):
     """A frame in a file, as `pydapple.open` gives it.
 
     ``f["a"]`` is a column, ``f["a", 0:9]`` a part of one, ``f[0:9]`` rows as a structured array.
+    The name of one of its `groups` gives an array of two dimensions, a column for each slot.
     Everything read is a new, writable array. Any number of threads may read at once.
 
     A file stores numbers; `meanings` tells what those of a column stand for, and reading gives
@@ -53,6 +54,10 @@ class Frame(Opened, _core.Frame):
         self._labels = [label for label, *_ in columns]
         self._dtypes = [dtype for _, dtype, _ in columns]
         self._meanings = [Meaning(*described) for *_, described in columns]
+        self._all_groups = [
+            Group(name, range(first, first + len(slots)), tuple(slots))
+            for name, first, slots in self._groups()
+        ]
         self._text = {label: k for k, (label, *_) in reversed(list(enumerate(self._texts())))}
 
     @property
@@ -75,6 +80,14 @@ class Frame(Opened, _core.Frame):
         return {
             name: self._meanings[where] if where >= 0 else shown for name, where in self._named()
         }
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """Columns that are one vector, as ML.NET has them, by its name; the last one of that name.
+
+        ``f[name]`` is all of its slots, unless that is the label of a column.
+        """
+        return {group.name: group for group in self._all_groups}
 
     def stored(self, label: str | int, rows: Any = None) -> NDArray[Any]:
         """The numbers of a column as the file holds them: codes of words, ticks of times.
@@ -127,11 +140,11 @@ class Frame(Opened, _core.Frame):
     def __getitem__(self, key: Any) -> Any:
         """A column, a part of one, or rows as a structured array."""
         if isinstance(key, str):
-            return self._cells(self._where(key), keys.Pick(range(self.shape[0])))
+            key = (key, slice(None))
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
             raise InvalidIndexError("a frame has 2 dimensions, and rows are picked by one of them")
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):
-            return self._part(self._where(key[0]), key[1])
+            return self._part(key[0], key[1])
         if isinstance(key, list) and key and all(isinstance(one, str) for one in key):
             return self._records(keys.Pick(range(self.shape[0])), key)
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], list):
@@ -372,11 +385,44 @@ class Frame(Opened, _core.Frame):
         stored = fetch.rows_of(lambda part: self._stored_cells(where, part), rows, gap=2048)
         return self._meanings[where].to_numpy(stored)
 
-    def _part(self, where: int, key: Any) -> Any:
-        """A column's rows as they stand between the brackets."""
+    def _part(self, label: str, key: Any) -> Any:
+        """Rows of a column or group as they stand between the brackets."""
         rows = keys.pick(key, self.shape[0], "row")
-        cells = self._cells(where, rows)
+        group = self._group(label)
+        if group is not None:
+            cells = self._vectors(group, rows)
+        else:
+            cells = self._cells(self._where(label), rows)
         return cells[0] if rows.drop else cells
+
+    def _group(self, name: str | int) -> Group | None:
+        """The group of that name, if it is no column's label."""
+        if not isinstance(name, str) or name in self._labels or name in self._text:
+            return None
+        return self.groups.get(name)
+
+    def _numbers(self, label: str | int) -> Sequence[int]:
+        """The column of that label, or all of a group of that name."""
+        group = self._group(label)
+        return [self.column(label)] if group is None else group.columns
+
+    def _vectors(self, group: Group, rows: keys.Pick) -> NDArray[Any]:
+        first = group.columns[0]
+        if all(self._meanings[k] == Meaning() for k in group.columns):
+            types = {self._dtypes[k] for k in group.columns}
+            dtype = self._dtypes[first] if len(types) == 1 else np.result_type(*types)
+
+            def read(part: range) -> NDArray[Any]:
+                cells = np.empty((len(part), len(group.columns)), dtype)
+                slots = [cells[:, k] for k in range(len(group.columns))]
+                self._read_columns(part.start, part.stop, list(group.columns), slots, False, 1)
+                return cells
+
+            return fetch.rows_of(read, rows, gap=64)
+        columns = [self._cells(k, rows) for k in group.columns]
+        stack: Any = np.ma.stack if any(map(np.ma.isMaskedArray, columns)) else np.stack
+        stacked: NDArray[Any] = stack(columns, axis=1)
+        return stacked
 
     def _records(self, rows: keys.Pick, labels: Sequence[str] | None) -> NDArray[Any]:
         named = self._named() if labels is None else _unique([self._place(x) for x in labels])

@@ -9,6 +9,7 @@
 #include "gather.h"
 #include "numpy_api.h"
 #include "progress.h"
+#include "words.h"
 
 namespace pydapple {
 
@@ -50,6 +51,13 @@ nb::dict counts_of(const Handle& handle) {
     return object->counts();
   }();
   return to_dict(counts);
+}
+
+/// (name, slot names), or None.
+nb::object group_of(const MatrixHandle& handle) {
+  const dapple::ColumnGroup* const group = handle.matrix().group();
+  if (group == nullptr) return nb::none();
+  return nb::make_tuple(to_str(group->name), slot_names(*group));
 }
 
 dapple::ReadOptions options_of(int absent, unsigned threads) {
@@ -207,6 +215,7 @@ void bind_matrix(nb::module_& m) {
                    [](const MatrixHandle& h) {
                      return h.matrix().storage() == dapple::Storage::csr ? "csr" : "dense";
                    })
+      .def("_group", &group_of)
       .def("_read", &read_to)
       .def("_read_csr", &read_sparse)
       .def("_take", &take)

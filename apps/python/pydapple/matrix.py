@@ -14,6 +14,7 @@ from .blocks import Blocks
 from .errors import InvalidArgumentError
 from .identity import Opened
 from .keys import Pick
+from .meanings import Group
 from .search import Hits, Verdict, one_condition
 from .sparse_view import SparseView
 from .stats import Stats, of_object
@@ -49,6 +50,12 @@ class Matrix(Opened, _core.Matrix):
     def nnz(self) -> int:
         """Stored values, zeros that are stored included. O(blocks) at worst, and only once."""
         return self._counts()["stored"]
+
+    @property
+    def group(self) -> Group | None:
+        """What the columns are called, where the file tells: the slots of a vector of ML.NET."""
+        known = self._group()
+        return known and Group(known[0], range(self.shape[1]), tuple(known[1]))
 
     @property
     def grid(self) -> tuple[int, int] | None:

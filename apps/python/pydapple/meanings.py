@@ -15,6 +15,20 @@ _NAT = 1 << 63
 _MISSING_BOOLEAN = 2
 
 
+class Group(NamedTuple):
+    """Columns that are one vector, as ML.NET has them.
+
+    Attributes:
+        name: of the vector.
+        columns: the numbers of its columns.
+        slots: the names of its slots themselves; an empty string where one has none.
+    """
+
+    name: str
+    columns: range
+    slots: tuple[str, ...]
+
+
 class Meaning(NamedTuple):
     """What the stored numbers of a column stand for.
 

@@ -120,6 +120,8 @@ dapple::IdvOptions idv_options(const nb::dict& given) {
       options.columns = nb::cast<std::vector<std::string>>(value);
     } else if (key == "drop_unsupported") {
       options.drop_unsupported = nb::cast<bool>(value);
+    } else if (key == "keep_hidden") {
+      options.keep_hidden = nb::cast<bool>(value);
     } else {
       fail_option("idv", key);
     }

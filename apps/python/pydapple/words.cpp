@@ -160,6 +160,14 @@ nb::object to_str(std::string_view text) {
   return nb::steal(made);
 }
 
+nb::list slot_names(const dapple::ColumnGroup& group) {
+  nb::list names;
+  for (std::uint64_t slot = 0; slot < group.size; ++slot) {
+    names.append(to_str(group.slot_name(slot)));
+  }
+  return names;
+}
+
 std::string_view bytes_of(nb::handle text, nb::object& keep) {
   Py_ssize_t size = 0;
   if (PyUnicode_Check(text.ptr()) == 0) throw nb::type_error("a word must be a str");

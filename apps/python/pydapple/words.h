@@ -37,6 +37,9 @@ struct Words {
 
 /// As `surrogateescape` reads bytes that are not UTF-8.
 nb::object to_str(std::string_view text);
+
+/// The slots' own names, "" where one has none.
+nb::list slot_names(const dapple::ColumnGroup& group);
 /// The bytes of a str, surrogates as `surrogateescape` writes them. Valid as long as both `text`
 /// and `keep`, which may be set.
 std::string_view bytes_of(nb::handle text, nb::object& keep);

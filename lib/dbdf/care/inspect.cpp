@@ -63,11 +63,8 @@ void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& f
 }
 
 // Notes a block of column meanings.
-void see_columns(const MappedFile& file, const Schema& schema, const Item& item, Inspection& out) {
-  if (schema.kind == ObjectKind::frame && item.auxiliary &&
-      may_be_hint(file, item.entry, kColumnsTag)) {
-    out.columns = item.entry;
-  }
+void see_columns(const MappedFile& file, const Item& item, Inspection& out) {
+  if (item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) out.columns = item.entry;
 }
 
 // A walk over a body that is damaged, or does not agree with its index.
@@ -198,7 +195,7 @@ class Inspector {
     if (item.auxiliary && level_ == Level::payload && known_.complete() && !known_.is_hint(e)) {
       check_padding(file_, e, out.findings);
     }
-    see_columns(file_, schema_, item, out);
+    see_columns(file_, item, out);
     if (!item.holds_cells()) return;
     if (!is_inside(item, schema_.rows, schema_.cols)) {
       fail(start, outside(item, schema_.rows, schema_.cols));
@@ -343,7 +340,7 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
   std::uint64_t items = 0;
   PlainWalk plain(*file, body, schema, [&](const Item& item, std::uint64_t end) {
     if (++items % kBetweenTells == 0) tell(0, end);
-    see_columns(*file, schema, item, out);
+    see_columns(*file, item, out);
     if (payload && known.complete() && item.auxiliary && !known.is_hint(item.entry)) {
       check_padding(*file, item.entry, out.findings);
     }

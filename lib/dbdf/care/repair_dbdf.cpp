@@ -61,12 +61,10 @@ RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::fil
   report.lost = std::move(found.findings);
   report.blocks_lost = found.lost;
   report.blocks_kept = found.sound.size();
-  if (schema.kind == ObjectKind::frame) {
-    if (const auto hint = find_columns(*file, body, found)) {
-      const std::size_t before = report.lost.size();
-      save_columns(file, hint->offset, hint->bytes, schema.columns, report.lost);
-      report.meanings_lost = report.lost.size() - before;
-    }
+  if (const auto hint = find_columns(*file, body, found)) {
+    const std::size_t before = report.lost.size();
+    save_columns(file, hint->offset, hint->bytes, schema, report.lost);
+    report.meanings_lost = report.lost.size() - before;
   }
   // Of each block only its start is kept: the writer needs the memory.
   std::vector<std::uint64_t> starts;

@@ -197,16 +197,11 @@ class HintCheck {
     if (!is_whole(*file_, hint)) {
       findings_.emplace_back(Errc::corrupt, file_->name(), hint.offset,
                              "the hint " + std::string(tag) + " does not match its hash");
-    } else if (tag == kColumnsTag && schema_.kind == ObjectKind::frame) {
-      std::vector<Column> columns = schema_.columns;
-      dbdf::read_columns(file_, hint.offset, hint.bytes, columns);
-      for (const Column& column : columns) {
-        if (!column.meaning.has_words()) continue;
-        const Dictionary& words = *column.meaning.words;
-        if (const auto bad = find_not_utf8(words)) {
-          findings_.push_back(not_utf8(file_->name(), column.label, words[*bad]));
-        }
-      }
+    } else if (tag == kColumnsTag) {
+      Schema described = schema_;
+      dbdf::read_columns(file_, hint.offset, hint.bytes, described);
+      const std::vector<Error> words = words_not_utf8(described, file_->name());
+      findings_.insert(findings_.end(), words.begin(), words.end());
     }
   }
 
@@ -261,7 +256,8 @@ VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
   }
   hints |= check_sidecar(*file, body, schema, found, findings);
   // Only blocks that are sound have values to compare with.
-  const bool codes = found.columns && !holds_corruption(findings);
+  const bool codes =
+      schema.kind == ObjectKind::frame && found.columns && !holds_corruption(findings);
   hints = hints && findings.empty();
   if (level == Level::payload && (codes || hints)) {
     found = Inspection();  // frees its memory for the index

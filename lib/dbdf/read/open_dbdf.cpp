@@ -28,7 +28,6 @@ Match recognise_dbdf(const Probe& probe) {
 Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress) {
   constexpr std::uint64_t kSample = 64, kTell = 1024;
-  const bool frame = schema.kind == ObjectKind::frame;
   std::uint64_t items = 0;
   std::optional<Entry> columns;
   FoundBlocks found(schema.rows, schema.cols);
@@ -36,7 +35,7 @@ Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
   for (Item item; walk.next(item);) {
     if (item.holds_cells()) {
       found.add(item.entry);
-    } else if (frame && item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) {
+    } else if (item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) {
       columns = item.entry;
     }
     if (++items % kTell == 0 && progress) progress(walk.offset(), file.size());
@@ -51,12 +50,12 @@ Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
 
 namespace {
 
-/// Gives the columns of a frame their meanings from the hints before an index.
+/// Gives the columns their meanings, groups and names from the hints before an index.
 void read_meanings(const std::shared_ptr<const MappedFile>& file, std::uint64_t first,
                    const Trailer& trailer, Schema& schema) {
-  if (!trailer.hints || schema.kind != ObjectKind::frame) return;
+  if (!(schema.kind == ObjectKind::frame ? trailer.hints : trailer.names)) return;
   if (const auto columns = find_hint(*file, first, trailer, kColumnsTag)) {
-    dbdf::read_columns(file, columns->offset, columns->bytes, schema.columns);
+    dbdf::read_columns(file, columns->offset, columns->bytes, schema);
   }
 }
 
@@ -78,7 +77,7 @@ BlockIndex index_from_outside(const std::shared_ptr<const MappedFile>& file, std
   Scan found = scan(*file, body, schema);
   if (found.columns) {
     const Hint hint = hint_in(*file, *found.columns);
-    dbdf::read_columns(file, hint.offset, hint.bytes, schema.columns);
+    dbdf::read_columns(file, hint.offset, hint.bytes, schema);
   }
   return std::move(found.index);
 }

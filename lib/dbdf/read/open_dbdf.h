@@ -29,7 +29,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
 /// What a walk over the body finds, whatever index the file has.
 struct Scan {
   BlockIndex index;
-  std::optional<Entry> columns{};  // the last block of column meanings, in a frame
+  std::optional<Entry> columns{};  // the last block of column meanings
 };
 Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress = {});

@@ -97,7 +97,7 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
       file_(path, options, dbdf::checked_header(schema_),
             keeps_stats() ? dbdf::KeepStats::yes : dbdf::KeepStats::no) {
   // A file that is repaired keeps its words as they are.
-  if (gaps == Gaps::fill && !options.plain) dbdf::require_utf8(schema_.columns, file_.name());
+  if (gaps == Gaps::fill && !options.plain) dbdf::require_utf8(schema_, file_.name());
 }
 
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
@@ -353,8 +353,12 @@ WriteSummary BlockWriter::finish() {
     summary.counts = index.counts();
     if (!options_.plain) {
       dbdf::HintWriter hints;
-      if (auto columns = dbdf::emit_columns(schema_.columns); !columns.empty()) {
-        hints.add(std::move(columns));
+      if (auto columns = dbdf::emit_columns(schema_); !columns.empty()) {
+        if (schema_.kind == ObjectKind::frame) {
+          hints.add(std::move(columns));
+        } else {
+          hints.add_names(std::move(columns));
+        }
       }
       const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
       if (keeps_stats() && dbdf::statistics_pay(index)) {

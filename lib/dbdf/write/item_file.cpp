@@ -273,7 +273,7 @@ void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash,
   block.rows = static_cast<std::uint32_t>(bytes / kLine);
   block.cols = kLine;
   emit_item_header(tail_.claim(kPaddingHeader), block);
-  emit_index(index, header_hash, tail_.offset() + bytes, !hints.empty(),
+  emit_index(index, header_hash, tail_.offset() + bytes, hints.kind(),
              [&](std::span<const std::byte> part) { tail_.put(part); });
 }
 

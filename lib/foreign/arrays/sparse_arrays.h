@@ -45,14 +45,12 @@ struct SparseArrays : CodecState {
   // Keep alive what is neither in the store's file nor loaded.
   std::vector<std::shared_ptr<const void>> owners;
   std::vector<Detail> shown;
-  std::vector<std::string> names;  // of the columns; none: they have none
 
   bool has_patches() const noexcept { return patch_rows != 1 || patch_cols != 1; }
   /// Which entries lines [lines.begin, lines.end) have. Throws corrupt when the two pointers do not
   /// ascend, or point past the arrays.
   Range entries_of(const MappedFile& file, Range lines) const;
   std::vector<Detail> details(const Store&) const override { return shown; }
-  std::vector<std::string> column_names(const Store&) const override { return names; }
 };
 
 /// Strips of about a million entries, at most 2^32 - 1 lines each, which cover the matrix. Throws

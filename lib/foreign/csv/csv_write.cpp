@@ -55,13 +55,12 @@ std::string header_line(const std::vector<Column>& columns) {
   return line;
 }
 
-/// The names of a matrix's columns, in formats that have some.
+/// The names of a matrix's columns, if they have some.
 std::vector<Column> named_columns(const Source& source) {
-  const std::vector<std::string> names = source.store().column_names();
+  const auto& group = source.schema().group;
   std::vector<Column> columns;
-  for (std::uint64_t col = 0; !names.empty() && col < source.cols(); ++col) {
-    columns.push_back({names[source.object_col(col)]});
-  }
+  if (group == nullptr || group->slot_names == nullptr) return columns;
+  for (std::uint64_t col = 0; col < source.cols(); ++col) columns.push_back({group->label(col)});
   return columns;
 }
 

@@ -7,6 +7,7 @@
 #include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
+#include "lib/object/dictionary.h"
 
 namespace dapple::detail::hdf5 {
 
@@ -234,7 +235,11 @@ std::shared_ptr<const Store> open_sparse(std::shared_ptr<const OpenFile> opened,
   schema.value_type = opener.type();
   arrays::require_consistent(*matrix, schema, *file);
   if (kind == SparseKind::cell_ranger) {
-    matrix->names = read_names(*opened, path + "/barcodes", schema.cols);
+    auto names = read_names(*opened, path + "/barcodes", schema.cols);
+    if (!names.empty()) {
+      schema.group = std::make_shared<ColumnGroup>(
+          ColumnGroup{"", schema.cols, listed_dictionary(std::move(names))});
+    }
   }
   const Codec& codec = matrix->by_columns ? kColumns : kRows;
   BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, *file),

@@ -137,6 +137,13 @@ const ItemType& number_item(ValueType type) noexcept {
   return kItems[static_cast<std::size_t>(type) - 1];  // the first ten, in the order of the codes
 }
 
+const ItemType& current_item(const ItemType& item) noexcept {
+  for (const ItemType& other : kItems) {
+    if (other.title == item.title && !other.load_name.starts_with("Dv")) return other;
+  }
+  return item;
+}
+
 ValueCodec read_codec(ByteReader& in) { return read_definition(in, Level::column); }
 
 void put_codec(std::vector<std::byte>& out, const ValueCodec& codec) {

@@ -45,6 +45,9 @@ const ItemType& text_item() noexcept;
 /// The value codec in which the writer stores numbers of this type.
 const ItemType& number_item(ValueType type) noexcept;
 
+/// The item that ML.NET writes today for what this one is.
+const ItemType& current_item(const ItemType& item) noexcept;
+
 /// What a definition says.
 struct ValueCodec {
   const ItemType* item = nullptr;  // null: a codec, here or inside, that nobody knows

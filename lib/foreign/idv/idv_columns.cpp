@@ -1,18 +1,39 @@
 #include "lib/foreign/idv/idv_columns.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_metadata.h"
+#include "lib/object/dictionary.h"
 
 namespace dapple::detail::idv {
+
+std::vector<std::uint32_t> hidden_columns(const std::vector<TocColumn>& toc) {
+  std::set<std::string_view> later;
+  std::vector<std::uint32_t> hidden;
+  for (auto i = static_cast<std::uint32_t>(toc.size()); i-- > 0;) {
+    if (toc[i].alive() && !later.insert(toc[i].name).second) hidden.push_back(i);
+  }
+  std::reverse(hidden.begin(), hidden.end());
+  return hidden;
+}
+
 namespace {
+
+/// The most that the labels of a vector's slots take: a label is the column's name and a number,
+/// where the slot has no name.
+std::uint64_t label_bytes(const TocColumn& column) {
+  constexpr std::uint64_t kNumber = 8;
+  return column.codec.size * parts_of(*column.codec.item).size() * (column.name.size() + kNumber);
+}
 
 /// Puts the columns of an object together, one column of the file after the other.
 class Collector {
@@ -21,6 +42,7 @@ class Collector {
   Collector(const std::shared_ptr<MappedFile>& file, const Header& header,
             const std::vector<TocColumn>& toc, bool drop = false)
       : file_(file), header_(header), toc_(toc), drop_(drop), room_(header) {
+    for (const std::uint32_t number : hidden_columns(toc)) hidden_.insert(number);
     columns_.schema.kind = ObjectKind::frame;
     columns_.schema.rows = header.rows;
   }
@@ -33,12 +55,9 @@ class Collector {
     const auto parts = parts_of(*column.codec.item);
     if (vector) {
       if (slots > kMostSlots - slots_) return add_text(number);
-      // A label is the column's name and a number, where the slot has no name.
-      constexpr std::uint64_t kNumber = 8;
-      const std::uint64_t label_bytes = slots * parts.size() * (column.name.size() + kNumber);
-      if (label_bytes > kMostLabelBytes - label_bytes_) return add_text(number);
+      if (label_bytes(column) > kMostLabelBytes - label_bytes_) return add_text(number);
       slots_ += slots;
-      label_bytes_ += label_bytes;
+      label_bytes_ += label_bytes(column);
     }
     // Who names a column again is given it again, whatever its metadata takes.
     MetadataRoom again(header_);
@@ -49,19 +68,25 @@ class Collector {
       metadata = read_metadata_table(*file_, header_, column, room);
     }
     const auto names = read_slot_names(*file_, column, metadata, room);
+    const auto slot_names = list_names(names, slots);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const ColumnCells cells = cells_of(file_, header_, column, metadata, part);
       add_strip(number, part, 0, static_cast<std::uint32_t>(slots));
       columns_.strips.back().scale = cells.scale;
       columns_.strips.back().texts = cells.texts;
+      std::shared_ptr<const ColumnGroup> group;
+      if (vector) {
+        group = std::make_shared<ColumnGroup>(
+            ColumnGroup{name_of(number) + std::string(parts[part].suffix), slots, slot_names});
+      }
       for (std::uint64_t slot = 0; slot < slots; ++slot) {
         const auto named = names.find(slot);
         if (named != names.end()) slots_named_.push_back({columns_.schema.columns.size(), number});
-        std::string label = named != names.end() ? named->second : column.name;
+        std::string label = named != names.end() ? named->second : name_of(number);
         if (vector && named == names.end()) label += '.' + std::to_string(slot);
         label += parts[part].suffix;
         columns_.schema.columns.push_back(
-            {std::move(label), parts[part].value_type, cells.meaning});
+            {std::move(label), parts[part].value_type, cells.meaning, group, slot});
       }
     }
   }
@@ -71,19 +96,31 @@ class Collector {
     columns_.schema.kind = ObjectKind::matrix;
     columns_.schema.value_type = parts_of(*codec.item)[0].value_type;
     add_strip(number, 0, 0, static_cast<std::uint32_t>(codec.size));
+    auto group = std::make_shared<ColumnGroup>(ColumnGroup{toc_[number].name, codec.size});
+    try {
+      if (codec.size <= kMostSlots) {
+        const auto metadata = read_metadata_table(*file_, header_, toc_[number], room_);
+        group->slot_names =
+            list_names(read_slot_names(*file_, toc_[number], metadata, room_), codec.size);
+      }
+    } catch (const Error& e) {
+      if (e.code() != Errc::corrupt) throw;
+      columns_.lost_names = e.detail();  // no reason to withhold the cells
+    }
+    columns_.schema.group = std::move(group);
   }
 
   /// A column that can only be shown, or not even that.
   void add_text(std::uint32_t number) {
-    if (drop_) return;
     const TocColumn& column = toc_[number];
     const bool known = column.codec.known();
     std::string type = type_text(column.codec);
     if (known && !column.alive()) {
       type += ", compression " + compression_text(column.compression);
     }
-    columns_.texts.push_back({column.name, std::move(type), columns_.schema.cols, column.alive()});
-    columns_.text_column.push_back(number);
+    auto& texts = drop_ ? columns_.dropped : columns_.texts;
+    texts.push_back({name_of(number), std::move(type), columns_.schema.cols, column.alive()});
+    if (!drop_) columns_.text_column.push_back(number);
   }
 
   /// One column that another collection has.
@@ -98,8 +135,7 @@ class Collector {
   }
 
   void add(std::uint32_t number) {
-    const ValueCodec& codec = toc_[number].codec;
-    if (toc_[number].alive() && (codec.numeric() || (codec.cells() && !drop_))) {
+    if (toc_[number].alive() && toc_[number].codec.cells()) {
       add_cells(number);
     } else {
       add_text(number);
@@ -115,7 +151,7 @@ class Collector {
     }
     for (const NamedSlot& slot : slots_named_) {
       std::string& label = columns[slot.col].label;
-      if (seen.at(label) > 1) label = toc_[slot.column].name + '.' + label;
+      if (seen.at(label) > 1) label = name_of(slot.column) + '.' + label;
     }
     return std::move(columns_);
   }
@@ -127,6 +163,21 @@ class Collector {
     std::uint32_t column;  // of the file
   };
 
+  /// The column's name; of a hidden one, with its place in the file.
+  std::string name_of(std::uint32_t number) const {
+    const std::string& name = toc_[number].name;
+    if (!hidden_.contains(number)) return name;
+    return name + " (hidden " + std::to_string(number) + ')';
+  }
+
+  static std::shared_ptr<const Dictionary> list_names(
+      const std::map<std::uint64_t, std::string>& names, std::uint64_t slots) {
+    if (names.empty()) return nullptr;
+    std::vector<std::string> list(slots);
+    for (const auto& [slot, name] : names) list[slot] = name;
+    return listed_dictionary(std::move(list));
+  }
+
   void add_strip(std::uint32_t column, std::uint32_t part, std::uint64_t first_slot,
                  std::uint32_t width) {
     columns_.strips.push_back({column, part, first_slot, columns_.schema.cols, width});
@@ -137,6 +188,7 @@ class Collector {
   const Header& header_;
   const std::vector<TocColumn>& toc_;
   bool drop_;
+  std::set<std::uint32_t> hidden_;
   Columns columns_;
   MetadataRoom room_;
   std::vector<NamedSlot> slots_named_;
@@ -145,25 +197,42 @@ class Collector {
   std::uint64_t label_bytes_ = 0;  // and of their labels
 };
 
-/// A vector of numbers that a matrix can be made of.
+/// A vector of numbers that a matrix can be made of. Keys and truth values are a frame, which says
+/// what they mean, unless they are too many for one.
 bool is_matrix(const TocColumn& column) {
-  return column.alive() && column.codec.numeric() && column.codec.vector &&
-         parts_of(*column.codec.item).size() == 1;
+  const ValueCodec& codec = column.codec;
+  if (!column.alive() || !codec.numeric() || !codec.vector) return false;
+  if (parts_of(*codec.item).size() != 1) return false;
+  const bool numbers = codec.key_count == 0 && codec.item->title != "Boolean";
+  return numbers || codec.size > kMostSlots || label_bytes(column) > kMostLabelBytes;
 }
 
-/// The last column of that name: in ML.NET, it hides those before it.
+/// The last column of that name, which hides those before it; one that can be read, if any can.
 std::optional<std::uint32_t> find_named(const std::vector<TocColumn>& toc,
                                         const std::string& name) {
+  std::optional<std::uint32_t> dead;
   for (auto i = static_cast<std::uint32_t>(toc.size()); i-- > 0;) {
-    if (toc[i].name == name) return i;
+    if (toc[i].name != name) continue;
+    if (toc[i].alive()) return i;
+    if (!dead) dead = i;
   }
-  return std::nullopt;
+  return dead;
 }
 
 std::vector<std::uint32_t> all_columns(const std::vector<TocColumn>& toc) {
   std::vector<std::uint32_t> numbers(toc.size());
   std::iota(numbers.begin(), numbers.end(), 0U);
   return numbers;
+}
+
+/// All but those in `hidden`.
+std::vector<std::uint32_t> visible_columns(const std::vector<TocColumn>& toc,
+                                           const std::vector<std::uint32_t>& hidden) {
+  const std::vector<std::uint32_t> all = all_columns(toc);
+  std::vector<std::uint32_t> visible;
+  std::set_difference(all.begin(), all.end(), hidden.begin(), hidden.end(),
+                      std::back_inserter(visible));
+  return visible;
 }
 
 /// The columns of the file of these names, or nothing when one is none of them.
@@ -188,7 +257,7 @@ std::optional<std::vector<std::uint32_t>> named_columns(const std::vector<TocCol
 Columns columns_by_label(const std::shared_ptr<MappedFile>& file, const Header& header,
                          const std::vector<TocColumn>& toc, const std::vector<std::string>& names) {
   Collector whole(file, header, toc);
-  for (std::uint32_t i = 0; i < toc.size(); ++i) whole.add(i);
+  for (const std::uint32_t i : visible_columns(toc, hidden_columns(toc))) whole.add(i);
   const Columns all = whole.take();
   Collector chosen(file, header, toc);
   for (const std::string& name : names) {
@@ -213,12 +282,15 @@ Columns choose_columns(const std::shared_ptr<MappedFile>& file, const Header& he
                        const std::vector<TocColumn>& toc, const IdvOptions& options) {
   const bool everything = options.columns.empty();
   const bool drop = everything && options.drop_unsupported;
-  const auto numbers = everything ? all_columns(toc) : named_columns(toc, options.columns);
+  std::vector<std::uint32_t> hidden;
+  if (everything && !options.keep_hidden) hidden = hidden_columns(toc);
+  const auto numbers =
+      everything ? visible_columns(toc, hidden) : named_columns(toc, options.columns);
   if (!numbers) return columns_by_label(file, header, toc, options.columns);
   std::vector<std::uint32_t> alive;
   for (const std::uint32_t number : *numbers) {
     if (toc[number].alive()) {
-      if (!drop || toc[number].codec.numeric()) alive.push_back(number);
+      if (!drop || toc[number].codec.cells()) alive.push_back(number);
     } else if (!everything) {
       fail_dead(*file, toc[number]);
     }
@@ -227,12 +299,14 @@ Columns choose_columns(const std::shared_ptr<MappedFile>& file, const Header& he
   if (alive.size() == 1 && is_matrix(toc[alive[0]])) {
     collector.add_matrix(alive[0]);
     for (const std::uint32_t number : *numbers) {
-      if (!toc[number].alive()) collector.add_text(number);
+      if (number != alive[0]) collector.add_text(number);
     }
   } else {
     for (const std::uint32_t number : *numbers) collector.add(number);
   }
-  return collector.take();
+  Columns columns = collector.take();
+  columns.hidden = std::move(hidden);
+  return columns;
 }
 
 }  // namespace dapple::detail::idv

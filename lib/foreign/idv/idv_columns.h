@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,14 @@ struct Columns {
   std::vector<Strip> strips;               // by `begin`, without a gap
   std::vector<TextColumn> texts;           // that only can be shown
   std::vector<std::uint32_t> text_column;  // of the file, for each of `texts`
+  std::vector<TextColumn> dropped;         // left out because they only can be shown
+  std::vector<std::uint32_t> hidden;       // of the file: left out because later ones hide them
+  std::optional<std::string> lost_names;   // of the slots of a matrix: why they cannot be read
 };
+
+/// The columns of the file that a later one of the same name hides, in order. Columns that cannot
+/// be read hide none.
+std::vector<std::uint32_t> hidden_columns(const std::vector<TocColumn>& toc);
 
 /// Throws absent, unsupported for chosen columns that can't be had; corrupt.
 Columns choose_columns(const std::shared_ptr<MappedFile>& file, const Header& header,

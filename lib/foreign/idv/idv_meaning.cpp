@@ -116,11 +116,9 @@ Meaning meaning_of_key(const std::shared_ptr<MappedFile>& file, const TocColumn&
                        const std::vector<MetadataEntry>& metadata) {
   Meaning meaning;
   meaning.missing = kMissingCode;
-  for (const MetadataEntry& entry : metadata) {
-    if (entry.kind != "KeyValues" || !entry.alive()) continue;
-    if (!entry.codec.vector || entry.codec.size != column.codec.key_count) continue;
+  if (const MetadataEntry* const values = find_key_values(column, metadata)) {
     meaning.kind = MeaningKind::category;
-    meaning.words = std::make_shared<KeyWords>(file, entry);
+    meaning.words = std::make_shared<KeyWords>(file, *values);
   }
   return meaning;
 }
@@ -161,6 +159,17 @@ TickScale scale_of(TimeUnit unit, bool since_1970) noexcept {
       break;
   }
   return {epoch, 100, 1};
+}
+
+const MetadataEntry* find_key_values(const TocColumn& column,
+                                     const std::vector<MetadataEntry>& metadata) noexcept {
+  for (const MetadataEntry& entry : metadata) {
+    if (entry.kind == "KeyValues" && entry.alive() && entry.codec.vector &&
+        entry.codec.size == column.codec.key_count) {
+      return &entry;
+    }
+  }
+  return nullptr;
 }
 
 ColumnCells cells_of(const std::shared_ptr<MappedFile>& file, const Header& header,

@@ -32,6 +32,10 @@ struct TickScale {
 /// The scale between ticks of .NET and of this unit.
 TickScale scale_of(TimeUnit unit, bool since_1970) noexcept;
 
+/// The entry of a key's metadata that has a value for each of its codes, or null.
+const MetadataEntry* find_key_values(const TocColumn& column,
+                                     const std::vector<MetadataEntry>& metadata) noexcept;
+
 /// How the cells of a column of the file are read.
 struct ColumnCells {
   Meaning meaning{};

@@ -111,6 +111,16 @@ std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEn
   return items;
 }
 
+std::optional<MetadataBlock> copy_metadata(const MappedFile& file, const MetadataEntry& entry) {
+  const ItemType& item = current_item(*entry.codec.item);
+  if (!entry.codec.vector || item.layout != entry.codec.item->layout) return std::nullopt;
+  metadata_items(file, entry);  // throws when they are damaged
+  const auto block = inflated_block(file, entry, entry.bytes * kMostInflation);
+  MetadataBlock copy{entry.codec, {block->bytes.begin(), block->bytes.end()}};
+  copy.codec.item = &item;
+  return copy;
+}
+
 std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file,
                                                      const TocColumn& column,
                                                      const std::vector<MetadataEntry>& metadata,

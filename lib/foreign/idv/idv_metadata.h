@@ -27,6 +27,16 @@ std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file,
                                                      const std::vector<MetadataEntry>& metadata,
                                                      MetadataRoom& room);
 
+/// What a metadata entry holds, to be written again.
+struct MetadataBlock {
+  ValueCodec codec;
+  std::vector<std::byte> bytes;  // not compressed
+};
+
+/// A copy of an entry that holds one vector of items as they are written today; nothing for others.
+/// Throws corrupt. REQUIRES alive().
+std::optional<MetadataBlock> copy_metadata(const MappedFile& file, const MetadataEntry& entry);
+
 /// The items of the one vector that a metadata entry holds, as text. Throws corrupt. REQUIRES
 /// alive(), a vector of a fixed size.
 std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEntry& entry);

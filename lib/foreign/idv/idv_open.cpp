@@ -84,15 +84,46 @@ Storage storage_of(const MappedFile& file, const Contents& contents) {
   return cells > kMaxInt || inflated != dense ? Storage::csr : Storage::dense;
 }
 
-/// Names the columns that nobody can read.
-std::string note_on(const std::vector<TextColumn>& texts) {
-  std::string note;
-  for (const TextColumn& column : texts) {
-    if (column.readable) continue;
-    note += note.empty() ? "left out, as nobody can read them: " : ", ";
-    note += "column \"" + column.label + "\" of " + column.type;
+/// What is not in the object although it is in the file.
+class Notes {
+ public:
+  /// Adds `reason` and the columns, if there are any.
+  void add(std::string_view reason, const std::vector<std::string>& columns) {
+    constexpr std::size_t kMostNamed = 8;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (i == kMostNamed) {
+        note_ += " and " + std::to_string(columns.size() - i) + " others";
+        break;
+      }
+      note_ += i > 0 ? ", " : (note_.empty() ? "" : "; ") + std::string(reason) + ": ";
+      note_ += columns[i];
+    }
   }
-  return note;
+  std::string take() { return std::move(note_); }
+
+ private:
+  std::string note_;
+};
+
+std::string note_on(const Columns& columns, const std::vector<TocColumn>& toc) {
+  const auto typed = [](const TextColumn& column) {
+    return "column \"" + column.label + "\" of " + column.type;
+  };
+  std::vector<std::string> unreadable, dropped, hidden, lost;
+  for (const TextColumn& column : columns.texts) {
+    if (!column.readable) unreadable.push_back(typed(column));
+  }
+  for (const TextColumn& column : columns.dropped) dropped.push_back(typed(column));
+  for (const std::uint32_t number : columns.hidden) {
+    hidden.push_back("column " + std::to_string(number) + " \"" + toc[number].name + '"');
+  }
+  if (columns.lost_names) lost.push_back(*columns.lost_names);
+  Notes notes;
+  notes.add("left out, as nobody can read them", unreadable);
+  notes.add("left out, as a frame has no place for them", dropped);
+  notes.add("left out, as later columns of the same name hide them", hidden);
+  notes.add("the names of the slots are damaged", lost);
+  return notes.take();
 }
 
 }  // namespace
@@ -113,7 +144,7 @@ std::shared_ptr<const Store> open_idv(std::shared_ptr<MappedFile> file,
     columns.schema.storage = storage_of(*file, *contents);
   }
   BlockIndex index = make_index(file, contents, columns.schema);
-  std::string note = note_on(columns.texts);
+  std::string note = note_on(columns, contents->toc);
   auto state =
       std::make_unique<State>(contents, std::move(columns.texts), std::move(columns.text_column));
   auto store = std::make_shared<Store>(std::move(file), std::move(columns.schema), std::move(index),

@@ -9,20 +9,13 @@
 #include "lib/foreign/idv/idv_metadata.h"
 #include "lib/foreign/idv/idv_primitives.h"
 #include "lib/foreign/idv/idv_state.h"
+#include "lib/object/groups.h"
 
 namespace dapple::detail::idv {
 
 namespace {
 
 constexpr std::string_view kMatrixColumn = "Features";
-
-/// The item that is written today for what this one is.
-const ItemType& current_item(const ItemType& item) {
-  for (const ItemType& other : item_types()) {
-    if (other.title == item.title && !other.load_name.starts_with("Dv")) return other;
-  }
-  return item;
-}
 
 const ItemType& item_titled(std::string_view title) {
   for (const ItemType& item : item_types()) {
@@ -43,6 +36,7 @@ class Planner {
     }
     for (std::uint64_t col = 0; col < columns_.size();) {
       OutColumn column = column_of_file(col);
+      if (column.cols.empty()) column = group_of_columns(col);
       if (column.cols.empty()) column = numbered_columns(col);
       if (column.cols.empty()) column = single_column(col);
       require_name(column);
@@ -73,11 +67,15 @@ class Planner {
     column.toc.codec.vector = true;
     column.toc.codec.size = schema.cols;
     column.cols = {0, schema.cols};
+    if (schema.group != nullptr) {
+      if (!schema.group->name.empty()) column.toc.name = schema.group->name;
+      column.slot_names = schema.group->slot_names;
+    }
     take_vector_of_file(column);
     out_.push_back(std::move(column));
   }
 
-  /// A matrix that is all of a vector of an ML.NET file stays what it is there.
+  /// A matrix that is all of a vector of an ML.NET file has the same items there.
   void take_vector_of_file(OutColumn& column) const {
     const Strip* const first = strip(0);
     if (first == nullptr) return;
@@ -87,18 +85,27 @@ class Planner {
     for (std::uint64_t col = 0; col < column.cols.size(); ++col) {
       if (source_.object_col(col) != col) return;
     }
-    column.toc.name = toc.name;
     column.toc.codec = toc.codec;
     column.toc.codec.item = &current_item(*toc.codec.item);
-    const auto& file = source_.store().shared_file();
+    if (toc.codec.key_count == 0) return;
+    const auto metadata = metadata_of(toc);
+    column.key_values =
+        cells_of(source_.store().shared_file(), contents.header, toc, metadata, 0).meaning.words;
+    column.key_block = key_block(toc, metadata);
+  }
+
+  std::vector<MetadataEntry> metadata_of(const TocColumn& toc) const {
+    const Contents& contents = source_.store().state<State>().contents();
     MetadataRoom room(contents.header);
-    const auto metadata = read_metadata_table(*file, contents.header, toc, room);
-    const auto names = read_slot_names(*file, toc, metadata, room);
-    if (!names.empty() && column.cols.size() <= kMostSlots) {
-      column.slot_names.resize(column.cols.size());
-      for (const auto& [slot, name] : names) column.slot_names[slot] = name;
-    }
-    column.key_values = cells_of(file, contents.header, toc, metadata, 0).meaning.words;
+    return read_metadata_table(source_.store().file(), contents.header, toc, room);
+  }
+
+  /// Values of keys that are no texts.
+  std::optional<MetadataBlock> key_block(const TocColumn& toc,
+                                         const std::vector<MetadataEntry>& metadata) const {
+    const MetadataEntry* const values = find_key_values(toc, metadata);
+    if (values == nullptr || values->codec.text()) return std::nullopt;
+    return copy_metadata(source_.store().file(), *values);
   }
 
   void require_name(const OutColumn& column) const {
@@ -141,8 +148,11 @@ class Planner {
     if (toc.codec.text() || item_is("Boolean", column) || !first->scale.is_identity()) {
       column.described = &described;
     }
-    if (toc.codec.key_count > 0) column.key_values = described.meaning.words;
-    if (toc.codec.vector) name_slots(column);
+    if (toc.codec.key_count > 0) {
+      column.key_values = described.meaning.words;
+      column.key_block = key_block(toc, metadata_of(toc));
+    }
+    if (described.group != nullptr) column.slot_names = described.group->slot_names;
     return column;
   }
 
@@ -150,18 +160,41 @@ class Planner {
     return column.item().title == title;
   }
 
-  /// Slot names are what labels have after the column's name, if they are no numbers.
-  void name_slots(OutColumn& column) const {
-    const std::string prefix = column.toc.name + '.';
-    bool named = false;
-    for (std::uint64_t slot = 0; slot < column.cols.size(); ++slot) {
-      std::string name = columns_[column.cols.begin + slot].label;
-      if (name.starts_with(prefix)) name.erase(0, prefix.size());
-      if (name == std::to_string(slot)) name.clear();
-      named = named || !name.empty();
-      column.slot_names.push_back(std::move(name));
+  /// The vector that starts here, if columns of one group do.
+  OutColumn group_of_columns(std::uint64_t col) const {
+    const Range cols = whole_group(columns_, col);
+    if (cols.empty() || columns_[col].group->name.empty()) return {};
+    const ColumnGroup& group = *columns_[col].group;
+    OutColumn column = single_column(col);
+    for (std::uint64_t other = col + 1; other < cols.end; ++other) require_alike(col, other);
+    if (column.described != nullptr && !item_is("Boolean", column)) {
+      fail("group " + shown(group.name) + " is of " +
+               std::string(name(columns_[col].meaning.kind)) +
+               "s, which dapple writes to no vector of ML.NET",
+           Remedy::stored_numbers);
     }
-    if (!named) column.slot_names.clear();
+    column.described = nullptr;
+    column.toc.name = group.name;
+    column.toc.codec.vector = true;
+    column.toc.codec.size = cols.size();
+    column.cols = cols;
+    column.slot_names = group.slot_names;
+    return column;
+  }
+
+  /// Throws unsupported for two slots of one vector that hold different things.
+  void require_alike(std::uint64_t first, std::uint64_t other) const {
+    const Column &a = columns_[first], &b = columns_[other];
+    const Meaning &m = a.meaning, &n = b.meaning;
+    const bool words = !m.has_words() || same_words(m.words.get(), n.words.get());
+    if (a.value_type == b.value_type &&
+        (options_.stored_numbers || (m.kind == n.kind && m.missing == n.missing && words))) {
+      return;
+    }
+    fail("columns " + shown(a.label) + " and " + shown(b.label) + " of group " +
+             shown(a.group->name) +
+             " differ in type or words, and the slots of an ML.NET vector are all alike",
+         a.value_type == b.value_type ? Remedy::stored_numbers : Remedy::value_type);
   }
 
   /// Columns "x.0", "x.1" ... of plain numbers of one type.

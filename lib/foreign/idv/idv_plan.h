@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/compute/source.h"
 #include "lib/foreign/idv/idv_meaning.h"
+#include "lib/foreign/idv/idv_metadata.h"
 #include "lib/foreign/idv/idv_toc.h"
 
 namespace dapple::detail::idv {
@@ -18,16 +21,17 @@ struct OutColumn {
   Range cols{0, 0};
   TickScale scale{};                               // of times
   const Column* described = nullptr;               // words, times or truth values; null: numbers
-  std::vector<std::string> slot_names{};           // of a vector; none at all, or one for each slot
+  std::shared_ptr<const Dictionary> slot_names{};  // of a vector, if they have some
   std::shared_ptr<const Dictionary> key_values{};  // of a key, if they have names
+  std::optional<MetadataBlock> key_block{};        // its values, where they are no texts
 
   bool vector() const noexcept { return toc.codec.vector; }
   const ItemType& item() const noexcept { return *toc.codec.item; }
 };
 
 /// A matrix is one vector. A frame is one column per column, but for those that an ML.NET file had
-/// as one, and for columns "x.0", "x.1" and so on of plain numbers of one type, which are the
-/// vector "x". Throws unsupported for what the format has no place for.
+/// as one, for groups, which are vectors, and for columns "x.0", "x.1" and so on of plain numbers
+/// of one type, which are the vector "x". Throws unsupported for what the format has no place for.
 std::vector<OutColumn> plan_columns(const Source& source, const ConvertOptions& options);
 
 }  // namespace dapple::detail::idv

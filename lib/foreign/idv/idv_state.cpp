@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 #include <string_view>
 
 #include "lib/foreign/idv/idv.h"
@@ -120,21 +119,6 @@ void State::read_text(const Store& store, std::size_t k, Range rows, const TakeT
   }
 }
 
-std::vector<std::string> State::column_names(const Store& store) const {
-  const TocColumn& column = contents_->toc[contents_->strips.front().column];
-  if (column.codec.size > kMostSlots) return {};
-  MetadataRoom room(contents_->header);
-  const auto metadata = read_metadata_table(store.file(), contents_->header, column, room);
-  const auto named = read_slot_names(store.file(), column, metadata, room);
-  std::vector<std::string> names;
-  for (std::uint64_t slot = 0; !named.empty() && slot < column.codec.size; ++slot) {
-    const auto found = named.find(slot);
-    names.push_back(found != named.end() ? found->second
-                                         : column.name + '.' + std::to_string(slot));
-  }
-  return names;
-}
-
 std::vector<Detail> State::details(const Store& store) const {
   const Header& header = contents_->header;
   std::vector<Detail> details;
@@ -149,14 +133,10 @@ std::vector<Detail> State::details(const Store& store) const {
                                       compression_text(column.compression) + ", " +
                                       std::to_string(column.block_rows) + " rows per block"});
   }
-  std::set<std::string_view> later;
-  std::vector<Detail> hidden;
-  for (std::size_t i = toc.size(); i-- > 0;) {
-    if (later.insert(toc[i].name).second) continue;
-    hidden.push_back({"hidden", '"' + toc[i].name + "\", column " + std::to_string(i) +
-                                    " of the file: a later one has its name"});
+  for (const std::uint32_t i : hidden_columns(toc)) {
+    details.push_back({"hidden", '"' + toc[i].name + "\", column " + std::to_string(i) +
+                                     " of the file: a later one has its name"});
   }
-  details.insert(details.end(), hidden.rbegin(), hidden.rend());
   MetadataRoom room(header);
   for (const TocColumn& column : toc) {
     for (const MetadataEntry& entry : read_metadata_table(store.file(), header, column, room)) {

@@ -47,8 +47,6 @@ class State final : public CodecState {
   std::span<const TextColumn> text_columns() const noexcept override { return texts_; }
   void read_text(const Store& store, std::size_t k, Range rows,
                  const TakeText& take) const override;
-  /// The slot names of a matrix, with the column's name and a number where a slot has none.
-  std::vector<std::string> column_names(const Store& store) const override;
   std::vector<Detail> details(const Store& store) const override;
 
  private:

@@ -311,37 +311,39 @@ void Writer::encode_described(const OutColumn& column, Range rows, std::uint64_t
 
 /// The column's metadata table; its blocks are written.
 std::vector<std::byte> Writer::metadata_of(const OutColumn& column) {
-  std::vector<std::byte> table, block;
-  const bool keys = column.key_values != nullptr, slots = !column.slot_names.empty();
+  std::vector<std::byte> table;
+  const bool keys = column.key_values != nullptr, slots = column.slot_names != nullptr;
   if (!keys && !slots) return table;
   put_leb128(table, (keys ? 1U : 0U) + (slots ? 1U : 0U));
-  const auto add = [&](std::string_view kind, std::uint64_t n, TextEncoder& texts) {
-    block.clear();
-    put_text_vector(block, n, texts);
+  const auto add = [&](std::string_view kind, const ValueCodec& codec,
+                       const std::vector<std::byte>& block) {
     std::vector<std::byte> deflated;
     if (deflate_) deflaters_[0].deflate(block, deflated);
     const auto& bytes = deflate_ ? deflated : block;
     put_string(table, kind);
-    ValueCodec codec;
-    codec.item = &text_item();
-    codec.vector = true;
-    codec.size = n;
     put_codec(table, codec);
     put_le(table, static_cast<std::uint8_t>(column.toc.compression));
     put_le(table, out_.appended());
     put_leb128(table, bytes.size());
     out_.append(bytes);
   };
-  TextEncoder texts;
-  if (keys) {
-    for (std::uint64_t i = 0; i < column.key_values->size(); ++i)
-      texts.add((*column.key_values)[i]);
-    add("KeyValues", column.key_values->size(), texts);
+  const auto add_texts = [&](std::string_view kind, const Dictionary& words) {
+    TextEncoder texts;
+    for (std::uint64_t i = 0; i < words.size(); ++i) texts.add(words[i]);
+    std::vector<std::byte> block;
+    put_text_vector(block, words.size(), texts);
+    ValueCodec codec;
+    codec.item = &text_item();
+    codec.vector = true;
+    codec.size = words.size();
+    add(kind, codec, block);
+  };
+  if (column.key_block) {
+    add("KeyValues", column.key_block->codec, column.key_block->bytes);
+  } else if (keys) {
+    add_texts("KeyValues", *column.key_values);
   }
-  if (slots) {
-    for (const std::string& name : column.slot_names) texts.add(name);
-    add("SlotNames", column.slot_names.size(), texts);
-  }
+  if (slots) add_texts("SlotNames", *column.slot_names);
   return table;
 }
 

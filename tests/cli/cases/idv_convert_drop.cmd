@@ -1,1 +1,1 @@
-dapple convert texts.idv a.dbdf --drop-unsupported && dapple get a.dbdf
+dapple convert vectors.idv a.dbdf --drop-unsupported && dapple get a.dbdf

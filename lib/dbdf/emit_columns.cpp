@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "lib/base/bytes.h"
+#include "lib/dbdf/columns.h"
+#include "lib/dbdf/columns_table.h"
+#include "lib/object/dictionary.h"
+#include "lib/object/groups.h"
+
+namespace dapple::detail::dbdf {
+
+bool fits(const Column& column) noexcept {
+  switch (column.meaning.kind) {
+    case MeaningKind::number:
+      return true;
+    case MeaningKind::boolean:
+      return column.value_type == ValueType::u8;
+    case MeaningKind::timestamp:
+    case MeaningKind::duration:
+      return column.value_type == ValueType::i64;
+    case MeaningKind::category:
+    case MeaningKind::text:
+      return !is_signed(column.value_type) && column.meaning.words != nullptr &&
+             size_of(column.value_type) >= size_of(code_type(column.meaning.words->size()));
+  }
+  return false;
+}
+
+namespace {
+
+template <class T>
+void append_le(std::vector<std::byte>& out, T value) {
+  out.resize(out.size() + sizeof value);
+  store_le(out.data() + out.size() - sizeof value, value);
+}
+
+void append(std::vector<std::byte>& out, std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+void pad(std::vector<std::byte>& out) { out.resize(round_up(out.size(), 8)); }
+
+/// Appends the offsets and bytes of the words, and completes the column's record.
+void append_words(const Dictionary& words, std::vector<std::byte>& out, std::uint64_t record) {
+  const std::uint64_t begin = out.size(), n = words.size();
+  std::uint64_t end = 0;
+  append_le(out, end);
+  for (std::uint64_t i = 0; i < n; ++i) {
+    end += words[i].size();
+    append_le(out, end);
+  }
+  const std::uint64_t bytes = out.size();
+  for (std::uint64_t i = 0; i < n; ++i) append(out, words[i]);
+  const std::span<const std::byte> all(out);
+  const std::uint64_t hash = dictionary_hash(all.subspan(begin, bytes - begin), all.subspan(bytes));
+  std::byte* const p = out.data() + record;
+  store_le(p + column_at::words, n);
+  store_le(p + column_at::offsets, begin);
+  store_le(p + column_at::word_bytes, end);
+  store_le(p + column_at::hash, hash);
+  pad(out);
+}
+
+/// Collects records, then the bytes that they point to.
+class Emitter {
+ public:
+  void add(std::uint64_t col, const Meaning& meaning) {
+    records_.push_back({col, &meaning, nullptr, meaning.has_words() ? meaning.words.get() : nullptr,
+                        meaning.zone});
+  }
+
+  void add(std::uint64_t col, const ColumnGroup& group) {
+    const Dictionary* const names = group.slot_names.get();
+    if (group.name.size() > kMostNameBytes) {
+      throw Error(Errc::invalid_argument, "the name of a group has more than 65535 bytes");
+    }
+    if (names != nullptr && names->size() != group.size) {
+      throw Error(Errc::invalid_argument, "group \"" + group.name + "\" has " +
+                                              std::to_string(group.size) + " slots and " +
+                                              std::to_string(names->size()) + " slot names");
+    }
+    records_.push_back({col, nullptr, &group, names, group.name});
+  }
+
+  std::vector<std::byte> emit() {
+    if (records_.empty()) return {};
+    std::vector<std::byte> out(kTableHead + kColumnRecord * records_.size());
+    std::memcpy(out.data() + table_at::tag, kColumnsTag, 8);
+    const bool groups = records_.back().group != nullptr;
+    store_le(out.data() + table_at::version, groups ? kGroupsVersion : kMeaningsVersion);
+    store_le(out.data() + table_at::count, static_cast<std::uint32_t>(records_.size()));
+    for (std::size_t k = 0; k < records_.size(); ++k) put(records_[k], k, out);
+    pad(out);
+    const std::uint64_t table = out.size();
+    std::map<const Dictionary*, std::uint64_t> written;  // record of the first that has it
+    for (std::size_t k = 0; k < records_.size(); ++k) {
+      const Dictionary* const words = records_[k].words;
+      if (words == nullptr) continue;
+      const std::uint64_t record = kTableHead + k * kColumnRecord;
+      const auto [same, is_new] = written.emplace(words, record);
+      if (is_new) {
+        append_words(*words, out, record);
+      } else {
+        std::memcpy(out.data() + record + column_at::words,
+                    out.data() + same->second + column_at::words,
+                    column_at::zone - column_at::words);
+      }
+    }
+    store_le(out.data() + table_at::table, table);
+    store_le(out.data() + table_at::hash, table_hash(std::span(out).first(table)));
+    return out;
+  }
+
+ private:
+  struct Record {
+    std::uint64_t col;
+    const Meaning* meaning;
+    const ColumnGroup* group;  // of a group instead
+    const Dictionary* words;   // null: none
+    std::string_view text;     // its zone or name
+  };
+
+  static void put(const Record& record, std::size_t k, std::vector<std::byte>& out) {
+    const std::uint64_t text = out.size();
+    append(out, record.text);
+    std::byte* const p = out.data() + kTableHead + k * kColumnRecord;
+    store_le(p + column_at::column, record.col);
+    store_le(p + column_at::zone_bytes, static_cast<std::uint32_t>(record.text.size()));
+    store_le(p + column_at::zone, text);
+    if (record.group != nullptr) {
+      p[column_at::kind] = std::byte{kGroup};
+      store_le(p + column_at::slots, record.group->size);
+      return;
+    }
+    const Meaning& m = *record.meaning;
+    p[column_at::kind] = static_cast<std::byte>(m.kind);
+    p[column_at::unit] = static_cast<std::byte>(m.unit);
+    p[column_at::flags] =
+        static_cast<std::byte>((m.ordered ? kOrderedWords : 0) | (m.missing ? kMissing : 0));
+    store_le(p + column_at::missing, m.missing.value_or(0));
+  }
+
+  std::vector<Record> records_;  // of meanings, then of groups
+};
+
+}  // namespace
+
+std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
+  Emitter emitter;
+  for (std::uint64_t c = 0; c < columns.size(); ++c) {
+    if (!fits(columns[c])) {
+      throw Error(Errc::invalid_argument, "column \"" + columns[c].label + "\" is a " +
+                                              std::string(name(columns[c].meaning.kind)) +
+                                              " and cannot be stored as " +
+                                              std::string(name(columns[c].value_type)));
+    }
+    if (!is_plain(columns[c])) emitter.add(c, columns[c].meaning);
+  }
+  for (std::uint64_t c = 0; c < columns.size();) {
+    const Range group = whole_group(columns, c);
+    if (!group.empty()) emitter.add(c, *columns[c].group);
+    c = std::max(c + 1, group.end);
+  }
+  return emitter.emit();
+}
+
+std::vector<std::byte> emit_columns(const Schema& schema) {
+  if (schema.kind == ObjectKind::frame) return emit_columns(schema.columns);
+  Emitter emitter;
+  if (schema.group != nullptr && schema.group->size == schema.cols) emitter.add(0, *schema.group);
+  return emitter.emit();
+}
+
+}  // namespace dapple::detail::dbdf

@@ -1,0 +1,40 @@
+#include "lib/object/groups.h"
+
+#include "lib/object/dictionary.h"
+
+namespace dapple::detail {
+
+Range whole_group(std::span<const Column> columns, std::uint64_t col) noexcept {
+  const ColumnGroup* const group = columns[col].group.get();
+  const Range none{col, col};
+  if (group == nullptr || group->size > columns.size() - col) return none;
+  for (std::uint64_t slot = 0; slot < group->size; ++slot) {
+    const Column& column = columns[col + slot];
+    if (column.group.get() != group || column.slot != slot) return none;
+  }
+  return {col, col + group->size};
+}
+
+bool same_slot(const Column& a, const Column& b) {
+  if (a.group == b.group) return a.group == nullptr || a.slot == b.slot;
+  return a.group != nullptr && b.group != nullptr && a.slot == b.slot &&
+         a.group->name == b.group->name && a.group->size == b.group->size &&
+         a.group->slot_name(a.slot) == b.group->slot_name(b.slot);
+}
+
+bool same_group(const ColumnGroup* a, const ColumnGroup* b) {
+  if (a == b) return true;
+  return a != nullptr && b != nullptr && a->name == b->name && a->size == b->size &&
+         same_words(a->slot_names.get(), b->slot_names.get());
+}
+
+bool same_words(const Dictionary* a, const Dictionary* b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr || a->size() != b->size()) return false;
+  for (std::uint64_t i = 0; i < a->size(); ++i) {
+    if ((*a)[i] != (*b)[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace dapple::detail

@@ -1,0 +1,62 @@
+// Opened files as lines of text, for tests of ML.NET files.
+#pragma once
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dapple/dapple.h"
+#include "tests/support.h"
+
+namespace dapple::test::idv {
+
+inline std::string meaning_text(const Column& column) {
+  const Meaning& meaning = column.meaning;
+  std::string text(name(meaning.kind));
+  if (meaning.has_time()) text += " " + std::string(name(meaning.unit)) + meaning.zone;
+  if (meaning.missing) text += ", missing " + std::to_string(*meaning.missing);
+  return text;
+}
+
+/// Label, meaning, then all cells as people read them.
+inline std::vector<std::string> columns_of(const std::filesystem::path& path) {
+  const Frame frame = Frame::open(path);
+  std::vector<std::string> lines;
+  for (std::uint64_t col = 0; col < frame.cols(); ++col) {
+    const Column& column = frame.column_info(col);
+    std::string line = column.label + ' ' + std::string(name(column.value_type)) + ' ' +
+                       meaning_text(column) + ':';
+    visit_type(column.value_type, [&](auto tag) {
+      for (const auto value : frame.read_column<decltype(tag)>(col, {0, frame.rows()})) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &value, sizeof value);
+        line += " <";
+        append_text(column, bits, line);
+        line += '>';
+      }
+    });
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+/// How the file's own columns are stored, as `info` tells it.
+inline std::vector<std::string> metadata_of(const std::filesystem::path& path) {
+  std::vector<std::string> lines;
+  const auto object = open(path);
+  for (const Detail& detail : test::base(object).details()) {
+    if (detail.title == "metadata") lines.push_back(detail.text);
+  }
+  return lines;
+}
+
+/// Options that replace files.
+inline ConvertOptions over() {
+  ConvertOptions options;
+  options.write.overwrite = true;
+  return options;
+}
+
+}  // namespace dapple::test::idv
