@@ -192,7 +192,7 @@ TEST_CASE("convert: missing floats are missing in every float type") {
   const TempDir dir;
   std::string text = "a,b,n\n";
   for (int row = 0; row < 1000; ++row) text += row % 3 == 0 ? "0,,1\n" : ",0.5,\n";
-  write_text(dir / "in.csv", text);
+  test::write_text(dir / "in.csv", text);
   ConvertOptions narrow;
   narrow.value_type = ValueType::f32;
   for (const KindChoice kind : {KindChoice::dense, KindChoice::coo, KindChoice::automatic}) {
@@ -213,7 +213,7 @@ TEST_CASE("convert: missing floats are missing in every float type") {
       CHECK(Frame::open(dir / "f64.dbdf").column_info(0).meaning.missing == kMissingF64);
       for (const char* file : {"f32.dbdf", "f64.dbdf"}) {
         convert(open(dir / file), {}, dir / "out.csv", same);
-        CHECK(read_text(dir / "out.csv") == text);
+        CHECK(test::read_text(dir / "out.csv") == text);
       }
       Selection some;
       some.cols = std::vector<std::uint64_t>{2, 0};

@@ -322,6 +322,7 @@ TEST_CASE("idv: a short file cannot say gigabytes by what its columns share") {
   const Bytes text_codec = vector_codec(codec("TextSpan"), {1});
   const Bytes cells = vectors({{1}}, 1, packed<std::uint8_t>({1}));
   FileColumn first{"a", vector_codec(codec("Byte"), {1}), {cells}, 1}, second = first;
+  second.name = "b";
   const std::string name(5000, 'n');
   first.metadata = {{"SlotNames", text_codec, vectors({{1}}, 1, texts({5000}, name))}};
   File file = build(6, 1, {first, second});

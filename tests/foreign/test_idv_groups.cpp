@@ -21,21 +21,21 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-FileColumn number(std::string name, std::uint8_t value) {
+FileColumn byte_column(std::string name, std::uint8_t value) {
   return {std::move(name), codec("Byte"), {packed<std::uint8_t>({value, 7})}, 2};
 }
 
-Metadata texts_of(std::string kind, std::int32_t n, const Bytes& block) {
+Metadata text_metadata(std::string kind, std::int32_t n, const Bytes& block) {
   return {std::move(kind), vector_codec(codec("TextSpan"), {n}), vectors({{n}}, n, block)};
 }
 
 /// Two rows of two slots, called "yes" and "no".
-FileColumn one_hot(std::string name, float first = 1) {
+FileColumn yes_or_no(std::string name, float first = 1) {
   FileColumn column{std::move(name),
                     vector_codec(codec("Single"), {2}),
                     {vectors({{2}, {2, {{1}}}}, 2, packed<float>({first, 2, 3}))},
                     2};
-  column.metadata = {texts_of("SlotNames", 2, texts({3, 5}, "yesno"))};
+  column.metadata = {text_metadata("SlotNames", 2, texts({3, 5}, "yesno"))};
   return column;
 }
 
@@ -45,7 +45,7 @@ FileColumn key_vector(std::string name) {
                     vector_codec(key2_codec("Byte", 2), {2}),
                     {vectors({{2}, {2}}, 2, packed<std::uint8_t>({1, 2, 0, 1}))},
                     2};
-  column.metadata = {texts_of("KeyValues", 2, texts({3, 7}, "redblue"))};
+  column.metadata = {text_metadata("KeyValues", 2, texts({3, 7}, "redblue"))};
   return column;
 }
 
@@ -64,11 +64,12 @@ FileColumn number_key(std::string name) {
   return column;
 }
 
-std::filesystem::path write_idv(const test::TempDir& dir, const std::vector<FileColumn>& columns) {
+std::filesystem::path write_columns(const test::TempDir& dir,
+                                    const std::vector<FileColumn>& columns) {
   return dir.write("t.idv", build(6, 2, columns).bytes);
 }
 
-Lines labels_of(const std::filesystem::path& path, const OpenOptions& options = {}) {
+Lines frame_labels(const std::filesystem::path& path, const OpenOptions& options = {}) {
   const Frame frame = Frame::open(path, options);
   Lines labels;
   for (std::uint64_t c = 0; c < frame.cols(); ++c) labels.push_back(frame.label(c));
@@ -97,8 +98,8 @@ Lines vectors_of(const std::filesystem::path& path, const Lines& names) {
 
 TEST_CASE("idv: vectors, slot names and keys survive a way through our own format") {
   const test::TempDir dir;
-  const auto path = write_idv(dir, {one_hot("p"), number("n", 1), one_hot("q", 5), key_vector("k"),
-                                    truths("b"), one_hot("p2")});
+  const auto path = write_columns(dir, {yes_or_no("p"), byte_column("n", 1), yes_or_no("q", 5),
+                                        key_vector("k"), truths("b"), yes_or_no("p2")});
   const Lines names = {"p", "n", "q", "k", "b", "p2"};
   convert(open(path), {}, dir / "t.dbdf", over());
   CHECK(verify(dir / "t.dbdf", Level::payload).findings.empty());
@@ -118,11 +119,11 @@ TEST_CASE("idv: vectors, slot names and keys survive a way through our own forma
 
 TEST_CASE("idv: files put together, and rows appended, keep vectors and slot names") {
   const test::TempDir dir;
-  const auto path = write_idv(dir, {one_hot("p"), key_vector("k"), number("n", 1)});
+  const auto path = write_columns(dir, {yes_or_no("p"), key_vector("k"), byte_column("n", 1)});
   const std::variant<Matrix, Frame> twice[] = {open(path), open(path)};
   convert(concat(twice, Axis::rows), {}, dir / "c.idv", over());
   CHECK(metadata_of(dir / "c.idv") == metadata_of(path));
-  CHECK(labels_of(dir / "c.idv") == labels_of(path));
+  CHECK(frame_labels(dir / "c.idv") == frame_labels(path));
   convert(open(path), {}, dir / "t.dbdf", over());
   append(dir / "t.dbdf", open(path));
   CHECK(Frame::open(dir / "t.dbdf").rows() == 4);
@@ -131,7 +132,7 @@ TEST_CASE("idv: files put together, and rows appended, keep vectors and slot nam
   test::write_text(dir / "more.csv", "yes,no,k.0,k.1,n\n1.5,2,red,blue,3\n");
   append(dir / "t.dbdf", open(dir / "more.csv"));
   CHECK(Frame::open(dir / "t.dbdf").groups().size() == 2);
-  const auto other = write_idv(dir, {one_hot("other"), key_vector("k"), number("n", 1)});
+  const auto other = write_columns(dir, {yes_or_no("other"), key_vector("k"), byte_column("n", 1)});
   const std::variant<Matrix, Frame> apart[] = {open(dir / "t.dbdf"), open(other)};
   const Error error = required_error(error_of([&] { concat(apart, Axis::rows); }));
   CHECK(error.code() == Errc::invalid_argument);
@@ -140,7 +141,7 @@ TEST_CASE("idv: files put together, and rows appended, keep vectors and slot nam
 
 TEST_CASE("idv: the slot names of a matrix survive our own format, repair and selections") {
   const test::TempDir dir;
-  const auto path = write_idv(dir, {one_hot("v")});
+  const auto path = write_columns(dir, {yes_or_no("v")});
   convert(open(path), {}, dir / "m.dbdf", over());
   const Matrix m = Matrix::open(dir / "m.dbdf");
   REQUIRE(m.group() != nullptr);
@@ -166,9 +167,9 @@ TEST_CASE("idv: the slot names of a matrix survive our own format, repair and se
 
 TEST_CASE("idv: damaged slot names do not keep a matrix from being read") {
   const test::TempDir dir;
-  FileColumn column = one_hot("v");
+  FileColumn column = yes_or_no("v");
   column.metadata[0].value = vectors({{2}}, 2, texts({3, 9}, "yesno"));
-  const auto path = write_idv(dir, {column});
+  const auto path = write_columns(dir, {column});
   const Matrix m = Matrix::open(path);
   CHECK(m.read<float>({{0, 1}, {0, 2}}) == std::vector<float>{1, 2});
   CHECK(m.group()->slot_names == nullptr);
@@ -178,7 +179,7 @@ TEST_CASE("idv: damaged slot names do not keep a matrix from being read") {
 
 TEST_CASE("idv: key values that are numbers stay numbers from file to file") {
   const test::TempDir dir;
-  const auto path = write_idv(dir, {number_key("k"), number("n", 1)});
+  const auto path = write_columns(dir, {number_key("k"), byte_column("n", 1)});
   for (const bool deflate : {true, false}) {
     ConvertOptions options = over();
     options.idv.deflate = deflate;
@@ -191,7 +192,7 @@ TEST_CASE("idv: key values that are numbers stay numbers from file to file") {
 
 TEST_CASE("idv: a key that is chosen alone has the words that it has beside others") {
   const test::TempDir dir;
-  const auto path = write_idv(dir, {key_vector("k"), truths("b"), number("n", 1)});
+  const auto path = write_columns(dir, {key_vector("k"), truths("b"), byte_column("n", 1)});
   const Lines whole = columns_of(path);
   convert(open(path, choosing({"k"})), {}, dir / "k.dbdf", over());
   CHECK(columns_of(dir / "k.dbdf") == Lines{whole[0], whole[1]});
@@ -218,34 +219,36 @@ TEST_CASE("idv: slots of a group that differ make no vector") {
 
 TEST_CASE("idv: hidden columns are left out and named, or kept under names of their own") {
   const test::TempDir dir;
-  const auto path = write_idv(dir, {one_hot("a"), number("b", 2), number("b", 3), one_hot("a", 9)});
+  const auto path = write_columns(
+      dir, {yes_or_no("a"), byte_column("b", 2), byte_column("b", 3), yes_or_no("a", 9)});
   const Frame frame = Frame::open(path);
-  CHECK(labels_of(path) == Lines{"b", "yes", "no"});
+  CHECK(frame_labels(path) == Lines{"b", "yes", "no"});
   CHECK(frame.read_column<int>(0, {0, 1}) == std::vector<int>{3});
   CHECK(frame.note() ==
         "left out, as later columns of the same name hide them: column 0 \"a\", column 1 \"b\"");
   OpenOptions all;
   all.idv.keep_hidden = true;
-  CHECK(labels_of(path, all) ==
+  CHECK(frame_labels(path, all) ==
         Lines{"a (hidden 0).yes", "a (hidden 0).no", "b (hidden 1)", "b", "a.yes", "a.no"});
   CHECK(base(open(path, all)).note().empty());
   convert(open(path, all), {}, dir / "again.idv", over());  // hidden as before
-  CHECK(labels_of(dir / "again.idv") == labels_of(path));
-  CHECK(labels_of(dir / "again.idv", all) == labels_of(path, all));
+  CHECK(frame_labels(dir / "again.idv") == frame_labels(path));
+  CHECK(frame_labels(dir / "again.idv", all) == frame_labels(path, all));
   convert(open(path), {}, dir / "t.dbdf", over());
   CHECK(columns_of(dir / "t.dbdf") == columns_of(path));
 
   // What cannot be read hides nothing.
   const FileColumn dead{"b", codec("Strange"), {raw("??")}, 2};
-  const auto readable = write_idv(dir, {number("b", 2), number("c", 3), dead});
-  CHECK(labels_of(readable) == Lines{"b", "c"});
-  CHECK(labels_of(readable, choosing({"b"})) == Lines{"b"});
+  const auto readable = write_columns(dir, {byte_column("b", 2), byte_column("c", 3), dead});
+  CHECK(frame_labels(readable) == Lines{"b", "c"});
+  CHECK(frame_labels(readable, choosing({"b"})) == Lines{"b"});
 }
 
 TEST_CASE("idv: damage in a hidden column is found") {
   const test::TempDir dir;
   const FileColumn bad{"b", codec("DateTime"), {packed<std::int64_t>({-1, 0})}, 2};
-  CHECK(verify(write_idv(dir, {bad, number("b", 3)}), Level::payload).findings.size() == 1);
+  CHECK(verify(write_columns(dir, {bad, byte_column("b", 3)}), Level::payload).findings.size() ==
+        1);
 }
 
 TEST_CASE("idv: what is dropped is only what cannot be read, and it is named") {
@@ -253,10 +256,10 @@ TEST_CASE("idv: what is dropped is only what cannot be read, and it is named") {
   const FileColumn text{"t", codec("TextSpan"), {texts({1, 2}, "xy")}, 2};
   const FileColumn words{
       "w", vector_codec(codec("TextSpan"), {1}), {vectors({{1}, {1}}, 1, texts({1, 2}, "xy"))}, 2};
-  const auto path = write_idv(dir, {text, words, number("n", 1)});
+  const auto path = write_columns(dir, {text, words, byte_column("n", 1)});
   OpenOptions drop;
   drop.idv.drop_unsupported = true;
-  CHECK(labels_of(path, drop) == Lines{"t", "n"});
+  CHECK(frame_labels(path, drop) == Lines{"t", "n"});
   CHECK(base(open(path, drop)).note() ==
         "left out, as a frame has no place for them: column \"w\" of Vector<Text,1>");
 }
