@@ -1,8 +1,9 @@
 """Columns that are one vector, as ML.NET has them, and columns that others hide."""
 
 import numpy as np
-import pydapple as dp
 import pytest
+
+import pydapple as dp
 
 
 @pytest.fixture
