@@ -213,17 +213,14 @@ await test("zooming: a sensible picture at once, one request a tile and figure, 
       })));
     });
     await page.mouse.move(520, 480);
-    const waits = [];
     for (const turn of [-240, -240, -240, -480, 720, 240]) {
-      const begin = performance.now(), before = asked.length;
+      const before = asked.length;
       await page.mouse.wheel(0, turn);
       await page.waitForTimeout(50);
       await ready(page);
-      waits.push(performance.now() - begin);
       same(new Set(asked.slice(before)).size, asked.length - before, "nothing is asked for twice");
     }
     same((await page.evaluate(() => window.blank)).join(), "0,0,0,0,0,0", "spots that were not drawn");
-    same(waits.every((wait) => wait < 10000), true, waits.join());
     // Far away at once: what was begun is given up, what was not begun is never asked for.
     const before = asked.length;
     for (let i = 0; i < 6; ++i) {

@@ -385,14 +385,14 @@ class Frame(Opened, _core.Frame):
         stored = fetch.rows_of(lambda part: self._stored_cells(where, part), rows, gap=2048)
         return self._meanings[where].to_numpy(stored)
 
-    def _part(self, label: str, key: Any) -> Any:
-        """Rows of a column or group as they stand between the brackets."""
+    def _part(self, label: str | int, key: Any) -> Any:
+        """Rows of a column (a number is its place) or group as they stand between the brackets."""
         rows = keys.pick(key, self.shape[0], "row")
         group = self._group(label)
         if group is not None:
             cells = self._vectors(group, rows)
         else:
-            cells = self._cells(self._where(label), rows)
+            cells = self._cells(self._where(label) if isinstance(label, str) else label, rows)
         return cells[0] if rows.drop else cells
 
     def _group(self, name: str | int) -> Group | None:
