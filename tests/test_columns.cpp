@@ -75,6 +75,22 @@ TEST_CASE("columns: meanings come back as they were, and plain numbers need none
   CHECK(read_back(folder, payload, without_meanings(columns)) == columns);
 }
 
+TEST_CASE("columns: in tall tiles a column with a dictionary has a strip of its own") {
+  const TempDir folder;
+  std::vector<Column> columns;
+  for (const char* label : {"a", "b", "size", "c", "d"}) columns.push_back({label, ValueType::u8});
+  columns[2].meaning.kind = MeaningKind::category;
+  columns[2].meaning.words = words({"large", "small"});
+  columns[4].meaning.kind = MeaningKind::boolean;
+  const auto strips = [&](std::uint32_t tile_rows) {
+    WriteOptions options;
+    options.tile = TileShape{tile_rows, 5};
+    return FrameWriter::create(folder / "f", 10000, columns, options).column_strips();
+  };
+  CHECK(strips(4096) == std::vector<Range>{{0, 2}, {2, 3}, {3, 5}});
+  CHECK(strips(4095) == std::vector<Range>{{0, 5}});
+}
+
 TEST_CASE("columns: groups come back, beside meanings and alone") {
   const TempDir folder;
   const auto group =

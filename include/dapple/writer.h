@@ -94,8 +94,8 @@ class TileWriter {
   void put_empty(BlockPos pos, TileShape shape);
 
   /// The tiling that `create` chose, and where it cuts the columns; in a frame, also where the
-  /// value type changes. An object without rows has no strips. The reference lives as long as the
-  /// writer.
+  /// value type changes and, in tall tiles, around columns with a dictionary. An object without
+  /// rows has no strips. The reference lives as long as the writer.
   TileShape tile() const noexcept;
   const std::vector<Range>& column_strips() const noexcept;
 

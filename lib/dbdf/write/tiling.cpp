@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
 // The largest tiling for which one bit per tile is kept.
 constexpr std::uint64_t kMostBits = std::uint64_t{1} << 28;
+// In tiles of at least so many rows a column with a dictionary stands alone.
+constexpr std::uint32_t kTall = 4096;
 
 [[noreturn]] void fail_many(const std::string& what) {
   throw Error(Errc::invalid_argument, "more than " + std::to_string(kMost) + " " + what +
@@ -151,6 +153,15 @@ std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schem
   return blocks;
 }
 
+// True when a column of a frame may share a strip with the next. In tall tiles a column with a
+// dictionary stands alone: it is mostly read as a whole, and its codes are then as narrow as they
+// can be.
+bool shares_strip(const Schema& schema, std::uint64_t col, bool tall) {
+  const Column &here = schema.columns[col], &next = schema.columns[col + 1];
+  if (here.value_type != next.value_type) return false;
+  return !tall || !(here.meaning.has_words() || next.meaning.has_words());
+}
+
 }  // namespace
 
 std::vector<Range> column_strips(const Schema& schema, TileShape tile) {
@@ -158,12 +169,9 @@ std::vector<Range> column_strips(const Schema& schema, TileShape tile) {
   if (schema.rows == 0) return strips;  // nothing will be put
   if (schema.cols / tile.cols > kMost) fail_many("strips of columns");
   for (std::uint64_t begin = 0; begin < schema.cols;) {
-    std::uint64_t end = begin + std::min<std::uint64_t>(tile.cols, schema.cols - begin);
-    if (schema.kind == ObjectKind::frame) {
-      std::uint64_t same = begin + 1;
-      while (same < end && schema.type_of(same) == schema.type_of(begin)) ++same;
-      end = same;
-    }
+    const std::uint64_t most = begin + std::min<std::uint64_t>(tile.cols, schema.cols - begin);
+    std::uint64_t end = schema.kind == ObjectKind::matrix ? most : begin + 1;
+    while (end < most && shares_strip(schema, end - 1, tile.rows >= kTall)) ++end;
     strips.push_back({begin, end});
     begin = end;
   }

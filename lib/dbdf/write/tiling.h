@@ -11,7 +11,8 @@
 namespace dapple::detail::dbdf {
 
 /// The column ranges of the tiles: they end after tile.cols columns, and in a frame also where the
-/// value type changes (R8); none if there are no rows. Throws invalid_argument for more than 2^24.
+/// value type changes (R8) and, in tiles of 4096 rows or more, before and after each column with a
+/// dictionary; none if there are no rows. Throws invalid_argument for more than 2^24.
 std::vector<Range> column_strips(const Schema& schema, TileShape tile);
 
 using PlacedTile = std::pair<BlockPos, TileShape>;
