@@ -114,14 +114,15 @@ TEST_CASE("damage: a file cut at any byte gives what is left of it, or an error"
 
 TEST_CASE("damage: any changed byte of headers or index gives the truth, or an error") {
   fuzz::MemoryFile file;
-  std::size_t changed = 0;
+  std::size_t changed = 0, structural = 0;
+  const std::size_t step = test::one_or_watched(5);
   for (const Sample& sample : test::small_samples()) {
     CAPTURE(sample.name);
     const reference::Object before = reference::read(sample.bytes);
     const std::vector<bool> structure = structure_of(sample.bytes, before);
     Bytes damaged = sample.bytes;
     for (std::size_t at = 0; at < damaged.size(); ++at) {
-      if (!structure[at]) continue;
+      if (!structure[at] || ++structural % step != 0) continue;
       for (const std::byte value : changes_of(sample.bytes[at])) {
         damaged[at] = value;
         file.set(damaged);
@@ -135,7 +136,7 @@ TEST_CASE("damage: any changed byte of headers or index gives the truth, or an e
       damaged[at] = sample.bytes[at];
     }
   }
-  CHECK(changed > 10000);
+  CHECK(changed > 10000 / step);
 }
 
 TEST_CASE("damage: with hashes checked, no changed bit of a file changes any answer") {
