@@ -25,7 +25,7 @@ struct ResourceOptions {
   /// dense ones some cells. A disk gives so much within the time that nobody notices.
   std::uint64_t most_read = std::uint64_t{32} << 20;
   /// A file whose blocks have no more bytes altogether is read once, when a tile needs more than
-  /// that: it takes about a second.
+  /// that: it takes some 100 ms.
   std::uint64_t most_file = std::uint64_t{256} << 20;
 };
 
