@@ -27,6 +27,7 @@ constexpr Workload kWorkloads[] = {
     {"W16", "Are products with narrow blocks faster than with wide arrays in memory?", run_w16},
     {"W17", "Do statistics of rows and columns keep up with memory?", run_w17},
     {"W18", "Does a search read only the blocks that can hold what is looked for?", run_w18},
+    {"W19", "Is a picture there before one has to wait for it?", run_w19},
 };
 
 TileFiles tiles_of(Session& session, std::uint32_t tile, std::uint32_t small_tile) {

@@ -30,6 +30,7 @@ void run_w15(Session& session);
 void run_w16(Session& session);
 void run_w17(Session& session);
 void run_w18(Session& session);
+void run_w19(Session& session);
 
 // W1 to W3: one cell of random tiles, and all cells of random tiles.
 void touch_tiles(Session& session, const TileFiles& files);
