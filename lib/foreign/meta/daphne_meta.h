@@ -45,5 +45,7 @@ std::string daphne_meta_text(const Schema& schema, std::optional<std::uint64_t> 
 
 /// "si64" for i64, "ui8" for u8, "f32", ...; "" where DAPHNE has no such type.
 std::string_view daphne_type_name(ValueType type) noexcept;
+/// The other way round; nothing for other names.
+std::optional<ValueType> find_daphne_type(std::string_view name) noexcept;
 
 }  // namespace dapple::detail

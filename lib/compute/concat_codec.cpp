@@ -1,0 +1,246 @@
+#include "lib/compute/concat_codec.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "dapple/gather.h"
+#include "lib/base/text.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail {
+
+namespace {
+
+/// A block of the whole where it is stored.
+struct Located {
+  const Piece& piece;
+  const Store& store;
+  const Entry& entry;
+
+  const Recode* recode_of(std::uint64_t col_in_block) const noexcept {
+    if (piece.recode.empty()) return nullptr;
+    const bool matrix = store.schema().kind == ObjectKind::matrix;
+    const Recode& recode = piece.recode[matrix ? 0 : entry.pos.cx + col_in_block];
+    return recode.keeps() ? nullptr : &recode;
+  }
+  bool recodes(Range cols_in_block) const noexcept {
+    for (std::uint64_t c = cols_in_block.begin; c < cols_in_block.end; ++c) {
+      if (recode_of(c) != nullptr) return true;
+    }
+    return false;
+  }
+};
+
+/// Calls f(block) for the block of this entry, whose offset is the block's number in its piece.
+template <class F>
+auto with_block(const Store& whole, const Entry& e, const F& f) {
+  const Piece& piece = whole.state<ConcatState>().at(e.pos.rx, e.pos.cx);
+  const Store& store = *piece.store;
+  Entry entry;
+  return store.watched(
+      [&] {
+        entry = store.index().entry(e.offset);
+        store.confirm_entry(e.offset, entry);
+        return f(Located{piece, store, entry});
+      },
+      &entry);
+}
+
+/// Says why a stored number of a column becomes none.
+[[noreturn]] void fail_number(const Store& store, const Recode& recode, CellPos at,
+                              std::uint64_t bits) {
+  const Column& column = store.schema().columns[at.col];
+  if (column.meaning.has_words()) {
+    fail_piece(store, Errc::corrupt,
+               "code " + std::to_string(bits) + " has no word in its column's dictionary");
+  }
+  std::string time;
+  append_text(column, bits, time);
+  fail_piece(store, Errc::type_mismatch,
+             "column " + shown(column.label) + ", row " + std::to_string(at.row) + ": " + time +
+                 " does not fit 64 bits in " + std::string(name(recode.unit)) +
+                 ", the unit of the frames together");
+}
+
+/// Says why a number that a stored one became does not fit the type that is read.
+[[noreturn]] void fail_fit(const Store& store, const Recode& recode, CellPos at,
+                           const StoredNumber& number, ValueType wanted) {
+  const Schema& schema = store.schema();
+  const bool frame = schema.kind == ObjectKind::frame;
+  const std::string where =
+      (frame ? "column " + shown(schema.columns[at.col].label) : std::string("the value")) +
+      ", row " + std::to_string(at.row) + ": ";
+  std::byte cell[8];
+  store_le(cell, number.bits);
+  const bool missing = recode.missing && recode.missing->bits == number.bits;
+  const bool rounds = !missing && can_be_rounded(number.type, cell, wanted);
+  std::string what;
+  if (missing) {
+    what = "the mark of a missing cell";
+  } else {
+    append_number(number.type, number.bits, what);
+  }
+  fail_piece(
+      store, Errc::type_mismatch,
+      where + what + (rounds ? " is not exact as " : " does not fit ") + std::string(name(wanted)),
+      rounds ? Remedy::allow_loss : Remedy::none);
+}
+
+/// Reads rows of a column, from its cell `at` on, that does not keep its stored numbers;
+/// `read(type, to)` reads these as they are.
+template <class Read>
+void read_recoded(const Store& store, const Recode& recode, CellPos at, std::uint64_t rows,
+                  const Target& out, const Read& read) {
+  const std::size_t size = size_of(recode.stored());
+  std::vector<std::byte> cells(recode.is_missing() ? 0 : rows * size);
+  if (!cells.empty()) read(recode.stored(), cells.data());
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    const std::uint64_t bits =
+        cells.empty() ? 0 : load_bits(recode.stored(), cells.data() + r * size);
+    const std::optional<StoredNumber> number = recode(bits);
+    if (!number) fail_number(store, recode, {at.row + r, at.col}, bits);
+    std::uint64_t result = 0;
+    if (!convert_cell(number->type, number->bits, out.type, result)) {
+      fail_fit(store, recode, {at.row + r, at.col}, *number, out.type);
+    }
+    store_bits(out.type, out.cell(r, 0), result);
+  }
+}
+
+void read(const Store& whole, const Entry& e, const Part& part, const Target& out) {
+  with_block(whole, e, [&](const Located& block) {
+    const auto read_cols = [&](Range cols) {
+      Target target = out;
+      target.data = out.cell(0, cols.begin - part.cols.begin);
+      block.store.read_block(block.entry, {part.rows, cols}, target);
+    };
+    for (std::uint64_t c = part.cols.begin; c < part.cols.end;) {
+      std::uint64_t end = c;
+      while (end < part.cols.end && block.recode_of(end) == nullptr) ++end;
+      if (end > c) read_cols({c, end});
+      for (c = end; c < part.cols.end && block.recode_of(c) != nullptr; ++c) {
+        Target target = out;
+        target.data = out.cell(0, c - part.cols.begin);
+        const BlockPos pos = block.entry.pos;
+        read_recoded(block.store, *block.recode_of(c), {pos.rx + part.rows.begin, pos.cx + c},
+                     part.rows.size(), target, [&](ValueType type, std::byte* to) {
+                       block.store.read_block(block.entry, {part.rows, {c, c + 1}},
+                                              {to, type, size_of(type), size_of(type)});
+                     });
+      }
+    }
+  });
+}
+
+std::optional<DensePlace> in_place(const Store& whole, const Entry& e) {
+  return with_block(whole, e, [](const Located& block) -> std::optional<DensePlace> {
+    const auto place = block.store.codec().in_place;
+    if (place == nullptr || block.recodes({0, block.entry.cols})) return std::nullopt;
+    return place(block.store, block.entry);
+  });
+}
+
+void entries_of(const Store& whole, const Located& block, const Part& part, CellRun& take) {
+  const Schema& from = block.store.schema();
+  const Region cells{{block.entry.pos.rx + part.rows.begin, block.entry.pos.rx + part.rows.end},
+                     {block.entry.pos.cx + part.cols.begin, block.entry.pos.cx + part.cols.end}};
+  block.store.entries(cells, {Absent::error, 1}, [&](const StoredCell& cell) {
+    StoredCell moved = cell;
+    moved.row += block.piece.first_row;
+    moved.col += block.piece.first_col;
+    const ValueType stored = from.type_of(cell.col), type = whole.schema().type_of(moved.col);
+    const Recode* const recode = block.recode_of(cell.col - block.entry.pos.cx);
+    const std::optional<StoredNumber> number =
+        recode != nullptr ? (*recode)(cell.bits) : StoredNumber{stored, cell.bits};
+    if (!number) fail_number(block.store, *recode, {cell.row, cell.col}, cell.bits);
+    moved.bits = number->bits;
+    if (number->type != type && !convert_cell(number->type, number->bits, type, moved.bits)) {
+      fail_piece(block.store, Errc::type_mismatch,
+                 "cell " + text({cell.row, cell.col}) + " does not fit " + std::string(name(type)) +
+                     ", the type of the objects together (R6)");
+    }
+    take(moved);
+  });
+}
+
+void entries(const Store& whole, const Entry& e, const Part& part, CellRun& take) {
+  with_block(whole, e, [&](const Located& block) { entries_of(whole, block, part, take); });
+}
+
+bool csr_arrays(const Store& whole, const Entry& e, Range rows, RowCursor& cursor,
+                const CsrTarget& out) {
+  return with_block(whole, e, [&](const Located& block) {
+    return block.store.codec().csr_arrays(block.store, block.entry, rows, cursor, out);
+  });
+}
+
+/// Rows of columns of a frame, from each piece in the way that suits its format.
+void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> columns,
+               const ReadOptions& options) {
+  const auto& state = whole.state<ConcatState>();
+  for (const Piece& piece : state.pieces) {
+    const Schema& schema = piece.store->schema();
+    const Range shared = intersect(rows, {piece.first_row, piece.first_row + schema.rows});
+    if (shared.empty()) continue;
+    const Range local{shared.begin - piece.first_row, shared.end - piece.first_row};
+    std::vector<ColumnBuffer> mine;
+    for (const ColumnBuffer& column : columns) {
+      if (column.col < piece.first_col || column.col - piece.first_col >= schema.cols) continue;
+      ColumnBuffer moved = column;
+      moved.col -= piece.first_col;
+      moved.data += (shared.begin - rows.begin) * column.step;
+      const Recode* recode = piece.recode.empty() ? nullptr : &piece.recode[moved.col];
+      if (recode == nullptr || recode->keeps()) {
+        mine.push_back(moved);
+        continue;
+      }
+      read_recoded(*piece.store, *recode, {local.begin, moved.col}, local.size(),
+                   {moved.data, moved.value_type, moved.step, 0},
+                   [&](ValueType type, std::byte* to) {
+                     const ColumnBuffer scratch{moved.col, type, to, size_of(type)};
+                     piece.store->read_rows(local, {&scratch, 1}, options);
+                   });
+    }
+    piece.store->read_rows(local, mine, options);
+  }
+}
+
+constexpr Codec make_codec(bool with_arrays, bool sequential, bool frame) {
+  Codec codec;
+  codec.format = "concat";
+  codec.read = read;
+  codec.in_place = in_place;
+  codec.entries = entries;
+  if (with_arrays) codec.csr_arrays = csr_arrays;
+  codec.sequential = sequential;
+  if (frame) codec.read_rows = read_rows;
+  return codec;
+}
+
+}  // namespace
+
+void fail_piece(const Store& store, Errc code, const std::string& detail, Remedy remedy) {
+  throw Error(code, store.file().name(), std::nullopt, detail, remedy);
+}
+
+const Codec& concat_codec(const std::vector<Piece>& pieces, bool frame) {
+  static constexpr Codec kCodecs[] = {
+      make_codec(false, false, false), make_codec(true, false, false),
+      make_codec(false, true, false), make_codec(false, false, true),
+      make_codec(false, true, true)};
+  const auto every = [&](const auto& has) {
+    return std::all_of(pieces.begin(), pieces.end(),
+                       [&](const Piece& piece) { return has(piece.store->codec()); });
+  };
+  const bool sequential = !every([](const Codec& codec) { return !codec.sequential; });
+  if (frame) return kCodecs[sequential ? 4 : 3];
+  if (sequential) return kCodecs[2];
+  const bool kept = std::all_of(pieces.begin(), pieces.end(),
+                                [](const Piece& piece) { return piece.recode.empty(); });
+  const bool arrays = kept && every([](const Codec& codec) { return codec.csr_arrays != nullptr; });
+  return kCodecs[arrays ? 1 : 0];
+}
+
+}  // namespace dapple::detail
