@@ -15,6 +15,7 @@
 
 #include "input.h"
 #include "report.h"
+#include "selection.h"
 #include "table.h"
 #include "text.h"
 #include "verbs.h"
@@ -195,13 +196,8 @@ int run_stats(const Arguments& arguments, Console& console) {
       [&](const std::string& text) { asked = parse_choice("--by", text, kBy); },
       "one line for each row, column, row of tiles or column of tiles; of a frame, each column "
       "unless given");
-  command.option(
-      "--absent", "zero",
-      [&](const std::string& text) {
-        constexpr std::pair<std::string_view, Absent> kAbsent[] = {{"zero", Absent::zero}};
-        options.absent = parse_choice("--absent", text, kAbsent);
-      },
-      "count cells that no block covers as zeros");
+  add_absent_flag(command, options.absent,
+                  "count cells that no block covers as zero or nan, instead of failing");
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "one JSON object, or one a line with --by");
   command.parse(arguments);

@@ -140,11 +140,11 @@ void add_column_flag(Command& command, std::vector<std::string>& labels) {
       "in any order");
 }
 
-void add_absent_flag(Command& command, Absent& absent) {
+void add_absent_flag(Command& command, Absent& absent, std::string_view help) {
   command.option(
       "--absent", "WHAT",
       [&absent](const std::string& text) { absent = parse_choice("--absent", text, kAbsent); },
-      "read cells that no block covers as zero or, among floats, nan, instead of failing");
+      std::string(help));
 }
 
 void require_consistent(const SelectionFlags& flags) {

@@ -27,7 +27,10 @@ void add_selection_flags(Command& command, SelectionFlags& flags);
 void add_column_flag(Command& command, std::vector<std::string>& labels);
 
 /// --absent.
-void add_absent_flag(Command& command, Absent& absent);
+void add_absent_flag(Command& command, Absent& absent,
+                     std::string_view help =
+                         "read cells that no block covers as zero or, among "
+                         "floats, nan, instead of failing");
 
 /// Throws UsageError when the flags contradict each other.
 void require_consistent(const SelectionFlags& flags);

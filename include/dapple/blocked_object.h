@@ -37,8 +37,9 @@ struct BlockCounts {
   std::uint64_t stored = 0;  // values stored over all blocks
 };
 
-/// What to do with cells that no block covers (R7). `nan` is for reads into dense arrays of floats:
-/// with integers it throws type_mismatch, in any other operation unsupported.
+/// What to do with cells that no block covers (R7). `nan` is for statistics, which count NaNs, and
+/// for reads into dense arrays of floats: with integers it throws type_mismatch, in any other
+/// operation unsupported.
 enum class Absent : std::uint8_t { error, zero, nan };
 
 struct ReadOptions {

@@ -3,7 +3,8 @@
 // Cells are read in place, in their stored type. Files written by dapple contain the statistics of
 // each block; where they do, those of all cells, of tile rows and of tile columns read no cell.
 // Cells that a sparse block does not store count as zeros. NaNs are counted and otherwise left out;
-// infinities are treated as numbers.
+// infinities are treated as numbers. With Absent::nan, cells that no block covers count as NaNs,
+// among integers too.
 //
 // Exactness. Integers are summed exactly, and so are the squares of integers of at most 32 bits;
 // each result is rounded once, to f64. Floats and squares of 64-bit integers are summed in f64, in

@@ -5,6 +5,7 @@
 #include "dapple/column.h"
 #include "lib/base/parallel.h"
 #include "lib/base/text.h"
+#include "lib/compute/absent_cells.h"
 #include "lib/compute/block_tally.h"
 
 namespace dapple {
@@ -71,8 +72,6 @@ std::uint64_t strips_for(unsigned threads) {
   const unsigned workers = worker_limit(threads);
   return workers == 1 ? 1 : workers * kStripsPerThread;
 }
-
-enum class Side : bool { row, column };
 
 /// Of each row of tiles, or each column. REQUIRES a grid.
 std::vector<Totals> grid_totals(const Store& store, const StatsOptions& options, Side side) {
@@ -167,30 +166,27 @@ template <Value T>
 Stats marked_stats(const Store& store, std::uint64_t col, const Meaning& meaning,
                    const StatsOptions& options) {
   constexpr std::uint64_t kRows = 64 << 10;
+  const ReadOptions reading{left_out(options.absent), options.threads};
   std::vector<T> cells;
   TallyTable tally(1);
-  const std::uint64_t rows = store.schema().rows;
-  std::uint64_t missing = 0;
-  for (std::uint64_t begin = 0; begin < rows; begin += kRows) {
-    const Range band{begin, std::min(rows, begin + kRows)};
-    cells.resize(band.size());
-    const Target out{reinterpret_cast<std::byte*>(cells.data()), value_type_of<T>(), sizeof(T),
-                     sizeof(T)};
-    store.read({band, {col, col + 1}}, out, {options.absent, options.threads});
-    for (const T value : cells) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, &value, sizeof value);
-      if (is_missing(meaning, bits)) {
-        ++missing;
-      } else {
+  std::uint64_t numbers = 0;
+  for (const Range rows : counted_rows(store, col, options.absent)) {
+    for (std::uint64_t begin = rows.begin; begin < rows.end; begin += kRows) {
+      const Range band{begin, std::min(rows.end, begin + kRows)};
+      cells.resize(band.size());
+      const Target out{reinterpret_cast<std::byte*>(cells.data()), value_type_of<T>(), sizeof(T),
+                       sizeof(T)};
+      store.read({band, {col, col + 1}}, out, reading);
+      for (const T value : cells) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &value, sizeof value);
+        if (is_missing(meaning, bits)) continue;
         tally.of<T>()[0].add(value);
+        ++numbers;
       }
     }
   }
-  Stats stats = tally.totals(0).stats(rows - missing);
-  stats.count += missing;
-  stats.nans += missing;
-  return stats;
+  return with_missing(tally.totals(0).stats(numbers), store.schema().rows - numbers);
 }
 
 /// Counts missing cells like NaNs, which those of float columns are.
@@ -198,7 +194,7 @@ void count_missing(const Store& store, const StatsOptions& options, std::vector<
   const std::vector<Column>& columns = store.schema().columns;
   for (std::uint64_t c = 0; c < columns.size(); ++c) {
     if (!mark_of(columns[c].meaning) || is_float(columns[c].value_type)) continue;
-    if (columns[c].meaning.has_words() && stats[c].nnz == stats[c].count) continue;
+    if (columns[c].meaning.has_words() && stats[c].nnz + stats[c].nans == stats[c].count) continue;
     visit_type(columns[c].value_type, [&](auto tag) {
       stats[c] = marked_stats<decltype(tag)>(store, c, columns[c].meaning, options);
     });
@@ -214,7 +210,8 @@ using detail::Store;
 Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
   detail::require_numbers(store);
-  detail::require_covered(store, options.absent);
+  const Absent absent = detail::left_out(options.absent);
+  detail::require_covered(store, absent);
   std::uint64_t cells;
   if (!detail::multiply(object.rows(), object.cols(), cells)) cells = ~std::uint64_t{0};
   if (store.index().grid() && store.block_stats() != nullptr) {
@@ -223,11 +220,12 @@ Stats matrix_stats(const BlockedObject& object, const StatsOptions& options) {
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   std::vector<detail::Totals> parts(strips.size());
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
-    parts[i] = detail::tally_region(store, {strips[i], {0, object.cols()}}, options.absent);
+    parts[i] = detail::tally_region(store, {strips[i], {0, object.cols()}}, absent);
   });
   detail::Totals all;
   for (const detail::Totals& part : parts) all.merge(part);
-  return all.stats(cells);
+  const std::uint64_t missing = detail::nan_cells(store, options.absent, cells);
+  return detail::with_missing(all.stats(cells - missing), missing);
 }
 
 std::vector<Stats> tile_row_stats(const BlockedObject& object, const StatsOptions& options) {
@@ -262,15 +260,18 @@ std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& 
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
   detail::require_numbers(store);
-  detail::require_covered(store, options.absent);
+  const Absent absent = detail::left_out(options.absent);
+  detail::require_covered(store, absent);
+  const detail::LineStats lines(store, options.absent, detail::Side::row);
   std::vector<Stats> out(object.rows());
   const auto strips = detail::row_strips(store, detail::strips_for(options.threads));
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     detail::RowTallies kernel{strips[i]};
     detail::Band band;
-    detail::visit_region(store, {strips[i], {0, object.cols()}}, {options.absent}, band, kernel);
+    detail::visit_region(store, {strips[i], {0, object.cols()}}, {absent}, band, kernel);
     for (std::uint64_t r = 0; r < strips[i].size(); ++r) {
-      out[strips[i].begin + r] = kernel.tallies.totals(r).stats(object.cols());
+      const std::uint64_t row = strips[i].begin + r;
+      out[row] = lines.of(row, kernel.tallies.totals(r));
     }
   });
   return out;
@@ -278,11 +279,13 @@ std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& op
 
 std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions& options) {
   const Store& store = object.store();
-  detail::require_covered(store, options.absent);
+  const Absent absent = detail::left_out(options.absent);
+  detail::require_covered(store, absent);
+  const detail::LineStats lines(store, options.absent, detail::Side::column);
   std::vector<Stats> out(object.cols());
   const auto put = [&](Range cols, const detail::TallyTable& tallies) {
     for (std::uint64_t c = 0; c < cols.size(); ++c) {
-      out[cols.begin + c] = tallies.totals(c).stats(object.rows());
+      out[cols.begin + c] = lines.of(cols.begin + c, tallies.totals(c));
     }
   };
   const std::uint64_t workers = detail::worker_limit(options.threads);
@@ -292,7 +295,7 @@ std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions&
     detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
       detail::ColumnTallies kernel{strips[i]};
       detail::Band band;
-      detail::visit_region(store, {{0, object.rows()}, strips[i]}, {options.absent}, band, kernel);
+      detail::visit_region(store, {{0, object.rows()}, strips[i]}, {absent}, band, kernel);
       put(strips[i], kernel.tallies);
     });
     detail::count_missing(store, options, out);
@@ -303,7 +306,7 @@ std::vector<Stats> column_stats(const BlockedObject& object, const StatsOptions&
   std::vector<detail::ColumnTallies> parts(std::max<std::size_t>(strips.size(), 1), {cols});
   detail::parallel_for(strips.size(), options.threads, [&](std::uint64_t i) {
     detail::Band band;
-    detail::visit_region(store, {strips[i], cols}, {options.absent}, band, parts[i]);
+    detail::visit_region(store, {strips[i], cols}, {absent}, band, parts[i]);
   });
   for (std::size_t i = 1; i < parts.size(); ++i) parts[0].tallies.merge(parts[i].tallies);
   put(cols, parts[0].tallies);
