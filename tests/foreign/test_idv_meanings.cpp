@@ -223,6 +223,23 @@ TEST_CASE("idv: times that no unit of ours holds stay ticks") {
   CHECK(columns_of(dir / "again.idv")[0] == "d i64 number: <1> <20>");
 }
 
+TEST_CASE("idv: the longest time span is missing only in files of old versions") {
+  const test::TempDir dir;
+  const FileColumn spans = times("s", "TimeSpan", {kLeastTick, 20});
+  const auto today = dir.write("today.idv", build(6, 2, {spans}).bytes);
+  const std::vector<std::string> ticks = {"s i64 number: <-9223372036854775808> <20>"};
+  CHECK(columns_of(today) == ticks);
+  for (const char* target : {"a.dbdf", "a.idv", "a.csv"}) {
+    convert(open(today), {}, dir / target, over());
+    CHECK(columns_of(dir / target) == ticks);
+  }
+  const std::vector<std::string> missing = {
+      "s i64 duration us, missing 9223372036854775808: <> <00:00:00.000002>"};
+  CHECK(columns_of(dir.write("old.idv", build(5, 2, {spans}).bytes)) == missing);
+  const FileColumn renamed = times("s", "DvTimeSpan", {kLeastTick, 20});
+  CHECK(columns_of(dir.write("dv.idv", build(6, 2, {renamed}).bytes)) == missing);
+}
+
 TEST_CASE("idv: damaged texts and key values are an error, and never other words") {
   const test::TempDir dir;
   const FileColumn number{"i", codec("Byte"), {packed<std::uint8_t>({1, 2})}, 2};

@@ -30,6 +30,12 @@ void for_each_block(const MappedFile& file, const Header& header, const TocColum
   }
 }
 
+/// True when the smallest tick is a missing time. Among today's time spans it is the longest one.
+bool marks_missing(const Header& header, const ItemType& item) {
+  const bool old = header.version < kLastVersion || item.load_name.starts_with("Dv");
+  return old || item.title != "TimeSpan";
+}
+
 struct Times {
   std::optional<TimeUnit> unit;  // that holds all of them; nothing when none does
   bool missing = false;          // some are
@@ -39,6 +45,7 @@ Times look_at_times(const MappedFile& file, const Header& header, const TocColum
                     std::uint32_t part, bool since_1970) {
   const TickScale nanoseconds = scale_of(TimeUnit::nanosecond, since_1970);
   const TickScale microseconds = scale_of(TimeUnit::microsecond, since_1970);
+  const bool marks = marks_missing(header, *column.codec.item);
   bool fit_micro = true, fit_nano = true, missing = false;
   try {
     for_each_block(file, header, column,
@@ -46,9 +53,11 @@ Times look_at_times(const MappedFile& file, const Header& header, const TocColum
                      const ItemRun items(block, 0, block.bytes, *column.codec.item, rows);
                      for (std::uint64_t i = 0; i < rows; ++i) {
                        const auto ticks = static_cast<std::int64_t>(items.bits(part, i));
-                       missing = missing || ticks == kMissingTicks;
-                       fit_micro = fit_micro && microseconds.to_column(ticks).has_value();
-                       fit_nano = fit_nano && nanoseconds.to_column(ticks).has_value();
+                       const bool least = ticks == kMissingTicks;
+                       missing = missing || (least && marks);
+                       const bool fits = !least || marks;
+                       fit_micro = fit_micro && fits && microseconds.to_column(ticks).has_value();
+                       fit_nano = fit_nano && fits && nanoseconds.to_column(ticks).has_value();
                      }
                    });
   } catch (const Error& e) {
