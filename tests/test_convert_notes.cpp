@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,4 +100,34 @@ TEST_CASE("convert: the plain layout takes words and missing cells only as store
   options.stored_numbers = true;
   convert(open(dir / "a.csv"), {}, dir / "a.dbdf", options);
   CHECK(is_plain(Frame::open(dir / "a.dbdf").column_info(0)));
+}
+
+TEST_CASE("convert: formats without groups of columns are told of") {
+  const TempDir dir;
+  const auto group = std::make_shared<ColumnGroup>(
+      ColumnGroup{"v", 2, detail::listed_dictionary({"left", "right"})});
+  const std::vector<Column> columns = {{"left", ValueType::u8, {}, group, 0},
+                                       {"right", ValueType::u8, {}, group, 1},
+                                       {"n", ValueType::u8}};
+  FrameWriter::create(dir / "a.dbdf", 0, columns).finish();
+  const auto notes = [&](const char* to, bool plain = false,
+                         std::optional<std::vector<std::uint64_t>> cols = {}) {
+    std::string all;
+    ConvertOptions options;
+    options.write.overwrite = true;
+    options.write.plain = plain;
+    options.note = [&](const std::string& note) { all += note + '\n'; };
+    convert(open(dir / "a.dbdf"), {{}, std::move(cols)}, dir / to, options);
+    return all;
+  };
+  const auto lost = [](const std::string& target) {
+    return "group 'v': " + target + " keeps the columns, but not that they are one vector\n";
+  };
+  CHECK(notes("b.dbdf").empty());
+  CHECK(notes("b.idv").empty());
+  CHECK(notes("b.csv") == lost("csv"));
+  CHECK(notes("b.npy") == lost("npy"));
+  CHECK(notes("b.btable") == lost("btable"));
+  CHECK(notes("b.dbdf", true) == lost("the plain layout"));
+  CHECK(notes("b.csv", false, {{2, 1}}).empty());
 }

@@ -64,7 +64,7 @@ struct ConvertOptions {
   IdvWriteOptions idv{};
   TakeProgress progress{};  // in rows
   /// Told of what the target has no place for beside cells: zones, the order of categories, which
-  /// floats are missing.
+  /// floats are missing, which columns are one vector.
   TakeNote note{};
 };
 

@@ -6,6 +6,7 @@
 
 #include "lib/base/text.h"
 #include "lib/catalog/formats.h"
+#include "lib/catalog/losses.h"
 #include "lib/compute/source.h"
 #include "lib/foreign/meta/daphne_meta.h"
 #include "lib/io/file.h"
@@ -77,62 +78,17 @@ void require_plain_numbers(const Source& source, const std::string& target) {
   }
 }
 
-/// Tells of the columns for which `loses` holds, by label.
-template <class Loses>
-void note_columns(const Source& source, const TakeNote& note, const std::string& what,
-                  const Loses& loses) {
-  constexpr std::size_t kNamed = 3;
-  std::string labels;
-  std::size_t n = 0;
-  for (const Column& column : source.schema().columns) {
-    if (!loses(column)) continue;
-    if (++n <= kNamed) labels += (n == 1 ? "" : ", ") + shown(column.label);
-  }
-  if (n == 0) return;
-  if (n > kNamed) labels += " and " + std::to_string(n - kNamed) + " more";
-  note((n == 1 ? "column " : "columns ") + labels + ": " + what);
-}
-
-/// Tells of what the format does not keep, though it holds all cells.
-void note_losses(const Source& source, const Format& format, const TakeNote& note) {
-  const std::string target(format.info.name);
-  const Format::Lost& lost = format.lost;
-  if (lost.zones) {
-    note_columns(source, note, target + " keeps no names of zones; the times are in UTC",
-                 [](const Column& column) {
-                   const std::string& zone = column.meaning.zone;
-                   return !zone.empty() && zone != "UTC";
-                 });
-  }
-  if (lost.order) {
-    note_columns(source, note, target + " does not keep that the words have an order",
-                 [](const Column& column) { return column.meaning.ordered; });
-  }
-  if (lost.missing_floats) {
-    note_columns(
-        source, note, target + " has no missing floats; such cells are NaN",
-        [](const Column& column) { return column.meaning.missing && is_float(column.value_type); });
-  }
-  if (lost.durations) {
-    note_columns(
-        source, note,
-        target + " does not tell durations from words; give the columns that type when it is read",
-        [](const Column& column) { return column.meaning.kind == MeaningKind::duration; });
-  }
-}
-
 Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
   auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
   Source source(std::move(store), part, options);
   if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
   if (!options.stored_numbers) {
-    const bool plain = options.write.plain && format.info.name == "dbdf";
-    if (plain) require_plain_numbers(source, "the plain layout");
+    if (is_plain_layout(format, options)) require_plain_numbers(source, std::string(kPlainLayout));
     if (!format.holds_meanings) require_plain_numbers(source, std::string(format.info.name));
-    if (options.note) note_losses(source, format, options.note);
   }
   if (!format.holds_labels && !options.drop_labels) require_no_labels(source, format);
+  if (options.note) note_losses(source, format, options);
   return source;
 }
 

@@ -36,17 +36,23 @@ constexpr std::array kTable = {
     Format{.info = {"daphne", "DAPHNE runtime file", "", true, true, false},
            .recognise = daphne::recognise_daphne,
            .open = daphne::open_daphne,
-           .write_file = daphne::write_daphne},
+           .write_file = daphne::write_daphne,
+           .lost = {.groups = true, .matrix_names = true}},
     Format{.info = {"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
            .recognise = btable::recognise_btable,
            .open = btable::open_btable,
-           .write = btable::write_btable},
+           .write = btable::write_btable,
+           .lost = {.groups = true, .matrix_names = true}},
     Format{.info = {"npy", "NumPy array file", ".npy", true, true, true},
            .recognise = npy::recognise_npy,
            .open = npy::open_npy,
            .write = npy::write_npy,
            .holds_meanings = true,
-           .lost = {.zones = true, .order = true, .missing_floats = true}},
+           .lost = {.zones = true,
+                    .order = true,
+                    .missing_floats = true,
+                    .groups = true,
+                    .matrix_names = true}},
     Format{.info = {"npz", "NumPy archive", ".npz", true, false, false},
            .recognise = npz::recognise_npz,
            .open = npz::open_npz},
@@ -57,22 +63,26 @@ constexpr std::array kTable = {
            .recognise = futhark::recognise_futhark,
            .open = futhark::open_futhark,
            .write = futhark::write_futhark,
-           .holds_labels = false},
+           .holds_labels = false,
+           .lost = {.matrix_names = true}},
     Format{.info = {"futhark-text", "Futhark values as text", "", false, true, true},
            .write = futhark::write_futhark_text,
-           .holds_labels = false},
+           .holds_labels = false,
+           .lost = {.matrix_names = true}},
     Format{.info = {"idv", "ML.NET binary data view", ".idv", true, true, false},
            .recognise = idv::recognise_idv,
            .open = idv::open_idv,
            .write_file = idv::write_idv,
            .check_values = idv::check_values,
            .holds_meanings = true,
-           .lost = {.zones = true, .order = true, .missing_floats = true}},
+           .lost = {.zones = true, .order = true, .missing_floats = true},
+           .split_columns = idv::split_columns},
     Format{.info = {"mtx", "Matrix Market", ".mtx", true, true, true},
            .recognise = mtx::recognise_mtx,
            .open = mtx::open_mtx,
            .write = mtx::write_mtx,
-           .holds_labels = false},
+           .holds_labels = false,
+           .lost = {.matrix_names = true}},
     Format{.info = {"csv", "delimited text", ".csv", true, true, true},
            .recognise = csv::recognise_csv,
            .open = csv::open_csv,
@@ -81,7 +91,7 @@ constexpr std::array kTable = {
            .reads_meta = true,
            .open_to_verify = csv::open_csv_to_verify,
            .holds_meanings = true,
-           .lost = {.zones = true, .order = true, .durations = true}},
+           .lost = {.zones = true, .order = true, .durations = true, .groups = true}},
 };
 
 // dapple's own format and its dialect. No other format starts like them.
@@ -184,10 +194,15 @@ void require_uncompressed(const Probe& probe) {
 
 }  // namespace
 
-const Format& format_named(std::string_view name) {
+const Format* find_format(std::string_view name) noexcept {
   for (const Format& format : kTable) {
-    if (format.info.name == name) return format;
+    if (format.info.name == name) return &format;
   }
+  return nullptr;
+}
+
+const Format& format_named(std::string_view name) {
+  if (const Format* const format = find_format(name)) return *format;
   throw Error(Errc::invalid_argument,
               "unknown format '" + std::string(name) + "'; the formats are " +
                   list_formats([](const FormatInfo&) { return true; }, &FormatInfo::name));

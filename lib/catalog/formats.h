@@ -47,16 +47,23 @@ struct Format {
   /// Words, times, truth values and missing cells can be written; otherwise they are an error
   /// unless the caller wants the stored numbers.
   bool holds_meanings = false;
-  /// What of the meanings is lost all the same, so that `convert` tells of it.
+  /// What is lost all the same, so that `convert` tells of it.
   struct Lost {
     bool zones = false;           // names of zones other than UTC
     bool order = false;           // of the words of a category
     bool missing_floats = false;  // become NaN
     bool durations = false;       // are read back as words
+    bool groups = false;          // of the columns of a frame
+    bool matrix_names = false;    // of the columns of a matrix
   } lost{};
+  /// Names of a file's columns of which each cell has become two cells, so that `convert` tells of
+  /// it: no other format has them as one. Null: there are none.
+  std::vector<std::string_view> (*split_columns)(const Source&) = nullptr;
 };
 
-/// The format of that name. Throws invalid_argument, listing the names.
+/// The format of that name, or null.
+const Format* find_format(std::string_view name) noexcept;
+/// The same. Throws invalid_argument, listing the names.
 const Format& format_named(std::string_view name);
 
 /// As the public function.

@@ -77,16 +77,7 @@ std::uint64_t Frame::column(std::string_view label) const {
               meant ? Remedy::none : Remedy::list_columns);
 }
 
-std::vector<Range> Frame::groups() const {
-  const auto& columns = store_->schema().columns;
-  std::vector<Range> groups;
-  for (std::uint64_t col = 0; col < columns.size();) {
-    const Range group = detail::whole_group(columns, col);
-    if (!group.empty()) groups.push_back(group);
-    col = std::max(col + 1, group.end);
-  }
-  return groups;
-}
+std::vector<Range> Frame::groups() const { return detail::all_groups(store_->schema().columns); }
 
 std::optional<Range> Frame::find_group(std::string_view name) const {
   std::optional<Range> found;

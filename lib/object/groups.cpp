@@ -1,5 +1,7 @@
 #include "lib/object/groups.h"
 
+#include <algorithm>
+
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail {
@@ -13,6 +15,16 @@ Range whole_group(std::span<const Column> columns, std::uint64_t col) noexcept {
     if (column.group.get() != group || column.slot != slot) return none;
   }
   return {col, col + group->size};
+}
+
+std::vector<Range> all_groups(std::span<const Column> columns) {
+  std::vector<Range> groups;
+  for (std::uint64_t col = 0; col < columns.size();) {
+    const Range group = whole_group(columns, col);
+    if (!group.empty()) groups.push_back(group);
+    col = std::max(col + 1, group.end);
+  }
+  return groups;
 }
 
 bool same_slot(const Column& a, const Column& b) {

@@ -240,6 +240,28 @@ TEST_CASE("idv: the longest time span is missing only in files of old versions")
   CHECK(columns_of(dir.write("dv.idv", build(6, 2, {renamed}).bytes)) == missing);
 }
 
+TEST_CASE("idv: convert tells of columns that become two, and of names that a matrix loses") {
+  const test::TempDir dir;
+  const auto path = dir.write("t.idv", build(6, 3, sample()).bytes);
+  const auto notes = [&](const char* target, const std::vector<std::string>& columns) {
+    std::string all;
+    OpenOptions chosen;
+    chosen.idv.columns = columns;
+    ConvertOptions options = over();
+    options.note = [&](const std::string& note) { all += note + '\n'; };
+    convert(open(path, chosen), {}, dir / target, options);
+    return all;
+  };
+  CHECK(notes("a.dbdf", {}) ==
+        "columns 'z', 'r': dbdf keeps the two parts of each cell as two columns\n");
+  CHECK(notes("a.csv", {"r", "v"}) ==
+        "group 'v': csv keeps the columns, but not that they are one vector\n"
+        "column 'r': csv keeps the two parts of each cell as two columns\n");
+  CHECK(notes("a.idv", {}).empty());
+  CHECK(notes("a.npy", {"v"}) == "npy keeps no names of the columns of a matrix\n");
+  CHECK(notes("a.csv", {"v"}).empty());
+}
+
 TEST_CASE("idv: damaged texts and key values are an error, and never other words") {
   const test::TempDir dir;
   const FileColumn number{"i", codec("Byte"), {packed<std::uint8_t>({1, 2})}, 2};

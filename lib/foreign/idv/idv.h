@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
@@ -31,5 +33,9 @@ WriteSummary write_idv(const Source& source, const std::filesystem::path& path,
 /// Throws corrupt for values of a block that can be read, but that ML.NET refuses: dates out of
 /// range. REQUIRES an opened .idv file.
 void check_values(const Store& store, const Entry& entry);
+
+/// The columns of the file, by name, of which each cell is two cells of the object: dates with zone
+/// and row identifiers. REQUIRES an opened .idv file.
+std::vector<std::string_view> split_columns(const Source& source);
 
 }  // namespace dapple::detail::idv

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/idv/idv_items.h"
@@ -175,6 +177,19 @@ void check_values(const Store& store, const Entry& entry) {
                      std::string(column.codec.item->title));
     }
   }
+}
+
+std::vector<std::string_view> split_columns(const Source& source) {
+  std::vector<std::string_view> names;
+  const Contents& contents = source.store().state<State>().contents();
+  std::set<std::uint32_t> seen;
+  for (std::uint64_t col = 0; col < source.schema().columns.size(); ++col) {
+    const Strip& strip = strip_of(contents, source.object_col(col));
+    const TocColumn& column = contents.toc[strip.column];
+    if (parts_of(*column.codec.item).size() == 1 || !seen.insert(strip.column).second) continue;
+    names.push_back(column.name);
+  }
+  return names;
 }
 
 }  // namespace dapple::detail::idv

@@ -1,0 +1,102 @@
+#include "lib/catalog/losses.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lib/base/text.h"
+#include "lib/object/groups.h"
+
+namespace dapple::detail {
+
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+/// Tells what happens to the columns or groups of these names, if there are any.
+void note_named(const std::string& noun, const Names& names, const std::string& what,
+                const TakeNote& note) {
+  constexpr std::size_t kNamed = 3;
+  if (names.empty()) return;
+  std::string text = noun + (names.size() == 1 ? " " : "s ");
+  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + shown(names[i]);
+  }
+  if (names.size() > kNamed) text += " and " + std::to_string(names.size() - kNamed) + " more";
+  note(text + ": " + what);
+}
+
+/// Tells of the columns for which `loses` holds, by label.
+template <class Loses>
+void note_columns(const Source& source, const TakeNote& note, const std::string& what,
+                  const Loses& loses) {
+  Names labels;
+  for (const Column& column : source.schema().columns) {
+    if (loses(column)) labels.push_back(column.label);
+  }
+  note_named("column", labels, what, note);
+}
+
+/// Of the meanings of columns.
+void note_meanings(const Source& source, const Format& format, const TakeNote& note) {
+  const std::string target(format.info.name);
+  const Format::Lost& lost = format.lost;
+  if (lost.zones) {
+    note_columns(source, note, target + " keeps no names of zones; the times are in UTC",
+                 [](const Column& column) {
+                   const std::string& zone = column.meaning.zone;
+                   return !zone.empty() && zone != "UTC";
+                 });
+  }
+  if (lost.order) {
+    note_columns(source, note, target + " does not keep that the words have an order",
+                 [](const Column& column) { return column.meaning.ordered; });
+  }
+  if (lost.missing_floats) {
+    note_columns(
+        source, note, target + " has no missing floats; such cells are NaN",
+        [](const Column& column) { return column.meaning.missing && is_float(column.value_type); });
+  }
+  if (lost.durations) {
+    note_columns(
+        source, note,
+        target + " does not tell durations from words; give the columns that type when it is read",
+        [](const Column& column) { return column.meaning.kind == MeaningKind::duration; });
+  }
+}
+
+/// Of vectors with a name, and of the names of a matrix's columns.
+void note_groups(const Schema& schema, const std::string& target, const TakeNote& note) {
+  Names names;
+  for (const Range group : all_groups(schema.columns)) {
+    names.push_back(schema.columns[group.begin].group->name);
+  }
+  note_named("group", names, target + " keeps the columns, but not that they are one vector", note);
+}
+
+}  // namespace
+
+bool is_plain_layout(const Format& format, const ConvertOptions& options) {
+  return options.write.plain && format.info.name == "dbdf";
+}
+
+void note_losses(const Source& source, const Format& format, const ConvertOptions& options) {
+  const Schema& schema = source.schema();
+  const bool plain = is_plain_layout(format, options);
+  const std::string target(plain ? kPlainLayout : format.info.name);
+  if (!options.stored_numbers) note_meanings(source, format, options.note);
+  if ((format.lost.groups || plain) && !options.drop_labels) {
+    note_groups(schema, target, options.note);
+  }
+  const bool named = schema.group != nullptr && schema.group->slot_names != nullptr;
+  if (named && (format.lost.matrix_names || plain) && !options.drop_labels) {
+    options.note(target + " keeps no names of the columns of a matrix");
+  }
+  const Format* const from = find_format(source.store().codec().format);
+  if (from != nullptr && from != &format && from->split_columns != nullptr) {
+    note_named("column", from->split_columns(source),
+               target + " keeps the two parts of each cell as two columns", options.note);
+  }
+}
+
+}  // namespace dapple::detail
