@@ -21,6 +21,7 @@
 #include "report.h"
 #include "scan.h"
 #include "selection.h"
+#include "show_text.h"
 #include "terminal.h"
 #include "text.h"
 #include "ticks.h"
@@ -125,8 +126,8 @@ void add_show_flags(Command& command, ShowFlags& flags) {
           throw UsageError("--size takes numbers of 1 to 20000");
         }
       },
-      "at most W x H characters, or pixels of a file; without it, what the terminal has, or "
-      "900x800 pixels");
+      "at most W columns x H lines with the text around the picture, of which less is printed the "
+      "smaller they are; of a file, pixels; without it, what the terminal has, or 900x800 pixels");
   command.section("writing a file");
   command.option(
       "-o,--output", "OUT",
@@ -157,11 +158,6 @@ bool mostly_zeros(const std::variant<Matrix, Frame>& object) {
   const BlockedObject& o = base(object);
   const double cells = static_cast<double>(o.rows()) * static_cast<double>(o.cols());
   return static_cast<double>(o.counts().stored) < cells / 2;
-}
-
-std::string type_text(const std::variant<Matrix, Frame>& object) {
-  const auto* matrix = std::get_if<Matrix>(&object);
-  return matrix != nullptr ? std::string(name(matrix->value_type())) : "frame";
 }
 
 bool holds_counts(const std::variant<Matrix, Frame>& object) {
@@ -226,28 +222,6 @@ Drawn draw_picture(const Subject& subject, std::size_t width, std::size_t height
   return {picture::picture_of(raster, subject.what), raster.total()};
 }
 
-std::string range_text(Range range) { return fmt::format("{}:{}", range.begin, range.end); }
-
-/// "100000 x 20000, f32", and the window if it is not everything.
-std::string shape_text(const std::variant<Matrix, Frame>& object, const Region& window) {
-  const BlockedObject& o = base(object);
-  std::string text = fmt::format("{} x {}, {}", o.rows(), o.cols(), type_text(object));
-  if (window.rows != Range{0, o.rows()}) text += ", rows " + range_text(window.rows);
-  if (window.cols != Range{0, o.cols()}) text += ", columns " + range_text(window.cols);
-  return text;
-}
-
-std::string blocks_text(const BlockedObject& object) {
-  const BlockCounts counts = object.counts();
-  if (counts.total == 0) return "no blocks";
-  const auto grid = object.grid();
-  const std::string kinds = kinds_text(counts);
-  if (counts.total == 1) return fmt::format("1 block ({})", kinds.substr(2));
-  return grid ? fmt::format("{} x {} tiles of {} x {} ({})", grid->rows, grid->cols,
-                            grid->tile.rows, grid->tile.cols, kinds)
-              : fmt::format("{} blocks ({})", counts.total, kinds);
-}
-
 /// What people ask first of the cells shown.
 std::string figures_text(const Subject& subject, const picture::Pixel& total, bool from_counts,
                          bool short_names = false) {
@@ -271,45 +245,64 @@ std::string figures_text(const Subject& subject, const picture::Pixel& total, bo
   return text;
 }
 
-/// "each character: 1250 rows x 250 columns".
-std::string step_text(const picture::Picture& picture, bool halves) {
-  const auto size = [](const picture::Axis& axis, std::string_view noun) {
-    const double cells =
-        static_cast<double>(axis.cells().size()) / static_cast<double>(axis.pixels());
-    const std::string number =
-        cells < 1000 ? fmt::format("{:.4g}", cells) : fmt::format("{:.0f}", cells);
-    return fmt::format("{} {}{}", number, noun, cells == 1 ? "" : "s");
-  };
-  if (picture.dots.empty() || (picture.rows.pixels() == picture.rows.cells().size() &&
-                               picture.cols.pixels() == picture.cols.cells().size())) {
-    return {};
+std::string title_text(const Subject& subject) {
+  return fmt::format("{}: {}", printable(subject.file), shape_text(subject.object, subject.window));
+}
+
+constexpr std::string_view kNoCells = "no cells, so there is nothing to draw";
+
+/// In at most as many columns and lines as `size` has.
+void show_in(TextSize size, const Subject& subject, const ShowFlags& flags, Console& console) {
+  const std::string title = title_text(subject), blocks = blocks_text(base(subject.object));
+  if (subject.window.empty()) {
+    const std::string_view texts[] = {title, blocks, kNoCells};
+    for (std::size_t i = 0; i < std::min(std::size(texts), size.lines); ++i) {
+      console.out.write(fitted(texts[i], size.columns, 1));
+    }
+    return;
   }
-  return fmt::format("each {}: {} x {}", halves ? "half block" : "character",
-                     size(picture.rows, "row"), size(picture.cols, "column"));
+  const AroundPicture around = around_picture(size, title, blocks);
+  picture::Terminal terminal{size.columns, picture_lines(size, around),
+                             depth_of(flags.colour, console.out), around.axes};
+  picture::TextLayout layout = picture::layout_for(terminal, subject.window);
+  if (terminal.axes && layout.labels + 1 + layout.width * layout.zoom_x > size.columns) {
+    terminal.axes = false;
+    layout = picture::layout_for(terminal, subject.window);
+  }
+  const Drawn drawn = draw_picture(subject, layout.width, layout.height, flags.from_stats, console);
+  const picture::Scale scale =
+      picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
+  std::string before = fitted(title, size.columns, around.title), after;
+  before += fitted(blocks, size.columns, around.blocks);
+  before += picture::draw_text(drawn.picture, scale, terminal);
+  if (drawn.total) {
+    after = fitted(figures_text(subject, *drawn.total, drawn.from_counts, true), size.columns,
+                   around.figures);
+  }
+  after +=
+      fitted(step_text(drawn.picture, terminal.depth != Depth::none), size.columns, around.step);
+  const std::string legend = picture::legend_lines(
+      drawn.picture, scale, terminal, picture::legend_text(subject.what, scale, drawn.from_counts));
+  const TextSize wanted = size_of_text(legend);
+  const std::size_t left = size.lines - size_of_text(before).lines - size_of_text(after).lines;
+  const bool fits = wanted.columns <= size.columns && wanted.lines <= left;
+  console.out.write(before + (fits ? legend : "") + after);
 }
 
 void show_as_text(const Subject& subject, const ShowFlags& flags, Console& console) {
   Output& out = console.out;
+  if (flags.size) return show_in({flags.size->first, flags.size->second}, subject, flags, console);
   picture::Terminal terminal{out.width(), out.height(), depth_of(flags.colour, out)};
-  if (flags.size) {
-    terminal.columns = flags.size->first;
-    terminal.lines = flags.size->second;
-  } else {
-    const std::size_t around = kTextAround + (terminal.columns < kNarrow ? kMoreAround : 0);
-    terminal.lines -= std::min(terminal.lines, around);
-  }
+  const std::size_t around = kTextAround + (terminal.columns < kNarrow ? kMoreAround : 0);
+  terminal.lines -= std::min(terminal.lines, around);
   const picture::TextLayout layout = picture::layout_for(terminal, subject.window);
   const Drawn drawn = draw_picture(subject, layout.width, layout.height, flags.from_stats, console);
   const picture::Scale scale =
       picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
   const auto say_line = [&](const std::string& line) { out.write(folded(line, out.width())); };
-  say_line(
-      fmt::format("{}: {}", printable(subject.file), shape_text(subject.object, subject.window)));
+  say_line(title_text(subject));
   say_line(blocks_text(base(subject.object)));
-  if (subject.window.empty()) {
-    out.write("no cells, so there is nothing to draw\n");
-    return;
-  }
+  if (subject.window.empty()) return say_line(std::string(kNoCells));
   out.write(picture::draw_text(drawn.picture, scale, terminal));
   out.write(picture::legend_lines(drawn.picture, scale, terminal,
                                   picture::legend_text(subject.what, scale, drawn.from_counts)));
@@ -326,10 +319,7 @@ void show_as_file(const Subject& subject, const ShowFlags& flags, const Console&
   const picture::Scale scale =
       picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
   picture::FigureText text{
-      printable(subject.file) + ": " + shape_text(subject.object, subject.window),
-      {},
-      {},
-      picture::legend_text(subject.what, scale, drawn.from_counts)};
+      title_text(subject), {}, {}, picture::legend_text(subject.what, scale, drawn.from_counts)};
   if (drawn.total) {
     text.short_subtitle = figures_text(subject, *drawn.total, drawn.from_counts, true);
   }

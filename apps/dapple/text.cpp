@@ -58,15 +58,15 @@ std::size_t display_width(std::string_view printable_text) noexcept {
 }
 
 std::string shortened(std::string_view printable_text, std::size_t width) {
-  constexpr std::string_view kDots = "...";
   if (display_width(printable_text) <= width) return std::string(printable_text);
-  const std::size_t keep = width > kDots.size() ? width - kDots.size() : 0;
+  const std::string_view sign = width > 3 ? "..." : "~";
+  const std::size_t keep = width > sign.size() ? width - sign.size() : 0;
   std::size_t end = 0;
   for (std::size_t seen = 0; end < printable_text.size(); ++end) {
     const bool starts = (static_cast<unsigned char>(printable_text[end]) & 0xC0) != 0x80;
     if (starts && seen++ == keep) break;
   }
-  return std::string(printable_text.substr(0, end)).append(kDots);
+  return std::string(printable_text.substr(0, end)).append(sign);
 }
 
 std::string folded(std::string line, std::size_t width) {

@@ -22,7 +22,8 @@ std::string printable(std::string_view bytes);
 /// Columns that printable text takes up: one per code point.
 std::size_t display_width(std::string_view printable_text) noexcept;
 
-/// `printable_text` cut to `width` columns, with "..." at its end when something is missing.
+/// `printable_text` cut to `width` columns, with "..." (in fewer than four, "~") at its end when
+/// something is missing.
 std::string shortened(std::string_view printable_text, std::size_t width);
 
 /// `line` and a line end, cut where spaces are so that no part is longer than `width` unless it is

@@ -118,12 +118,12 @@ std::size_t rounded(double value, std::size_t least, std::size_t most) {
 }
 
 /// The line of column numbers, and the marks below it.
-std::string head_lines(const Picture& picture, const TextLayout& layout) {
+std::string head_lines(const Picture& picture, const TextLayout& layout, std::size_t columns) {
   const std::size_t width = layout.width * layout.zoom_x;
   std::string numbers, marks;
   for (const auto& tick : cell_ticks(picture.cols.cells(), width / kTickGap + 1)) {
     const std::size_t x = layout.labels + 1 + picture.cols.pixel_of(tick.at) * layout.zoom_x;
-    if (x < numbers.size() + !numbers.empty()) continue;
+    if (x < numbers.size() + !numbers.empty() || x + tick.text.size() > columns) continue;
     numbers.resize(x, ' ');
     numbers += tick.text;
     marks.resize(x, ' ');
@@ -139,17 +139,21 @@ TextLayout layout_for(const Terminal& terminal, const Region& window) {
   if (window.empty()) return layout;
   // A half block is about square, a character twice as high as it is wide.
   const std::size_t per_line = terminal.depth == Depth::none ? 1 : 2;
-  const std::size_t lines = terminal.lines > 6 ? terminal.lines - 2 : 4;
-  for (const auto& tick : cell_ticks(window.rows, lines / kLineGap + 1)) {
-    layout.labels = std::max(layout.labels, tick.text.size());
+  std::size_t lines = std::max<std::size_t>(terminal.lines, 1);
+  std::size_t room = std::max<std::size_t>(terminal.columns, 1);
+  if (terminal.axes) {
+    lines = lines > 6 ? lines - 2 : 4;
+    for (const auto& tick : cell_ticks(window.rows, lines / kLineGap + 1)) {
+      layout.labels = std::max(layout.labels, tick.text.size());
+    }
+    room = room > layout.labels + 9 ? room - layout.labels - 1 : 8;
   }
-  const std::size_t room =
-      terminal.columns > layout.labels + 9 ? terminal.columns - layout.labels - 1 : 8;
   const double shape =
       static_cast<double>(window.rows.size()) / static_cast<double>(window.cols.size());
   const std::size_t halves = 2 * lines;
   const std::size_t high = rounded(static_cast<double>(room) * shape, halves / 2, halves);
-  const std::size_t wide = rounded(static_cast<double>(high) / shape, room / 2, room);
+  const std::size_t wide =
+      rounded(static_cast<double>(high) / shape, std::max<std::size_t>(room / 2, 1), room);
   const std::size_t deep = std::max<std::size_t>(1, high * per_line / 2);
   layout.width = std::min<std::uint64_t>(wide, window.cols.size());
   layout.height = std::min<std::uint64_t>(deep, window.rows.size());
@@ -161,7 +165,8 @@ TextLayout layout_for(const Terminal& terminal, const Region& window) {
 std::string draw_text(const Picture& picture, const Scale& scale, const Terminal& terminal) {
   const TextLayout layout = layout_for(terminal, {picture.rows.cells(), picture.cols.cells()});
   if (layout.width == 0) return {};
-  std::string text = head_lines(picture, layout);
+  std::string text;
+  if (terminal.axes) text = head_lines(picture, layout, terminal.columns);
   const bool plain = terminal.depth == Depth::none;
   const std::size_t per_line = plain ? 1 : 2, high = layout.height * layout.zoom_y;
   const std::size_t lines = (high + per_line - 1) / per_line;
@@ -177,7 +182,9 @@ std::string draw_text(const Picture& picture, const Scale& scale, const Terminal
       if (label.empty() && picture.rows.pixel_of(tick->at) >= row) label = tick->text;
       ++tick;
     }
-    text += std::string(layout.labels - std::min(layout.labels, label.size()), ' ') + label + ' ';
+    if (terminal.axes) {
+      text += std::string(layout.labels - std::min(layout.labels, label.size()), ' ') + label + ' ';
+    }
     std::string line;
     for (std::size_t x = 0; x < layout.width * layout.zoom_x; ++x) {
       const Dot& upper = picture.at(row, x / layout.zoom_x);

@@ -1,6 +1,7 @@
 """What show and view draw, keep and serve."""
 
 import json
+import re
 import signal
 import struct
 import subprocess
@@ -54,6 +55,19 @@ def check_show_png_holds_a_colour_for_each_kind(program):
     assert rows[bottom][left] == (86, 180, 233) and rows[bottom][right] == (230, 159, 0)
 
 
+def check_show_prints_no_more_than_its_size(program):
+    """Neither more lines nor longer ones, with colours and without, and always a picture."""
+    for file in ("mixed.dbdf", "wide.dbdf", "big.dbdf", "none.dbdf"):
+        for color in ("never", "always"):
+            for width in (1, 4, 9, 15, 16, 20, 33, 80):
+                for height in (1, 2, 5, 6, 8, 9, 11, 12, 30):
+                    done = program.run("show", file, "--from-stats", "--what", "kind", "--color", color,
+                                       "--size", f"{width}x{height}", check=True)
+                    lines = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout.decode()).splitlines()
+                    assert 1 <= len(lines) <= height, (file, width, height)
+                    assert max(map(len, lines)) <= width, (file, width, height)
+
+
 def tile_values(data):
     """Rows of numbers of a tile, None where there is none."""
     width, height = struct.unpack_from("<HH", data)
@@ -76,7 +90,7 @@ def check_view_keeps_tiles_that_any_zip_program_reads(program):
 
 def check_view_believes_no_damaged_byte(program):
     """Whatever byte of the kept pictures is changed, the picture is right, refused, or drawn anew."""
-    command = ["show", "csr.dbdf", "--from-stats", "--what", "max", "--size", "20x8"]
+    command = ["show", "csr.dbdf", "--from-stats", "--what", "max", "--size", "60x16"]
     program.run("view", "csr.dbdf", "-o", "csr.dbdf.dpp", check=True)
     file = program.folder / "csr.dbdf.dpp"
     data, right = file.read_bytes(), program.run(*command).stdout

@@ -1,1 +1,1 @@
-dapple show gap.dbdf --size 40x14
+dapple show gap.dbdf --size 40x22

@@ -1,2 +1,2 @@
 #! tty 40
-LC_ALL=C.UTF-8 TERM=xterm dapple show irregular.dbdf --color never --size 30x10
+LC_ALL=C.UTF-8 TERM=xterm dapple show irregular.dbdf --color never --size 30x18

@@ -1,1 +1,1 @@
-dapple show wide.dbdf --what density --size 60x10
+dapple show wide.dbdf --what density --size 60x18

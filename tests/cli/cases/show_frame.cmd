@@ -1,1 +1,1 @@
-dapple show frame.dbdf --size 40x12
+dapple show frame.dbdf --size 40x20

@@ -1,1 +1,1 @@
-dapple show csr.dbdf --from-stats --size 40x10
+dapple show csr.dbdf --from-stats --size 40x18

@@ -1,1 +1,1 @@
-dapple index wide.dbdf --stats -q && dapple show wide.dbdf --from-stats --what max --size 60x10
+dapple index wide.dbdf --stats -q && dapple show wide.dbdf --from-stats --what max --size 60x18

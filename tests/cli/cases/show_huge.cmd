@@ -1,1 +1,1 @@
-dapple show big.dbdf --from-stats --size 40x12
+dapple show big.dbdf --from-stats --size 40x20

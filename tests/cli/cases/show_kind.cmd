@@ -1,1 +1,1 @@
-dapple show mixed.dbdf --what kind --size 40x14
+dapple show mixed.dbdf --what kind --size 40x22

@@ -1,1 +1,1 @@
-dapple show irregular.dbdf --what max --range 2:8 --size 40x12
+dapple show irregular.dbdf --what max --range 2:8 --size 40x20

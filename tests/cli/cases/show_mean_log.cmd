@@ -1,1 +1,1 @@
-dapple show wide.dbdf --what mean --scale log --range 1: --size 60x10
+dapple show wide.dbdf --what mean --scale log --range 1: --size 60x18

@@ -1,1 +1,1 @@
-dapple show mixed.dbdf --what min --size 40x14
+dapple show mixed.dbdf --what min --size 40x22

@@ -1,1 +1,1 @@
-dapple show plain.csv --size 40x10
+dapple show plain.csv --size 40x18

@@ -1,1 +1,1 @@
-dapple show irregular.dbdf --size 40x12
+dapple show irregular.dbdf --size 40x20

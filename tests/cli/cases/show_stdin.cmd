@@ -1,1 +1,1 @@
-dapple show - <irregular.dbdf --size 40x10
+dapple show - <irregular.dbdf --size 40x18

@@ -1,1 +1,1 @@
-dapple show many.dbdf --size 40x12
+dapple show many.dbdf --size 40x20

@@ -1,1 +1,1 @@
-COLORTERM=truecolor dapple show irregular.dbdf --color always --size 30x12
+COLORTERM=truecolor dapple show irregular.dbdf --color always --size 30x20

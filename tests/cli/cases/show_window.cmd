@@ -1,1 +1,1 @@
-dapple show many.dbdf --rows 100:120 --size 40x12
+dapple show many.dbdf --rows 100:120 --size 40x20

@@ -1,1 +1,1 @@
-dapple view plain.csv -o plain.csv.dpp && dapple show plain.csv --delimiter , --from-stats --size 40x10
+dapple view plain.csv -o plain.csv.dpp && dapple show plain.csv --delimiter , --from-stats --size 40x18
