@@ -40,8 +40,11 @@ int run_convert(const Arguments& arguments, Console& console) {
       "write all cells as TYPE: u8 to u64, i8 to i64, f32, f64");
   command.flag("--allow-loss", options.allow_loss,
                "with --value-type or --append: round values that are not exact");
-  command.flag("--append", destination.append,
-               "if OUT exists: append the rows to OUT, a dbdf file with the same columns");
+  command.flag(
+      "--append", destination.append,
+      "if OUT exists: append the rows to OUT, a dbdf file with the same columns; their tiles are "
+      "shaped like those of OUT, or larger where OUT is too short for a whole one, unless --tile "
+      "is given");
   add_destination_flags(command, destination);
   add_write_flags(command, write);
   add_reading_flags(command, input.options);

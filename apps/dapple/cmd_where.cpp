@@ -179,7 +179,8 @@ int run_where(const Arguments& arguments, Console& console) {
   command.operand("EXPR", typed, "'> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5', nan or missing");
   command.option(
       "--column", "LABEL", [&](const std::string& text) { label = text; },
-      "the column of a frame to search; 5 may be a word, a time, true or false there");
+      "the column of a frame to search; EXPR may name a word, a time or a truth value there: "
+      "'== Ann', '>= 2001-01-31', '== true'");
   command.flag("--count", count, "print only the number of cells");
   command.flag("--explain", explain, "print only how many blocks are read, and why others are not");
   command.flag("--nonzero", options.nonzero, "leave out zeros, even if they meet the condition");
