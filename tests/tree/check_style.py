@@ -16,7 +16,7 @@ OWNERS = {
     "xxh": {"lib/io/hash.cpp"},
     "tbb/": {"lib/base/parallel.h"},
     "oneapi/": {"lib/base/parallel.h"},
-    "nlohmann/": {"lib/foreign/meta/daphne_meta.cpp"},
+    "nlohmann/": {"lib/foreign/meta/parse_daphne_meta.cpp"},
     "hdf5.h": {"lib/foreign/hdf5/h5_api.h"},
 }
 APPS_ONLY = ("fmt/", "CLI/", "doctest/")
