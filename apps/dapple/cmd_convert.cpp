@@ -88,7 +88,7 @@ const Verb kConvertVerb = {
     "  dapple convert table.csv table.dbdf --missing nan\n"
     "  dapple convert today.csv all.dbdf --append\n"
     "  dapple convert wide.dbdf narrow.npy --column pH --value-type f32 --allow-loss\n"
-    "  dapple convert table.csv.gz table.dbdf\n",
+    "  dapple convert counts.csv.gz small.dbdf\n",
     run_convert};
 
 }  // namespace dapple::cli

@@ -243,7 +243,8 @@ const Verb kStatsVerb = {
     "words only their number.\n",
     "  dapple stats m.dbdf\n"
     "  dapple stats people.csv\n"
-    "  dapple stats m.dbdf --by column --json\n",
+    "  dapple stats m.dbdf --by column --json\n"
+    "  dapple stats saved.dbdf --absent nan\n",
     run_stats};
 
 }  // namespace dapple::cli

@@ -149,8 +149,12 @@ std::string summary_text(const Destination& destination, const std::variant<Matr
       counts.total == 0
           ? human_size(written.bytes)
           : fmt::format("{} ({})", counted(counts.total, "block"), kinds_text(counts));
-  return fmt::format("{}: {} x {}, {}, {}", printable(destination.path),
-                     part.rows.value_or(Range{0, o.rows()}).size(),
+  const std::uint64_t rows = part.rows.value_or(Range{0, o.rows()}).size();
+  if (destination.append) {  // the file has more rows than these, maybe of another type
+    return fmt::format("{}: {} appended, now {}", printable(destination.path), counted(rows, "row"),
+                       size);
+  }
+  return fmt::format("{}: {} x {}, {}, {}", printable(destination.path), rows,
                      part.cols ? part.cols->size() : o.cols() + readable_texts(o), type, size);
 }
 
