@@ -41,8 +41,9 @@ def test_orders_of_categories_are_merged_or_a_warning_tells(tmp_path):
     with pytest.raises(dp.InvalidArgumentError, match=r"column 'size'.*concat"):
         dp.append(two, other)
     assert dp.open(two).to_pandas()["size"].cat.ordered
-    with pytest.warns(UserWarning, match="column 'size'"):
+    with pytest.warns(UserWarning, match="column 'size'") as told:
         dp.concat([two, other], tmp_path / "x.dbdf")
+    assert told[0].filename.endswith("test_join.py")
     assert not dp.open(tmp_path / "x.dbdf").to_pandas()["size"].cat.ordered
     dp.append(two, three)
     assert dp.open(two).to_pandas()["size"].tolist() == ["lo", "hi", "lo", "mid", "hi"]
@@ -53,7 +54,7 @@ def test_a_conversion_warns_of_what_it_does_not_keep(tmp_path):
     dp.write(tmp_path / "a.dbdf", pd.DataFrame({"when": times}))
     with pytest.warns(UserWarning, match="column 'when': csv keeps no names of zones") as told:
         dp.convert(tmp_path / "a.dbdf", tmp_path / "a.csv")
-    assert told[0].filename.endswith(("test_join.py", "files.py"))
+    assert told[0].filename.endswith("test_join.py")
     with pytest.raises(dp.UnsupportedError, match="stored_numbers=True"):
         dp.convert(tmp_path / "a.dbdf", tmp_path / "plain.dbdf", plain=True)
     for wrong in (["x"], pd.array([1, None], "Int64"), times):

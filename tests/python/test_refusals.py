@@ -23,6 +23,8 @@ CALLS = {
     "sparse": lambda m, f, p, n: dp.write(p, m.to_scipy(), threads=n, overwrite=True, sync=False),
     "convert": lambda m, f, p, n: dp.convert(m, p, threads=n, overwrite=True, sync=False),
     "index": lambda m, f, p, n: dp.index(m.path, threads=n),
+    "pandas": lambda m, f, p, n: f.to_pandas(threads=n),
+    "append": lambda m, f, p, n: dp.append(f.path, {"a": np.arange(3.0)}, threads=n, sync=False),
 }
 
 
@@ -30,7 +32,7 @@ CALLS = {
 def test_a_number_of_threads_is_a_number_from_zero_on(make, there, tmp_path, name):
     m, f = make(cells((9, 8), "f8"), tile=(4, 4)), there({"a": np.arange(3.0)})
     call = CALLS[name]
-    for threads in (0, 1, np.int32(2), True):
+    for threads in (0, 1, None, np.int32(2), True):
         call(m, f, tmp_path / "out.dbdf", threads)
     for threads in (-1, 2**32, 2**70, 1.5, "2"):
         with pytest.raises(dp.InvalidArgumentError, match="threads is a number of threads"):

@@ -10,6 +10,7 @@ Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
 """
 
 from ._core import Block
+from .conversion import convert
 from .errors import (
     AbsentError,
     CorruptError,
@@ -24,23 +25,12 @@ from .errors import (
     TypeMismatchError,
     UnsupportedError,
 )
-from .files import (
-    FormatInfo,
-    RepairReport,
-    VerifyReport,
-    WriteSummary,
-    convert,
-    formats,
-    index,
-    info,
-    open,
-    repair,
-    verify,
-)
+from .files import formats, index, info, open, repair, verify
 from .frame import Frame
 from .join import append, concat
 from .matrix import Matrix
 from .meanings import Group, Meaning
+from .reports import FormatInfo, RepairReport, VerifyReport, WriteSummary
 from .search import Hits, Verdict
 from .sparse_view import SparseView
 from .stats import Stats

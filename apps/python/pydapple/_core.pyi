@@ -22,7 +22,7 @@ class OpenOptions:
         check: str = ...,
         guard: bool = ...,
         read_ahead: bool = ...,
-        threads: int = ...,
+        threads: int | None = ...,
         csv: dict[str, Any] | None = ...,
         futhark: dict[str, Any] | None = ...,
         idv: dict[str, Any] | None = ...,
@@ -137,11 +137,11 @@ class Matrix(Object):
     def __getitem__(self, key: Any, /) -> Any: ...
     def _read(
         self, row_begin: int, row_end: int, col_begin: int, col_end: int, out: NDArray[Any],
-        absent: int, threads: int, /,
+        absent: int, threads: int | None, /,
     ) -> None: ...  # fmt: skip
     def _read_csr(
         self, row_begin: int, row_end: int, col_begin: int, col_end: int, absent: int,
-        threads: int, /,
+        threads: int | None, /,
     ) -> Rows: ...  # fmt: skip
     def _take(
         self, rows: NDArray[np.int64], col_begin: int, col_end: int, out: NDArray[Any],
@@ -168,7 +168,7 @@ class Frame(Object):
     def _texts(self) -> list[tuple[str, str, int, bool]]: ...
     def _read_columns(
         self, begin: int, end: int, cols: list[int], arrays: list[NDArray[Any]],
-        absent: int, threads: int, /,
+        absent: int, threads: int | None, /,
     ) -> None: ...  # fmt: skip
     def _read_text(self, column: int, begin: int, end: int, /) -> list[str]: ...
 
@@ -177,10 +177,10 @@ class Writer:
     def open(self) -> bool: ...
     def tile_rows(self) -> int: ...
     def strips(self) -> list[tuple[int, int]]: ...
-    def put(self, row: int, col: int, cells: NDArray[Any], threads: int, /) -> None: ...
+    def put(self, row: int, col: int, cells: NDArray[Any], threads: int | None, /) -> None: ...
     def put_csr(
         self, row: int, col: int, cols: int, data: NDArray[Any], indices: NDArray[Any],
-        indptr: NDArray[Any], threads: int, /,
+        indptr: NDArray[Any], threads: int | None, /,
     ) -> None: ...  # fmt: skip
     def finish(self) -> Summary: ...
     def abort(self) -> None: ...
@@ -189,12 +189,12 @@ def open(path: str | os.PathLike[str], options: OpenOptions, /) -> Matrix | Fram
 def convert(
     handle: Object, out: str | os.PathLike[str], rows: tuple[int, int] | None,
     cols: list[int] | None, to: str, dtype: Any, allow_loss: bool, absent: int,
-    threads: int, write: WriteOptions, drop_labels: bool, deflate: bool,
+    threads: int | None, write: WriteOptions, drop_labels: bool, deflate: bool,
     stored_numbers: bool, progress: Any,
 ) -> Summary: ...  # fmt: skip
 def concat(parts: list[Any], axis: int, allow_loss: bool, /) -> Matrix | Frame: ...
 def append(
-    path: str | os.PathLike[str], rows: Object, allow_loss: bool, absent: int, threads: int,
+    path: str | os.PathLike[str], rows: Object, allow_loss: bool, absent: int, threads: int | None,
     write: WriteOptions, progress: Any,
 ) -> Summary: ...  # fmt: skip
 def verify(
@@ -203,9 +203,9 @@ def verify(
 def repair(
     src: str | os.PathLike[str], dst: str | os.PathLike[str], write: WriteOptions,
     options: OpenOptions, progress: Any,
-) -> tuple[list[Any], int, int, Summary]: ...  # fmt: skip
+) -> tuple[list[Any], int, int, int, Summary]: ...  # fmt: skip
 def index(
-    path: str | os.PathLike[str], options: OpenOptions, statistics: bool, threads: int,
+    path: str | os.PathLike[str], options: OpenOptions, statistics: bool, threads: int | None,
     progress: Any,
 ) -> os.PathLike[str] | None: ...  # fmt: skip
 def formats() -> list[tuple[str, str, str, bool, bool, bool]]: ...
@@ -228,18 +228,20 @@ def encode_words(
     texts: Iterable[Any], missing: NDArray[np.uint8], /
 ) -> tuple[NDArray[np.uint32], Words]: ...
 def multiply(
-    matrix: Matrix, x: NDArray[np.float64], transposed: bool, absent: int, threads: int, /
+    matrix: Matrix, x: NDArray[np.float64], transposed: bool, absent: int, threads: int | None, /
 ) -> NDArray[np.float64]: ...
 def find(
     matrix: Matrix, what: str, name: str, low: Any, high: Any, absent: int, nonzero: bool,
-    threads: int, /,
+    threads: int | None, /,
 ) -> Any: ...  # fmt: skip
 def explain(
     matrix: Matrix, name: str, low: Any, high: Any, absent: int, nonzero: bool, /
 ) -> list[tuple[tuple[int, int], str | None]]: ...
 def find_in_column(
     frame: Frame, col: int, what: str, name: str, low: Any, high: Any, absent: int, nonzero: bool,
-    threads: int, /,
+    threads: int | None, /,
 ) -> Any: ...  # fmt: skip
-def stats(object: Object, axis: int, absent: int, threads: int, /) -> tuple[NDArray[Any], ...]: ...
+def stats(
+    object: Object, axis: int, absent: int, threads: int | None, /
+) -> tuple[NDArray[Any], ...]: ...
 def block_stats(block: Block, /) -> tuple[NDArray[Any], ...] | None: ...

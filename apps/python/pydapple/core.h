@@ -163,12 +163,17 @@ void bind_writer(nb::module_& m);
 
 namespace nanobind::detail {
 
+/// None is one thread.
+template <>
+struct has_arg_defaults<pydapple::Threads> : std::true_type {};
+
 /// Takes anything, so that what is no number of threads becomes an Error like others.
 template <>
 struct type_caster<pydapple::Threads> {
   NB_TYPE_CASTER(pydapple::Threads, const_name("int"))
 
   bool from_python(handle source, std::uint8_t, cleanup_list*) noexcept {
+    if (source.is_none()) return true;
     const object index = steal(PyNumber_Index(source.ptr()));
     const long long given = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
     if (PyErr_Occurred() != nullptr) PyErr_Clear();

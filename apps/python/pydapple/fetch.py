@@ -108,7 +108,7 @@ def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick, absent: int = 0) -> csr
 
 
 def csr(
-    matrix: _core.Matrix, rows: range, cols: range, absent: int = 0, threads: int = 1
+    matrix: _core.Matrix, rows: range, cols: range, absent: int = 0, threads: int | None = 1
 ) -> csr_array:
     """A rectangle as compressed sparse rows with canonical, writable arrays."""
     return csr_of(

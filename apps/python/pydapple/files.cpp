@@ -50,6 +50,19 @@ std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle) {
   return static_cast<const FrameHandle&>(handle).frame();
 }
 
+/// How many frames up somebody has called pydapple.
+int frames_to_caller() {
+  nb::object frame = nb::module_::import_("sys").attr("_getframe")();
+  int count = 1;
+  while (!frame.is_none()) {
+    const nb::object module = frame.attr("f_globals").attr("get")("__name__", "");
+    if (!nb::cast<std::string>(module).starts_with("pydapple.")) break;
+    frame = frame.attr("f_back");
+    ++count;
+  }
+  return count;
+}
+
 /// What results do not keep, which becomes warnings once Python may run again.
 class Notes {
  public:
@@ -58,7 +71,7 @@ class Notes {
   }
   /// Warns of them in the name of whoever called pydapple.
   void warn() const {
-    constexpr int caller = 2;
+    const int caller = frames_to_caller();
     for (const std::string& note : notes_) {
       if (PyErr_WarnEx(PyExc_UserWarning, note.c_str(), caller) < 0) throw nb::python_error();
     }
@@ -154,7 +167,7 @@ nb::object repair_file(const fs::path& in, const fs::path& out, const dapple::Wr
     return dapple::repair(in, out, options, reading, as_callback(report));
   }();
   return nb::make_tuple(to_exceptions(made.lost), made.blocks_kept, made.blocks_lost,
-                        to_tuple(made.written));
+                        made.meanings_lost, to_tuple(made.written));
 }
 
 std::optional<fs::path> write_index(const fs::path& path, const dapple::OpenOptions& options,

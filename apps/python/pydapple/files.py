@@ -1,81 +1,29 @@
-"""Files as a whole: open, describe, convert, check, repair, index."""
+"""Files as a whole: open, describe, check, repair, index."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from . import _core, guests, keys
-from .absent import Absent, absent_code
-from .errors import Error, InvalidArgumentError, TypeMismatchError
-from .frame import Frame, each_label
+from . import _core
+from .errors import TypeMismatchError
+from .frame import Frame
 from .identity import file_name, open_options, stamp_of
 from .matrix import Matrix
 from .meanings import Meaning
-
-Path = str | os.PathLike[str]
-Progress = bool | Callable[[int, int], object] | None
-Check = Literal["never", "first_touch", "always"]
-
-
-class FormatInfo(NamedTuple):
-    """A file format that dapple knows."""
-
-    name: str
-    title: str
-    extensions: tuple[str, ...]
-    reads: bool
-    writes: bool
-    streams: bool
-
-
-class WriteSummary(NamedTuple):
-    """What a written file came to."""
-
-    blocks: dict[str, int]  # total, empty, dense, csr, coo, and the values they store
-    bytes: int
-
-
-class VerifyReport(NamedTuple):
-    """What `verify` found: `findings` is empty where the file is sound."""
-
-    findings: list[Error]
-    blocks: int  # examined
-
-
-class RepairReport(NamedTuple):
-    """What `repair` could keep."""
-
-    lost: list[Error]
-    blocks_kept: int
-    blocks_lost: int
-    written: WriteSummary
-
-
-@contextmanager
-def reporting(progress: Progress, what: str) -> Iterator[Callable[[int, int], object] | None]:
-    """The function that long work calls: the caller's, a tqdm bar for True, or none."""
-    if not progress or callable(progress):
-        yield progress or None
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        yield None
-        return
-    with tqdm(desc=what, unit_scale=True) as bar:
-
-        def show(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield show
+from .reports import (
+    Check,
+    FormatInfo,
+    Path,
+    Progress,
+    RepairReport,
+    VerifyReport,
+    WriteSummary,
+    reporting,
+)
 
 
 def open(
@@ -86,7 +34,7 @@ def open(
     check: Check = "never",
     guard: bool = False,
     read_ahead: bool = True,
-    threads: int = 1,
+    threads: int | None = 1,
     csv: Mapping[str, Any] | None = None,
     futhark: Mapping[str, Any] | None = None,
     idv: Mapping[str, Any] | None = None,
@@ -133,7 +81,7 @@ def open(
         "check": check,
         "guard": guard,
         "read_ahead": read_ahead,
-        "threads": threads,
+        "threads": 1 if threads is None else threads,
         "csv": _group("csv", csv),
         "futhark": _group("futhark", futhark),
         "idv": _group("idv", idv),
@@ -218,133 +166,6 @@ def _value_type(dtype: np.dtype[Any]) -> str:
     return f"{dtype.kind}{dtype.itemsize * 8}"
 
 
-def _summary(raw: tuple[dict[str, int], int]) -> WriteSummary:
-    return WriteSummary(*raw)
-
-
-def convert(
-    src: Path | Matrix | Frame,
-    dst: Path,
-    *,
-    to: str | None = None,
-    rows: Any = None,
-    cols: Any = None,
-    columns: str | Sequence[str | int] | None = None,
-    dtype: DTypeLike | None = None,
-    allow_loss: bool = False,
-    absent: Absent = "error",
-    drop_labels: bool = False,
-    stored_numbers: bool = False,
-    deflate: bool = True,
-    threads: int = 0,
-    progress: Progress = None,
-    open_with: Mapping[str, Any] | None = None,
-    **write: Any,
-) -> WriteSummary:
-    """Write a file, or a part of it, in another format or with another tiling.
-
-    Memory is bounded, whatever the size; the file appears when it is whole. Parquet and Arrow's own
-    files (``.parquet .feather .arrow``) are read and written with pyarrow, ``.npz`` is written with
-    NumPy and SciPy; what these libraries read and write has to fit in memory.
-
-    Args:
-        src: a path, or an open matrix or frame.
-        dst: the file to make.
-        to: its format, one of `formats()`; told from its name if not given.
-        rows: a slice, a range or a pair (begin, end).
-        cols: the same of columns.
-        columns: labels or numbers of a frame's columns, or names of groups, in their new order.
-        dtype: of all cells of the result.
-        allow_loss: round values to `dtype` where they do not fit it exactly.
-        absent: whether cells that no block covers are an error, zero, or NaN (floats only).
-        drop_labels: leave out a frame's labels where the format has no place for them.
-        stored_numbers: of columns of words, times and Booleans, where the format has no place for
-            these, write the codes, ticks and numbers that are stored.
-        deflate: compress ML.NET files.
-        threads: 0: one for each processor.
-        progress: True shows a bar where tqdm is installed; a function gets (done, total).
-        open_with: options of `open` for `src`.
-        write: ``tile``, ``kind``, ``narrow``, ``align``, ``plain``, ``overwrite``, ``sync``, as of
-            `write`.
-    """
-    if (guest := guests.of_name(dst, writing=True)) is not None and to is None:
-        taken = {"dtype": dtype, "allow_loss": allow_loss or None, **write}
-        wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
-        if wrong:
-            raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
-        with opened_as(src, open_with, columns) as opened:
-            return guests.save(
-                opened, file_name(dst), guest, rows,
-                cols if columns is None else list(each_label(columns)),
-                bool(write.get("overwrite")), absent,
-            )  # fmt: skip
-    if not isinstance(src, (Matrix, Frame)):
-        with opened_as(src, open_with, columns) as opened:
-            return convert(
-                opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
-                allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
-                stored_numbers=stored_numbers, deflate=deflate, threads=threads,
-                progress=progress, **write,
-            )  # fmt: skip
-    down = None if rows is None else keys.span(rows, src.shape[0], "row")
-    picked: list[int] | None = None
-    if columns is not None:
-        if cols is not None or not isinstance(src, Frame):
-            raise InvalidArgumentError("columns are those of a frame, and are given once")
-        picked = [k for label in each_label(columns) for k in src._numbers(label)]
-    elif cols is not None:
-        picked = list(keys.span(cols, src.shape[1], "column"))
-    with reporting(progress, "convert") as report:
-        return _summary(
-            _core.convert(
-                src,
-                file_name(dst),
-                None if down is None else (down.start, down.stop),
-                picked,
-                to or "",
-                None if dtype is None else _core.checked_dtype(dtype),
-                allow_loss,
-                absent_code(absent),
-                threads,
-                _core.WriteOptions(**write),
-                drop_labels,
-                deflate,
-                stored_numbers,
-                report,
-            )
-        )
-
-
-@contextmanager
-def opened_as(
-    src: Path | Matrix | Frame,
-    open_with: Mapping[str, Any] | None,
-    columns: str | Sequence[str | int] | None = None,
-) -> Iterator[Matrix | Frame]:
-    """`src` itself, or what its file holds; of a guest's file a temporary copy of the columns."""
-    if isinstance(src, (Matrix, Frame)):
-        yield src
-        return
-    guest = guests.of_name(src, writing=False)
-    if guest is None or (open_with or {}).get("format"):
-        with open(src, **(open_with or {})) as opened:
-            yield opened
-        return
-    from .write import write
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "guest.dbdf")
-        labels = None if columns is None else each_label(columns)
-        try:
-            write(path, guests.load(file_name(src), guest, labels), sync=False, threads=0)
-            with open(path) as opened:
-                yield opened
-        except Error as error:
-            if error.file == path:  # which nobody has ever seen
-                error.file, error.offset = file_name(src), None
-            raise
-
-
 def verify(
     path: Path, payload: bool = False, *, progress: Progress = None, **options: Any
 ) -> VerifyReport:
@@ -373,21 +194,21 @@ def repair(
     Cells that are lost become absent, and are never made up. Options as of `convert`.
     """
     with reporting(progress, "repair") as report:
-        lost, kept, gone, written = _core.repair(
+        lost, kept, gone, meanings, written = _core.repair(
             file_name(src),
             file_name(dst),
             _core.WriteOptions(**write),
             open_options(dict(open_with or {})),
             report,
         )
-    return RepairReport(lost, kept, gone, _summary(written))
+    return RepairReport(lost, kept, gone, meanings, WriteSummary(*written))
 
 
 def index(
     path: Path,
     *,
     statistics: bool = False,
-    threads: int = 1,
+    threads: int | None = 1,
     progress: Progress = None,
     **options: Any,
 ) -> str | None:

@@ -6,7 +6,7 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from .errors import Error, ExistsError, InvalidArgumentError, NotRecognisedError
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
-
-if TYPE_CHECKING:
-    from .files import WriteSummary
+from .reports import WriteSummary
 
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
 
@@ -79,8 +77,6 @@ def save(
     absent: Absent,
 ) -> WriteSummary:  # fmt: skip
     """Write rows and columns of an open matrix or frame. The file appears when it is whole."""
-    from .files import WriteSummary
-
     if os.path.exists(path) and not overwrite:
         error = ExistsError(errno.EEXIST, "the file exists already; overwrite=True replaces it")
         error.detail = "the file exists already; overwrite=True replaces it"

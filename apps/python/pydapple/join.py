@@ -10,11 +10,12 @@ from typing import Any
 
 from . import _core
 from .absent import Absent, absent_code
+from .conversion import convert, opened_as
 from .errors import Error, InvalidArgumentError
-from .files import Path, Progress, WriteSummary, convert, opened_as, reporting
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
+from .reports import Path, Progress, WriteSummary, reporting
 from .write import write
 
 
@@ -63,7 +64,7 @@ def append(
     allow_loss: bool = False,
     absent: Absent = "error",
     sync: bool = True,
-    threads: int = 0,
+    threads: int | None = 0,
     progress: Progress = None,
     open_with: Mapping[str, Any] | None = None,
 ) -> WriteSummary:
@@ -95,7 +96,13 @@ def append(
         options = _core.WriteOptions(sync=sync, overwrite=True)
         try:
             made = _core.append(
-                file_name(path), opened, allow_loss, absent_code(absent), threads, options, report
+                file_name(path),
+                opened,
+                allow_loss,
+                absent_code(absent),
+                0 if threads is None else threads,
+                options,
+                report,
             )
         except Error as error:
             if given and error.file == file:  # which nobody has ever seen

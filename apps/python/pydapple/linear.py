@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class FileOperator(LinearOperator):  # type: ignore[misc]
     """``A @ x`` and ``A.T @ y`` in float64, where the cells are, without the matrix in memory."""
 
-    def __init__(self, matrix: Matrix, absent: Absent = "error", threads: int = 1) -> None:
+    def __init__(self, matrix: Matrix, absent: Absent = "error", threads: int | None = 1) -> None:
         super().__init__(np.dtype(np.float64), matrix.shape)
         self.matrix = matrix
         self.absent = absent_code(absent)

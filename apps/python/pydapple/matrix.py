@@ -101,7 +101,7 @@ class Matrix(Opened, _core.Matrix):
         dtype: DTypeLike | None = None,
         out: NDArray[Any] | None = None,
         absent: Absent = "error",
-        threads: int = 1,
+        threads: int | None = 1,
     ) -> NDArray[Any]:
         """Copy a rectangle of cells.
 
@@ -136,7 +136,12 @@ class Matrix(Opened, _core.Matrix):
         return out
 
     def read_sparse(
-        self, rows: Any = None, cols: Any = None, *, absent: Absent = "error", threads: int = 1
+        self,
+        rows: Any = None,
+        cols: Any = None,
+        *,
+        absent: Absent = "error",
+        threads: int | None = 1,
     ) -> csr_array:
         """Copy a rectangle as compressed sparse rows; arguments as of `read`."""
         down = keys.span(rows, self.shape[0], "row")
@@ -194,7 +199,7 @@ class Matrix(Opened, _core.Matrix):
         return out
 
     def strips(
-        self, sparse: bool = False, *, absent: Absent = "error", threads: int = 1
+        self, sparse: bool = False, *, absent: Absent = "error", threads: int | None = 1
     ) -> Iterator[Strip]:
         """Walk down the matrix in strips of whole tiles of some MiB: ``for rows, cells in ...``.
 
@@ -215,7 +220,9 @@ class Matrix(Opened, _core.Matrix):
         """The block that covers a cell, or None. Raises IndexError outside the matrix."""
         return self._cover(row, col)
 
-    def to_scipy(self, format: str = "csr", *, absent: Absent = "error", threads: int = 1) -> Any:
+    def to_scipy(
+        self, format: str = "csr", *, absent: Absent = "error", threads: int | None = 1
+    ) -> Any:
         """All cells but positive zeros as a SciPy sparse array: ``csr``, ``csc`` or ``coo``.
 
         Absent cells are an error, or zero.
@@ -240,7 +247,9 @@ class Matrix(Opened, _core.Matrix):
 
         return from_matrix(self, chunks, sparse, absent)
 
-    def linear_operator(self, *, absent: Absent = "error", threads: int = 1) -> LinearOperator:
+    def linear_operator(
+        self, *, absent: Absent = "error", threads: int | None = 1
+    ) -> LinearOperator:
         """A `scipy.sparse.linalg.LinearOperator`, for `svds`, `lsqr` and so on, on the file itself.
 
         It computes in float64, with so many threads (0: one for each processor). Absent cells are
@@ -251,7 +260,7 @@ class Matrix(Opened, _core.Matrix):
         return FileOperator(self, absent, threads)
 
     def stats(
-        self, axis: int | None = None, *, absent: Absent = "error", threads: int = 1,
+        self, axis: int | None = None, *, absent: Absent = "error", threads: int | None = 1,
     ) -> Stats:  # fmt: skip
         """Statistics of all cells, of each column (axis 0) or of each row (axis 1).
 
@@ -266,7 +275,7 @@ class Matrix(Opened, _core.Matrix):
         """
         return of_object(self, axis, absent, threads)
 
-    def tile_stats(self, axis: int, *, absent: Absent = "error", threads: int = 1) -> Stats:
+    def tile_stats(self, axis: int, *, absent: Absent = "error", threads: int | None = 1) -> Stats:
         """The same of each column of tiles (axis 0) or each row of tiles (axis 1), as arrays.
 
         Raises ValueError where the blocks form no regular tiling. `Block.stats` has those of one
@@ -296,14 +305,14 @@ class Matrix(Opened, _core.Matrix):
         return Hits(*self._find("cells", condition, nonzero, absent, 1))
 
     def count_where(
-        self, *, nonzero: bool = False, absent: Absent = "error", threads: int = 1,
+        self, *, nonzero: bool = False, absent: Absent = "error", threads: int | None = 1,
         **condition: Any,
     ) -> int:  # fmt: skip
         """How many cells meet a condition; arguments as of `where`. O(stored values)."""
         return int(self._find("count", condition, nonzero, absent, threads))
 
     def rows_where(
-        self, *, nonzero: bool = False, absent: Absent = "error", threads: int = 1,
+        self, *, nonzero: bool = False, absent: Absent = "error", threads: int | None = 1,
         **condition: Any,
     ) -> NDArray[np.bool_]:  # fmt: skip
         """For each row whether a cell of it meets a condition: ``m[m.rows_where(nan=True)]``."""
@@ -324,7 +333,12 @@ class Matrix(Opened, _core.Matrix):
         return [Verdict(*one) for one in verdicts]
 
     def _find(
-        self, what: str, condition: dict[str, Any], nonzero: bool, absent: Absent, threads: int
+        self,
+        what: str,
+        condition: dict[str, Any],
+        nonzero: bool,
+        absent: Absent,
+        threads: int | None,
     ) -> Any:
         name, low, high = one_condition(condition)
         return _core.find(self, what, name, low, high, absent_code(absent), nonzero, threads)

@@ -31,7 +31,12 @@ class Stats(NamedTuple):
 
 
 def of_object(
-    owner: _core.Object, axis: int | None, absent: Absent, threads: int, *, tiles: bool = False
+    owner: _core.Object,
+    axis: int | None,
+    absent: Absent,
+    threads: int | None,
+    *,
+    tiles: bool = False,
 ) -> Stats:
     """Of all cells, of each column (axis 0) or row (1), or of each column or row of tiles."""
     if axis not in (None, 0, 1, -1, -2):
@@ -47,7 +52,7 @@ def of_block(block: _core.Block) -> Stats | None:
     return None if parts is None else Stats(*(part[0] for part in parts))
 
 
-def of_frame(frame: Frame, absent: Absent, threads: int) -> dict[str, Stats]:
+def of_frame(frame: Frame, absent: Absent, threads: int | None) -> dict[str, Stats]:
     """What `Frame.stats` gives."""
     columns = of_object(frame, 0, absent, threads)
     return {

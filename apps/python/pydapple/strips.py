@@ -20,7 +20,7 @@ class Strip(NamedTuple):
     cells: Any
 
 
-def walk(matrix: Matrix, sparse: bool, absent: Absent, threads: int) -> Iterator[Strip]:
+def walk(matrix: Matrix, sparse: bool, absent: Absent, threads: int | None) -> Iterator[Strip]:
     """What `Matrix.strips` gives."""
     rows, cols = matrix.shape
     step = _strip_rows(matrix, sparse)

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _core, files, keys
+from . import _core, keys
 from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from .files import Path, Progress, WriteSummary, reporting
+from .files import format_of_name
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
 from .meanings import Meaning, narrow_codes
+from .reports import Path, Progress, WriteSummary, reporting
+from .rewrite import rewrite
 from .tables import StoredColumn, as_cells, as_column, columns_of, rows_of
 from .writers import FrameWriter, MatrixWriter, bands_of, is_sparse, plain_array
 
@@ -37,7 +39,7 @@ def writer(
     shape: tuple[int, int],
     dtype: DTypeLike,
     *,
-    threads: int = 1,
+    threads: int | None = 1,
     sparse: bool = False,
     **options: Any,
 ) -> MatrixWriter:
@@ -66,7 +68,7 @@ def frame_writer(
     rows: int,
     columns: Mapping[str, DTypeLike | Sequence[str] | Meaning],
     *,
-    threads: int = 1,
+    threads: int | None = 1,
     **options: Any,
 ) -> FrameWriter:
     """Write a frame piece by piece: ``w["a", 0:9] = cells``, ``w[0:9] = {"a": ..., "b": ...}``.
@@ -87,7 +89,11 @@ def frame_writer(
 
 
 def _create_frame(
-    path: Path, rows: int, columns: Sequence[StoredColumn], threads: int, options: dict[str, Any]
+    path: Path,
+    rows: int,
+    columns: Sequence[StoredColumn],
+    threads: int | None,
+    options: dict[str, Any],
 ) -> FrameWriter:
     name = file_name(path)
     described = [
@@ -163,7 +169,7 @@ def write(
     plain: bool = False,
     overwrite: bool = False,
     sync: bool = True,
-    threads: int = 1,
+    threads: int | None = 1,
     progress: Progress = None,
 ) -> WriteSummary:
     """Write a DAPHNE binary file. It appears when it is whole, or not at all.
@@ -192,7 +198,7 @@ def write(
         TypeMismatchError: the data, or a column of it, holds what a file cannot: a TypeError.
         FileExistsError: the file exists and `overwrite` is False.
     """
-    other = files.format_of_name(path)
+    other = format_of_name(path)
     if other not in (None, "dbdf"):
         raise InvalidArgumentError(
             f"{file_name(path)} is the name of a file of another format ({other}), and write "
@@ -203,7 +209,7 @@ def write(
         "overwrite": overwrite, "sync": sync,
     }  # fmt: skip
     if isinstance(data, (Matrix, Frame)):
-        return files.convert(data, path, to="dbdf", threads=threads, progress=progress, **options)
+        return rewrite(data, path, to="dbdf", threads=threads, progress=progress, **options)
     table = None if is_sparse(data) else columns_of(data)
     with reporting(progress, "write") as report:
         if table is not None:
@@ -249,7 +255,7 @@ def _write_table(
     path: Path,
     table: list[StoredColumn],
     rows: int,
-    threads: int,
+    threads: int | None,
     options: dict[str, Any],
     report: Any,
 ) -> WriteSummary:

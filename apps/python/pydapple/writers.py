@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from . import _core, keys
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
-from .files import WriteSummary
 from .matrix import Matrix
+from .reports import WriteSummary
 from .tables import StoredColumn, as_cells, as_column
 
 BAND = 1 << 25  # bytes of what is converted at once
@@ -48,7 +48,7 @@ _W = TypeVar("_W", bound="_TileWriter")
 class _TileWriter:
     """What both writers share: a file that appears when the ``with`` ends without an exception."""
 
-    def __init__(self, writer: _core.Writer, path: str, threads: int) -> None:
+    def __init__(self, writer: _core.Writer, path: str, threads: int | None) -> None:
         self._writer = writer
         self.path = path
         self._threads = threads
@@ -86,7 +86,7 @@ class MatrixWriter(_TileWriter):
 
     def __init__(
         self, writer: _core.Writer, path: str, shape: tuple[int, int], dtype: np.dtype[Any],
-        threads: int,
+        threads: int | None,
     ) -> None:  # fmt: skip
         super().__init__(writer, path, threads)
         self.shape = shape
@@ -161,7 +161,7 @@ class FrameWriter(_TileWriter):
 
     def __init__(
         self, writer: _core.Writer, path: str, rows: int, columns: Sequence[StoredColumn],
-        threads: int,
+        threads: int | None,
     ) -> None:  # fmt: skip
         super().__init__(writer, path, threads)
         self.rows = rows

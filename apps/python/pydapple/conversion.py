@@ -1,0 +1,116 @@
+"""Files written as other files, of other libraries too."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from . import guests
+from .absent import Absent
+from .errors import Error, InvalidArgumentError
+from .files import open
+from .frame import Frame
+from .frame_columns import each_label
+from .identity import file_name
+from .matrix import Matrix
+from .reports import Path, Progress, WriteSummary
+from .rewrite import rewrite
+from .write import write as write_table
+
+
+def convert(
+    src: Path | Matrix | Frame,
+    dst: Path,
+    *,
+    to: str | None = None,
+    rows: Any = None,
+    cols: Any = None,
+    columns: str | Sequence[str | int] | None = None,
+    dtype: DTypeLike | None = None,
+    allow_loss: bool = False,
+    absent: Absent = "error",
+    drop_labels: bool = False,
+    stored_numbers: bool = False,
+    deflate: bool = True,
+    threads: int | None = 0,
+    progress: Progress = None,
+    open_with: Mapping[str, Any] | None = None,
+    **write: Any,
+) -> WriteSummary:
+    """Write a file, or a part of it, in another format or with another tiling.
+
+    Memory is bounded, whatever the size; the file appears when it is whole. Parquet and Arrow's own
+    files (``.parquet .feather .arrow``) are read and written with pyarrow, ``.npz`` is written with
+    NumPy and SciPy; what these libraries read and write has to fit in memory.
+
+    Args:
+        src: a path, or an open matrix or frame.
+        dst: the file to make.
+        to: its format, one of `formats()`; told from its name if not given.
+        rows: a slice, a range or a pair (begin, end).
+        cols: the same of columns.
+        columns: labels or numbers of a frame's columns, or names of groups, in their new order.
+        dtype: of all cells of the result.
+        allow_loss: round values to `dtype` where they do not fit it exactly.
+        absent: whether cells that no block covers are an error, zero, or NaN (floats only).
+        drop_labels: leave out a frame's labels where the format has no place for them.
+        stored_numbers: of columns of words, times and Booleans, where the format has no place for
+            these, write the codes, ticks and numbers that are stored.
+        deflate: compress ML.NET files.
+        threads: 0: one for each processor.
+        progress: True shows a bar where tqdm is installed; a function gets (done, total).
+        open_with: options of `open` for `src`.
+        write: ``tile``, ``kind``, ``narrow``, ``align``, ``plain``, ``overwrite``, ``sync``, as of
+            `write`.
+    """
+    if (guest := guests.of_name(dst, writing=True)) is not None and to is None:
+        taken = {"dtype": dtype, "allow_loss": allow_loss or None, **write}
+        wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
+        if wrong:
+            raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
+        with opened_as(src, open_with, columns) as opened:
+            return guests.save(
+                opened, file_name(dst), guest, rows,
+                cols if columns is None else list(each_label(columns)),
+                bool(write.get("overwrite")), absent,
+            )  # fmt: skip
+    with opened_as(src, open_with, columns) as opened:
+        return rewrite(
+            opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
+            allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
+            stored_numbers=stored_numbers, deflate=deflate,
+            threads=0 if threads is None else threads, progress=progress, **write,
+        )  # fmt: skip
+
+
+@contextmanager
+def opened_as(
+    src: Path | Matrix | Frame,
+    open_with: Mapping[str, Any] | None,
+    columns: str | Sequence[str | int] | None = None,
+) -> Iterator[Matrix | Frame]:
+    """`src` itself, or what its file holds; of a guest's file a temporary copy of the columns."""
+    if isinstance(src, (Matrix, Frame)):
+        yield src
+        return
+    guest = guests.of_name(src, writing=False)
+    if guest is None or (open_with or {}).get("format"):
+        with open(src, **(open_with or {})) as opened:
+            yield opened
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "guest.dbdf")
+        labels = None if columns is None else each_label(columns)
+        try:
+            write_table(path, guests.load(file_name(src), guest, labels), sync=False, threads=0)
+            with open(path) as opened:
+                yield opened
+        except Error as error:
+            if error.file == path:  # which nobody has ever seen
+                error.file, error.offset = file_name(src), None
+            raise

@@ -1,0 +1,192 @@
+"""The columns of a frame: by label, place or group, and their cells as what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, fetch, keys
+from .errors import AbsentError, OutOfRangeError, UnsupportedError
+from .identity import Opened
+from .meanings import Group, Meaning
+
+
+class FrameColumns(Opened, _core.Frame):
+    """What a `Frame` finds its columns with, and reads their cells.
+
+    A column of numbers is known by its number k, a text column by -1 - k.
+    """
+
+    def __init__(self, handle: _core.Frame) -> None:
+        super().__init__(handle)
+        columns = self._columns()
+        self._labels = [label for label, *_ in columns]
+        self._dtypes = [dtype for _, dtype, _ in columns]
+        self._meanings = [Meaning(*described) for *_, described in columns]
+        self._all_groups = [
+            Group(name, range(first, first + len(slots)), tuple(slots))
+            for name, first, slots in self._groups()
+        ]
+        self._text = {label: k for k, (label, *_) in reversed(list(enumerate(self._texts())))}
+
+    def column(self, label: str | int) -> int:
+        """The number of a column, counted in `shape`. Raises LookupError where there is none."""
+        if isinstance(label, str):
+            if label in self._labels:
+                return self._labels.index(label)
+            if label in self._text:
+                raise UnsupportedError(f"column {label!r} can only be shown as text")
+            raise AbsentError(f"no column is called {label!r}")
+        number = keys.whole(label)
+        count = self.shape[1]
+        if not -count <= number < count:
+            raise OutOfRangeError(f"column {number} is outside the {count} columns")
+        return number % count
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """Columns that are one vector, as ML.NET has them, by its name; the last one of that name.
+
+        ``f[name]`` is all of its slots, unless that is the label of a column.
+        """
+        return {group.name: group for group in self._all_groups}
+
+    def _order(self) -> list[tuple[str, int]]:
+        order = [(label, k) for k, label in enumerate(self._labels)]
+        for k, (label, _, before, readable) in reversed(list(enumerate(self._texts()))):
+            if readable:
+                order.insert(before, (label, -1 - k))
+        return order
+
+    def _named(self) -> list[tuple[str, int]]:
+        return unique(self._order())
+
+    def _place(self, label: str | int) -> tuple[str, int]:
+        where = self._where(label) if isinstance(label, str) else self.column(label)
+        return (label if isinstance(label, str) else self._labels[where]), where
+
+    def _where(self, label: str) -> int:
+        if label in self._labels or label not in self._text:
+            return self.column(label)
+        return -1 - self._text[label]
+
+    def _dtype(self, where: int) -> np.dtype[Any]:
+        if where < 0:
+            return np.dtype(object)
+        return self._meanings[where].dtype(self._dtypes[where])
+
+    def _stored_cells(self, where: int, rows: range) -> NDArray[Any]:
+        cells = np.empty(len(rows), self._dtypes[where])
+        self._read_columns(rows.start, rows.stop, [where], [cells], False, 1)
+        return cells
+
+    def _shown_cells(self, where: int, rows: range) -> NDArray[Any]:
+        made = np.empty(len(rows), object)
+        made[:] = self._read_text(-1 - where, rows.start, rows.stop)
+        return made
+
+    def _cells(self, where: int, rows: keys.Pick) -> NDArray[Any]:
+        if where < 0:
+            return fetch.rows_of(lambda part: self._shown_cells(where, part), rows, gap=64)
+        stored = fetch.rows_of(lambda part: self._stored_cells(where, part), rows, gap=2048)
+        return self._meanings[where].to_numpy(stored)
+
+    def _stored_columns(
+        self, wanted: Sequence[tuple[str, int]], part: range, absent: int, threads: int | None
+    ) -> list[NDArray[Any] | None]:
+        """What the file holds of columns; None for those that it only shows."""
+        arrays = {
+            where: np.empty(len(part), self._dtypes[where]) for _, where in wanted if where >= 0
+        }
+        self._read_columns(
+            part.start, part.stop, list(arrays), list(arrays.values()), absent, threads
+        )
+        seen: set[int] = set()
+        made: list[NDArray[Any] | None] = []
+        for _, where in wanted:  # a column that is asked for twice is copied
+            cells = arrays.get(where)
+            made.append(cells.copy() if cells is not None and where in seen else cells)
+            seen.add(where)
+        return made
+
+    def _part(self, label: str | int, key: Any) -> Any:
+        """Rows of a column (a number is its place) or group as they stand between the brackets."""
+        rows = keys.pick(key, self.shape[0], "row")
+        group = self._group(label)
+        if group is not None:
+            cells = self._vectors(group, rows)
+        else:
+            cells = self._cells(self._where(label) if isinstance(label, str) else label, rows)
+        return cells[0] if rows.drop else cells
+
+    def _group(self, name: str | int) -> Group | None:
+        """The group of that name, if it is no column's label."""
+        if not isinstance(name, str) or name in self._labels or name in self._text:
+            return None
+        return self.groups.get(name)
+
+    def _numbers(self, label: str | int) -> Sequence[int]:
+        """The column of that label, or all of a group of that name."""
+        group = self._group(label)
+        return [self.column(label)] if group is None else group.columns
+
+    def _vectors(self, group: Group, rows: keys.Pick) -> NDArray[Any]:
+        first = group.columns[0]
+        if all(self._meanings[k] == Meaning() for k in group.columns):
+            types = {self._dtypes[k] for k in group.columns}
+            dtype = self._dtypes[first] if len(types) == 1 else np.result_type(*types)
+
+            def read(part: range) -> NDArray[Any]:
+                cells = np.empty((len(part), len(group.columns)), dtype)
+                slots = [cells[:, k] for k in range(len(group.columns))]
+                self._read_columns(part.start, part.stop, list(group.columns), slots, False, 1)
+                return cells
+
+            return fetch.rows_of(read, rows, gap=64)
+        columns = [self._cells(k, rows) for k in group.columns]
+        stack: Any = np.ma.stack if any(map(np.ma.isMaskedArray, columns)) else np.stack
+        stacked: NDArray[Any] = stack(columns, axis=1)
+        return stacked
+
+    def _records(self, rows: keys.Pick, labels: Sequence[str] | None) -> NDArray[Any]:
+        named = self._named() if labels is None else unique([self._place(x) for x in labels])
+        # NumPy has no empty names: it calls such a field after its place, and so does this.
+        named = unique([(name or f"f{k}", where) for k, (name, where) in enumerate(named)])
+        cells: Any = np.empty(len(rows), [(name, self._dtype(where)) for name, where in named])
+        if any(where >= 0 and self._meanings[where].is_masked for _, where in named):
+            cells = np.ma.masked_array(cells)
+        straight = rows.forward()
+        numbers = {}  # that can be read where they belong
+        for name, where in named:
+            if straight == (rows.of, False) and where >= 0 and self._meanings[where] == Meaning():
+                numbers[where] = cells[name]
+            else:
+                cells[name] = self._cells(where, rows)
+        if straight is not None:
+            first, arrays = straight[0], list(numbers.values())
+            self._read_columns(first.start, first.stop, list(numbers), arrays, False, 1)
+        records: NDArray[Any] = cells
+        return records
+
+
+def each_label(columns: str | Sequence[str | int]) -> Sequence[str | int]:
+    """The labels, which are not the letters of a single one."""
+    return [columns] if isinstance(columns, str) else columns
+
+
+def unique(columns: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The same columns with names that differ: as pandas does, ``a``, ``a.1``, ``a.2``."""
+    seen: set[str] = set()
+    taken = {label for label, _ in columns}
+    out = []
+    for label, where in columns:
+        name, k = label, 0
+        while name in seen or (k > 0 and name in taken):
+            k += 1
+            name = f"{label}.{k}"
+        seen.add(name)
+        out.append((name, where))
+    return out
