@@ -140,6 +140,7 @@ CTRL_C = """
         "m.where(above=1e9)", "m.count_where(below=7)",
         "m.take(np.random.default_rng(0).integers(0, 40_000, 60_000))",
         "m.sparse[np.random.default_rng(0).integers(0, 40_000, 60_000)]",
+        "m.picture()", "m.picture('mean', threads=2, progress=lambda done, total: None)",
     ],
 )  # fmt: skip
 def test_ctrl_c_ends_long_work(tmp_path, work):

@@ -23,6 +23,8 @@ CALLS = {
     "sparse": lambda m, f, p, n: dp.write(p, m.to_scipy(), threads=n, overwrite=True, sync=False),
     "convert": lambda m, f, p, n: dp.convert(m, p, threads=n, overwrite=True, sync=False),
     "index": lambda m, f, p, n: dp.index(m.path, threads=n),
+    "picture": lambda m, f, p, n: m.picture(threads=n),
+    "frame picture": lambda m, f, p, n: f.picture(threads=n),
     "pandas": lambda m, f, p, n: f.to_pandas(threads=n),
     "append": lambda m, f, p, n: dp.append(f.path, {"a": np.arange(3.0)}, threads=n, sync=False),
 }

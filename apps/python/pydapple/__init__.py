@@ -30,6 +30,7 @@ from .frame import Frame
 from .join import append, concat
 from .matrix import Matrix
 from .meanings import Group, Meaning
+from .picture import Picture
 from .reports import FormatInfo, RepairReport, VerifyReport, WriteSummary
 from .search import Hits, Verdict
 from .sparse_view import SparseView
@@ -58,6 +59,7 @@ __all__ = [
     "Meaning",
     "NotRecognisedError",
     "OutOfRangeError",
+    "Picture",
     "RepairReport",
     "SparseView",
     "StaleError",

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   pydapple::bind_search(m);
   pydapple::bind_words(m);
   pydapple::bind_frame(m);
+  pydapple::bind_drawing(m);
   pydapple::bind_arrow_export(m);
   pydapple::bind_arrow_import(m);
   pydapple::bind_options(m);

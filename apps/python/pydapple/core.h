@@ -107,6 +107,9 @@ class FrameHandle : public Handle {
   }
 };
 
+/// What a handle holds, itself.
+std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle);
+
 /// How many threads a caller asks for; 0: one for each processor.
 struct Threads {
   std::int64_t given = 1;  // negative: that is no number of threads
@@ -149,6 +152,7 @@ void bind_arrow_export(nb::module_& m);
 void bind_arrow_import(nb::module_& m);
 void bind_block(nb::module_& m);
 void bind_block_lookup(nb::class_<Handle>& object);
+void bind_drawing(nb::module_& m);
 void bind_errors(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_frame(nb::module_& m);

@@ -43,13 +43,6 @@ nb::object open_file(const fs::path& path, const dapple::OpenOptions& options) {
   return to_handle(std::move(opened));
 }
 
-std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle) {
-  if (const auto* const matrix = dynamic_cast<const MatrixHandle*>(&handle)) {
-    return matrix->matrix();
-  }
-  return static_cast<const FrameHandle&>(handle).frame();
-}
-
 /// How many frames up somebody has called pydapple.
 int frames_to_caller() {
   nb::object frame = nb::module_::import_("sys").attr("_getframe")();
@@ -193,6 +186,13 @@ nb::list format_list() {
 }
 
 }  // namespace
+
+std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle) {
+  if (const auto* const matrix = dynamic_cast<const MatrixHandle*>(&handle)) {
+    return matrix->matrix();
+  }
+  return static_cast<const FrameHandle&>(handle).frame();
+}
 
 void bind_files(nb::module_& m) {
   m.def("open", &open_file);

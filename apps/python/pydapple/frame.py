@@ -15,6 +15,7 @@ from .blocks import Blocks
 from .errors import InvalidIndexError, TypeMismatchError
 from .frame_columns import FrameColumns, each_label, unique
 from .meanings import Meaning
+from .picture import Pictured
 from .search import column_condition
 from .stats import Stats, of_frame
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Frame(FrameColumns):
+class Frame(Pictured, FrameColumns):
     """A frame in a file, as `pydapple.open` gives it.
 
     ``f["a"]`` is a column, ``f["a", 0:9]`` a part of one, ``f[0:9]`` rows as a structured array.
@@ -275,7 +276,7 @@ class Frame(FrameColumns):
         )
 
     def _repr_html_(self) -> str:
-        from .picture import frame_html
+        from .notebook import frame_html
 
         return frame_html(self)
 

@@ -15,6 +15,7 @@ from .errors import InvalidArgumentError
 from .identity import Opened
 from .keys import Pick
 from .meanings import Group
+from .picture import Pictured
 from .search import Hits, Verdict, one_condition
 from .sparse_view import SparseView
 from .stats import Stats, of_object
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
 
-class Matrix(Opened, _core.Matrix):
+class Matrix(Pictured, Opened, _core.Matrix):
     """A matrix in a file, as `pydapple.open` gives it.
 
     Slicing works as NumPy's does and always gives a new, writable array of ``dtype``, whatever kind
@@ -343,15 +344,6 @@ class Matrix(Opened, _core.Matrix):
         name, low, high = one_condition(condition)
         return _core.find(self, what, name, low, high, absent_code(absent), nonzero, threads)
 
-    def spy(self, ax: Any = None) -> Any:
-        """Draw where cells are not zero, with matplotlib; gives the axes.
-
-        Reads matrices whose blocks take at most 256 MiB; of larger ones, what blocks store.
-        """
-        from .picture import spy
-
-        return spy(self, ax)
-
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             blocks = self.blocks
@@ -378,7 +370,7 @@ class Matrix(Opened, _core.Matrix):
         return f"<pydapple.Matrix {self.path!r}: {rows} x {cols} {self.dtype}, {tiling}>"
 
     def _repr_html_(self) -> str:
-        from .picture import matrix_html
+        from .notebook import matrix_html
 
         return matrix_html(self)
 

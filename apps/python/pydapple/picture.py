@@ -1,233 +1,277 @@
-"""How matrices and frames look in a notebook, and pictures of what their tiles hold."""
+"""Pictures of matrices and frames: as arrays, and with matplotlib."""
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING, Any
+import operator
+import os
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ._core import Block
-    from .frame import Frame
-    from .matrix import Matrix
+from . import _core, keys
+from .errors import InvalidArgumentError
+from .reports import Progress, reporting
 
-_SIDE = 160  # pixels of the longer side
-_MOST = 48  # fields of the picture on that side
-_LABEL = 60  # letters
-_SPY = 512  # fields of spy()
-_SPREAD = 8  # densities that differ by this factor are shown on a logarithmic scale
-_BLOCKS = 20_000  # more are not looked at for a picture that appears by itself
-_READ = 256 << 20  # bytes of blocks that spy() reads; of more, their counts are shown
-_AT_ONCE = 1 << 22  # cells of a dense block
+What = Literal["density", "mean", "min", "max", "kind"]
+
+_WHATS = ["density", "mean", "min", "max", "kind"]
+_MOST = 20_000  # fields each way
+_FIGURE = 900, 800  # pixels
 
 
-def density(matrix: Matrix, down: int, across: int) -> NDArray[np.float64]:
-    """The share of cells that are stored, over `down` x `across` fields of equal size.
+class Picture:
+    """A matrix or frame, or a window of it, as fields that each sum up the cells below them.
 
-    What a block stores is shared out evenly over its cells.
+    `Matrix.picture` and `Frame.picture` make one; it is what `dapple show` draws. `np.asarray`
+    gives `values`. Notebooks show it as a figure with axes and a colour bar.
+
+    Attributes:
+        path: the file.
+        what: ``"density"`` (the share of cells that are not zero; NaN is not), ``"mean"``,
+            ``"min"``, ``"max"`` of the cells that are numbers, or ``"kind"`` (of the blocks).
+        source: where the numbers are from: ``"cells"``; ``"statistics"`` that the file has of its
+            blocks, each shared out evenly over its block; or the ``"index"``, which tells how much
+            each block stores and of what kind it is.
+        values: float64 of two dimensions; NaN for fields without a number. Of kinds 0 is empty,
+            1 dense, 2 CSR and 3 COO.
+        states: why there is no number, as uint8 of the same shape: 0 there is one, 1 all cells are
+            NaN or missing, 2 no block covers them, 3 they are words or times.
+        row_edges: the first row of each row of fields, and the end of the last.
+        col_edges: the same of columns.
     """
-    rows, cols = (max(1, extent) for extent in matrix.shape)
-    stored = np.zeros((down, across))
-    for block in matrix.blocks:
-        if block.nnz:
-            (row, col), (height, width) = block.pos, block.shape
-            top, high = _parts(row, height, down / rows)
-            left, wide = _parts(col, width, across / cols)
-            field = stored[top : top + high.size, left : left + wide.size]
-            field += block.nnz * np.outer(high, wide)[: field.shape[0], : field.shape[1]]
-    stored /= rows / down * (cols / across)
-    return stored
+
+    def __init__(self, drawing: _core.Drawing, path: str) -> None:
+        self._drawing = drawing
+        self.path = path
+        self.what = _WHATS[drawing.what]
+        self.source = drawing.source
+        self.values = drawing.values()
+        self.states = drawing.states()
+        self.row_edges = drawing.row_edges()
+        self.col_edges = drawing.col_edges()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Fields down and across."""
+        down, across = self.values.shape
+        return down, across
+
+    @property
+    def title(self) -> str:
+        """What it shows of which file, and where that is from."""
+        name = f"{os.path.basename(self.path)}: {self.what}"
+        return ", ".join(filter(None, (name, origin(self.source))))
+
+    def scale(self, log: bool | None = None) -> tuple[float, float, bool] | None:
+        """The scale for its colours: the least value, the largest, and whether it is logarithmic.
+
+        None where no field has a finite number.
+
+        Args:
+            log: if not given, densities and counts that differ a lot are shown that way.
+        """
+        known = self._drawing.scale(None if log is None else bool(log))
+        return None if known is None else known[:3]
+
+    def to_svg(self, width: int = _FIGURE[0], height: int = _FIGURE[1]) -> str:
+        """A figure of at most so many pixels, as `dapple show -o FILE.svg` writes."""
+        height, width = _fields((height, width))
+        return self._drawing.svg(width, height, sound(self.title), "")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False and dtype not in (None, self.values.dtype):
+            raise ValueError("an array of another dtype is always a copy")
+        return self.values.astype(dtype or self.values.dtype, copy=bool(copy))
+
+    def __repr__(self) -> str:
+        down, across = self.shape
+        return f"<pydapple.Picture of {self.path!r}: {self.what}, {down} x {across} fields>"
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
 
 
-def cell_density(matrix: Matrix, down: int, across: int) -> NDArray[np.float64]:
-    """The share of cells that are not zero, NaN is not, over `down` x `across` fields.
+class Pictured:
+    """The pictures of a `Matrix` or `Frame`."""
 
-    Reads every block once. REQUIRES at most as many fields as cells each way.
-    """
-    row_edges, col_edges = _edges(matrix.shape[0], down), _edges(matrix.shape[1], across)
-    counts = np.zeros((down, across))
-    for block in matrix.blocks:
-        if block.kind == "dense":
-            _count_dense(block, row_edges, col_edges, counts)
-        elif block.nnz:
-            values, cols, starts = block._csr()
-            row, col = block.pos
-            lengths = (starts[1:] - starts[:-1]).astype(np.int64)
-            rows = np.repeat(np.arange(row, row + block.shape[0]), lengths)
-            r = np.searchsorted(row_edges, rows, side="right") - 1
-            c = np.searchsorted(col_edges, cols.astype(np.int64) + col, side="right") - 1
-            fields = (r * across + c)[np.not_equal(values, 0)]
-            counts += np.bincount(fields, minlength=counts.size).reshape(counts.shape)
-    counts /= np.outer(np.diff(row_edges), np.diff(col_edges))
-    return counts
+    def picture(
+        self,
+        what: What | None = None,
+        rows: Any = None,
+        cols: Any = None,
+        *,
+        size: int | tuple[int, int] = 512,
+        from_stats: bool = False,
+        threads: int | None = 1,
+        progress: Progress = None,
+    ) -> Picture:
+        """Sum up the cells in fields of equal size, as `dapple show` draws them.
 
+        Reads each block of the window once, unless the file has statistics of what one field
+        shows. Of frames, cells that are words or times are no numbers, and missing ones count as
+        NaN. Cells that no block covers are left out.
 
-def _edges(extent: int, fields: int) -> NDArray[np.int64]:
-    """The first cell of each of so many fields, and the end of the last."""
-    return np.arange(fields + 1, dtype=np.int64) * extent // fields
+        Args:
+            what: ``"density"`` (the share of cells that are not zero), ``"mean"``, ``"min"``,
+                ``"max"`` or ``"kind"`` (of the blocks); if not given, the density of what is mostly
+                zeros, and the mean of anything else.
+            rows: a slice, a range or a pair (begin, end), not clipped; all of them if not given.
+            cols: the same of columns.
+            size: how many fields there are at most, each way or as a pair (down, across).
+            from_stats: read no cell: take what the file's statistics tell of each block, or for
+                densities how much it stores.
+            threads: that read cells; 0: one for each processor.
+            progress: True shows a bar where tqdm is installed; a function gets (done, total).
 
+        Raises:
+            UnsupportedError: with `from_stats`, where the file has no statistics that tell it.
+        """
+        return draw(self, what, rows, cols, size, from_stats, threads, progress)
 
-def _count_dense(
-    block: Block,
-    row_edges: NDArray[np.int64],
-    col_edges: NDArray[np.int64],
-    counts: NDArray[np.float64],
-) -> None:
-    """Add the cells of a dense block that are not zero, some rows of it at once."""
-    (row, col), (height, width) = block.pos, block.shape
-    cells = block.numpy(aligned=False)
-    left, col_starts = _starts(col_edges, col, width)
-    step = max(1, _AT_ONCE // width)
-    for first in range(0, height, step):
-        band = cells[first : first + step] != 0
-        top, row_starts = _starts(row_edges, row + first, band.shape[0])
-        sums = np.add.reduceat(band, col_starts, axis=1, dtype=np.int64)
-        sums = np.add.reduceat(sums, row_starts, axis=0)
-        counts[top : top + sums.shape[0], left : left + sums.shape[1]] += sums
+    def spy(
+        self,
+        ax: Any = None,
+        what: What | None = None,
+        rows: Any = None,
+        cols: Any = None,
+        *,
+        log: bool | None = None,
+        colorbar: bool = True,
+        size: int | tuple[int, int] = 512,
+        from_stats: bool = False,
+        threads: int | None = 1,
+        progress: Progress = None,
+    ) -> Any:
+        """Draw a picture with matplotlib, in the colours of `dapple show`; gives the axes.
 
+        The axes count cells. Fields of NaN, and those that no block covers, have colours of their
+        own.
 
-def _starts(edges: NDArray[np.int64], first: int, count: int) -> tuple[int, NDArray[np.int64]]:
-    """The field of cell `first`, and where each field begins in `count` cells from there."""
-    field = int(np.searchsorted(edges, first, side="right")) - 1
-    end = int(np.searchsorted(edges, first + count, side="left"))
-    return field, np.maximum(edges[field:end] - first, 0)
-
-
-def _parts(first: int, count: int, scale: float) -> tuple[int, NDArray[np.float64]]:
-    """The first field that shows some of `count` rows, and which part of them is in each."""
-    begin, end = first * scale, (first + count) * scale
-    last = max(int(begin) + 1, int(np.ceil(end)))
-    edges = np.clip(np.arange(int(begin), last + 1, dtype=np.float64), begin, end)
-    return int(begin), (edges[1:] - edges[:-1]) / (end - begin)
-
-
-def _shades(fields: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How dark each field is, 0 to 1: on a logarithmic scale where densities differ a lot."""
-    seen = fields[fields > 0]
-    if seen.size == 0:
-        return fields
-    low, high = seen.min(), seen.max()
-    shades: NDArray[np.float64] = fields / high
-    if high / low >= _SPREAD:
-        np.log(fields / low, out=shades, where=fields > 0)
-        shades /= np.log(high / low)
-    return shades
+        Args:
+            ax: the axes to draw in; the current ones if not given.
+            what: as of `picture`, and so are arguments that are not named here.
+            rows: a slice, a range or a pair (begin, end), not clipped.
+            cols: the same of columns.
+            log: a logarithmic scale; if not given, for densities and counts that differ a lot.
+            colorbar: whether one is drawn beside the axes.
+            size: as of `picture`.
+            from_stats: as of `picture`.
+            threads: as of `picture`.
+            progress: as of `picture`.
+        """
+        made = draw(self, what, rows, cols, size, from_stats, threads, progress)
+        return spy(made, ax, log, colorbar)
 
 
-def matrix_html(matrix: Matrix) -> str:
-    """A table of facts beside a picture of the tiles: SVG without scripts."""
-    if matrix.closed:
-        return f"<pre>{escape(repr(matrix))}</pre>"
-    counts = matrix._counts()
-    rows, cols = matrix.shape
-    share = counts["stored"] / matrix.size if matrix.size else 0.0
-    kinds = ", ".join(f"{counts[k]} {k}" for k in ("empty", "dense", "csr", "coo") if counts[k])
-    facts = {
-        "file": f"{matrix.path} ({_bytes(matrix.file_bytes)}, {matrix.format})",
-        "shape": f"{rows} x {cols}, {matrix.dtype}, {_bytes(matrix.nbytes)}",
-        "tiles": f"{matrix.chunks[0]} x {matrix.chunks[1]}" if matrix.grid else "irregular",
-        "blocks": f"{counts['total']}: {kinds}" if counts["total"] else "0",
-        "stored": f"{counts['stored']} values ({share:.3%})",
-    }
-    picture = _svg(matrix) if counts["total"] <= _BLOCKS else ""
-    return _page("pydapple.Matrix", facts, picture)
+def draw(
+    owner: Any,
+    what: What | None,
+    rows: Any,
+    cols: Any,
+    size: Any,
+    from_stats: bool,
+    threads: int | None,
+    progress: Progress,
+) -> Picture:
+    """What `Matrix.picture` gives."""
+    if what is not None and what not in _WHATS:
+        raise InvalidArgumentError(f"what is one of {', '.join(map(repr, _WHATS))}, not {what!r}")
+    down, across = _fields(size)
+    tall, wide = keys.span(rows, owner.shape[0], "row"), keys.span(cols, owner.shape[1], "column")
+    with reporting(progress, "picture") as report:
+        drawing = _core.draw(
+            owner, sound(owner.path), None if what is None else _WHATS.index(what),
+            (tall.start, tall.stop), (wide.start, wide.stop), down, across, bool(from_stats),
+            threads, report,
+        )  # fmt: skip
+    return Picture(drawing, owner.path)
 
 
-def frame_html(frame: Frame) -> str:
-    """A table of facts and the first columns."""
-    if frame.closed:
-        return f"<pre>{escape(repr(frame))}</pre>"
-    dtypes = list(frame.dtypes.items())
-    shown = ", ".join(f"{_short(label)}: {kind}" for label, kind in dtypes[:20])
-    facts = {
-        "file": f"{frame.path} ({_bytes(frame.file_bytes)}, {frame.format})",
-        "rows": str(frame.shape[0]),
-        "columns": f"{len(dtypes)}: {shown}{', ...' if len(dtypes) > 20 else ''}",
-    }
-    return _page("pydapple.Frame", facts, "")
-
-
-def _page(title: str, facts: dict[str, str], picture: str) -> str:
-    lines = "".join(
-        f"<tr><th style='text-align:left'>{key}</th>"
-        f"<td style='text-align:left'>{escape(_sound(text), quote=True)}</td></tr>"
-        for key, text in facts.items()
-    )
-    return (
-        f"<div style='display:flex;gap:1em;align-items:center'><div><b>{title}</b>"
-        f"<table>{lines}</table></div>{picture}</div>"
-    )
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= _LABEL else label[:_LABEL] + "..."
-
-
-def _sound(text: str) -> str:
-    """The text without what no UTF-8 has: labels and paths may be any bytes."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _svg(matrix: Matrix) -> str:
-    rows, cols = (max(1, extent) for extent in matrix.shape)
-    tile_rows, tile_cols = (max(1, extent) for extent in matrix.chunks)
-    down = min(_MOST, -(-rows // tile_rows))
-    across = min(_MOST, -(-cols // tile_cols))
-    fields = density(matrix, down, across)
-    shades = _shades(fields)
-    scale = _SIDE / max(rows, cols)
-    width, height = max(8.0, cols * scale), max(8.0, rows * scale)
-    shapes = "".join(
-        f"<rect x='{j}' y='{i}' width='1' height='1' fill='#1f77b4' "
-        f"fill-opacity='{0.15 + 0.85 * shades[i, j]:.2f}'/>"
-        for i, j in zip(*np.nonzero(fields), strict=True)
-    )
-    return (
-        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0f}' height='{height:.0f}' "
-        f"viewBox='0 0 {across} {down}' preserveAspectRatio='none' "
-        f"style='border:1px solid #888'>{shapes}</svg>"
-    )
-
-
-def spy(matrix: Matrix, ax: Any) -> Any:
-    """Draw where cells are not zero: darker where more are.
-
-    Reads the cells of matrices whose blocks take at most 256 MiB. Of larger ones it shows how much
-    each block stores, as the index tells, and says so.
-    """
+def spy(picture: Picture, ax: Any, log: bool | None, colorbar: bool) -> Any:
+    """Draw a picture as `dapple show` does, with matplotlib."""
     if ax is None:
         import matplotlib.pyplot as plt
 
         ax = plt.gca()
-    rows, cols = matrix.shape
-    down, across = max(1, min(rows, _SPY)), max(1, min(cols, _SPY))
-    if matrix.size and sum(block.nbytes for block in matrix.blocks) <= _READ:
-        fields = cell_density(matrix, down, across)
-    else:
-        fields = density(matrix, down, across)
-        if matrix.size:
-            ax.set_title("stored values per block, from the index")
-    seen = fields[fields > 0]
-    spread = seen.size > 0 and seen.max() / seen.min() >= _SPREAD
-    ax.imshow(
-        np.ma.masked_equal(fields, 0),
-        extent=(0, cols, rows, 0),
-        norm="log" if spread else "linear",
-        vmin=None if spread else 0,
-        cmap="viridis_r",
-        interpolation="nearest",
-        aspect="equal" if max(rows, cols) < 20 * max(1, min(rows, cols)) else "auto",
-    )
+    ax.set_title(picture.title)
     ax.set_xlabel("column")
     ax.set_ylabel("row")
+    (top, bottom), (left, right) = picture.row_edges[[0, -1]], picture.col_edges[[0, -1]]
+    height, width = int(bottom - top), int(right - left)
+    if not height or not width:
+        ax.set(xlim=(left, left + max(width, 1)), ylim=(top + max(height, 1), top))
+        ax.text(0.5, 0.5, "no cells", transform=ax.transAxes, ha="center", va="center")
+        return ax
+    shape = {
+        "extent": (left, right, bottom, top),
+        "interpolation": "nearest",
+        "aspect": "equal" if max(height, width) < 20 * min(height, width) else "auto",
+    }
+    scale = picture._drawing.scale(None if log is None else bool(log))
+    if scale is not None:
+        image = ax.imshow(_coloured(picture), **_colours(picture.what, scale), **shape)
+        if colorbar:
+            ax.figure.colorbar(image, ax=ax, label=scale[3])
+    _mark(ax, picture, shape)
     return ax
 
 
-def _bytes(count: float) -> str:
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if count < 1024 or unit == "TiB":
-            break
-        count /= 1024
-    return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+def _coloured(picture: Picture) -> NDArray[Any]:
+    """The numbers that a scale shows, others masked."""
+    values = np.ma.masked_invalid(picture.values)
+    return np.ma.masked_equal(values, 0) if picture.what == "density" else values
+
+
+def _colours(what: str, scale: tuple[float, float, bool, str]) -> dict[str, Any]:
+    from matplotlib import colormaps, colors
+
+    low, high, log, _ = scale
+    colours = colormaps["viridis_r" if what == "density" else "viridis"]
+    norm = colors.LogNorm(low, high) if log else colors.Normalize(low, high)
+    return {"cmap": colours.with_extremes(bad="white"), "norm": norm}
+
+
+def _mark(ax: Any, picture: Picture, shape: dict[str, Any]) -> None:
+    """Show what has a colour of its own, such as fields of NaN, and tell which."""
+    from matplotlib.patches import Patch
+
+    marks = np.zeros((*picture.shape, 4), np.uint8)
+    patches = []
+    for name, colour, state, value in picture._drawing.legend():
+        here = picture.states == state
+        if state == 0:
+            here &= picture.values == value
+        marks[here] = (*colour, 255)
+        patches.append(Patch(color=[part / 255 for part in colour], label=name))
+    if patches:
+        ax.imshow(marks, **shape)
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": 4}
+        ax.legend(handles=patches, ncol=4, **below)
+
+
+def origin(source: str) -> str:
+    """Where numbers are from; nothing for those of all cells."""
+    return {
+        "statistics": "from the statistics of its blocks",
+        "index": "from the index",
+        "samples": "from some cells of each field",
+    }.get(source, "")
+
+
+def sound(text: str) -> str:
+    """The text without what no UTF-8 has: labels and paths may be any bytes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _fields(size: Any) -> tuple[int, int]:
+    pair = size if isinstance(size, tuple) else (size, size)
+    try:
+        down, across = map(operator.index, pair)
+    except (TypeError, ValueError):
+        raise InvalidArgumentError(
+            f"size is a number of fields or a pair (down, across), not {size!r}"
+        ) from None
+    if not 1 <= min(down, across) <= max(down, across) <= _MOST:
+        raise InvalidArgumentError(f"size is 1 to {_MOST} each way, not {size!r}")
+    return down, across
