@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "choice.h"
 #include "column_rules.h"
 #include "counts.h"
 #include "destination.h"
@@ -154,17 +155,6 @@ Depth depth_of(When when, const Output& out) {
   return term == "truecolor" || term == "24bit" ? Depth::full : Depth::palette;
 }
 
-bool mostly_zeros(const std::variant<Matrix, Frame>& object) {
-  const BlockedObject& o = base(object);
-  const double cells = static_cast<double>(o.rows()) * static_cast<double>(o.cols());
-  return static_cast<double>(o.counts().stored) < cells / 2;
-}
-
-bool holds_counts(const std::variant<Matrix, Frame>& object) {
-  const auto* matrix = std::get_if<Matrix>(&object);
-  return matrix != nullptr && !is_signed(matrix->value_type()) && !is_float(matrix->value_type());
-}
-
 /// What is drawn.
 struct Subject {
   const std::variant<Matrix, Frame>& object;
@@ -187,9 +177,7 @@ struct Drawn {
 Drawn draw_counts(const Subject& subject, const picture::BlocksIn& blocks, picture::Raster raster) {
   picture::draw_counts(blocks, raster);
   const picture::Pixel total = raster.total();
-  // The file has no statistics of its blocks, or they are of words, times and marks as well.
-  const bool counted =
-      total.known < total.cells || picture::needs_rules(subject.object, subject.window.cols);
+  const bool counted = picture::is_counted(subject.object, raster);
   if (subject.what != What::density && counted) {
     throw Error(Errc::unsupported, subject.file, std::nullopt,
                 fmt::format("it has no statistics that tell the {}; leave out --from-stats to read "
@@ -271,7 +259,7 @@ void show_in(TextSize size, const Subject& subject, const ShowFlags& flags, Cons
   }
   const Drawn drawn = draw_picture(subject, layout.width, layout.height, flags.from_stats, console);
   const picture::Scale scale =
-      picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
+      picture::scale_for(drawn.picture, flags.scale, picture::holds_counts(subject.object));
   std::string before = fitted(title, size.columns, around.title), after;
   before += fitted(blocks, size.columns, around.blocks);
   before += picture::draw_text(drawn.picture, scale, terminal);
@@ -298,7 +286,7 @@ void show_as_text(const Subject& subject, const ShowFlags& flags, Console& conso
   const picture::TextLayout layout = picture::layout_for(terminal, subject.window);
   const Drawn drawn = draw_picture(subject, layout.width, layout.height, flags.from_stats, console);
   const picture::Scale scale =
-      picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
+      picture::scale_for(drawn.picture, flags.scale, picture::holds_counts(subject.object));
   const auto say_line = [&](const std::string& line) { out.write(folded(line, out.width())); };
   say_line(title_text(subject));
   say_line(blocks_text(base(subject.object)));
@@ -317,7 +305,7 @@ void show_as_file(const Subject& subject, const ShowFlags& flags, const Console&
       picture::figure_layout(size.first, size.second, subject.window);
   const Drawn drawn = draw_picture(subject, layout.across, layout.down, flags.from_stats, console);
   const picture::Scale scale =
-      picture::scale_for(drawn.picture, flags.scale, holds_counts(subject.object));
+      picture::scale_for(drawn.picture, flags.scale, picture::holds_counts(subject.object));
   picture::FigureText text{
       title_text(subject), {}, {}, picture::legend_text(subject.what, scale, drawn.from_counts)};
   if (drawn.total) {
@@ -357,7 +345,7 @@ int run_show(const Arguments& arguments, Console& console) {
   say_note(input, base(object), console);
   const Subject subject{object, input.name(),
                         resolve_window(flags.window, base(object), input.name()),
-                        flags.what.value_or(mostly_zeros(object) ? What::density : What::mean),
+                        flags.what.value_or(picture::default_what(base(object))),
                         find_kept(input, base(object), source, console)};
   if (path.empty()) {
     show_as_text(subject, flags, console);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cell_pieces.h"
+#include "choice.h"
 #include "column_rules.h"
 #include "counts.h"
 #include "tile_bytes.h"
@@ -166,11 +167,8 @@ std::string Resources::meta() const {
                {"blocksZoom", blocks_zoom()},
                {"grid", nullptr}};
   if (const auto grid = o.grid()) meta["grid"] = {grid->tile.rows, grid->tile.cols};
-  const double cells = static_cast<double>(o.rows()) * static_cast<double>(o.cols());
-  meta["what"] = static_cast<double>(counts.stored) < cells / 2 ? "density" : "mean";
-  const bool unsigned_type =
-      matrix && !is_signed(matrix->value_type()) && !is_float(matrix->value_type());
-  meta["counts"] = unsigned_type;
+  meta["what"] = picture::name(picture::default_what(o));
+  meta["counts"] = picture::holds_counts(object_);
   return text_of(meta);
 }
 
