@@ -16,6 +16,8 @@ namespace dapple::detail {
 /// any number of threads may read it.
 class Scratch {
  public:
+  static constexpr std::uint64_t kInMemory = std::uint64_t{256} << 20;
+
   /// Throws io.
   explicit Scratch(std::uint64_t size);
   ~Scratch();
@@ -37,8 +39,6 @@ class Scratch {
   const std::byte* at(std::uint64_t offset, std::uint64_t n) const;
 
  private:
-  static constexpr std::uint64_t kInMemory = std::uint64_t{256} << 20;
-
   bool in_memory() const noexcept { return size_ <= kInMemory; }
 
   std::uint64_t size_;

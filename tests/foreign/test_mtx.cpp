@@ -1,6 +1,7 @@
 // Matrix Market files of every kind against a naive reader of the same text.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -253,6 +254,23 @@ TEST_CASE("mtx: arrays of several blocks") {
     at = block.offset + block.bytes;
   }
   CHECK(at == wide.bytes());
+}
+
+TEST_CASE("mtx: thousands of entries of one strip, in no order") {
+  Mtx mtx;
+  const std::uint64_t rows = 300, cols = 70'000, entries = 5000;
+  std::vector<double> expected(entries);
+  std::string text = "%%MatrixMarket matrix coordinate real general\n300 70000 5000\n";
+  for (std::uint64_t i = 0; i < entries; ++i) {
+    const std::uint64_t k = i * 3001 % entries;  // by row, and by column in a row
+    expected[k] = static_cast<double>(k + 1) / 8;
+    text += std::to_string(k * rows / entries + 1) + " " + std::to_string(k * cols / entries + 1) +
+            " " + std::to_string(expected[k]) + "\n";
+  }
+  const Csr<double> read = mtx.open(text).read_csr<double>({{0, rows}, {0, cols}});
+  CHECK(read.values == expected);
+  CHECK(std::is_sorted(read.col_idx.begin(), read.col_idx.end()));
+  CHECK(read.row_ptr[1] == 17);
 }
 
 TEST_CASE("mtx: coordinates of several strips, and more than working memory holds") {

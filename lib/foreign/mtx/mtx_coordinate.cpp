@@ -19,41 +19,7 @@ struct CoordinateState : CodecState {
   unsigned threads = 1;
   Strips strips;
   mutable std::once_flag sorted;
-  mutable std::unique_ptr<Scratch> records;  // all strips' entries, made at the latest when needed
-};
-
-/// Sorted records in working space.
-class Records {
- public:
-  Records(const std::byte* data, std::uint64_t size) : data_(data), size_(size) {}
-
-  Record operator[](std::uint64_t i) const noexcept {
-    Record record;
-    std::memcpy(&record, data_ + i * sizeof record, sizeof record);
-    return record;
-  }
-
-  std::uint64_t size() const noexcept { return size_; }
-  Records from(std::uint64_t i) const noexcept { return {data_ + i * sizeof(Record), size_ - i}; }
-
-  /// Number of the first record in row `row` or below it.
-  std::uint64_t find_row(std::uint64_t row) const noexcept {
-    std::uint64_t first = 0;
-    for (std::uint64_t n = size_; n > 0;) {
-      const std::uint64_t half = n / 2;
-      if ((*this)[first + half].row < row) {
-        first += half + 1;
-        n -= half + 1;
-      } else {
-        n = half;
-      }
-    }
-    return first;
-  }
-
- private:
-  const std::byte* data_;
-  std::uint64_t size_;
+  mutable std::unique_ptr<StripRecords> records;  // made at the latest when needed
 };
 
 /// The records of a block. The first call parses and sorts those of the whole file, if opening has
@@ -64,8 +30,7 @@ Records records_of(const Store& store, const Entry& entry) {
     if (state.records != nullptr) return;
     state.records = sort_entries(Text(store.file()), state.header, state.strips, state.threads);
   });
-  const std::uint64_t first = state.strips.first[entry.pos.rx >> state.strips.shift];
-  return {state.records->at(first * sizeof(Record), entry.stored * sizeof(Record)), entry.stored};
+  return state.records->of(entry.pos.rx >> state.strips.shift);
 }
 
 /// Calls `f` with every record of a block inside `part`, in ascending order.
@@ -110,7 +75,7 @@ bool strip_arrays(const Store& store, const Entry& entry, Range rows, RowCursor&
   const std::uint64_t begin =
       cursor.row == rows.begin ? cursor.entries : records.find_row(rows.begin);
   const std::uint64_t end =
-      rows.end == entry.rows ? records.size() : begin + records.from(begin).find_row(rows.end);
+      rows.end == entry.rows ? records.size() : records.find_row(rows.end, begin);
   if (end - begin > out.room) return false;
   std::uint64_t k = 0;
   for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
@@ -167,7 +132,7 @@ std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file, c
         std::min(std::uint64_t{1} << state->strips.shift, header.rows - entry.pos.rx));
     entry.cols = static_cast<std::uint32_t>(header.cols);
     entry.offset = header.data;  // its entries may be anywhere after it
-    entry.stored = state->strips.first[strip + 1] - state->strips.first[strip];
+    entry.stored = state->strips.entries[strip];
     entry.kind = entry.stored > 0 ? BlockKind::csr : BlockKind::empty;
     entry.value_type = header.value_type;
     entries.push_back(entry);
