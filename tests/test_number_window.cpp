@@ -140,3 +140,32 @@ TEST_CASE("number window: what looks like a number and is none") {
     CHECK(window.at(padded.data()).length == 0);
   }
 }
+
+#if defined(__SSE2__)
+TEST_CASE("number window: ends of digits, and two numbers at once, are as a naive look says") {
+  test::Rng rng(31);
+  for (int round = 0; round < 2000; ++round) {
+    const std::string text = random_text(rng, 80);
+    const char* const p = text.data();
+    CHECK_FALSE(detail::DigitBits::may_look(p, p + kWindow + 7));
+    REQUIRE(detail::DigitBits::may_look(p, p + kWindow + 8));
+    detail::DigitBits bits(p);
+    CAPTURE(text);
+    for (std::size_t i = 0; i < kWindow; ++i) {
+      if (p[i] < '0' || p[i] > '9') CHECK(bits.next_end() == i);
+    }
+    CHECK(bits.next_end() == kWindow - 1);
+  }
+  for (int round = 0; round < 2000; ++round) {
+    const std::uint64_t n = rng.below(9), m = rng.below(9);
+    std::string first, second;
+    while (first.size() < n) first += static_cast<char>('0' + rng.below(10));
+    while (second.size() < m) second += static_cast<char>('0' + rng.below(10));
+    const std::string p = first + ",7.123456", q = second + "9\n-123456";
+    const detail::TwoNumbers two = detail::read_two(p.data(), n, q.data(), m);
+    CHECK(two.first == (n == 0 ? 0 : std::stoull(first)));
+    CHECK(two.second == (m == 0 ? 0 : std::stoull(second)));
+    CHECK(detail::read_eight(q.data(), m) == two.second);
+  }
+}
+#endif

@@ -13,6 +13,99 @@
 
 namespace dapple::detail {
 
+/// 10^0 to 10^16.
+inline constexpr std::uint64_t kPowersOfTen[] = {1,
+                                                 10,
+                                                 100,
+                                                 1000,
+                                                 10000,
+                                                 100000,
+                                                 1000000,
+                                                 10000000,
+                                                 100000000,
+                                                 1000000000,
+                                                 10000000000,
+                                                 100000000000,
+                                                 1000000000000,
+                                                 10000000000000,
+                                                 100000000000000,
+                                                 1000000000000000,
+                                                 10000000000000000};
+
+/// `n` <= 8 characters, the last one highest, behind zeros. Loads eight bytes.
+inline std::uint64_t shifted_digits(const char* p, std::uint64_t n) noexcept {
+  // In two halves, since a shift by 64 is undefined.
+  const std::uint64_t half = 4 * (8 - n);
+  return load_le<std::uint64_t>(reinterpret_cast<const std::byte*>(p)) << half << half;
+}
+
+/// The value of `n` <= 8 digits. Loads eight bytes.
+inline std::uint64_t read_eight(const char* p, std::uint64_t n) noexcept {
+  return combine_eight(shifted_digits(p, n) & 0x0F0F0F0F0F0F0F0FU);
+}
+
+/// The values of two numbers of `n` <= 8 digits each, combined side by side. Loads eight bytes of
+/// each.
+struct TwoNumbers {
+  std::uint64_t first, second;
+};
+inline TwoNumbers read_two(const char* p, std::uint64_t n, const char* q,
+                           std::uint64_t m) noexcept {
+#if defined(__SSE2__)
+  const auto front = static_cast<long long>(shifted_digits(p, n));
+  const auto back = static_cast<long long>(shifted_digits(q, m));
+  // As `combine_eight`, in both halves of a vector.
+  __m128i digits = _mm_and_si128(_mm_set_epi64x(back, front), _mm_set1_epi8(0x0F));
+  digits = _mm_srli_epi16(_mm_mullo_epi16(digits, _mm_set1_epi16(1 + (10 << 8))), 8);
+  digits = _mm_madd_epi16(digits, _mm_set1_epi32(100 + (1 << 16)));
+  digits = _mm_packs_epi32(digits, digits);
+  digits = _mm_madd_epi16(digits, _mm_set1_epi32(10000 + (1 << 16)));
+  const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(digits));
+  return {both & 0xFFFFFFFFU, both >> 32};
+#else
+  return {read_eight(p, n), read_eight(q, m)};
+#endif
+}
+
+/// Which of 64 characters are no digits, found from the first to the last.
+class DigitBits {
+ public:
+  /// True when the characters at `p` are before `end`, and eight more.
+  static bool may_look(const char* p, const char* end) noexcept {
+#if defined(__SSE2__)
+    return end - p >= kWidth + 8;
+#else
+    return false;
+#endif
+  }
+  /// REQUIRES may_look(p, <end of the text>).
+  explicit DigitBits(const char* p) noexcept {
+#if defined(__SSE2__)
+    for (int i = 0; i < kWidth; i += 16) {
+      const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + i));
+      const __m128i value = _mm_sub_epi8(sixteen, _mm_set1_epi8('0'));
+      const __m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(value, _mm_set1_epi8(9)), value);
+      ends_ ^= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(digit)))
+               << i;
+    }
+#else
+    static_cast<void>(p);
+#endif
+  }
+
+  /// The number of the next character that is no digit; the last one when there is no other.
+  std::uint64_t next_end() noexcept {
+    const auto at =
+        static_cast<std::uint64_t>(__builtin_ctzll(ends_ | std::uint64_t{1} << (kWidth - 1)));
+    ends_ &= ends_ - 1;
+    return at;
+  }
+
+ private:
+  static constexpr int kWidth = 64;
+  std::uint64_t ends_ = ~std::uint64_t{0};
+};
+
 /// An optional minus, then digits with at most one point.
 struct PlainNumber {
   std::uint64_t length = 0;  // characters; 0: no plain number, or not known
@@ -61,12 +154,13 @@ class NumberWindow {
     const bool negative = number.minus != 0;
     if constexpr (std::is_floating_point_v<T>) {
       if (whole <= kSwar && places <= 2 * kSwar && whole + places <= 19) {
-        const std::uint64_t front = read_eight(p + number.minus, whole);
-        const std::uint64_t behind = read_sixteen(p + number.point + 1, places);
-        if (exact_float(front * kPowersOfTen[places] + behind, -static_cast<std::ptrdiff_t>(places),
-                        negative, value)) {
-          return true;
-        }
+        const char* const front = p + number.minus;
+        const char* const behind = p + number.point + 1;
+        const TwoNumbers two =
+            places <= kSwar ? read_two(front, whole, behind, places)
+                            : TwoNumbers{read_eight(front, whole), read_sixteen(behind, places)};
+        const std::uint64_t digits = two.first * kPowersOfTen[places] + two.second;
+        if (exact_fraction(digits, places, negative, value)) return true;
       }
       return std::from_chars(p, p + number.length, value).ec == std::errc();
     } else {
@@ -95,23 +189,6 @@ class NumberWindow {
   /// `read` may load this many bytes past the end of a number.
   static constexpr std::ptrdiff_t kSlack = 16;
   static constexpr std::uint64_t kSwar = 8;  // digits that are combined at once
-  static constexpr std::uint64_t kPowersOfTen[] = {1,
-                                                   10,
-                                                   100,
-                                                   1000,
-                                                   10000,
-                                                   100000,
-                                                   1000000,
-                                                   10000000,
-                                                   100000000,
-                                                   1000000000,
-                                                   10000000000,
-                                                   100000000000,
-                                                   1000000000000,
-                                                   10000000000000,
-                                                   100000000000000,
-                                                   1000000000000000,
-                                                   10000000000000000};
 
   /// The lowest set bit. REQUIRES bits != 0.
   static std::uint64_t lowest(std::uint64_t bits) noexcept {
@@ -154,16 +231,7 @@ class NumberWindow {
 #endif
   }
 
-  /// The value of `n` <= 8 digits.
-  static std::uint64_t read_eight(const char* p, std::uint64_t n) noexcept {
-    auto digits = load_le<std::uint64_t>(reinterpret_cast<const std::byte*>(p));
-    // Shift the other characters out, and zeros in. In two halves, since a shift by 64 is
-    // undefined.
-    const std::uint64_t half = 4 * (8 - n);
-    return combine_eight(digits << half << half & 0x0F0F0F0F0F0F0F0FU);
-  }
-
-  /// The same of `n` <= 16 digits.
+  /// The value of `n` <= 16 digits.
   static std::uint64_t read_sixteen(const char* p, std::uint64_t n) noexcept {
     if (n <= kSwar) return read_eight(p, n);
     const std::uint64_t front = n - kSwar;

@@ -96,21 +96,30 @@ constexpr std::uint64_t combine_eight(std::uint64_t digits) noexcept {
   return digits * (1 + (std::uint64_t{10000} << 32)) >> 32;
 }
 
-/// digits x 10^exponent where that is rounded once; false, and no value, where it is not: digits
-/// and power of ten are both exact, so the one rounding of a division or product gives the
-/// correctly rounded value (W. Clinger, 1990).
+/// digits / 10^places where that is rounded once; false, and no value, where it is not: digits and
+/// power of ten are both exact, so the one rounding of the quotient gives the correctly rounded
+/// value (W. Clinger, 1990).
 template <class F>
-bool exact_float(std::uint64_t digits, std::ptrdiff_t exponent, bool negative, F& value) noexcept {
+bool exact_fraction(std::uint64_t digits, std::uint64_t places, bool negative, F& value) noexcept {
   constexpr bool is_double = std::is_same_v<F, double>;
   constexpr std::uint64_t kExactDigits = std::uint64_t{1} << (is_double ? 53 : 24);
-  constexpr std::ptrdiff_t kExactPower = is_double ? 22 : 10;
-  if (digits > kExactDigits || exponent < -kExactPower || exponent > kExactPower) return false;
+  constexpr std::uint64_t kExactPower = is_double ? 22 : 10;
+  if (digits > kExactDigits || places > kExactPower) return false;
   // Of a signed number, which processors convert in one step.
   const F whole = static_cast<F>(static_cast<std::int64_t>(digits));
-  const F magnitude =
-      exponent < 0 ? whole / static_cast<F>(kExactPowersOfTen[static_cast<std::size_t>(-exponent)])
-                   : whole * static_cast<F>(kExactPowersOfTen[static_cast<std::size_t>(exponent)]);
-  value = std::copysign(magnitude, negative ? F{-1} : F{1});
+  value = std::copysign(whole / static_cast<F>(kExactPowersOfTen[places]), negative ? F{-1} : F{1});
+  return true;
+}
+
+/// digits x 10^exponent in the same way.
+template <class F>
+bool exact_float(std::uint64_t digits, std::ptrdiff_t exponent, bool negative, F& value) noexcept {
+  constexpr std::ptrdiff_t kExactPower = std::is_same_v<F, double> ? 22 : 10;
+  if (exponent <= 0) {
+    return exact_fraction(digits, static_cast<std::uint64_t>(-exponent), negative, value);
+  }
+  if (exponent > kExactPower || !exact_fraction(digits, 0, negative, value)) return false;
+  value *= static_cast<F>(kExactPowersOfTen[static_cast<std::size_t>(exponent)]);
   return true;
 }
 

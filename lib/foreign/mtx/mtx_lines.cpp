@@ -20,6 +20,7 @@ bool Lines::next_slowly() {
                    " entries that its header counts");
   }
   --left_;
+  has_value_ = false;
   row_ = index(header_.rows, "a row");
   p_ = skip_blanks(p_, text_.end);
   col_ = index(header_.cols, "a column");
@@ -73,6 +74,7 @@ std::uint64_t Lines::number() {
 }
 
 std::uint64_t Lines::value() {
+  if (has_value_) return bits_;
   if (header_.pattern) {
     skip_value();
     return 1;
@@ -82,6 +84,7 @@ std::uint64_t Lines::value() {
 }
 
 void Lines::skip_value() {
+  if (has_value_) return;
   if (header_.pattern && p_ != text_.end && *p_ == '\n') {
     ++p_;
     return;
