@@ -49,22 +49,19 @@ ValueType stored_type(const Meaning& meaning) noexcept {
   return meaning.has_time() ? ValueType::i64 : ValueType::u8;
 }
 
-ColumnGuess::ColumnGuess(std::optional<MeaningKind> wanted)
+ColumnGuess::ColumnGuess(std::optional<MeaningKind> wanted, const char* end)
     : wanted_(wanted),
       boolean_(!wanted || *wanted == MeaningKind::boolean),
       time_(!wanted || *wanted == MeaningKind::timestamp),
-      duration_(wanted && *wanted == MeaningKind::duration) {}
+      duration_(wanted && *wanted == MeaningKind::duration),
+      recent_(end) {}
 
 void ColumnGuess::expect_words() noexcept {
   if (!wanted_) boolean_ = time_ = false;
 }
 
-bool ColumnGuess::see(const Field& field, const MissingWords& missing) {
-  if (has_words() && recent_.find(field) != nullptr) {  // one of words_
-    if (collected_ == values_) ++collected_;
-    ++values_;
-    return true;
-  }
+/// REQUIRES that it is none of the recent words.
+bool ColumnGuess::see_other(const Field& field, const MissingWords& missing) {
   if (missing.has(field)) {
     missing_ = true;
     return true;
@@ -204,7 +201,6 @@ void ColumnGuess::see_duration(std::string_view text) noexcept {
 
 std::optional<std::uint64_t> FieldReader::read_word(const Field& field, const MissingWords& missing,
                                                     WordMemory& memory) const {
-  if (const std::uint64_t* const known = memory.recent.find(field)) return *known;
   std::optional<std::uint64_t> bits;
   if (missing.has(field)) {
     bits = meaning_.missing;
@@ -216,9 +212,8 @@ std::optional<std::uint64_t> FieldReader::read_word(const Field& field, const Mi
   return bits;
 }
 
-std::optional<std::uint64_t> FieldReader::read(const Field& field, const MissingWords& missing,
-                                               WordMemory& memory) const {
-  if (words_ != nullptr) return read_word(field, missing, memory);
+std::optional<std::uint64_t> FieldReader::read_value(const Field& field,
+                                                     const MissingWords& missing) const {
   if (meaning_.kind == MeaningKind::number) {  // quotes mean nothing here
     const std::string_view text = trimmed(field.text);
     if (missing.has(text)) return meaning_.missing;

@@ -19,8 +19,8 @@ namespace dapple::detail::csv {
 
 /// What helps to find the words of one column, which are read in the order of the text.
 struct WordMemory {
-  std::uint32_t next = 0;  // see `WordFinder::find`
   RecentWords recent;
+  std::uint32_t next = 0;  // see `WordFinder::find`
 };
 
 /// Reads the fields of one column as the values that a frame stores. Any thread.
@@ -37,9 +37,14 @@ class FieldReader {
 
   /// The stored value, in the low bytes; nothing for a field that the column cannot hold.
   std::optional<std::uint64_t> read(const Field& field, const MissingWords& missing,
-                                    WordMemory& memory) const;
+                                    WordMemory& memory) const {
+    if (words_ == nullptr) return read_value(field, missing);
+    if (const std::uint64_t* const known = memory.recent.find(field)) return *known;
+    return read_word(field, missing, memory);
+  }
 
  private:
+  std::optional<std::uint64_t> read_value(const Field& field, const MissingWords& missing) const;
   std::optional<std::uint64_t> read_word(const Field& field, const MissingWords& missing,
                                          WordMemory& memory) const;
 
@@ -62,14 +67,20 @@ using WantedMeanings = std::vector<std::optional<MeaningKind>>;
 /// it is neither of truth values nor of times, and only from then on are its words collected.
 class ColumnGuess {
  public:
-  explicit ColumnGuess(std::optional<MeaningKind> wanted);
+  /// Fields are read from a text that ends at `end`.
+  ColumnGuess(std::optional<MeaningKind> wanted, const char* end);
 
   /// Takes a column for one of words before the first field is seen, unless it is wanted to be of
   /// other things.
   void expect_words() noexcept;
 
   /// False when the field is none that the column must hold.
-  bool see(const Field& field, const MissingWords& missing);
+  bool see(const Field& field, const MissingWords& missing) {
+    if (!has_words() || recent_.find(field) == nullptr) return see_other(field, missing);
+    if (collected_ == values_) ++collected_;  // one of words_
+    ++values_;
+    return true;
+  }
   /// Takes note of fields that were not shown: `n` numbers, and `unsure` ones that are missing
   /// unless the column is of words; and whether others were missing.
   void skip(std::uint64_t n, std::uint64_t unsure, bool missing) noexcept;
@@ -90,6 +101,7 @@ class ColumnGuess {
   bool is_time() const noexcept {
     return time_ && (unit_ < TimeUnit::nanosecond || in_nanoseconds_);
   }
+  bool see_other(const Field& field, const MissingWords& missing);
   void narrow(const ColumnGuess& later) noexcept;
   void settle() noexcept;
   void collect(const Field& field);

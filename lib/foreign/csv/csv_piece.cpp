@@ -37,10 +37,10 @@ bool f64_holds(std::string_view digits) noexcept {
 }  // namespace
 
 Columns::Columns(const ScanInput& input, const std::vector<bool>& words)
-    : missing_(input.missing), guesses_(input.cols()), counts_(input.cols()) {
+    : missing_(input.missing), end_(input.end), guesses_(input.cols()), counts_(input.cols()) {
   for (std::size_t c = 0; c < input.cols(); ++c) {
     if (!words[c] && !input.wanted[c]) continue;
-    guesses_[c] = std::make_unique<ColumnGuess>(input.wanted[c]);
+    guesses_[c] = std::make_unique<ColumnGuess>(input.wanted[c], end_);
     if (words[c]) guesses_[c]->expect_words();
   }
 }
@@ -48,14 +48,9 @@ Columns::Columns(const ScanInput& input, const std::vector<bool>& words)
 /// Shows the column's fields to a guess from now on; there were `rows` before.
 void Columns::describe(std::size_t col, std::uint64_t rows) {
   if (!is_number(col)) return;
-  guesses_[col] = std::make_unique<ColumnGuess>(std::nullopt);
+  guesses_[col] = std::make_unique<ColumnGuess>(std::nullopt, end_);
   const Counts& seen = counts_[col];
   guesses_[col]->skip(rows - seen.missing - seen.unsure, seen.unsure, seen.missing > 0);
-}
-
-bool Columns::see(std::size_t col, const Field& field, std::uint64_t row) {
-  describe(col, row);
-  return guesses_[col]->see(field, missing_);
 }
 
 bool Columns::merge(Columns& later) {

@@ -22,7 +22,10 @@ class Columns {
   bool is_number(std::size_t col) const noexcept { return guesses_[col] == nullptr; }
   /// Takes a field, in any column; `row` counts from the first. False when the column must not
   /// hold such a field.
-  bool see(std::size_t col, const Field& field, std::uint64_t row);
+  bool see(std::size_t col, const Field& field, std::uint64_t row) {
+    if (is_number(col)) describe(col, row);
+    return guesses_[col]->see(field, missing_);
+  }
   void see_missing(std::size_t col) noexcept { ++counts_[col].missing; }
   /// `unsure`: it is missing, or a word if the column is one of words.
   void see_quoted_number(std::size_t col, bool unsure) noexcept {
@@ -54,6 +57,7 @@ class Columns {
   void describe(std::size_t col, std::uint64_t rows);
 
   const MissingWords& missing_;
+  const char* const end_;
   /// Of columns whose fields are shown to it; null for the others, which may be very many.
   std::vector<std::unique_ptr<ColumnGuess>> guesses_;
   std::vector<Counts> counts_;

@@ -96,7 +96,7 @@ class Reader {
 
   /// Reads rows of the block; the first goes to row `first_out` of the runs' targets.
   void read(Range rows, std::span<const Run> runs, std::uint64_t first_out) {
-    memories_.assign(runs.size(), {});
+    memories_.assign(runs.size(), {RecentWords(end_)});
     const char* line = text_;
     for (std::uint64_t r = 0; r < rows.begin; ++r) line = next_line(line);
     for (row_ = rows.begin; row_ < rows.end; ++row_) {

@@ -53,13 +53,6 @@ std::string unquoted(const Field& field) {
   return text;
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view kBlanks = " \t";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 bool is_missing(std::string_view trimmed_text) noexcept {
   constexpr std::string_view kMissing[] = {"", "NA", "N/A", "?"};
   return std::find(std::begin(kMissing), std::end(kMissing), trimmed_text) != std::end(kMissing);

@@ -53,7 +53,12 @@ std::optional<Field> find_field(const char* p, const char* end, char delimiter) 
 std::string unquoted(const Field& field);
 
 /// `text` without blanks and tabs at both ends.
-std::string_view trimmed(std::string_view text) noexcept;
+inline std::string_view trimmed(std::string_view text) noexcept {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 /// True for what marks a missing value in any text: nothing, NA, N/A, ?.
 bool is_missing(std::string_view trimmed_text) noexcept;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace dapple::detail::csv {
 /// looking where fields hardly repeat. One thread.
 class RecentWords {
  public:
+  /// Reads nothing at or after `end`, which is behind all fields.
+  explicit RecentWords(const char* end) noexcept : end_(end) {}
+
   /// What was made of an equal field, or null.
   const std::uint64_t* find(const Field& field) noexcept {
     if (off_ || field.doubled || field.text.size() > kLongest) return nullptr;
@@ -44,42 +48,43 @@ class RecentWords {
   static constexpr std::uint64_t kPatience = 1024;  // more misses than hits
 
   struct Key {
-    std::uint64_t head = 0, tail = 0;  // which overlap
-    std::uint32_t size = ~std::uint32_t{0};
-    bool quoted = false;
-    bool operator==(const Key&) const = default;
+    std::uint64_t head = 0, tail = 0;        // 16 characters, zeros behind the field
+    std::uint64_t form = ~std::uint64_t{0};  // size and quotes
+    bool operator==(const Key& other) const noexcept {
+      return ((head ^ other.head) | (tail ^ other.tail) | (form ^ other.form)) == 0;
+    }
   };
   struct Slot {
     Key key;
     std::uint64_t value = 0;
   };
 
-  template <class T>
   static std::uint64_t load(const char* p) noexcept {
-    return load_le<T>(reinterpret_cast<const std::byte*>(p));
+    return load_le<std::uint64_t>(reinterpret_cast<const std::byte*>(p));
   }
-  static Key key_of(const Field& field) noexcept {
-    const char* const text = field.text.data();
+  /// Without a branch on the field's size, which no processor could foresee.
+  Key key_of(const Field& field) const noexcept {
+    static constexpr char kMasks[2 * kLongest + 1] =
+        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+        "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    const char* text = field.text.data();
     const std::size_t n = field.text.size();
-    Key key{0, 0, static_cast<std::uint32_t>(n), field.quoted};
-    if (n >= 8) {
-      key.head = load<std::uint64_t>(text);
-      key.tail = load<std::uint64_t>(text + n - 8);
-    } else if (n >= 4) {
-      key.head = load<std::uint32_t>(text);
-      key.tail = load<std::uint32_t>(text + n - 4);
-    } else if (n > 0) {
-      key.head = load<std::uint8_t>(text) | load<std::uint8_t>(text + n / 2) << 8;
-      key.tail = load<std::uint8_t>(text + n - 1);
+    char copy[kLongest];
+    if (static_cast<std::size_t>(end_ - text) < kLongest) {
+      std::memset(copy, 0, kLongest);
+      std::memcpy(copy, text, n);
+      text = copy;
     }
-    return key;
+    const char* const mask = kMasks + kLongest - n;
+    return {load(text) & load(mask), load(text + 8) & load(mask + 8), n << 1 | field.quoted};
   }
   /// The highest bits of a product depend on all bits of its factors.
   static std::size_t place_of(const Key& key) noexcept {
     constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U, kOther = 0xc2b2ae3d27d4eb4fU;
-    return ((key.head * kOdd) ^ (key.tail * kOther) ^ (key.size * kOdd)) >> 56;
+    return ((key.head * kOdd) ^ (key.tail * kOther)) >> 56;
   }
 
+  const char* end_;
   std::vector<Slot> slots_;
   std::uint64_t hits_ = 0, misses_ = 0;
   bool off_ = false;
