@@ -66,6 +66,25 @@ TEST_CASE("timestamp: what is no time, or does not exist, is not read as one") {
   }
 }
 
+TEST_CASE("timestamp: any other character makes no time of one") {
+  const std::string time = "2011-11-11T11:11:11";
+  for (std::size_t i = 0; i < time.size(); ++i) {
+    for (int c = 0; c < 256; ++c) {
+      std::string text = time;
+      text[i] = static_cast<char>(c);
+      CAPTURE(text);
+      const bool digit = time[i] == '1' || time[i] == '2' || time[i] == '0';
+      const bool fits = c >= '0' && c <= (i < 4 || i == 9 || i == 12 || i == 15 || i == 18 ? '9'
+                                          : i == 5                                         ? '1'
+                                          : i == 6 || i == 11                              ? '2'
+                                          : i == 8                                         ? '2'
+                                                                                           : '5');
+      const bool blank = i == 10 && c == ' ';
+      CHECK(read_time(text).has_value() == (digit ? fits : blank || text == time));
+    }
+  }
+}
+
 TEST_CASE("timestamp: the largest and smallest ticks can be written") {
   using Limits = std::numeric_limits<std::int64_t>;
   CHECK(time_text(Limits::max(), TimeUnit::nanosecond) == "2262-04-11T23:47:16.854775807");

@@ -4,12 +4,39 @@
 #include <chrono>
 #include <cstring>
 
+#include "lib/base/bytes.h"
+
 namespace dapple::detail {
 
 namespace {
 
 constexpr std::int64_t kDaySeconds = 86400;
 constexpr std::uint32_t kNanos = 1'000'000'000;
+
+/// Eight characters of two-digit numbers at fixed places, all looked at together (SWAR).
+class DigitPairs {
+ public:
+  /// `form` has a 0 where `text` has a digit, and the other characters of the text.
+  DigitPairs(const char* text, const char (&form)[9]) noexcept {
+    std::uint64_t digits = load(text) ^ load(form), too_large = 0x8080808080808080U;
+    // Adding this to a value sets its highest bit if it is no digit, or not 0 where it must be.
+    for (int i = 0; i < 8; ++i) too_large -= std::uint64_t{form[i] == '0' ? 10U : 1U} << (8 * i);
+    matches_ = (((digits + too_large) | digits) & 0x8080808080808080U) == 0;
+    pairs_ = (digits * (1 + (10 << 8))) >> 8;
+  }
+
+  bool matches() const noexcept { return matches_; }
+  /// The value of the two digits at character `i`. REQUIRES matches().
+  unsigned at(int i) const noexcept { return static_cast<unsigned>(pairs_ >> (8 * i) & 0xff); }
+
+ private:
+  static std::uint64_t load(const char* p) noexcept {
+    return load_le<std::uint64_t>(reinterpret_cast<const std::byte*>(p));
+  }
+
+  std::uint64_t pairs_;
+  bool matches_;
+};
 
 /// Parses text from front to back; every function returns false when the text does not match.
 class Cursor {
@@ -57,6 +84,7 @@ class Cursor {
     return true;
   }
   std::string_view rest() const noexcept { return text_; }
+  void skip(std::size_t n) noexcept { text_.remove_prefix(n); }
 
  private:
   std::string_view text_;
@@ -78,10 +106,19 @@ bool read_zone(Cursor& in, std::int64_t& offset) noexcept {
 
 bool read_clock(Cursor& in, TimePoint& time) noexcept {
   unsigned hours = 0, minutes = 0, seconds = 0;
-  if (!in.number(2, 24, hours) || !in.take(':') || !in.number(2, 60, minutes)) return false;
-  if (in.take(':')) {
-    if (!in.number(2, 60, seconds)) return false;
+  const std::string_view text = in.rest();
+  const bool has_seconds = text.size() >= 8 && text[5] == ':';
+  if (has_seconds) {
+    const DigitPairs clock(text.data(), "00:00:00");
+    hours = clock.at(0);
+    minutes = clock.at(3);
+    seconds = clock.at(6);
+    if (!clock.matches() || hours >= 24 || minutes >= 60 || seconds >= 60) return false;
+    in.skip(8);
     if (in.take('.') && !in.fraction(time.nanoseconds, time.places)) return false;
+  } else if (!in.number(2, 24, hours) || !in.take(':') || !in.number(2, 60, minutes) ||
+             in.peek() == ':') {
+    return false;
   }
   time.seconds += (hours * 60 + minutes) * 60 + seconds;
   time.has_time = true;
@@ -128,14 +165,13 @@ std::int64_t ticks_per_second(TimeUnit unit) noexcept {
 
 std::optional<TimePoint> read_time(std::string_view text) noexcept {
   using namespace std::chrono;
-  Cursor in(text);
-  unsigned y = 0, m = 0, d = 0;
-  if (!in.number(4, 10000, y) || !in.take('-') || !in.number(2, 13, m) || !in.take('-') ||
-      !in.number(2, 32, d)) {
-    return std::nullopt;
-  }
-  const year_month_day date{year(static_cast<int>(y)), month(m), day(d)};
+  if (text.size() < 10) return std::nullopt;
+  const DigitPairs month_of(text.data(), "0000-00-"), day_of(text.data() + 2, "00-00-00");
+  if (!month_of.matches() || !day_of.matches()) return std::nullopt;
+  const year_month_day date{year(static_cast<int>(month_of.at(0) * 100 + month_of.at(2))),
+                            month(month_of.at(5)), day(day_of.at(6))};
   if (!date.ok()) return std::nullopt;
+  Cursor in(text.substr(10));
   TimePoint time;
   time.seconds = sys_days(date).time_since_epoch().count() * kDaySeconds;
   if (in.at_end()) return time;
@@ -162,10 +198,11 @@ std::optional<std::int64_t> ticks_of(const TimePoint& time, TimeUnit unit) noexc
     return day.rest == 0 && time.nanoseconds == 0 ? std::optional(day.whole) : std::nullopt;
   }
   const std::int64_t per_second = ticks_per_second(unit);
-  const std::int64_t tick = kNanos / per_second;
-  if (time.nanoseconds % tick != 0) return std::nullopt;
   std::int64_t ticks = 0;
-  if (__builtin_mul_overflow(time.seconds, per_second, &ticks) ||
+  if (__builtin_mul_overflow(time.seconds, per_second, &ticks)) return std::nullopt;
+  if (time.nanoseconds == 0) return ticks;  // spares most times the divisions
+  const std::int64_t tick = kNanos / per_second;
+  if (time.nanoseconds % tick != 0 ||
       __builtin_add_overflow(ticks, time.nanoseconds / tick, &ticks)) {
     return std::nullopt;
   }
