@@ -277,8 +277,16 @@ void BlockWriter::write_planned(BlockPos pos, const DenseCells& cells, ValueType
   std::vector<std::byte> item = take_scratch(kPosition + entry.bytes);
   std::byte* const values = item.data() + dbdf::emit_item_header(item.data(), entry);
   const std::size_t from = size_of(cells.type), to = size_of(plan.type), step = cells.cols * to;
-  for (std::uint32_t r = 0; r < cells.rows; ++r) {
-    convert_cells(cells.type, cells.row(r), from, plan.type, values + r * step, to, cells.cols);
+  constexpr std::uint32_t kShort = 8;  // cells: fewer in a row make long runs in the columns
+  if (cells.cols < kShort) {
+    for (std::uint32_t c = 0; c < cells.cols; ++c) {
+      convert_cells(cells.type, cells.data + c * from, cells.row_step, plan.type, values + c * to,
+                    step, cells.rows);
+    }
+  } else {
+    for (std::uint32_t r = 0; r < cells.rows; ++r) {
+      convert_cells(cells.type, cells.row(r), from, plan.type, values + r * step, to, cells.cols);
+    }
   }
   file_.put(entry, stats_of({values, plan.type, cells.rows, cells.cols, step}, plan.type),
             std::span(item).first(kPosition + entry.bytes), turn);
