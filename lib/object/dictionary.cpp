@@ -83,7 +83,7 @@ std::uint32_t word_tag(std::string_view word) noexcept {
 
 std::string_view WordTable::word(std::uint32_t code) const noexcept {
   const std::uint64_t begin = code == 1 ? 0 : ends_[code - 2];
-  return std::string_view(bytes_).substr(begin, ends_[code - 1] - begin);
+  return {bytes_.data() + begin, ends_[code - 1] - begin};
 }
 
 std::string_view WordTable::operator[](std::uint64_t i) const {
@@ -116,16 +116,32 @@ void WordTable::grow() {
   }
 }
 
+namespace {
+
+/// Lets an array hold `more` values behind its first `used`.
+template <class T>
+void make_room(Array<T>& array, std::size_t used, std::size_t more) {
+  if (more <= array.size() - used) return;
+  Array<T> larger(std::max(used + more, 2 * array.size()));
+  std::copy_n(array.data(), used, larger.data());
+  larger.swap(array);
+}
+
+}  // namespace
+
 std::uint32_t WordTable::add(std::string_view word, std::uint32_t tag) {
-  if (slots_.size() < 2 * (ends_.size() + 1)) grow();
+  if (slots_.size() < 2 * (size_ + 1)) grow();
   WordSlot& slot = slots_[slot_of(word, tag)];
   if (slot.code == 0) {
-    if (ends_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
+    if (size_ >= std::numeric_limits<std::uint32_t>::max() - 1) {
       throw Error(Errc::invalid_argument, "a column has more than 4294967294 different words");
     }
-    bytes_ += word;
-    ends_.push_back(bytes_.size());
-    slot = {static_cast<std::uint32_t>(ends_.size()), tag};
+    const std::size_t used = bytes().size();
+    make_room(bytes_, used, word.size());
+    make_room(ends_, size_, 1);
+    std::copy(word.begin(), word.end(), bytes_.data() + used);
+    ends_[size_++] = used + word.size();
+    slot = {static_cast<std::uint32_t>(size_), tag};
   }
   return slot.code;
 }

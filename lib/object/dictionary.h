@@ -52,12 +52,14 @@ class WordTable final : public WordFinder {
   std::optional<std::uint32_t> find(std::string_view word,
                                     std::uint32_t& next) const noexcept override;
 
-  std::uint64_t size() const noexcept override { return ends_.size(); }
+  std::uint64_t size() const noexcept override { return size_; }
   std::string_view operator[](std::uint64_t i) const override;
 
   /// All words, one after the other, and where each ends.
-  std::string_view bytes() const noexcept { return bytes_; }
-  std::span<const std::uint64_t> ends() const noexcept { return ends_; }
+  std::string_view bytes() const noexcept {
+    return {bytes_.data(), size_ == 0 ? 0 : ends_[size_ - 1]};
+  }
+  std::span<const std::uint64_t> ends() const noexcept { return {ends_.data(), size_}; }
   /// None, or a power of two.
   std::span<const WordSlot> slots() const noexcept { return {slots_.data(), slots_.size()}; }
 
@@ -66,8 +68,10 @@ class WordTable final : public WordFinder {
   std::size_t slot_of(std::string_view word, std::uint32_t tag) const noexcept;
   void grow();
 
-  std::string bytes_;
-  std::vector<std::uint64_t> ends_;
+  // Arrays, for their huge pages: a table of many words spends its time on fresh memory.
+  Array<char> bytes_;
+  Array<std::uint64_t> ends_;
+  std::uint64_t size_ = 0;  // words; what the arrays have behind them is free
   Array<WordSlot> slots_;
 };
 
