@@ -45,6 +45,8 @@ int run_convert(const Arguments& arguments, Console& console) {
       "if OUT exists: append the rows to OUT, a dbdf file with the same columns; their tiles are "
       "shaped like those of OUT, or larger where OUT is too short for a whole one, unless --tile "
       "is given");
+  command.flag("--transpose", options.transpose,
+               "write a matrix with its rows as columns, to dbdf");
   add_destination_flags(command, destination);
   add_write_flags(command, write);
   add_reading_flags(command, input.options);
@@ -60,6 +62,9 @@ int run_convert(const Arguments& arguments, Console& console) {
   }
   if (destination.append && (options.value_type || !wanted.labels.empty())) {
     throw UsageError("--append takes all columns as they are: no --column, no --value-type");
+  }
+  if (options.transpose && (destination.append || write.options.tile)) {
+    throw UsageError("--transpose chooses the tiles, and cannot append");
   }
   require_flags_for(format, write);
   require_replaceable(destination);

@@ -59,6 +59,22 @@ constexpr std::size_t kDetailWidth = 100;
 constexpr std::uint64_t kLinesOnTerminal = 24;
 constexpr std::uint64_t kManyBlocks = 1000;  // from here on, saving the index is worthwhile
 
+/// What is to be told of a copy by column; "" when there is none.
+std::string_view copy_state(const std::variant<Matrix, Frame>& object) {
+  const auto* const matrix = std::get_if<Matrix>(&object);
+  switch (matrix != nullptr ? column_copy_state(*matrix) : ColumnCopyState::none) {
+    case ColumnCopyState::fresh:
+      return "fresh";
+    case ColumnCopyState::stale:
+      return "stale";
+    case ColumnCopyState::damaged:
+      return "damaged";
+    case ColumnCopyState::none:
+      break;
+  }
+  return "";
+}
+
 /// Keys that only some files have: several objects, text columns, a note, details.
 void print_more_json(const BlockedObject& object, std::span<const Detail> details, Output& out) {
   if (object.contents().size() > 1) {
@@ -121,6 +137,8 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   }
   out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, o.bytes(),
             name(o.index_origin()));
+  const std::string_view copy = copy_state(object);
+  if (!copy.empty()) out.print(R"(,"column_copy":"{}")", copy);
   print_more_json(o, details, out);
   out.write("}\n");
 }
@@ -314,6 +332,14 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
   if (counts.total > 0) print_line(out, "kinds", kinds_text(counts));
   print_line(out, "stored", stored(o));
   print_line(out, "index", index_text(o, file));
+  if (const auto copy = copy_state(object); !copy.empty()) {
+    print_line(out, "by column",
+               fmt::format("{}{}", printable(column_copy_path(file).string()),
+                           copy == "fresh" ? ""
+                                           : fmt::format(", {} and not used; 'dapple index "
+                                                         "--columns' makes it again",
+                                                         copy)));
+  }
   if (!o.note().empty()) print_line(out, "note", printable(o.note()));
   print_details(o, out);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "dapple/error.h"
 #include "input.h"
@@ -149,13 +150,14 @@ std::string summary_text(const Destination& destination, const std::variant<Matr
       counts.total == 0
           ? human_size(written.bytes)
           : fmt::format("{} ({})", counted(counts.total, "block"), kinds_text(counts));
-  const std::uint64_t rows = part.rows.value_or(Range{0, o.rows()}).size();
+  std::uint64_t rows = part.rows.value_or(Range{0, o.rows()}).size();
   if (destination.append) {  // the file has more rows than these, maybe of another type
     return fmt::format("{}: {} appended, now {}", printable(destination.path), counted(rows, "row"),
                        size);
   }
-  return fmt::format("{}: {} x {}, {}, {}", printable(destination.path), rows,
-                     part.cols ? part.cols->size() : o.cols() + readable_texts(o), type, size);
+  std::uint64_t cols = part.cols ? part.cols->size() : o.cols() + readable_texts(o);
+  if (options.transpose) std::swap(rows, cols);
+  return fmt::format("{}: {} x {}, {}, {}", printable(destination.path), rows, cols, type, size);
 }
 
 }  // namespace dapple::cli

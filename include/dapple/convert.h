@@ -62,6 +62,8 @@ struct ConvertOptions {
   /// back as the same f32 (0.1).
   bool short_floats = false;
   IdvWriteOptions idv{};
+  /// Write a matrix with its rows as columns, to dbdf; tiles are chosen for it. Not for `append`.
+  bool transpose = false;
   TakeProgress progress{};  // in rows
   /// Told of what the target has no place for beside cells: zones, the order of categories, which
   /// floats are missing, which columns are one vector.

@@ -12,14 +12,14 @@
 #include "dapple/convert.h"         // converting between formats, appending rows
 #include "dapple/error.h"           // the exception that everything throws
 #include "dapple/frame.h"           // reading frames
-#include "dapple/gather.h"          // lists of rows and cells in any order
+#include "dapple/gather.h"          // lists of rows, columns and cells in any order
 #include "dapple/items.h"           // everything in a file, including padding and indexes
 #include "dapple/matrix.h"          // reading matrices
 #include "dapple/open.h"            // opening files of any format
 #include "dapple/product.h"         // matrix-vector and matrix-matrix products
 #include "dapple/region.h"          // ranges, rectangles, positions
 #include "dapple/rows.h"            // streaming rows of any block kind
-#include "dapple/sidecar.h"         // an index beside a file
+#include "dapple/sidecar.h"         // an index, or a copy by column, beside a file
 #include "dapple/stats.h"           // minimum, maximum, mean, variance
 #include "dapple/tiles.h"           // tiles as the caller's type, for hot loops
 #include "dapple/value_type.h"      // the types of cells

@@ -1,4 +1,5 @@
-// Gathering lists of rows or cells into buffers that the caller reuses from batch to batch:
+// Gathering lists of rows, columns or cells into buffers that the caller reuses from batch to
+// batch:
 //
 //   dapple::Csr<float> batch;
 //   for (const auto& rows : batches) {
@@ -68,6 +69,16 @@ void gather_rows(const BlockedObject& object, std::span<const std::uint64_t> row
 template <Value T>
 void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows, Csr<T>& out,
                 const GatherOptions& options = {});
+
+/// Replaces `out`: its row k holds the cells of column cols[k] except +0.0, in ascending order of
+/// rows, so that `out` is the selection in compressed sparse columns. `options.cols` is not used.
+/// Of a matrix with a copy by column (sidecar.h), this costs what `gather_csr` does of its rows.
+/// Otherwise each strip of tiles that holds a wanted column is read once: O(entries of these
+/// strips), and memory for what is found. Also throws unsupported for Absent::nan. A copy that is
+/// damaged is passed over.
+template <Value T>
+void gather_columns(const BlockedObject& object, std::span<const std::uint64_t> cols, Csr<T>& out,
+                    const GatherOptions& options = {});
 
 /// Copies the value of cells[k] to out[k]. `options.cols` is not used.
 template <Value T>

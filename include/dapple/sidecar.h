@@ -1,10 +1,14 @@
-// The sidecar index FILE.dpx: the block index of a dbdf file that must not be touched, or the types
-// and row positions of a CSV file.
+// What may lie beside a file. The sidecar index FILE.dpx: the block index of a dbdf file that must
+// not be touched, or the types and row positions of a CSV file. The copy by column FILE.dpc: a
+// matrix once more, for reading its columns as fast as its rows.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
+#include "dapple/matrix.h"
 #include "dapple/open.h"
+#include "dapple/writer.h"
 
 namespace dapple {
 
@@ -26,5 +30,32 @@ struct SidecarOptions {
 /// of a CSV file.
 bool write_sidecar(const std::filesystem::path& file, const OpenOptions& options = {},
                    const SidecarOptions& sidecar = {});
+
+/// The path of the copy by column, FILE.dpc for FILE.
+std::filesystem::path column_copy_path(const std::filesystem::path& file);
+
+struct ColumnCopyOptions {
+  TakeProgress progress = {};  // in rows; they are read several times
+  bool sync = true;            // fsync before publishing
+  unsigned threads = 1;        // 0: one per processor
+};
+
+/// Publishes a copy of the matrix in `file` beside it, atomically, replacing an older one: its
+/// transpose, in blocks of a few of its columns. `gather_columns`, and reads of a few columns,
+/// use it as long as the file stays as it is and is opened with the same `options.array` and
+/// `options.futhark`. Throws what `open` and `read` throw (absent cells are an error); unsupported
+/// for frames, CSV and compressed files; stale_index when the file changes meanwhile.
+///
+/// Reads the file once to count, then all columns from left to right, as many at a time as have
+/// four million entries. Memory: at most 256 MiB, whatever the size of the file, and what the
+/// decoding of its blocks takes: whole COO blocks, for example. 128 bytes for each block of the
+/// copy.
+WriteSummary write_column_copy(const std::filesystem::path& file, const OpenOptions& options = {},
+                               const ColumnCopyOptions& copy = {});
+
+/// Whether a copy by column lies beside a matrix: `stale` is one of another state of the file, or
+/// of another object in it. Only a fresh one is used. A few small reads.
+enum class ColumnCopyState : std::uint8_t { none, fresh, stale, damaged };
+ColumnCopyState column_copy_state(const Matrix& matrix);
 
 }  // namespace dapple

@@ -30,6 +30,9 @@ std::variant<Matrix, Frame> open_in_turn(const std::filesystem::path& file) {
 
 WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix, Frame>& rows,
                     const ConvertOptions& options) {
+  if (options.transpose) {
+    throw Error(Errc::invalid_argument, "rows are appended as they are, not as columns");
+  }
   const std::variant<Matrix, Frame> parts[] = {open_in_turn(file), rows};
   const auto old = store_of(parts[0]);
   if (std::string_view(old->codec().format) != "dbdf") {

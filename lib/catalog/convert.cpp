@@ -82,6 +82,10 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
   auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
   Source source(std::move(store), part, options);
+  if (options.transpose && (source.kind() == ObjectKind::frame || format.info.name != "dbdf")) {
+    throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+                "only a matrix can be written with its rows as columns, and only to dbdf");
+  }
   if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
   if (!options.stored_numbers) {
     if (is_plain_layout(format, options)) require_plain_numbers(source, std::string(kPlainLayout));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <string>
 #include <utility>
 
 #include "lib/dbdf/header.h"
@@ -248,9 +249,24 @@ const Format& format_to_read(std::shared_ptr<MappedFile>& file, const OpenOption
   return options.format.empty() ? best_match(*file) : named_to_read(options);
 }
 
+namespace {
+
+/// Everything in the options that chooses among the objects of a file.
+std::string chosen_in(const OpenOptions& options) {
+  std::string chosen = options.array;
+  for (const std::string& type : options.futhark.types) chosen.append(1, '\0').append(type);
+  if (options.futhark.value) {
+    chosen.append(1, '\0').append(std::to_string(*options.futhark.value));
+  }
+  return chosen;
+}
+
+}  // namespace
+
 std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
                                         const OpenOptions& options) {
   const Format& format = format_to_read(file, options);
+  if (file->chosen().empty()) file->set_chosen(chosen_in(options));
   return format.open(std::move(file), options);
 }
 

@@ -1,12 +1,15 @@
 #include "dapple/verify.h"
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dapple/sidecar.h"
 #include "lib/catalog/formats.h"
 #include "lib/dbdf/care/values.h"
+#include "lib/dbdf/care/verify_copy.h"
 #include "lib/dbdf/care/verify_dbdf.h"
 #include "lib/dbdf/read/open_dbdf.h"
 
@@ -70,6 +73,22 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
   return report;
 }
 
+/// Adds what is wrong with the copy by column, if there is one.
+void verify_copy_beside(const std::shared_ptr<detail::MappedFile>& file, Level level,
+                        const OpenOptions& options, const TakeProgress& progress,
+                        std::vector<Error>& findings) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(column_copy_path(file->name()), ignored)) return;
+  std::shared_ptr<const detail::Store> store;
+  try {
+    store = detail::open_store(file, options);
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    return;  // it is among the findings
+  }
+  detail::dbdf::verify_copy(store, level, progress, findings);
+}
+
 }  // namespace
 
 VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
@@ -78,10 +97,11 @@ VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOp
   return detail::watched(*opened, [&] {
     auto file = opened;
     const detail::Format& format = detail::format_to_read(file, options);
-    if (format.info.name == detail::dbdf::kCodec.format) {
-      return detail::dbdf::verify_dbdf(file, level, progress);
-    }
-    return verify_foreign(file, format, level, options, progress);
+    VerifyReport report = format.info.name == detail::dbdf::kCodec.format
+                              ? detail::dbdf::verify_dbdf(file, level, progress)
+                              : verify_foreign(file, format, level, options, progress);
+    if (file == opened) verify_copy_beside(file, level, options, progress, report.findings);
+    return report;
   });
 }
 

@@ -3,8 +3,11 @@
 #include <string>
 
 #include "lib/catalog/formats.h"
+#include "lib/compute/source.h"
+#include "lib/dbdf/column_copy.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/sidecar.h"
+#include "lib/dbdf/write/transpose.h"
 #include "lib/foreign/csv/csv.h"
 
 namespace dapple {
@@ -39,6 +42,33 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
     }
     dbdf::write_sidecar_of(file, path, sidecar);
     return true;
+  });
+}
+
+WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOptions& options,
+                               const ColumnCopyOptions& copy) {
+  using namespace detail;
+  const auto file = MappedFile::open(path, options.guard);
+  return watched(*file, [&] {
+    const auto refuse = [&](const char* why) {
+      throw Error(Errc::unsupported, path.string(), std::nullopt, why);
+    };
+    const std::shared_ptr<const Store> store = open_store(file, options);
+    if (store->schema().kind == ObjectKind::frame)
+      refuse("a frame has no copy by column, only a matrix has");
+    if (store->shared_file() != file)
+      refuse("a file whose content is compressed has no copy by column; convert it first");
+    if (store->codec().format == "csv")
+      refuse("text that can be read in several ways has no copy by column; convert it first");
+    ConvertOptions convert;
+    convert.threads = copy.threads;
+    convert.progress = copy.progress;
+    convert.write.overwrite = true;
+    convert.write.sync = copy.sync;
+    const Source source(store, {}, convert);
+    return dbdf::write_transposed(source, column_copy_path(path), convert.write,
+                                  dbdf::copy_hint(*store),
+                                  [&] { dbdf::require_unchanged(*file, path); });
   });
 }
 

@@ -104,6 +104,11 @@ template <class Col>
 bool collect_few_columns(const Store& store, const Region& region, const ReadOptions& options,
                          const CsrOut<Col>& out);
 
+/// The same for a region that suits the copy by column. False, and what `out` holds is unspecified,
+/// when there is none that could be used.
+bool collect_from_copy(const Store& store, const Region& region, const ReadOptions& options,
+                       const CsrOut<std::uint64_t>& out);
+
 template <Value T, class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
                  Csr<T, Col>& out) {

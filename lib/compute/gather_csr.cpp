@@ -226,6 +226,14 @@ void gather_any_csr(const Store& store, std::span<const std::uint64_t> rows, Ran
 
 }  // namespace
 
+void gather_csr_to(const Store& store, std::span<const std::uint64_t> rows, Range cols,
+                   const CsrOut<std::uint64_t>& out, const GatherOptions& options) {
+  if (!gather_csr_by_tile(store, rows, cols, out, options) &&
+      !gather_tiled_csr(store, rows, cols, out, options)) {
+    gather_any_csr(store, rows, cols, out, options);
+  }
+}
+
 }  // namespace dapple::detail
 
 namespace dapple {
@@ -236,14 +244,8 @@ void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows
   const detail::Store& store = object.store();
   const Range cols = detail::require_columns(store, options);
   detail::require_rows(store, rows);
-  const std::size_t bytes = rows.size_bytes();
-  detail::require_apart(store, rows.data(), bytes, out.row_ptr.data(), out.row_ptr.capacity() * 8);
-  detail::require_apart(store, rows.data(), bytes, out.col_idx.data(), out.col_idx.capacity() * 8);
-  const auto arrays = detail::csr_out(out);
-  if (!detail::gather_csr_by_tile(store, rows, cols, arrays, options) &&
-      !detail::gather_tiled_csr(store, rows, cols, arrays, options)) {
-    detail::gather_any_csr(store, rows, cols, arrays, options);
-  }
+  detail::require_apart(store, rows, out);
+  detail::gather_csr_to(store, rows, cols, detail::csr_out(out), options);
 }
 
 #define DAPPLE_INSTANTIATE(T)                                                             \

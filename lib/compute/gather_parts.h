@@ -44,6 +44,12 @@ Range require_columns(const Store& store, const GatherOptions& options);
 /// Throws invalid_argument when the list and the output overlap.
 void require_apart(const Store& store, const void* list, std::size_t list_bytes, const void* out,
                    std::size_t out_bytes);
+template <Value T>
+void require_apart(const Store& store, std::span<const std::uint64_t> list, const Csr<T>& out) {
+  const std::size_t bytes = list.size_bytes();
+  require_apart(store, list.data(), bytes, out.row_ptr.data(), out.row_ptr.capacity() * 8);
+  require_apart(store, list.data(), bytes, out.col_idx.data(), out.col_idx.capacity() * 8);
+}
 
 /// Positions of a list in ascending order of what stands there.
 template <class T, class Before>
@@ -87,6 +93,10 @@ class AskAhead {
   std::size_t asked_ = 0;  // parts,
   std::size_t ahead_ = 0;  //   and their bytes that were not used yet
 };
+
+/// Gathers the entries of rows in these columns. REQUIRES that they are inside the object.
+void gather_csr_to(const Store& store, std::span<const std::uint64_t> rows, Range cols,
+                   const CsrOut<std::uint64_t>& out, const GatherOptions& options);
 
 /// Gathers rows of CSR tiles, tile by tile. False, and what `out` holds is unspecified, when that
 /// would not pay, or some of them need a closer look.

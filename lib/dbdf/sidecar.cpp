@@ -29,20 +29,10 @@ constexpr std::size_t magic = 0, version = 8, size = 16, mtime = 24, ctime = 32,
                       body = 48, hash = 56;
 }
 
-// The line before the index payload: the state of the file that the index belongs to.
-std::array<std::byte, kLine> make_binding(const MappedFile& data, std::uint64_t body) {
+// Of the line before the index payload.
+Binding binding_of(const MappedFile& data, std::uint64_t body) {
   const bool frame = *data.at(1, 1) == static_cast<std::byte>(DataType::frame);
-  std::array<std::byte, kLine> line{};
-  std::byte* p = line.data();
-  std::memcpy(p + binding_at::magic, kSidecarMagic, 8);
-  store_le(p + binding_at::version, frame ? kFrameSidecarVersion : kSidecarVersion);
-  store_le(p + binding_at::size, data.size());
-  store_le(p + binding_at::mtime, data.stamp().mtime_ns);
-  store_le(p + binding_at::ctime, data.stamp().ctime_ns);
-  store_le(p + binding_at::header, xxh3(data.bytes(0, body)));
-  store_le(p + binding_at::body, body);
-  store_le(p + binding_at::hash, xxh3({p, binding_at::hash}));
-  return line;
+  return {kSidecarMagic, frame ? kFrameSidecarVersion : kSidecarVersion, body, 0};
 }
 
 // File systems take time stamps from a clock that ticks every few milliseconds, so that a second
@@ -57,6 +47,31 @@ void wait_until_changes_show(const FileStamp& stamp) {
 
 }  // namespace
 
+std::array<std::byte, kLine> Binding::line(const MappedFile& data) const {
+  std::array<std::byte, kLine> line{};
+  std::byte* p = line.data();
+  std::memcpy(p + binding_at::magic, magic, 8);
+  store_le(p + binding_at::version, version);
+  store_le(p + binding_at::size, data.size());
+  store_le(p + binding_at::mtime, data.stamp().mtime_ns);
+  store_le(p + binding_at::ctime, data.stamp().ctime_ns);
+  store_le(p + binding_at::header, xxh3(data.bytes(0, head), seed));
+  store_le(p + binding_at::body, head);
+  store_le(p + binding_at::hash, xxh3({p, binding_at::hash}));
+  return line;
+}
+
+Binding::Match Binding::match(const MappedFile& data, std::span<const std::byte> line) const {
+  const auto expected = this->line(data);
+  const auto other = std::mismatch(expected.begin(), expected.end(), line.begin()).first;
+  if (other == expected.end()) return {SidecarState::fresh};
+  const auto fault = static_cast<std::uint64_t>(other - expected.begin());
+  const bool whole =
+      load_le<std::uint64_t>(&line[binding_at::hash]) == xxh3(line.first(binding_at::hash));
+  if (!whole || fault <= binding_at::version) return {SidecarState::damaged, fault};
+  return {SidecarState::stale, fault - fault % 8};  // where the number that differs starts
+}
+
 Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   Sidecar sidecar;
   if (!data.has_path()) return sidecar;
@@ -65,17 +80,10 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
   sidecar.state = SidecarState::damaged;
   sidecar.fault = file->size();
   if (file->size() < kLine) return sidecar;
-  const auto expected = make_binding(data, body);
-  const auto line = file->bytes(0, kLine);
-  const auto other = std::mismatch(line.begin(), line.end(), expected.begin()).first;
-  if (other != line.end()) {
-    sidecar.fault = static_cast<std::uint64_t>(other - line.begin());
-    const bool whole =
-        load_le<std::uint64_t>(&line[binding_at::hash]) == xxh3(line.first(binding_at::hash));
-    if (whole && sidecar.fault > binding_at::version) {
-      sidecar.state = SidecarState::stale;
-      sidecar.fault -= sidecar.fault % 8;  // where the number that differs starts
-    }
+  const Binding::Match match = binding_of(data, body).match(data, file->bytes(0, kLine));
+  if (match.state != SidecarState::fresh) {
+    sidecar.state = match.state;
+    sidecar.fault = match.fault;
     return sidecar;
   }
   sidecar.fault = file->size() - kLine;
@@ -148,7 +156,7 @@ void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesy
     out.append(bytes);
     size += bytes.size();
   };
-  put(make_binding(*data, body));
+  put(binding_of(*data, body).line(*data));
   if (options.statistics && store.index().size() > 0) {
     hints.add(emit_statistics(store.index(), header_hash, scan_statistics(store, options.threads)));
   }

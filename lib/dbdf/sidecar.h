@@ -1,10 +1,13 @@
 // FILE.dpx: the index of a file that must not be touched, bound to one state of the file.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "dapple/sidecar.h"
 #include "lib/dbdf/index_block.h"
@@ -14,6 +17,23 @@ namespace dapple::detail::dbdf {
 
 /// A stale one is sound, but belongs to another state of the file.
 enum class SidecarState : std::uint8_t { none, fresh, stale, damaged };
+
+/// A line that binds what lies beside a file to one state of it.
+struct Binding {
+  const char* magic = nullptr;  // eight characters
+  std::uint64_t version = 0;
+  std::uint64_t head = 0;  // so many first bytes of the file are hashed,
+  std::uint64_t seed = 0;  //   with this seed
+
+  std::array<std::byte, kLine> line(const MappedFile& data) const;
+
+  struct Match {
+    SidecarState state;       // fresh, stale or damaged
+    std::uint64_t fault = 0;  // unless fresh: the first byte that tells
+  };
+  /// Compares a line with that of `data`.
+  Match match(const MappedFile& data, std::span<const std::byte> line) const;
+};
 
 struct Sidecar {
   SidecarState state = SidecarState::none;

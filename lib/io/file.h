@@ -63,6 +63,10 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   const std::string& name() const noexcept { return name_; }
+  /// What is read of a file that may hold several objects, as it was asked for; "" otherwise. Set
+  /// before the file is shared.
+  const std::string& chosen() const noexcept { return chosen_; }
+  void set_chosen(std::string chosen) noexcept { chosen_ = std::move(chosen); }
   /// The open file, for a library that reads it itself. Owned by this.
   int descriptor() const noexcept { return fd_.get(); }
   /// False for a spooled file.
@@ -162,6 +166,7 @@ class MappedFile {
 
   Descriptor fd_;
   std::string name_;
+  std::string chosen_;
   FileStamp stamp_;
   uid_t owner_;
   bool guarded_;
@@ -271,6 +276,9 @@ class OutputFile {
 /// FILE.dpx is the sidecar index of FILE, and starts with this magic.
 inline constexpr char kSidecarEnding[] = ".dpx";
 inline constexpr char kSidecarMagic[9] = "DPL-SIDE";
+
+/// FILE.dpc is the copy by column of FILE.
+inline constexpr char kCopyEnding[] = ".dpc";
 
 /// Throws io with the system's reason for `errno_value`: "cannot <action>: <reason>".
 [[noreturn]] void throw_io(const std::string& file, std::string_view action, int errno_value);

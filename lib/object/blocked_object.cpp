@@ -159,10 +159,14 @@ void BlockedObject::read_to(const Region& region, void* out, std::size_t size,
                             std::size_t row_stride, ValueType type,
                             const ReadOptions& options) const {
   store_->require_inside(region);
-  store_->read(
-      region,
-      detail::target_for(out, size, row_stride, type, region.rows.size(), region.cols.size()),
-      options);
+  const detail::Target target =
+      detail::target_for(out, size, row_stride, type, region.rows.size(), region.cols.size());
+  const auto read_copy = [&](const Store& copy) {
+    copy.read({region.cols, region.rows}, {target.data, type, target.col_step, target.row_step},
+              options);
+  };
+  if (store_->suits_copy(region) && store_->try_by_column(read_copy)) return;
+  store_->read(region, target, options);
 }
 
 }  // namespace dapple

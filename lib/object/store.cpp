@@ -1,5 +1,6 @@
 #include "lib/object/store.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -130,6 +131,16 @@ const RowCountsTable* Store::row_counts() const {
   const std::lock_guard lock(mutex_);
   if (!row_counts_) row_counts_ = watched([&] { return codec_->find_row_counts(*this); });
   return row_counts_->get();
+}
+
+bool Store::suits_copy(const Region& region) const noexcept {
+  constexpr std::uint64_t kFewRows = 1024;  // too few to look for a copy
+  constexpr std::uint64_t kShare = 16;      // of rows that are wanted, and of columns that are not
+  const auto& grid = index_.grid();
+  const std::uint64_t width = grid ? grid->tile.cols : schema_.cols;
+  return region.rows.size() >= std::max(kFewRows, schema_.rows / kShare) &&
+         region.cols.size() <= width / kShare && !region.cols.empty() &&
+         schema_.kind == ObjectKind::matrix;
 }
 
 RowAccess& Store::row_access() const {

@@ -56,6 +56,7 @@ class Store {
   const std::vector<std::string>& contents() const noexcept { return contents_; }
   void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
   void set_check(Check check) noexcept { check_ = check; }
+  Check check() const noexcept { return check_; }
   bool checks_hashes() const noexcept { return check_ != Check::never; }
 
   /// Block `number` of the index. Its entry is compared with the bytes that it points to when the
@@ -132,6 +133,25 @@ class Store {
 
   /// The row counts of CSR blocks in the file; nullptr when there are none. O(1).
   const RowCountsTable* row_counts() const;
+
+  /// The copy by column beside a matrix (lib/dbdf/column_copy.h), whose rows are its columns;
+  /// nullptr when there is none of this state of the file. Looked for on first use.
+  std::shared_ptr<const Store> by_column() const;
+  /// Whether a region is so narrow, and so high, that the copy would be cheaper to read.
+  bool suits_copy(const Region& region) const noexcept;
+  /// Calls f(copy) if there is a copy. False when there is none, or when `f` throws an Error: what
+  /// is wrong with the copy is no matter, and anything else shows when the file itself is read.
+  template <class F>
+  bool try_by_column(const F& f) const {
+    const auto copy = by_column();
+    if (copy == nullptr) return false;
+    try {
+      f(*copy);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
 
   /// Random access to rows; made on first use.
   RowAccess& row_access() const;
@@ -211,7 +231,8 @@ class Store {
   mutable std::shared_ptr<RowAccess> row_access_;
   mutable std::optional<std::shared_ptr<const BlockStatsTable>> block_stats_;
   mutable std::optional<std::shared_ptr<const RowCountsTable>> row_counts_;
-  mutable std::mutex mutex_;  // held while these four are made
+  mutable std::optional<std::shared_ptr<const Store>> by_column_;
+  mutable std::mutex mutex_;  // held while these five are made
 };
 
 }  // namespace dapple::detail

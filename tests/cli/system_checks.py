@@ -169,3 +169,25 @@ def check_conversions_take_less_memory_than_the_file(dapple):
         done = dapple.run("convert", source, out, "--threads", "1", preexec_fn=limit)
         assert done.returncode == 0, done
     assert (dapple.folder / "again.csv").read_bytes() == text
+
+
+def check_a_copy_by_column_takes_little_memory(dapple):
+    """25 million entries in one block of rows, with 256 MiB of private memory."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (256 << 20, 256 << 20))
+    if dapple.run("--version", preexec_fn=limit).returncode != 0:
+        return  # a sanitizer, which takes more by itself
+    rows, cols, entries = 1_000_000, 64, 25
+    header = struct.pack("<BBQQB", 1, 2, rows, cols, 1)
+    header += struct.pack("<QQIIBBQ", 0, 0, rows, cols, 2, 1, rows * entries)
+    some = b"".join(struct.pack("<I", entries) +
+                    b"".join(struct.pack("<IB", 2 * k + row % 2, k + row % 7 + 1)
+                             for k in range(entries)) for row in range(1000))
+    with open(dapple.folder / "large.dbdf", "wb") as out:
+        out.write(header)
+        for _ in range(rows // 1000):
+            out.write(some)
+    done = dapple.run("index", "--columns", "--no-sync", "large.dbdf", preexec_fn=limit)
+    assert done.returncode == 0, done
+    done = dapple.run("get", "large.dbdf.dpc", "--rows", "3:4", "--cols", "999991:")
+    assert done.stdout == b"6,0,8,0,3,0,5,0,7\n", done

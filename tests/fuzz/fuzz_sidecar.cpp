@@ -85,6 +85,64 @@ struct Bound {
   ~Bound() { fs::remove_all(folder); }
 };
 
+// A file of 6 x 9 cells in a folder of its own, and its copy by column, to be overwritten.
+struct Copied {
+  static constexpr std::uint32_t kRows = 6, kCols = 9;
+  fs::path folder, path;
+  Bytes copy;
+  std::vector<std::int16_t> cells;
+
+  Copied() {
+    std::string name = (fs::temp_directory_path() / "dapple-fuzz-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    folder = name;
+    path = folder / "m.dbdf";
+    for (std::uint32_t k = 0; k < kRows * kCols; ++k) {
+      cells.push_back(static_cast<std::int16_t>(k % 5 == 0 ? 300 + k : 0));
+    }
+    auto w = MatrixWriter::create(path, kRows, kCols, ValueType::i16, {.sync = false});
+    w.put<std::int16_t>({0, 0}, {cells.data(), kRows, kCols});
+    w.finish();
+    write_column_copy(path, {}, {.sync = false});
+    copy.resize(fs::file_size(column_copy_path(path)));
+    std::ifstream(column_copy_path(path), std::ios::binary)
+        .read(reinterpret_cast<char*>(copy.data()), static_cast<std::streamsize>(copy.size()));
+  }
+  ~Copied() { fs::remove_all(folder); }
+};
+
+// Changes bytes of the copy as the input says: where, in two bytes, and which bits. No cell may be
+// wrong where hashes are checked.
+void change_copy(std::span<const std::byte> input) {
+  static Copied copied;
+  Bytes bytes = copied.copy;
+  for (std::size_t i = 0; i + 2 < input.size(); i += 3) {
+    const std::size_t at =
+        std::to_integer<std::size_t>(input[i]) << 8 | std::to_integer<std::size_t>(input[i + 1]);
+    bytes[at % bytes.size()] ^= input[i + 2];
+  }
+  std::fstream(column_copy_path(copied.path), std::ios::binary | std::ios::in | std::ios::out)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  std::vector<std::uint64_t> list(Copied::kCols);
+  for (std::uint64_t col = 0; col < list.size(); ++col) list[col] = col;
+  Csr<std::int16_t> out;
+  for (const Check check : {Check::never, Check::first_touch}) {
+    OpenOptions options;
+    options.check = check;
+    const Matrix m = Matrix::open(copied.path, options);
+    gather_columns(m, list, out);
+    if (check == Check::never) continue;
+    std::vector<std::int16_t> found(copied.cells.size());
+    for (std::size_t col = 0; col < list.size(); ++col) {
+      for (std::uint64_t k = out.row_ptr[col]; k < out.row_ptr[col + 1]; ++k) {
+        found[out.col_idx[k] * Copied::kCols + col] = out.values[k];
+      }
+    }
+    if (found != copied.cells) std::abort();
+  }
+}
+
 }  // namespace
 
 FUZZ_TARGET(sidecar) {
@@ -92,6 +150,7 @@ FUZZ_TARGET(sidecar) {
   const auto input = std::as_bytes(std::span(data, size));
   Bytes sidecar = bound.binding;
   sidecar.insert(sidecar.end(), input.begin(), input.end());
+  change_copy(input);
   fuzz::sign_index(sidecar);
   const fs::path path = sidecar_path(bound.path);
   if (truncate(path.c_str(), static_cast<off_t>(sidecar.size())) != 0) std::abort();

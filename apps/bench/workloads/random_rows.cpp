@@ -149,9 +149,13 @@ void measure_two_threads(Session& session, const SparseShape& shape, Cut cut) {
   session.measure(series);
 }
 
-/// Rows and columns of one file against files laid out for one of them.
+/// Rows and columns of one file against files laid out for one of them. The file has a copy by
+/// column, and tiles as wide as the matrix, which who needs both axes would choose then.
 void measure_both_axes(Session& session, const SparseShape& shape) {
   const SparseBed tiles(session, shape, Cut::default_tiles);
+  const SparseBed both(session, shape, Cut::wide_tiles);
+  if (column_copy_state(both.matrix) != ColumnCopyState::fresh) write_column_copy(both.path);
+  const Pin copy(column_copy_path(both.path));
   const SparseBed by_row(session, shape, Cut::one_block);
   const Path transposed = session.file(
       fmt::format("narrow-{}-{}-{}-by-column.dbdf", shape.rows, shape.cols, shape.per_row),
@@ -178,7 +182,9 @@ void measure_both_axes(Session& session, const SparseShape& shape) {
   down.contenders.push_back(
       gatherer("a block of rows", Role::limit, by_row.matrix, shape, rows, rows.size(), 1));
   down.contenders.push_back(
-      gatherer("dapple", Role::dapple, tiles.matrix, shape, rows, rows.size(), 1));
+      gatherer("dapple", Role::dapple, both.matrix, shape, rows, rows.size(), 1));
+  down.contenders.push_back(
+      gatherer("default tiles", Role::aside, tiles.matrix, shape, rows, rows.size(), 1));
   session.measure(down);
 
   const auto cols = random_numbers(17, shape.cols, 10);
@@ -189,27 +195,31 @@ void measure_both_axes(Session& session, const SparseShape& shape) {
       if (k < shape.per_row && shape.col(row, k) == col) expected += shape.value(row, k);
     }
   }
-  std::vector<float> cells(shape.rows);
   Csr<float> column;
   Series across{
       "10 random columns of a file for both axes", kMicroseconds, Cache::warm, {{"limit", 2}}};
-  const auto work = static_cast<double>(cols.size());
-  across.contenders.push_back({"a block of columns", Role::limit, "gather_csr<float> of its rows",
-                               work, expected, [&](Sample&) {
-                                 double sum = 0;
-                                 gather_csr(by_column, Rows(cols), column);
-                                 for (const float value : column.values) sum += value;
-                                 return sum;
-                               }});
-  across.contenders.push_back(
-      {"dapple", Role::dapple, "read_csr<float> of a column", work, expected, [&](Sample&) {
-         double sum = 0;
-         for (const std::uint64_t col : cols) {
-           const auto part = tiles.matrix.read_csr<float>({{0, shape.rows}, {col, col + 1}});
-           for (const float value : part.values) sum += value;
-         }
-         return sum;
-       }});
+  const auto contender = [&](std::string name, Role role, std::string how, const auto& gather) {
+    return Contender{std::move(name),
+                     role,
+                     std::move(how),
+                     static_cast<double>(cols.size()),
+                     expected,
+                     [&, gather](Sample&) {
+                       double sum = 0;
+                       gather();
+                       for (const float value : column.values) sum += value;
+                       return sum;
+                     }};
+  };
+  across.contenders.push_back(contender("a block of columns", Role::limit,
+                                        "gather_csr<float> of its rows",
+                                        [&] { gather_csr(by_column, Rows(cols), column); }));
+  across.contenders.push_back(contender("dapple", Role::dapple,
+                                        "gather_columns<float>, with a copy by column",
+                                        [&] { gather_columns(both.matrix, Rows(cols), column); }));
+  across.contenders.push_back(contender("default tiles", Role::aside,
+                                        "gather_columns<float>, without a copy",
+                                        [&] { gather_columns(tiles.matrix, Rows(cols), column); }));
   session.measure(across);
 }
 

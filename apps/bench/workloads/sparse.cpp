@@ -59,7 +59,8 @@ double sum_of(const SparseShape& shape) {
 const char* name_of(Cut cut) {
   return cut == Cut::one_block       ? "one block"
          : cut == Cut::default_tiles ? "default tiles"
-                                     : "tiles of 256 x 256";
+         : cut == Cut::small_tiles   ? "tiles of 256 x 256"
+                                     : "tiles as wide as the matrix";
 }
 
 std::filesystem::path make_narrow_file(const Session& session, const SparseShape& shape, Cut cut) {
@@ -75,7 +76,11 @@ std::filesystem::path make_narrow_file(const Session& session, const SparseShape
   });
   if (cut == Cut::one_block) return whole;
   if (cut == Cut::small_tiles) options.tile = {256, 256};
-  return file(cut == Cut::small_tiles ? "256" : "tiles", [&](const std::filesystem::path& path) {
+  if (cut == Cut::wide_tiles) options.tile = {4096, shape.cols};
+  const char* const suffix = cut == Cut::small_tiles  ? "256"
+                             : cut == Cut::wide_tiles ? "wide"
+                                                      : "tiles";
+  return file(suffix, [&](const std::filesystem::path& path) {
     convert_file(whole, path, "dbdf", 2, options);
   });
 }

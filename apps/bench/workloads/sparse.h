@@ -51,6 +51,7 @@ enum class Cut : std::uint8_t {
   one_block,
   default_tiles,  // as a conversion chooses
   small_tiles,    // 256 x 256
+  wide_tiles,     // 4096 x all columns
 };
 const char* name_of(Cut cut);
 

@@ -141,7 +141,8 @@ void BlockWriter::put(BlockPos pos, const DenseCells& cells, Turn* turn) {
   scratch_.give_back(std::move(scratch));
 }
 
-void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<SparseCell> cells) {
+void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<SparseCell> cells,
+                      Turn* turn) {
   const ValueType declared = declared_type(pos, shape);
   bool ascending = true, zeros = false;
   std::uint64_t next = 0;  // the lowest key that keeps them ascending
@@ -169,7 +170,7 @@ void BlockWriter::put(BlockPos pos, TileShape shape, ValueType type, std::span<S
     cells = cells.first(static_cast<std::size_t>(end - cells.begin()));
   }
   dbdf::ListedRows rows;
-  put(pos, rows.list(cells, declared, shape));
+  put(pos, rows.list(cells, declared, shape), turn);
 }
 
 bool BlockWriter::put_if_clean(BlockPos pos, const CsrCells& cells) {
@@ -373,6 +374,7 @@ WriteSummary BlockWriter::finish() {
         hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));
       }
       if (auto rows = row_directory_.emit(index); !rows.empty()) hints.add(std::move(rows));
+      if (!hint_.empty()) hints.add(std::move(hint_));
       file_.put_index(index, header_hash, hints);
     }
   } catch (const Error& e) {

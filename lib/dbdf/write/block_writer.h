@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dapple/writer.h"
@@ -38,7 +39,8 @@ class BlockWriter {
   /// the block is placed in the file in that turn.
   void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr);
   /// Any thread. `cells` may be in any order and may be zero; they are sorted in place.
-  void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells);
+  void put(BlockPos pos, TileShape shape, ValueType type, std::span<dbdf::SparseCell> cells,
+           Turn* turn = nullptr);
   /// Any thread. Writes nothing and returns false unless the rows meet the conditions of CsrCells,
   /// are inside the block, and their values are exact in the object's type.
   bool put_if_clean(BlockPos pos, const dbdf::CsrCells& cells);
@@ -57,6 +59,8 @@ class BlockWriter {
   /// Writes the bytes of a block, including its position, as they are; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 
+  /// A hint of the caller's, which `finish` puts behind the others.
+  void add_hint(std::vector<std::byte> content) { hint_ = std::move(content); }
   /// One thread, once, after every put.
   WriteSummary finish();
 
@@ -84,6 +88,7 @@ class BlockWriter {
   std::vector<Range> strips_;
   dbdf::ItemFile file_;
   dbdf::RowDirectoryWriter row_directory_;
+  std::vector<std::byte> hint_;
   std::atomic<bool> finished_{false};  // `finish` was called
   Pool<std::vector<std::byte>> scratch_;
   Pool<PieceBuffer> buffers_;

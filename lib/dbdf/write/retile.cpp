@@ -13,6 +13,7 @@
 #include "lib/compute/pieces.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/tile_rows.h"
+#include "lib/dbdf/write/transpose.h"
 
 namespace dapple::detail::dbdf {
 
@@ -311,6 +312,7 @@ void retile(const Source& source, BlockWriter& writer, KindChoice kind, std::uin
 
 WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
                         const ConvertOptions& options) {
+  if (options.transpose) return write_transposed(source, path, options.write);
   WriteOptions write = options.write;
   if (!write.tile && write.kind != KindChoice::dense) write.tile = natural_tile(source);
   BlockWriter writer(path, source.schema(), write);

@@ -1,0 +1,1 @@
+dapple index --columns --force mixed.dbdf
