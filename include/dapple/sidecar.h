@@ -47,7 +47,7 @@ struct ColumnCopyOptions {
 /// for frames, CSV and compressed files; stale_index when the file changes meanwhile.
 ///
 /// Reads the file once to count, then all columns from left to right, as many at a time as have
-/// four million entries. Memory: at most 256 MiB, whatever the size of the file, and what the
+/// two million entries. Memory: at most 256 MiB, whatever the size of the file, and what the
 /// decoding of its blocks takes: whole COO blocks, for example. 128 bytes for each block of the
 /// copy.
 WriteSummary write_column_copy(const std::filesystem::path& file, const OpenOptions& options = {},

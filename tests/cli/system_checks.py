@@ -172,12 +172,12 @@ def check_conversions_take_less_memory_than_the_file(dapple):
 
 
 def check_a_copy_by_column_takes_little_memory(dapple):
-    """25 million entries in one block of rows, with 256 MiB of private memory."""
+    """12.5 million entries in one block of rows, with 192 MiB of private memory."""
     def limit():
-        resource.setrlimit(resource.RLIMIT_DATA, (256 << 20, 256 << 20))
+        resource.setrlimit(resource.RLIMIT_DATA, (192 << 20, 192 << 20))
     if dapple.run("--version", preexec_fn=limit).returncode != 0:
         return  # a sanitizer, which takes more by itself
-    rows, cols, entries = 1_000_000, 64, 25
+    rows, cols, entries = 500_000, 64, 25
     header = struct.pack("<BBQQB", 1, 2, rows, cols, 1)
     header += struct.pack("<QQIIBBQ", 0, 0, rows, cols, 2, 1, rows * entries)
     some = b"".join(struct.pack("<I", entries) +
@@ -189,5 +189,5 @@ def check_a_copy_by_column_takes_little_memory(dapple):
             out.write(some)
     done = dapple.run("index", "--columns", "--no-sync", "large.dbdf", preexec_fn=limit)
     assert done.returncode == 0, done
-    done = dapple.run("get", "large.dbdf.dpc", "--rows", "3:4", "--cols", "999991:")
+    done = dapple.run("get", "large.dbdf.dpc", "--rows", "3:4", "--cols", "499991:")
     assert done.stdout == b"6,0,8,0,3,0,5,0,7\n", done

@@ -17,7 +17,7 @@ namespace dapple::detail::dbdf {
 namespace {
 
 /// Entries that are sorted together, and that a block holds at most.
-constexpr std::uint64_t kSortedTogether = std::uint64_t{1} << 22;
+constexpr std::uint64_t kSortedTogether = std::uint64_t{1} << 21;
 /// Bytes of entries that a block is meant to hold.
 constexpr double kMeantBytes = 4 << 20;
 /// Columns are counted one by one, or in so many bins of equal width.
