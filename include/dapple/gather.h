@@ -74,8 +74,8 @@ void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows
 /// rows, so that `out` is the selection in compressed sparse columns. `options.cols` is not used.
 /// Of a matrix with a copy by column (sidecar.h), this costs what `gather_csr` does of its rows.
 /// Otherwise each strip of tiles that holds a wanted column is read once: O(entries of these
-/// strips), and memory for what is found. Also throws unsupported for Absent::nan. A copy that is
-/// damaged is passed over.
+/// strips), and memory for what is found. Absent cells that are to be NaN are unsupported. A copy
+/// that is damaged is passed over.
 template <Value T>
 void gather_columns(const BlockedObject& object, std::span<const std::uint64_t> cols, Csr<T>& out,
                     const GatherOptions& options = {});

@@ -34,8 +34,9 @@ class Matrix : public BlockedObject {
   /// Copies the cells of `region` to `out`, row by row, rows `row_stride` values apart (0: no gap).
   /// Throws out_of_range, type_mismatch when a value does not fit T exactly (R6), absent (R7),
   /// corrupt, io, invalid_argument when `out` is too small; then `out` may hold some of the cells.
-  /// O(cells of the region + bytes of the sparse blocks that it touches). The rules R1 to R8 are in
-  /// lib/dbdf/FORMAT.md.
+  /// O(cells of the region + bytes of the sparse blocks that it touches); few columns of many rows
+  /// come from the copy by column beside the file, if there is one (sidecar.h). The rules R1 to R8
+  /// are in lib/dbdf/FORMAT.md.
   template <Value T>
   void read(const Region& region, std::span<T> out, std::size_t row_stride = 0,
             const ReadOptions& options = {}) const {
@@ -49,8 +50,9 @@ class Matrix : public BlockedObject {
 
   /// The region's cells except +0.0 (-0.0 and NaN are kept) as three arrays; rows and columns count
   /// from the region's first. Throws what `read` throws, and unsupported for Absent::nan. One pass
-  /// over the blocks of the region. Memory: the result, and whole COO blocks of which only some
-  /// rows are wanted, or that have other blocks beside them.
+  /// over the blocks of the region, or a look at the copy by column, as above. Memory: the result,
+  /// and whole COO blocks of which only some rows are wanted, or that have other blocks beside
+  /// them.
   template <Value T>
   Csr<T> read_csr(const Region& region, const ReadOptions& options = {}) const;
 

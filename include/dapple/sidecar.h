@@ -43,8 +43,9 @@ struct ColumnCopyOptions {
 /// Publishes a copy of the matrix in `file` beside it, atomically, replacing an older one: its
 /// transpose, in blocks of a few of its columns. `gather_columns`, and reads of a few columns,
 /// use it as long as the file stays as it is and is opened with the same `options.array` and
-/// `options.futhark`. Throws what `open` and `read` throw (absent cells are an error); unsupported
-/// for frames, CSV and compressed files; stale_index when the file changes meanwhile.
+/// `options.futhark`; an open matrix looks for a copy once, when it can first use one. Throws what
+/// `open` and `read` throw (absent cells are an error); unsupported for frames, CSV and compressed
+/// files; stale_index when the file changes meanwhile.
 ///
 /// Reads the file once to count, then all columns from left to right, as many at a time as have
 /// two million entries. Memory: at most 256 MiB, whatever the size of the file, and what the

@@ -172,9 +172,9 @@ def check_conversions_take_less_memory_than_the_file(dapple):
 
 
 def check_a_copy_by_column_takes_little_memory(dapple):
-    """12.5 million entries in one block of rows, with 192 MiB of private memory."""
+    """12.5 million entries in one block of rows, with 128 MiB of private memory."""
     def limit():
-        resource.setrlimit(resource.RLIMIT_DATA, (192 << 20, 192 << 20))
+        resource.setrlimit(resource.RLIMIT_DATA, (128 << 20, 128 << 20))
     if dapple.run("--version", preexec_fn=limit).returncode != 0:
         return  # a sanitizer, which takes more by itself
     rows, cols, entries = 500_000, 64, 25
