@@ -357,8 +357,10 @@ void run_w15(Session& session) {
       session.quick() ? SparseShape{2000, 400, 10} : SparseShape{100'000, 20'000, 500};
   const SparseShape many =
       session.quick() ? SparseShape{1000, 3000, 1500} : SparseShape{30'000, 20'000, 1500};
-  session.describe(fmt::format("{0} x {1} with {2} a row, {3} x {1} with {4}, u8 in CSR", few.rows,
-                               few.cols, few.per_row, many.rows, many.per_row));
+  session.describe(fmt::format(
+      "{0} x {1} with {2} a row, {3} x {1} with {4}, u8 in CSR; for both axes, tiles of "
+      "4096 rows as wide as the matrix and a copy by column",
+      few.rows, few.cols, few.per_row, many.rows, many.per_row));
   for (const Cut cut : kCuts) {
     for (const std::size_t batch : {64U, 4096U}) {
       for (const SparseShape& shape : {few, many}) measure_rows(session, shape, cut, batch);
