@@ -34,14 +34,14 @@ class ColumnGather {
   void run() {
     const auto& grid = store_.index().grid();
     for_each_run(
-        [&](std::uint64_t, std::uint64_t last, std::uint64_t next) {
+        [&](std::uint64_t last, std::uint64_t next) {
           return !grid || last / grid->tile.cols == next / grid->tile.cols;
         },
         {0, cols_.size()},
         [&](Range strip) {
           if (pick_from_tiles(strip)) return;
           const bool dense = store_.schema().storage == Storage::dense;
-          for_each_run([&](std::uint64_t, std::uint64_t last,
+          for_each_run([&](std::uint64_t last,
                            std::uint64_t next) { return !dense || next - last <= kNearColumns; },
                        strip, [&](Range run) { stream(run); });
         });
@@ -54,14 +54,13 @@ class ColumnGather {
     std::uint64_t slot, row, bits;
   };
 
-  /// Calls f(run) for runs of the wanted columns with these numbers, each as long as together(...)
-  /// holds for its first column, its last one, and the next.
+  /// Calls f(run) for runs of the wanted columns with these numbers, each as long as
+  /// together(last, next) holds for its last column and the one after it.
   template <class Together, class F>
   void for_each_run(const Together& together, Range slots, const F& f) const {
     while (!slots.empty()) {
       Range run{slots.begin, slots.begin + 1};
-      while (run.end < slots.end &&
-             together(cols_[run.begin], cols_[run.end - 1], cols_[run.end])) {
+      while (run.end < slots.end && together(cols_[run.end - 1], cols_[run.end])) {
         ++run.end;
       }
       f(run);
