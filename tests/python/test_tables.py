@@ -116,6 +116,7 @@ def test_what_no_column_holds_is_refused_by_name(tmp_path):
         pa.table({"bad": [dt.time(1)]}), {"bad": np.zeros(2, "c16")}, pl.DataFrame({"bad": [{"a": 1}]}),
         pd.DataFrame({"bad": [np.arange(2), np.arange(2)]}), pd.DataFrame({"bad": [decimal.Decimal("sNaN")]}),
         {"bad": np.array(["\ud800"], object)}, {"bad": np.array([2**62], "M8[h]")},
+        pa.Table.from_pandas(pd.DataFrame({"bad": pd.period_range("2024", periods=1)})),
     ]  # fmt: skip
     for table in tables:
         with pytest.raises(TypeError, match="column 'bad'") as raised:

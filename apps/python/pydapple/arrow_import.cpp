@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/string.h>
@@ -74,16 +75,36 @@ class Strings {
   const ArrowArray& array_;
 };
 
+/// The name of an extension type, such as "pandas.period", in a field's metadata; "" where there is
+/// none. They are a count of pairs, then each key and value behind its length.
+std::string extension_name(const char* metadata) {
+  if (metadata == nullptr) return {};
+  const auto number = [&] {
+    const auto value = load<std::int32_t>(metadata, 0);
+    metadata += sizeof value;
+    return value;
+  };
+  const auto text = [&] {
+    const auto size = static_cast<std::size_t>(number());
+    return std::string_view(std::exchange(metadata, metadata + size), size);
+  };
+  for (std::int32_t pairs = number(); pairs > 0; --pairs) {
+    const std::string_view key = text(), value = text();
+    if (key == "ARROW:extension:name") return std::string(value);
+  }
+  return {};
+}
+
 class Imported {
  public:
   explicit Imported(const ArrowSchema& schema)
       : name_(schema.name != nullptr ? schema.name : ""), format_(schema.format) {
+    if (const std::string extension = extension_name(schema.metadata); !extension.empty()) {
+      fail_column(name_, "is of Arrow's extension type " + extension +
+                             ", of which only the storage could be kept; cast it to that first");
+    }
     if (schema.dictionary != nullptr) {
       dictionary_format_ = schema.dictionary->format;
-      if (!Strings::is_format(dictionary_format_)) {
-        fail_column(name_, "is a category of other things than words (Arrow format '" +
-                               dictionary_format_ + "'); cast it to these first");
-      }
       constexpr std::int64_t ordered = 1;
       meaning_.kind = MeaningKind::category;
       meaning_.ordered = (schema.flags & ordered) != 0;
@@ -212,6 +233,10 @@ class Imported {
   void append_codes(const ArrowArray& array, std::int64_t first, std::size_t rows,
                     std::size_t before, std::byte* out) {
     const ArrowArray& dictionary = *array.dictionary;
+    if (dictionary.length > 0 && !Strings::is_format(dictionary_format_)) {  // without words: any
+      fail_column(name_, "is a category of other things than words (Arrow format '" +
+                             dictionary_format_ + "'); cast it to these first");
+    }
     const Strings strings(dictionary_format_, dictionary);
     std::vector<std::uint32_t> codes(static_cast<std::size_t>(dictionary.length));
     for (std::size_t i = 0; i < codes.size(); ++i) {

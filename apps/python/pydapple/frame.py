@@ -239,10 +239,20 @@ class Frame(Pictured, FrameColumns):
         return made
 
     def to_polars(self) -> pl.DataFrame:
-        """All of it as a polars DataFrame; labels that repeat are called as `read` does."""
+        """All of it as a polars DataFrame; labels that repeat are called as `read` does.
+
+        Ordered categories are polars' `Enum`, others `Categorical`.
+        """
         import polars as pl
 
-        return pl.DataFrame(LabelledStream(self, [name for name, _ in self._named()]))
+        named = self._named()
+        made = pl.DataFrame(LabelledStream(self, [name for name, _ in named]))
+        ordered: dict[str, Any] = {}
+        for column, (_, where) in zip(made.columns, named, strict=True):
+            words = self._meanings[where].words if where >= 0 else None
+            if words is not None and self._meanings[where].ordered:
+                ordered[column] = pl.Enum(words.tolist())
+        return made.cast(ordered) if ordered else made
 
     def to_arrow(self) -> pa.Table:
         """All of it as a pyarrow Table, in batches of 65536 rows.
