@@ -203,7 +203,7 @@ def convert(
     handle: Object, out: str | os.PathLike[str], rows: tuple[int, int] | None,
     cols: list[int] | None, to: str, dtype: Any, allow_loss: bool, absent: int,
     threads: int | None, write: WriteOptions, drop_labels: bool, deflate: bool,
-    stored_numbers: bool, progress: Any,
+    stored_numbers: bool, transpose: bool, progress: Any,
 ) -> Summary: ...  # fmt: skip
 def concat(parts: list[Any], axis: int, allow_loss: bool, /) -> Matrix | Frame: ...
 def append(

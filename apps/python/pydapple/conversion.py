@@ -37,6 +37,7 @@ def convert(
     drop_labels: bool = False,
     stored_numbers: bool = False,
     deflate: bool = True,
+    transpose: bool = False,
     threads: int | None = 0,
     progress: Progress = None,
     open_with: Mapping[str, Any] | None = None,
@@ -62,6 +63,7 @@ def convert(
         stored_numbers: of columns of words, times and Booleans, where the format has no place for
             these, write the codes, ticks and numbers that are stored.
         deflate: compress ML.NET files.
+        transpose: write a matrix with its rows as columns, to dbdf; tiles are chosen for it.
         threads: 0: one for each processor.
         progress: True shows a bar where tqdm is installed; a function gets (done, total).
         open_with: options of `open` for `src`.
@@ -69,7 +71,7 @@ def convert(
             `write`.
     """
     if (guest := guests.of_name(dst, writing=True)) is not None and to is None:
-        taken = {"dtype": dtype, "allow_loss": allow_loss or None, **write}
+        taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose, **write}
         wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
         if wrong:
             raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
@@ -83,7 +85,7 @@ def convert(
         return rewrite(
             opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
             allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
-            stored_numbers=stored_numbers, deflate=deflate,
+            stored_numbers=stored_numbers, deflate=deflate, transpose=transpose,
             threads=0 if threads is None else threads, progress=progress, **write,
         )  # fmt: skip
 

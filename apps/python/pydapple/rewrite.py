@@ -31,6 +31,7 @@ def rewrite(
     drop_labels: bool = False,
     stored_numbers: bool = False,
     deflate: bool = True,
+    transpose: bool = False,
     threads: int | None = 1,
     progress: Progress = None,
     **write: Any,
@@ -60,6 +61,7 @@ def rewrite(
                 drop_labels,
                 deflate,
                 stored_numbers,
+                transpose,
                 report,
             )
         )
