@@ -140,6 +140,9 @@ CTRL_C = """
         "m.where(above=1e9)", "m.count_where(below=7)",
         "m.take(np.random.default_rng(0).integers(0, 40_000, 60_000))",
         "m.sparse[np.random.default_rng(0).integers(0, 40_000, 60_000)]",
+        "m.take_columns(np.random.default_rng(0).integers(0, 2000, 900))",
+        "dp.index('a.dbdf', columns=True, sync=False)",
+        "dp.convert(m, 'b.dbdf', transpose=True, overwrite=True, sync=False, threads=2)",
         "m.picture()", "m.picture('mean', threads=2, progress=lambda done, total: None)",
     ],
 )  # fmt: skip
@@ -151,7 +154,7 @@ def test_ctrl_c_ends_long_work(tmp_path, work):
     done = run(CTRL_C.format(work=work), tmp_path)
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 3  # 1 s on a quiet machine
-    assert set(os.listdir(tmp_path)) <= {"a.dbdf", "b.dbdf", "c.dbdf"}
+    assert set(os.listdir(tmp_path)) <= {"a.dbdf", "a.dbdf.dpc", "b.dbdf", "c.dbdf"}
 
 
 def test_an_array_that_lives_until_the_end_is_no_leak(tmp_path):

@@ -22,6 +22,8 @@ CALLS = {
     "write": lambda m, f, p, n: dp.write(p, np.eye(3), threads=n, overwrite=True, sync=False),
     "sparse": lambda m, f, p, n: dp.write(p, m.to_scipy(), threads=n, overwrite=True, sync=False),
     "convert": lambda m, f, p, n: dp.convert(m, p, threads=n, overwrite=True, sync=False),
+    "take_columns": lambda m, f, p, n: m.take_columns([1, 0], threads=n),
+    "columns": lambda m, f, p, n: dp.index(m.path, columns=True, threads=n, sync=False),
     "index": lambda m, f, p, n: dp.index(m.path, threads=n),
     "picture": lambda m, f, p, n: m.picture(threads=n),
     "frame picture": lambda m, f, p, n: f.picture(threads=n),

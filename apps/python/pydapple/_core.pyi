@@ -132,6 +132,13 @@ class Matrix(Object):
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the cells, whatever the tiles are stored in."""
     @property
+    def column_copy(self) -> str:
+        """The copy by column beside the file: 'none', 'fresh', 'stale' or 'damaged'.
+
+        'stale' is one of another state of the file, or of another object in it. Only a fresh one is
+        used. `pydapple.index` writes one. A few small reads.
+        """
+    @property
     def _storage(self) -> str: ...
     def _group(self) -> tuple[str, list[str]] | None: ...
     def __getitem__(self, key: Any, /) -> Any: ...
@@ -150,6 +157,7 @@ class Matrix(Object):
     def _take_csr(
         self, rows: NDArray[np.int64], col_begin: int, col_end: int, absent: int, /
     ) -> Rows: ...
+    def _take_csc(self, cols: NDArray[np.int64], absent: int, threads: int | None, /) -> Rows: ...
     def _take_cells(
         self, rows: NDArray[np.int64], cols: NDArray[np.int64], out: NDArray[Any], absent: int, /
     ) -> None: ...
@@ -221,6 +229,10 @@ def index(
     path: str | os.PathLike[str], options: OpenOptions, statistics: bool, threads: int | None,
     progress: Any,
 ) -> os.PathLike[str] | None: ...  # fmt: skip
+def copy_columns(
+    path: str | os.PathLike[str], options: OpenOptions, sync: bool, threads: int | None,
+    progress: Any,
+) -> os.PathLike[str]: ...  # fmt: skip
 def formats() -> list[tuple[str, str, str, bool, bool, bool]]: ...
 def default_tile(rows: int, cols: int, /) -> tuple[int, int]: ...
 def checked_dtype(dtype: Any, /) -> np.dtype[Any]: ...

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .absent import absent_code
 from .keys import Pick, Positions, runs
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
     from . import _core
 
 # Columns between two wanted ones that are cheaper to read than to step over.
 _GAP = 256
+# Of so many columns, or cells, one is few.
+_FEW = 8
+_NAN = absent_code("nan")
 # Bytes of a band that is read before its columns are picked.
 _BAND = 1 << 24
 _BAND_ROWS = 1 << 20
@@ -31,7 +35,9 @@ def dense(
         out = np.empty((len(rows), len(cols)), matrix.dtype)
     if out.size:
         straight = cols.forward()
-        if straight is None:
+        if straight is None and _gathers_dense(matrix, rows, cols, out, absent):
+            _scatter_columns(matrix, rows, cols.positions(), out, absent)
+        elif straight is None:
             _pick_columns(matrix, rows, cols.positions(), out, absent)
         elif straight[1]:
             reverse = np.empty(out.shape, out.dtype)
@@ -40,6 +46,43 @@ def dense(
         else:
             _fill(matrix, rows, straight[0], out, absent)
     return out[_dropped(rows, cols)]
+
+
+def _all_rows(matrix: _core.Matrix, rows: Pick) -> bool:
+    straight = rows.forward()
+    return straight is not None and len(straight[0]) == matrix.shape[0]
+
+
+def _few(matrix: _core.Matrix, cols: Pick) -> bool:
+    return len(cols) * _FEW <= matrix.shape[1]
+
+
+def _gathers_dense(
+    matrix: _core.Matrix, rows: Pick, cols: Pick, out: NDArray[Any], absent: int
+) -> bool:
+    """Whether few columns of all rows are best gathered as sparse ones, and may be."""
+    if not (_all_rows(matrix, rows) and _few(matrix, cols)):
+        return False
+    if absent == _NAN or out.dtype != matrix.dtype:
+        return False
+    size = matrix.shape[0] * matrix.shape[1]
+    return matrix._counts()["stored"] * _FEW <= size or matrix.column_copy == "fresh"
+
+
+def _scatter_columns(
+    matrix: _core.Matrix, rows: Pick, cols: Positions, out: NDArray[Any], absent: int
+) -> None:
+    straight = rows.forward()
+    target = out[::-1] if straight and straight[1] else out
+    target[...] = 0
+    # Without a copy each call reads the file, and finds little.
+    step = len(cols)
+    if matrix.column_copy == "fresh":
+        step = max(1, _BAND // (len(out) * out.itemsize))
+    for first in range(0, len(cols), step):
+        data, down, ends = matrix._take_csc(cols[first : first + step], absent, 1)
+        across = np.repeat(np.arange(first, first + len(ends) - 1), np.diff(ends))
+        target[down, across] = data
 
 
 def _dropped(rows: Pick, cols: Pick) -> tuple[Any, ...]:
@@ -90,6 +133,13 @@ def rows_of(read: Callable[[range], NDArray[Any]], rows: Pick, gap: int) -> NDAr
 def sparse(matrix: _core.Matrix, rows: Pick, cols: Pick, absent: int = 0) -> csr_array:
     """The same as compressed sparse rows; integers keep their axis."""
     straight_rows, straight_cols = rows.forward(), cols.forward()
+    if (
+        straight_cols is None
+        and _all_rows(matrix, rows)
+        and (_few(matrix, cols) or matrix.column_copy == "fresh")
+    ):
+        part = csc(matrix, cols.positions(), absent).tocsr()
+        return part[::-1] if straight_rows and straight_rows[1] else part
     columns = straight_cols[0] if straight_cols else range(matrix.shape[1])
     if straight_rows:
         part = csr(matrix, straight_rows[0], columns, absent)
@@ -117,24 +167,36 @@ def csr(
     )
 
 
+def csc(
+    matrix: _core.Matrix, cols: Positions, absent: int = 0, threads: int | None = 1
+) -> csc_array:
+    """Columns in any order as compressed sparse columns with canonical, writable arrays."""
+    from scipy.sparse import csc_array
+
+    taken = matrix._take_csc(cols, absent, threads)
+    return _compressed(csc_array, taken, (matrix.shape[0], len(cols)))
+
+
 def csr_of(arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> csr_array:
     """(data, indices, indptr) that dapple made, and so need no checks, as a csr_array."""
     from scipy.sparse import csr_array
 
+    return _compressed(csr_array, arrays, shape)
+
+
+def _compressed(kind: Any, arrays: tuple[Any, Any, Any], shape: tuple[int, int]) -> Any:
     # The constructor checks the arrays again, which takes as long as gathering a batch of rows.
-    made = csr_array.__new__(csr_array)
-    made.__dict__.update(_empty_csr(), _shape=shape)
+    made = kind.__new__(kind)
+    made.__dict__.update(_empty(kind), _shape=shape)
     made.data, made.indices, made.indptr = arrays
     made.has_canonical_format = True
     return made
 
 
 @cache
-def _empty_csr() -> dict[str, Any]:
-    """What a csr_array is made of, whatever the release of SciPy."""
-    from scipy.sparse import csr_array
-
-    return dict(vars(csr_array((1, 1))))
+def _empty(kind: Any) -> dict[str, Any]:
+    """What a csr_array or csc_array is made of, whatever the release of SciPy."""
+    return dict(vars(kind((1, 1))))
 
 
 def block_to_csr(block: _core.Block) -> csr_array:

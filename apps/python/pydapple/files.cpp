@@ -176,6 +176,18 @@ std::optional<fs::path> write_index(const fs::path& path, const dapple::OpenOpti
   return dapple::sidecar_path(path);
 }
 
+fs::path copy_columns(const fs::path& path, const dapple::OpenOptions& options, bool sync,
+                      Threads threads, nb::object progress) {
+  const Progress report(std::move(progress));
+  dapple::ColumnCopyOptions copy;
+  copy.progress = as_callback(report);
+  copy.sync = sync;
+  copy.threads = threads;
+  const WithoutGil release;
+  dapple::write_column_copy(path, options, copy);
+  return dapple::column_copy_path(path);
+}
+
 nb::list format_list() {
   nb::list out;
   for (const dapple::FormatInfo& one : dapple::formats()) {
@@ -207,6 +219,8 @@ void bind_files(nb::module_& m) {
   m.def("repair", &repair_file, nb::arg("src"), nb::arg("dst"), nb::arg("write"),
         nb::arg("options"), nb::arg("progress").none());
   m.def("index", &write_index, nb::arg("path"), nb::arg("options"), nb::arg("statistics"),
+        nb::arg("threads"), nb::arg("progress").none());
+  m.def("copy_columns", &copy_columns, nb::arg("path"), nb::arg("options"), nb::arg("sync"),
         nb::arg("threads"), nb::arg("progress").none());
   m.def("formats", &format_list);
   m.def("concat", &concat_objects);

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .errors import TypeMismatchError
+from .errors import InvalidArgumentError, TypeMismatchError
 from .frame import Frame
 from .identity import file_name, open_options, stamp_of
 from .matrix import Matrix
@@ -148,6 +148,8 @@ def info(path: Path, **options: Any) -> dict[str, Any]:
         known["stored"] = counts["stored"]
         known["bytes"] = opened.file_bytes
         known["index"] = opened.index_origin
+        if isinstance(opened, Matrix) and opened.column_copy != "none":
+            known["column_copy"] = opened.column_copy
         return known
 
 
@@ -208,23 +210,47 @@ def index(
     path: Path,
     *,
     statistics: bool = False,
+    columns: bool = False,
+    sync: bool = True,
     threads: int | None = 1,
     progress: Progress = None,
     **options: Any,
 ) -> str | None:
     """Write an index beside a file that has none of its own and must not be touched.
 
+    Or, with ``columns=True``, a copy of a matrix by column, which makes columns as fast to read as
+    rows: `Matrix.take_columns`, ``m.sparse[:, cols]``, and few columns of many rows. It is about as
+    large as the file, and is used until the file changes; an open matrix looks for it once, when it
+    can first use it. To write it, the file is read several times, in at most 256 MiB of memory and
+    what its blocks take.
+
     Args:
         path: the file.
         statistics: also keep statistics of each block, for which all cells are read once.
-        threads: that read them; 0: one for each processor.
+        columns: write the copy by column, and nothing else.
+        sync: of the copy: wait until it is on disk.
+        threads: that read cells; 0: one for each processor.
         progress: as of `convert`.
         options: as of `open`.
 
     Returns:
-        The path of the index, ``FILE.dpx``; None, and nothing is written, where the file has all
-        that is wanted itself.
+        The path of the index, ``FILE.dpx``, or of the copy, ``FILE.dpc``; None, and nothing is
+        written, where the file has all that is wanted of an index itself.
+
+    Raises:
+        UnsupportedError: `columns` of a frame, of text, or of a compressed file.
+        StaleError: the file changes meanwhile.
+        LookupError: cells that a copy would need are absent.
     """
+    if columns and statistics:
+        raise InvalidArgumentError("columns=True writes a copy by column, which has no statistics")
+    if not (columns or sync):
+        raise InvalidArgumentError("sync=False is for columns=True")
+    if columns:
+        with reporting(progress, "index") as report:
+            return os.fspath(
+                _core.copy_columns(file_name(path), open_options(options), sync, threads, report)
+            )
     with reporting(progress, "index") as report:
         made = _core.index(file_name(path), open_options(options), statistics, threads, report)
     return None if made is None else os.fspath(made)

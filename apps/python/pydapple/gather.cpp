@@ -119,8 +119,8 @@ std::span<const std::uint64_t> as_positions(std::span<const std::int64_t> positi
 
 /// Ctrl-C is seen while the library gathers.
 dapple::GatherOptions watching(const Progress& progress, std::optional<Range> cols,
-                               dapple::Absent absent) {
-  return {cols, absent, 1, as_callback(progress)};
+                               dapple::Absent absent, unsigned threads = 1) {
+  return {cols, absent, threads, as_callback(progress)};
 }
 
 }  // namespace
@@ -179,6 +179,24 @@ nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t
       parts.add(std::move(made));
       check_signals();
     }
+    return parts.finish();
+  });
+}
+
+nb::object gather_columns(const dapple::Matrix& matrix, std::span<const std::int64_t> cols,
+                          dapple::Absent absent, unsigned threads) {
+  const Progress progress;
+  const auto options = watching(progress, std::nullopt, absent, threads);
+  return dapple::visit_type(matrix.value_type(), [&](auto tag) {
+    using T = decltype(tag);
+    dapple::Csr<T> made;
+    {
+      // All at once: without a copy by column, each call goes through strips of the file.
+      const WithoutGil release;
+      dapple::gather_columns(matrix, as_positions(cols), made, options);
+    }
+    CsrParts<T> parts(matrix.rows());
+    parts.add(std::move(made));
     return parts.finish();
   });
 }

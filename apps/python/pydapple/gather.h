@@ -1,4 +1,4 @@
-// Rows in any order, as arrays: the one place that knows how the library gathers them.
+// Rows and columns in any order, as arrays: the one place that knows how the library gathers them.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,10 @@ void gather_rows(const dapple::Matrix& matrix, std::span<const std::int64_t> row
 /// (data, indices, indptr) of these rows.
 nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
                       dapple::Range cols, dapple::Absent absent);
+
+/// (data, indices, indptr) of these columns, each less than cols(), compressed by column.
+nb::object gather_columns(const dapple::Matrix& matrix, std::span<const std::int64_t> cols,
+                          dapple::Absent absent, unsigned threads);
 
 /// Copies the cells (rows[k], cols[k]), which are inside, to `out`, an array of one dimension.
 /// Gives up the GIL. Throws Error where `out` has no room for them.

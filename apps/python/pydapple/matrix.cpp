@@ -97,6 +97,33 @@ nb::object take_csr(const MatrixHandle& handle, nb::handle rows, std::uint64_t c
                     static_cast<dapple::Absent>(absent));
 }
 
+nb::object take_csc(const MatrixHandle& handle, nb::handle cols, int absent, Threads threads) {
+  const nb::object wanted = contiguous(cols, ValueType::i64, 1);
+  const auto matrix = handle.share_matrix();
+  return gather_columns(*matrix, positions_of(wanted), static_cast<dapple::Absent>(absent),
+                        threads);
+}
+
+std::string_view column_copy_of(const MatrixHandle& handle) {
+  using State = dapple::ColumnCopyState;
+  const auto matrix = handle.share_matrix();
+  const State state = [&] {
+    const WithoutGil release;
+    return dapple::column_copy_state(*matrix);
+  }();
+  switch (state) {
+    case State::fresh:
+      return "fresh";
+    case State::stale:
+      return "stale";
+    case State::damaged:
+      return "damaged";
+    case State::none:
+      break;
+  }
+  return "none";
+}
+
 void take_cells(const MatrixHandle& handle, nb::handle rows, nb::handle cols, nb::handle out,
                 int absent) {
   const nb::object down = contiguous(rows, ValueType::i64, 1);
@@ -211,6 +238,10 @@ void bind_matrix(nb::module_& m) {
   nb::class_<MatrixHandle, Handle>(m, "Matrix", nb::type_slots(slots), nb::dynamic_attr())
       .def(nb::init<const MatrixHandle&>())
       .def_prop_ro("dtype", [](const MatrixHandle& h) { return dtype_of(h.value_type()); })
+      .def_prop_ro("column_copy", &column_copy_of,
+                   "The copy by column beside the file: 'none', 'fresh', 'stale' (of another "
+                   "state of the\nfile, or of another object in it) or 'damaged'. Only a fresh one "
+                   "is used. A few small\nreads.")
       .def_prop_ro("_storage",
                    [](const MatrixHandle& h) {
                      return h.matrix().storage() == dapple::Storage::csr ? "csr" : "dense";
@@ -220,6 +251,7 @@ void bind_matrix(nb::module_& m) {
       .def("_read_csr", &read_sparse)
       .def("_take", &take)
       .def("_take_csr", &take_csr)
+      .def("_take_csc", &take_csc)
       .def("_take_cells", &take_cells);
   m.def("check_out", [](nb::handle out, std::uint64_t rows, std::uint64_t cols) {
     const ArrayTarget checked(out, rows, cols);

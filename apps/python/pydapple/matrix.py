@@ -22,7 +22,7 @@ from .stats import Stats, of_object
 from .strips import Strip
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
     from scipy.sparse.linalg import LinearOperator
 
 
@@ -172,6 +172,30 @@ class Matrix(Pictured, Opened, _core.Matrix):
             _core.check_out(out, len(down), len(across))
         taken: NDArray[Any] = fetch.dense(self, down, across, out, absent_code(absent))
         return taken if out is None else out
+
+    def take_columns(
+        self, cols: ArrayLike, *, absent: Absent = "error", threads: int | None = 1
+    ) -> csc_array:
+        """Gather columns in any order, duplicates included, as compressed sparse columns.
+
+        With a copy by column beside the file (see `index`), this costs what `take` does of as many
+        rows. Without, each strip of tiles that holds a wanted column is read once.
+
+        Args:
+            cols: integers, negative ones counting from the end, or Booleans.
+            absent: whether cells that no block covers are an error, or zero.
+            threads: tiles read at once; 0: one for each processor.
+
+        Returns:
+            A `scipy.sparse.csc_array` of shape ``(rows, len(cols))``: all cells but positive zeros.
+
+        Raises:
+            IndexError: a column is outside the matrix.
+            LookupError: a cell is absent.
+        """
+        return fetch.csc(
+            self, keys.positions(cols, self.shape[1], "column"), absent_code(absent), threads
+        )
 
     def cells(
         self, rows: ArrayLike, cols: ArrayLike, *, out: NDArray[Any] | None = None,

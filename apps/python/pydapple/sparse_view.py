@@ -41,7 +41,11 @@ class SparseView:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        """Slice as `Matrix` does; gives a csr_array, for integers what SciPy gives for them."""
+        """Slice as `Matrix` does; gives a csr_array, for integers what SciPy gives for them.
+
+        A list of columns of all rows costs what `Matrix.take_columns` does, if they are few or
+        there is a copy by column; any other list of columns, a read of all columns of these rows.
+        """
         rows, cols = keys.picks(key, self.shape)
         part = fetch.sparse(self.matrix, rows, cols, self._absent)
         if rows.drop or cols.drop:
