@@ -77,7 +77,7 @@ constexpr std::array kTable = {
            .check_values = idv::check_values,
            .holds_meanings = true,
            .lost = {.zones = true, .order = true, .missing_floats = true},
-           .split_columns = idv::split_columns},
+           .own_columns = idv::own_columns},
     Format{.info = {"mtx", "Matrix Market", ".mtx", true, true, true},
            .recognise = mtx::recognise_mtx,
            .open = mtx::open_mtx,

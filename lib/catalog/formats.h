@@ -14,6 +14,7 @@
 #include "dapple/open.h"
 #include "lib/compute/source.h"
 #include "lib/io/byte_sink.h"
+#include "lib/object/own_columns.h"
 #include "lib/object/probe.h"
 #include "lib/object/store.h"
 
@@ -56,9 +57,9 @@ struct Format {
     bool groups = false;          // of the columns of a frame
     bool matrix_names = false;    // of the columns of a matrix
   } lost{};
-  /// Names of a file's columns of which each cell has become two cells, so that `convert` tells of
-  /// it: no other format has them as one. Null: there are none.
-  std::vector<std::string_view> (*split_columns)(const Source&) = nullptr;
+  /// Columns of a file that no other format has as they are, so that `convert` tells of it. `back`:
+  /// but not of those that `write_file` makes the same again. Null: there are none.
+  OwnColumns (*own_columns)(const Source&, bool back) = nullptr;
 };
 
 /// The format of that name, or null.

@@ -93,9 +93,15 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
     options.note(target + " keeps no names of the columns of a matrix");
   }
   const Format* const from = find_format(source.store().codec().format);
-  if (from != nullptr && from != &format && from->split_columns != nullptr) {
-    note_named("column", from->split_columns(source),
-               target + " keeps the two parts of each cell as two columns", options.note);
+  if (from != nullptr && from->own_columns != nullptr) {
+    const bool back = from == &format && !options.value_type && !options.stored_numbers;
+    const OwnColumns own = from->own_columns(source, back);
+    note_named("column", own.split, target + " keeps the two parts of each cell as two columns",
+               options.note);
+    if (!options.stored_numbers) {
+      note_named("column", own.ticks, target + " keeps the times as plain numbers, ticks of 100 ns",
+                 options.note);
+    }
   }
 }
 

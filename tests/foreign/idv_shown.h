@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -42,14 +43,19 @@ inline std::vector<std::string> columns_of(const std::filesystem::path& path) {
   return lines;
 }
 
-/// How the file's own columns are stored, as `info` tells it.
-inline std::vector<std::string> metadata_of(const std::filesystem::path& path) {
+/// What `info` tells under this title.
+inline std::vector<std::string> details_of(const std::filesystem::path& path,
+                                           std::string_view title) {
   std::vector<std::string> lines;
   const auto object = open(path);
   for (const Detail& detail : test::base(object).details()) {
-    if (detail.title == "metadata") lines.push_back(detail.text);
+    if (detail.title == title) lines.push_back(detail.text);
   }
   return lines;
+}
+
+inline std::vector<std::string> metadata_of(const std::filesystem::path& path) {
+  return details_of(path, "metadata");
 }
 
 /// Options that replace files.

@@ -64,6 +64,23 @@ FileColumn number_key(std::string name) {
   return column;
 }
 
+/// Two rows of five dates with zone, the second row sparse.
+FileColumn zoned_vector(std::string name) {
+  return {std::move(name),
+          vector_codec(codec("DateTimeOffset"), {5}),
+          {vectors({{5}, {5, {{1}}}}, 5,
+                   zoned({{10, 60}, {20, -60}, {0, 0}, {0, 5}, {40, 0}, {30, 1}}))},
+          2};
+}
+
+/// Two rows of two row identifiers.
+FileColumn wide_vector(std::string name) {
+  return {std::move(name),
+          vector_codec(codec("DataViewRowId"), {2}),
+          {vectors({{2}, {2}}, 2, packed<std::uint64_t>({1, 2, 3, 4, 5, 6, 7, 8}))},
+          2};
+}
+
 std::filesystem::path write_columns(const test::TempDir& dir,
                                     const std::vector<FileColumn>& columns) {
   return dir.write("t.idv", build(6, 2, columns).bytes);
@@ -115,6 +132,31 @@ TEST_CASE("idv: vectors, slot names and keys survive a way through our own forma
     CHECK(verify(dir / "again.idv", Level::payload).findings.empty());
   }
   CHECK(vectors_of(path, {"p", "k", "b"}) == Lines{"p: 2 numbers", "k: 2 columns", "b: 2 columns"});
+}
+
+TEST_CASE("idv: vectors of items of two parts are those vectors again") {
+  const test::TempDir dir;
+  const FileColumn zones = zoned_vector("z"), ids = wide_vector("r");
+  const auto path = write_columns(dir, {byte_column("n", 1), zones, ids});
+  Lines notes;
+  ConvertOptions options = over();
+  options.idv.deflate = false;
+  options.note = [&](const std::string& note) { notes.push_back(note); };
+  convert(open(path), {}, dir / "again.idv", options);
+  CHECK(notes.empty());
+  CHECK(columns_of(dir / "again.idv") == columns_of(path));
+  CHECK(frame_labels(dir / "again.idv") == frame_labels(path));
+  CHECK(verify(dir / "again.idv", Level::payload).findings.empty());
+  const std::string bytes = test::read_text(dir / "again.idv");
+  for (const FileColumn* column : {&zones, &ids}) {  // dense and sparse rows as before
+    const Bytes& block = column->blocks[0];
+    CHECK(bytes.find(std::string(reinterpret_cast<const char*>(block.data()), block.size())) !=
+          std::string::npos);
+  }
+  // Slots on their own have no such item.
+  convert(open(path), {{}, std::vector<std::uint64_t>{1, 2}}, dir / "some.idv", options);
+  CHECK(notes == Lines{"column 'z': idv keeps the two parts of each cell as two columns",
+                       "column 'z': idv keeps the times as plain numbers, ticks of 100 ns"});
 }
 
 TEST_CASE("idv: files put together, and rows appended, keep vectors and slot names") {

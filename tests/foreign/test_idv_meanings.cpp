@@ -262,6 +262,39 @@ TEST_CASE("idv: convert tells of columns that become two, and of names that a ma
   CHECK(notes("a.csv", {"v"}).empty());
 }
 
+TEST_CASE("idv: convert tells of times that become plain ticks") {
+  const test::TempDir dir;
+  const FileColumn vector{"v",
+                          vector_codec(codec("DateTime"), {2}),
+                          {vectors({{2}, {2}}, 2, packed<std::int64_t>({1, 2, 3, 4}))},
+                          2};
+  const auto path = dir.write("t.idv", build(6, 2,
+                                             {times("s", "TimeSpan", {kLeastTick, 20}),
+                                              times("d", "DateTime", {kEpoch, 20}), vector})
+                                           .bytes);
+  const auto notes = [&](const char* target, const Selection& selection, bool stored) {
+    std::string all;
+    ConvertOptions options = over();
+    options.stored_numbers = stored;
+    options.note = [&](const std::string& note) { all += note + '\n'; };
+    convert(open(path), selection, dir / target, options);
+    return all;
+  };
+  CHECK(notes("a.dbdf", {}, false) ==
+        "columns 's', 'v': dbdf keeps the times as plain numbers, ticks of 100 ns\n");
+  CHECK(notes("a.dbdf", {}, true).empty());  // that is what was asked for
+  CHECK(notes("a.idv", {}, false).empty());
+  CHECK(columns_of(dir / "a.idv") == columns_of(path));
+  CHECK(details_of(dir / "a.idv", "ticks") ==
+        std::vector<std::string>{"\"s\": TimeSpan as plain numbers, ticks of 100 ns, because no "
+                                 "unit of time was found to hold every value",
+                                 "\"v\": DateTime as plain numbers, ticks of 100 ns, because it "
+                                 "is a vector"});
+  // One slot of the vector is no vector.
+  CHECK(notes("b.idv", {{}, std::vector<std::uint64_t>{0, 2}}, false) ==
+        "column 'v': idv keeps the times as plain numbers, ticks of 100 ns\n");
+}
+
 TEST_CASE("idv: damaged texts and key values are an error, and never other words") {
   const test::TempDir dir;
   const FileColumn number{"i", codec("Byte"), {packed<std::uint8_t>({1, 2})}, 2};

@@ -4,13 +4,12 @@
 
 #include <filesystem>
 #include <memory>
-#include <string_view>
-#include <vector>
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
 #include "lib/compute/source.h"
 #include "lib/io/byte_sink.h"
+#include "lib/object/own_columns.h"
 #include "lib/object/probe.h"
 
 namespace dapple::detail::idv {
@@ -34,8 +33,8 @@ WriteSummary write_idv(const Source& source, const std::filesystem::path& path,
 /// range. REQUIRES an opened .idv file.
 void check_values(const Store& store, const Entry& entry);
 
-/// The columns of the file, by name, of which each cell is two cells of the object: dates with zone
-/// and row identifiers. REQUIRES an opened .idv file.
-std::vector<std::string_view> split_columns(const Source& source);
+/// Of columns of the file that no other format has as they are. `back`: but not of those that
+/// `write_idv` makes the same again. REQUIRES an opened .idv file.
+OwnColumns own_columns(const Source& source, bool back);
 
 }  // namespace dapple::detail::idv

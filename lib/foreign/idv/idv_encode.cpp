@@ -8,9 +8,28 @@
 
 namespace dapple::detail::idv {
 
+namespace {
+
 /// An item of a sparse vector takes an index more; a full vector is always dense.
+bool is_smaller_sparse(std::uint64_t stored, std::uint64_t size, std::size_t item_bytes) noexcept {
+  return stored < size && stored * (4 + item_bytes) < size * item_bytes;
+}
+
+/// All of a block of vectors that stands in front of the items.
+void put_vector_head(std::vector<std::byte>& out, std::uint64_t size,
+                     const std::vector<std::int32_t>& counts,
+                     const std::vector<std::int32_t>& indices) {
+  put_le(out, static_cast<std::int32_t>(counts.size()));
+  put_le(out, static_cast<std::int32_t>(size));
+  put_bytes(out, std::as_bytes(std::span(counts)));
+  put_le(out, static_cast<std::int32_t>(indices.size()));
+  put_bytes(out, std::as_bytes(std::span(indices)));
+}
+
+}  // namespace
+
 bool VectorEncoder::smaller_sparse(std::uint64_t stored) const noexcept {
-  return stored < size_ && stored * (4 + size_of(type_)) < size_ * size_of(type_);
+  return is_smaller_sparse(stored, size_, size_of(type_));
 }
 
 void VectorEncoder::put_value(std::uint64_t bits) {
@@ -57,11 +76,7 @@ void VectorEncoder::add(std::span<const StoredCell> cells) {
 }
 
 void VectorEncoder::finish(std::vector<std::byte>& out) {
-  put_le(out, static_cast<std::int32_t>(counts_.size()));
-  put_le(out, static_cast<std::int32_t>(size_));
-  put_bytes(out, std::as_bytes(std::span(counts_)));
-  put_le(out, static_cast<std::int32_t>(indices_.size()));
-  put_bytes(out, std::as_bytes(std::span(indices_)));
+  put_vector_head(out, size_, counts_, indices_);
   if (bits_) {
     put_bits(out, values_);
   } else {
@@ -70,6 +85,39 @@ void VectorEncoder::finish(std::vector<std::byte>& out) {
   counts_.clear();
   indices_.clear();
   values_.clear();
+}
+
+void PairEncoder::add(std::span<const Pair> items) {
+  const auto is_stored = [](const Pair& item) { return item.first != 0 || item.second != 0; };
+  const auto stored =
+      static_cast<std::uint64_t>(std::count_if(items.begin(), items.end(), is_stored));
+  if (!is_smaller_sparse(stored, size_, layout_ == Layout::zoned ? 10 : 16)) {
+    counts_.push_back(-1);
+    items_.insert(items_.end(), items.begin(), items.end());
+    return;
+  }
+  counts_.push_back(static_cast<std::int32_t>(stored));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!is_stored(items[i])) continue;
+    indices_.push_back(static_cast<std::int32_t>(i));
+    items_.push_back(items[i]);
+  }
+}
+
+void PairEncoder::finish(std::vector<std::byte>& out) {
+  put_vector_head(out, size_, counts_, indices_);
+  if (layout_ == Layout::zoned) {  // all minutes stand in front of all ticks
+    for (const Pair& item : items_) put_le(out, static_cast<std::int16_t>(item.second));
+    for (const Pair& item : items_) put_le(out, item.first);
+  } else {
+    for (const Pair& item : items_) {
+      put_le(out, item.first);
+      put_le(out, item.second);
+    }
+  }
+  counts_.clear();
+  indices_.clear();
+  items_.clear();
 }
 
 void put_bits(std::vector<std::byte>& out, std::span<const std::byte> values) {

@@ -1,4 +1,4 @@
-// Vectors of numbers as a VBuffer block.
+// Vectors as a VBuffer block, truth values and texts as blocks of their own.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dapple/value_type.h"
+#include "lib/foreign/idv/idv_codec.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail::idv {
@@ -39,6 +40,30 @@ class VectorEncoder {
   std::vector<std::int32_t> counts_;
   std::vector<std::int32_t> indices_;
   std::vector<std::byte> values_;
+};
+
+/// An item of two numbers: a date with zone or a row identifier.
+struct Pair {
+  std::uint64_t first = 0, second = 0;
+};
+
+/// As VectorEncoder, of items of two numbers. REQUIRES the layout `zoned` or `wide`.
+class PairEncoder {
+ public:
+  PairEncoder(Layout layout, std::uint64_t size) noexcept : layout_(layout), size_(size) {}
+
+  /// A row. REQUIRES `size` items.
+  void add(std::span<const Pair> items);
+
+  /// Appends the block of the rows so far, and forgets them.
+  void finish(std::vector<std::byte>& out);
+
+ private:
+  Layout layout_;
+  std::uint64_t size_;
+  std::vector<std::int32_t> counts_;
+  std::vector<std::int32_t> indices_;
+  std::vector<Pair> items_;
 };
 
 /// Booleans, each a byte of 0 or 1, one bit each. Throws invalid_argument for any other.

@@ -1,10 +1,12 @@
 #include "lib/foreign/idv/idv_plan.h"
 
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
+#include "lib/foreign/idv/idv.h"
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_metadata.h"
 #include "lib/foreign/idv/idv_primitives.h"
@@ -22,6 +24,27 @@ const ItemType& item_titled(std::string_view title) {
     if (item.title == title && !item.load_name.starts_with("Dv")) return item;
   }
   return item_types().front();  // not reached: the titles are those of the table
+}
+
+/// How many columns of a source, an ML.NET file, from `col` on are all of one column of the file,
+/// in its order; 0 when they are not.
+std::uint64_t whole_column(const Source& source, std::uint64_t col) {
+  const Contents& contents = source.store().state<State>().contents();
+  const Strip* strip = &strip_of(contents, source.object_col(col));
+  const std::uint32_t column = strip->column;
+  const ValueCodec& codec = contents.toc[column].codec;
+  const std::uint64_t slots = codec.vector ? codec.size : 1;
+  const std::uint64_t n = slots * parts_of(*codec.item).size();
+  if (n > source.cols() - col) return 0;
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const std::uint64_t from = source.object_col(col + i);
+    if (from < strip->begin || from - strip->begin >= strip->width) {
+      strip = &strip_of(contents, from);
+    }
+    const std::uint64_t slot = strip->first_slot + (from - strip->begin);
+    if (strip->column != column || strip->part != i / slots || slot != i % slots) return 0;
+  }
+  return n;
 }
 
 class Planner {
@@ -78,13 +101,9 @@ class Planner {
   /// A matrix that is all of a vector of an ML.NET file has the same items there.
   void take_vector_of_file(OutColumn& column) const {
     const Strip* const first = strip(0);
-    if (first == nullptr) return;
+    if (first == nullptr || whole_column(source_, 0) != column.cols.size()) return;
     const Contents& contents = source_.store().state<State>().contents();
     const TocColumn& toc = contents.toc[first->column];
-    if (toc.codec.size != column.cols.size()) return;
-    for (std::uint64_t col = 0; col < column.cols.size(); ++col) {
-      if (source_.object_col(col) != col) return;
-    }
     column.toc.codec = toc.codec;
     column.toc.codec.item = &current_item(*toc.codec.item);
     if (toc.codec.key_count == 0) return;
@@ -129,20 +148,14 @@ class Planner {
   OutColumn column_of_file(std::uint64_t col) const {
     const Strip* const first = strip(col);
     if (first == nullptr) return {};
+    const std::uint64_t n = whole_column(source_, col);
+    if (n == 0) return {};
     const TocColumn& toc = source_.store().state<State>().contents().toc[first->column];
-    const std::uint64_t slots = toc.codec.vector ? toc.codec.size : 1;
-    const std::uint64_t parts = parts_of(*toc.codec.item).size();
-    if ((toc.codec.vector && parts > 1) || slots * parts > columns_.size() - col) return {};
-    for (std::uint64_t i = 0; i < slots * parts; ++i) {
-      const Strip& s = *strip(col + i);
-      const std::uint64_t slot = s.first_slot + (source_.object_col(col + i) - s.begin);
-      if (s.column != first->column || s.part != i / slots || slot != i % slots) return {};
-    }
     OutColumn column;
     column.toc.name = toc.name;
     column.toc.codec = toc.codec;
     column.toc.codec.item = &current_item(*toc.codec.item);
-    column.cols = {col, col + slots * parts};
+    column.cols = {col, col + n};
     column.scale = first->scale;
     const Column& described = columns_[col];
     if (toc.codec.text() || item_is("Boolean", column) || !first->scale.is_identity()) {
@@ -277,6 +290,29 @@ class Planner {
 
 std::vector<OutColumn> plan_columns(const Source& source, const ConvertOptions& options) {
   return Planner(source, options).plan();
+}
+
+OwnColumns own_columns(const Source& source, bool back) {
+  OwnColumns own;
+  const Contents& contents = source.store().state<State>().contents();
+  const bool matrix = source.kind() == ObjectKind::matrix;  // of one column of the file
+  std::set<std::uint32_t> split, ticks;
+  for (std::uint64_t col = 0; col < (matrix ? 1 : source.cols()); ++col) {
+    const Strip& strip = strip_of(contents, source.object_col(col));
+    const TocColumn& column = contents.toc[strip.column];
+    const bool two = parts_of(*column.codec.item).size() > 1;
+    if (!two && !is_time(*column.codec.item)) continue;
+    if (const std::uint64_t whole = back ? whole_column(source, col) : 0; whole > 0) {
+      col += whole - 1;
+      continue;
+    }
+    if (two && split.insert(strip.column).second) own.split.push_back(column.name);
+    if (strip.part == 0 && is_ticks(source.schema(), col, *column.codec.item) &&
+        ticks.insert(strip.column).second) {
+      own.ticks.push_back(column.name);
+    }
+  }
+  return own;
 }
 
 }  // namespace dapple::detail::idv

@@ -15,7 +15,7 @@
 namespace dapple::detail::idv {
 
 /// A column to write. Its cells come from neighbouring columns of the source: one for each slot of
-/// a vector, or one for each part of an item.
+/// a vector, for the first part of items and then for the second.
 struct OutColumn {
   TocColumn toc{};
   Range cols{0, 0};
@@ -26,6 +26,8 @@ struct OutColumn {
   std::optional<MetadataBlock> key_block{};        // its values, where they are no texts
 
   bool vector() const noexcept { return toc.codec.vector; }
+  /// A vector of items of one number, whose cells are wanted row by row.
+  bool by_row() const noexcept { return vector() && cols.size() == toc.codec.size; }
   const ItemType& item() const noexcept { return *toc.codec.item; }
 };
 

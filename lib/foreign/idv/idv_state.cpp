@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -139,6 +138,18 @@ std::vector<Detail> State::details(const Store& store) const {
     details.push_back({"hidden", '"' + toc[i].name + "\", column " + std::to_string(i) +
                                      " of the file: a later one has its name"});
   }
+  std::optional<std::uint32_t> last;
+  for (const Strip& strip : contents_->strips) {
+    const TocColumn& column = toc[strip.column];
+    if (strip.part > 0 || strip.column == last) continue;
+    last = strip.column;
+    if (!is_ticks(store.schema(), strip.begin, *column.codec.item)) continue;
+    details.push_back({"ticks", '"' + column.name + "\": " + std::string(column.codec.item->title) +
+                                    " as plain numbers, ticks of 100 ns, because " +
+                                    (column.codec.vector ? "it is a vector"
+                                                         : "no unit of time was found to hold "
+                                                           "every value")});
+  }
   MetadataRoom room(header);
   for (const TocColumn& column : toc) {
     for (const MetadataEntry& entry : read_metadata_table(store.file(), header, column, room)) {
@@ -179,17 +190,9 @@ void check_values(const Store& store, const Entry& entry) {
   }
 }
 
-std::vector<std::string_view> split_columns(const Source& source) {
-  std::vector<std::string_view> names;
-  const Contents& contents = source.store().state<State>().contents();
-  std::set<std::uint32_t> seen;
-  for (std::uint64_t col = 0; col < source.schema().columns.size(); ++col) {
-    const Strip& strip = strip_of(contents, source.object_col(col));
-    const TocColumn& column = contents.toc[strip.column];
-    if (parts_of(*column.codec.item).size() == 1 || !seen.insert(strip.column).second) continue;
-    names.push_back(column.name);
-  }
-  return names;
+bool is_ticks(const Schema& schema, std::uint64_t col, const ItemType& item) noexcept {
+  return is_time(item) && (schema.kind == ObjectKind::matrix ||
+                           schema.columns[col].meaning.kind == MeaningKind::number);
 }
 
 }  // namespace dapple::detail::idv

@@ -23,6 +23,10 @@ struct Contents {
 /// The strip that holds a column of the object.
 const Strip& strip_of(const Contents& contents, std::uint64_t col) noexcept;
 
+/// True for a column of the object, the first part of items of this type, that holds times as the
+/// file's ticks, numbers without a meaning.
+bool is_ticks(const Schema& schema, std::uint64_t col, const ItemType& item) noexcept;
+
 /// What the index says of the block of a strip that starts at `row`. Throws corrupt.
 Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& strip,
                std::uint64_t row);

@@ -30,7 +30,8 @@ struct Block {
 
 /// Cells of some bands of rows, as the blocks want them.
 struct Cells {
-  std::vector<std::byte> dense;  // a matrix row by row, or column by column; vectors row by row
+  std::vector<std::byte>
+      dense;  // a matrix row by row, or column by column; vectors row by row (OutColumn::by_row)
   std::vector<std::size_t> column_at;  // of a frame: where each column of the source starts
   std::vector<StoredCell> stored;      // of a sparse matrix, ascending
 };
@@ -58,6 +59,8 @@ class Writer {
   void encode_matrix(Range rows, std::uint64_t first_row, Block& block) const;
   void encode_vectors(const OutColumn& column, const std::byte* cells, std::uint64_t n,
                       std::vector<std::byte>& out) const;
+  void encode_pairs(const OutColumn& column, Range rows, std::uint64_t first_row,
+                    std::vector<std::byte>& out) const;
   void encode_described(const OutColumn& column, Range rows, std::uint64_t first_row,
                         std::vector<std::byte>& out) const;
   const std::byte* cells_at(std::uint64_t col, std::uint64_t row, std::uint64_t first_row) const;
@@ -157,15 +160,15 @@ void Writer::read(Range rows) {
   cells_.column_at.clear();
   std::size_t at = 0;
   for (const OutColumn& out : plan_) {
-    const std::size_t step = out.vector() ? out.cols.size() : 1;
+    const std::size_t step = out.by_row() ? out.cols.size() : 1;
     for (std::uint64_t col = out.cols.begin; col < out.cols.end; ++col) {
       const ValueType type = source_.schema().type_of(col);
       const std::size_t size = size_of(type);
       columns.push_back({col, type, cells_.dense.data() + at, step * size});
       cells_.column_at.push_back(at);
-      at += out.vector() ? size : rows.size() * size;
+      at += out.by_row() ? size : rows.size() * size;
     }
-    if (out.vector())
+    if (out.by_row())
       at += (rows.size() - 1) * step * size_of(source_.schema().type_of(out.cols.begin));
   }
   source_.read_columns(rows, columns, source_.threads());
@@ -193,6 +196,8 @@ void Writer::encode(const OutColumn& column, Range rows, std::uint64_t first_row
   block.encoded.clear();
   if (source_.kind() == ObjectKind::matrix) {
     encode_matrix(rows, first_row, block);
+  } else if (column.vector() && !column.by_row()) {
+    encode_pairs(column, rows, first_row, block.encoded);
   } else if (column.vector()) {
     const ValueType type = source_.schema().type_of(column.cols.begin);
     const std::size_t row_bytes = column.cols.size() * size_of(type);
@@ -216,6 +221,23 @@ void Writer::encode_vectors(const OutColumn& column, const std::byte* cells, std
   const std::size_t row_bytes = column.cols.size() * size_of(type);
   VectorEncoder encoder(type, column.cols.size(), column.item().layout == Layout::bits);
   for (std::uint64_t row = 0; row < n; ++row) encoder.add(cells + row * row_bytes);
+  encoder.finish(out);
+}
+
+void Writer::encode_pairs(const OutColumn& column, Range rows, std::uint64_t first_row,
+                          std::vector<std::byte>& out) const {
+  const auto bits = [&](std::uint64_t col, std::uint64_t row) {
+    return load_bits(source_.schema().type_of(col), cells_at(col, row, first_row));
+  };
+  std::vector<Pair> items(column.toc.codec.size);
+  PairEncoder encoder(column.item().layout, items.size());
+  for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
+    for (std::size_t slot = 0; slot < items.size(); ++slot) {
+      const std::uint64_t col = column.cols.begin + slot;
+      items[slot] = {bits(col, row), bits(col + items.size(), row)};
+    }
+    encoder.add(items);
+  }
   encoder.finish(out);
 }
 
