@@ -1,6 +1,7 @@
 #include "dapple/sidecar.h"
 
 #include <string>
+#include <string_view>
 
 #include "lib/catalog/formats.h"
 #include "lib/compute/source.h"
@@ -20,8 +21,9 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
     auto content = file;
     const Format& format = format_to_read(content, options);
     if (content != file) {
-      throw Error(Errc::unsupported, path.string(), std::nullopt,
-                  "a compressed file is read from its start, so an index would not help");
+      throw Error(
+          Errc::unsupported, path.string(), std::nullopt,
+          "a compressed file is read from its start, so an index would not help; convert it first");
     }
     if (format.info.name == "csv") {
       if (sidecar.statistics) {
@@ -33,8 +35,13 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
     }
     const std::shared_ptr<const Store> store = open_store(file, options);
     if (store->codec().format != dbdf::kCodec.format) {
+      const std::string_view format = store->codec().format;
+      const bool text = store->codec().sequential || format == "mtx";
       throw Error(Errc::unsupported, path.string(), std::nullopt,
-                  "a file of the format " + std::string(store->codec().format) + " needs no index");
+                  "a file of the format " + std::string(format) +
+                      (text ? " is text that each opening goes over, so an index would not help; "
+                              "convert it first"
+                            : " needs no index"));
     }
     if (store->index().origin() == IndexOrigin::embedded && !sidecar.even_if_indexed &&
         (!sidecar.statistics || store->block_stats() != nullptr)) {
