@@ -6,6 +6,7 @@
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -163,6 +164,8 @@ struct Subject {
   What what;
   std::optional<viewer::Kept> kept;  // only asked for with --from-stats
 
+  /// The picture comes from the kept ones, which tell no kinds of blocks.
+  bool is_kept() const { return kept.has_value() && what != What::kind; }
   bool is_whole() const {
     return window == Region{{0, base(object).rows()}, {0, base(object).cols()}};
   }
@@ -234,7 +237,13 @@ std::string figures_text(const Subject& subject, const picture::Pixel& total, bo
 }
 
 std::string title_text(const Subject& subject) {
-  return fmt::format("{}: {}", printable(subject.file), shape_text(subject.object, subject.window));
+  std::string text =
+      fmt::format("{}: {}", printable(subject.file), shape_text(subject.object, subject.window));
+  if (subject.is_kept() && !subject.window.empty()) {
+    const std::filesystem::path path = viewer::kept_path(subject.file);
+    text += ", drawn from " + printable(path.filename().string());
+  }
+  return text;
 }
 
 constexpr std::string_view kNoCells = "no cells, so there is nothing to draw";

@@ -163,9 +163,9 @@ int run_view(const Arguments& arguments, Console& console) {
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
       "a name that ends in .html: a page that needs no server, with pictures, and with the cells "
-      "where they take at most 16 MiB. FILE.dpp: exact pictures, from the "
-      "whole down to parts that are read in a moment, which view and show --from-stats use from "
-      "then on until FILE changes");
+      "where they take at most 16 MiB. FILE.dpp: pictures of all cells, no "
+      "samples, with values rounded to what colours tell apart, from the whole down to parts that "
+      "are read in a moment; view and show --from-stats use them from then on until FILE changes");
   command.option(
       "--most", "MIB",
       [&most_mib](const std::string& text) { most_mib = parse_number("--most", text, 1, 4000); },

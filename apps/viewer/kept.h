@@ -1,5 +1,5 @@
-// The pyramid kept beside a file: exact pictures of the first zooms in FILE.dpp (PYRAMID.md), so
-// that nobody needs to read all cells again. keeper.h makes it.
+// The pyramid kept beside a file: pictures of all cells at the first zooms in FILE.dpp
+// (PYRAMID.md), so that nobody needs to read all cells again. keeper.h makes it.
 #pragma once
 
 #include <optional>

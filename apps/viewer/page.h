@@ -17,9 +17,9 @@ struct WholePage {
   bool has_cells;  // all that there are
 };
 
-/// A page that needs nobody: exact pictures of all zooms up to 1024 pixels each way are inside, and
-/// the cells where they take at most 16 MiB. REQUIRES that all was read. Throws what reading
-/// throws.
+/// A page that needs nobody: pictures of all cells at all zooms up to 1024 pixels each way are
+/// inside, and the cells where they take at most 16 MiB. REQUIRES that all was read. Throws what
+/// reading throws.
 WholePage whole_page(const Resources& resources);
 
 /// `bytes` in zlib's format.
