@@ -35,10 +35,10 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
     }
     const std::shared_ptr<const Store> store = open_store(file, options);
     if (store->codec().format != dbdf::kCodec.format) {
-      const std::string_view format = store->codec().format;
-      const bool text = store->codec().sequential || format == "mtx";
+      const std::string_view read_as = store->codec().format;
+      const bool text = store->codec().sequential || read_as == "mtx";
       throw Error(Errc::unsupported, path.string(), std::nullopt,
-                  "a file of the format " + std::string(format) +
+                  "a file of the format " + std::string(read_as) +
                       (text ? " is text that each opening goes over, so an index would not help; "
                               "convert it first"
                             : " needs no index"));
@@ -61,12 +61,15 @@ WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOpti
       throw Error(Errc::unsupported, path.string(), std::nullopt, why);
     };
     const std::shared_ptr<const Store> store = open_store(file, options);
-    if (store->schema().kind == ObjectKind::frame)
+    if (store->schema().kind == ObjectKind::frame) {
       refuse("a frame has no copy by column, only a matrix has");
-    if (store->shared_file() != file)
+    }
+    if (store->shared_file() != file) {
       refuse("a file whose content is compressed has no copy by column; convert it first");
-    if (store->codec().format == "csv")
+    }
+    if (store->codec().format == "csv") {
       refuse("text that can be read in several ways has no copy by column; convert it first");
+    }
     ConvertOptions convert;
     convert.threads = copy.threads;
     convert.progress = copy.progress;
