@@ -94,6 +94,36 @@ TEST_CASE("timestamp: the largest and smallest ticks can be written") {
   CHECK(duration_text(Limits::min(), TimeUnit::second).starts_with("-2562047788015215:30:08"));
 }
 
+TEST_CASE("timestamp: all ticks but the mark of a missing time are read back") {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const auto read_back = [](std::int64_t ticks, TimeUnit unit) {
+    const auto time = read_time(time_text(ticks, unit));
+    return time ? ticks_of(*time, unit) : std::nullopt;
+  };
+  constexpr std::int64_t kFewest = Limits::min() + 1, kSecond = 1'000'000'000;
+  for (const std::int64_t ticks :
+       {kFewest, kFewest + 1, kFewest + kSecond, Limits::min() / kSecond * kSecond,
+        Limits::min() / kSecond * kSecond - 1, -kSecond, std::int64_t{-1}, std::int64_t{0},
+        Limits::max() / kSecond * kSecond, Limits::max()}) {
+    CAPTURE(ticks);
+    CHECK(read_back(ticks, TimeUnit::nanosecond) == ticks);
+  }
+  CHECK_FALSE(read_back(Limits::min(), TimeUnit::nanosecond));
+  CHECK_FALSE(ticks_of(*read_time("1677-09-21T00:12:43.145224191"), TimeUnit::nanosecond));
+  CHECK_FALSE(ticks_of(*read_time("2262-04-11T23:47:16.854775808"), TimeUnit::nanosecond));
+  for (const char* end : {"0000-01-01T00:00:00.000001", "9999-12-31T23:59:59.999999"}) {
+    const auto ticks = ticks_of(*read_time(end), TimeUnit::microsecond);
+    REQUIRE(ticks);
+    CHECK(time_text(*ticks, TimeUnit::microsecond) == end);
+  }
+  for (const TimeUnit unit : {TimeUnit::day, TimeUnit::second, TimeUnit::millisecond,
+                              TimeUnit::microsecond, TimeUnit::nanosecond}) {
+    CHECK(read_duration(duration_text(kFewest, unit), unit) == kFewest);
+    CHECK(read_duration(duration_text(Limits::max(), unit), unit) == Limits::max());
+    CHECK_FALSE(read_duration(duration_text(Limits::min(), unit), unit));
+  }
+}
+
 TEST_CASE("timestamp: durations are read back as they are written") {
   for (const TimeUnit unit : {TimeUnit::day, TimeUnit::second, TimeUnit::millisecond,
                               TimeUnit::microsecond, TimeUnit::nanosecond}) {

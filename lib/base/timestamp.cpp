@@ -3,6 +3,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <limits>
 
 #include "lib/base/bytes.h"
 
@@ -198,12 +199,20 @@ std::optional<std::int64_t> ticks_of(const TimePoint& time, TimeUnit unit) noexc
     return day.rest == 0 && time.nanoseconds == 0 ? std::optional(day.whole) : std::nullopt;
   }
   const std::int64_t per_second = ticks_per_second(unit);
+  std::int64_t seconds = time.seconds, fraction = 0;
+  if (time.nanoseconds != 0) {  // spares most times the divisions
+    const std::int64_t tick = kNanos / per_second;
+    if (time.nanoseconds % tick != 0) return std::nullopt;
+    fraction = time.nanoseconds / tick;
+    if (seconds < 0) {  // towards zero: the second before the first ticks is out of range
+      ++seconds;
+      fraction -= per_second;
+    }
+  }
   std::int64_t ticks = 0;
-  if (__builtin_mul_overflow(time.seconds, per_second, &ticks)) return std::nullopt;
-  if (time.nanoseconds == 0) return ticks;  // spares most times the divisions
-  const std::int64_t tick = kNanos / per_second;
-  if (time.nanoseconds % tick != 0 ||
-      __builtin_add_overflow(ticks, time.nanoseconds / tick, &ticks)) {
+  if (__builtin_mul_overflow(seconds, per_second, &ticks) ||
+      __builtin_add_overflow(ticks, fraction, &ticks) ||
+      ticks == std::numeric_limits<std::int64_t>::min()) {  // which marks missing times
     return std::nullopt;
   }
   return ticks;

@@ -28,7 +28,8 @@ std::optional<TimePoint> read_time(std::string_view text) noexcept;
 /// The coarsest unit that expresses the time exactly.
 TimeUnit unit_of(const TimePoint& time) noexcept;
 
-/// The time in ticks; nothing when it does not fit 64 bits, or the unit is too coarse.
+/// The time in ticks; nothing when it does not fit 64 bits or would be the mark of a missing time,
+/// or the unit is too coarse.
 std::optional<std::int64_t> ticks_of(const TimePoint& time, TimeUnit unit) noexcept;
 
 /// Room for what the two functions below write.
@@ -43,7 +44,7 @@ char* write_time(char* to, std::int64_t ticks, TimeUnit unit, bool utc) noexcept
 char* write_duration(char* to, std::int64_t ticks, TimeUnit unit) noexcept;
 
 /// Reads all of `text`, in the form of `write_duration`. Nothing for any other text, or a duration
-/// that the unit cannot express.
+/// that the unit cannot express, or that would be the mark of a missing one.
 std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) noexcept;
 
 /// Ticks per second; 0 for days.
