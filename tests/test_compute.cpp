@@ -171,6 +171,40 @@ TEST_CASE("compute: sums of integers are exact") {
   CHECK(column_stats(Matrix::open(path))[1].sum == 1.0 - 0x1p53);
 }
 
+TEST_CASE("compute: minimum, maximum and mean of 64-bit integers are known to the last digit") {
+  const test::TempDir dir;
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min() + 1;
+  const auto path =
+      dir.write("i.dbdf", Image::matrix(3, 2, ValueType::i64)
+                              .dense<std::int64_t>({0, 0}, 3, 2, {kLeast, -3, kLeast, 0, -7, -1})
+                              .bytes());
+  const auto columns = column_stats(Matrix::open(path));
+  REQUIRE((columns[0].exact && columns[1].exact));
+  CHECK(static_cast<std::int64_t>(columns[0].exact->min) == kLeast);
+  CHECK(static_cast<std::int64_t>(columns[0].exact->max) == -7);
+  CHECK(static_cast<std::int64_t>(columns[0].exact->mean) == kLeast / 3 * 2 - 3);
+  CHECK(static_cast<std::int64_t>(columns[1].exact->mean) == -1);
+  CHECK(columns[1].exact->max == 0);
+  const auto all = matrix_stats(Matrix::open(path)).exact;
+  REQUIRE(all);
+  CHECK(static_cast<std::int64_t>(all->min) == kLeast);
+  CHECK(all->max == 0);
+
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const auto u64 = dir.write("u.dbdf", Image::matrix(1, 2, ValueType::u64)
+                                           .dense<std::uint64_t>({0, 0}, 1, 2, {kMost - 1, kMost})
+                                           .bytes());
+  const auto unsigned_stats = row_stats(Matrix::open(u64))[0].exact;
+  REQUIRE(unsigned_stats);
+  CHECK(unsigned_stats->min == kMost - 1);
+  CHECK(unsigned_stats->max == kMost);
+  CHECK(unsigned_stats->mean == kMost);
+
+  const auto f64 = dir.write(
+      "f.dbdf", Image::matrix(1, 2, ValueType::f64).dense<double>({0, 0}, 1, 2, {1, 2}).bytes());
+  CHECK_FALSE(matrix_stats(Matrix::open(f64)).exact);
+}
+
 TEST_CASE("compute: mean and variance of a column") {
   const test::TempDir dir;
   const auto path = dir.write(

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,12 +41,25 @@ std::string_view name_of(By by) {
 /// JSON has no NaN and no infinities.
 std::string json_number(double value) { return std::isfinite(value) ? cell_text(value) : "null"; }
 
+/// A minimum or maximum: an integer that f64 may round has all its digits.
+std::string extreme_text(const Stats& s, double rounded, std::uint64_t ExactStats::*exact) {
+  if (!s.exact || std::abs(rounded) < 0x1p53) return cell_text(rounded);
+  std::string text;
+  append_number(rounded < 0 ? ValueType::i64 : ValueType::u64, (*s.exact).*exact, text);
+  return text;
+}
+
+std::string minimum_text(const Stats& s) { return extreme_text(s, s.min, &ExactStats::min); }
+std::string maximum_text(const Stats& s) { return extreme_text(s, s.max, &ExactStats::max); }
+
 /// The keys that all statistics have, without braces.
 std::string keys(const Stats& s) {
+  const std::string null = "null";
   return fmt::format(
       R"("count":{},"nnz":{},"nans":{},"min":{},"max":{},"sum":{},"mean":{},"variance":{})",
-      s.count, s.nnz, s.nans, json_number(s.min), json_number(s.max), json_number(s.sum),
-      json_number(s.mean()), json_number(s.variance()));
+      s.count, s.nnz, s.nans, std::isfinite(s.min) ? minimum_text(s) : null,
+      std::isfinite(s.max) ? maximum_text(s) : null, json_number(s.sum), json_number(s.mean()),
+      json_number(s.variance()));
 }
 
 void print_whole(const Stats& s, Output& out) {
@@ -57,20 +69,18 @@ void print_whole(const Stats& s, Output& out) {
   line("cells", std::to_string(s.count));
   line("non-zero", std::to_string(s.nnz));
   line("NaN", std::to_string(s.nans));
-  line("minimum", cell_text(s.min));
-  line("maximum", cell_text(s.max));
+  line("minimum", minimum_text(s));
+  line("maximum", maximum_text(s));
   line("sum", cell_text(s.sum));
   line("mean", cell_text(s.mean()));
   line("variance", cell_text(s.variance()));
 }
 
-/// What a tick of the column reads like; statistics round those beyond 2^53.
-std::string time_text(const Column& column, double tick) {
-  if (std::isnan(tick)) return "-";
-  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-  const auto ticks = tick < 0x1p63 ? static_cast<std::int64_t>(std::round(tick)) : kLast;
+/// What a tick of the column reads like, also one that marks missing cells: a mean may be that.
+std::string time_text(Column column, std::uint64_t tick) {
+  column.meaning.missing.reset();
   std::string text;
-  append_text(column, static_cast<std::uint64_t>(ticks), text);
+  append_text(column, tick, text);
   return text;
 }
 
@@ -85,16 +95,15 @@ ColumnText text_of(const Column& column, const Stats& s) {
   if (meaning.has_words()) {
     text.words = std::to_string(meaning.words->size());
   } else if (meaning.has_time()) {
-    text.minimum = time_text(column, s.min);
-    text.maximum = time_text(column, s.max);
-    text.mean = time_text(column, s.mean());
+    if (!s.exact) return text;
+    text.minimum = time_text(column, s.exact->min);
+    text.maximum = time_text(column, s.exact->max);
+    text.mean = time_text(column, s.exact->mean);
   } else {
     const bool truth = meaning.kind == MeaningKind::boolean && s.nans < s.count;
-    const auto value = [&](double v) {
-      return truth ? std::string(v == 0 ? "false" : "true") : cell_text(v);
-    };
-    text.minimum = value(s.min);
-    text.maximum = value(s.max);
+    const auto name = [](double v) { return v == 0 ? "false" : "true"; };
+    text.minimum = truth ? name(s.min) : minimum_text(s);
+    text.maximum = truth ? name(s.max) : maximum_text(s);
     text.mean = cell_text(s.mean());
     text.variance = cell_text(s.variance());
   }
@@ -178,8 +187,8 @@ void print_each(By by, const std::vector<Stats>& all, Console& console) {
   for (std::uint64_t i = 0; i < all.size(); ++i) {
     const Stats& s = all[i];
     const std::array<std::string, 7> cells = {
-        std::to_string(i), std::to_string(s.nnz), std::to_string(s.nans), cell_text(s.min),
-        cell_text(s.max),  cell_text(s.mean()),   cell_text(s.variance())};
+        std::to_string(i), std::to_string(s.nnz), std::to_string(s.nans), minimum_text(s),
+        maximum_text(s),   cell_text(s.mean()),   cell_text(s.variance())};
     const std::vector<std::string_view> row(cells.begin(), cells.end());
     table.row(console.out, row);
   }

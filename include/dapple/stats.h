@@ -7,8 +7,8 @@
 // among integers too.
 //
 // Exactness. Integers are summed exactly, and so are the squares of integers of at most 32 bits;
-// each result is rounded once, to f64. Floats and squares of 64-bit integers are summed in f64, in
-// an order that depends only on the file and the number of threads.
+// each result is rounded once, to f64; `Stats::exact` is not. Floats and squares of 64-bit integers
+// are summed in f64, in an order that depends only on the file and the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,14 @@
 
 namespace dapple {
 
+/// Of integers, without rounding to f64. Each is the bits of an i64 if it is negative, else of a
+/// u64: as cells of either type are stored.
+struct ExactStats {
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+  std::uint64_t mean = 0;  // rounded to the nearest integer, halves away from zero
+};
+
 struct Stats {
   std::uint64_t count = 0;  // cells, NaNs included
   std::uint64_t nnz = 0;    // cells that are neither zero (of either sign) nor NaN
@@ -28,6 +36,9 @@ struct Stats {
   double max = std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
   double sum_squares = 0;
+  /// Where there are numbers and none is stored as a float: what `min`, `max` and `mean` round when
+  /// it is beyond 2^53, as times in nanoseconds are.
+  std::optional<ExactStats> exact{};
 
   /// The mean of the cells that are not NaN; NaN when there are none.
   double mean() const noexcept;

@@ -15,6 +15,17 @@ double Stats::variance() const noexcept {
 
 namespace detail {
 
+namespace {
+
+/// The nearest integer, halves away from zero. REQUIRES n > 0.
+Int128 rounded_mean(Int128 sum, std::uint64_t n) noexcept {
+  const Int128 whole = sum / n, rest = sum % n;
+  if (2 * (rest < 0 ? -rest : rest) < n) return whole;
+  return sum < 0 ? whole - 1 : whole + 1;
+}
+
+}  // namespace
+
 Stats Totals::stats(std::uint64_t count) const noexcept {
   Stats s;
   s.count = count;
@@ -22,10 +33,22 @@ Stats Totals::stats(std::uint64_t count) const noexcept {
   s.nans = nans_;
   s.sum = static_cast<double>(int_sum_) + float_sum_;
   s.sum_squares = static_cast<double>(int_squares_) + float_squares_;
-  double min = min_, max = max_;
+  double min = float_min_, max = float_max_;
+  const bool floats = min <= max;
+  Int128 least = int_min_, greatest = int_max_;
   if (nonzero_ < count - nans_) {  // there is a zero
-    min = std::min(min, 0.0);
-    max = std::max(max, 0.0);
+    least = std::min<Int128>(least, 0);
+    greatest = std::max<Int128>(greatest, 0);
+  }
+  if (least <= greatest) {
+    min = std::min(min, static_cast<double>(least));
+    max = std::max(max, static_cast<double>(greatest));
+    if (!floats && count > nans_) {
+      // Forged statistics may have any sum.
+      const Int128 mean = std::clamp(rounded_mean(int_sum_, count - nans_), least, greatest);
+      s.exact = {static_cast<std::uint64_t>(least), static_cast<std::uint64_t>(greatest),
+                 static_cast<std::uint64_t>(mean)};
+    }
   }
   if (min <= max) {
     s.min = min + 0.0;  // never minus zero

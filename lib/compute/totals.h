@@ -29,9 +29,13 @@ class Totals {
     }
     nonzero_ += tally.nonzero;
     nans_ += tally.nans;
-    if (tally.min <= tally.max) {
-      min_ = std::min(min_, static_cast<double>(tally.min));
-      max_ = std::max(max_, static_cast<double>(tally.max));
+    if (tally.min > tally.max) return;
+    if constexpr (std::is_same_v<Tally, FloatTally>) {
+      float_min_ = std::min(float_min_, tally.min);
+      float_max_ = std::max(float_max_, tally.max);
+    } else {
+      int_min_ = std::min<Int128>(int_min_, tally.min);
+      int_max_ = std::max<Int128>(int_max_, tally.max);
     }
   }
   void merge(const Totals& other) noexcept {
@@ -41,8 +45,10 @@ class Totals {
     float_squares_ += other.float_squares_;
     nonzero_ += other.nonzero_;
     nans_ += other.nans_;
-    min_ = std::min(min_, other.min_);
-    max_ = std::max(max_, other.max_);
+    float_min_ = std::min(float_min_, other.float_min_);
+    float_max_ = std::max(float_max_, other.float_max_);
+    int_min_ = std::min(int_min_, other.int_min_);
+    int_max_ = std::max(int_max_, other.int_max_);
   }
   /// Of `count` cells, of which those that were not added are zeros.
   Stats stats(std::uint64_t count) const noexcept;
@@ -52,8 +58,11 @@ class Totals {
   Uint128 int_squares_ = 0;
   double float_sum_ = 0, float_squares_ = 0;
   std::uint64_t nonzero_ = 0, nans_ = 0;
-  double min_ = std::numeric_limits<double>::infinity();
-  double max_ = -std::numeric_limits<double>::infinity();
+  // Above the maximum until something is added.
+  double float_min_ = std::numeric_limits<double>::infinity();
+  double float_max_ = -std::numeric_limits<double>::infinity();
+  Int128 int_min_ = std::numeric_limits<std::uint64_t>::max();
+  Int128 int_max_ = std::numeric_limits<std::int64_t>::min();
 };
 
 /// A tally for each of many rows or columns, of every class of value types that comes along.
