@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "condition.h"
+#include "dapple/csv.h"
 #include "input.h"
 #include "report.h"
 #include "text.h"
@@ -77,16 +78,19 @@ void print_hits(const Matrix& matrix, const Condition& condition, const WhereOpt
   });
 }
 
-/// A cell of a column as a field of CSV: a word in quotes where it needs them, or is empty, because
-/// nothing is a missing cell.
+/// A cell of a column, or its label, as a field of CSV.
 std::string field(const Column& column, std::uint64_t bits) {
   std::string text;
-  append_text(column, bits, text);
-  const bool word = column.meaning.has_words() && !is_missing(column.meaning, bits);
-  return word && text.empty() ? "\"\"" : csv_text(text);
+  append_csv(column, bits, text);
+  return text;
+}
+std::string field(std::string_view label) {
+  std::string text;
+  append_csv_label(label, text);
+  return text;
 }
 
-/// The same as JSON, which has no NaN and no infinities.
+/// A cell as JSON, which has no NaN and no infinities.
 std::string json_value(const Column& column, std::uint64_t bits) {
   const Meaning& meaning = column.meaning;
   std::string text;
@@ -107,7 +111,7 @@ void print_column_hits(const Frame& frame, std::uint64_t col, const ColumnCondit
   const auto shown = [&](std::string text) { return safe ? printable(text) : text; };
   bool begun = false;  // not before the condition is known to be one for the column
   const auto begin = [&] {
-    if (!begun && !console.json) console.out.print("row,{}\n", shown(csv_text(column.label)));
+    if (!begun && !console.json) console.out.print("row,{}\n", shown(field(column.label)));
     begun = true;
   };
   where(
@@ -224,8 +228,8 @@ const Verb kWhereVerb = {
     "cells above, below, equal to a value",
     "Prints row, column and value of each cell that meets the condition. Zeros that a sparse\n"
     "block does not store are cells, too; NaN meets only 'nan'. Blocks that cannot hold a match\n"
-    "are not read. Comparisons are exact: no cell of f32 is equal to 0.1, though one may be\n"
-    "printed so.\n"
+    "are not read. Comparisons are exact: no cell of f32 is equal to 0.1, and one that is near is\n"
+    "printed with all its digits, 0.10000000149011612.\n"
     "\n"
     "Of a frame, --column names the column to search, and row and value are printed. Words,\n"
     "times, durations and truth values are written as 'dapple get' prints them; 'missing' finds\n"

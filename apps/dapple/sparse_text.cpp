@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "dapple/csv.h"
 #include "input.h"
 #include "text.h"
 
@@ -69,8 +70,8 @@ std::string frame_line(const Column& column, std::uint64_t row, std::uint64_t co
   }
   if (meaning.kind == MeaningKind::boolean && bits == 0) return "";
   std::string text;
-  append_text(column, bits, text);
-  return fmt::format("{},{},{}\n", row, col, text.empty() ? "\"\"" : csv_text(text));
+  append_csv(column, bits, text);
+  return fmt::format("{},{},{}\n", row, col, text);
 }
 
 void print_frame(const Frame& frame, const Selection& part, const ReadOptions& options,

@@ -87,16 +87,6 @@ std::string label_text(std::string_view label, std::size_t width) {
   return bare ? text : '"' + text + '"';
 }
 
-std::string csv_text(std::string_view text) {
-  if (text.find_first_of("\",\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 std::string human_size(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 6> units = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return counted(bytes, "byte");

@@ -34,9 +34,6 @@ std::string folded(std::string line, std::size_t width);
 /// ends with a blank.
 std::string label_text(std::string_view label, std::size_t width);
 
-/// `text` as a field of a CSV file: in quotes if it holds any, a comma or a line end.
-std::string csv_text(std::string_view text);
-
 /// "119.9 MiB", "65 bytes".
 std::string human_size(std::uint64_t bytes);
 

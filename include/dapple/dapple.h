@@ -10,6 +10,7 @@
 #include "dapple/column.h"          // labels, types and meanings of a frame's columns
 #include "dapple/concat.h"          // several objects as one
 #include "dapple/convert.h"         // converting between formats, appending rows
+#include "dapple/csv.h"             // cells and labels as fields of a csv file
 #include "dapple/error.h"           // the exception that everything throws
 #include "dapple/frame.h"           // reading frames
 #include "dapple/gather.h"          // lists of rows, columns and cells in any order

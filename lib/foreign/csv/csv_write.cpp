@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "dapple/csv.h"
 #include "lib/base/parallel.h"
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
@@ -33,24 +34,25 @@ bool word_needs_quotes(std::string_view word) {
   return needs_quotes(word) || truth_of(inner) || read_time(inner);
 }
 
-/// Appends a text and a comma.
-void append_text(std::string_view text, bool quotes, std::string& line) {
+void append_field(std::string_view text, bool quotes, std::string& line) {
   if (!quotes) {
     line += text;
-  } else {
-    line += '"';
-    for (char c : text) {
-      if (c == '"') line += '"';
-      line += c;
-    }
-    line += '"';
+    return;
   }
-  line += ',';
+  line += '"';
+  for (char c : text) {
+    if (c == '"') line += '"';
+    line += c;
+  }
+  line += '"';
 }
 
 std::string header_line(const std::vector<Column>& columns) {
   std::string line;
-  for (const Column& column : columns) append_text(column.label, needs_quotes(column.label), line);
+  for (const Column& column : columns) {
+    append_csv_label(column.label, line);
+    line += ',';
+  }
   line.back() = '\n';
   return line;
 }
@@ -101,19 +103,12 @@ void append_values(const std::byte* cells, std::uint64_t n, T value, bool short_
 void append_described(const Column& column, const std::byte* cell, bool short_floats,
                       std::string& out) {
   const std::uint64_t bits = load_bits(column.value_type, cell);
-  const bool missing = is_missing(column.meaning, bits);
-  if (column.meaning.kind == MeaningKind::number && !missing) {
+  if (column.meaning.kind == MeaningKind::number && !is_missing(column.meaning, bits)) {
     visit_type(column.value_type,
                [&](auto value) { append_values(cell, 1, value, short_floats, out); });
     return;
   }
-  if (column.meaning.has_words() && !missing) {
-    std::string word;
-    append_text(column, bits, word);
-    append_text(word, word_needs_quotes(word), out);
-    return;
-  }
-  append_text(column, bits, out);
+  append_csv(column, bits, out);
   out += ',';
 }
 
@@ -165,7 +160,8 @@ void append_mixed_row(const Source& source, const std::byte* cells,
   std::size_t next = 0;
   for (std::uint64_t col = 0; col <= source.cols(); ++col) {
     for (; next < texts.size() && columns[source.text_columns()[next]].before <= col; ++next) {
-      append_text(*texts[next], word_needs_quotes(*texts[next]), line);
+      append_field(*texts[next], word_needs_quotes(*texts[next]), line);
+      line += ',';
     }
     if (col == source.cols()) break;
     const ValueType type = source.schema().type_of(col);
@@ -231,3 +227,20 @@ void write_csv(const Source& source, ByteSink& sink, const ConvertOptions& optio
 }
 
 }  // namespace dapple::detail::csv
+
+namespace dapple {
+
+void append_csv(const Column& column, std::uint64_t bits, std::string& out) {
+  if (!column.meaning.has_words() || is_missing(column.meaning, bits)) {
+    return append_text(column, bits, out);
+  }
+  std::string word;
+  append_text(column, bits, word);
+  detail::csv::append_field(word, detail::csv::word_needs_quotes(word), out);
+}
+
+void append_csv_label(std::string_view label, std::string& out) {
+  detail::csv::append_field(label, detail::csv::needs_quotes(label), out);
+}
+
+}  // namespace dapple
