@@ -33,7 +33,8 @@ std::string usage() {
   return text +
          "\n'dapple VERB --help' explains a verb and its flags; 'dapple --version' says which\n"
          "dapple this is. Exit status: 0 done; 1 the data is bad, or something was found;\n"
-         "2 wrong usage, or no such block, cell, column; 3 the operating system refused.";
+         "2 wrong usage, no such block, cell, column, or a type asked for that does not fit;\n"
+         "3 the operating system refused.";
 }
 
 bool asks_for_json(const Arguments& arguments) {

@@ -110,27 +110,27 @@ TEST_CASE("csv errors: text that is no number, in a column that is to hold numbe
     return csv_error(text, {.types = {{"0", ValueType::f64}, {"1", ValueType::f64}}});
   };
   CHECK(number_error("a,pH\n1,2\n3,x1\n") ==
-        "unsupported at byte 11: line 3, column 2 ('pH'): 'x1' is not a number");
+        "type_mismatch at byte 11: line 3, column 2 ('pH'): 'x1' is not a number");
   CHECK(number_error("1,2\n3,2020-01-31\n") ==
-        "unsupported at byte 6: line 2, column 2: '2020-01-31' is not a number");
+        "type_mismatch at byte 6: line 2, column 2: '2020-01-31' is not a number");
   CHECK(number_error("1,2\n1.2.3,4\n") ==
-        "unsupported at byte 4: line 2, column 1: '1.2.3' is not a number");
+        "type_mismatch at byte 4: line 2, column 1: '1.2.3' is not a number");
   CHECK(number_error("1;2\n3;4,5\n") ==
-        "unsupported at byte 6: line 2, column 2: '4,5' is not a number");
+        "type_mismatch at byte 6: line 2, column 2: '4,5' is not a number");
   CHECK(number_error("1,2\n3,\"4,5\"\n") ==
-        "unsupported at byte 6: line 2, column 2: '4,5' is not a number");
+        "type_mismatch at byte 6: line 2, column 2: '4,5' is not a number");
   CHECK(number_error("1,2\n3,\"4\n\"\n") ==
-        "unsupported at byte 6: line 2, column 2: '4\\x0a' is not a number");
+        "type_mismatch at byte 6: line 2, column 2: '4\\x0a' is not a number");
   CHECK(number_error("1,2\n3,0x10\n") ==
-        "unsupported at byte 6: line 2, column 2: '0x10' is not a number");
+        "type_mismatch at byte 6: line 2, column 2: '0x10' is not a number");
   CHECK(number_error("1,2\n3,-\n") ==
-        "unsupported at byte 6: line 2, column 2: '-' is not a number");
+        "type_mismatch at byte 6: line 2, column 2: '-' is not a number");
   CHECK(number_error("1,2\n3,1e\n") ==
-        "unsupported at byte 6: line 2, column 2: '1e' is not a number");
+        "type_mismatch at byte 6: line 2, column 2: '1e' is not a number");
   CHECK(number_error("1,2\n3,4\r5\n") ==
-        "unsupported at byte 6: line 2, column 2: '4\\x0d5' is not a number");
+        "type_mismatch at byte 6: line 2, column 2: '4\\x0d5' is not a number");
   CHECK(csv_error("a\n" + std::string(100, 'z') + "\n", {.types = {{"a", ValueType::f64}}}) ==
-        "unsupported at byte 2: line 2, column 1 ('a'): '" + std::string(40, 'z') +
+        "type_mismatch at byte 2: line 2, column 1 ('a'): '" + std::string(40, 'z') +
             "...' is not a number");
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("csv errors: missing values, and how to read them") {
     CHECK(csv_error("a,b\n1," + std::string(missing) + "\n") == "no error");  // a frame marks them
   }
   CHECK(csv_error("a,b\n1, \"\"\n", {.types = {{"b", ValueType::f64}}}) ==
-        "unsupported at byte 6: line 2, column 2 ('b'): ' \"\"' is not a number");
+        "type_mismatch at byte 6: line 2, column 2 ('b'): ' \"\"' is not a number");
   // An integer has no NaN.
   CHECK(csv_error("a\n?\n", {.missing_as_nan = true, .types = {{"a", ValueType::i32}}}) ==
         "unsupported at byte 2: line 2, column 1 ('a'): '?' is no value, and i32 has no NaN");

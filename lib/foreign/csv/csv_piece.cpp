@@ -186,7 +186,7 @@ const char* PieceScanner::described_field(const char* p, std::size_t c) {
   if (!found) fail_field(place(p, c), p, end_, delimiter_, in_.missing, ValueType::f64);
   note_quotes(*found);
   if (!columns_->see(c, *found, row_number())) {
-    fail_at(Errc::unsupported, place(p, c),
+    fail_at(Errc::type_mismatch, place(p, c),
             shown(found->text) + " is not a " + std::string(name(*in_.wanted[c])));
   }
   return found->end;

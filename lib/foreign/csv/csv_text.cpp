@@ -113,7 +113,7 @@ void fail_field(const Place& place, const char* field, const char* end, char del
     const std::string none = whole ? ", and " + std::string(name(type)) + " has no NaN" : "";
     fail_at(Errc::unsupported, place, found + none, whole ? Remedy::none : Remedy::missing_as_nan);
   }
-  if (!is_number(text)) fail_at(Errc::unsupported, place, shown(at->text) + " is not a number");
+  if (!is_number(text)) fail_at(Errc::type_mismatch, place, shown(at->text) + " is not a number");
   const std::string misfit = rounds  ? " is not exact as "
                              : whole ? " does not fit "
                                      : " is out of range for ";
