@@ -55,6 +55,83 @@ TEST_CASE("csv: integers that f64 would round are kept beside missing cells") {
   CHECK(rewritten(csv.dir(), frame) == "id,n\n9007199254740993,1\n,2\n5,3\n");
 }
 
+TEST_CASE("csv: columns that are given a type of integers take missing cells") {
+  CsvText csv;
+  const struct {
+    ValueType type;
+    std::string least, greatest;
+    std::uint64_t mark;
+  } types[] = {
+      {ValueType::i8, "-127", "127", 0x80},
+      {ValueType::u8, "0", "254", 0xff},
+      {ValueType::i16, "-32767", "32767", 0x8000},
+      {ValueType::u16, "0", "65534", 0xffff},
+      {ValueType::i32, "-2147483647", "2147483647", 0x80000000},
+      {ValueType::u32, "0", "4294967294", 0xffffffff},
+      {ValueType::i64, "-9223372036854775807", "9223372036854775807", std::uint64_t{1} << 63},
+      {ValueType::u64, "0", "18446744073709551614", ~std::uint64_t{0}},
+  };
+  for (const auto& [type, least, greatest, missing] : types) {
+    CAPTURE(name(type));
+    const CsvOptions options{.types = {{"id", type}}};
+    const std::string rest = ",1\nNA,2\n\"\",3\n";
+    const auto frame = csv.open("id,n\n" + least + rest + greatest + ",4\n", options);
+    CHECK(types_of(frame) == "frame " + std::string(name(type)) + " i64");
+    CHECK(mark(frame) == missing);
+    CHECK(rewritten(csv.dir(), frame) == "id,n\n" + least + ",1\n,2\n,3\n" + greatest + ",4\n");
+    CHECK_FALSE(mark(csv.open("id\n" + least + "\n", options)));
+  }
+}
+
+TEST_CASE(
+    "csv: a column that is given a type of integers does not hold the mark of its missing cells") {
+  CsvText csv;
+  const auto detail = [&](const std::string& field, ValueType type) {
+    const auto frame = csv.open("id,n\n,1\n" + field + ",2\n", {.types = {{"id", type}}});
+    const Error error = required_error(error_of([&] { cells_of(frame); }));
+    CHECK(error.code() == Errc::type_mismatch);
+    return error.detail();
+  };
+  CHECK(detail("-9223372036854775808", ValueType::i64) ==
+        "line 3, column 1 ('id'): '-9223372036854775808' is what marks a missing cell in a column "
+        "of i64");
+  CHECK(detail("255", ValueType::u8) ==
+        "line 3, column 1 ('id'): '255' is what marks a missing cell in a column of u8");
+  CHECK(detail("256", ValueType::u8) == "line 3, column 1 ('id'): '256' does not fit u8");
+  const auto whole = csv.open("id,n\n255,1\n", {.types = {{"id", ValueType::u8}}});
+  CHECK(cells_of(whole)[0] == 255);
+  const auto matrix = error_of([&] { csv.open("1,2\n,3\n", {.types = {{"0", ValueType::i64}}}); });
+  CHECK(required_error(matrix).code() == Errc::unsupported);
+}
+
+TEST_CASE("csv: rows with missing integers are appended to others of the same type") {
+  CsvText csv;
+  convert(csv.open("id,n\n9007199254740993,1\n,2\n"), {}, csv.dir() / "all.dbdf");
+  append(csv.dir() / "all.dbdf", csv.open("id,n\n1,3\n,4\n", {.types = {{"id", ValueType::i64}}}),
+         {});
+  convert(open(csv.dir() / "all.dbdf"), {}, csv.dir() / "all.csv");
+  CHECK(read_text(csv.dir() / "all.csv") == "id,n\n9007199254740993,1\n,2\n1,3\n,4\n");
+}
+
+TEST_CASE("csv: a note names the first integer that is rounded beside fractions") {
+  CsvText csv;
+  const auto note = [&](const std::string& text, const CsvOptions& options = {}) {
+    const auto object = csv.open(text, options);
+    return std::visit([](const auto& o) { return o.note(); }, object);
+  };
+  const std::string why =
+      "'9007199254740993' is rounded to f64, because the column has numbers that are no integers, "
+      "such as 0.5 or -0; as text it keeps its digits";
+  CHECK(note("a,b\n-0,1\n9007199254740993,2\n") == "line 3, column 1 ('a'): " + why);
+  CHECK(note("a,b\n1,9007199254740993\n9007199254740993,0.5\n1.5,2\n") ==
+        "line 3, column 1 ('a'): " + why + " (so are integers of 1 more column)");
+  CHECK(note("1,0.5\n2,9007199254740993\n") == "line 2, column 2: " + why);
+  CHECK(note("a\n0.5\n9007199254740992\n").empty());
+  CHECK(note("a\n9007199254740993\n5\n").empty());
+  CHECK(note("a,w\n0.5,x\n1,9007199254740993\n").empty());
+  CHECK(note("a\n0.5\n9007199254740993\n", {.types = {{"a", ValueType::f64}}}).empty());
+}
+
 TEST_CASE("csv: integers that f64 would round are refused where nothing can mark missing cells") {
   CsvText csv;
   for (const std::string rest :

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/base/timestamp.h"
+#include "lib/cells/convert_cells.h"
 
 namespace dapple::detail::csv {
 
@@ -21,15 +22,13 @@ std::string_view word_of(const Field& field, std::string& scratch) {
   return scratch;
 }
 
-/// The bits of the integer that is all of the text.
-template <class T>
-std::optional<std::uint64_t> bits_of(std::string_view text) noexcept {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  T value = 0;
+/// The bits of the number that is all of the text.
+std::optional<std::uint64_t> bits_of(std::string_view text, ValueType type) noexcept {
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return static_cast<std::uint64_t>(value);
+  std::byte cell[8] = {};
+  const NumberText number = read_number(text.data(), end, type, cell);
+  if (number.error != NumberError::none || number.end != end) return std::nullopt;
+  return load_bits(type, cell);
 }
 
 }  // namespace
@@ -212,12 +211,18 @@ std::optional<std::uint64_t> FieldReader::read_word(const Field& field, const Mi
   return bits;
 }
 
+bool FieldReader::is_mark(const Field& field) const noexcept {
+  const auto bits = bits_of(trimmed(field.text), type_);
+  return bits && bits == meaning_.missing;
+}
+
 std::optional<std::uint64_t> FieldReader::read_value(const Field& field,
                                                      const MissingWords& missing) const {
   if (meaning_.kind == MeaningKind::number) {  // quotes mean nothing here
     const std::string_view text = trimmed(field.text);
     if (missing.has(text)) return meaning_.missing;
-    return type_ == ValueType::i64 ? bits_of<std::int64_t>(text) : bits_of<std::uint64_t>(text);
+    const auto bits = bits_of(text, type_);
+    return bits == meaning_.missing ? std::nullopt : bits;
   }
   if (missing.has(field) || missing.may_be_missing(field)) return meaning_.missing;
   const std::string_view text = trimmed(field.text);

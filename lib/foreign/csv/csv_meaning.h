@@ -26,7 +26,7 @@ struct WordMemory {
 /// Reads the fields of one column as the values that a frame stores. Any thread.
 class FieldReader {
  public:
-  /// `words` are those of the meaning, if it has some. Numbers are i64 or u64.
+  /// `words` are those of the meaning, if it has some. Numbers are integers of any type.
   FieldReader(Meaning meaning, ValueType type, std::shared_ptr<const WordFinder> words)
       : meaning_(std::move(meaning)), type_(type), words_(std::move(words)) {}
 
@@ -35,13 +35,16 @@ class FieldReader {
   /// Null for numbers, truth values and times.
   const WordFinder* words() const noexcept { return words_.get(); }
 
-  /// The stored value, in the low bytes; nothing for a field that the column cannot hold.
+  /// The stored value, in the low bytes; nothing for a field that the column cannot hold, among
+  /// them a number that is the mark of a missing cell.
   std::optional<std::uint64_t> read(const Field& field, const MissingWords& missing,
                                     WordMemory& memory) const {
     if (words_ == nullptr) return read_value(field, missing);
     if (const std::uint64_t* const known = memory.recent.find(field)) return *known;
     return read_word(field, missing, memory);
   }
+  /// True for a field whose number is the mark of a missing cell.
+  bool is_mark(const Field& field) const noexcept;
 
  private:
   std::optional<std::uint64_t> read_value(const Field& field, const MissingWords& missing) const;

@@ -80,10 +80,11 @@ class Opener {
         continue;
       }
       column.value_type = column_type(given_[c], rows, c, schema_.columns, file_->name());
-      const bool missing = !given_[c] && (rows.seen[c] & flag::missing) != 0;
-      if (missing) mark_missing(c, rows.seen[c]);
+      const bool marks = !given_[c] || !is_float(*given_[c]);
+      if (marks && (rows.seen[c] & flag::missing) != 0) mark_missing(c, rows.seen[c]);
     }
-    return make_store(make_index(rows));
+    std::string note = note_of_rounding(rows, schema_, given_, file_->name());
+    return make_store(make_index(rows), std::move(note));
   }
 
   /// Scans the text, and publishes what that finds as the sidecar of the file at `path`.
@@ -141,11 +142,11 @@ class Opener {
       column.meaning.missing = kMissingF64;
       return;
     }
-    column.meaning.missing = integer_mark(seen);
+    column.meaning.missing = given_[col] ? mark_of_type(*given_[col]) : integer_mark(seen);
     fields_[col] = std::make_shared<FieldReader>(column.meaning, column.value_type, nullptr);
   }
 
-  std::shared_ptr<const Store> make_store(BlockIndex index) {
+  std::shared_ptr<const Store> make_store(BlockIndex index, std::string note = {}) {
     auto state = std::make_unique<State>();
     state->delimiter = delimiter_;
     state->missing_as_nan = options_.missing_as_nan;
@@ -155,8 +156,10 @@ class Opener {
     state->quoted_line_ends = quoted_line_ends_;
     state->fields = std::move(fields_);
     state->types = std::move(text_types_);
-    return std::make_shared<const Store>(file_, std::move(schema_), std::move(index), kCodec,
+    auto store = std::make_shared<Store>(file_, std::move(schema_), std::move(index), kCodec,
                                          std::move(state));
+    store->set_note(std::move(note));
+    return store;
   }
 
   /// A file of nothing but line ends: without rows, as its .meta file must say.

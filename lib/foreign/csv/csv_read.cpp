@@ -167,7 +167,7 @@ class Reader {
     const std::optional<Field> field = fields_.field(p);
     const std::optional<std::uint64_t> bits =
         field ? run.fields->read(*field, state_.missing, memory) : std::nullopt;
-    if (!bits) fail_changed(p, run.col);
+    if (!bits) fail_described(p, run);
     std::uint64_t result = *bits;
     if (run.type != run.out.type && !convert_cell(run.type, *bits, run.out.type, result)) {
       fail(p, run.col, run.out.type);
@@ -241,20 +241,31 @@ class Reader {
     return schema.kind == ObjectKind::frame && schema.columns[col].meaning.missing == kMissingF64;
   }
 
-  [[noreturn]] void fail_changed(const char* p, std::uint64_t col) const {
+  /// Opening looks at words, times and truth values, but not at how large integers are.
+  [[noreturn]] void fail_described(const char* p, const Run& run) const {
+    if (run.fields->meaning().kind == MeaningKind::number) {
+      const std::optional<Field> field = find_field(p, end_, state_.delimiter);
+      if (!field || !run.fields->is_mark(*field)) fail(p, run.col, run.type);
+      fail_at(Errc::type_mismatch, place(p, run.col),
+              shown(field->text) + " is what marks a missing cell in a column of " +
+                  std::string(name(run.type)));
+    }
     store_.fail(Errc::corrupt, offset(p),
-                "line " + std::to_string(line()) + ", column " + std::to_string(col + 1) +
+                "line " + std::to_string(line()) + ", column " + std::to_string(run.col + 1) +
                     " is not what it was when the file was opened");
+  }
+
+  Place place(const char* p, std::uint64_t col) const {
+    const Schema& schema = store_.schema();
+    const bool labelled = schema.kind == ObjectKind::frame;
+    const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
+    return {store_.file().name(), offset(p), line(), col, label};
   }
 
   /// `rounds`: the field is a number that the type does not hold exactly.
   [[noreturn]] void fail(const char* p, std::uint64_t col, ValueType type,
                          bool rounds = false) const {
-    const Schema& schema = store_.schema();
-    const bool labelled = schema.kind == ObjectKind::frame;
-    const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
-    fail_field({store_.file().name(), offset(p), line(), col, label}, p, end_, state_.delimiter,
-               state_.missing, type, rounds);
+    fail_field(place(p, col), p, end_, state_.delimiter, state_.missing, type, rounds);
   }
 
   [[noreturn]] void fail_count(const char* p, std::uint64_t fields) const {

@@ -84,11 +84,15 @@ std::string fields_text(std::uint64_t n) {
   return std::to_string(n) + (n == 1 ? " field" : " fields");
 }
 
-void fail_at(Errc code, const Place& place, const std::string& what, Remedy remedy) {
-  std::string detail =
+std::string place_text(const Place& place) {
+  std::string text =
       "line " + std::to_string(place.line) + ", column " + std::to_string(place.col + 1);
-  if (!place.label.empty()) detail += " (" + shown(place.label) + ")";
-  throw Error(code, place.file, place.offset, detail + ": " + what, remedy);
+  if (!place.label.empty()) text += " (" + shown(place.label) + ")";
+  return text;
+}
+
+void fail_at(Errc code, const Place& place, const std::string& what, Remedy remedy) {
+  throw Error(code, place.file, place.offset, place_text(place) + ": " + what, remedy);
 }
 
 void fail_field(const Place& place, const char* field, const char* end, char delimiter,

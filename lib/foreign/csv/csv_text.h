@@ -118,6 +118,9 @@ struct Place {
   std::string_view label;
 };
 
+/// "line 3, column 2 ('pH')".
+std::string place_text(const Place& place);
+
 /// Throws: "line 3, column 2 ('pH'): <what>".
 [[noreturn]] void fail_at(Errc code, const Place& place, const std::string& what,
                           Remedy remedy = Remedy::none);

@@ -1,9 +1,11 @@
 #include "lib/foreign/csv/csv_types.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <string_view>
 
+#include "lib/base/bytes.h"
 #include "lib/base/text.h"
 
 namespace dapple::detail::csv {
@@ -79,6 +81,14 @@ std::optional<std::uint64_t> integer_mark(std::uint16_t seen) noexcept {
   return std::nullopt;
 }
 
+std::uint64_t mark_of_type(ValueType type) noexcept {
+  return visit_type(type, [](auto tag) -> std::uint64_t {
+    using T = decltype(tag);
+    using Limits = std::numeric_limits<T>;
+    return std::bit_cast<BitsOf<T>>(std::is_signed_v<T> ? Limits::lowest() : Limits::max());
+  });
+}
+
 ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,
                       const std::vector<Column>& columns, const std::string& file) {
   if (given) return *given;
@@ -117,6 +127,32 @@ ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const 
   }
   require_exact();
   return ValueType::f64;
+}
+
+std::string note_of_rounding(const Rows& rows, const Schema& schema,
+                             const std::vector<std::optional<ValueType>>& given,
+                             const std::string& file) {
+  std::string note;
+  std::uint64_t others = 0;
+  for (const auto& [col, at] : rows.rounded) {
+    const bool number = rows.fields[col] == nullptr;
+    if (given[col] || !number || !is_float(schema.type_of(col))) continue;
+    if (!note.empty()) {
+      ++others;
+      continue;
+    }
+    const bool labelled = schema.kind == ObjectKind::frame;
+    const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
+    note = place_text({file, at.offset, at.line, col, label}) + ": " + shown(at.text) +
+           " is rounded to " + std::string(name(schema.type_of(col))) +
+           ", because the column has numbers that are no integers, such as 0.5 or -0; as text it "
+           "keeps its digits";
+  }
+  if (others > 0) {
+    note += " (so are integers of " + std::to_string(others) + " more column" +
+            (others == 1 ? "" : "s") + ")";
+  }
+  return note;
 }
 
 ValueType widest_type(const std::vector<Column>& columns) noexcept {

@@ -6,12 +6,24 @@
 #include <vector>
 
 #include "lib/foreign/csv/csv_scan.h"
+#include "lib/object/schema.h"
 
 namespace dapple::detail::csv {
 
 /// A number that marks missing cells in a column of integers in which all this was seen, and none
 /// of them: an end of i64, or of what u64 holds beyond it. Nothing when both are taken.
 std::optional<std::uint64_t> integer_mark(std::uint16_t seen) noexcept;
+
+/// The number that marks missing cells in a column that is given this type of integers, whatever
+/// else is in it: the least of a signed type, the greatest of an unsigned one. So parts of a whole
+/// that are read with the same types fit together.
+std::uint64_t mark_of_type(ValueType type) noexcept;
+
+/// Says which integer is rounded to f64 first, where nobody asked for that type; "" if none is.
+/// `schema` has the types of all columns.
+std::string note_of_rounding(const Rows& rows, const Schema& schema,
+                             const std::vector<std::optional<ValueType>>& given,
+                             const std::string& file);
 
 /// The type of column `col` of the frame `columns`: given (by the caller or a .meta file) or from
 /// what was seen in it. Throws type_mismatch when f64 would have to round a column of integers.
