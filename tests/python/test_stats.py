@@ -88,3 +88,12 @@ def test_a_search_explains_what_it_skips(make):
     assert narrow.explain_where(above=300) == [((0, 0), "value_type")]
     with pytest.raises(TypeError, match="one condition"):
         m.explain_where()
+
+
+def test_times_of_statistics_are_those_of_cells(tmp_path):
+    first, last = np.datetime64("2024-01-01T00:00:00.123456789"), np.datetime64("2024-01-01T00:00:00.123456801")
+    nothing = np.full(2, np.datetime64("NaT", "ns"))
+    dp.write(tmp_path / "t.dbdf", {"t": np.array([last, first]), "none": nothing})
+    stats = dp.open(tmp_path / "t.dbdf").stats()
+    assert (stats["t"].min, stats["t"].max, stats["t"].mean) == (first, last, first + np.timedelta64(6, "ns"))
+    assert np.isnat(stats["none"].min) and np.isnat(stats["none"].mean)

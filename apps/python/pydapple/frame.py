@@ -155,8 +155,8 @@ class Frame(Pictured, FrameColumns):
         """Statistics of each column, by its label as `read` gives it; see `Matrix.stats`.
 
         Missing cells count as `nans`. Of Booleans the mean is the share of True. Of times only
-        `count`, `nnz`, `nans`, and, rounded to 53 bits, `min`, `max` and `mean` mean something; of
-        words `count`, `nnz` and `nans`; all else is None.
+        `count`, `nnz`, `nans`, `min`, `max` and `mean`, the last rounded to a tick, mean something;
+        of words `count`, `nnz` and `nans`; all else is None.
 
         Args:
             absent: whether cells that no block covers are an error, or zero.

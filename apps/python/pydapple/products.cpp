@@ -11,6 +11,7 @@ namespace pydapple {
 
 namespace {
 
+using dapple::ExactStats;
 using dapple::Stats;
 using dapple::ValueType;
 
@@ -46,7 +47,8 @@ nb::object multiply(const MatrixHandle& handle, nb::handle x, bool transposed, i
   return ndim == 2 ? out.attr("reshape")(outer, k) : out;
 }
 
-/// (count, nnz, nans, min, max, sum, sum of squares, mean, variance), each an array.
+/// (count, nnz, nans, min, max, sum, sum of squares, mean, variance, and of times the ticks of
+/// minimum, maximum and mean), each an array.
 nb::object to_arrays(const std::vector<Stats>& all) {
   const auto whole = [&](auto member) {
     nb::object array = new_array(all.size(), ValueType::i64);
@@ -60,13 +62,24 @@ nb::object to_arrays(const std::vector<Stats>& all) {
     for (const Stats& one : all) *to++ = value(one);
     return array;
   };
+  // Of times; the mark of missing ones where there are none.
+  const auto ticks = [&](std::uint64_t ExactStats::*member) {
+    nb::object array = new_array(all.size(), ValueType::i64);
+    auto* to = static_cast<std::int64_t*>(data_of(array));
+    for (const Stats& one : all) {
+      const std::uint64_t bits = one.exact ? (*one.exact).*member : dapple::kMissingTick;
+      *to++ = static_cast<std::int64_t>(bits);
+    }
+    return array;
+  };
   return nb::make_tuple(whole(&Stats::count), whole(&Stats::nnz), whole(&Stats::nans),
                         real([](const Stats& s) { return s.min; }),
                         real([](const Stats& s) { return s.max; }),
                         real([](const Stats& s) { return s.sum; }),
                         real([](const Stats& s) { return s.sum_squares; }),
                         real([](const Stats& s) { return s.mean(); }),
-                        real([](const Stats& s) { return s.variance(); }));
+                        real([](const Stats& s) { return s.variance(); }), ticks(&ExactStats::min),
+                        ticks(&ExactStats::max), ticks(&ExactStats::mean));
 }
 
 /// Of the whole object (axis -1, arrays of one), of each column (0) or row (1), or of each column

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from . import _core
 from .absent import Absent, absent_code
@@ -14,6 +11,9 @@ from .meanings import Meaning
 
 if TYPE_CHECKING:
     from .frame import Frame
+
+
+_FIGURES = 9  # of `Stats`; then ticks
 
 
 class Stats(NamedTuple):
@@ -42,38 +42,40 @@ def of_object(
     if axis not in (None, 0, 1, -1, -2):
         raise InvalidArgumentError(f"axis is None, 0 or 1, not {axis!r}")
     by = -1 if axis is None else axis % 2 + 2 * tiles
-    parts = _core.stats(owner, by, absent_code(absent), threads)
+    parts = _core.stats(owner, by, absent_code(absent), threads)[:_FIGURES]
     return Stats(*(part[0] if axis is None else part for part in parts))
 
 
 def of_block(block: _core.Block) -> Stats | None:
     """What `Block.stats` gives."""
     parts = _core.block_stats(block)
-    return None if parts is None else Stats(*(part[0] for part in parts))
+    return None if parts is None else Stats(*(part[0] for part in parts[:_FIGURES]))
 
 
 def of_frame(frame: Frame, absent: Absent, threads: int | None) -> dict[str, Stats]:
     """What `Frame.stats` gives."""
-    columns = of_object(frame, 0, absent, threads)
+    parts = _core.stats(frame, 0, absent_code(absent), threads)
+    columns, ticks = parts[:_FIGURES], parts[_FIGURES:]
     return {
-        name: _as_meant(Stats(*(part[where] for part in columns)), frame.meanings[name])
+        name: _as_meant(
+            Stats(*(part[where] for part in columns)),
+            [part[where] for part in ticks],
+            frame.meanings[name],
+        )
         for name, where in frame._named()
         if where >= 0
     }
 
 
-def _as_meant(stats: Stats, meaning: Meaning) -> Stats:
-    """Without what is meaningless for words and times, and with times as such."""
+def _as_meant(stats: Stats, ticks: list[Any], meaning: Meaning) -> Stats:
+    """Without what is meaningless for words and times, and with times as such.
+
+    `ticks` are the minimum, maximum and mean of a column of times, not rounded to float64.
+    """
     if meaning.kind == "number" or meaning.kind == "boolean":
         return stats
     named = stats._replace(min=None, max=None, sum=None, sum_squares=None, mean=None, var=None)
     if not meaning.is_time:
         return named
-    least, most, mean = (_time(tick, meaning) for tick in (stats.min, stats.max, stats.mean))
+    least, most, mean = (tick.view(meaning.dtype(tick.dtype)) for tick in ticks)
     return named._replace(min=least, max=most, mean=mean)
-
-
-def _time(tick: float, meaning: Meaning) -> Any:
-    limits = np.iinfo(np.int64)
-    whole = limits.min if math.isnan(tick) else min(round(tick), limits.max)
-    return np.array(whole, np.int64).view(meaning.dtype(np.dtype(np.int64)))[()]
