@@ -21,7 +21,10 @@ class DigitPairs {
   DigitPairs(const char* text, const char (&form)[9]) noexcept {
     std::uint64_t digits = load(text) ^ load(form), too_large = 0x8080808080808080U;
     // Adding this to a value sets its highest bit if it is no digit, or not 0 where it must be.
-    for (int i = 0; i < 8; ++i) too_large -= std::uint64_t{form[i] == '0' ? 10U : 1U} << (8 * i);
+    for (int i = 0; i < 8; ++i) {
+      const std::uint64_t values = form[i] == '0' ? 10 : 1;
+      too_large -= values << (8 * i);
+    }
     matches_ = (((digits + too_large) | digits) & 0x8080808080808080U) == 0;
     pairs_ = (digits * (1 + (10 << 8))) >> 8;
   }
