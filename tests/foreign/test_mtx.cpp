@@ -273,7 +273,7 @@ TEST_CASE("mtx: thousands of entries of one strip, in no order") {
   CHECK(read.row_ptr[1] == 17);
 }
 
-TEST_CASE("mtx: coordinates of several strips, and more than working memory holds") {
+TEST_CASE("mtx: coordinates of several strips, and two threads that read them first") {
   Mtx mtx;
   const std::uint64_t n = 1'500'000, entries = 2'200'000;
   std::string text = "%%MatrixMarket matrix coordinate integer symmetric\n";

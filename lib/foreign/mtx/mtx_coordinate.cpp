@@ -37,11 +37,10 @@ Records records_of(const Store& store, const Entry& entry) {
 template <class F>
 void for_each_record(const Store& store, const Entry& entry, const Part& part, const F& f) {
   const Records records = records_of(store, entry);
-  const std::uint64_t end = records.find_row(part.rows.end);
-  for (std::uint64_t i = records.find_row(part.rows.begin); i < end; ++i) {
-    const Record record = records[i];
+  const std::uint64_t begin = records.find_row(part.rows.begin);
+  records.for_each(begin, records.find_row(part.rows.end, begin), [&](const Record& record) {
     if (part.cols.contains(record.col)) f(record);
-  }
+  });
 }
 
 /// The value of a record as `type`. Throws type_mismatch when that does not hold it.
@@ -77,22 +76,18 @@ bool strip_arrays(const Store& store, const Entry& entry, Range rows, RowCursor&
   const std::uint64_t end =
       rows.end == entry.rows ? records.size() : records.find_row(rows.end, begin);
   if (end - begin > out.room) return false;
-  std::uint64_t k = 0;
-  for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
-    out.row_ptr[row - rows.begin] = k;
-    for (; k < end - begin && records[begin + k].row == row; ++k) {
-      out.col_idx[k] = records[begin + k].col;
-    }
-  }
-  out.row_ptr[rows.size()] = k;
   visit_bits(out.type, [&](auto tag) {
     using Bits = decltype(tag);
     const bool same = out.type == entry.value_type;
-    for (std::uint64_t i = 0; i < k; ++i) {
-      const Record record = records[begin + i];
+    std::uint64_t row = rows.begin, k = 0;
+    records.for_each(begin, end, [&](const Record& record) {
+      while (row <= record.row) out.row_ptr[row++ - rows.begin] = k;
       const std::uint64_t bits = same ? record.bits : value_of(store, entry, record, out.type);
-      store_le(out.values + i * sizeof(Bits), static_cast<Bits>(bits));
-    }
+      out.col_idx[k] = record.col;
+      store_le(out.values + k * sizeof(Bits), static_cast<Bits>(bits));
+      ++k;
+    });
+    while (row <= rows.end) out.row_ptr[row++ - rows.begin] = k;
   });
   cursor = {rows.end, end};
   return true;

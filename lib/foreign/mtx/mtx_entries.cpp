@@ -217,9 +217,11 @@ Entries read_entries(const Text& text, const Header& header, unsigned threads) {
   Strips& strips = all.strips;
   const auto bytes = static_cast<std::uint64_t>(text.end - text.base);
   const std::uint64_t each = header.symmetry == Symmetry::general ? 1 : 2;  // records, at most
-  if (header.entries <= StripRecords::most_in_memory(strips.count()) / each &&
+  const Packing packing(header, strips.shift);
+  if (header.entries <= StripRecords::most_in_memory(packing, strips.count()) / each &&
       header.entries <= bytes / kFewestBytes) {
-    all.records = std::make_unique<StripRecords>(text, strips.count(), each * header.entries);
+    all.records =
+        std::make_unique<StripRecords>(text, packing, strips.count(), each * header.entries);
   }
   const auto count_records = [&] {
     for (std::uint64_t strip = 0; strip < strips.count(); ++strip) {
@@ -252,7 +254,8 @@ std::unique_ptr<StripRecords> sort_entries(const Text& text, const Header& heade
                                            const Strips& strips, unsigned threads) {
   const std::uint64_t most =
       std::accumulate(strips.entries.begin(), strips.entries.end(), std::uint64_t{0});
-  auto out = std::make_unique<StripRecords>(text, strips.count(), most);
+  auto out =
+      std::make_unique<StripRecords>(text, Packing(header, strips.shift), strips.count(), most);
   parse(text, header, Values::required, threads, [&](const Piece& piece) {
     put_records(header, strips, piece.records(),
                 [&](std::uint64_t strip, const Record& record) { out->put(strip, record); });

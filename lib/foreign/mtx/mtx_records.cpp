@@ -17,27 +17,31 @@ std::uint64_t Records::find_row(std::uint64_t row, std::uint64_t first) const no
   return first;
 }
 
-StripRecords::StripRecords(const Text& text, std::uint64_t strips, std::uint64_t most)
-    : file_(text.file), space_((most / kChunk + strips) * kStride), strips_(strips) {
-  if (space_.memory() == nullptr) buffers_.reset(strips * kChunk);
+StripRecords::StripRecords(const Text& text, const Packing& packing, std::uint64_t strips,
+                           std::uint64_t most)
+    : file_(text.file),
+      packing_(packing),
+      space_((most / kChunk + strips) * stride(packing)),
+      strips_(strips) {
+  if (space_.memory() == nullptr) buffers_.reset(strips * stride(packing));
 }
 
 void StripRecords::start_chunk(std::uint64_t strip) {
   Strip& to = strips_[strip];
-  if (space_.size() - taken_ < kStride) fail_changed(file_);
+  const std::uint64_t bytes = stride(packing_);
+  if (space_.size() - taken_ < bytes) fail_changed(file_);
   const bool in_memory = space_.memory() != nullptr;
   if (!in_memory && !to.chunks.empty()) write_buffer(strip);
-  to.next = in_memory ? reinterpret_cast<Record*>(space_.memory() + taken_)
-                      : buffers_.data() + strip * kChunk;
-  to.end = to.next + kChunk;
+  to.next = in_memory ? space_.memory() + taken_ : buffers_.data() + strip * bytes;
+  to.end = to.next + kChunk * packing_.size();
   to.chunks.push_back(taken_);
-  taken_ += kStride;
+  taken_ += bytes;
 }
 
 void StripRecords::write_buffer(std::uint64_t strip) {
-  const Record* const begin = buffers_.data() + strip * kChunk;
+  const std::byte* const begin = buffers_.data() + strip * stride(packing_);
   space_.write_at(strips_[strip].chunks.back(),
-                  std::as_bytes(std::span<const Record>(begin, strips_[strip].next)));
+                  {begin, static_cast<std::size_t>(strips_[strip].next - begin)});
 }
 
 void StripRecords::finish() {
@@ -48,25 +52,30 @@ void StripRecords::finish() {
 }
 
 void StripRecords::read(std::uint64_t strip, std::vector<Record>& out) const {
-  out.resize(size(strip));
-  const auto bytes = std::as_writable_bytes(std::span(out));
-  constexpr std::size_t kBytes = kChunk * sizeof(Record);
-  for (std::size_t i = 0; i * kBytes < bytes.size(); ++i) {
-    space_.read_at(strips_[strip].chunks[i],
-                   bytes.subspan(i * kBytes, std::min(kBytes, bytes.size() - i * kBytes)));
-  }
+  const Records records = of(strip);
+  out.resize(records.size());
+  Record* to = out.data();
+  records.for_each(0, records.size(), [&](const Record& record) { *to++ = record; });
 }
 
 void StripRecords::write(std::uint64_t strip, std::span<const Record> records) {
+  std::byte* const memory = space_.memory();
+  std::vector<std::byte> chunk(memory == nullptr ? stride(packing_) : 0);
   for (const std::uint64_t at : strips_[strip].chunks) {
-    const auto n = std::min<std::size_t>(kChunk, records.size());
-    space_.write_at(at, std::as_bytes(records.first(n)));
-    records = records.subspan(n);
+    std::byte* const begin = memory == nullptr ? chunk.data() : memory + at;
+    std::byte* to = begin;
+    for (const Record& record : records.first(std::min<std::size_t>(kChunk, records.size()))) {
+      packing_.store(to, record);
+      to += packing_.size();
+    }
+    const auto bytes = static_cast<std::size_t>(to - begin);
+    if (memory == nullptr) space_.write_at(at, {begin, bytes});
+    records = records.subspan(bytes / packing_.size());
   }
 }
 
 Records StripRecords::of(std::uint64_t strip) const {
-  return {space_.at(0, taken_), strips_[strip].chunks.data(), size(strip)};
+  return {packing_, space_.at(0, taken_), strips_[strip].chunks.data(), size(strip)};
 }
 
 void fail_changed(const std::string& file) {

@@ -1,12 +1,15 @@
 // The entries of a coordinate file in working space, strip by strip.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include "dapple/array.h"
+#include "lib/base/bytes.h"
 #include "lib/foreign/mtx/mtx_text.h"
 #include "lib/io/scratch.h"
 
@@ -18,6 +21,40 @@ struct Record {
   std::uint64_t bits;  // of the header's value type
 };
 
+/// How the records of a file are stored: row and column in one number, in four bytes where all fit,
+/// otherwise in eight; then eight bytes of the value, where there are values.
+class Packing {
+ public:
+  /// For strips of 2^shift rows.
+  Packing(const Header& header, unsigned shift) noexcept
+      : col_bits_(header.cols > 0 ? static_cast<unsigned>(std::bit_width(header.cols - 1)) : 0),
+        place_bytes_(shift + col_bits_ <= 32 ? 4 : 8),
+        has_values_(!header.pattern) {}
+
+  /// Bytes of a record.
+  std::size_t size() const noexcept { return place_bytes_ + (has_values_ ? 8 : 0); }
+
+  /// Records are read and written in ascending order, and may touch so many bytes behind their own.
+  static constexpr std::size_t kBehind = 8;
+
+  void store(std::byte* to, const Record& record) const noexcept {
+    store_le(to, std::uint64_t{record.row} << col_bits_ | record.col);
+    store_le(to + place_bytes_, record.bits);
+  }
+  Record load(const std::byte* from) const noexcept {
+    std::uint64_t place = load_le<std::uint64_t>(from);
+    if (place_bytes_ == 4) place = static_cast<std::uint32_t>(place);
+    const std::uint64_t row = place >> col_bits_;
+    return {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(place - (row << col_bits_)),
+            has_values_ ? load_le<std::uint64_t>(from + place_bytes_) : 1};
+  }
+
+ private:
+  unsigned col_bits_;
+  unsigned place_bytes_;
+  bool has_values_;
+};
+
 /// Records are kept in chunks of so many.
 inline constexpr std::uint64_t kChunk = 1024;
 
@@ -25,22 +62,34 @@ inline constexpr std::uint64_t kChunk = 1024;
 class Records {
  public:
   /// `chunks` says at which byte from `base` each chunk is.
-  Records(const std::byte* base, const std::uint64_t* chunks, std::uint64_t size) noexcept
-      : base_(base), chunks_(chunks), size_(size) {}
+  Records(const Packing& packing, const std::byte* base, const std::uint64_t* chunks,
+          std::uint64_t size) noexcept
+      : packing_(packing), base_(base), chunks_(chunks), size_(size) {}
 
   Record operator[](std::uint64_t i) const noexcept {
-    Record record;
-    std::memcpy(&record, base_ + chunks_[i / kChunk] + i % kChunk * sizeof record, sizeof record);
-    return record;
+    return packing_.load(base_ + chunks_[i / kChunk] + i % kChunk * packing_.size());
   }
 
   std::uint64_t size() const noexcept { return size_; }
+
+  /// Calls f(record) for those from number `begin` to `end`.
+  template <class F>
+  void for_each(std::uint64_t begin, std::uint64_t end, const F& f) const {
+    const std::size_t step = packing_.size();
+    while (begin < end) {
+      const std::byte* p = base_ + chunks_[begin / kChunk] + begin % kChunk * step;
+      const std::uint64_t n = std::min(end - begin, kChunk - begin % kChunk);
+      for (const std::byte* const last = p + n * step; p != last; p += step) f(packing_.load(p));
+      begin += n;
+    }
+  }
 
   /// Number of the first record from `first` on that is in row `row` or below it. REQUIRES sorted
   /// records.
   std::uint64_t find_row(std::uint64_t row, std::uint64_t first = 0) const noexcept;
 
  private:
+  Packing packing_;
   const std::byte* base_;
   const std::uint64_t* chunks_;
   std::uint64_t size_;
@@ -51,29 +100,30 @@ class Records {
 /// it; then any number of threads may work on different strips.
 class StripRecords {
  public:
-  /// Room for `most` records. Memory or temporary space: 16 bytes for each, and up to 16 KiB for
-  /// each strip; in addition 16 KiB of memory for each strip when all takes more than 256 MiB.
+  /// Room for `most` records. Memory or temporary space: 4 to 16 bytes for each, and a chunk for
+  /// each strip; in addition a chunk of memory for each strip when all takes more than 256 MiB.
   /// Throws io.
-  StripRecords(const Text& text, std::uint64_t strips, std::uint64_t most);
+  StripRecords(const Text& text, const Packing& packing, std::uint64_t strips, std::uint64_t most);
 
   /// So many records take up to 256 MiB, which are kept in memory.
-  static std::uint64_t most_in_memory(std::uint64_t strips) noexcept {
-    constexpr std::uint64_t kChunks = Scratch::kInMemory / kStride;
-    return kChunks < strips ? 0 : (kChunks - strips) * kChunk;
+  static std::uint64_t most_in_memory(const Packing& packing, std::uint64_t strips) noexcept {
+    const std::uint64_t chunks = Scratch::kInMemory / stride(packing);
+    return chunks < strips ? 0 : (chunks - strips) * kChunk;
   }
 
   /// Adds a record to a strip. Throws io when there is no room: the text has changed.
   void put(std::uint64_t strip, const Record& record) {
     Strip& to = strips_[strip];
     if (to.next == to.end) start_chunk(strip);
-    *to.next++ = record;
+    packing_.store(to.next, record);
+    to.next += packing_.size();
   }
   /// Call once after the last `put`. Throws io.
   void finish();
 
   std::uint64_t size(std::uint64_t strip) const noexcept {
     const Strip& s = strips_[strip];
-    return s.chunks.size() * kChunk - static_cast<std::uint64_t>(s.end - s.next);
+    return s.chunks.size() * kChunk - static_cast<std::uint64_t>(s.end - s.next) / packing_.size();
   }
   /// Copies the records of a strip to `out`, and back. REQUIRES finish(). Throws io.
   void read(std::uint64_t strip, std::vector<Record>& out) const;
@@ -82,13 +132,16 @@ class StripRecords {
   Records of(std::uint64_t strip) const;
 
  private:
-  /// Strips fill alike: were their chunks at multiples of a power of two, they would share the same
-  /// few places of the caches.
-  static constexpr std::uint64_t kStride = kChunk * sizeof(Record) + 64;
+  /// Bytes from chunk to chunk. Strips fill alike: were their chunks at multiples of a power of
+  /// two, they would share the same few places of the caches.
+  static std::uint64_t stride(const Packing& packing) noexcept {
+    static_assert(Packing::kBehind <= 64);
+    return kChunk * packing.size() + 64;
+  }
 
   struct Strip {
-    Record* next = nullptr;  // where the next record goes,
-    Record* end = nullptr;   // up to here
+    std::byte* next = nullptr;  // where the next record goes,
+    std::byte* end = nullptr;   // up to here
     std::vector<std::uint64_t> chunks;
   };
 
@@ -96,8 +149,9 @@ class StripRecords {
   void write_buffer(std::uint64_t strip);
 
   const std::string& file_;
+  Packing packing_;
   Scratch space_;
-  Array<Record> buffers_;  // a chunk of each strip, unless the space is in memory
+  Array<std::byte> buffers_;  // a chunk of each strip, unless the space is in memory
   std::vector<Strip> strips_;
   std::uint64_t taken_ = 0;  // bytes of the space
 };
