@@ -14,7 +14,7 @@ namespace dapple::detail::mtx {
 
 namespace {
 
-constexpr std::uint64_t kStripEntries = std::uint64_t{64} << 10;  // on average, unless that
+constexpr std::uint64_t kStripEntries = std::uint64_t{32} << 10;  // on average, unless that
 constexpr std::uint64_t kMostStrips = 4096;                       // takes more strips than this
 constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;     // that a thread parses at once
 constexpr std::size_t kFewestBytes = 4;                           // of an entry: "1 1\n"
