@@ -138,3 +138,28 @@ TEST_CASE("timestamp: durations are read back as they are written") {
   CHECK_FALSE(read_duration("01:00:00.5", TimeUnit::second));
   CHECK_FALSE(read_duration("--1 days", TimeUnit::day));
 }
+
+TEST_CASE("timestamp: durations are read as Python and pandas write them") {
+  const auto seconds = [](const char* text) { return read_duration(text, TimeUnit::second); };
+  CHECK(seconds("0 days 01:00:00") == 3600);
+  CHECK(seconds("1 day, 2:03:04") == 86400 + 2 * 3600 + 3 * 60 + 4);
+  CHECK(seconds("-1 days +23:00:00") == -3600);
+  CHECK(seconds("-1 day, 23:59:59") == -1);
+  CHECK(seconds("-0 days 00:00:01") == 1);
+  CHECK(read_duration("2 days 00:00:00.000000005", TimeUnit::nanosecond) ==
+        std::int64_t{2} * 86400 * 1'000'000'000 + 5);
+  CHECK(read_duration("1 day", TimeUnit::day) == 1);
+  CHECK(read_duration("-3 days", TimeUnit::day) == -3);
+  for (const char* text :
+       {"1 days", "1 days ", "1 day,", "1 days 24:00:00", "1 days -01:00:00", "1 days +-1:00:00",
+        "1 days ++01:00:00", "1 daysx 01:00:00", "1  days 01:00:00", "1 days  01:00:00",
+        "106751991167301 days 00:00:00", "-9223372036854775807 days +23:00:00"}) {
+    CAPTURE(text);
+    CHECK_FALSE(seconds(text));
+  }
+  CHECK_FALSE(read_duration("1 days 01:00:00", TimeUnit::day));
+  // The smallest number of ticks is the mark of a missing duration.
+  CHECK_FALSE(read_duration("-106752 days +00:12:43.145224192", TimeUnit::nanosecond));
+  CHECK(read_duration("-106752 days +00:12:43.145224193", TimeUnit::nanosecond) ==
+        std::numeric_limits<std::int64_t>::min() + 1);
+}

@@ -54,6 +54,11 @@ class Cursor {
     text_.remove_prefix(1);
     return true;
   }
+  bool take(std::string_view text) noexcept {
+    if (!text_.starts_with(text)) return false;
+    text_.remove_prefix(text.size());
+    return true;
+  }
   /// Exactly `digits` digits, of a number below `limit`.
   bool number(int digits, unsigned limit, unsigned& value) noexcept {
     if (text_.size() < static_cast<std::size_t>(digits)) return false;
@@ -271,34 +276,33 @@ char* write_duration(char* to, std::int64_t ticks, TimeUnit unit) noexcept {
 
 std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) noexcept {
   Cursor in(text);
-  const bool negative = in.take('-');
-  std::int64_t first = 0;
-  if (!in.integer(first)) return std::nullopt;
-  std::int64_t ticks = 0;
-  if (unit == TimeUnit::day) {
-    if (in.rest() != " days") return std::nullopt;
-    ticks = first;
-  } else {
-    unsigned minutes = 0, seconds = 0;
-    std::uint32_t nanoseconds = 0;
-    std::uint8_t places = 0;
-    if (!in.take(':') || !in.number(2, 60, minutes) || !in.take(':') ||
-        !in.number(2, 60, seconds)) {
-      return std::nullopt;
-    }
-    if (in.take('.') && !in.fraction(nanoseconds, places)) return std::nullopt;
-    const std::int64_t per_second = ticks_per_second(unit);
-    const std::int64_t tick = kNanos / per_second;
-    if (!in.at_end() || nanoseconds % tick != 0) return std::nullopt;
-    std::int64_t whole = 0;
-    if (__builtin_mul_overflow(first, std::int64_t{3600}, &whole) ||
-        __builtin_add_overflow(whole, std::int64_t{minutes * 60 + seconds}, &whole) ||
-        __builtin_mul_overflow(whole, per_second, &ticks) ||
-        __builtin_add_overflow(ticks, nanoseconds / tick, &ticks)) {
-      return std::nullopt;
-    }
+  bool negative = in.take('-');
+  std::int64_t days = 0, hours = 0;
+  if (!in.integer(hours)) return std::nullopt;
+  if (in.take(" day")) {
+    in.take('s');
+    days = negative ? -hours : hours;
+    if (in.at_end()) return unit == TimeUnit::day ? std::optional(days) : std::nullopt;
+    // The time of day counts forward from a negative number of days, too.
+    negative = false;
+    in.take(',');
+    const bool time = in.take(' ') && (in.take('+') || in.peek() != '-') && in.integer(hours);
+    if (!time || hours >= 24) return std::nullopt;
   }
-  return negative ? -ticks : ticks;
+  unsigned minutes = 0, seconds = 0;
+  TimePoint since_zero;
+  std::uint8_t places = 0;
+  if (unit == TimeUnit::day || !in.take(':') || !in.number(2, 60, minutes) || !in.take(':') ||
+      !in.number(2, 60, seconds) ||
+      (in.take('.') && !in.fraction(since_zero.nanoseconds, places)) || !in.at_end() ||
+      __builtin_mul_overflow(days, std::int64_t{24}, &days) ||
+      __builtin_add_overflow(hours, days, &hours) ||
+      __builtin_mul_overflow(hours, std::int64_t{3600}, &since_zero.seconds) ||
+      __builtin_add_overflow(since_zero.seconds, minutes * 60 + seconds, &since_zero.seconds)) {
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> ticks = ticks_of(since_zero, unit);
+  return ticks && negative ? -*ticks : ticks;
 }
 
 }  // namespace dapple::detail

@@ -43,8 +43,9 @@ char* write_time(char* to, std::int64_t ticks, TimeUnit unit, bool utc) noexcept
 /// as "3 days".
 char* write_duration(char* to, std::int64_t ticks, TimeUnit unit) noexcept;
 
-/// Reads all of `text`, in the form of `write_duration`. Nothing for any other text, or a duration
-/// that the unit cannot express, or that would be the mark of a missing one.
+/// Reads all of `text`, in the form of `write_duration` or of Python and pandas ("1 day, 2:00:00",
+/// "-1 days +23:00:00"). Nothing for any other text, or a duration that the unit cannot express, or
+/// that would be the mark of a missing one.
 std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) noexcept;
 
 /// Ticks per second; 0 for days.
