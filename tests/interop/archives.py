@@ -46,6 +46,18 @@ def cells(path, *flags):
     return result
 
 
+def copy_by_column(path, x, y):
+    """Of a file that holds x and y, of one shape, a copy by column of x gives x, and never y."""
+    dapple("index", "-q", "--columns", path, "--array", "x")
+    for name, array in (("x", x), ("y", y)):
+        told = dapple("info", path, "--array", name)
+        assert f"{path}.dpc" in told and ("stale" in told) == (name == "y"), told
+        for column in (0, array.shape[1] - 1):
+            read = dapple("get", path, "--array", name, "--cols", f"{column}:{column + 1}")
+            assert (np.array(read.split(), float) == array[:, column]).all()
+    assert "0 findings" in dapple("verify", "--payload", path, "--array", "x")
+
+
 def matrices():
     for seed, kind in enumerate(["f8", "f4", "i8", "u1", "i4"]):
         matrix = sparse.random(200, 90, 0.1, "csr", random_state=seed)

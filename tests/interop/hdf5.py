@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-from archives import DAPPLE, TYPES, cells, dapple, matrices, np, refusal, run, sparse
+from archives import (DAPPLE, TYPES, cells, copy_by_column, dapple, matrices, np, refusal,
+                      run, sparse)
 from checks import Skip, run_checks
 
 try:
@@ -150,6 +151,15 @@ def check_hdf5_choice(folder):
     (folder / "t.csv").write_text("1,2\n")
     assert "--array is for npz and hdf5 files, not csv" in dapple(
         "info", "--array", "a", folder / "t.csv", status=2)
+
+
+def check_hdf5_copy_by_column(folder):
+    hdf5()
+    x = np.random.default_rng(8).integers(0, 9, (700, 30)).astype("f8")
+    with h5py.File(folder / "c.h5", "w") as f:
+        f.create_dataset("x", data=x, chunks=(64, 7))
+        f.create_dataset("y", data=x + 1)
+    copy_by_column(folder / "c.h5", x, x + 1)
 
 
 def check_hdf5_of_cell_ranger(folder):

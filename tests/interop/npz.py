@@ -7,7 +7,7 @@ Each file is converted to .npy, and the cells compared; a part that lacks SciPy 
 
 import sys
 
-from archives import TYPES, cells, dapple, matrices, np, refusal, sparse
+from archives import TYPES, cells, copy_by_column, dapple, matrices, np, refusal, sparse
 from checks import Skip, run_checks
 
 
@@ -28,6 +28,15 @@ def check_npz_of_several_arrays(folder):
         assert (cells(folder / "s.npz", "--array", "second")[:, 0] == b).all()
         text = refusal(folder / "s.npz")
         assert "first, second" in text and "--array" in text, text
+
+
+def check_npz_copy_by_column(folder):
+    x = np.random.default_rng(7).integers(0, 9, (700, 30)).astype("f8")
+    np.savez(folder / "c.npz", x=x, y=x + 1)
+    copy_by_column(folder / "c.npz", x, x + 1)
+    np.savez_compressed(folder / "c.npz", x=x)
+    told = dapple("index", "--columns", folder / "c.npz", status=1)
+    assert "compressed" in told and "convert" in told, told
 
 
 def check_npz_of_records(folder):
