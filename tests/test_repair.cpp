@@ -129,7 +129,7 @@ TEST_CASE("repair: of a file cut at any byte, every whole block is saved and non
     CAPTURE(original.name);
     CAPTURE(original.hashed);
     for (std::uint64_t size = original.body; size < original.bytes.size();
-         size += test::one_or_watched(7)) {
+         size += test::one_or_watched(15)) {
       CAPTURE(size);
       file.set(std::span(original.bytes).first(size));
       Bytes bytes;
@@ -150,7 +150,7 @@ TEST_CASE("repair: of a file with any byte changed, every whole block is saved a
     // are of no common shape, one in front of damage may itself be what is damaged.
     const std::uint64_t lost = original.hashed ? 0 : 1;
     Bytes damaged = original.bytes;
-    for (std::uint64_t at = original.body; at < damaged.size(); at += test::one_or_watched(7)) {
+    for (std::uint64_t at = original.body; at < damaged.size(); at += test::one_or_watched(15)) {
       const std::uint64_t bit = at * 5 % 8;  // every bit stands in some byte of a long field
       CAPTURE(at);
       CAPTURE(bit);

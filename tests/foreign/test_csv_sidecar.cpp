@@ -122,7 +122,7 @@ TEST_CASE("csv sidecar: damage to any byte costs a scan, and no cell") {
   write_sidecar(dir / "t.csv");
   const Seen truth = seen(open_csv(dir / "t.csv", {}));
   const std::vector<std::byte> sound = test::read_bytes(dir / "t.csv.dpx");
-  for (std::size_t at = 0; at < sound.size(); ++at) {
+  for (std::size_t at = 0; at < sound.size(); at += test::one_or_watched(5)) {
     std::vector<std::byte> damaged = sound;
     damaged[at] ^= std::byte{0x10};
     test::write_bytes(dir / "t.csv.dpx", damaged);
@@ -200,7 +200,7 @@ TEST_CASE("csv sidecar: verify finds any changed byte of it, and a stale one") {
     return findings[0];
   };
   CHECK(verify(path, Level::payload).findings.empty());
-  for (std::size_t at = 0; at < bytes.size(); ++at) {
+  for (std::size_t at = 0; at < bytes.size(); at += test::one_or_watched(5)) {
     CAPTURE(at);
     auto changed = bytes;
     changed[at] ^= std::byte{4};
