@@ -56,6 +56,9 @@ def jobs():
                ["index", "out.dbdf", "--stats"]), ("stats", "out.dbdf"))
     yield Job(["index", "in.dbdf", "--stats"], "in.dbdf.dpx", (["index", "in.dbdf"],),
               ("stats", "in.dbdf"))
+    yield Job(["index", "in.dbdf", "--columns"], "in.dbdf.dpc",
+              reads=("get", "in.dbdf", "--cols", "3:5"))
+    yield Job(["convert", "in.dbdf", "out.dbdf", "--transpose", "--force"], "out.dbdf")
     yield Job(["index", "people.csv"], "people.csv.dpx",
               reads=("get", "people.csv", "--rows", f"{ROWS - 3}:", "--to", "csv"))
 
