@@ -17,10 +17,10 @@ Match recognise_mtx(const Probe& probe);
 
 /// One pass over the text. An array file is cut into blocks of columns, or of parts of one column,
 /// that are parsed when they are read; memory: 8 bytes for every 256 values. A coordinate file
-/// becomes strips of rows, each a sparse block; its entries are parsed and sorted, 4 to 16 bytes each,
-/// into working space (lib/io/scratch.h): at once if they take no more than 256 MiB, otherwise when
-/// the first of them is read. Memory: the entries, as much again while they are sorted. Throws
-/// corrupt, unsupported and type_mismatch naming line and byte.
+/// becomes strips of rows, each a sparse block; its entries are parsed and sorted, 4 to 16 bytes
+/// each, into working space (lib/io/scratch.h): at once if they take no more than 256 MiB,
+/// otherwise when the first of them is read. Memory: the entries, as much again while they are
+/// sorted. Throws corrupt, unsupported and type_mismatch naming line and byte.
 std::shared_ptr<const Store> open_mtx(std::shared_ptr<MappedFile> file, const OpenOptions& options);
 
 /// Writes a sparse matrix as coordinate, any other object as array, in which case values larger
