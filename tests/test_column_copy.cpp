@@ -60,9 +60,12 @@ TEST_CASE("columns: a copy of another state of the file, or of another file, is 
     fs::rename(dir / "other", path);
   }
   SUBCASE("read in another way") {
-    OpenOptions options;
-    options.array = "x";
-    CHECK(column_copy_state(Matrix::open(path, options)) == ColumnCopyState::stale);
+    OpenOptions array, vector;
+    array.array = "x";
+    vector.idv.columns = {"x"};
+    for (const OpenOptions& options : {array, vector}) {
+      CHECK(column_copy_state(Matrix::open(path, options)) == ColumnCopyState::stale);
+    }
     fs::last_write_time(path, fs::last_write_time(path) + std::chrono::seconds(1));
   }
   SUBCASE("no copy at all") {
@@ -126,7 +129,12 @@ TEST_CASE("columns: any changed byte of the copy is found, and leads to no wrong
 
 TEST_CASE("columns: reads pass over a damaged copy") {
   const TempDir dir;
-  const auto path = test::high_matrix(dir);
+  auto path = test::high_matrix(dir);
+  SUBCASE("beside a file of hashes") {}
+  SUBCASE("beside a file without") {
+    convert(Matrix::open(path), {}, dir / "m.npy", {});
+    path = dir / "m.npy";
+  }
   const auto cells = Matrix::open(path).read<float>({{0, 3000}, {0, 70}});
   write_column_copy(path);
   auto bytes = test::read_bytes(column_copy_path(path));
@@ -141,6 +149,27 @@ TEST_CASE("columns: reads pass over a damaged copy") {
     trusting.read<float>({{0, 3000}, {33, 34}});  // whatever it gives
     bytes[at] ^= std::byte{0x81};
   }
+}
+
+TEST_CASE("columns: a guarded file that was cut is told, though only its copy is read") {
+  const TempDir dir;
+  const auto path = test::high_matrix(dir);
+  write_column_copy(path);
+  OpenOptions guarded;
+  guarded.guard = true;
+  const Matrix m = Matrix::open(path, guarded);
+  const std::vector<std::uint64_t> some{3, 1};
+  Csr<float> out;
+  gather_columns(m, some, out);
+  REQUIRE(m.store().by_column() != nullptr);
+  fs::resize_file(path, fs::file_size(path) / 2);
+  const auto told = [&](const auto& read) {
+    const Error error = test::required_error(error_of(read));
+    CHECK(error.code() == Errc::io);
+    CHECK(error.file() == path.string());
+  };
+  told([&] { gather_columns(m, some, out); });
+  told([&] { m.read<float>({{0, 3000}, {33, 34}}); });
 }
 
 TEST_CASE("columns: a matrix is converted with its rows as columns") {

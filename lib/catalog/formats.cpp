@@ -258,6 +258,7 @@ std::string chosen_in(const OpenOptions& options) {
   if (options.futhark.value) {
     chosen.append(1, '\0').append(std::to_string(*options.futhark.value));
   }
+  for (const std::string& column : options.idv.columns) chosen.append(1, '\0').append(column);
   return chosen;
 }
 
@@ -267,6 +268,7 @@ std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
                                         const OpenOptions& options) {
   const Format& format = format_to_read(file, options);
   if (file->chosen().empty()) file->set_chosen(chosen_in(options));
+  file->set_check(options.check);
   return format.open(std::move(file), options);
 }
 

@@ -76,7 +76,7 @@ FoundCopy find_column_copy(const Store& matrix) {
       judge(matrix, copy);
       if (copy.state != SidecarState::fresh) return;
       OpenOptions options;
-      options.check = matrix.check();
+      options.check = matrix.file().check();
       copy.store = open_dbdf(copy.file, options);
     });
   } catch (const Error& e) {

@@ -26,6 +26,10 @@
 struct iovec;
 struct stat;
 
+namespace dapple {
+enum class Check : std::uint8_t;
+}
+
 namespace dapple::detail {
 
 /// Identifies one state of a file.
@@ -67,6 +71,9 @@ class MappedFile {
   /// before the file is shared.
   const std::string& chosen() const noexcept { return chosen_; }
   void set_chosen(std::string chosen) noexcept { chosen_ = std::move(chosen); }
+  /// When hashes are to be looked at, here and in the files beside it. Set before it is shared.
+  Check check() const noexcept { return check_; }
+  void set_check(Check check) noexcept { check_ = check; }
   /// The open file, for a library that reads it itself. Owned by this.
   int descriptor() const noexcept { return fd_.get(); }
   /// False for a spooled file.
@@ -167,6 +174,7 @@ class MappedFile {
   Descriptor fd_;
   std::string name_;
   std::string chosen_;
+  Check check_{};
   FileStamp stamp_;
   uid_t owner_;
   bool guarded_;

@@ -146,8 +146,8 @@ void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
   const bool compared = checked_.was_compared(number);
   if (!compared || index_.is_in_place()) compare(number, entry);
   if (compared) return;
-  if (check_ != Check::never && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
-  if (file_->base() != nullptr && check_ != Check::always) remember(number, entry);
+  if (checks_hashes() && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
+  if (file_->base() != nullptr && file_->check() != Check::always) remember(number, entry);
 }
 
 // The part of the block in a region that the index says it touches.

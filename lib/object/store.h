@@ -55,9 +55,7 @@ class Store {
   void set_note(std::string note) { note_ = std::move(note); }
   const std::vector<std::string>& contents() const noexcept { return contents_; }
   void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
-  void set_check(Check check) noexcept { check_ = check; }
-  Check check() const noexcept { return check_; }
-  bool checks_hashes() const noexcept { return check_ != Check::never; }
+  bool checks_hashes() const noexcept { return file_->check() != Check::never; }
 
   /// Block `number` of the index. Its entry is compared with the bytes that it points to when the
   /// block is first fetched, its hash as `Check` says. Throws corrupt. O(1); afterwards without a
@@ -139,14 +137,15 @@ class Store {
   std::shared_ptr<const Store> by_column() const;
   /// Whether a region is so narrow, and so high, that the copy would be cheaper to read.
   bool suits_copy(const Region& region) const noexcept;
-  /// Calls f(copy) if there is a copy. False when there is none, or when `f` throws an Error: what
-  /// is wrong with the copy is no matter, and anything else shows when the file itself is read.
+  /// Calls f(copy) if there is a copy. False when there is none, when `f` throws an Error, or when
+  /// the file has changed meanwhile: what is wrong with the copy is no matter, and anything else
+  /// shows when the file itself is read.
   template <class F>
   bool try_by_column(const F& f) const {
     const auto copy = by_column();
     if (copy == nullptr) return false;
     try {
-      f(*copy);
+      watched([&] { f(*copy); });
       return true;
     } catch (const Error&) {
       return false;
@@ -224,7 +223,6 @@ class Store {
   std::unique_ptr<CodecState> state_;
   std::string note_;
   std::vector<std::string> contents_;
-  Check check_ = Check::never;
   mutable CheckedBlocks checked_;
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when the index leaves a cell uncovered

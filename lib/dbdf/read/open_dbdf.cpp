@@ -105,7 +105,6 @@ std::shared_ptr<const Store> open_without_index(std::shared_ptr<MappedFile>&& fi
   auto store =
       std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
   store->set_note(std::move(note));
-  store->set_check(options.check);
   return store;
 }
 
@@ -113,6 +112,7 @@ std::shared_ptr<const Store> open_without_index(std::shared_ptr<MappedFile>&& fi
 
 std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
                                        const OpenOptions& options) {
+  file->set_check(options.check);
   std::uint64_t body = 0;
   Schema schema = read_header(*file, body);
   auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
@@ -125,10 +125,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
   if (options.check != Check::never) trailer->even = false;  // each entry has a hash
   read_meanings(file, body, *trailer, schema);
   BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
-  auto store =
-      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
-  store->set_check(options.check);
-  return store;
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
 }
 
 }  // namespace dapple::detail::dbdf
