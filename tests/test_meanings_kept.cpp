@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "lib/base/bytes.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -156,6 +157,54 @@ TEST_CASE("repair: keeps meanings whatever happens to the hints around them") {
   const RepairReport report = repaired(folder, flipped(bytes, tag + 40));
   CHECK(report.meanings_lost == 1);
   CHECK(report.lost.size() == 1);
+}
+
+TEST_CASE("repair: a file that is cut keeps the meanings that are whole, and tells of the others") {
+  const test::TempDir folder;
+  const Bytes bytes = sample(folder);
+  const std::size_t tag = find(bytes, "DPL-COLS"), index = find(bytes, "DPL-INDX") - 26;
+  const std::size_t table =
+      static_cast<std::size_t>(detail::load_le<std::uint64_t>(bytes.data() + tag + 16));
+  const auto cut_at = [&](std::size_t size) {
+    return repaired(folder,
+                    Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)));
+  };
+  // Nothing of them is left: the last block is cut, or the table of meanings is.
+  for (std::size_t size = tag - 200; size < tag + table; size += size < tag ? 13 : 1) {
+    CAPTURE(size);
+    const RepairReport report = cut_at(size);
+    REQUIRE(report.meanings_lost == 1);
+    REQUIRE(report.lost.size() >= 1);
+    CHECK(report.lost.back().detail().find("column") != std::string::npos);
+  }
+  // Words are behind the table: those of `word`, then of `kind`.
+  const std::string numbers[] = {"when,ok,n\n",
+                                 "2026-01-01T00:00:00Z,true,1\n",
+                                 ",false,\n",
+                                 "2026-01-01T01:00:00Z,,-3\n",
+                                 "2026-01-01T02:00:00Z,true,4\n",
+                                 "2026-01-01T03:00:00Z,true,5\n"};
+  const std::string words[] = {"word", "apple-1", "berry-2", "", "damson-4", "elder-5"};
+  const std::string codes[] = {"word", "1", "2", "", "3", "4"};
+  const std::string kinds[] = {"kind", "red", "red", "blue", "red", "blue"};
+  const std::string kind_codes[] = {"kind", "1", "1", "2", "1", "2"};
+  std::size_t most = 2;
+  for (std::size_t size = tag + table; size < index; ++size) {
+    CAPTURE(size);
+    const RepairReport report = cut_at(size);
+    REQUIRE(report.meanings_lost <= most);
+    most = report.meanings_lost;
+    CHECK(report.lost.size() == 1 + most);  // and that the block of meanings is cut
+    CHECK(report.blocks_lost == 0);
+    std::string expected;
+    for (std::size_t row = 0; row < std::size(numbers); ++row) {
+      expected += (most < 2 ? words : codes)[row] + "," + (most < 1 ? kinds : kind_codes)[row] +
+                  "," + numbers[row];
+    }
+    CHECK(test::as_csv(open(folder / "out.dbdf")) == expected);
+    CHECK(verify(folder / "out.dbdf", Level::payload).findings.empty());
+  }
+  CHECK(most == 0);
 }
 
 TEST_CASE("repair: keeps meanings when the hint after them is damaged") {

@@ -138,6 +138,13 @@ class Reader {
     }
   }
 
+  /// The mark of missing cells, if there are any.
+  std::optional<std::uint64_t> missing_at(std::uint64_t at) const {
+    const std::byte* const p = table_.data() + at;
+    if ((p[column_at::flags] & std::byte{kMissing}) == std::byte{0}) return std::nullopt;
+    return load_le<std::uint64_t>(p + column_at::missing);
+  }
+
   void take_meaning(std::uint64_t at, std::vector<Column>& columns) {
     const std::byte* const p = table_.data() + at;
     const auto column = load_le<std::uint64_t>(p + column_at::column);
@@ -151,9 +158,8 @@ class Reader {
     Meaning m;
     m.kind = static_cast<MeaningKind>(kind);
     m.unit = static_cast<TimeUnit>(unit);
-    const auto flags = static_cast<std::uint8_t>(p[column_at::flags]);
-    m.ordered = (flags & kOrderedWords) != 0;
-    if ((flags & kMissing) != 0) m.missing = load_le<std::uint64_t>(p + column_at::missing);
+    m.ordered = (table_[at + column_at::flags] & std::byte{kOrderedWords}) != std::byte{0};
+    m.missing = missing_at(at);
     m.zone = text_of(at, "holds a time zone outside its bytes");
     if (m.has_words()) m.words = words(at);
     Column described = columns[column];
@@ -170,12 +176,13 @@ class Reader {
       if (meaning.has_words()) read_words(meaning.words.get());
     } catch (const Error& e) {
       if (col >= columns.size()) throw;
-      Meaning& meaning = columns[col].meaning;
+      Meaning lost;
+      lost.kind = static_cast<MeaningKind>(table_[at + column_at::kind]);
+      lost.missing = missing_at(at);
       lose(e, "column " + shown(columns[col].label) + " loses its " +
-                  (meaning.has_words() ? "words and keeps their codes" : "meaning"));
-      Meaning number;
-      number.missing = mark_of(meaning);
-      meaning = std::move(number);
+                  (lost.has_words() ? "words and keeps their codes" : "meaning"));
+      Meaning& number = columns[col].meaning = {};
+      number.missing = mark_of(lost);
     }
   }
 

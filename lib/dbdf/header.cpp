@@ -97,7 +97,7 @@ Flaw parse(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t row
     at += kPosition;
     std::uint64_t size = 0;
     const Entry& e = item.entry;
-    detail = "block " + text(e.pos) +
+    detail = (e.pos == kAuxiliaryPos ? "an auxiliary block" : "block " + text(e.pos)) +
              (block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, size)
                   ? " ends " + std::to_string(size - (remaining - kPosition)) +
                         " bytes after the file does (R4)"

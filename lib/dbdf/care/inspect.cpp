@@ -93,7 +93,9 @@ class Inspector {
         if (e.code() != Errc::corrupt) throw;
         out.findings.push_back(e);
         faults_.push_back(at);
+        see_cut_columns(at, out);
         at = next_after(at, out);
+        out.cut = at == file_.size();
       }
     }
     for (std::uint64_t i = 0; i < out.sound.size(); ++i) starts_.push_back(out.sound[i].offset);
@@ -204,6 +206,15 @@ class Inspector {
     // this one even if the hash matches.
     if (known && known_.has_trailer()) e.hash = known->hash;
     out.sound.push_back(e);
+  }
+
+  // Notes column meanings of which the start is there. Their table has a hash of its own.
+  void see_cut_columns(std::uint64_t start, Inspection& out) const {
+    if (file_.size() - start < kPosition + kDenseHeader || !is_auxiliary(start)) return;
+    Entry block;
+    block.offset = start + kPosition;
+    block.bytes = file_.size() - block.offset;
+    if (has_tag(file_, block, kColumnsTag)) out.columns = block;
   }
 
   // If the file was truncated inside its index, the walk has reported that already.

@@ -18,7 +18,8 @@ struct Inspection {
   std::vector<Error> findings;       // in file order
   std::uint64_t blocks = 0;          // blocks that hold cells, sound or not
   std::uint64_t lost = 0;            // blocks that are known to have existed and are not sound
-  std::optional<Entry> columns;      // the last block of column meanings
+  std::optional<Entry> columns;      // the last block of column meanings, perhaps cut off
+  bool cut = false;                  // nothing is known of how the file ended
   bool index_lies = false;           // KnownItems::lies
   bool had_index = false;            // the file ends in an index, damaged or not
 

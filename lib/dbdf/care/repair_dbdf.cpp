@@ -65,6 +65,12 @@ RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::fil
     const std::size_t before = report.lost.size();
     save_columns(file, hint->offset, hint->bytes, schema, report.lost);
     report.meanings_lost = report.lost.size() - before;
+  } else if (schema.kind == ObjectKind::frame && found.cut && !found.had_index) {
+    report.lost.emplace_back(
+        Errc::corrupt, file->name(), file->size(),
+        "what the columns mean stood after the blocks, if it was there: words, "
+        "times, truth values and missing cells are numbers now");
+    report.meanings_lost = 1;
   }
   // Of each block only its start is kept: the writer needs the memory.
   std::vector<std::uint64_t> starts;
