@@ -65,6 +65,8 @@ std::string_view advice(Remedy remedy) noexcept {
       return "'dapple info' lists the columns";
     case Remedy::not_utf8:
       return "'iconv -f latin1 -t utf-8' does that where it is Latin-1";
+    case Remedy::repair:
+      return "'dapple repair FILE -o OUT' saves what is whole";
   }
   return "";
 }

@@ -46,6 +46,8 @@ class Dictionary {
   /// Word `i`, counted from 0. Throws out_of_range; corrupt when the words in the file are damaged.
   /// The first call compares them with their hash, O(bytes); later ones are O(1).
   virtual std::string_view operator[](std::uint64_t i) const = 0;
+  /// The file that holds the words, which errors about codes name; "" if there is none.
+  virtual std::string_view file() const noexcept { return {}; }
 };
 
 /// How the cells of a column are to be read.

@@ -36,7 +36,8 @@ struct ConcatOptions {
 /// i64 for integers and f64 with floats; reading a value that it does not hold throws type_mismatch
 /// (R6). Frames that are concatenated by rows need the same labels in the same order; times get the
 /// finest of their units, and reading one that does not fit it throws type_mismatch. Dictionaries
-/// are merged in the order of the parts. Those of ordered categories become one order if the orders
+/// are merged in the order of the parts; whether they are those of a category or of text is up to
+/// the first. Those of ordered categories become one order if the orders
 /// together tell which of any two words comes first; unordered parts then must have no other words.
 /// CSV that is a line of labels alone joins columns of any kind. All parts must be matrices, or all
 /// frames.

@@ -41,6 +41,7 @@ enum class Remedy : std::uint8_t {
   other_columns,   // IdvOptions::drop_unsupported, or ::columns
   list_columns,    // Frame::label
   not_utf8,        // the text, before it is read
+  repair,          // repair()
 };
 
 /// The enumerator as text, for example "not_recognised".

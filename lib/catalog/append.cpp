@@ -3,6 +3,9 @@
 
 #include "dapple/concat.h"
 #include "dapple/convert.h"
+#include "lib/catalog/formats.h"
+#include "lib/catalog/losses.h"
+#include "lib/compute/source.h"
 #include "lib/dbdf/write/append.h"
 #include "lib/io/file.h"
 #include "lib/object/store.h"
@@ -43,6 +46,7 @@ WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix
   const auto whole = store_of(
       concat(parts, Axis::rows,
              {.allow_loss = options.allow_loss, .keep_order = true, .note = options.note}));
+  detail::judge_losses(detail::Source(whole, {}, options), detail::format_named("dbdf"), options);
   return detail::dbdf::append_dbdf(old, whole, file, options);
 }
 

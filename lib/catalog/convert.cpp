@@ -32,52 +32,6 @@ class BufferedSink final : public ByteSink {
   PieceBuffer buffer_;
 };
 
-/// How many text columns a message names.
-constexpr std::size_t kNamedColumns = 8;
-
-/// Throws unsupported: the object has text columns.
-[[noreturn]] void fail_text(const Source& source) {
-  const auto columns = source.store().text_columns();
-  std::string names;
-  for (std::size_t i = 0; i < source.text_columns().size(); ++i) {
-    if (i == kNamedColumns) {
-      names += " and others";
-      break;
-    }
-    const TextColumn& column = columns[source.text_columns()[i]];
-    names += (i == 0 ? "'" : ", '") + column.label + "' (" + column.type + ')';
-  }
-  throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
-              "these columns are not numbers: " + names, Remedy::other_columns);
-}
-
-/// Throws unsupported for a column whose label is more than its number.
-void require_no_labels(const Source& source, const Format& format) {
-  const auto& columns = source.schema().columns;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const std::string& label = columns[i].label;
-    if (label.empty() || label == std::to_string(i)) continue;
-    throw Error(
-        Errc::unsupported, source.store().file().name(), std::nullopt,
-        std::string(format.info.name) + " has no place for column labels such as " + shown(label),
-        Remedy::drop_labels);
-  }
-}
-
-/// Throws unsupported for a column whose numbers mean something that the target cannot express.
-void require_plain_numbers(const Source& source, const std::string& target) {
-  for (const Column& column : source.schema().columns) {
-    if (is_plain(column)) continue;
-    const bool missing = column.meaning.kind == MeaningKind::number;
-    throw Error(
-        Errc::unsupported, source.store().file().name(), std::nullopt,
-        "column " + shown(column.label) +
-            (missing ? " has missing values" : " is a " + std::string(name(column.meaning.kind))) +
-            ", which cannot be written to " + target,
-        Remedy::stored_numbers);
-  }
-}
-
 Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
   auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
@@ -86,13 +40,7 @@ Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
     throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
                 "only a matrix can be written with its rows as columns, and only to dbdf");
   }
-  if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
-  if (!options.stored_numbers) {
-    if (is_plain_layout(format, options)) require_plain_numbers(source, std::string(kPlainLayout));
-    if (!format.holds_meanings) require_plain_numbers(source, std::string(format.info.name));
-  }
-  if (!format.holds_labels && !options.drop_labels) require_no_labels(source, format);
-  if (options.note) note_losses(source, format, options);
+  judge_losses(source, format, options);
   return source;
 }
 

@@ -13,6 +13,9 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
+/// What messages call dbdf without auxiliary blocks.
+constexpr std::string_view kPlainLayout = "the plain layout";
+
 /// Tells what happens to the columns or groups of these names, if there are any.
 void note_named(const std::string& noun, const Names& names, const std::string& what,
                 const TakeNote& note) {
@@ -74,12 +77,58 @@ void note_groups(const Schema& schema, const std::string& target, const TakeNote
   note_named("group", names, target + " keeps the columns, but not that they are one vector", note);
 }
 
-}  // namespace
+/// How many text columns a message names.
+constexpr std::size_t kNamedColumns = 8;
 
+/// Throws unsupported: the object has text columns.
+[[noreturn]] void fail_text(const Source& source) {
+  const auto columns = source.store().text_columns();
+  std::string names;
+  for (std::size_t i = 0; i < source.text_columns().size(); ++i) {
+    if (i == kNamedColumns) {
+      names += " and others";
+      break;
+    }
+    const TextColumn& column = columns[source.text_columns()[i]];
+    names += (i == 0 ? "'" : ", '") + column.label + "' (" + column.type + ')';
+  }
+  throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
+              "these columns are not numbers: " + names, Remedy::other_columns);
+}
+
+/// Throws unsupported for a column whose label is more than its number.
+void require_no_labels(const Source& source, const Format& format) {
+  const auto& columns = source.schema().columns;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& label = columns[i].label;
+    if (label.empty() || label == std::to_string(i)) continue;
+    throw Error(
+        Errc::unsupported, source.store().file().name(), std::nullopt,
+        std::string(format.info.name) + " has no place for column labels such as " + shown(label),
+        Remedy::drop_labels);
+  }
+}
+
+/// Throws unsupported for a column whose numbers mean something that the target cannot express.
+void require_plain_numbers(const Source& source, const std::string& target) {
+  for (const Column& column : source.schema().columns) {
+    if (is_plain(column)) continue;
+    const bool missing = column.meaning.kind == MeaningKind::number;
+    throw Error(
+        Errc::unsupported, source.store().file().name(), std::nullopt,
+        "column " + shown(column.label) +
+            (missing ? " has missing values" : " is a " + std::string(name(column.meaning.kind))) +
+            ", which cannot be written to " + target,
+        Remedy::stored_numbers);
+  }
+}
+
+/// True when a dbdf file without auxiliary blocks is to be written.
 bool is_plain_layout(const Format& format, const ConvertOptions& options) {
   return options.write.plain && format.info.name == "dbdf";
 }
 
+/// Tells `options.note` of what is lost. REQUIRES that there is one.
 void note_losses(const Source& source, const Format& format, const ConvertOptions& options) {
   const Schema& schema = source.schema();
   const bool plain = is_plain_layout(format, options);
@@ -103,6 +152,18 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
                  options.note);
     }
   }
+}
+
+}  // namespace
+
+void judge_losses(const Source& source, const Format& format, const ConvertOptions& options) {
+  if (!format.holds_text && !source.text_columns().empty()) fail_text(source);
+  if (!options.stored_numbers) {
+    if (is_plain_layout(format, options)) require_plain_numbers(source, std::string(kPlainLayout));
+    if (!format.holds_meanings) require_plain_numbers(source, std::string(format.info.name));
+  }
+  if (!format.holds_labels && !options.drop_labels) require_no_labels(source, format);
+  if (options.note) note_losses(source, format, options);
 }
 
 }  // namespace dapple::detail

@@ -1,7 +1,5 @@
-// What a target does not keep of a source, though it holds all cells.
+// What a target has no place for, though it holds all numbers of a source.
 #pragma once
-
-#include <string_view>
 
 #include "dapple/convert.h"
 #include "lib/catalog/formats.h"
@@ -9,13 +7,8 @@
 
 namespace dapple::detail {
 
-/// What messages call dbdf without auxiliary blocks.
-inline constexpr std::string_view kPlainLayout = "the plain layout";
-
-/// True when a dbdf file without auxiliary blocks is to be written.
-bool is_plain_layout(const Format& format, const ConvertOptions& options);
-
-/// Tells `options.note` of it. REQUIRES that there is one.
-void note_losses(const Source& source, const Format& format, const ConvertOptions& options);
+/// Throws unsupported for words, meanings and labels that the target cannot hold, unless the
+/// options leave them out. Tells `options.note`, if there is one, of what else is lost.
+void judge_losses(const Source& source, const Format& format, const ConvertOptions& options);
 
 }  // namespace dapple::detail

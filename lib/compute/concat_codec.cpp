@@ -207,9 +207,15 @@ void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> col
   }
 }
 
+[[noreturn]] void fail_absent(const Store& whole, BlockPos cell) {
+  const Piece& piece = whole.state<ConcatState>().at(cell.rx, cell.cx);
+  piece.store->fail_absent({cell.rx - piece.first_row, cell.cx - piece.first_col});
+}
+
 constexpr Codec make_codec(bool with_arrays, bool sequential, bool frame) {
   Codec codec;
   codec.format = "concat";
+  codec.fail_absent = fail_absent;
   codec.read = read;
   codec.in_place = in_place;
   codec.entries = entries;

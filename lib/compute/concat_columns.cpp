@@ -94,7 +94,6 @@ class ColumnMerge {
     if (!meaning.missing) meaning.missing = next.meaning.missing;
     column_.value_type = common_type(column_.value_type, next.value_type);
     if (!words) return {};
-    if (next.meaning.kind == MeaningKind::text) meaning.kind = MeaningKind::text;
     ordered_.push_back(next.meaning.ordered);
     Recode recode;
     recode.codes.push_back(static_cast<std::uint32_t>(kMissingCode));
@@ -238,6 +237,21 @@ void merge_marks(std::span<const FramePart> parts, std::size_t col, Column& colu
                                        " holds every number that could mark its missing cells");
 }
 
+/// Tells of a column of integers that becomes one of floats, which round large ones.
+void note_float(std::span<const Store* const> frames, std::size_t col, const Column& column,
+                const TakeNote& note) {
+  if (!is_float(column.value_type) || is_float(frames[0]->schema().columns[col].value_type)) return;
+  const auto floats = std::find_if(frames.begin(), frames.end(), [&](const Store* store) {
+    return is_float(store->schema().columns[col].value_type);
+  });
+  if (floats == frames.end()) return;
+  const std::string type(name(frames[0]->schema().columns[col].value_type));
+  note("column " + shown(column.label) + " is one of " + std::string(name(column.value_type)) +
+       " from now on, as in " + (*floats)->file().name() +
+       (is_csv(**floats) ? "; read it as " + type + " there if only missing cells make it that"
+                         : ""));
+}
+
 }  // namespace
 
 ValueType common_type(ValueType a, ValueType b) noexcept {
@@ -313,6 +327,7 @@ Column merge_column(std::span<const Store* const> frames, std::size_t col,
   for (const std::size_t i : empty) {
     recode[i].missing = {column.value_type, *column.meaning.missing};
   }
+  if (options.note) note_float(frames, col, column, options.note);
   return column;
 }
 

@@ -124,6 +124,9 @@ struct Codec {
   void (*confirm)(const Store&, std::uint64_t number, const Entry&) = nullptr;
   /// Compares the entry's hash with the block's bytes. Throws corrupt. May be null: no hashes.
   void (*check_hash)(const Store&, const Entry&) = nullptr;
+  /// Throws absent for a cell that no block covers, naming the file that should. May be null: it is
+  /// the store's own.
+  void (*fail_absent)(const Store&, BlockPos cell) = nullptr;
   /// The index that a walk over the file finds, whatever index it contains. An index that leaves
   /// cells uncovered is checked against it. May be null: the index is always right.
   BlockIndex (*walk_again)(const Store&) = nullptr;

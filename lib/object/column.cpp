@@ -43,9 +43,9 @@ namespace {
 void append_word(const Column& column, std::uint64_t code, std::string& out) {
   const Dictionary& words = *column.meaning.words;
   if (code == kMissingCode || code > words.size()) {
-    throw Error(Errc::corrupt, "column \"" + column.label + "\" holds code " +
-                                   std::to_string(code) + ", but its dictionary has " +
-                                   std::to_string(words.size()) + " words");
+    throw Error(Errc::corrupt, std::string(words.file()), std::nullopt,
+                "column " + detail::shown(column.label) + " holds code " + std::to_string(code) +
+                    ", but its dictionary has " + std::to_string(words.size()) + " words");
   }
   out += words[code - 1];
 }

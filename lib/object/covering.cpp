@@ -39,7 +39,7 @@ bool cover_all(const BlockIndex& index, std::span<const std::uint64_t> numbers,
 }
 
 // Bisects the region to its first row, then column, that is not covered: at most 128 steps.
-[[noreturn]] void fail_absent(const Store& store, Region region) {
+[[noreturn]] void fail_first_absent(const Store& store, Region region) {
   for (Range Region::*side : {&Region::rows, &Region::cols}) {
     while ((region.*side).size() > 1) {
       const std::uint64_t middle = (region.*side).begin + (region.*side).size() / 2;
@@ -52,9 +52,7 @@ bool cover_all(const BlockIndex& index, std::span<const std::uint64_t> numbers,
       }
     }
   }
-  throw Error(Errc::absent, store.file().name(), std::nullopt,
-              "no block covers cell " + text({region.rows.begin, region.cols.begin}) + " (R7)",
-              Remedy::absent_as_zero);
+  store.fail_absent({region.rows.begin, region.cols.begin});
 }
 
 // Throws when the blocks of the file in `region` are not those of the index.
@@ -73,6 +71,12 @@ void require_touching(const Store& store, const Region& region,
 
 }  // namespace
 
+void Store::fail_absent(BlockPos cell) const {
+  if (codec_->fail_absent != nullptr) codec_->fail_absent(*this, cell);
+  throw Error(Errc::absent, file_->name(), std::nullopt,
+              "no block covers cell " + text(cell) + " (R7)", Remedy::absent_as_zero);
+}
+
 Store::Covering Store::covering(const Region& region, Absent absent) const {
   require_inside(region);
   Covering covering{index_.touching(region)};
@@ -81,7 +85,7 @@ Store::Covering Store::covering(const Region& region, Absent absent) const {
   covering.whole = cover_all(index_, covering.numbers, region);
   if (!covering.whole) {
     require_touching(*this, region, covering.numbers);
-    if (absent == Absent::error) fail_absent(*this, region);
+    if (absent == Absent::error) fail_first_absent(*this, region);
     if (absent == Absent::nan) {
       throw Error(Errc::unsupported, file_->name(), std::nullopt,
                   "absent cells can be NaN only where cells are copied to dense memory");

@@ -33,6 +33,7 @@ class StoredDictionary final : public Dictionary {
         at_(at) {}
 
   std::uint64_t size() const noexcept override { return offsets_.size() / 8 - 1; }
+  std::string_view file() const noexcept override { return file_; }
 
   std::string_view operator[](std::uint64_t i) const override {
     if (!checked_.load(std::memory_order_relaxed)) check();

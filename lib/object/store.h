@@ -193,6 +193,8 @@ class Store {
   /// Throws out_of_range unless `region` is inside the object.
   void require_inside(const Region& region) const;
 
+  /// Throws absent: no block covers this cell.
+  [[noreturn]] void fail_absent(BlockPos cell) const;
   /// Throws `code` for a byte of this file.
   [[noreturn]] void fail(Errc code, std::uint64_t offset, std::string detail) const;
 

@@ -69,6 +69,8 @@ std::string advice(dapple::Remedy remedy) {
       return "; columns lists them";
     case Remedy::not_utf8:
       return "; pandas.read_csv(..., encoding='latin1') does that where it is Latin-1";
+    case Remedy::repair:
+      return "; repair() saves what is whole";
   }
   return {};
 }

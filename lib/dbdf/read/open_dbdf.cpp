@@ -74,7 +74,14 @@ BlockIndex index_from_outside(const std::shared_ptr<const MappedFile>& file, std
            " is damaged or belongs to another state of the file, and was not used; index the file "
            "again to renew it";
   }
-  Scan found = scan(*file, body, schema);
+  Scan found = [&] {
+    try {
+      return scan(*file, body, schema);
+    } catch (const Error& e) {
+      if (e.code() != Errc::corrupt) throw;
+      throw Error(e.code(), e.file(), e.offset(), e.detail(), Remedy::repair);
+    }
+  }();
   if (found.columns) {
     const Hint hint = hint_in(*file, *found.columns);
     dbdf::read_columns(file, hint.offset, hint.bytes, schema);

@@ -108,10 +108,12 @@ ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
   return dbdf::type_of_block(schema_, pos, shape);
 }
 
-/// Throws invalid_argument for a code without a word, and for a truth value that is none.
+/// Throws invalid_argument for a code without a word, and for a truth value that is none; corrupt
+/// where they come from a file.
 template <class Cells>
 void BlockWriter::require_codes(BlockPos pos, const Cells& cells) const {
   if (const auto bad = dbdf::find_bad_code(schema_, pos, cells)) {
+    if (!source_.empty()) throw Error(Errc::corrupt, source_, std::nullopt, *bad);
     throw Error(Errc::invalid_argument, file_.name(), std::nullopt, *bad);
   }
 }

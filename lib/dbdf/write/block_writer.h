@@ -35,6 +35,9 @@ class BlockWriter {
   TileShape tile() const noexcept { return tile_; }
   const std::vector<Range>& column_strips() const noexcept { return strips_; }
 
+  /// From now on the cells are those of this file, which is to blame for what is wrong with them.
+  void take_from(std::string file) { source_ = std::move(file); }
+
   /// Any thread. Cells of any value type whose values are exact in the object's type. With a turn,
   /// the block is placed in the file in that turn.
   void put(BlockPos pos, const dbdf::DenseCells& cells, Turn* turn = nullptr);
@@ -89,6 +92,7 @@ class BlockWriter {
   dbdf::ItemFile file_;
   dbdf::RowDirectoryWriter row_directory_;
   std::vector<std::byte> hint_;
+  std::string source_;                 // as `take_from` names it
   std::atomic<bool> finished_{false};  // `finish` was called
   Pool<std::vector<std::byte>> scratch_;
   Pool<PieceBuffer> buffers_;

@@ -307,6 +307,7 @@ TileShape natural_tile(const Source& source) {
 }
 
 void retile(const Source& source, BlockWriter& writer, KindChoice kind, std::uint64_t first_row) {
+  writer.take_from(source.store().file().name());
   Retiler(source, writer, kind, first_row).run();
 }
 
