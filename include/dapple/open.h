@@ -39,8 +39,8 @@ struct CsvOptions {
   /// Fields that are missing, too: "NULL", "-999". Compared as text, without blanks around them.
   std::vector<std::string> missing_words{};
   /// By label, or by column number in decimal; "*": of all columns that no key here or in
-  /// `meanings` names. In a frame, columns of integers may have missing cells, which are the least
-  /// number of a signed type, the greatest of an unsigned one.
+  /// `meanings` names. In a frame, such columns may have missing cells: kMissingF64, kMissingF32,
+  /// the least number of a signed type, the greatest of an unsigned one.
   std::map<std::string, ValueType> types{};
   /// What columns hold, by the same keys; otherwise guessed from their fields.
   std::map<std::string, MeaningKind> meanings{};

@@ -1,11 +1,13 @@
 // Missing values of delimited text: in columns of large integers, and those that the caller names.
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "tests/foreign/csv_text.h"
 
 using namespace dapple;
@@ -80,6 +82,54 @@ TEST_CASE("csv: columns that are given a type of integers take missing cells") {
     CHECK(mark(frame) == missing);
     CHECK(rewritten(csv.dir(), frame) == "id,n\n" + least + ",1\n,2\n,3\n" + greatest + ",4\n");
     CHECK_FALSE(mark(csv.open("id\n" + least + "\n", options)));
+  }
+}
+
+TEST_CASE("csv: columns that are given a type of floats take missing cells as inferred ones do") {
+  CsvText csv;
+  const std::string text = "x,y\n0.5,1\nNA,2\n\"\",3\nnan,4\n";
+  const auto bits_of = [](const std::variant<Matrix, Frame>& frame, auto zero) {
+    std::vector<std::uint64_t> bits;
+    for (const auto x : std::get<Frame>(frame).read_column<decltype(zero)>(0, {0, 4})) {
+      bits.push_back(std::bit_cast<detail::BitsOf<decltype(zero)>>(x));
+    }
+    return bits;
+  };
+  const auto inferred = csv.open(text);
+  CHECK(mark(inferred) == kMissingF64);
+  for (const std::string key : {"x", "*"}) {
+    CAPTURE(key);
+    const auto f64 = csv.open(text, {.types = {{key, ValueType::f64}}});
+    CHECK(mark(f64) == kMissingF64);
+    CHECK(bits_of(f64, 0.0) == bits_of(inferred, 0.0));
+    const auto f32 = csv.open(text, {.types = {{key, ValueType::f32}}});
+    CHECK(mark(f32) == kMissingF32);
+    CHECK(bits_of(f32, 0.0F) ==
+          std::vector<std::uint64_t>{0x3f000000, kMissingF32, kMissingF32, 0x7fc00000});
+    CHECK(rewritten(csv.dir(), f32) == "x,y\n0.5,1\n,2\n,3\nnan,4\n");
+  }
+  CHECK_FALSE(mark(csv.open("x\nnan\n", {.types = {{"x", ValueType::f64}}})));
+  const CsvOptions numbers{.missing_words = {"-999"}, .types = {{"x", ValueType::f32}}};
+  CHECK(rewritten(csv.dir(), csv.open("x,y\n-999,1\n-1,2\n", numbers)) == "x,y\n,1\n-1,2\n");
+  const CsvOptions plain{.missing_as_nan = true, .types = {{"x", ValueType::f32}}};
+  CHECK_FALSE(mark(csv.open(text, plain)));
+  CHECK(bits_of(csv.open(text, plain), 0.0F)[1] == 0x7fc00000);
+  const auto matrix = error_of([&] { csv.open("1,2\n,3\n", {.types = {{"0", ValueType::f64}}}); });
+  CHECK(required_error(matrix).code() == Errc::unsupported);
+}
+
+TEST_CASE("csv: rows with missing floats are appended to others of the same type") {
+  CsvText csv;
+  const auto all = csv.dir() / "all.dbdf";
+  for (const ValueType type : {ValueType::f32, ValueType::f64}) {
+    const CsvOptions options{.types = {{"x", type}}};
+    ConvertOptions again;
+    again.write.overwrite = true;
+    convert(csv.open("x,y\n0.5,1\n,2\n", options), {}, all, again);
+    append(all, csv.open("x,y\nNA,3\n4,4\n", options), {});
+    append(all, csv.open("x,y\n5,5\n", options), {});
+    CHECK(std::get<Frame>(open(all)).column_info(0).value_type == type);
+    CHECK(rewritten(csv.dir(), open(all)) == "x,y\n0.5,1\n,2\n,3\n4,4\n5,5\n");
   }
 }
 

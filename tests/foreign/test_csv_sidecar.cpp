@@ -68,11 +68,15 @@ TEST_CASE("csv sidecar: a file opens with it as it does without") {
   const std::string texts[] = {many_rows(),
                                "1,2\n-3,4",
                                "a;b\r\n1;NA\r\n2;3\r\n",
+                               "a,b\n0.5,NA\n?,3\n",
                                "a,b\n\"1\",\"2\"\n\n\n",
                                "x\n",
                                "a,b\n18446744073709551615,9007199254740993\n",
                                kWords};
-  const CsvOptions options[] = {{}, {.missing_as_nan = true}, {.types = {{"0", ValueType::f32}}}};
+  const CsvOptions options[] = {{},
+                                {.missing_as_nan = true},
+                                {.types = {{"0", ValueType::f32}}},
+                                {.types = {{"*", ValueType::f64}}}};
   const test::TempDir dir;
   for (const std::string& text : texts) {
     for (const CsvOptions& csv : options) {

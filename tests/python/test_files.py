@@ -78,6 +78,9 @@ def test_options_of_text_are_understood(tmp_path):
     path.write_text("id;n\n9007199254740993;1\nNULL;-999\n")
     f = dp.open(path, csv={"missing_words": ["NULL", "-999"]})
     assert f["id"].tolist() == [2**53 + 1, None] and np.isnan(f["n"][1])
+    for kind in ("f8", "f4"):
+        f = dp.open(path, csv={"missing_words": ["NULL", "-999"], "types": {"n": kind}})
+        assert f.dtypes["n"] == kind and np.isnan(f["n"][1]) and f.meanings["n"].missing is not None
     with pytest.raises(TypeError, match="missing_words") as caught:
         dp.open(path, csv={"missing_words": "NULL"})
     assert isinstance(caught.value, dp.Error)

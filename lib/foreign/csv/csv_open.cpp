@@ -80,8 +80,7 @@ class Opener {
         continue;
       }
       column.value_type = column_type(given_[c], rows, c, schema_.columns, file_->name());
-      const bool marks = !given_[c] || !is_float(*given_[c]);
-      if (marks && (rows.seen[c] & flag::missing) != 0) mark_missing(c, rows.seen[c]);
+      if ((rows.seen[c] & flag::missing) != 0) mark_missing(c, rows.seen[c]);
     }
     std::string note = note_of_rounding(rows, schema_, given_, file_->name());
     return make_store(make_index(rows), std::move(note));
@@ -138,11 +137,10 @@ class Opener {
   /// told by the fast reader.
   void mark_missing(std::size_t col, std::uint16_t seen) {
     Column& column = schema_.columns[col];
-    if (is_float(column.value_type)) {
-      column.meaning.missing = kMissingF64;
-      return;
-    }
-    column.meaning.missing = given_[col] ? mark_of_type(*given_[col]) : integer_mark(seen);
+    const bool floats = is_float(column.value_type);
+    column.meaning.missing =
+        floats || given_[col] ? mark_of_type(column.value_type) : integer_mark(seen);
+    if (floats) return;
     fields_[col] = std::make_shared<FieldReader>(column.meaning, column.value_type, nullptr);
   }
 

@@ -306,8 +306,7 @@ const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
     columns_->see_quoted_number(c, in_.missing.may_be_missing(*found));
   }
   if (missing ? !in_.missing_as_nan : !is_number(text)) {
-    const bool marked = missing && whole_[c];
-    if (in_.numbers_only || (in_.given[c] && !marked)) {
+    if (in_.numbers_only || (in_.given[c] && !missing)) {
       fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
     }
     piece_->seen[c] |= missing ? flag::missing : flag::other;

@@ -219,9 +219,10 @@ class Reader {
       value = std::numeric_limits<T>::quiet_NaN();
       return field->end;
     }
-    if constexpr (std::is_same_v<T, double>) {
-      if (state_.missing.has(text) && marks_missing(col)) {
-        value = std::bit_cast<double>(kMissingF64);
+    if constexpr (std::is_floating_point_v<T>) {
+      const std::optional<std::uint64_t> mark = missing_mark(col);
+      if (mark && state_.missing.has(text)) {
+        value = std::bit_cast<T>(static_cast<BitsOf<T>>(*mark));
         return field->end;
       }
     }
@@ -236,9 +237,11 @@ class Reader {
   }
   std::uint64_t line() const { return state_.first_line + entry_.pos.rx + row_; }
 
-  bool marks_missing(std::uint64_t col) const {
+  /// Of a column of numbers, if it has missing cells.
+  std::optional<std::uint64_t> missing_mark(std::uint64_t col) const {
     const Schema& schema = store_.schema();
-    return schema.kind == ObjectKind::frame && schema.columns[col].meaning.missing == kMissingF64;
+    if (schema.kind != ObjectKind::frame) return std::nullopt;
+    return schema.columns[col].meaning.missing;
   }
 
   /// Opening looks at words, times and truth values, but not at how large integers are.

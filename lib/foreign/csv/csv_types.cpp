@@ -85,7 +85,11 @@ std::uint64_t mark_of_type(ValueType type) noexcept {
   return visit_type(type, [](auto tag) -> std::uint64_t {
     using T = decltype(tag);
     using Limits = std::numeric_limits<T>;
-    return std::bit_cast<BitsOf<T>>(std::is_signed_v<T> ? Limits::lowest() : Limits::max());
+    if constexpr (std::is_floating_point_v<T>) {
+      return sizeof(T) == sizeof(float) ? kMissingF32 : kMissingF64;
+    } else {
+      return std::bit_cast<BitsOf<T>>(std::is_signed_v<T> ? Limits::lowest() : Limits::max());
+    }
   });
 }
 
