@@ -163,7 +163,7 @@ TEST_CASE("csv: rows with missing integers are appended to others of the same ty
   CHECK(read_text(csv.dir() / "all.csv") == "id,n\n9007199254740993,1\n,2\n1,3\n,4\n");
 }
 
-TEST_CASE("csv: a note names the first integer that is rounded beside fractions") {
+TEST_CASE("csv: a note names the first integer that is rounded, and why") {
   CsvText csv;
   const auto note = [&](const std::string& text, const CsvOptions& options = {}) {
     const auto object = csv.open(text, options);
@@ -176,6 +176,11 @@ TEST_CASE("csv: a note names the first integer that is rounded beside fractions"
   CHECK(note("a,b\n1,9007199254740993\n9007199254740993,0.5\n1.5,2\n") ==
         "line 3, column 1 ('a'): " + why + " (so are integers of 1 more column)");
   CHECK(note("1,0.5\n2,9007199254740993\n") == "line 2, column 2: " + why);
+  const CsvOptions as_nan{.missing_as_nan = true};
+  CHECK(note("a,b\n,1\n9007199254740993,2\n", as_nan) ==
+        "line 3, column 1 ('a'): '9007199254740993' is rounded to f64, because the column has "
+        "missing values that are read as NaN; as text it keeps its digits");
+  CHECK(note("a,b\n,1\n9007199254740993,2\n0.5,3\n", as_nan) == "line 3, column 1 ('a'): " + why);
   CHECK(note("a\n0.5\n9007199254740992\n").empty());
   CHECK(note("a\n9007199254740993\n5\n").empty());
   CHECK(note("a,w\n0.5,x\n1,9007199254740993\n").empty());

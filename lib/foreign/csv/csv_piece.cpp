@@ -238,13 +238,13 @@ const char* PieceScanner::field(const char* const p, std::size_t c) {
     number = q != power;
   }
   if (!number || !at_field_end(q, end_, delimiter_)) return unusual_field(p, c);
-  note_fraction(p, c);
+  note_float(p, c, flag::fraction);
   return q;
 }
 
 void PieceScanner::note_number(const char* p, const PlainNumber& number, std::size_t c) {
   if (number.has_point()) {
-    note_fraction(p, c);
+    note_float(p, c, flag::fraction);
     return;
   }
   note_padding(p + number.minus, p + number.length, c);
@@ -253,9 +253,9 @@ void PieceScanner::note_number(const char* p, const PlainNumber& number, std::si
   }
 }
 
-void PieceScanner::note_fraction(const char* p, std::size_t c) {
+void PieceScanner::note_float(const char* p, std::size_t c, std::uint16_t what) {
   if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, in_.missing, *in_.given[c]);
-  piece_->seen[c] |= flag::fraction;
+  piece_->seen[c] |= what;
 }
 
 void PieceScanner::note_padding(const char* digits, const char* end, std::size_t c) {
@@ -322,7 +322,7 @@ const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
                  c);
     note_integer(text.data(), end, c);
   } else {
-    note_fraction(p, c);
+    note_float(p, c, missing ? flag::nan : flag::fraction);
   }
   return found->end;
 }

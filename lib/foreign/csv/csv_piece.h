@@ -99,7 +99,7 @@ class PieceScanner {
   const char* unusual_field(const char* p, std::size_t c);
   void note_quotes(const Field& field);
   void note_number(const char* p, const PlainNumber& number, std::size_t c);
-  void note_fraction(const char* p, std::size_t c);
+  void note_float(const char* p, std::size_t c, std::uint16_t what);
   void note_integer(const char* p, const char* end, std::size_t c);
   void note_padding(const char* digits, const char* end, std::size_t c);
 

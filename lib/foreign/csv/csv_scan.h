@@ -16,7 +16,7 @@ namespace dapple::detail::csv {
 
 /// What was seen in the fields of a column.
 namespace flag {
-inline constexpr std::uint16_t fraction = 1;   // a float that is no integer, or a missing value
+inline constexpr std::uint16_t fraction = 1;   // a float that is no integer
 inline constexpr std::uint16_t negative = 2;   // an integer below zero
 inline constexpr std::uint16_t above_i64 = 4;  // an integer from 2^63 to 2^64 - 1
 inline constexpr std::uint16_t beyond = 8;     // an integer that no type of 64 bits holds
@@ -29,6 +29,8 @@ inline constexpr std::uint16_t least_i64 = 256;      // -2^63
 inline constexpr std::uint16_t greatest_i64 = 512;   // 2^63 - 1
 inline constexpr std::uint16_t beyond_i64 = 1024;    // 2^63
 inline constexpr std::uint16_t greatest_u64 = 2048;  // 2^64 - 1
+
+inline constexpr std::uint16_t nan = 4096;  // a missing value that is read as NaN
 }  // namespace flag
 
 /// Rows [row, next strip's row) start at byte `offset`.

@@ -16,7 +16,7 @@ namespace dapple::detail::csv {
 namespace {
 
 // The sidecar of a dbdf file has version 1 after the same magic.
-constexpr std::uint64_t kTextVersion = 7;
+constexpr std::uint64_t kTextVersion = 8;
 constexpr std::uint64_t kHead = 64 << 10;  // of the text, which is hashed
 constexpr std::size_t kHashBytes = 8;
 /// The bytes that tell version and state of the text; how it is read follows.

@@ -12,9 +12,12 @@ namespace dapple::detail::csv {
 
 namespace {
 
+/// What no integer is.
+constexpr std::uint16_t kFloats = flag::fraction | flag::nan;
+
 /// The type of columns in which all this was seen.
 ValueType inferred_type(std::uint16_t seen, bool any_rows) noexcept {
-  constexpr std::uint16_t kOnlyFloats = flag::fraction | flag::beyond;
+  constexpr std::uint16_t kOnlyFloats = kFloats | flag::beyond;
   if (!any_rows || (seen & kOnlyFloats) != 0) return ValueType::f64;
   if ((seen & flag::missing) != 0) {
     if ((seen & flag::rounded) == 0 || !integer_mark(seen)) return ValueType::f64;
@@ -47,7 +50,7 @@ std::optional<std::string> type_key(const std::vector<Column>& columns, std::siz
 void require_exact_integers(std::optional<ValueType> given, const Rows& rows, std::size_t col,
                             const std::vector<Column>& columns, const std::string& file) {
   const bool asked = given && is_float(*given);
-  const bool whole = (rows.seen[col] & flag::fraction) == 0;
+  const bool whole = (rows.seen[col] & kFloats) == 0;
   if (asked || !whole || (rows.seen[col] & flag::rounded) == 0) return;
   const RoundedAt& at = rows.rounded.at(col);
   const bool alone = is_float(inferred_type(rows.seen[col], true));
@@ -147,10 +150,12 @@ std::string note_of_rounding(const Rows& rows, const Schema& schema,
     }
     const bool labelled = schema.kind == ObjectKind::frame;
     const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
-    note = place_text({file, at.offset, at.line, col, label}) + ": " + shown(at.text) +
-           " is rounded to " + std::string(name(schema.type_of(col))) +
-           ", because the column has numbers that are no integers, such as 0.5 or -0; as text it "
-           "keeps its digits";
+    note =
+        place_text({file, at.offset, at.line, col, label}) + ": " + shown(at.text) +
+        " is rounded to " + std::string(name(schema.type_of(col))) + ", because the column has " +
+        ((rows.seen[col] & flag::fraction) != 0 ? "numbers that are no integers, such as 0.5 or -0"
+                                                : "missing values that are read as NaN") +
+        "; as text it keeps its digits";
   }
   if (others > 0) {
     note += " (so are integers of " + std::to_string(others) + " more column" +
