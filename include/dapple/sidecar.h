@@ -22,12 +22,12 @@ struct SidecarOptions {
   unsigned threads = 1;          // for the statistics; 0: one per processor
 };
 
-/// Scans `file` once and publishes its index beside it, atomically, replacing an older one. Returns
-/// false, and writes nothing, when the file itself has everything that is wanted, which readers
-/// prefer. The sidecar of a CSV file is used when it is opened with the same `options.csv`. Throws
-/// what `open` throws, unsupported for formats that need no index, stale_index when the file
-/// changes meanwhile. O(n log n) in blocks, reading only headers unless statistics are wanted; all
-/// of a CSV file.
+/// Scans `file` once and publishes its index beside it, atomically, replacing an older one, which
+/// stays if it throws. Returns false, and writes nothing, when the file itself has everything that
+/// is wanted, which readers prefer. The sidecar of a CSV file is used when it is opened with the
+/// same `options.csv`. Throws what `open` throws, unsupported for formats that need no index,
+/// stale_index when the file changes meanwhile. O(n log n) in blocks, reading only headers unless
+/// statistics are wanted; all of a CSV file.
 bool write_sidecar(const std::filesystem::path& file, const OpenOptions& options = {},
                    const SidecarOptions& sidecar = {});
 

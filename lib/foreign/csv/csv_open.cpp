@@ -53,7 +53,8 @@ class Opener {
     ScanInput input{file_->name(), base_, end_,   delimiter_, options_.missing_as_nan,
                     missing_,      false, given_, wanted_,    schema_.columns,
                     threads_};
-    const Rows rows = find_rows(input);
+    const ScanStart start{static_cast<std::uint64_t>(text_ - base_), first_line_};
+    const Rows rows = find_rows(input, start);
     if (!labelled && !may_be_matrix(rows)) {
       name_columns();
     } else if (!labelled && any_seen(rows, flag::missing)) {
@@ -83,6 +84,8 @@ class Opener {
       if ((rows.seen[c] & flag::missing) != 0) mark_missing(c, rows.seen[c]);
     }
     std::string note = note_of_rounding(rows, schema_, given_, file_->name());
+    // Not before all is known to be sound: a sidecar that is there may be of use.
+    if (save_to_) save_rows(*file_, *save_to_, input, start, rows);
     return make_store(make_index(rows), std::move(note));
   }
 
@@ -99,8 +102,7 @@ class Opener {
   }
 
  private:
-  Rows find_rows(const ScanInput& input) {
-    const ScanStart start{static_cast<std::uint64_t>(text_ - base_), first_line_};
+  Rows find_rows(const ScanInput& input, ScanStart start) {
     if (!save_to_ && findings_ == nullptr) {
       if (std::optional<Rows> saved = find_saved_rows(*file_, input, start)) {
         origin_ = IndexOrigin::sidecar;
@@ -108,7 +110,6 @@ class Opener {
       }
     }
     Rows rows = scan_rows(input, text_, first_line_);
-    if (save_to_) save_rows(*file_, *save_to_, input, start, rows);
     if (findings_ != nullptr) {
       if (auto fault = fault_of_saved_rows(*file_, input, start, rows)) {
         findings_->push_back(*std::move(fault));
