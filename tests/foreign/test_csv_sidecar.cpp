@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "lib/base/bytes.h"
 #include "lib/io/hash.h"
 #include "tests/foreign/csv_text.h"
+#include "tests/guarded_file.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -189,6 +191,59 @@ TEST_CASE("csv sidecar: words are in it, so that reading a few rows looks at no 
   });
   REQUIRE(error);
   CHECK(error->code() == Errc::corrupt);
+}
+
+TEST_CASE("csv sidecar: an index that fails leaves what was there") {
+  const test::TempDir dir;
+  const auto path = dir / "t.csv", sidecar = sidecar_path(path);
+  for (const std::string text : {"1,2\n,4\n", "9007199254740993,0.5\n1,2\n", "a,b\ncaf\xe9,1\n",
+                                 "a\n18446744073709551617\n"}) {
+    CAPTURE(text);
+    test::write_text(path, text);
+    CHECK(test::error_of([&] { write_sidecar(path); }));
+    CHECK(!std::filesystem::exists(sidecar));
+  }
+  test::write_text(path, "1,2\n,4\n");
+  const OpenOptions as_nan{.csv = {.missing_as_nan = true}};
+  write_sidecar(path, as_nan);
+  const auto sound = test::read_bytes(sidecar);
+  CHECK(test::error_of([&] { write_sidecar(path); }));
+  CHECK(test::read_bytes(sidecar) == sound);
+  CHECK(uses_sidecar(open(path, as_nan)));
+}
+
+TEST_CASE("csv sidecar: one that is cut under a guard is named, and not the text") {
+  const test::TempDir dir;
+  const auto path = dir / "t.csv", sidecar = sidecar_path(path);
+  constexpr std::uint64_t kRows = 100000;
+  std::string text = "w,n\n";
+  for (std::uint64_t row = 0; row < kRows; ++row) {
+    text += "word" + std::to_string(row) + "," + std::to_string(row) + "\n";
+  }
+  test::write_text(path, text);
+  const auto told = [&](const std::function<void()>& read) {
+    const auto error = test::error_of(read);
+    REQUIRE(error);
+    CHECK(error->code() == Errc::io);
+    CHECK(error->file() == sidecar.string());
+  };
+  write_sidecar(path);
+  const auto size = std::filesystem::file_size(sidecar);
+  for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{4096}, size / 2, size - 2}) {
+    CAPTURE(left);
+    write_sidecar(path);
+    const Frame frame = Frame::open(path, test::guarded());
+    REQUIRE(uses_sidecar(frame));
+    const Dictionary& words = *frame.column_info(0).meaning.words;
+    CHECK(words[kRows - 1] == "word99999");
+    test::cut_file(sidecar, left);
+    told([&] { frame.read_column<std::uint32_t>(0, {0, kRows}); });
+    std::vector<double> row(2);
+    told([&] { frame.read<double>({{kRows - 1, kRows}, {0, 2}}, row); });
+    told([&] { words[kRows - 1]; });
+    told([&] { words[0]; });
+    CHECK(frame.read_column<std::int64_t>(1, {kRows - 1, kRows})[0] == kRows - 1);
+  }
 }
 
 TEST_CASE("csv sidecar: verify finds any changed byte of it, and a stale one") {

@@ -55,6 +55,19 @@ def test_a_guarded_file_that_is_cut_raises_beside_faulthandler(tmp_path, first):
     assert ("Bus error" in done.stderr) == (not first)
 
 
+def test_a_sidecar_of_words_that_is_cut_is_named(tmp_path):
+    path, sidecar = tmp_path / "w.csv", tmp_path / "w.csv.dpx"
+    path.write_text("w\n" + "".join(f"word{i}\n" for i in range(100000)))
+    dp.index(path)
+    f = dp.open(path, guard=True)
+    os.truncate(sidecar, 4096)
+    with pytest.raises(OSError, match="w.csv.dpx") as caught:
+        f["w"]
+    assert isinstance(caught.value, dp.SystemRefusedError)
+    os.remove(sidecar)
+    assert dp.open(path, guard=True)["w"][99999] == "word99999"
+
+
 TWO_READERS = """
     import faulthandler, os, threading, numpy as np
     import pydapple as dp

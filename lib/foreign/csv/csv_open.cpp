@@ -72,6 +72,7 @@ class Opener {
     if (schema_.kind == ObjectKind::frame) {
       require_utf8(input, rows, text_, first_line_);
       fields_ = rows.fields;
+      sidecar_ = rows.sidecar;
     }
     for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
       Column& column = schema_.columns[c];
@@ -154,6 +155,7 @@ class Opener {
     state->quoted_delimiters = quoted_delimiters_;
     state->quoted_line_ends = quoted_line_ends_;
     state->fields = std::move(fields_);
+    state->sidecar = std::move(sidecar_);
     state->types = std::move(text_types_);
     auto store = std::make_shared<Store>(file_, std::move(schema_), std::move(index), kCodec,
                                          std::move(state));
@@ -342,6 +344,7 @@ class Opener {
   bool quoted_delimiters_ = false, quoted_line_ends_ = false;
   WantedMeanings wanted_;                                   // of each column, where the caller says
   std::vector<std::shared_ptr<const FieldReader>> fields_;  // `State::fields`
+  std::shared_ptr<const MappedFile> sidecar_;               // `State::sidecar`
   std::uint64_t first_line_ = 1;
   IndexOrigin origin_ = IndexOrigin::scanned;
   std::optional<std::filesystem::path> save_to_;

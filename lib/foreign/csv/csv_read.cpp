@@ -288,9 +288,21 @@ class Reader {
   std::vector<WordMemory> memories_;  // of each run
 };
 
+/// Reads rows of a block. Words that are in a sidecar are right only while that is intact.
+void read_strip(const Store& store, const Entry& entry, Range rows, std::span<const Run> runs,
+                std::uint64_t first_out) {
+  const auto read = [&] { Reader(store, entry).read(rows, runs, first_out); };
+  const MappedFile* const sidecar = store.state<State>().sidecar.get();
+  const auto has_words = [](const Run& run) {
+    return run.fields != nullptr && run.fields->words() != nullptr;
+  };
+  if (sidecar == nullptr || std::none_of(runs.begin(), runs.end(), has_words)) return read();
+  watched(*sidecar, read);
+}
+
 void read_block(const Store& store, const Entry& entry, const Part& part, const Target& out) {
   const Range cols{entry.pos.cx + part.cols.begin, entry.pos.cx + part.cols.end};
-  Reader(store, entry).read(part.rows, runs_of(store, cols, out), 0);
+  read_strip(store, entry, part.rows, runs_of(store, cols, out), 0);
 }
 
 void read_columns(const Store& store, Range rows, std::span<const ColumnBuffer> columns,
@@ -302,8 +314,8 @@ void read_columns(const Store& store, Range rows, std::span<const ColumnBuffer> 
   parallel_for(numbers.size(), options.threads, [&](std::uint64_t i) {
     const Entry entry = store.confirmed_entry(numbers[i]);
     const Range part = intersect(entry.cells().rows, rows);
-    Reader(store, entry)
-        .read({part.begin - entry.pos.rx, part.end - entry.pos.rx}, runs, part.begin - rows.begin);
+    read_strip(store, entry, {part.begin - entry.pos.rx, part.end - entry.pos.rx}, runs,
+               part.begin - rows.begin);
   });
 }
 

@@ -11,6 +11,7 @@
 
 #include "lib/foreign/csv/csv_meaning.h"
 #include "lib/foreign/csv/csv_text.h"
+#include "lib/io/file.h"
 
 namespace dapple::detail::csv {
 
@@ -56,6 +57,8 @@ struct Rows {
   bool quoted_line_ends = false;   // or a line end: rows are not lines then
   /// Of each column that is wanted to be, or has to be, more than numbers; null for the others.
   std::vector<std::shared_ptr<const FieldReader>> fields;
+  /// Where their words are; null if they are in memory.
+  std::shared_ptr<const MappedFile> sidecar;
 };
 
 /// What the scan must know of the text.

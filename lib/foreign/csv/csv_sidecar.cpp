@@ -145,6 +145,7 @@ Rows read_rows(ByteReader& bytes, std::size_t cols, const std::shared_ptr<Mapped
     rows.strips.push_back({row, bytes.le<std::uint64_t>("offset")});
   }
   for (std::size_t c = 0; c < cols; ++c) rows.fields.push_back(read_field(bytes, sidecar));
+  rows.sidecar = sidecar;
   return rows;
 }
 
@@ -192,7 +193,8 @@ std::optional<Rows> find_saved_rows(const MappedFile& data, const ScanInput& inp
   try {
     ByteReader reader({bytes + bound, hashed - bound}, bound, file->name());
     Rows rows = read_rows(reader, input.cols(), file);
-    if (reader.remaining() == 0 && plausible(rows, data, start)) return rows;
+    const bool whole = reader.remaining() == 0 && plausible(rows, data, start);
+    if (whole && file->is_intact()) return rows;
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;
   }

@@ -15,7 +15,9 @@ namespace dapple::detail::csv {
 /// tag), the hash table of the words.
 void put_words(const WordTable& words, std::vector<std::byte>& out);
 
-/// Reads what `put_words` wrote. `owner` keeps the bytes alive. Throws corrupt.
-std::shared_ptr<const WordFinder> read_words(ByteReader& in, std::shared_ptr<const void> owner);
+/// Reads what `put_words` wrote to `sidecar`, whose last 8 bytes are its hash. Throws corrupt. A
+/// word of it throws io if the sidecar is guarded and was cut.
+std::shared_ptr<const WordFinder> read_words(ByteReader& in,
+                                             std::shared_ptr<const MappedFile> sidecar);
 
 }  // namespace dapple::detail::csv
