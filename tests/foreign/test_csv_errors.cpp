@@ -247,3 +247,26 @@ TEST_CASE("csv errors: a word that is not UTF-8 is named by line and column") {
   while (large.size() < (2U << 20)) large += "123456\n";
   CHECK(csv_error(large + "\xe9\n").ends_with(what));
 }
+
+TEST_CASE("csv errors: text with the byte order mark of another encoding is called that") {
+  using namespace std::string_literals;
+  const std::string how = "; convert it to UTF-8 first: 'iconv -f ";
+  const std::string utf16 =
+      "unsupported at byte 0: the text is UTF-16" + how + "UTF-16 -t UTF-8' does that";
+  const std::string utf32 =
+      "unsupported at byte 0: the text is UTF-32" + how + "UTF-32 -t UTF-8' does that";
+  CHECK(csv_error("\xff\xfe"
+                  "a\0,\0b\0\n\0"s) == utf16);
+  CHECK(csv_error("\xfe\xff\0a\0,\0b\0\n"s) == utf16);
+  CHECK(csv_error("\xff\xfe"s) == utf16);
+  CHECK(csv_error("\xff\xfe\0\0a\0\0\0"s) == utf32);
+  CHECK(csv_error("\0\0\xfe\xff\0\0\0a"s) == utf32);
+  CHECK(csv_error("\xef\xbb\xbf"
+                  "a,b\n1,2\n") == "no error");
+  // Also where the name says little.
+  const test::TempDir dir;
+  test::write_text(dir / "t.txt",
+                   "\xff\xfe"
+                   "a\0\t\0b\0\r\0\n\0"s);
+  CHECK(test::told(test::required_error(test::error_of([&] { open(dir / "t.txt"); }))) == utf16);
+}

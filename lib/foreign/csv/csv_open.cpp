@@ -38,6 +38,7 @@ class Opener {
   }
 
   std::shared_ptr<const Store> open() {
+    require_no_other_encoding({base_, static_cast<std::size_t>(end_ - base_)}, file_->name());
     if (meta_) {
       schema_.kind = meta_->kind;
       schema_.value_type = meta_->value_type;
@@ -351,12 +352,11 @@ class Opener {
   std::vector<Error>* findings_ = nullptr;  // about the sidecar
 };
 
-}  // namespace
-
-namespace {
-
 /// True when the first line of a file has one of these delimiters, and nothing that text has not.
+/// Also for text that is no UTF-8 as its byte order mark says: opening tells so.
 bool starts_with_line(std::span<const std::byte> head, std::string_view delimiters) noexcept {
+  if (!other_encoding({reinterpret_cast<const char*>(head.data()), head.size()}).empty())
+    return true;
   bool found = false;
   for (const std::byte b : head) {
     const char c = static_cast<char>(b);

@@ -16,6 +16,21 @@ bool is_bad(const std::shared_ptr<const FieldReader>& reader) {
 
 }  // namespace
 
+std::string_view other_encoding(std::string_view text) noexcept {
+  using namespace std::string_view_literals;
+  if (text.starts_with("\xff\xfe\0\0"sv) || text.starts_with("\0\0\xfe\xff"sv)) return "UTF-32";
+  if (text.starts_with("\xff\xfe"sv) || text.starts_with("\xfe\xff"sv)) return "UTF-16";
+  return {};
+}
+
+void require_no_other_encoding(std::string_view text, const std::string& file) {
+  const std::string encoding(other_encoding(text));
+  if (encoding.empty()) return;
+  throw Error(Errc::unsupported, file, 0,
+              "the text is " + encoding + "; convert it to UTF-8 first: 'iconv -f " + encoding +
+                  " -t UTF-8' does that");
+}
+
 void require_utf8(const ScanInput& input, const Rows& rows, const char* p, std::uint64_t line) {
   if (std::none_of(rows.fields.begin(), rows.fields.end(), is_bad)) return;
   for (const char* const end = input.base + rows.end; p < end; ++line) {

@@ -1,11 +1,20 @@
-// Words must be UTF-8: nothing else can be stored, and no other encoding is guessed.
+// Words must be UTF-8: nothing else can be stored, and no other encoding is guessed. Only UTF-16
+// and UTF-32 are told, by their byte order marks: every second byte of theirs is wrong.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "lib/foreign/csv/csv_scan.h"
 
 namespace dapple::detail::csv {
+
+/// The encoding whose byte order mark, other than that of UTF-8, the text starts with; or "".
+std::string_view other_encoding(std::string_view text) noexcept;
+
+/// Throws unsupported, saying how to convert it, for a text that starts with such a mark.
+void require_no_other_encoding(std::string_view text, const std::string& file);
 
 /// Throws unsupported, naming line and column, for the first field with a word that is not UTF-8.
 /// `rows` is what a scan found from `p` on, which is line `line`. O(bytes of different words); once
