@@ -16,6 +16,9 @@ LISTS = [
 ]  # fmt: skip
 
 
+SLICES = [slice(0, 3), slice(None, None, -1), slice(-5, 99), slice(5, 2), slice(3, 60, 7)]
+
+
 def copied(m):
     """The same file, opened with a copy by column beside it."""
     assert dp.index(m.path, columns=True, sync=False) == m.path + ".dpc"
@@ -213,3 +216,18 @@ def test_what_cannot_be_turned_round_is_refused(make, there, tmp_path):
     with pytest.raises(dp.InvalidArgumentError, match="transpose"):
         dp.convert(m, tmp_path / "m.npz", transpose=True)
     assert not list(tmp_path.glob("[fm].*[!f]"))
+
+
+@pytest.mark.parametrize("copy", COPIED)
+def test_rows_and_columns_are_taken_by_slices(make, copy):
+    a = cells((70, 70), "f4")
+    m = make(a, tile=(32, 16))
+    m = copied(m) if copy else m
+    for part in SLICES:
+        same(m.take_columns(part), sp.csc_array(a[:, part]))
+        assert np.array_equal(m.take(part), a[part]) and np.array_equal(m.take(part, part), a[part, part])
+    for call in (m.take, m.take_columns):
+        with pytest.raises(dp.InvalidIndexError, match="picked by a slice, or one array"):
+            call(None)
+    with pytest.raises(dp.InvalidIndexError, match="picked by one array"):
+        m.cells(slice(0, 3), [1, 2, 3])

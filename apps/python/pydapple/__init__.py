@@ -22,6 +22,7 @@ from .errors import (
     OutOfRangeError,
     StaleError,
     SystemRefusedError,
+    TooLargeError,
     TypeMismatchError,
     UnsupportedError,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "Stats",
     "Strip",
     "SystemRefusedError",
+    "TooLargeError",
     "TypeMismatchError",
     "UnsupportedError",
     "Verdict",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 from typing import Any
 
@@ -94,6 +95,10 @@ class InvalidArgumentError(Error, ValueError):
     code = "invalid_argument"
 
 
+class TooLargeError(InvalidArgumentError, MemoryError, OverflowError):
+    """There is no memory for an array of that size, or NumPy cannot count its bytes."""
+
+
 class ExistsError(InvalidArgumentError, FileExistsError):
     """The file is there already, and `overwrite` is False."""
 
@@ -142,6 +147,18 @@ def from_code(code: str, detail: str, file: str, offset: int | None, number: int
         return error
     kind = ExistsError if number == errno.EEXIST else _CLASSES.get(code, Error)
     return _restore(kind, detail, file, offset)
+
+
+def too_large(shape: int | tuple[int, ...], dtype: Any) -> TooLargeError:
+    """The exception for an array that cannot be made."""
+    extents = shape if isinstance(shape, tuple) else (shape,)
+    size = dtype.itemsize * math.prod(extents) / 2**30
+    what = "fewer rows" if len(extents) == 1 else "a part of them; strips() goes through all"
+    more = "" if len(extents) == 1 else ", and linear_operator() multiplies without such an array"
+    return TooLargeError(
+        f"{' x '.join(map(str, extents))} cells of {dtype} take {size:.1f} GiB, for which there is "
+        f"no memory: read {what}{more}"
+    )
 
 
 def _restore(kind: type[Error], detail: str, file: str, offset: int | None) -> Error:

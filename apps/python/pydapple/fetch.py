@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .absent import absent_code
+from .arrays import new_array
 from .keys import Pick, Positions, runs
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def dense(
 ) -> Any:
     """``matrix[rows, cols]`` for any two picks, every combination of them."""
     if out is None:
-        out = np.empty((len(rows), len(cols)), matrix.dtype)
+        out = new_array((len(rows), len(cols)), matrix.dtype)
     if out.size:
         straight = cols.forward()
         if straight is None and _gathers_dense(matrix, rows, cols, out, absent):
@@ -40,7 +41,7 @@ def dense(
         elif straight is None:
             _pick_columns(matrix, rows, cols.positions(), out, absent)
         elif straight[1]:
-            reverse = np.empty(out.shape, out.dtype)
+            reverse = new_array(out.shape, out.dtype)
             _fill(matrix, rows, straight[0], reverse, absent)
             out[...] = reverse[:, ::-1]
         else:

@@ -201,14 +201,19 @@ nb::object gather_columns(const dapple::Matrix& matrix, std::span<const std::int
   });
 }
 
-void gather_cells(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
-                  std::span<const std::int64_t> cols, nb::handle out, dapple::Absent absent) {
+ValueType type_of_cells(nb::handle out, std::uint64_t size) {
   const ValueType type = type_of_target(out);
   PyArrayObject* const array = as_array(out);
-  if (PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != static_cast<npy_intp>(rows.size()) ||
+  if (PyArray_NDIM(array) != 1 || PyArray_DIM(array, 0) != static_cast<npy_intp>(size) ||
       !PyArray_IS_C_CONTIGUOUS(array)) {
-    fail_target("of " + std::to_string(rows.size()) + " contiguous values");
+    fail_target("of " + std::to_string(size) + " contiguous values");
   }
+  return type;
+}
+
+void gather_cells(const dapple::Matrix& matrix, std::span<const std::int64_t> rows,
+                  std::span<const std::int64_t> cols, nb::handle out, dapple::Absent absent) {
+  const ValueType type = type_of_cells(out, rows.size());
   std::vector<dapple::CellPos> cells(rows.size());
   for (std::size_t k = 0; k < cells.size(); ++k) {
     cells[k] = {static_cast<std::uint64_t>(rows[k]), static_cast<std::uint64_t>(cols[k])};

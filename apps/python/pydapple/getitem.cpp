@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <span>
 
 #include "core.h"
 #include "numpy_api.h"
@@ -123,20 +124,12 @@ PyObject* cell(const MatrixHandle& handle, const Region& region) {
 
 PyObject* piece(const MatrixHandle& handle, const Axis& rows, const Axis& cols) {
   const Region region{rows.range, cols.range};
-  npy_intp shape[2];
-  int ndim = 0;
-  if (rows.kind == Axis::Kind::range) {
-    shape[ndim++] = static_cast<npy_intp>(region.rows.size());
-  }
-  if (cols.kind == Axis::Kind::range) {
-    shape[ndim++] = static_cast<npy_intp>(region.cols.size());
-  }
-  PyArray_Descr* const descr = descr_of(handle.value_type());
-  Py_INCREF(descr);
-  PyObject* const array =
-      PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, nullptr, nullptr, 0, nullptr);
-  if (array == nullptr || region.empty()) return array;
-  nb::object keep = nb::steal(array);
+  std::uint64_t shape[2];
+  std::size_t ndim = 0;
+  if (rows.kind == Axis::Kind::range) shape[ndim++] = region.rows.size();
+  if (cols.kind == Axis::Kind::range) shape[ndim++] = region.cols.size();
+  nb::object keep = new_array(std::span(shape, ndim), handle.value_type());
+  if (region.empty()) return keep.release().ptr();
   dapple::visit_type(handle.value_type(), [&](auto tag) {
     using T = decltype(tag);
     read(handle, region, static_cast<T*>(data_of(keep)));

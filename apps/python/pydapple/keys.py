@@ -13,6 +13,7 @@ from .errors import (
     InvalidArgumentError,
     InvalidIndexError,
     OutOfRangeError,
+    TooLargeError,
     TypeMismatchError,
 )
 
@@ -40,6 +41,10 @@ class Pick(NamedTuple):
             return range(self.of[-1], self.of[0] + 1), True
         return None
 
+    def part(self, places: range) -> Pick:
+        """Those of its rows or columns that stand at these ascending places."""
+        return Pick(self.of[places.start : places.stop])
+
     def positions(self) -> Positions:
         """As an array."""
         if isinstance(self.of, range):
@@ -56,8 +61,13 @@ def _integer(key: Any) -> int | None:
         return None
 
 
-def positions(key: Any, extent: int, axis: str) -> Positions:
-    """An array of integers or Booleans as positions from 0 to `extent` - 1."""
+def positions(
+    key: Any, extent: int, axis: str, means: str = "one array of integers or Booleans"
+) -> Positions:
+    """An array of integers or Booleans as positions from 0 to `extent` - 1.
+
+    `means` names what else may pick them, for messages.
+    """
     array = np.asarray(key)
     if array.size == 0 and array.ndim == 1 and not isinstance(key, np.ndarray):
         array = array.astype(np.int64)
@@ -79,8 +89,7 @@ def positions(key: Any, extent: int, axis: str) -> Positions:
                 raise OutOfRangeError(f"{axis} {number} is outside the {extent} {axis}s")
     if array.dtype.kind not in "iu":
         raise InvalidIndexError(
-            f"{axis}s are picked by integers, slices, or one array of integers or Booleans, "
-            f"not by {key!r}"
+            f"{axis}s are picked by {means}, not by {key!r}"
             if array.ndim == 0
             else f"an array of {array.dtype} picks no {axis}s; make it integers or Booleans"
         )
@@ -119,13 +128,21 @@ def pick(key: Any, extent: int, axis: str) -> Pick:
         key = list(key)
     if isinstance(key, (bool, np.bool_, str, bytes)):
         raise InvalidIndexError(f"{axis}s cannot be picked by {key!r}")
-    return Pick(positions(key, extent, axis))
+    means = "integers, slices, or one array of integers or Booleans"
+    return Pick(positions(key, extent, axis, means))
+
+
+def several(key: Any, extent: int, axis: str) -> Pick:
+    """What a slice picks, or an array of integers or Booleans."""
+    if isinstance(key, slice):
+        return Pick(_clipped(key, extent))
+    return Pick(positions(key, extent, axis, "a slice, or one array of integers or Booleans"))
 
 
 def picks(key: Any, shape: tuple[int, int]) -> tuple[Pick, Pick]:
     """Both axes of ``m[key]``. Raises IndexError for what NumPy would not take either."""
     if max(shape) > np.iinfo(np.int64).max:
-        raise OverflowError("more than 2^63 - 1 rows or columns cannot be indexed")
+        raise TooLargeError("more than 2^63 - 1 rows or columns cannot be indexed")
     parts = list(key) if isinstance(key, tuple) else [key]
     dots = [k for k, part in enumerate(parts) if part is Ellipsis]
     if len(dots) > 1:
@@ -159,16 +176,20 @@ def whole(value: Any) -> int:
 
 
 def span(part: Any, extent: int, axis: str) -> range:
-    """Rows or columns as `Matrix.read` takes them, which clips nothing."""
+    """Rows or columns as `Matrix.read` takes them, which clips nothing.
+
+    Negative ends of a slice count from the end.
+    """
     if part is None:
         return range(extent)
+    ends: tuple[int, int] | None = None
     step = part.step if isinstance(part, range) else 1
     if isinstance(part, slice):
         step = 1 if part.step is None else whole(part.step)
-        part = range(
-            0 if part.start is None else whole(part.start),
-            extent if part.stop is None else whole(part.stop),
-        )
+        begin = 0 if part.start is None else whole(part.start)
+        end = extent if part.stop is None else whole(part.stop)
+        ends = begin, end
+        part = range(*(one + extent if one < 0 else one for one in ends))
     elif isinstance(part, tuple) and len(part) == 2:
         part = range(whole(part[0]), whole(part[1]))
     if not isinstance(part, range):
@@ -178,8 +199,10 @@ def span(part: Any, extent: int, axis: str) -> range:
     if step != 1:
         raise InvalidIndexError(f"{axis}s are read without a step; m[...] and m.take allow one")
     if part.start < 0 or part.stop > extent:
+        begin, end = ends or (part.start, part.stop)
+        hint = "" if ends or min(begin, end) >= 0 else "; a slice may count from the end"
         raise OutOfRangeError(
-            f"{axis}s {part.start} to {part.stop} are not all inside the {extent} {axis}s"
+            f"{axis}s {begin} to {end} are not all inside the {extent} {axis}s{hint}"
         )
     return part if part else range(part.start, part.start)
 

@@ -256,6 +256,7 @@ void bind_matrix(nb::module_& m) {
   m.def("check_out", [](nb::handle out, std::uint64_t rows, std::uint64_t cols) {
     const ArrayTarget checked(out, rows, cols);
   });
+  m.def("check_cells", [](nb::handle out, std::uint64_t size) { type_of_cells(out, size); });
   m.def("default_tile", [](std::uint64_t rows, std::uint64_t cols) {
     const dapple::TileShape tile = dapple::default_tile(rows, cols);
     return nb::make_tuple(tile.rows, tile.cols);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _core, fetch, keys, strips
 from .absent import Absent, absent_code
+from .arrays import fill_rounded, new_array
 from .blocks import Blocks
 from .errors import InvalidArgumentError
 from .identity import Opened
 from .keys import Pick
 from .meanings import Group
 from .picture import Pictured
-from .search import Hits, Verdict, one_condition
+from .search import Searched
 from .sparse_view import SparseView
 from .stats import Stats, of_object
 from .strips import Strip
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
 
-class Matrix(Pictured, Opened, _core.Matrix):
+class Matrix(Pictured, Opened, Searched):
     """A matrix in a file, as `pydapple.open` gives it.
 
     Slicing works as NumPy's does and always gives a new, writable array of ``dtype``, whatever kind
@@ -102,18 +103,21 @@ class Matrix(Pictured, Opened, _core.Matrix):
         dtype: DTypeLike | None = None,
         out: NDArray[Any] | None = None,
         absent: Absent = "error",
+        allow_loss: bool = False,
         threads: int | None = 1,
     ) -> NDArray[Any]:
         """Copy a rectangle of cells.
 
         Args:
-            rows: a slice, a range or a pair (begin, end); all of them if not given. Unlike those of
-                ``m[...]``, they are not clipped.
+            rows: a slice, whose ends may count from the end, a range or a pair (begin, end); all of
+                them if not given. Unlike those of ``m[...]``, they are not clipped.
             cols: the same of columns.
             dtype: any dtype that holds every value exactly; the matrix's own if not given.
             out: where to put them: a writable array of the rectangle's shape whose rows are
                 contiguous. Its dtype counts.
             absent: whether cells that no block covers are an error, zero, or NaN (floats only).
+            allow_loss: round to the nearest value of the dtype where one does not fit exactly; what
+                is out of its range is still an error. `out` may be filled in part then.
             threads: tiles decoded at once; 0: one for each processor.
 
         Returns:
@@ -128,12 +132,25 @@ class Matrix(Pictured, Opened, _core.Matrix):
         across = keys.span(cols, self.shape[1], "column")
         if out is None:
             kind = self.dtype if dtype is None else _core.checked_dtype(dtype)
-            out = np.empty((len(down), len(across)), kind)
+            out = new_array((len(down), len(across)), kind)
         elif dtype is not None and (kind := _core.checked_dtype(dtype)) != out.dtype:
             raise InvalidArgumentError(f"out is of {out.dtype}, but dtype is {kind}")
+        if allow_loss:
+            _core.check_out(out, len(down), len(across))
+            if out.dtype != self.dtype:
+                return self._fill_rounded(
+                    out, down, lambda band: self.read(band, across, absent=absent, threads=threads)
+                )
         self._read(
             down.start, down.stop, across.start, across.stop, out, absent_code(absent), threads
         )
+        return out
+
+    def _fill_rounded(
+        self, out: NDArray[Any], rows: range, read: Callable[[range], NDArray[Any]]
+    ) -> NDArray[Any]:
+        width = 1 if out.ndim == 1 else out.shape[1]
+        fill_rounded(out, rows, self.chunks[0], width * self.dtype.itemsize, read)
         return out
 
     def read_sparse(
@@ -150,31 +167,39 @@ class Matrix(Pictured, Opened, _core.Matrix):
         return fetch.csr(self, down, across, absent_code(absent), threads)
 
     def take(
-        self, rows: ArrayLike, cols: Any = None, *, out: NDArray[Any] | None = None,
-        absent: Absent = "error",
+        self, rows: ArrayLike | slice, cols: Any = None, *, out: NDArray[Any] | None = None,
+        absent: Absent = "error", allow_loss: bool = False,
     ) -> NDArray[Any]:  # fmt: skip
         """Gather rows in any order, duplicates included.
 
         Args:
-            rows: integers, negative ones counting from the end, or Booleans.
-            cols: the same, a slice, or all if not given: every combination with the rows is taken.
+            rows: integers, negative ones counting from the end, Booleans, or a slice.
+            cols: the same, or all if not given: every combination with the rows is taken.
             out: a writable array of the result's shape with contiguous rows, to be used again. Its
                 dtype counts.
             absent: as of `read`.
+            allow_loss: as of `read`: ``m.take(rows, out=batch, allow_loss=True)`` rounds to float32
+                where `batch` is that.
 
         Returns:
             `out`, or a new array of ``len(rows)`` rows.
         """
-        down = Pick(keys.positions(rows, self.shape[0], "row"))
+        down = keys.several(rows, self.shape[0], "row")
         across = keys.pick(slice(None) if cols is None else cols, self.shape[1], "column")
         across = Pick(across.of)
         if out is not None:
             _core.check_out(out, len(down), len(across))
+            if allow_loss and out.dtype != self.dtype:
+                code = absent_code(absent)
+                return self._fill_rounded(
+                    out, range(len(down)),
+                    lambda band: fetch.dense(self, down.part(band), across, None, code),
+                )  # fmt: skip
         taken: NDArray[Any] = fetch.dense(self, down, across, out, absent_code(absent))
         return taken if out is None else out
 
     def take_columns(
-        self, cols: ArrayLike, *, absent: Absent = "error", threads: int | None = 1
+        self, cols: ArrayLike | slice, *, absent: Absent = "error", threads: int | None = 1
     ) -> csc_array:
         """Gather columns in any order, duplicates included, as compressed sparse columns.
 
@@ -182,7 +207,7 @@ class Matrix(Pictured, Opened, _core.Matrix):
         rows. Without, each strip of tiles that holds a wanted column is read once.
 
         Args:
-            cols: integers, negative ones counting from the end, or Booleans.
+            cols: integers, negative ones counting from the end, Booleans, or a slice.
             absent: whether cells that no block covers are an error, or zero.
             threads: tiles read at once; 0: one for each processor.
 
@@ -193,13 +218,12 @@ class Matrix(Pictured, Opened, _core.Matrix):
             IndexError: a column is outside the matrix.
             LookupError: a cell is absent.
         """
-        return fetch.csc(
-            self, keys.positions(cols, self.shape[1], "column"), absent_code(absent), threads
-        )
+        wanted = keys.several(cols, self.shape[1], "column").positions()
+        return fetch.csc(self, wanted, absent_code(absent), threads)
 
     def cells(
         self, rows: ArrayLike, cols: ArrayLike, *, out: NDArray[Any] | None = None,
-        absent: Absent = "error",
+        absent: Absent = "error", allow_loss: bool = False,
     ) -> NDArray[Any]:  # fmt: skip
         """Gather single cells in any order, duplicates included: of each row the column beside it.
 
@@ -208,6 +232,7 @@ class Matrix(Pictured, Opened, _core.Matrix):
             cols: as many.
             out: a writable, contiguous array of as many values, to be used again. Its dtype counts.
             absent: as of `read`.
+            allow_loss: as of `read`.
 
         Returns:
             `out`, or a new array: ``[m[row, col] for row, col in zip(rows, cols)]``.
@@ -219,7 +244,15 @@ class Matrix(Pictured, Opened, _core.Matrix):
                 f"{len(down)} rows and {len(across)} columns make no cells, which have one of each"
             )
         if out is None:
-            out = np.empty(len(down), self.dtype)
+            out = new_array(len(down), self.dtype)
+        elif allow_loss:
+            _core.check_cells(out, len(down))
+            if out.dtype != self.dtype:
+                return self._fill_rounded(
+                    out, range(len(down)), lambda band: self.cells(
+                        down[band.start : band.stop], across[band.start : band.stop], absent=absent
+                    ),
+                )  # fmt: skip
         self._take_cells(down, across, out, absent_code(absent))
         return out
 
@@ -310,64 +343,6 @@ class Matrix(Pictured, Opened, _core.Matrix):
             raise InvalidArgumentError("axis is 0 or 1 for statistics of tiles")
         return of_object(self, axis, absent, threads, tiles=True)
 
-    def where(self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any) -> Hits:
-        """Find the cells whose value meets one condition: ``m.where(above=0.5)``.
-
-        Cells that are not stored are zeros like others: a condition that holds for zero finds
-        them all, unless `nonzero` says otherwise. NaN meets no condition but ``nan=True``. Bounds
-        are compared exactly. Blocks whose kind or type rules out every match are not read.
-
-        Args:
-            nonzero: only cells that are not zero.
-            absent: whether cells that no block covers are an error, or zero.
-            condition: one of ``above=x``, ``at_least=x``, ``below=x``, ``at_most=x``,
-                ``equal=x``, ``between=(low, high)`` (both included) and ``nan=True``.
-
-        Returns:
-            The arrays (rows, cols, values), row by row of one block after the other. O(stored
-            values), and O(cells) where zeros are found.
-        """
-        return Hits(*self._find("cells", condition, nonzero, absent, 1))
-
-    def count_where(
-        self, *, nonzero: bool = False, absent: Absent = "error", threads: int | None = 1,
-        **condition: Any,
-    ) -> int:  # fmt: skip
-        """How many cells meet a condition; arguments as of `where`. O(stored values)."""
-        return int(self._find("count", condition, nonzero, absent, threads))
-
-    def rows_where(
-        self, *, nonzero: bool = False, absent: Absent = "error", threads: int | None = 1,
-        **condition: Any,
-    ) -> NDArray[np.bool_]:  # fmt: skip
-        """For each row whether a cell of it meets a condition: ``m[m.rows_where(nan=True)]``."""
-        found: NDArray[Any] = self._find("rows", condition, nonzero, absent, threads)
-        return found.view(np.bool_)
-
-    def explain_where(
-        self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any
-    ) -> list[Verdict]:
-        """What `where` would do with each block, without reading a cell; arguments as of `where`.
-
-        Returns:
-            A pair (pos, skipped) for each block. `skipped` is None where it would be read, else
-            ``"empty"``, ``"value_type"`` (it has no such value) or ``"statistics"``. O(blocks).
-        """
-        code = absent_code(absent)
-        verdicts = _core.explain(self, *one_condition(condition), code, nonzero)
-        return [Verdict(*one) for one in verdicts]
-
-    def _find(
-        self,
-        what: str,
-        condition: dict[str, Any],
-        nonzero: bool,
-        absent: Absent,
-        threads: int | None,
-    ) -> Any:
-        name, low, high = one_condition(condition)
-        return _core.find(self, what, name, low, high, absent_code(absent), nonzero, threads)
-
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             blocks = self.blocks
@@ -375,7 +350,7 @@ class Matrix(Pictured, Opened, _core.Matrix):
                 view = blocks[0].numpy(copy=False)
                 if dtype is None or np.dtype(dtype) == view.dtype:
                     return view
-            raise ValueError(
+            raise InvalidArgumentError(
                 "an array without a copy needs a matrix of one dense tile, stored as declared"
             )
         cells = self.read()

@@ -1,6 +1,7 @@
 #define PYDAPPLE_IMPORTS_NUMPY
 #include "numpy_api.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -21,24 +22,30 @@ int number_of(ValueType type) noexcept {
   return numbers[static_cast<std::size_t>(type)];
 }
 
-npy_intp extent(std::uint64_t n) {
-  if (n > static_cast<std::uint64_t>(NPY_MAX_INTP)) {
-    PyErr_SetString(PyExc_OverflowError, "more than 2^63 - 1 rows or columns do not fit an array");
-    throw nb::python_error();
-  }
-  return static_cast<npy_intp>(n);
-}
-
 nb::object steal_array(PyObject* array) {
   if (array == nullptr) throw nb::python_error();
   return nb::steal(array);
 }
 
-nb::object empty(int ndim, npy_intp* shape, ValueType type) {
-  return steal_array(PyArray_SimpleNew(ndim, shape, number_of(type)));
-}
-
 }  // namespace
+
+nb::object new_array(std::span<const std::uint64_t> shape, ValueType type) {
+  std::array<npy_intp, 2> extents{};
+  PyObject* array = nullptr;
+  constexpr auto most = static_cast<std::uint64_t>(NPY_MAX_INTP);
+  if (std::all_of(shape.begin(), shape.end(), [](std::uint64_t n) { return n <= most; })) {
+    std::copy(shape.begin(), shape.end(), extents.begin());
+    array = PyArray_SimpleNew(static_cast<int>(shape.size()), extents.data(), number_of(type));
+  }
+  if (array != nullptr) return nb::steal(array);
+  PyErr_Clear();
+  nb::list wanted;
+  for (const std::uint64_t n : shape) wanted.append(n);
+  const nb::object error =
+      nb::module_::import_("pydapple.errors").attr("too_large")(nb::tuple(wanted), dtype_of(type));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw nb::python_error();
+}
 
 void import_numpy() {
   if (_import_array() < 0) throw nb::python_error();
@@ -82,13 +89,13 @@ ValueType value_type_of(nb::handle dtype) {
 }
 
 nb::object new_array(std::uint64_t rows, std::uint64_t cols, ValueType type) {
-  npy_intp shape[] = {extent(rows), extent(cols)};
-  return empty(2, shape, type);
+  const std::uint64_t shape[] = {rows, cols};
+  return new_array(shape, type);
 }
 
 nb::object new_array(std::uint64_t size, ValueType type) {
-  npy_intp shape[] = {extent(size)};
-  return empty(1, shape, type);
+  const std::uint64_t shape[] = {size};
+  return new_array(shape, type);
 }
 
 nb::object borrow_array(const void* data, int ndim, const npy_intp* shape, const npy_intp* strides,

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "dapple/array.h"
 #include "dapple/value_type.h"
@@ -36,8 +37,9 @@ std::optional<dapple::ValueType> find_value_type(const PyArray_Descr* descr) noe
 /// Of anything that NumPy takes for a dtype. Throws TypeError for what no cell can be.
 dapple::ValueType value_type_of(nb::handle dtype);
 
-/// A new array that is not initialised. Throws MemoryError; OverflowError for extents that NumPy
-/// does not have.
+/// A new array of one or two dimensions that is not initialised. Throws TooLargeError where there
+/// is no memory for it, or NumPy has no such extents.
+nb::object new_array(std::span<const std::uint64_t> shape, dapple::ValueType type);
 nb::object new_array(std::uint64_t rows, std::uint64_t cols, dapple::ValueType type);
 nb::object new_array(std::uint64_t size, dapple::ValueType type);
 

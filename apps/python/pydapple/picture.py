@@ -81,7 +81,7 @@ class Picture:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False and dtype not in (None, self.values.dtype):
-            raise ValueError("an array of another dtype is always a copy")
+            raise InvalidArgumentError("an array of another dtype is always a copy")
         return self.values.astype(dtype or self.values.dtype, copy=bool(copy))
 
     def __repr__(self) -> str:
@@ -116,7 +116,8 @@ class Pictured:
             what: ``"density"`` (the share of cells that are not zero), ``"mean"``, ``"min"``,
                 ``"max"`` or ``"kind"`` (of the blocks); if not given, the density of what is mostly
                 zeros, and the mean of anything else.
-            rows: a slice, a range or a pair (begin, end), not clipped; all of them if not given.
+            rows: a slice, whose ends may count from the end, a range or a pair (begin, end); not
+                clipped; all of them if not given.
             cols: the same of columns.
             size: how many fields there are at most, each way or as a pair (down, across).
             from_stats: read no cell: take what the file's statistics tell of each block, or for
@@ -151,7 +152,7 @@ class Pictured:
         Args:
             ax: the axes to draw in; the current ones if not given.
             what: as of `picture`, and so are arguments that are not named here.
-            rows: a slice, a range or a pair (begin, end), not clipped.
+            rows: as of `picture`.
             cols: the same of columns.
             log: a logarithmic scale; if not given, for densities and counts that differ a lot.
             colorbar: whether one is drawn beside the axes.

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
+from .absent import Absent, absent_code
 from .errors import InvalidArgumentError, TypeMismatchError
 
 _CONDITIONS = {"above", "at_least", "below", "at_most", "equal", "between", "nan"}
@@ -32,6 +34,68 @@ class Verdict(NamedTuple):
 
     pos: tuple[int, int]
     skipped: str | None
+
+
+class Searched(_core.Matrix):
+    """What a `Matrix` finds its cells by value with."""
+
+    def where(self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any) -> Hits:
+        """Find the cells whose value meets one condition: ``m.where(above=0.5)``.
+
+        Cells that are not stored are zeros like others: a condition that holds for zero finds
+        them all, unless `nonzero` says otherwise. NaN meets no condition but ``nan=True``. Bounds
+        are compared exactly. Blocks whose kind or type rules out every match are not read.
+
+        Args:
+            nonzero: only cells that are not zero.
+            absent: whether cells that no block covers are an error, or zero.
+            condition: one of ``above=x``, ``at_least=x``, ``below=x``, ``at_most=x``,
+                ``equal=x``, ``between=(low, high)`` (both included) and ``nan=True``.
+
+        Returns:
+            The arrays (rows, cols, values), row by row of one block after the other. O(stored
+            values), and O(cells) where zeros are found.
+        """
+        return Hits(*self._find("cells", condition, nonzero, absent, 1))
+
+    def count_where(
+        self, *, nonzero: bool = False, absent: Absent = "error", threads: int | None = 1,
+        **condition: Any,
+    ) -> int:  # fmt: skip
+        """How many cells meet a condition; arguments as of `where`. O(stored values)."""
+        return int(self._find("count", condition, nonzero, absent, threads))
+
+    def rows_where(
+        self, *, nonzero: bool = False, absent: Absent = "error", threads: int | None = 1,
+        **condition: Any,
+    ) -> NDArray[np.bool_]:  # fmt: skip
+        """For each row whether a cell of it meets a condition: ``m[m.rows_where(nan=True)]``."""
+        found: NDArray[Any] = self._find("rows", condition, nonzero, absent, threads)
+        return found.view(np.bool_)
+
+    def explain_where(
+        self, *, nonzero: bool = False, absent: Absent = "error", **condition: Any
+    ) -> list[Verdict]:
+        """What `where` would do with each block, without reading a cell; arguments as of `where`.
+
+        Returns:
+            A pair (pos, skipped) for each block. `skipped` is None where it would be read, else
+            ``"empty"``, ``"value_type"`` (it has no such value) or ``"statistics"``. O(blocks).
+        """
+        code = absent_code(absent)
+        verdicts = _core.explain(self, *one_condition(condition), code, nonzero)
+        return [Verdict(*one) for one in verdicts]
+
+    def _find(
+        self,
+        what: str,
+        condition: dict[str, Any],
+        nonzero: bool,
+        absent: Absent,
+        threads: int | None,
+    ) -> Any:
+        name, low, high = one_condition(condition)
+        return _core.find(self, what, name, low, high, absent_code(absent), nonzero, threads)
 
 
 def one_condition(condition: dict[str, Any]) -> tuple[str, Any, Any]:
