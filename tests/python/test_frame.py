@@ -165,8 +165,8 @@ def test_labels_may_repeat_and_may_be_any_bytes(tmp_path):
     table = pd.DataFrame([[1.0, 2.0, 3.0, 4.0]], columns=names)
     dp.write(path, table, sync=False)
     f = dp.open(path)
-    assert f.columns == ("x", "x", "x.1", label)
-    assert list(f.read()) == ["x", "x.2", "x.1", label]
+    assert f.labels == ("x", "x", "x.1", label)
+    assert f.columns == tuple(f.read()) == ("x", "x.2", "x.1", label)
     assert f["x"].tolist() == [1.0] and f[label].tolist() == [4.0]
     assert list(f.to_pandas().columns) == ["x", "x", "x.1", label]
     assert pa.table(f).column_names[3] == "caf\ufffd"

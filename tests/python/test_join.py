@@ -115,3 +115,33 @@ def test_quoted_csv_of_pandas_keeps_missing_dates_and_booleans(tmp_path):
         f = dp.open(tmp_path / "q.csv")
         assert f.meanings["day"].kind == "timestamp" and f.meanings["ok"].kind == "boolean"
         assert f["ok"].tolist() == [True, None, False] and f["day"].tolist()[1] is None
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_a_column_that_is_all_missing_is_appended_to_any_other(tmp_path, missing):
+    path = tmp_path / "t.dbdf"
+    columns = {
+        "n": np.array([1, -128], "i1"), "big": pd.array([2**63, None], "UInt64"), "x": [1.5, 2.5],
+        "t": pd.to_datetime(["2024-01-02", None]), "z": pd.to_datetime(["2024-01-02"] * 2).tz_localize("Asia/Tokyo"),
+        "d": pd.to_timedelta([1, 2], "s"), "b": [True, False], "w": ["a", "b"],
+        "c": pd.Categorical(["p", "q"], ["q", "p"], ordered=True), "u": pd.Categorical(["p", "q"]),
+    }  # fmt: skip
+    dp.write(path, columns)
+    before = dp.open(path)
+    dp.append(path, pd.DataFrame({label: [missing] * 3 for label in columns}))
+    dp.append(path, pd.DataFrame({label: [] for label in columns}))
+    dp.append(path, {label: np.array([missing], object) for label in columns})
+    f = dp.open(path)
+    assert f.dtypes == before.dtypes and not dp.verify(path, payload=True).findings
+    for label, meaning in before.meanings.items():
+        assert f.meanings[label][:4] == meaning[:4] and str(f[label, :2].tolist()) == str(before[label].tolist())
+        # NaN among floats is a value, and stays one.
+        gone = [missing is None or label != "x"] * 3 + [True]
+        assert f.to_arrow()[label].is_null().to_pylist()[2:] == gone, label
+    with pytest.raises(dp.Error, match="column 'n'"):
+        dp.append(path, pd.DataFrame({label: ["a"] for label in columns}))
+    with pytest.raises(FileNotFoundError):
+        dp.append(tmp_path / "none.dbdf", {"n": [None]})
+    dp.write(tmp_path / "m.dbdf", np.eye(2))
+    with pytest.raises(dp.Error):
+        dp.append(tmp_path / "m.dbdf", {"n": [None]})

@@ -5,7 +5,7 @@ import pytest
 from conftest import cells
 
 import pydapple as dp
-from pydapple import writers
+from pydapple import arrays
 
 ROWS, COLS = 13, 5
 LAYOUTS = {
@@ -22,7 +22,7 @@ LAYOUTS = {
 def test_pieces_of_any_start_and_length_are_put_where_they_belong(
     tmp_path, monkeypatch, tile, given, layout
 ):
-    monkeypatch.setattr(writers, "BAND", 200)  # so that many bands are needed
+    monkeypatch.setattr(arrays, "BAND", 200)  # so that many bands are needed
     a = cells((ROWS, COLS), given, density=1)
     for start in range(ROWS):
         length = 1 + (start * 7 + tile[0]) % (ROWS - start)
@@ -49,14 +49,14 @@ def test_bands_end_where_tiles_do():
     for start in range(9):
         for stop in range(start, 30):
             for tile in (0, 1, 4, 7, 50):
-                for row_bytes in (0, 1, writers.BAND // 8, writers.BAND, 10 * writers.BAND):
-                    bands = list(writers.bands_of(range(start, stop), tile, row_bytes))
+                for row_bytes in (0, 1, arrays.BAND // 8, arrays.BAND, 10 * arrays.BAND):
+                    bands = list(arrays.bands_of(range(start, stop), tile, row_bytes))
                     assert [row for band in bands for row in band] == list(range(start, stop))
                     assert all(band.stop % max(1, tile) == 0 for band in bands[:-1])
 
 
 def test_a_frame_writer_takes_rows_of_any_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(writers, "BAND", 64)
+    monkeypatch.setattr(arrays, "BAND", 64)
     table = {"a": np.arange(23.0), "b": np.arange(23.0) * 2, "c": np.arange(23, dtype="i4")}
     types = {label: column.dtype for label, column in table.items()}
     for start in range(23):

@@ -12,7 +12,7 @@ from . import _core, keys
 from .absent import Absent, absent_code
 from .arrow_stream import LabelledStream
 from .blocks import Blocks
-from .errors import InvalidIndexError, TypeMismatchError
+from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
 from .frame_columns import FrameColumns, each_label, unique
 from .meanings import Meaning
 from .picture import Pictured
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Frame(Pictured, FrameColumns):
     """A frame in a file, as `pydapple.open` gives it.
 
-    ``f["a"]`` is a column, ``f["a", 0:9]`` a part of one, ``f[0:9]`` rows as a structured array.
+    ``f["a"]`` is a column by its name in `columns`, ``f["a", 0:9]`` a part of one, ``f[0:9]`` rows
+    as a structured array.
     The name of one of its `groups` gives an array of two dimensions, a column for each slot.
     Everything read is a new, writable array. Any number of threads may read at once.
 
@@ -44,24 +45,19 @@ class Frame(Pictured, FrameColumns):
     ndim = 2
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Labels in order, text columns included; the same one may be there twice.
-
-        Bytes that are not UTF-8 are kept as `surrogateescape` does.
-        """
-        return tuple(label for label, _ in self._order())
-
-    @property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
-        """The dtype of each column as it is read, by its label; `object` for words."""
+        """The dtype of each of `columns` as it is read; `object` for words."""
         return {name: self._dtype(where) for name, where in self._named()}
 
     @property
     def meanings(self) -> dict[str, Meaning]:
-        """What the stored numbers of each column stand for, by its label."""
+        """What the stored numbers of each of `columns` stand for; `frame_writer` takes them."""
         shown = Meaning("text")
         return {
-            name: self._meanings[where] if where >= 0 else shown for name, where in self._named()
+            name: self._meanings[where]._replace(stored=self._dtypes[where].name)
+            if where >= 0
+            else shown
+            for name, where in self._named()
         }
 
     def stored(self, label: str | int, rows: Any = None) -> NDArray[Any]:
@@ -69,7 +65,7 @@ class Frame(Pictured, FrameColumns):
 
         Args:
             label: the column.
-            rows: a slice, a range or a pair (begin, end), not clipped; all of them if not given.
+            rows: as of `read`.
         """
         part = keys.span(rows, self.shape[0], "row")
         return self._stored_cells(self.column(label), part)
@@ -92,7 +88,7 @@ class Frame(Pictured, FrameColumns):
         return Blocks(self)
 
     def __contains__(self, label: object) -> bool:
-        """Whether a column has that label."""
+        """Whether it is one of `columns`."""
         return label in self.columns
 
     def __len__(self) -> int:
@@ -129,14 +125,15 @@ class Frame(Pictured, FrameColumns):
         """Copy rows of some columns, or of all.
 
         Args:
-            rows: a slice, a range or a pair (begin, end), not clipped.
-            columns: a label, or several, or numbers as of `column`.
+            rows: a slice, whose ends may count from the end, a range or a pair (begin, end); not
+                clipped; all of them if not given.
+            columns: one of `columns`, or several, or numbers as of `column`.
             absent: whether cells that no block covers are an error, zero, or NaN (floats only).
             threads: blocks decoded at once; 0: one for each processor.
 
         Returns:
-            The arrays by label, as ``f[label]`` gives them. Where a label is there twice, the later
-            columns are called ``label.1`` and so on.
+            The arrays by their names in `columns`, as ``f[name]`` gives them; of columns that are
+            picked by number, by label, and ``label.1`` and so on where that is there twice.
         """
         part = keys.span(rows, self.shape[0], "row")
         if columns is None:
@@ -152,7 +149,7 @@ class Frame(Pictured, FrameColumns):
         }
 
     def stats(self, *, absent: Absent = "error", threads: int | None = 1) -> dict[str, Stats]:
-        """Statistics of each column, by its label as `read` gives it; see `Matrix.stats`.
+        """Statistics of each of `columns` that is no text column; see `Matrix.stats`.
 
         Missing cells count as `nans`. Of Booleans the mean is the share of True. Of times only
         `count`, `nnz`, `nans`, `min`, `max` and `mean`, the last rounded to a tick, mean something;
@@ -216,7 +213,7 @@ class Frame(Pictured, FrameColumns):
         )
 
     def to_pandas(self, *, threads: int | None = 1) -> pd.DataFrame:
-        """All of it as a pandas DataFrame.
+        """All of it as a pandas DataFrame with the `labels`, of which some may repeat.
 
         Categories become Categorical, times datetime64 and timedelta64 with their zones, text str;
         Booleans and numbers of which some may be missing pandas' nullable dtypes. O(cells).
@@ -233,13 +230,13 @@ class Frame(Pictured, FrameColumns):
         ]
         made = pd.DataFrame(dict(enumerate(columns)), index=pd.RangeIndex(len(self)), copy=False)
         try:
-            made.columns = pd.Index(self.columns)
+            made.columns = pd.Index(self.labels)
         except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
-            made.columns = pd.Index(self.columns, dtype=object)
+            made.columns = pd.Index(self.labels, dtype=object)
         return made
 
     def to_polars(self) -> pl.DataFrame:
-        """All of it as a polars DataFrame; labels that repeat are called as `read` does.
+        """All of it as a polars DataFrame with the names that `columns` has.
 
         Ordered categories are polars' `Enum`, others `Categorical`.
         """
@@ -269,10 +266,12 @@ class Frame(Pictured, FrameColumns):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("an array of a frame is always a copy")
+            raise InvalidArgumentError("an array of a frame is always a copy")
         cells = self._records(keys.Pick(range(self.shape[0])), None)
         if isinstance(cells, np.ma.MaskedArray) and np.any(cells.mask.view(bool)):
-            raise ValueError("a plain array cannot tell missing cells; f[:] gives a masked one")
+            raise InvalidArgumentError(
+                "a plain array cannot tell missing cells; f[:] gives a masked one"
+            )
         cells = np.ma.getdata(cells)
         return cells if dtype is None else cells.astype(dtype)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, fetch, keys
+from .arrays import new_array
 from .errors import AbsentError, OutOfRangeError, UnsupportedError
 from .identity import Opened
 from .meanings import Group, Meaning
@@ -32,14 +34,34 @@ class FrameColumns(Opened, _core.Frame):
         ]
         self._text = {label: k for k, (label, *_) in reversed(list(enumerate(self._texts())))}
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns in order, text columns included, each of which differs.
+
+        They are the `labels`; where one is there twice, the later columns are called ``label.1``
+        and so on. Every call that takes a column knows it by this name.
+        """
+        return tuple(name for name, _ in self._named())
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels as the file has them, in order; the same one may be there twice.
+
+        Bytes that are not UTF-8 are kept as `surrogateescape` does.
+        """
+        return tuple(label for label, _ in self._order())
+
     def column(self, label: str | int) -> int:
-        """The number of a column, counted in `shape`. Raises LookupError where there is none."""
+        """The number of a column, counted in `shape`. Raises LookupError where there is none.
+
+        Args:
+            label: one of `columns`, or a number, which counts from the end where it is negative.
+        """
         if isinstance(label, str):
-            if label in self._labels:
-                return self._labels.index(label)
-            if label in self._text:
+            where = self._where(label)
+            if where < 0:
                 raise UnsupportedError(f"column {label!r} can only be shown as text")
-            raise AbsentError(f"no column is called {label!r}")
+            return where
         number = keys.whole(label)
         count = self.shape[1]
         if not -count <= number < count:
@@ -65,13 +87,26 @@ class FrameColumns(Opened, _core.Frame):
         return unique(self._order())
 
     def _place(self, label: str | int) -> tuple[str, int]:
-        where = self._where(label) if isinstance(label, str) else self.column(label)
-        return (label if isinstance(label, str) else self._labels[where]), where
+        if isinstance(label, str):
+            return label, self._where(label)
+        where = self.column(label)
+        return self._labels[where], where
 
     def _where(self, label: str) -> int:
-        if label in self._labels or label not in self._text:
-            return self.column(label)
-        return -1 - self._text[label]
+        if label in self._labels:
+            return self._labels.index(label)
+        if label in self._text:
+            return -1 - self._text[label]
+        if label in self._made_up:
+            return self._made_up[label]
+        raise AbsentError(f"no column is called {label!r}")
+
+    @cached_property
+    def _made_up(self) -> dict[str, int]:
+        """Columns by names that are no labels, but tell columns of one label apart."""
+        order = self._order()
+        given = zip(self._named(), order, strict=True)
+        return {name: where for (name, where), (label, _) in given if name != label}
 
     def _dtype(self, where: int) -> np.dtype[Any]:
         if where < 0:
@@ -79,7 +114,7 @@ class FrameColumns(Opened, _core.Frame):
         return self._meanings[where].dtype(self._dtypes[where])
 
     def _stored_cells(self, where: int, rows: range) -> NDArray[Any]:
-        cells = np.empty(len(rows), self._dtypes[where])
+        cells = new_array(len(rows), self._dtypes[where])
         self._read_columns(rows.start, rows.stop, [where], [cells], False, 1)
         return cells
 
@@ -99,7 +134,7 @@ class FrameColumns(Opened, _core.Frame):
     ) -> list[NDArray[Any] | None]:
         """What the file holds of columns; None for those that it only shows."""
         arrays = {
-            where: np.empty(len(part), self._dtypes[where]) for _, where in wanted if where >= 0
+            where: new_array(len(part), self._dtypes[where]) for _, where in wanted if where >= 0
         }
         self._read_columns(
             part.start, part.stop, list(arrays), list(arrays.values()), absent, threads
@@ -140,7 +175,7 @@ class FrameColumns(Opened, _core.Frame):
             dtype = self._dtypes[first] if len(types) == 1 else np.result_type(*types)
 
             def read(part: range) -> NDArray[Any]:
-                cells = np.empty((len(part), len(group.columns)), dtype)
+                cells = new_array((len(part), len(group.columns)), dtype)
                 slots = [cells[:, k] for k in range(len(group.columns))]
                 self._read_columns(part.start, part.stop, list(group.columns), slots, False, 1)
                 return cells
@@ -155,7 +190,7 @@ class FrameColumns(Opened, _core.Frame):
         named = self._named() if labels is None else unique([self._place(x) for x in labels])
         # NumPy has no empty names: it calls such a field after its place, and so does this.
         named = unique([(name or f"f{k}", where) for k, (name, where) in enumerate(named)])
-        cells: Any = np.empty(len(rows), [(name, self._dtype(where)) for name, where in named])
+        cells: Any = new_array(len(rows), [(name, self._dtype(where)) for name, where in named])
         if any(where >= 0 and self._meanings[where].is_masked for _, where in named):
             cells = np.ma.masked_array(cells)
         straight = rows.forward()

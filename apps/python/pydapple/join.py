@@ -11,12 +11,15 @@ from typing import Any
 from . import _core
 from .absent import Absent, absent_code
 from .conversion import convert, opened_as
-from .errors import Error, InvalidArgumentError
+from .errors import Error, InvalidArgumentError, TypeMismatchError
+from .files import open
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path, Progress, WriteSummary, reporting
-from .write import write
+from .tables import columns_of, missing_like, rows_of, says_nothing_of
+from .write import write, write_columns
+from .writers import is_sparse
 
 
 def concat(
@@ -36,7 +39,7 @@ def concat(
     of two words comes first, the words have none, and a warning says so.
 
     Args:
-        sources: paths, or open matrices or frames; formats may differ.
+        sources: a list of paths, or of open matrices or frames; formats may differ.
         dst: the file to make.
         axis: 0 puts rows below rows, 1 columns beside columns.
         allow_loss: round integers that are put together with floats and not exact as such; also
@@ -47,6 +50,8 @@ def concat(
     Raises:
         InvalidArgumentError: shapes, labels or meanings do not fit each other.
     """
+    if isinstance(sources, (str, bytes, os.PathLike, Matrix, Frame)):
+        raise TypeMismatchError(f"sources is a list of what is put together, not {sources!r}")
     if axis not in (0, 1):
         raise InvalidArgumentError(f"axis is 0 or 1, not {axis!r}")
     with ExitStack() as files:
@@ -55,6 +60,22 @@ def concat(
         whole = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
         with whole:
             return convert(whole, dst, allow_loss=allow_loss and "dtype" in options, **options)
+
+
+def _write_rows(file: str, rows: Any, path: Path, threads: int | None) -> None:
+    """Write the rows to append to `path`, of whose columns those that are all missing are."""
+    table = None if is_sparse(rows) else columns_of(rows)
+    if table is None:
+        write(file, rows, sync=False, threads=threads)
+        return
+    with open(path) as whole:
+        if isinstance(whole, Frame):
+            likes = zip(table, whole._meanings, whole._dtypes, strict=False)
+            for k, (column, meaning, dtype) in enumerate(likes):
+                if says_nothing_of(column, meaning, dtype):
+                    table[k] = missing_like(column, meaning, dtype)
+    count = len(table[0].cells) if table else rows_of(rows)
+    write_columns(file, table, count, threads, {"sync": False}, None)
 
 
 def append(
@@ -73,6 +94,7 @@ def append(
     A new file takes its place, whole or not at all; whoever has the old one open goes on reading
     that. Old blocks are not decoded: their bytes are shared or copied by the system. New words of
     an ordered category need a place in its order, which the rows must tell by an order of theirs.
+    A column of nothing but None or NaN is of what the file holds there.
 
     Args:
         path: the file, of a matrix or a frame.
@@ -89,7 +111,7 @@ def append(
         if given:
             folder = files.enter_context(tempfile.TemporaryDirectory())
             file = os.path.join(folder, "rows.dbdf")
-            write(file, rows, sync=False, threads=threads)
+            _write_rows(file, rows, path, threads)
             rows = file
         opened = files.enter_context(opened_as(rows, open_with))
         report = files.enter_context(reporting(progress, "append"))

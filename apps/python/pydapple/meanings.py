@@ -11,8 +11,8 @@ from . import _core
 
 _NAN_F8 = 0x7FF80000000007A2  # the NaN that R uses for a missing value
 _NAN_F4 = 0x7FC007A2
-_NAT = 1 << 63
-_MISSING_BOOLEAN = 2
+NAT = 1 << 63
+MISSING_BOOLEAN = 2
 
 
 class Group(NamedTuple):
@@ -41,6 +41,8 @@ class Meaning(NamedTuple):
             count in UTC.
         missing: the bits of the stored number that marks a missing cell, or None.
         words: of categories and text; code k is word k - 1.
+        stored: the name of the dtype of the stored numbers, where that is told, as `Frame.meanings`
+            does and `frame_writer` needs it of numbers.
     """
 
     kind: str = "number"
@@ -49,6 +51,7 @@ class Meaning(NamedTuple):
     zone: str = ""
     missing: int | None = None
     words: _core.Words | None = None
+    stored: str | None = None
 
     @property
     def is_time(self) -> bool:
@@ -85,7 +88,7 @@ class Meaning(NamedTuple):
         if self.words is not None:
             return self.words.look_up(stored)
         if self.is_time:
-            if self.missing not in (None, _NAT):
+            if self.missing not in (None, NAT):
                 stored[self.missing_cells(stored)] = np.iinfo(np.int64).min
             return stored.view(self.dtype(stored.dtype))
         missing = self.missing_cells(stored) if self.missing is not None else None
@@ -167,7 +170,7 @@ def _unused(cells: NDArray[Any]) -> Any:
 
 def mark_booleans(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
     """Booleans as stored."""
-    return np.where(missing, np.uint8(_MISSING_BOOLEAN), cells.astype(np.uint8))
+    return np.where(missing, np.uint8(MISSING_BOOLEAN), cells.astype(np.uint8))
 
 
 def narrow_codes(codes: NDArray[Any], words: _core.Words) -> NDArray[Any]:
@@ -177,4 +180,4 @@ def narrow_codes(codes: NDArray[Any], words: _core.Words) -> NDArray[Any]:
     return codes.astype(kind, copy=False)
 
 
-__all__ = ["Meaning", "mark_booleans", "mark_missing", "narrow_codes"]
+__all__ = ["MISSING_BOOLEAN", "NAT", "Meaning", "mark_booleans", "mark_missing", "narrow_codes"]

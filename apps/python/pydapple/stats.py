@@ -60,7 +60,7 @@ def of_frame(frame: Frame, absent: Absent, threads: int | None) -> dict[str, Sta
         name: _as_meant(
             Stats(*(part[where] for part in columns)),
             [part[where] for part in ticks],
-            frame.meanings[name],
+            frame._meanings[where],
         )
         for name, where in frame._named()
         if where >= 0

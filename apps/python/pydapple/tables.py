@@ -121,6 +121,29 @@ def _stored(
     return StoredColumn(label, cells, meaning)
 
 
+def says_nothing_of(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> bool:
+    """Whether all its cells are missing, in a way that tells nothing of such a column.
+
+    None is taken for text, and NaN, by which pandas says the same, for a float.
+    """
+    given = column.meaning
+    if given.words is not None:
+        return given.kind == "text" and len(given.words) == 0 and meaning.kind != "text"
+    if given.kind != "number" or column.cells.dtype.kind != "f":
+        return False
+    return (meaning.kind != "number" or dtype.kind != "f") and bool(np.isnan(column.cells).all())
+
+
+def missing_like(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -> StoredColumn:
+    """As many missing cells of another meaning and dtype."""
+    rows = len(column.cells)
+    words = None if meaning.words is None else _core.Words([])
+    gone = np.ones(rows, bool) if rows else None
+    return _stored(
+        column.label, np.zeros(rows, dtype), gone, meaning._replace(missing=None, words=words)
+    )
+
+
 def as_column(values: Any, label: str) -> StoredColumn:
     """A column of a table. Raises TypeMismatchError for what a column cannot hold."""
     try:

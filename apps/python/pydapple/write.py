@@ -6,32 +6,21 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _core, keys
+from .arrays import bands_of
+from .declared import cell_dtype, declared
 from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from .files import format_of_name
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
-from .meanings import Meaning, narrow_codes
+from .meanings import Meaning
 from .reports import Path, Progress, WriteSummary, reporting
 from .rewrite import rewrite
-from .tables import StoredColumn, as_cells, as_column, columns_of, rows_of
-from .writers import FrameWriter, MatrixWriter, bands_of, is_sparse, plain_array
-
-
-def _dtype(given: Any) -> np.dtype[Any]:
-    try:
-        made: np.dtype[Any] = np.dtype(given)
-    except TypeError as error:
-        raise TypeMismatchError(str(error)) from None
-    return made
-
-
-def _cell_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    return as_cells(np.empty(0, _dtype(dtype))).dtype
+from .tables import StoredColumn, columns_of, rows_of
+from .writers import FrameWriter, MatrixWriter, is_sparse, plain_array
 
 
 def writer(
@@ -56,7 +45,7 @@ def writer(
             either way.
         options: as of `write`.
     """
-    kind = _cell_dtype(dtype)
+    kind = cell_dtype(dtype)
     name = file_name(path)
     rows, cols = _extents(shape)
     made = _core.create_matrix(name, rows, cols, kind, _core.WriteOptions(**options), sparse)
@@ -77,14 +66,18 @@ def frame_writer(
         path: the file.
         rows: number of rows.
         columns: what each column holds by its label, in order: a dtype (bool, str, datetime64 and
-            timedelta64 too), the words of a category as a list of str, or a `Meaning` out of
-            `Frame.meanings`, for example ``Meaning("timestamp", unit="us", zone="UTC")``. Text,
-            and ``Meaning("category")``, take any words, and keep each different one in memory.
+            timedelta64 too); one of pandas' dtypes or its name, such as ``"Int32"``, ``"Float64"``,
+            ``"boolean"``, ``"category"``; the words of a category as a list of str; or a `Meaning`,
+            for example ``Meaning("timestamp", unit="us", zone="UTC")``. `Frame.meanings` of another
+            file makes columns like its. Text, and categories without a list of words, take any
+            words, and keep each different one in memory. Integers, floats and Booleans have missing
+            cells (None, masked, pandas' NA) only where they are pandas' dtypes, or the Meaning has
+            a mark for them.
         threads: as of `writer`.
         options: as of `write`.
     """
     return _create_frame(
-        path, rows, [_declared(label, spec) for label, spec in columns.items()], threads, options
+        path, rows, [declared(label, spec) for label, spec in columns.items()], threads, options
     )
 
 
@@ -125,37 +118,6 @@ def _label_bytes(label: str) -> bytes:
         return label.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         raise InvalidArgumentError(f"the label {label!r} is no Unicode text") from None
-
-
-def _growing(label: str, kind: str) -> StoredColumn:
-    """A column whose words are not known yet. Codes are stored in the fewest bytes all the same."""
-    return StoredColumn(
-        label, np.empty(0, np.uint32), Meaning(kind, words=_core.Words([]), missing=0)
-    )
-
-
-def _declared(label: str, spec: Any) -> StoredColumn:
-    """A column without cells, as `frame_writer` is told of it."""
-    if isinstance(spec, Meaning):
-        if spec.words is not None:
-            return StoredColumn(label, narrow_codes(np.empty(0, np.uint32), spec.words), spec)
-        if spec.kind in ("category", "text"):
-            return _growing(label, spec.kind)
-        if spec.kind == "number":
-            raise InvalidArgumentError(f"column {label!r}: give the dtype of its numbers")
-        kind = np.uint8 if spec.kind == "boolean" else np.int64
-        return StoredColumn(label, np.empty(0, kind), spec)
-    if isinstance(spec, (list, tuple)) and all(isinstance(word, str) for word in spec):
-        words = _core.Words(spec)
-        meaning = Meaning("category", words=words, missing=0)
-        return StoredColumn(label, narrow_codes(np.empty(0, np.uint32), words), meaning)
-    dtype = _dtype(spec)
-    if dtype.kind in "UOST":
-        return _growing(label, "text")
-    column = as_column(np.empty(0, dtype), label)
-    if column.meaning.is_time:
-        return column._replace(meaning=column.meaning._replace(missing=1 << 63))
-    return column
 
 
 def write(
@@ -214,10 +176,10 @@ def write(
     with reporting(progress, "write") as report:
         if table is not None:
             rows = len(table[0].cells) if table else rows_of(data)
-            return _write_table(path, table, rows, threads, options, report)
+            return write_columns(path, table, rows, threads, options, report)
         if not is_sparse(data):
             data = plain_array(data)
-            _cell_dtype(data.dtype)
+            cell_dtype(data.dtype)
         if len(data.shape) != 2:
             raise InvalidArgumentError(
                 f"a matrix has 2 dimensions, and this array has {len(data.shape)}; reshape it first"
@@ -251,7 +213,7 @@ def _put_bands(made: MatrixWriter, data: NDArray[Any], report: Any) -> None:
             report(band.stop, len(data))
 
 
-def _write_table(
+def write_columns(
     path: Path,
     table: list[StoredColumn],
     rows: int,
@@ -259,12 +221,13 @@ def _write_table(
     options: dict[str, Any],
     report: Any,
 ) -> WriteSummary:
+    """Write a frame of columns of so many rows; `report` is called with (done, total) rows."""
     for label, cells, meaning in table:
         if len(cells) != rows:
             raise InvalidArgumentError(
                 f"column {label!r} has {len(cells)} rows, but the first column has {rows}"
             )
-        if options["plain"] and not (meaning.kind == "number" and meaning.missing is None):
+        if options.get("plain") and not (meaning.kind == "number" and meaning.missing is None):
             what = "has missing cells" if meaning.kind == "number" else f"is a {meaning.kind}"
             raise UnsupportedError(
                 f"column {label!r} {what}, which cannot be written to the plain layout; make it "

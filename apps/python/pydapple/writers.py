@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys
+from .arrays import bands_of
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
 from .matrix import Matrix
 from .reports import WriteSummary
-from .tables import StoredColumn, as_cells, as_column
-
-BAND = 1 << 25  # bytes of what is converted at once
+from .tables import StoredColumn, as_cells, as_column, says_nothing_of
 
 
 def is_sparse(data: Any) -> bool:
@@ -29,17 +28,6 @@ def plain_array(data: Any) -> NDArray[Any]:
             "a matrix has no place for masked cells: fill them first, with a.filled(np.nan) say"
         )
     return np.asarray(data)
-
-
-def bands_of(rows: range, tile: int, row_bytes: int) -> Iterator[range]:
-    """Cut rows where tiles end, into bands of some MiB or of one row of tiles."""
-    tile = max(1, tile)
-    step = max(1, BAND // max(1, row_bytes) // tile) * tile
-    begin = rows.start
-    while begin < rows.stop:
-        end = min(rows.stop, (begin // step + 1) * step)
-        yield range(begin, end)
-        begin = end
 
 
 _W = TypeVar("_W", bound="_TileWriter")
@@ -186,7 +174,8 @@ class FrameWriter(_TileWriter):
             if key[0] not in self.columns:
                 raise InvalidIndexError(f"no column is called {key[0]!r}")
             rows, k = self._rows(key[1]), self._labels.index(key[0])
-            values = data if np.ndim(data) else np.broadcast_to(np.asarray(data), (len(rows),))
+            one = None if data is np.ma.masked else data
+            values = data if np.ndim(data) else np.broadcast_to(np.asarray(one), (len(rows),))
             self._put(rows, k, [self._stored(k, values, len(rows))])
             return
         rows = self._rows(key)
@@ -201,6 +190,8 @@ class FrameWriter(_TileWriter):
         label, like, meaning = self._columns[k]
         given = as_column(values, label)
         _require_shape(given.cells.shape, (rows,))
+        if says_nothing_of(given, meaning, like.dtype):
+            return _missing(self._columns[k], rows)
         cells, kind = given.cells, given.meaning
         if meaning.words is not None:
             if kind.words is None:
@@ -230,17 +221,24 @@ class FrameWriter(_TileWriter):
                     f"a time of column {label!r} is not exact in units of {meaning.unit}"
                 )
             return ticks.view(np.int64)
-        if kind.missing is not None and kind.missing != meaning.missing:
-            raise InvalidArgumentError(f"column {label!r} was made without missing values")
         if kind.kind != meaning.kind and not (
             kind.kind in ("number", "boolean") and meaning.kind in ("number", "boolean")
         ):
             raise InvalidArgumentError(f"column {label!r} holds {meaning.kind}s, not {kind.kind}s")
-        exact = _exact(cells, like.dtype)
+        gone = kind.missing_cells(cells)
+        exact = _exact(np.where(gone, cells.dtype.type(0), cells), like.dtype)
         if meaning.kind == "boolean" and kind.kind == "number" and (exact > 1).any():
             raise InvalidArgumentError(
                 f"column {label!r} holds Booleans, and a number is not 0 or 1"
             )
+        taken_for = meaning.missing_cells(exact) & ~gone
+        if like.dtype.kind != "f" and taken_for.any():
+            raise InvalidArgumentError(
+                f"column {label!r}: {exact[taken_for][0]} marks its missing cells; make it of a "
+                "wider dtype"
+            )
+        if gone.any():
+            exact[gone] = _missing(self._columns[k], int(gone.sum()))
         return exact
 
     def _rows(self, key: Any) -> range:
@@ -262,6 +260,19 @@ class FrameWriter(_TileWriter):
                 here = slice(band.start - rows.start, band.stop - rows.start)
                 cells = [_exact(array[here], kinds[low]) for array in part]
                 self._writer.put(band.start, low, np.stack(cells, axis=1), self._threads)
+
+
+def _missing(column: StoredColumn, rows: int) -> NDArray[Any]:
+    """So many missing cells as the column holds them."""
+    label, like, meaning = column
+    mark = meaning.missing if meaning.words is None else 0
+    if mark is None:
+        name = like.dtype.name.replace("int", "Int").replace("float", "Float").replace("u", "U")
+        wanted = "boolean" if meaning.kind == "boolean" else name
+        raise InvalidArgumentError(
+            f"column {label!r} was made without missing values; {wanted!r} as its dtype has them"
+        )
+    return np.full(rows, mark, f"u{like.dtype.itemsize}").view(like.dtype)
 
 
 def _labels_of(table: Any) -> list[str]:
