@@ -1,6 +1,7 @@
 """Whole files: described, converted, checked, repaired, indexed; and what goes wrong with them."""
 
 import os
+import pathlib
 import pickle
 
 import numpy as np
@@ -20,6 +21,20 @@ def test_info_tells_what_the_command_line_tells(make):
     }  # fmt: skip
     assert dp.info(path)["blocks"]["total"] == 12
     assert dp.info(path)["bytes"] == os.path.getsize(path)
+
+
+def test_info_tells_what_only_some_files_have(there):
+    corpus = pathlib.Path(__file__).parents[1] / "fuzz/corpus"
+    path = corpus / "idv/others_v6_c0.idv"
+    known = dp.info(path, idv={"drop_unsupported": True})
+    with dp.open(path, idv={"drop_unsupported": True}) as f:
+        assert known["note"] == f.note != "" and len(known["details"]) == len(f.details()) > 0
+    assert known["details"][0] == {"title": "version", "text": "1.1.1.6, for readers of 1.1.1.6"}
+    texts = dp.info(path)["text_columns"]
+    assert texts and all(set(column) == {"label", "type"} for column in texts)
+    columns = dp.info(there({"w": ["a", "b"], "n": [1, 2]}).path)
+    assert columns["columns"][0] == {"label": "w", "value_type": "u8", "meaning": "text"}
+    assert not {"note", "details", "text_columns", "values"} & columns.keys()
 
 
 def test_formats_lists_what_can_be_opened():

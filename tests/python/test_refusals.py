@@ -64,3 +64,76 @@ def test_arguments_of_other_kinds_are_refused_in_words(make, tmp_path):
         with pytest.raises(kind, match=words) as caught:
             call()
         assert isinstance(caught.value, dp.Error), call
+
+
+def test_no_call_lets_another_exception_pass(make, there, tmp_path):
+    m = make(cells((9, 8), "f8"), tile=(4, 4))
+    f = there({"n": np.ma.array([1, 2], mask=[False, True])})
+    with dp.writer(tmp_path / "big.dbdf", (2**31, 2**31), "f8", tile=(2**31, 2**31), sync=False) as w:
+        w[0, 0] = 1
+    big, x = dp.open(tmp_path / "big.dbdf"), np.ones(2)
+    (tmp_path / "tall.dbdf").write_bytes(
+        bytes([1, 1]) + (2**62).to_bytes(8, "little") + (3).to_bytes(8, "little") + bytes([10])
+    )
+    tall = dp.open(tmp_path / "tall.dbdf")
+    wrong = [
+        (ValueError, "masked", lambda: np.asarray(f)),
+        (ValueError, "always a copy", lambda: f.__array__(copy=False)),
+        (ValueError, "one dense tile", lambda: m.__array__(copy=False)),
+        (ValueError, "always a copy", lambda: m.picture().__array__("f4", copy=False)),
+        (MemoryError, r"linear_operator\(\)", lambda: big[:]),
+        (MemoryError, r"strips\(\)", lambda: big.read()),
+        (MemoryError, r"17179869184.0 GiB", lambda: big[::2]),
+        (MemoryError, r"linear_operator\(\)", lambda: x @ big),
+        (MemoryError, "fewer rows", lambda: tall[:, 0]),
+        (MemoryError, "no memory", lambda: tall.read(cols=(0, 1))),
+    ]
+    for kind, words, call in wrong:
+        with pytest.raises(kind, match=words) as caught:
+            call()
+        assert isinstance(caught.value, dp.Error), words
+
+
+def test_names_of_files_are_no_lists_and_options_no_arguments(make, tmp_path):
+    m, out = make(cells((9, 8), "f8")), tmp_path / "out.dbdf"
+    for one in (m.path, m, str(m.path).encode()):
+        with pytest.raises(TypeError, match="sources is a list"):
+            dp.concat(one, out)
+    with pytest.raises(dp.TypeMismatchError, match="overwrite=True"):
+        dp.convert(m, out, write={"overwrite": True})
+
+
+def test_ends_of_slices_may_count_from_the_end_and_are_not_clipped(make, tmp_path):
+    a = cells((9, 8), "f8", 1)
+    m, out = make(a), tmp_path / "out.dbdf"
+    for rows in (slice(-3, None), slice(None, -2), slice(2, -2), slice(-5, 7), slice(-9, None), slice(-2, 3)):
+        assert np.array_equal(m.read(rows), a[rows])
+        dp.convert(m, out, rows=rows, overwrite=True)
+        assert np.array_equal(dp.open(out)[:], a[rows].reshape(-1, 8))
+        if a[rows].size:
+            edges = m.picture(rows=rows).row_edges
+            assert (edges[0], edges[-1]) == (range(9)[rows].start, range(9)[rows].stop)
+    for rows, words in [
+        (slice(-10, None), "rows -10 to 9 are not all"), (slice(0, 10), "rows 0 to 10 are not all"),
+        ((-3, 9), "a slice may count from the end"), (range(-3, 9), "a slice may count from the end"),
+    ]:  # fmt: skip
+        for call in (m.read, lambda rows: dp.convert(m, out, rows=rows), lambda rows: m.picture(rows=rows)):
+            with pytest.raises(IndexError, match=words):
+                call(rows)
+
+
+def test_parquet_is_pointed_to_what_reads_it(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"a": [1, 2]}), path)
+    for call in (
+        dp.open, dp.info, dp.verify, dp.index, lambda p: dp.index(p, columns=True),
+        lambda p: dp.repair(p, tmp_path / "r.dbdf"), lambda p: dp.open(p, format="parquet"),
+        lambda p: dp.verify(p, format="parquet"),
+    ):  # fmt: skip
+        with pytest.raises(dp.Error, match=r"read by pydapple\.convert"):
+            call(path)
+    path.rename(tmp_path / "t.dat")
+    with pytest.raises(dp.NotRecognisedError, match="format= says"):
+        dp.open(tmp_path / "t.dat")

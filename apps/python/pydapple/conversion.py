@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 
 from . import guests
 from .absent import Absent
-from .errors import Error, InvalidArgumentError
+from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .files import open
 from .frame import Frame
 from .frame_columns import each_label
@@ -53,9 +53,11 @@ def convert(
         src: a path, or an open matrix or frame.
         dst: the file to make.
         to: its format, one of `formats()`; told from its name if not given.
-        rows: a slice, a range or a pair (begin, end).
+        rows: a slice, whose ends may count from the end, a range or a pair (begin, end); not
+            clipped.
         cols: the same of columns.
-        columns: labels or numbers of a frame's columns, or names of groups, in their new order.
+        columns: a frame's columns in their new order: names as `Frame.columns` has them, numbers,
+            or names of groups.
         dtype: of all cells of the result.
         allow_loss: round values to `dtype` where they do not fit it exactly.
         absent: whether cells that no block covers are an error, zero, or NaN (floats only).
@@ -67,9 +69,17 @@ def convert(
         threads: 0: one for each processor.
         progress: True shows a bar where tqdm is installed; a function gets (done, total).
         open_with: options of `open` for `src`.
-        write: ``tile``, ``kind``, ``narrow``, ``align``, ``plain``, ``overwrite``, ``sync``, as of
-            `write`.
+        **write: further keywords, ``tile=``, ``kind=``, ``narrow=``, ``align=``, ``plain=``,
+            ``overwrite=`` and ``sync=``, as of `write`.
     """
+    if "write" in write:
+        raise TypeMismatchError(
+            "convert has no argument 'write': options of writing are keywords themselves, such as "
+            "overwrite=True"
+        )
+    reads = guests.of_name(src, writing=False)
+    if columns is not None and reads and not (open_with or {}).get("format"):
+        columns = guests.labelled(file_name(src), reads, each_label(columns))
     if (guest := guests.of_name(dst, writing=True)) is not None and to is None:
         taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose, **write}
         wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, guests
 from .errors import InvalidArgumentError, TypeMismatchError
 from .frame import Frame
 from .identity import file_name, open_options, stamp_of
@@ -46,7 +46,8 @@ def open(
 
     Args:
         path: the file.
-        format: one of `formats()`; told from the bytes and the name if not given.
+        format: one of `formats()`; told from the bytes and the name if not given. Parquet and
+            Arrow's files are none of them: `convert` reads those.
         array: which of several arrays in an .npz archive, or the path of a data set or group in an
             HDF5 file.
         check: when the hash of a block is compared with its bytes.
@@ -89,7 +90,8 @@ def open(
     defaults = {"check": "never", "guard": False, "read_ahead": True, "threads": 1}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = file_name(path)
-    handle = _core.open(name, open_options(options))
+    with guests.pointed_out(name, format):
+        handle = _core.open(name, open_options(options))
     made: Matrix | Frame = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
     made.path, made._options, made._stamp = name, options, stamp_of(name)
     made._whole_path = os.path.abspath(name)
@@ -107,7 +109,7 @@ def _group(name: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def info(path: Path, **options: Any) -> dict[str, Any]:
-    """What `dapple info` tells of a file, under the same keys; options as of `open`.
+    """What ``dapple info --json`` tells of a file, under the same keys; options as of `open`.
 
     No cells are read.
     """
@@ -150,12 +152,30 @@ def info(path: Path, **options: Any) -> dict[str, Any]:
         known["index"] = opened.index_origin
         if isinstance(opened, Matrix) and opened.column_copy != "none":
             known["column_copy"] = opened.column_copy
-        return known
+        return known | _more(opened)
+
+
+def _more(opened: Matrix | Frame) -> dict[str, Any]:
+    """What only some files have."""
+    known: dict[str, Any] = {}
+    if len(opened.contents()) > 1:
+        known["values"] = opened.contents()
+    texts = opened._texts() if isinstance(opened, Frame) else []
+    if texts:
+        known["text_columns"] = [{"label": label, "type": kind} for label, kind, *_ in texts]
+    if opened.note:
+        known["note"] = opened.note
+    details = opened.details()
+    if details:
+        known["details"] = [
+            {"title": title, "text": text.decode("utf-8", "replace")} for title, text in details
+        ]
+    return known
 
 
 def _meaning(meaning: Meaning) -> dict[str, Any]:
     known: dict[str, Any] = {} if meaning.kind == "number" else {"meaning": meaning.kind}
-    if meaning.words is not None:
+    if meaning.kind == "category" and meaning.words is not None:
         known["words"] = len(meaning.words)
     if meaning.is_time:
         known |= {"unit": meaning.unit, "zone": meaning.zone}
@@ -179,7 +199,7 @@ def verify(
         progress: as of `convert`.
         options: as of `open`.
     """
-    with reporting(progress, "verify") as report:
+    with guests.pointed_out(path, options.get("format")), reporting(progress, "verify") as report:
         return VerifyReport(*_core.verify(file_name(path), payload, open_options(options), report))
 
 
@@ -195,7 +215,7 @@ def repair(
 
     Cells that are lost become absent, and are never made up. Options as of `convert`.
     """
-    with reporting(progress, "repair") as report:
+    with guests.pointed_out(src), reporting(progress, "repair") as report:
         lost, kept, gone, meanings, written = _core.repair(
             file_name(src),
             file_name(dst),
@@ -246,12 +266,13 @@ def index(
         raise InvalidArgumentError("columns=True writes a copy by column, which has no statistics")
     if not (columns or sync):
         raise InvalidArgumentError("sync=False is for columns=True")
+    pointed_out = guests.pointed_out(path, options.get("format"))
     if columns:
-        with reporting(progress, "index") as report:
+        with pointed_out, reporting(progress, "index") as report:
             return os.fspath(
                 _core.copy_columns(file_name(path), open_options(options), sync, threads, report)
             )
-    with reporting(progress, "index") as report:
+    with pointed_out, reporting(progress, "index") as report:
         made = _core.index(file_name(path), open_options(options), statistics, threads, report)
     return None if made is None else os.fspath(made)
 

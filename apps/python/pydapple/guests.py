@@ -6,19 +6,43 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from . import _core, keys
 from .absent import Absent, absent_code
-from .errors import Error, ExistsError, InvalidArgumentError, NotRecognisedError, from_code
+from .errors import (
+    Error,
+    ExistsError,
+    InvalidArgumentError,
+    NotRecognisedError,
+    OutOfRangeError,
+    from_code,
+)
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
 from .reports import WriteSummary
 
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
+
+
+@contextmanager
+def pointed_out(path: Any, format: str | None = None) -> Iterator[None]:
+    """Where a file of Parquet or Arrow is not recognised, the exception says what reads it."""
+    try:
+        yield
+    except (NotRecognisedError, InvalidArgumentError) as error:
+        named = format in (*_GUESTS.values(), *(ending[1:] for ending in _GUESTS))
+        guest = isinstance(error, NotRecognisedError) and of_name(path, writing=False)
+        if named or guest:
+            error.detail = (
+                "files of Parquet and Arrow are read by pydapple.convert, as their names end in "
+                ".parquet, .feather or .arrow; it makes a .dbdf file of one, which can be opened"
+            )
+        raise
 
 
 def of_name(path: Any, *, writing: bool) -> str | None:
@@ -34,6 +58,36 @@ def of_name(path: Any, *, writing: bool) -> str | None:
 
 def load(path: str, guest: str, labels: Sequence[str | int] | None = None) -> Any:
     """A file as what `pydapple.write` takes; only these columns, if all are given by label."""
+    return _reading(path, lambda: _table(path, guest, labels))
+
+
+def _table(path: str, guest: str, labels: Sequence[str | int] | None) -> Any:
+    if guest == "parquet":
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(path, columns=_among(_names(path, guest), labels))
+    import pyarrow.feather
+
+    table = pyarrow.feather.read_table(path)
+    picked = _among(table.column_names, labels)
+    return table if picked is None else table.select(picked)
+
+
+def _names(path: str, guest: str) -> list[str]:
+    names: list[str]
+    if guest == "parquet":
+        import pyarrow.parquet
+
+        names = pyarrow.parquet.read_schema(path).names
+    else:
+        import pyarrow.feather
+
+        names = pyarrow.feather.read_table(path).column_names
+    return names
+
+
+def _reading(path: str, read: Callable[[], Any]) -> Any:
+    """What `read` gives, with pyarrow's and the system's exceptions as Errors."""
     try:
         with open(path, "rb"):
             pass
@@ -41,16 +95,7 @@ def load(path: str, guest: str, labels: Sequence[str | int] | None = None) -> An
         detail = f"cannot open: {error.strerror}"
         raise from_code("io", detail, path, None, error.errno or 0) from None
     try:
-        if guest == "parquet":
-            import pyarrow.parquet
-
-            names = pyarrow.parquet.read_schema(path).names
-            return pyarrow.parquet.read_table(path, columns=_among(names, labels))
-        import pyarrow.feather
-
-        table = pyarrow.feather.read_table(path)
-        picked = _among(table.column_names, labels)
-        return table if picked is None else table.select(picked)
+        return read()
     except OSError as error:  # pyarrow's word for bad bytes
         raise _bad(path, error) from error
     except ValueError as error:
@@ -59,9 +104,31 @@ def load(path: str, guest: str, labels: Sequence[str | int] | None = None) -> An
         raise
 
 
+def labelled(
+    path: str, guest: str, columns: Sequence[str | int] | None
+) -> Sequence[str | int] | None:
+    """The same columns, all by label, so that `load` need not read others."""
+    if columns is None or all(isinstance(column, str) for column in columns):
+        return columns
+    names = _reading(path, lambda: _names(path, guest))
+    if len(set(names)) < len(names):  # labels do not tell them apart
+        return columns
+    made: list[str | int] = []
+    for column in columns:
+        if isinstance(column, str):
+            made.append(column)
+            continue
+        number = keys.whole(column)
+        if not -len(names) <= number < len(names):
+            raise OutOfRangeError(f"column {number} is outside the {len(names)} columns")
+        made.append(names[number])
+    return made
+
+
 def _among(names: list[str], labels: Sequence[str | int] | None) -> list[str] | None:
     """The labels that a file has; None for all of its columns. Others are missed later."""
-    if labels is None or not all(isinstance(label, str) for label in labels):
+    repeats = len(set(names)) < len(names)  # and may be asked for by names that are no labels
+    if labels is None or repeats or not all(isinstance(label, str) for label in labels):
         return None
     return [name for name in names if name in labels]
 
