@@ -165,6 +165,34 @@ def test_xarray_keeps_columns_whose_labels_repeat(tmp_path):
         assert ds["a.1"][1] == 4.5 and ds["b"][[1, 0]].values.tolist() == ["y", "x"]
 
 
+def test_xarray_never_rounds_and_is_told_what_dtypes_do_not_tell(tmp_path):
+    pd, xr = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    path = tmp_path / "f.dbdf"
+    inexact = {"i": [2**53 + 1, None], "j": [-(2**53) - 1, None], "k": [2**63 - 1, None], "u": [2**64 - 1, None],
+               "v": [None, 2**63 - 1]}  # fmt: skip
+    exact = {"a": [2**60, -(2**63), None], "b": [2**53 - 1, None, 0], "c": [None, None, 2**63]}
+    table = {label: pd.array([*values, 0], "UInt64" if label in "uv" else "Int64") for label, values in inexact.items()}
+    table |= {label: pd.array(values, "UInt64" if label == "c" else "Int64") for label, values in exact.items()}
+    table["small"] = pd.array([2**31 - 1, None, -(2**31)], "Int32")
+    table["f"] = pd.array([0.5, None, 1], "Float32")
+    table["t"] = pd.to_datetime(["2024-01-02"] * 3).tz_localize("Asia/Tokyo")
+    table["g"] = pd.Categorical(["low", None, "high"], ["low", "high"], ordered=True)
+    dp.write(path, table, sync=False)
+    with xr.open_dataset(path, engine="pydapple") as ds:
+        for label in inexact:
+            with pytest.raises(dp.TypeMismatchError, match=f"column '{label}'.*is not exact"):
+                ds[label].load()
+        for label in [*exact, "small"]:
+            assert ds[label].dtype == "f8"
+            read = [pd.NA if np.isnan(x) else int(x) for x in ds[label].values]
+            assert all(x is y or x == y for x, y in zip(read, table[label], strict=True))
+        assert ds["i"][2] == 0 and np.isnan(ds["i"][1]) and ds["f"].dtype == "f4" and np.isnan(ds["f"][1])
+        assert ds["t"].attrs == {"time_zone": "Asia/Tokyo"} and ds["t"].values[0] == np.datetime64("2024-01-01T15")
+        assert ds["g"].attrs == {"ordered_categories": ["low", "high"]} and ds["f"].attrs == {}
+    with xr.open_dataset(path, engine="pydapple", drop_variables=list(inexact)) as ds:
+        ds.load()
+
+
 def test_solvers_run_on_the_file(make):
     from scipy.sparse.linalg import aslinearoperator, lsqr, svds
 

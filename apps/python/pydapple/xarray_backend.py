@@ -11,9 +11,11 @@ import xarray as xr
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
+from .errors import TypeMismatchError
 from .files import formats, open
 from .frame import Frame
 from .matrix import Matrix
+from .meanings import Meaning
 
 
 class MatrixArray(BackendArray):  # type: ignore[misc]
@@ -40,14 +42,18 @@ class ColumnArray(BackendArray):  # type: ignore[misc]
     """A column of a frame that xarray reads piece by piece.
 
     xarray has no masks: integers and Booleans of which some are missing become floats, with NaN.
+    None is rounded: reading an integer that is not exact as a float is an error.
     """
 
     def __init__(self, frame: Frame, name: str, where: int) -> None:
         self.frame = frame
+        self.name = name
         self.where = where
         self.shape = (len(frame),)
-        self.masked = frame.meanings[name].is_masked
-        self.dtype = np.dtype(float) if self.masked else frame.dtypes[name]
+        self.dtype = frame._dtype(where)
+        self.masked = where >= 0 and frame._meanings[where].is_masked and self.dtype.kind != "f"
+        if self.masked:
+            self.dtype = np.dtype(np.float64)
 
     def __getitem__(self, key: Any) -> Any:
         return indexing.explicit_indexing_adapter(
@@ -58,15 +64,41 @@ class ColumnArray(BackendArray):  # type: ignore[misc]
         cells = self.frame._part(self.where, key[0])
         if not self.masked:
             return cells
-        return np.ma.filled(np.ma.asarray(cells).astype(float), np.nan)
+        given = np.ma.asarray(cells)
+        if given.dtype.kind != "f" and given.dtype.itemsize == 8:  # np.ma.masked is a float
+            self._require_exact(given.filled(0))
+        return np.ma.filled(given.astype(self.dtype), np.nan)
+
+    def _require_exact(self, given: Any) -> None:
+        floats = given.astype(self.dtype)
+        inside = floats <= np.nextafter(float(np.iinfo(given.dtype).max), 0)  # which rounds up
+        rounded = ~inside | (np.where(inside, floats, 0).astype(given.dtype) != given)
+        if rounded.any():
+            raise TypeMismatchError(
+                f"column {self.name!r} has missing cells, for which xarray needs floats, and "
+                f"{given[rounded].flat[0]} is not exact as such: drop_variables={self.name!r} "
+                "leaves it out, and pydapple.open reads it"
+            )
+
+
+def _attributes(frame: Frame, where: int) -> dict[str, Any]:
+    """What a column means beyond what its cells tell."""
+    meaning = frame._meanings[where] if where >= 0 else Meaning()
+    known: dict[str, Any] = {}
+    if meaning.zone:
+        known["time_zone"] = meaning.zone
+    if meaning.ordered and meaning.words is not None:
+        known["ordered_categories"] = meaning.words.tolist()
+    return known
 
 
 class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
     """xarray's door to every format that dapple reads.
 
     A matrix becomes the variable ``data`` of the dimensions ``row`` and ``col``, a frame one
-    variable a column, all of the dimension ``row``; labels that repeat are called as `Frame.read`
-    does.
+    variable a column, all of the dimension ``row``, by its name in `Frame.columns`. Times are in
+    UTC where the attribute ``time_zone`` names a zone; ``ordered_categories`` lists the words of an
+    ordered category in their order.
     """
 
     description = "Open matrices and frames with dapple"
@@ -91,7 +123,9 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
         else:
             variables = {
                 name: xr.Variable(
-                    "row", indexing.LazilyIndexedArray(ColumnArray(opened, name, where))
+                    "row",
+                    indexing.LazilyIndexedArray(ColumnArray(opened, name, where)),
+                    _attributes(opened, where),
                 )
                 for name, where in opened._named()
             }
