@@ -194,3 +194,69 @@ TEST_CASE("append: tiles keep their shape when there are several rows of them, o
     CHECK(as_csv(open(all)) == "1\n2\n3\n4\n5\n6\n7\n8\n");
   }
 }
+
+TEST_CASE("append: without a place for words the file stays as it was") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  const auto rows = text_file(folder / "a.csv", "w,t,n\nann,2001-01-01,1\nbob,,\n");
+  convert(rows, {}, all, {});
+  const std::string before = as_csv(open(all));
+  ConvertOptions plain;
+  plain.write.plain = true;
+  const Error error = required_error(error_of([&] { append(all, rows, plain); }));
+  CHECK(error.code() == Errc::unsupported);
+  CHECK(error.remedy() == Remedy::stored_numbers);
+  CHECK(as_csv(open(all)) == before);
+}
+
+TEST_CASE("append: words stay a category, and integers that become floats are told") {
+  const TempDir folder;
+  const auto all = folder / "all.dbdf";
+  convert(text_file(folder / "a.csv", "c,n\nx,1\nx,2\ny,3\ny,4\n"), {}, all, {});
+  std::vector<std::string> notes;
+  ConvertOptions options;
+  options.note = [&](const std::string& note) { notes.push_back(note); };
+  append(all, text_file(folder / "b.csv", "c,n\nu,5\nv,\n"), options);
+  const Frame frame = Frame::open(all);
+  CHECK(frame.column_info(0).meaning.kind == MeaningKind::category);
+  CHECK(frame.column_info(0).meaning.words->size() == 4);
+  CHECK(frame.column_type(1) == ValueType::f64);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0] == "column 'n' is one of f64 from now on, as in " + (folder / "b.csv").string() +
+                        "; read it as i64 there if only missing cells make it that");
+}
+
+TEST_CASE("append, concat: cells that are absent are told of the file that lacks them") {
+  const TempDir folder;
+  convert(text_file(folder / "a.csv", "1,2\n3,4\n"), {}, folder / "a.dbdf", {});
+  Image gap = Image::matrix(2, 2, ValueType::i64);
+  gap.dense<std::int64_t>({0, 0}, 2, 1, {5, 6});
+  const auto part = folder.write("gap.dbdf", gap.bytes());
+  const auto told_of = [&](const auto& f) {
+    const Error error = required_error(error_of(f));
+    CHECK(error.code() == Errc::absent);
+    CHECK(error.file() == part.string());
+    CHECK(error.detail() == "no block covers cell (0, 1) (R7)");
+  };
+  told_of([&] { append(folder / "a.dbdf", open(part)); });
+  const std::variant<Matrix, Frame> parts[] = {open(folder / "a.dbdf"), open(part)};
+  told_of([&] { convert(concat(parts, Axis::rows), {}, folder / "c.dbdf", {}); });
+  told_of([&] { std::get<Matrix>(concat(parts, Axis::rows)).read<double>({{0, 4}, {0, 2}}); });
+}
+
+TEST_CASE("convert: a code without a word is told of the file that holds it") {
+  const TempDir folder;
+  const auto path = folder / "w.dbdf";
+  convert(text_file(folder / "a.csv", "w\nann\nbob\n"), {}, path, {});
+  std::vector<std::byte> bytes = read_bytes(path);
+  const Frame frame = Frame::open(path);
+  bytes[frame.block({0, 0}).info().offset + 10] ^= std::byte{4};
+  write_bytes(path, bytes);
+  for (const char* const out : {"o.dbdf", "o.csv"}) {
+    const Error error =
+        required_error(error_of([&] { convert(open(path), {}, folder / out, {}); }));
+    CHECK(error.code() == Errc::corrupt);
+    CHECK(error.file() == path.string());
+    CHECK(error.detail().find("code ") != std::string::npos);
+  }
+}
