@@ -61,7 +61,7 @@ def test_a_sidecar_of_words_that_is_cut_is_named(tmp_path):
     dp.index(path)
     f = dp.open(path, guard=True)
     os.truncate(sidecar, 4096)
-    with pytest.raises(OSError, match="w.csv.dpx") as caught:
+    with pytest.raises(OSError, match=r"w\.csv\.dpx") as caught:
         f["w"]
     assert isinstance(caught.value, dp.SystemRefusedError)
     os.remove(sidecar)
