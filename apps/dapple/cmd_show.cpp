@@ -171,6 +171,9 @@ struct Subject {
   }
 };
 
+/// Thrown where a picture cannot be made of the kept ones.
+struct KeptIsDamaged {};
+
 struct Drawn {
   picture::Picture picture;
   std::optional<picture::Pixel> total;  // sums of all that it shows, where they are known
@@ -200,7 +203,9 @@ Drawn draw_picture(const Subject& subject, std::size_t width, std::size_t height
     return {picture::draw_kinds(blocks, std::move(rows), std::move(cols)), std::nullopt};
   }
   if (subject.kept) {
-    return {subject.kept->picture(std::move(rows), std::move(cols), subject.what),
+    auto picture = subject.kept->picture(std::move(rows), std::move(cols), subject.what);
+    if (!picture) throw KeptIsDamaged();
+    return {*std::move(picture),
             subject.is_whole() ? std::optional(subject.kept->total()) : std::nullopt};
   }
   picture::Raster raster(std::move(rows), std::move(cols));
@@ -327,6 +332,14 @@ void show_as_file(const Subject& subject, const ShowFlags& flags, const Console&
                                  : picture::png_figure(drawn.picture, scale, text, layout));
 }
 
+void show(const Subject& subject, const ShowFlags& flags, Console& console) {
+  if (flags.destination.path.empty()) {
+    show_as_text(subject, flags, console);
+  } else {
+    show_as_file(subject, flags, console);
+  }
+}
+
 int run_show(const Arguments& arguments, Console& console) {
   Input input;
   ShowFlags flags;
@@ -352,14 +365,15 @@ int run_show(const Arguments& arguments, Console& console) {
                           : std::nullopt;
   const auto object = open_input(input, console);
   say_note(input, base(object), console);
-  const Subject subject{object, input.name(),
-                        resolve_window(flags.window, base(object), input.name()),
-                        flags.what.value_or(picture::default_what(base(object))),
-                        find_kept(input, base(object), source, console)};
-  if (path.empty()) {
-    show_as_text(subject, flags, console);
-  } else {
-    show_as_file(subject, flags, console);
+  Subject subject{object, input.name(), resolve_window(flags.window, base(object), input.name()),
+                  flags.what.value_or(picture::default_what(base(object))),
+                  find_kept(input, base(object), source, console)};
+  try {
+    show(subject, flags, console);
+  } catch (const KeptIsDamaged&) {
+    say_unused(input, viewer::kDamaged, console);
+    subject.kept.reset();
+    show(subject, flags, console);
   }
   return kDone;
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "input.h"
 #include "kept.h"
@@ -13,5 +15,11 @@ namespace dapple::cli {
 std::optional<viewer::Kept> find_kept(const Input& input, const BlockedObject& object,
                                       const std::optional<viewer::KeptSource>& source,
                                       const Console& console);
+
+/// Says on standard error that the pyramid is not used, and how to make it anew.
+void say_unused(const Input& input, std::string_view complaint, const Console& console);
+
+/// "dapple view FILE -o FILE.dpp --force makes it anew"
+std::string advice_to_keep_anew(const std::string& file);
 
 }  // namespace dapple::cli

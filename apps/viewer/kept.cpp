@@ -1,6 +1,5 @@
 #include "kept.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -22,6 +21,8 @@ using picture::What;
 
 constexpr int kKeptVersion = 2, kOldestVersion = 1;  // of which all tiles had two bytes a pixel
 constexpr std::size_t kMostAbout = std::size_t{64} << 10;  // ours is much smaller
+constexpr std::size_t kMostPiece = most_tile_bytes(kTile * kTile);
+constexpr std::size_t kStateNumbers = 3;  // of a source; what follows says how it was opened
 
 json json_of(const KeptSource& source) {
   return {source.size, source.modified_ns, source.changed_ns, source.opened};
@@ -51,6 +52,16 @@ Pixel pixel_from(const json& list) {
   return total;
 }
 
+/// What an archive says of itself. Throws json::exception where it does not read back.
+json read_about(const Archive& archive) {
+  return json::parse(archive.find(kAboutName, kMostAbout).value_or(""));
+}
+
+bool is_known(const json& about) {
+  const int version = about.at("version").get<int>();
+  return version >= kOldestVersion && version <= kKeptVersion;
+}
+
 /// What the pixels that a pixel is made of come to.
 struct Sum {
   double weight = 0, sum = 0;
@@ -76,35 +87,6 @@ struct Sum {
 
 }  // namespace
 
-std::optional<KeptSource> kept_source(const std::string& path, const OpenOptions& options) {
-  struct stat s {};
-  if (::stat(path.c_str(), &s) != 0) return std::nullopt;
-  const auto nanoseconds = [](const timespec& t) {
-    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-  };
-  const CsvOptions& csv = options.csv;
-  json types = json::object();
-  for (const auto& [column, type] : csv.types) types[column] = dapple::name(type);
-  for (const auto& [column, meaning] : csv.meanings) types[column] = dapple::name(meaning);
-  const FutharkOptions& futhark = options.futhark;
-  const json opened = {options.format,
-                       csv.header ? json(*csv.header) : json(),
-                       csv.delimiter ? json(int{*csv.delimiter}) : json(),
-                       csv.missing_as_nan,
-                       csv.missing_words,
-                       types,
-                       futhark.types,
-                       futhark.value ? json(*futhark.value) : json(),
-                       futhark.frame,
-                       futhark.first,
-                       options.idv.columns,
-                       options.idv.drop_unsupported,
-                       options.idv.keep_hidden};
-  return KeptSource{static_cast<std::uint64_t>(s.st_size), nanoseconds(s.st_mtim),
-                    nanoseconds(s.st_ctim),
-                    opened.dump(-1, ' ', false, json::error_handler_t::replace)};
-}
-
 std::string kept_path(const std::string& path) { return path + ".dpp"; }
 
 std::string kept_about(unsigned zooms, const KeptSource& source, const Pixel& total) {
@@ -119,19 +101,17 @@ std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& obj
                                const KeptSource& source, std::string& complaint) {
   const std::string name = kept_path(path);
   if (::access(name.c_str(), R_OK) != 0) return std::nullopt;
-  complaint = "is damaged";
-  auto archive = Archive::open(name);
-  const auto text = archive ? archive->find(kAboutName, kMostAbout) : std::nullopt;
-  if (!text) return std::nullopt;
+  complaint = kDamaged;
+  std::size_t fault = 0;
+  auto archive = Archive::open(name, fault);
+  if (!archive) return std::nullopt;
   try {
-    const json about = json::parse(*text);
-    const int version = about.at("version").get<int>();
-    if (version < kOldestVersion || version > kKeptVersion ||
-        about.at("source") != json_of(source)) {
+    const json about = read_about(*archive);
+    if (!is_known(about) || about.at("source") != json_of(source)) {
       complaint = "was made of another state of the file, or with other flags";
       return std::nullopt;
     }
-    Kept kept(name, std::move(*archive), object, about.at("zooms").get<unsigned>());
+    Kept kept(std::move(*archive), object, about.at("zooms").get<unsigned>());
     if (kept.zooms_ > kept.pyramid_.deepest() + 1) return std::nullopt;
     kept.total_ = pixel_from(about.at("total"));
     complaint.clear();
@@ -141,9 +121,36 @@ std::optional<Kept> Kept::find(const std::string& path, const BlockedObject& obj
   }
 }
 
+std::optional<Error> find_kept_fault(const std::string& path, const KeptSource& source,
+                                     bool payload) {
+  const std::string name = kept_path(path);
+  if (::access(name.c_str(), F_OK) != 0) return std::nullopt;
+  const auto damaged = [&](std::size_t at) {
+    return Error(Errc::corrupt, name, at, "the pictures that are kept are damaged");
+  };
+  std::size_t fault = 0;
+  const auto archive = Archive::open(name, fault);
+  if (!archive) return damaged(fault);
+  if (payload) {
+    if (const auto at = archive->find_fault(kMostPiece)) return damaged(*at);
+  }
+  try {
+    const json about = read_about(*archive);
+    const json state = json_of(source);
+    for (std::size_t i = 0; i < kStateNumbers; ++i) {
+      if (is_known(about) && about.at("source").at(i) == state[i]) continue;
+      return Error(Errc::stale_index, name, std::nullopt,
+                   "the pictures that are kept belong to another state of the file");
+    }
+  } catch (const json::exception&) {
+    return damaged(archive->find_fault(kMostPiece).value_or(0));
+  }
+  return std::nullopt;  // those made with other flags may be sound
+}
+
 std::optional<std::string> Kept::find_bytes(const Resource& resource) const {
   if (resource.zoom >= zooms_) return std::nullopt;
-  return archive_.find(name_of(resource), most_tile_bytes(kTile * kTile));
+  return archive_.find(name_of(resource), kMostPiece);
 }
 
 std::optional<picture::Picture> Kept::tile_picture(const Resource& resource,
@@ -155,13 +162,27 @@ std::optional<picture::Picture> Kept::tile_picture(const Resource& resource,
                    resource.what);
 }
 
+bool Kept::is_whole(unsigned zooms) const {
+  for (unsigned zoom = 0; zoom < zooms; ++zoom) {
+    for (std::uint64_t y = 0; y < pyramid_.down(zoom); ++y) {
+      for (std::uint64_t x = 0; x < pyramid_.across(zoom); ++x) {
+        for (const What what : picture::kFigures) {
+          if (!tile({Resource::Kind::tile, what, zoom, x, y})) return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
 std::optional<std::string> Kept::tile(const Resource& resource) const {
   auto bytes = find_bytes(resource);
   if (!bytes || !tile_picture(resource, *bytes)) return std::nullopt;
   return bytes;
 }
 
-picture::Picture Kept::picture(picture::Axis rows, picture::Axis cols, What what) const {
+std::optional<picture::Picture> Kept::picture(picture::Axis rows, picture::Axis cols,
+                                              What what) const {
   const auto too_coarse = [](const picture::Axis& axis, std::uint64_t step) {
     return step > 1 && step > axis.cells().size() / axis.pixels();
   };
@@ -180,7 +201,7 @@ picture::Picture Kept::picture(picture::Axis rows, picture::Axis cols, What what
       const Resource place{Resource::Kind::tile, what, zoom, x, y};
       const auto bytes = find_bytes(place);
       const auto tile = bytes ? tile_picture(place, *bytes) : std::nullopt;
-      if (!tile) throw Error(Errc::corrupt, name_, std::nullopt, "a tile of it is damaged");
+      if (!tile) return std::nullopt;
       for (std::size_t r = 0; r < tile->height(); ++r) {
         const Range high = intersect(tile->rows.pixel(r), picture.rows.cells());
         const auto down = picture.rows.pixels_of(high);

@@ -7,22 +7,13 @@
 #include <string_view>
 
 #include "archive.h"
+#include "dapple/error.h"
+#include "kept_source.h"
 #include "pyramid.h"
 #include "request.h"
 #include "scan.h"
 
 namespace dapple::viewer {
-
-/// What a kept pyramid is bound to: one state of a file, opened in one way.
-struct KeptSource {
-  std::uint64_t size = 0;
-  std::int64_t modified_ns = 0, changed_ns = 0;
-  std::string opened;  // the flags that decide what the file's bytes mean
-  friend bool operator==(const KeptSource&, const KeptSource&) = default;
-};
-
-/// Of the file as it is now; nothing when its status cannot be read.
-std::optional<KeptSource> kept_source(const std::string& path, const OpenOptions& options);
 
 /// Where the pyramid of a file is looked for.
 std::string kept_path(const std::string& path);
@@ -30,6 +21,16 @@ std::string kept_path(const std::string& path);
 /// The piece that says what is kept, and its name.
 inline constexpr std::string_view kAboutName = "pyramid.json";
 std::string kept_about(unsigned zooms, const KeptSource& source, const picture::Pixel& total);
+
+/// What a pyramid is that cannot be used.
+inline constexpr std::string_view kDamaged = "is damaged";
+
+/// What is wrong with the pyramid kept beside the file at `path`, whose state is `source`: corrupt,
+/// at the first piece that is damaged, or stale_index. Nothing when it is sound, was made with
+/// other flags, or when there is none. Reads all of it with `payload`, otherwise what it says of
+/// itself.
+std::optional<Error> find_kept_fault(const std::string& path, const KeptSource& source,
+                                     bool payload);
 
 /// Any thread.
 class Kept {
@@ -46,21 +47,21 @@ class Kept {
   /// Sums of the whole.
   const picture::Pixel& total() const noexcept { return total_; }
 
-  /// A picture put together from tiles whose pixels are smaller than its own, if any are. Throws
-  /// corrupt when a tile is damaged. REQUIRES what != What::kind.
-  picture::Picture picture(picture::Axis rows, picture::Axis cols, picture::What what) const;
+  /// Whether every tile of the first `zooms` reads back.
+  bool is_whole(unsigned zooms) const;
+
+  /// A picture put together from tiles whose pixels are smaller than its own, if any are; nothing
+  /// when one of them is damaged. REQUIRES what != What::kind.
+  std::optional<picture::Picture> picture(picture::Axis rows, picture::Axis cols,
+                                          picture::What what) const;
 
  private:
-  Kept(std::string name, Archive archive, const BlockedObject& object, unsigned zooms)
-      : name_(std::move(name)),
-        archive_(std::move(archive)),
-        pyramid_(object.rows(), object.cols()),
-        zooms_(zooms) {}
+  Kept(Archive archive, const BlockedObject& object, unsigned zooms)
+      : archive_(std::move(archive)), pyramid_(object.rows(), object.cols()), zooms_(zooms) {}
   std::optional<std::string> find_bytes(const Resource& resource) const;
   std::optional<picture::Picture> tile_picture(const Resource& resource,
                                                std::string_view bytes) const;
 
-  std::string name_;
   Archive archive_;
   Pyramid pyramid_;
   unsigned zooms_;

@@ -78,7 +78,7 @@ bool Resources::is_quick_to_read(unsigned zoom) const {
 }
 
 void Resources::read_all(const TakeProgress& progress) const {
-  if (kept_ || has_exact_ || zooms() == 0) return;
+  if (has_exact_ || zooms() == 0 || (kept_ && kept_->is_whole(zooms()))) return;
   const unsigned last = zooms() - 1;
   std::vector<Raster> rasters;
   rasters.push_back(all_of(pyramid_, last, object()));

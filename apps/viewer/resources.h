@@ -43,8 +43,9 @@ class Resources {
   const std::string& name() const noexcept { return name_; }
   unsigned threads() const noexcept { return options_.threads; }
 
-  /// Makes the pictures of `zooms()` zooms exact from then on: those of a pyramid that was kept, or
-  /// of every cell, read once. Call `use` before others use this.
+  /// Makes the pictures of `zooms()` zooms exact from then on: those of a pyramid that was kept,
+  /// except for tiles of it that are damaged, or of every cell, read once. Call `use` before others
+  /// use this.
   void use(Kept kept);
   void read_all(const TakeProgress& progress) const;
   /// Those with at most 1024 pixels each way.

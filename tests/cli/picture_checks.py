@@ -89,16 +89,46 @@ def check_view_keeps_tiles_that_any_zip_program_reads(program):
 
 
 def check_view_believes_no_damaged_byte(program):
-    """Whatever byte of the kept pictures is changed, the picture is right, refused, or drawn anew."""
-    command = ["show", "csr.dbdf", "--from-stats", "--what", "max", "--size", "60x16"]
+    """Whatever byte of the kept pictures is changed: what is damaged is not used, and found."""
+    command = ["show", "csr.dbdf", "--from-stats", "--what", "density", "--size", "60x16"]
+    drawn = program.run(*command).stdout
     program.run("view", "csr.dbdf", "-o", "csr.dbdf.dpp", check=True)
     file = program.folder / "csr.dbdf.dpp"
     data, right = file.read_bytes(), program.run(*command).stdout
-    assert b"maximum" in right
+    assert b"max" in right and b"max" not in drawn
+    advice = "dapple view csr.dbdf -o csr.dbdf.dpp --force makes it anew"
+    unused = f"csr.dbdf.dpp is damaged, so it is not used; {advice}\n".encode()
+    fallen_back = 0
     for at in range(0, len(data), 41):
         file.write_bytes(data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1:])
         done = program.run(*command)
-        assert done.returncode in (0, 1) and (done.returncode == 1 or done.stdout == right), at
+        told = done.stderr == unused
+        assert done.returncode == 0 and done.stdout == (drawn if told else right), at
+        assert told or not done.stderr, at
+        fallen_back += told
+        found = program.run("verify", "csr.dbdf", "--payload", "--json")
+        finding, _ = map(json.loads, found.stdout.splitlines())
+        assert found.returncode == 1 and finding["code"] == "corrupt", at
+        assert finding["file"] == "csr.dbdf.dpp" and finding["offset"] <= at + 64, at
+        assert finding["message"].endswith(advice), at
+    assert fallen_back
+    assert not program.run(*command, "--quiet").stderr
+
+
+def check_view_keeps_pictures_of_one_array(program):
+    """Of several arrays in a file, those of one are not taken for those of another."""
+    with zipfile.ZipFile(program.folder / "two.npz", "w") as archive:
+        for name, rows, value in (("a", 300, 1.0), ("b", 300, 7.0), ("c", 20, 3.0)):
+            about = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 200), }}"
+            head = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + about.ljust(117).encode() + b"\n"
+            archive.writestr(f"{name}.npy", head + struct.pack("<d", value) * (rows * 200))
+    program.run("view", "two.npz", "--array", "a", "-o", "two.npz.dpp", check=True)
+    command = ["show", "two.npz", "--from-stats", "--what", "mean", "--array"]
+    assert b"mean 1" in program.run(*command, "a", check=True).stdout
+    for name in "bc":
+        done = program.run(*command, name)
+        assert done.returncode == 1 and b"made of another state of the file, or with other" in done.stderr
+    assert program.run("verify", "two.npz", "--array", "b", "--payload").returncode == 0
 
 
 def check_view_serves_until_it_is_interrupted(program):
