@@ -38,9 +38,6 @@ std::string_view name_of(By by) {
   return "";
 }
 
-/// JSON has no NaN and no infinities.
-std::string json_number(double value) { return std::isfinite(value) ? cell_text(value) : "null"; }
-
 /// A minimum or maximum: an integer that f64 may round has all its digits.
 std::string extreme_text(const Stats& s, double rounded, std::uint64_t ExactStats::*exact) {
   if (!s.exact || std::abs(rounded) < 0x1p53) return cell_text(rounded);
@@ -54,12 +51,14 @@ std::string maximum_text(const Stats& s) { return extreme_text(s, s.max, &ExactS
 
 /// The keys that all statistics have, without braces.
 std::string keys(const Stats& s) {
-  const std::string null = "null";
+  const bool numbers = s.nans < s.count;  // without one there is no least, and no mean
+  const auto value = [&](std::string text) {
+    return numbers ? json_number(std::move(text)) : std::string("null");
+  };
   return fmt::format(
       R"("count":{},"nnz":{},"nans":{},"min":{},"max":{},"sum":{},"mean":{},"variance":{})",
-      s.count, s.nnz, s.nans, std::isfinite(s.min) ? minimum_text(s) : null,
-      std::isfinite(s.max) ? maximum_text(s) : null, json_number(s.sum), json_number(s.mean()),
-      json_number(s.variance()));
+      s.count, s.nnz, s.nans, value(minimum_text(s)), value(maximum_text(s)),
+      json_number(cell_text(s.sum)), value(cell_text(s.mean())), value(cell_text(s.variance())));
 }
 
 void print_whole(const Stats& s, Output& out) {
@@ -208,7 +207,10 @@ int run_stats(const Arguments& arguments, Console& console) {
   add_absent_flag(command, options.absent,
                   "count cells that no block covers as zero or nan, instead of failing");
   add_reading_flags(command, input.options);
-  add_shared_flags(command, console, "one JSON object, or one a line with --by");
+  add_shared_flags(command, console,
+                   "one JSON object, or one a line with --by; \"inf\", \"-inf\" and \"nan\" are "
+                   "strings, and what "
+                   "no cell tells is null");
   command.parse(arguments);
 
   options.threads = console.threads;

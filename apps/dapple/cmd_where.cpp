@@ -51,11 +51,6 @@ void print_explanation(const std::vector<BlockVerdict>& verdicts, Console& conso
   console.out.print("{} skipped: statistics rule out a match\n", counted(statistics, "block"));
 }
 
-/// Of a number as text: neither nan nor inf.
-bool is_finite(std::string_view number) {
-  return number.find_first_of("nf") == std::string_view::npos;
-}
-
 void print_hits(const Matrix& matrix, const Condition& condition, const WhereOptions& options,
                 Console& console) {
   if (!console.json) console.out.write("row,column,value\n");
@@ -68,7 +63,7 @@ void print_hits(const Matrix& matrix, const Condition& condition, const WhereOpt
             const std::string value = cell_text(hit.value);
             if (console.json) {
               console.out.print("{{\"row\":{},\"column\":{},\"value\":{}}}\n", hit.row, hit.col,
-                                is_finite(value) ? value : "null");
+                                json_number(value));
             } else {
               console.out.print("{},{},{}\n", hit.row, hit.col, value);
             }
@@ -90,16 +85,14 @@ std::string field(std::string_view label) {
   return text;
 }
 
-/// A cell as JSON, which has no NaN and no infinities.
+/// A cell as JSON.
 std::string json_value(const Column& column, std::uint64_t bits) {
   const Meaning& meaning = column.meaning;
   std::string text;
   append_text(column, bits, text);
-  if (meaning.has_words() || meaning.has_time()) {
-    return is_missing(meaning, bits) ? "null" : json_string(text);
-  }
-  const bool value = !text.empty() && (meaning.kind == MeaningKind::boolean || is_finite(text));
-  return value ? text : "null";
+  if (is_missing(meaning, bits)) return "null";
+  if (meaning.has_words() || meaning.has_time()) return json_string(text);
+  return meaning.kind == MeaningKind::boolean ? text : json_number(text);
 }
 
 void print_column_hits(const Frame& frame, std::uint64_t col, const ColumnCondition& condition,
@@ -196,7 +189,10 @@ int run_where(const Arguments& arguments, Console& console) {
       },
       "cells that no block covers are zeros");
   add_reading_flags(command, input.options);
-  add_shared_flags(command, console, "one JSON object, or one a line for each cell");
+  add_shared_flags(command, console,
+                   "one JSON object, or one a line for each cell; \"inf\", \"-inf\" and \"nan\" "
+                   "are strings, and a "
+                   "missing cell is null");
   command.parse(arguments);
 
   const Expression expression = parse_expression(typed);

@@ -54,6 +54,11 @@ TakeNote notes_to(const Console& console) {
   return [](const std::string& note) { say("dapple: " + printable(note)); };
 }
 
+std::string json_number(std::string number) {
+  const bool finite = number.find_first_of("nf") == std::string::npos;
+  return finite ? number : '"' + number + '"';
+}
+
 std::string json_string(std::string_view text) { return dump(ordered_json(text)); }
 
 }  // namespace dapple::cli

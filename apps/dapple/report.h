@@ -31,6 +31,9 @@ std::string error_json(const Error& error);
 /// Says each note on standard error, unless that is to be quiet.
 TakeNote notes_to(const Console& console);
 
+/// A number as text, as JSON: that has no infinities and no NaN, which become "inf", "-inf", "nan".
+std::string json_number(std::string number);
+
 /// `text` as a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
