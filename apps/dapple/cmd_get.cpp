@@ -28,8 +28,10 @@ int run_get(const Arguments& arguments, Console& console) {
   add_input(command, input);
   add_selection_flags(command, wanted);
   add_absent_flag(command, absent);
-  command.flag("--sparse", sparse,
-               "print row,column,value of the cells that are neither zero nor missing");
+  command.flag(
+      "--sparse", sparse,
+      "print row,column,value of the cells that are neither zero nor missing; cells that no "
+      "block covers are an error, or left out with --absent zero");
   command.section("writing a file");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
@@ -43,11 +45,16 @@ int run_get(const Arguments& arguments, Console& console) {
   const bool as_text =
       destination.is_stdout() && (destination.to.empty() || destination.to == kDefaultFormat);
   const bool as_screen = as_text && destination.to.empty() && console.out.is_terminal();
-  if (destination.force && destination.is_stdout()) {
-    throw UsageError("--force needs -o OUT");
+  if (destination.is_stdout() && (destination.force || !destination.sync)) {
+    throw UsageError(std::string(destination.force ? "--force" : "--no-sync") + " needs -o OUT");
   }
   if (sparse && !as_text) {
     throw UsageError("--sparse prints text: it goes with neither -o OUT nor --to");
+  }
+  if (sparse && absent == Absent::nan) {
+    throw UsageError(
+        "--sparse prints the cells that are not zero, and NaN is not: --absent nan would print all "
+        "that no block covers; --absent zero leaves them out");
   }
   if (!as_screen) {
     if (as_text) destination.to = kDefaultFormat;
@@ -59,17 +66,25 @@ int run_get(const Arguments& arguments, Console& console) {
   const auto object = open_input(input, console);
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
-  const ReadOptions reading{absent, console.threads};
+  const TextOptions text{{absent, console.threads}, destination.short_floats};
   if (sparse) {
-    print_sparse(object, part, reading, console.out);
+    print_sparse(object, part, text, console.out);
     return kDone;
   }
-  const CellPages pages(object, part, reading);
+  const CellPages pages(object, part, text);
   if (as_text && pages.cols() == 0) return kDone;  // nothing to print
   if (as_screen) {
-    const std::string hint = sparse_hint(object, part);
-    if (!hint.empty() && !console.quiet) say("dapple: " + printable(input.name()) + ": " + hint);
-    print_screen(pages, console.out);
+    const auto give = [&](const std::string& hint) {
+      console.out.flush();
+      say("dapple: " + printable(input.name()) + ": " + hint);
+    };
+    const std::string known = console.quiet ? "" : sparse_hint(object, part);
+    if (!known.empty()) give(known);
+    ZeroCounter zeros(pages);
+    print_screen(pages, console.out, [&](const std::vector<PageColumn>& page) {
+      if (console.quiet || !known.empty()) return;
+      if (const std::string hint = zeros.add(page); !hint.empty()) give(hint);
+    });
     return kDone;
   }
   ConvertOptions options;

@@ -17,7 +17,7 @@ constexpr std::uint64_t kColsPerPage = std::uint64_t{1} << 12;
 }  // namespace
 
 CellPages::CellPages(const std::variant<Matrix, Frame>& object, const Selection& part,
-                     const ReadOptions& options)
+                     const TextOptions& options)
     : object_(object),
       part_(part),
       options_(options),
@@ -86,20 +86,23 @@ void CellPages::load_matrix(const Matrix& matrix, Range rows, Range cols,
   for (std::uint64_t k = 0; k < cols.size(); ++k) page[k].label = fmt::to_string(first + k);
   visit_type(matrix.value_type(), [&](auto tag) {
     using T = decltype(tag);
-    const auto values = matrix.read<T>({rows, {first, first + cols.size()}}, options_);
+    const auto values = matrix.read<T>({rows, {first, first + cols.size()}}, options_.reading);
     for (std::size_t i = 0; i < values.size(); ++i) {
-      page[i % page.size()].cells.push_back(cell_text(values[i]));
+      page[i % page.size()].cells.push_back(cell_text(values[i], options_.short_floats));
     }
   });
 }
 
 namespace {
 
-/// A word, a time, a truth value; nothing for a missing cell.
+/// A number, a word, a time, a truth value; nothing for a missing cell.
 template <Value T>
-std::string described_text(const Column& column, T value) {
+std::string column_text(const Column& column, T value, bool short_floats) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
+  if (column.meaning.kind == MeaningKind::number && !is_missing(column.meaning, bits)) {
+    return cell_text(value, short_floats);
+  }
   std::string text;
   append_text(column, bits, text);
   return column.meaning.has_words() ? printable(text) : text;
@@ -112,10 +115,10 @@ void CellPages::load_column(const Frame& frame, Range rows, std::uint64_t col,
   column.label = frame.label(col);
   visit_type(frame.column_type(col), [&](auto tag) {
     using T = decltype(tag);
-    const auto values = frame.read_column<T>(col, rows, options_);
+    const auto values = frame.read_column<T>(col, rows, options_.reading);
     const Column& info = frame.column_info(col);
     for (const T value : values) {
-      column.cells.push_back(is_plain(info) ? cell_text(value) : described_text(info, value));
+      column.cells.push_back(column_text(info, value, options_.short_floats));
     }
   });
 }

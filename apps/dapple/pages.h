@@ -11,6 +11,12 @@
 
 namespace dapple::cli {
 
+/// How cells become text.
+struct TextOptions {
+  ReadOptions reading{};
+  bool short_floats = false;  // f32 in the fewest digits that read back as f32
+};
+
 /// One column of a page.
 struct PageColumn {
   std::string label;  // as stored; the column's number in a matrix
@@ -23,7 +29,7 @@ class CellPages {
   /// Readable text columns are included unless `part` chooses columns. The arguments must outlive
   /// this.
   CellPages(const std::variant<Matrix, Frame>& object, const Selection& part,
-            const ReadOptions& options);
+            const TextOptions& options);
 
   Range rows() const noexcept { return rows_; }
   std::uint64_t cols() const noexcept { return texts_.empty() ? numbers_ : order_.size(); }
@@ -48,7 +54,7 @@ class CellPages {
 
   const std::variant<Matrix, Frame>& object_;
   const Selection& part_;
-  const ReadOptions& options_;
+  const TextOptions& options_;
   Range rows_;
   std::uint64_t numbers_;  // selected columns of numbers
   std::span<const TextColumn> texts_;

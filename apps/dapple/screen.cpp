@@ -82,11 +82,14 @@ class Screen {
 
 }  // namespace
 
-void print_screen(const CellPages& pages, Output& out) {
+void print_screen(const CellPages& pages, Output& out,
+                  const std::function<void(const std::vector<PageColumn>&)>& before) {
   const std::uint64_t last = pages.rows().end > 0 ? pages.rows().end - 1 : 0;
   Screen screen(out, digits(last));
-  pages.for_each(
-      [&](Range rows, std::vector<PageColumn> page) { screen.print(rows, std::move(page)); });
+  pages.for_each([&](Range rows, std::vector<PageColumn> page) {
+    before(page);
+    screen.print(rows, std::move(page));
+  });
 }
 
 }  // namespace dapple::cli

@@ -14,6 +14,13 @@ namespace dapple::cli {
 
 namespace {
 
+constexpr double kMany = 100000, kMostlyZero = 0.9;  // cells, of all of them, to give a hint
+
+std::string hint_text(std::string_view about, double zeros, std::string_view which, double cells) {
+  return fmt::format("{}{:.0f} % of {} {:.0f} cells are zero; --sparse prints only the others",
+                     about, std::floor(100 * zeros), which, cells);
+}
+
 Range rows_of(const Selection& part, const BlockedObject& object) {
   return part.rows.value_or(Range{0, object.rows()});
 }
@@ -43,15 +50,16 @@ void for_each_band(Range rows, std::uint64_t height, const Print& print) {
 
 /// The selected columns of a matrix are adjacent.
 template <Value T>
-void print_matrix(const Matrix& matrix, const Selection& part, const ReadOptions& options,
+void print_matrix(const Matrix& matrix, const Selection& part, const TextOptions& options,
                   Output& out) {
   const std::uint64_t width = width_of(part, matrix);
   const std::uint64_t first = part.cols && width > 0 ? part.cols->front() : 0;
   for_each_band(rows_of(part, matrix), rows_at_once(matrix, width), [&](Range rows) {
-    const auto csr = matrix.read_csr<T>({rows, {first, first + width}}, options);
+    const auto csr = matrix.read_csr<T>({rows, {first, first + width}}, options.reading);
     for (std::uint64_t row = 0; row < rows.size(); ++row) {
       for (std::uint64_t k = csr.row_ptr[row]; k < csr.row_ptr[row + 1]; ++k) {
-        out.print("{},{},{}\n", rows.begin + row, first + csr.col_idx[k], cell_text(csr.values[k]));
+        out.print("{},{},{}\n", rows.begin + row, first + csr.col_idx[k],
+                  cell_text(csr.values[k], options.short_floats));
       }
     }
   });
@@ -59,13 +67,14 @@ void print_matrix(const Matrix& matrix, const Selection& part, const ReadOptions
 
 /// The line of a cell of a frame; nothing for zero, false and a missing cell.
 template <Value T>
-std::string frame_line(const Column& column, std::uint64_t row, std::uint64_t col, T value) {
+std::string frame_line(const Column& column, std::uint64_t row, std::uint64_t col, T value,
+                       bool short_floats) {
   const Meaning& meaning = column.meaning;
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
   if (is_missing(meaning, bits)) return "";
   if (meaning.kind == MeaningKind::number) {
-    const std::string text = cell_text(value);
+    const std::string text = cell_text(value, short_floats);
     return text == "0" ? "" : fmt::format("{},{},{}\n", row, col, text);
   }
   if (meaning.kind == MeaningKind::boolean && bits == 0) return "";
@@ -74,7 +83,7 @@ std::string frame_line(const Column& column, std::uint64_t row, std::uint64_t co
   return fmt::format("{},{},{}\n", row, col, text);
 }
 
-void print_frame(const Frame& frame, const Selection& part, const ReadOptions& options,
+void print_frame(const Frame& frame, const Selection& part, const TextOptions& options,
                  Output& out) {
   constexpr std::uint64_t kCellsAtOnce = std::uint64_t{1} << 20;
   const std::uint64_t width = width_of(part, frame);
@@ -86,9 +95,10 @@ void print_frame(const Frame& frame, const Selection& part, const ReadOptions& o
       const std::uint64_t col = part.cols ? (*part.cols)[k] : k;
       const Column& column = frame.column_info(col);
       visit_type(column.value_type, [&](auto tag) {
-        const auto cells = frame.read_column<decltype(tag)>(col, rows, options);
+        const auto cells = frame.read_column<decltype(tag)>(col, rows, options.reading);
         for (std::uint64_t row = 0; row < rows.size(); ++row) {
-          std::string line = frame_line(column, rows.begin + row, col, cells[row]);
+          std::string line =
+              frame_line(column, rows.begin + row, col, cells[row], options.short_floats);
           if (!line.empty()) lines[row].push_back(std::move(line));
         }
       });
@@ -102,7 +112,7 @@ void print_frame(const Frame& frame, const Selection& part, const ReadOptions& o
 }  // namespace
 
 void print_sparse(const std::variant<Matrix, Frame>& object, const Selection& part,
-                  const ReadOptions& options, Output& out) {
+                  const TextOptions& options, Output& out) {
   if (const auto* frame = std::get_if<Frame>(&object))
     return print_frame(*frame, part, options, out);
   const Matrix& matrix = std::get<Matrix>(object);
@@ -111,7 +121,6 @@ void print_sparse(const std::variant<Matrix, Frame>& object, const Selection& pa
 }
 
 std::string sparse_hint(const std::variant<Matrix, Frame>& object, const Selection& part) {
-  constexpr double kMany = 100000, kMostlyZero = 0.9;
   const BlockedObject& o = base(object);
   const double all = static_cast<double>(o.rows()) * static_cast<double>(o.cols());
   const double cells =
@@ -119,9 +128,20 @@ std::string sparse_hint(const std::variant<Matrix, Frame>& object, const Selecti
   if (all == 0 || cells < kMany) return "";
   const double zeros = 1 - static_cast<double>(o.counts().stored) / all;
   if (zeros < kMostlyZero) return "";
-  return fmt::format(
-      "about {:.0f} % of these {:.0f} cells are zero; --sparse prints only the others",
-      std::floor(100 * zeros), cells);
+  return hint_text("about ", zeros, "these", cells);
+}
+
+std::string ZeroCounter::add(const std::vector<PageColumn>& page) {
+  constexpr std::uint64_t kEnough = 10000;
+  if (said_ || all_ < kMany) return "";
+  for (const PageColumn& column : page) {
+    cells_ += column.cells.size();
+    if (column.is_text) continue;
+    zeros_ += static_cast<std::uint64_t>(std::count(column.cells.begin(), column.cells.end(), "0"));
+  }
+  const double share = static_cast<double>(zeros_) / static_cast<double>(cells_);
+  said_ = cells_ >= kEnough && share >= kMostlyZero;
+  return said_ ? hint_text("", share, "the first", static_cast<double>(cells_)) : "";
 }
 
 }  // namespace dapple::cli

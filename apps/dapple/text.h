@@ -3,11 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "dapple/blocked_object.h"
 #include "dapple/column.h"
@@ -46,9 +50,17 @@ std::size_t digits(std::uint64_t n) noexcept;
 /// "31 empty, 61 csr": the kinds that occur.
 std::string kinds_text(const BlockCounts& counts);
 
-/// A number as dapple::append_number has it.
+/// A number as dapple::append_number has it; with `short_floats`, an f32 in the fewest digits that
+/// read back as f32.
 template <Value T>
-std::string cell_text(T value) {
+std::string cell_text(T value, bool short_floats = false) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (short_floats && std::isfinite(value)) {
+      std::array<char, 24> digits;
+      return {digits.data(),
+              std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+    }
+  }
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);
   std::string text;

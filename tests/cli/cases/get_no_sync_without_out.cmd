@@ -1,0 +1,1 @@
+dapple get irregular.dbdf --no-sync

@@ -1,0 +1,2 @@
+#! tty 60
+dapple get csr.dbdf --short-floats
