@@ -12,8 +12,12 @@ FUZZ_TARGET(archive) {
   using namespace dapple;
   static fuzz::MemoryFile file;
   file.set(std::span(data, size));
-  const auto archive = viewer::Archive::open(file.path());
-  if (!archive) return 0;
+  std::size_t fault = 0;
+  const auto archive = viewer::Archive::open(file.path(), fault);
+  if (!archive) {
+    if (fault > size) std::abort();
+    return 0;
+  }
   for (const char* name : {"pyramid.json", "meta", "tile/mean/0.0.0", "tile/max/0.0.0"}) {
     constexpr std::size_t kMost = 5 + 2 * 256 * 256;
     const auto piece = archive->find(name, kMost);
