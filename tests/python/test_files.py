@@ -61,6 +61,15 @@ def test_every_format_goes_there_and_back(make, tmp_path):
         assert np.array_equal(got, a), one.name
 
 
+def test_short_floats_are_those_of_float32(make, tmp_path):
+    m = make(np.array([[0.1, 2.5]], "f4"))
+    for options, wanted in (({}, "0.10000000149011612,2.5\n"), ({"short_floats": True}, "0.1,2.5\n")):
+        dp.convert(m, tmp_path / "a.csv", overwrite=True, sync=False, **options)
+        assert (tmp_path / "a.csv").read_text() == wanted
+    with pytest.raises(dp.InvalidArgumentError, match="short_floats"):
+        dp.convert(m, tmp_path / "a.npz", short_floats=True)
+
+
 def test_convert_takes_a_part(make, tmp_path):
     a = cells((60, 30), "f8", density=1)
     m = make(a)

@@ -107,6 +107,23 @@ def test_a_stream_outlives_its_frame(columns, tmp_path):
     del unread
 
 
+def test_a_damaged_code_is_the_same_error_wherever_it_is_read(tmp_path):
+    path = tmp_path / "f.dbdf"
+    dp.write(path, {"w": ["one", "two"] * 8}, kind="dense", sync=False)
+    data, codes = path.read_bytes(), b"\1\2" * 8
+    assert data.count(codes) == 1
+    path.write_bytes(data.replace(codes, codes[:-1] + b"\7"))
+    f = dp.open(path)
+    reads = (
+        lambda: f["w"], f.read, f.to_pandas, f.to_arrow, f.to_polars,
+        lambda: dp.convert(f, tmp_path / "f.parquet"), lambda: dp.convert(f, tmp_path / "f.arrow"),
+    )  # fmt: skip
+    for read in reads:
+        with pytest.raises(dp.CorruptError, match="word"):
+            read()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["f.dbdf"]
+
+
 def test_tables_of_every_kind_are_written(columns, tmp_path):
     small = {label: array[:1000] for label, array in columns.items()}
     records = np.rec.fromarrays(list(small.values()), names=list(small))

@@ -1,5 +1,7 @@
 """Whatever a call refuses, it raises an Error of dapple that is also what Python users expect."""
 
+import re
+
 import numpy as np
 import pytest
 from conftest import cells
@@ -137,3 +139,28 @@ def test_parquet_is_pointed_to_what_reads_it(tmp_path):
     path.rename(tmp_path / "t.dat")
     with pytest.raises(dp.NotRecognisedError, match="format= says"):
         dp.open(tmp_path / "t.dat")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"csv": {"header": 1}}, "csv's 'header' is True or False, not 1"),
+        ({"csv": {"missing_as_nan": "yes"}}, "csv's 'missing_as_nan' is True or False"),
+        ({"csv": {"delimiter": 9}}, "csv's 'delimiter' is a character, not 9"),
+        ({"csv": {"missing_words": "NULL"}}, "csv's 'missing_words' is a list of str, not 'NULL'"),
+        ({"csv": {"types": "x"}}, "csv's 'types' is a dict of labels and types, not 'x'"),
+        ({"csv": {1: 2}}, "csv has no option '1'"),
+        ({"idv": {"columns": "A"}}, "idv's 'columns' is a list of str, not 'A'"),
+        ({"idv": {"keep_hidden": 1}}, "idv's 'keep_hidden' is True or False"),
+        ({"idv": {"drop_unsupported": 0}}, "idv's 'drop_unsupported' is True or False"),
+        ({"futhark": {"types": "[]f32"}}, "futhark's 'types' is a list of str"),
+        ({"futhark": {"value": -1}}, "futhark's 'value' is a number, counted from 0, not -1"),
+        ({"futhark": {"frame": "a"}}, "futhark's 'frame' is True or False"),
+        ({"futhark": {"first": []}}, "futhark's 'first' is True or False"),
+    ],
+)
+def test_options_of_other_kinds_are_refused_by_name(tmp_path, options, words):
+    (tmp_path / "a.csv").write_text("1,2\n")
+    with pytest.raises(TypeError, match=re.escape(words)) as caught:
+        dp.open(tmp_path / "a.csv", **options)
+    assert isinstance(caught.value, dp.TypeMismatchError)

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -69,11 +70,33 @@ std::string format_of(const Column& column) {
   return {};
 }
 
+/// What made a stream fail: Arrow passes on no more than a message and a number of the system.
+/// Copies are of one. Any thread.
+class StreamFault {
+ public:
+  void set(const dapple::Error& error) const {
+    const std::lock_guard lock(state_->mutex);
+    state_->error = error;
+  }
+  std::optional<dapple::Error> error() const {
+    const std::lock_guard lock(state_->mutex);
+    return state_->error;
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::optional<dapple::Error> error;
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
 class Stream {
  public:
   /// The columns are called by `names`, if there are some.
-  Stream(std::shared_ptr<const dapple::Frame> frame, std::vector<std::string> names)
-      : frame_(std::move(frame)) {
+  Stream(std::shared_ptr<const dapple::Frame> frame, std::vector<std::string> names,
+         StreamFault told)
+      : fault(std::move(told)), frame_(std::move(frame)) {
     const auto texts = frame_->text_columns();
     std::size_t text = 0;
     for (std::uint64_t col = 0; col <= frame_->cols(); ++col) {
@@ -139,6 +162,7 @@ class Stream {
   }
 
   std::string error;
+  StreamFault fault;
 
  private:
   void add(Column column, std::string_view label) {
@@ -294,6 +318,10 @@ int guarded(ArrowArrayStream* stream, const F& work) noexcept {
     return 0;
   } catch (const std::bad_alloc&) {
     return ENOMEM;
+  } catch (const dapple::Error& error) {
+    self.error = error.what();
+    self.fault.set(error);
+    return EIO;
   } catch (const std::exception& error) {
     self.error = error.what();
     return EIO;
@@ -305,9 +333,11 @@ void release_stream(ArrowArrayStream* stream) {
   stream->release = nullptr;
 }
 
-nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::string>> names) {
+nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::string>> names,
+                     const StreamFault* fault) {
   auto kept = std::make_unique<Stream>(handle.share_frame(),
-                                       std::move(names).value_or(std::vector<std::string>()));
+                                       std::move(names).value_or(std::vector<std::string>()),
+                                       fault == nullptr ? StreamFault() : *fault);
   auto stream = std::make_unique<ArrowArrayStream>();
   stream->get_schema = [](ArrowArrayStream* s, ArrowSchema* out) {
     return guarded(s, [&](Stream& self) { *out = self.schema(); });
@@ -336,7 +366,14 @@ nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::s
 }  // namespace
 
 void bind_arrow_export(nb::module_& m) {
-  m.def("arrow_stream", &stream_of, nb::arg("frame"), nb::arg("names") = nb::none());
+  nb::class_<StreamFault>(m, "StreamFault")
+      .def(nb::init<>())
+      .def("error", [](const StreamFault& fault) {
+        const auto error = fault.error();
+        return error ? to_exception(*error) : nb::none();
+      });
+  m.def("arrow_stream", &stream_of, nb::arg("frame"), nb::arg("names") = nb::none(),
+        nb::arg("fault") = nb::none());
 }
 
 }  // namespace pydapple

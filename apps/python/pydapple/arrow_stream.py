@@ -1,23 +1,41 @@
-"""A frame's Arrow stream under other labels."""
+"""A frame's Arrow stream under other labels, and with dapple's own errors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from . import _core
 
 
 class LabelledStream:
-    """What reads Arrow streams sees these labels, with U+FFFD for bytes that are not UTF-8."""
+    """What reads Arrow streams sees these labels, with U+FFFD for bytes that are not UTF-8.
 
-    def __init__(self, frame: _core.Frame, labels: Sequence[str]) -> None:
+    Without labels, it sees the frame's own.
+    """
+
+    def __init__(self, frame: _core.Frame, labels: Sequence[str] | None = None) -> None:
         self.frame = frame
-        self.labels = [
-            label.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for label in labels
-        ]
+        self.labels: list[str] | None = None
+        if labels is not None:
+            self.labels = [
+                label.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                for label in labels
+            ]
+        self.fault = _core.StreamFault()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _core.arrow_stream(self.frame, self.labels)
+        return _core.arrow_stream(self.frame, self.labels, self.fault)
+
+    @contextmanager
+    def raising(self) -> Iterator[LabelledStream]:
+        """Raises what dapple reported, where the reader makes an error of its own of it."""
+        try:
+            yield self
+        except Exception as error:
+            if (fault := self.fault.error()) is not None:
+                raise fault from error
+            raise
 
 
 __all__ = ["LabelledStream"]

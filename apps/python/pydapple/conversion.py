@@ -36,6 +36,7 @@ def convert(
     absent: Absent = "error",
     drop_labels: bool = False,
     stored_numbers: bool = False,
+    short_floats: bool = False,
     deflate: bool = True,
     transpose: bool = False,
     threads: int | None = 0,
@@ -64,6 +65,9 @@ def convert(
         drop_labels: leave out a frame's labels where the format has no place for them.
         stored_numbers: of columns of words, times and Booleans, where the format has no place for
             these, write the codes, ticks and numbers that are stored.
+        short_floats: to CSV and Matrix Market, write float32 in the fewest digits that read back as
+            float32 (0.1), and not in those that read back to the same value as float64
+            (0.10000000149011612).
         deflate: compress ML.NET files.
         transpose: write a matrix with its rows as columns, to dbdf; tiles are chosen for it.
         threads: 0: one for each processor.
@@ -81,7 +85,8 @@ def convert(
     if columns is not None and reads and not (open_with or {}).get("format"):
         columns = guests.labelled(file_name(src), reads, each_label(columns))
     if (guest := guests.of_name(dst, writing=True)) is not None and to is None:
-        taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose, **write}
+        taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose}
+        taken |= {"short_floats": short_floats, **write}
         wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
         if wrong:
             raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
@@ -95,8 +100,9 @@ def convert(
         return rewrite(
             opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
             allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
-            stored_numbers=stored_numbers, deflate=deflate, transpose=transpose,
-            threads=0 if threads is None else threads, progress=progress, **write,
+            stored_numbers=stored_numbers, short_floats=short_floats, deflate=deflate,
+            transpose=transpose, threads=0 if threads is None else threads, progress=progress,
+            **write,
         )  # fmt: skip
 
 

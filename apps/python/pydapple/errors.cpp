@@ -46,7 +46,7 @@ std::string advice(dapple::Remedy remedy) {
     case Remedy::column_type:
       return "; csv={'types': {...}} gives columns other types";
     case Remedy::column_meaning:
-      return "; csv={'meanings': {LABEL: 'text'}} reads it as words";
+      return "; csv={'types': {LABEL: 'text'}} reads it as words";
     case Remedy::one_value:
       return "; futhark={'value': N} opens one of them, futhark={'frame': True} all";
     case Remedy::one_array:

@@ -108,7 +108,8 @@ nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
                         std::optional<std::vector<std::uint64_t>> cols, const std::string& to,
                         nb::object dtype, bool allow_loss, int absent, Threads threads,
                         const dapple::WriteOptions& write, bool drop_labels, bool deflate,
-                        bool stored_numbers, bool transpose, nb::object progress) {
+                        bool stored_numbers, bool short_floats, bool transpose,
+                        nb::object progress) {
   dapple::Selection part;
   if (rows) part.rows = dapple::Range{rows->first, rows->second};
   part.cols = std::move(cols);
@@ -121,6 +122,7 @@ nb::object convert_file(const Handle& handle, const fs::path& out, Bounds rows,
   options.write = write;
   options.drop_labels = drop_labels;
   options.stored_numbers = stored_numbers;
+  options.short_floats = short_floats;
   options.transpose = transpose;
   options.idv.deflate = deflate;
   Notes notes;
@@ -212,8 +214,8 @@ void bind_files(nb::module_& m) {
   m.def("convert", &convert_file, nb::arg("handle"), nb::arg("out"), nb::arg("rows").none(),
         nb::arg("cols").none(), nb::arg("to"), nb::arg("dtype").none(), nb::arg("allow_loss"),
         nb::arg("absent"), nb::arg("threads"), nb::arg("write"), nb::arg("drop_labels"),
-        nb::arg("deflate"), nb::arg("stored_numbers"), nb::arg("transpose"),
-        nb::arg("progress").none());
+        nb::arg("deflate"), nb::arg("stored_numbers"), nb::arg("short_floats"),
+        nb::arg("transpose"), nb::arg("progress").none());
   m.def("verify", &verify_file, nb::arg("path"), nb::arg("payload"), nb::arg("options"),
         nb::arg("progress").none());
   m.def("repair", &repair_file, nb::arg("src"), nb::arg("dst"), nb::arg("write"),

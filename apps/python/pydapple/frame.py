@@ -243,7 +243,8 @@ class Frame(Pictured, FrameColumns):
         import polars as pl
 
         named = self._named()
-        made = pl.DataFrame(LabelledStream(self, [name for name, _ in named]))
+        with LabelledStream(self, [name for name, _ in named]).raising() as stream:
+            made = pl.DataFrame(stream)
         ordered: dict[str, Any] = {}
         for column, (_, where) in zip(made.columns, named, strict=True):
             words = self._meanings[where].words if where >= 0 else None
@@ -259,7 +260,8 @@ class Frame(Pictured, FrameColumns):
         """
         import pyarrow as pa
 
-        return pa.table(self)
+        with LabelledStream(self).raising() as stream:
+            return pa.table(stream)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return _core.arrow_stream(self)

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _core, keys
 from .absent import Absent, absent_code
+from .arrow_stream import LabelledStream
 from .errors import (
     Error,
     ExistsError,
@@ -200,7 +201,8 @@ def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Calla
 def _arrow_writer(opened: Frame, rows: range, columns: Any, guest: str) -> Callable[[str], None]:
     import pyarrow as pa
 
-    reader = pa.RecordBatchReader.from_stream(opened)
+    stream = LabelledStream(opened)
+    reader = pa.RecordBatchReader.from_stream(stream)
     order = [where for _, where in opened._order()]
     if columns is None:
         picked = list(range(len(order)))
@@ -226,7 +228,7 @@ def _arrow_writer(opened: Frame, rows: range, columns: Any, guest: str) -> Calla
             writer = pq.ParquetWriter(path, schema)
         else:
             writer = pa.ipc.new_file(path, schema)
-        with writer:
+        with stream.raising(), writer:
             for batch in batches():
                 writer.write_batch(batch)
 

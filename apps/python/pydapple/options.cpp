@@ -36,6 +36,27 @@ Choice choose(const char* what, const std::string& given,
   throw Error(Errc::type_mismatch, group + " has no option '" + key + "'");
 }
 
+/// The value of an option. Throws when it is none of what `what` says.
+template <class T>
+T option(const char* group, const std::string& key, nb::handle value, const char* what) {
+  T taken{};
+  if (nb::try_cast(value, taken)) return taken;
+  throw Error(Errc::type_mismatch, std::string(group) + "'s '" + key + "' is " + what + ", not " +
+                                       nb::repr(value).c_str());
+}
+bool truth(const char* group, const std::string& key, nb::handle value) {
+  return option<bool>(group, key, value, "True or False");
+}
+std::vector<std::string> list(const char* group, const std::string& key, nb::handle value) {
+  return option<std::vector<std::string>>(group, key, value, "a list of str");
+}
+
+std::string key_of(const char* group, nb::handle key) {
+  std::string name;
+  if (!nb::try_cast(key, name)) fail_option(group, nb::repr(key).c_str());
+  return name;
+}
+
 /// Throws for keywords that are no options.
 void require_none(const char* group, const nb::kwargs& others) {
   for (auto [key, value] : others) fail_option(group, nb::cast<std::string>(key));
@@ -66,22 +87,20 @@ void set_type(dapple::CsvOptions& options, const std::string& label, nb::handle 
 dapple::CsvOptions csv_options(const nb::dict& given) {
   dapple::CsvOptions options;
   for (auto [key_object, value] : given) {
-    const auto key = nb::cast<std::string>(key_object);
+    const std::string key = key_of("csv", key_object);
     if (value.is_none()) continue;
     if (key == "header") {
-      options.header = nb::cast<bool>(value);
+      options.header = truth("csv", key, value);
     } else if (key == "delimiter") {
-      const auto text = nb::cast<std::string>(value);
+      const auto text = option<std::string>("csv", key, value, "a character");
       if (text.size() != 1) throw Error(Errc::invalid_argument, "delimiter is one character");
       options.delimiter = text[0];
     } else if (key == "missing_as_nan") {
-      options.missing_as_nan = nb::cast<bool>(value);
+      options.missing_as_nan = truth("csv", key, value);
     } else if (key == "missing_words") {
-      if (!nb::try_cast(value, options.missing_words)) {
-        throw Error(Errc::type_mismatch, "missing_words is a list of str");
-      }
+      options.missing_words = list("csv", key, value);
     } else if (key == "types") {
-      for (auto [label, kind] : nb::cast<nb::dict>(value)) {
+      for (auto [label, kind] : option<nb::dict>("csv", key, value, "a dict of labels and types")) {
         set_type(options, nb::str(label).c_str(), kind);
       }
     } else {
@@ -94,16 +113,16 @@ dapple::CsvOptions csv_options(const nb::dict& given) {
 dapple::FutharkOptions futhark_options(const nb::dict& given) {
   dapple::FutharkOptions options;
   for (auto [key_object, value] : given) {
-    const auto key = nb::cast<std::string>(key_object);
+    const std::string key = key_of("futhark", key_object);
     if (value.is_none()) continue;
     if (key == "types") {
-      options.types = nb::cast<std::vector<std::string>>(value);
+      options.types = list("futhark", key, value);
     } else if (key == "value") {
-      options.value = nb::cast<std::uint64_t>(value);
+      options.value = option<std::uint64_t>("futhark", key, value, "a number, counted from 0");
     } else if (key == "frame") {
-      options.frame = nb::cast<bool>(value);
+      options.frame = truth("futhark", key, value);
     } else if (key == "first") {
-      options.first = nb::cast<bool>(value);
+      options.first = truth("futhark", key, value);
     } else {
       fail_option("futhark", key);
     }
@@ -114,14 +133,14 @@ dapple::FutharkOptions futhark_options(const nb::dict& given) {
 dapple::IdvOptions idv_options(const nb::dict& given) {
   dapple::IdvOptions options;
   for (auto [key_object, value] : given) {
-    const auto key = nb::cast<std::string>(key_object);
+    const std::string key = key_of("idv", key_object);
     if (value.is_none()) continue;
     if (key == "columns") {
-      options.columns = nb::cast<std::vector<std::string>>(value);
+      options.columns = list("idv", key, value);
     } else if (key == "drop_unsupported") {
-      options.drop_unsupported = nb::cast<bool>(value);
+      options.drop_unsupported = truth("idv", key, value);
     } else if (key == "keep_hidden") {
-      options.keep_hidden = nb::cast<bool>(value);
+      options.keep_hidden = truth("idv", key, value);
     } else {
       fail_option("idv", key);
     }

@@ -30,6 +30,7 @@ def rewrite(
     absent: Absent = "error",
     drop_labels: bool = False,
     stored_numbers: bool = False,
+    short_floats: bool = False,
     deflate: bool = True,
     transpose: bool = False,
     threads: int | None = 1,
@@ -61,6 +62,7 @@ def rewrite(
                 drop_labels,
                 deflate,
                 stored_numbers,
+                short_floats,
                 transpose,
                 report,
             )
