@@ -8,7 +8,8 @@
 //
 // Exactness. Integers are summed exactly, and so are the squares of integers of at most 32 bits;
 // each result is rounded once, to f64; `Stats::exact` is not. Floats and squares of 64-bit integers
-// are summed in f64, in an order that depends only on the file and the number of threads.
+// are summed in f64, in an order that depends only on the file and the number of threads. Sums
+// beyond f64 are infinite, and NaN where two parts are, of opposite signs.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ struct Stats {
   double mean() const noexcept;
   /// The population variance (divided by n, not n - 1) of the cells that are not NaN. Computed
   /// from `sum` and `sum_squares`: when the mean is 10^k times the standard deviation, about 2k
-  /// decimal digits are lost. Zero where all cells are the same.
+  /// decimal digits are lost. Zero where all cells are the same, NaN where there is no number or
+  /// one is infinite, infinite where `sum_squares` is beyond f64.
   double variance() const noexcept;
 };
 

@@ -8,6 +8,8 @@ double Stats::mean() const noexcept { return sum / static_cast<double>(count - n
 
 double Stats::variance() const noexcept {
   if (min == max) return min - max;  // 0, which the sums may miss; infinities have none
+  // Where squares are beyond f64, so is the variance: it must not become inf - inf.
+  if (std::isinf(sum_squares) && std::isfinite(min) && std::isfinite(max)) return sum_squares;
   const auto n = static_cast<double>(count - nans);
   // The fused product keeps what rounding it would lose.
   return std::max(std::fma(-sum / n, sum, sum_squares) / n, 0.0);

@@ -20,7 +20,9 @@ bool BlockStats::agrees(const BlockStats& other, std::uint64_t n) const noexcept
       const double squares = static_cast<double>(a.squares);
       const auto near = [&](double x, double y, double scale) {
         const double most = 0x1p-51 * static_cast<double>(n) * scale;
-        return x == y || std::abs(x - y) <= most || (std::isnan(x) && std::isnan(y));
+        // Sums beyond f64 may be infinite in one order and NaN in another.
+        return x == y || std::abs(x - y) <= most || std::isinf(most) ||
+               (std::isnan(x) && std::isnan(y));
       };
       // The sum of n magnitudes is at most sqrt(n * the sum of their squares).
       const bool sums = std::is_integral_v<T>
