@@ -261,3 +261,53 @@ TEST_CASE("columns: of a frame that nobody keeps, they are copies") {
   CHECK(label == "a rather long label");
   CHECK(column.label == label);
 }
+
+TEST_CASE("columns: a mark that no cell can be is refused when the file is made") {
+  const TempDir folder;
+  const auto refusal = [&](const Column& column, bool plain = false) {
+    WriteOptions options;
+    options.plain = plain;
+    return error_of([&] {
+      FrameWriter::create(folder / "f", 1, {{"k", ValueType::u8}, column}, options);
+    });
+  };
+  Column column{"n", ValueType::i32};
+  column.meaning.missing = static_cast<std::uint64_t>(std::int64_t{INT32_MIN});
+  const Error error = required_error(refusal(column));
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.file() == (folder / "f").string());
+  CHECK(
+      error.detail() ==
+      "column 'n' is of i32, and its mark of missing cells has bits beyond the lowest 32: no cell "
+      "can be equal to it");
+  CHECK_FALSE(refusal(column, true));  // a file without meanings
+  for (const ValueType type : kValueTypes) {
+    column.value_type = type;
+    column.meaning.missing = usual_mark(type);
+    CHECK_FALSE(refusal(column));
+    column.meaning.missing = ~std::uint64_t{0};
+    CHECK(refusal(column).has_value() == (size_of(type) < 8));
+  }
+  CHECK(usual_mark(ValueType::i32) == 0x80000000U);
+  CHECK(usual_mark(ValueType::u16) == 0xffffU);
+  CHECK(usual_mark(ValueType::i64) == kMissingTick);
+  CHECK(usual_mark(ValueType::f32) == kMissingF32);
+}
+
+TEST_CASE("columns: a meaning that the type cannot have is refused when the file is made") {
+  const TempDir folder;
+  const auto refusal = [&](const Column& column) {
+    const Error e =
+        required_error(error_of([&] { FrameWriter::create(folder / "f", 1, {column}); }));
+    CHECK(e.code() == Errc::invalid_argument);
+    return e.detail();
+  };
+  Column column{"u", ValueType::u8};
+  column.meaning.kind = MeaningKind::text;
+  CHECK(refusal(column) == "column 'u' is a text without a dictionary of its words");
+  column.meaning.words = words(std::vector<std::string>(1, "x"));
+  column.value_type = ValueType::f32;
+  CHECK(refusal(column) == "column 'u' is a text and cannot be stored as f32");
+  column.meaning = {.kind = MeaningKind::timestamp};
+  CHECK(refusal(column) == "column 'u' is a timestamp and cannot be stored as f32");
+}

@@ -56,7 +56,9 @@ struct Meaning {
   TimeUnit unit = TimeUnit::second;  // of timestamps and durations
   bool ordered = false;              // the words of the category are in a meaningful order
   std::string zone{};                // of timestamps: "" local time, "UTC", or an IANA name
-  /// The bits of the stored value that marks a missing cell. A NaN with other bits is a value.
+  /// The bits of the stored value that marks a missing cell, in the low bytes: of an i32, 32 bits
+  /// that are not extended by the sign. `usual_mark` gives one for each type. A NaN with other bits
+  /// is a value.
   std::optional<std::uint64_t> missing{};
   std::shared_ptr<const Dictionary> words{};  // of categories and text
 
@@ -78,6 +80,10 @@ inline constexpr std::uint64_t kMissingTick = 0x8000000000000000U;
 inline constexpr std::uint64_t kMissingBoolean = 2;
 /// The code that marks a missing word.
 inline constexpr std::uint64_t kMissingCode = 0;
+
+/// The bits that usually mark a missing number: of floats the NaNs above, of signed integers the
+/// least, of unsigned ones the greatest.
+std::uint64_t usual_mark(ValueType type) noexcept;
 
 /// Neighbouring columns of a frame, or all of a matrix, that are one vector with a name, as ML.NET
 /// has them.

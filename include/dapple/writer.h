@@ -125,7 +125,9 @@ class MatrixWriter : public TileWriter {
 
 class FrameWriter : public TileWriter {
  public:
-  /// Like MatrixWriter::create; also throws invalid_argument for a label of more than 65535 bytes.
+  /// Like MatrixWriter::create; also throws invalid_argument for a label of more than 65535 bytes,
+  /// and, unless `plain` leaves meanings out, for one that the column's value type cannot have,
+  /// words without a dictionary, and a mark of missing cells that is no value of the type.
   static FrameWriter create(const std::filesystem::path& path, std::uint64_t rows,
                             std::vector<Column> columns, const WriteOptions& options = {});
 

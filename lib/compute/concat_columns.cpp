@@ -186,20 +186,9 @@ bool is_free(std::span<const FramePart> parts, std::size_t col, const StoredNumb
 
 /// The NaN or the ends of the range of a type.
 std::vector<std::uint64_t> usual_marks(ValueType type) {
-  if (type == ValueType::f64) return {kMissingF64};
-  return visit_type(type, [&](auto tag) -> std::vector<std::uint64_t> {
-    using T = decltype(tag);
-    using Limits = std::numeric_limits<T>;
-    if constexpr (std::is_floating_point_v<T>) {
-      return {kMissingF32};
-    } else {
-      const auto bits = [](T value) {
-        return std::uint64_t{static_cast<std::make_unsigned_t<T>>(value)};
-      };
-      if (std::is_signed_v<T>) return {bits(Limits::min()), bits(Limits::max())};
-      return {bits(Limits::max()), bits(Limits::min())};
-    }
-  });
+  const std::uint64_t usual = usual_mark(type);
+  if (is_float(type)) return {usual};
+  return {usual, is_signed(type) ? usual - 1 : 0};
 }
 
 /// Numbers of this type and of all wider ones that may mark missing cells, best first.
@@ -227,7 +216,7 @@ void merge_marks(std::span<const FramePart> parts, std::size_t col, Column& colu
   }
   for (const StoredNumber& mark : possible_marks(parts, column.value_type)) {
     // A NaN of these bits is missing wherever it comes from.
-    const bool usual = is_float(mark.type) && mark.bits == usual_marks(mark.type).front();
+    const bool usual = is_float(mark.type) && mark.bits == usual_mark(mark.type);
     if (!usual && !is_free(parts, col, mark)) continue;
     column.value_type = mark.type;
     column.meaning.missing = mark.bits;

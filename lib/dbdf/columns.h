@@ -24,6 +24,9 @@ std::vector<std::byte> emit_columns(const std::vector<Column>& columns);
 /// The same for a frame, or for what the columns of a matrix are called.
 std::vector<std::byte> emit_columns(const Schema& schema);
 
+/// Throws invalid_argument, naming `file`, for a meaning that the column's value type cannot have.
+void require_fit(const Column& column, const std::string& file);
+
 /// An error for each dictionary of columns and slot names that has words that are not UTF-8.
 /// Throws corrupt. O(bytes).
 std::vector<Error> words_not_utf8(const Schema& schema, const std::string& file);

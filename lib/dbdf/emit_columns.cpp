@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "lib/base/bytes.h"
+#include "lib/base/text.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/columns_table.h"
 #include "lib/object/dictionary.h"
@@ -27,6 +28,19 @@ bool fits(const Column& column) noexcept {
              size_of(column.value_type) >= size_of(code_type(column.meaning.words->size()));
   }
   return false;
+}
+
+void require_fit(const Column& column, const std::string& file) {
+  if (fits(column)) return;
+  const Meaning& meaning = column.meaning;
+  const std::string what =
+      "column " + shown(column.label) + " is a " + std::string(name(meaning.kind));
+  if (meaning.has_words() && meaning.words == nullptr) {
+    throw Error(Errc::invalid_argument, file, std::nullopt,
+                what + " without a dictionary of its words");
+  }
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              what + " and cannot be stored as " + std::string(name(column.value_type)));
 }
 
 namespace {
@@ -80,7 +94,7 @@ class Emitter {
     }
     if (names != nullptr && names->size() != group.size) {
       throw Error(Errc::invalid_argument, "group \"" + group.name + "\" has " +
-                                              std::to_string(group.size) + " slots and " +
+                                              counted(group.size, "slot") + " and " +
                                               std::to_string(names->size()) + " slot names");
     }
     records_.push_back({col, nullptr, &group, names, group.name});
@@ -152,12 +166,7 @@ class Emitter {
 std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
   Emitter emitter;
   for (std::uint64_t c = 0; c < columns.size(); ++c) {
-    if (!fits(columns[c])) {
-      throw Error(Errc::invalid_argument, "column \"" + columns[c].label + "\" is a " +
-                                              std::string(name(columns[c].meaning.kind)) +
-                                              " and cannot be stored as " +
-                                              std::string(name(columns[c].value_type)));
-    }
+    require_fit(columns[c], {});
     if (!is_plain(columns[c])) emitter.add(c, columns[c].meaning);
   }
   for (std::uint64_t c = 0; c < columns.size();) {

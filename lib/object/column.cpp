@@ -23,6 +23,13 @@ std::string_view name(TimeUnit unit) noexcept {
   return names[static_cast<std::size_t>(unit)];
 }
 
+std::uint64_t usual_mark(ValueType type) noexcept {
+  if (type == ValueType::f32) return kMissingF32;
+  if (type == ValueType::f64) return kMissingF64;
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - 8 * size_of(type));
+  return is_signed(type) ? all / 2 + 1 : all;
+}
+
 std::string ColumnGroup::label(std::uint64_t slot) const {
   const std::string_view own = slot_name(slot);
   return own.empty() ? name + '.' + std::to_string(slot) : std::string(own);
@@ -45,7 +52,7 @@ void append_word(const Column& column, std::uint64_t code, std::string& out) {
   if (code == kMissingCode || code > words.size()) {
     throw Error(Errc::corrupt, std::string(words.file()), std::nullopt,
                 "column " + detail::shown(column.label) + " holds code " + std::to_string(code) +
-                    ", but its dictionary has " + std::to_string(words.size()) + " words");
+                    ", but its dictionary has " + detail::counted(words.size(), "word"));
   }
   out += words[code - 1];
 }

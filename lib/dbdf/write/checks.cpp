@@ -5,6 +5,8 @@
 #include <string>
 
 #include "dapple/error.h"
+#include "lib/base/text.h"
+#include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 
 namespace dapple::detail::dbdf {
@@ -20,6 +22,19 @@ void require_sound(const WriteOptions& options) {
     throw Error(Errc::invalid_argument, "tiles of " + std::to_string(options.tile->rows) + " x " +
                                             std::to_string(options.tile->cols) +
                                             " cells hold nothing");
+  }
+}
+
+void require_meanings(const std::vector<Column>& columns, const std::string& file) {
+  for (const Column& column : columns) {
+    require_fit(column, file);
+    const unsigned bits = static_cast<unsigned>(8 * size_of(column.value_type));
+    const std::uint64_t mark = column.meaning.missing.value_or(0);
+    if (bits == 64 || mark >> bits == 0) continue;
+    throw Error(Errc::invalid_argument, file, std::nullopt,
+                "column " + shown(column.label) + " is of " + std::string(name(column.value_type)) +
+                    ", and its mark of missing cells has bits beyond the lowest " +
+                    std::to_string(bits) + ": no cell can be equal to it");
   }
 }
 

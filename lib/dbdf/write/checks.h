@@ -1,8 +1,9 @@
-// What a writer refuses before it writes: options and labels that no file can have, and blocks that
-// the object has no place for.
+// What a writer refuses before it writes: options, labels and meanings that no file can have, and
+// blocks that the object has no place for.
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "dapple/block.h"
@@ -14,6 +15,10 @@ namespace dapple::detail::dbdf {
 /// Throws invalid_argument for an alignment that is no power of two, or too large, and for tiles
 /// without cells.
 void require_sound(const WriteOptions& options);
+
+/// Throws invalid_argument for a meaning that its column's value type cannot have, and for a mark
+/// of missing cells that is no value of the type, and so would mark none. Errors name `file`.
+void require_meanings(const std::vector<Column>& columns, const std::string& file);
 
 /// The header. Throws invalid_argument for a label that it cannot hold.
 std::vector<std::byte> checked_header(const Schema& schema);

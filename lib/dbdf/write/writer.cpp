@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "lib/base/bytes.h"
 #include "lib/base/value_types.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/write/block_writer.h"
+#include "lib/dbdf/write/checks.h"
 
 namespace dapple {
 
@@ -46,9 +48,9 @@ template <Value T>
 void TileWriter::put(BlockPos pos, DenseRef<T> cells) {
   const std::size_t stride = cells.row_stride == 0 ? cells.cols : cells.row_stride;
   if (stride < cells.cols && cells.rows > 1) {
-    throw Error(Errc::invalid_argument, "rows of " + std::to_string(cells.cols) +
-                                            " values overlap when they are " +
-                                            std::to_string(stride) + " values apart");
+    throw Error(Errc::invalid_argument, "rows of " + detail::counted(cells.cols, "value") +
+                                            " overlap when they are " +
+                                            detail::counted(stride, "value") + " apart");
   }
   impl_->put(pos, DenseCells{reinterpret_cast<const std::byte*>(cells.data), value_type_of<T>(),
                              cells.rows, cells.cols, stride * sizeof(T)});
@@ -62,10 +64,11 @@ void require_consistent(std::span<const std::uint64_t> row_ptr, std::uint32_t ro
                         std::size_t columns, std::size_t values) {
   const auto bad = [](const std::string& detail) { throw Error(Errc::invalid_argument, detail); };
   if (row_ptr.size() != std::size_t{rows} + 1 || columns != values) {
-    bad(std::to_string(rows) + " rows need " + std::to_string(rows + std::size_t{1}) +
+    bad(detail::counted(rows, "row") + (rows == 1 ? " needs " : " need ") +
+        std::to_string(rows + std::size_t{1}) +
         " row pointers and as many columns as values, but there are " +
-        std::to_string(row_ptr.size()) + " row pointers, " + std::to_string(columns) +
-        " columns and " + std::to_string(values) + " values");
+        detail::counted(row_ptr.size(), "row pointer") + ", " + detail::counted(columns, "column") +
+        " and " + detail::counted(values, "value"));
   }
   std::uint64_t next = 0;
   for (std::uint32_t r = 0; r < rows; ++r) {
@@ -78,7 +81,7 @@ void require_consistent(std::span<const std::uint64_t> row_ptr, std::uint32_t ro
   }
   if (next != values) {
     bad("row pointers end at " + std::to_string(next) + ", but there are " +
-        std::to_string(values) + " values");
+        detail::counted(values, "value"));
   }
 }
 
@@ -138,6 +141,7 @@ MatrixWriter MatrixWriter::create(const std::filesystem::path& path, std::uint64
 
 FrameWriter FrameWriter::create(const std::filesystem::path& path, std::uint64_t rows,
                                 std::vector<Column> columns, const WriteOptions& options) {
+  if (!options.plain) detail::dbdf::require_meanings(columns, path.string());
   Schema schema;
   schema.kind = detail::ObjectKind::frame;
   schema.rows = rows;

@@ -142,7 +142,7 @@ class Opener {
     Column& column = schema_.columns[col];
     const bool floats = is_float(column.value_type);
     column.meaning.missing =
-        floats || given_[col] ? mark_of_type(column.value_type) : integer_mark(seen);
+        floats || given_[col] ? usual_mark(column.value_type) : integer_mark(seen);
     if (floats) return;
     fields_[col] = std::make_shared<FieldReader>(column.meaning, column.value_type, nullptr);
   }

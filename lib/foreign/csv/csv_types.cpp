@@ -1,7 +1,6 @@
 #include "lib/foreign/csv/csv_types.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <string_view>
 
@@ -82,18 +81,6 @@ std::optional<std::uint64_t> integer_mark(std::uint16_t seen) noexcept {
     if (free(flag::beyond_i64)) return kHalf;
   }
   return std::nullopt;
-}
-
-std::uint64_t mark_of_type(ValueType type) noexcept {
-  return visit_type(type, [](auto tag) -> std::uint64_t {
-    using T = decltype(tag);
-    using Limits = std::numeric_limits<T>;
-    if constexpr (std::is_floating_point_v<T>) {
-      return sizeof(T) == sizeof(float) ? kMissingF32 : kMissingF64;
-    } else {
-      return std::bit_cast<BitsOf<T>>(std::is_signed_v<T> ? Limits::lowest() : Limits::max());
-    }
-  });
 }
 
 ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,

@@ -14,11 +14,6 @@ namespace dapple::detail::csv {
 /// of them: an end of i64, or of what u64 holds beyond it. Nothing when both are taken.
 std::optional<std::uint64_t> integer_mark(std::uint16_t seen) noexcept;
 
-/// The number that marks missing cells in a column that is given this type, whatever else is in it:
-/// the NaN of floats, the least of signed integers, the greatest of unsigned ones. So parts of a
-/// whole that are read with the same types fit together.
-std::uint64_t mark_of_type(ValueType type) noexcept;
-
 /// Says which integer is rounded to f64 first, where nobody asked for that type; "" if none is.
 /// `schema` has the types of all columns.
 std::string note_of_rounding(const Rows& rows, const Schema& schema,
