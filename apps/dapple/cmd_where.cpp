@@ -229,10 +229,13 @@ const Verb kWhereVerb = {
     "\n"
     "Of a frame, --column names the column to search, and row and value are printed. Words,\n"
     "times, durations and truth values are written as 'dapple get' prints them; 'missing' finds\n"
-    "missing cells, which meet no other condition.\n",
+    "missing cells, which meet no other condition. Blanks around a word are no part of it, unless\n"
+    "it is in quotes, as in CSV: '== \"two  \"'. A word that starts with a quote must be in\n"
+    "quotes, with its own doubled: '== \"\"\"so\"\" he said\"'.\n",
     "  dapple where m.dbdf '> 100'\n"
     "  dapple where m.dbdf 0..1 --nonzero --count\n"
     "  dapple where people.csv '== Ann' --column name\n"
+    "  dapple where people.csv '== \" Ann\"' --column name\n"
     "  dapple where people.csv '>= 2001-01-01' --column born\n",
     run_where};
 

@@ -30,6 +30,47 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+[[noreturn]] void fail_quotes(std::string_view whole) {
+  throw UsageError(
+      fmt::format("'{}' is not a condition: a word in quotes ends with one, and quotes in it are "
+                  "doubled, as in '== \"\"\"so\"\" he said\"'",
+                  printable(whole)));
+}
+
+/// A bound: a word in quotes, as a field of CSV has them, or text without blanks around it.
+Expression::Bound bound_of(std::string_view text, std::string_view whole) {
+  text = trimmed(text);
+  if (!text.starts_with('"')) return {std::string(text), false};
+  Expression::Bound bound{"", true};
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      if (i + 1 == text.size()) return bound;
+      if (text[++i] != '"') break;
+    }
+    bound.text += text[i];
+  }
+  fail_quotes(whole);
+}
+
+/// Where the dots of a range are: not those in a word in quotes.
+std::size_t find_dots(std::string_view text) {
+  const bool quotes = text.starts_with('"');
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (quotes && text[i] == '"') inside = !inside;  // twice for a doubled one
+    if (!inside && text.substr(i).starts_with("..")) return i;
+  }
+  return std::string_view::npos;
+}
+
+/// Throws unless both ends of a range are given.
+void require_ends(std::string_view low, std::string_view high, std::string_view whole) {
+  if (!low.empty() && !high.empty()) return;
+  if (low.empty() && high.empty()) fail_condition(whole);
+  throw UsageError(fmt::format("the range '{}' has only one end; write '{} {}'", printable(whole),
+                               low.empty() ? "<=" : ">=", printable(low.empty() ? high : low)));
+}
+
 template <class T>
 std::optional<T> parsed(std::string_view text) {
   T value{};
@@ -42,9 +83,11 @@ std::optional<T> parsed(std::string_view text) {
 }
 
 /// Calls `f` with the number as a 64-bit integer if it is one, otherwise as a double; nothing when
-/// the text is no number.
+/// the bound is no number.
 template <class F>
-std::optional<Condition> with_number(std::string_view text, const F& f) {
+std::optional<Condition> with_number(const Expression::Bound& bound, const F& f) {
+  if (bound.quoted) return std::nullopt;
+  const std::string_view text = bound.text;
   if (const auto n = parsed<std::uint64_t>(text)) return f(*n);
   if (const auto n = parsed<std::int64_t>(text)) return f(*n);
   if (const auto n = parsed<double>(text)) return f(*n);
@@ -92,14 +135,16 @@ Expression parse_expression(std::string_view whole) {
   for (const auto& [sign, how] : kSigns) {
     if (!text.starts_with(sign)) continue;
     e.how = how;
-    e.low = e.high = trimmed(text.substr(sign.size()));
+    e.low = e.high = bound_of(text.substr(sign.size()), whole);
     return e;
   }
-  const std::size_t dots = text.find("..");
+  const std::size_t dots = find_dots(text);
   if (dots == std::string_view::npos) fail_condition(whole);
+  const std::string_view low = trimmed(text.substr(0, dots)), high = trimmed(text.substr(dots + 2));
+  require_ends(low, high, whole);
   e.how = How::between;
-  e.low = trimmed(text.substr(0, dots));
-  e.high = trimmed(text.substr(dots + 2));
+  e.low = bound_of(low, whole);
+  e.high = bound_of(high, whole);
   return e;
 }
 
@@ -118,19 +163,24 @@ ColumnCondition column_condition(const Expression& e, const Column& column) {
   if (column.meaning.kind == MeaningKind::number) {
     if (const auto numbers = find_number_condition(e)) return *numbers;
   }
+  // Of a column of numbers this is only for the message, which tells that it was in quotes.
+  const auto text_of = [&](const Expression::Bound& bound) {
+    const bool shows = bound.quoted && column.meaning.kind == MeaningKind::number;
+    return shows ? '"' + bound.text + '"' : bound.text;
+  };
   switch (e.how) {
     case How::above:
-      return ColumnCondition::above(e.low);
+      return ColumnCondition::above(text_of(e.low));
     case How::at_least:
-      return ColumnCondition::at_least(e.low);
+      return ColumnCondition::at_least(text_of(e.low));
     case How::below:
-      return ColumnCondition::below(e.low);
+      return ColumnCondition::below(text_of(e.low));
     case How::at_most:
-      return ColumnCondition::at_most(e.low);
+      return ColumnCondition::at_most(text_of(e.low));
     case How::equal:
-      return ColumnCondition::equal(e.low);
+      return ColumnCondition::equal(text_of(e.low));
     default:
-      return ColumnCondition::between(e.low, e.high);
+      return ColumnCondition::between(text_of(e.low), text_of(e.high));
   }
 }
 

@@ -1,4 +1,4 @@
-// EXPR of dapple where: '> 5', '== Ann', 1..5, nan, missing.
+// EXPR of dapple where: '> 5', '== Ann', '== " Ann"', 1..5, nan, missing.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,14 @@ namespace dapple::cli {
 struct Expression {
   enum class How : std::uint8_t { above, at_least, below, at_most, equal, between, nan, missing };
 
+  struct Bound {
+    std::string text;
+    bool quoted = false;  // it was in quotes, and is a word, whatever it looks like
+  };
+
   std::string whole;
   How how = How::nan;
-  std::string low, high;  // the same one unless `how` is between
+  Bound low, high;  // the same one unless `how` is between
 };
 
 /// Throws UsageError.
