@@ -26,6 +26,7 @@ std::string meaning_json(const Meaning& meaning) {
     text += fmt::format(R"(,"meaning":"{}")", name(meaning.kind));
   if (meaning.kind == MeaningKind::category)
     text += fmt::format(R"(,"words":{})", meaning.words->size());
+  if (meaning.kind == MeaningKind::category && meaning.ordered) text += R"(,"ordered":true)";
   if (meaning.has_time()) {
     text += fmt::format(R"(,"unit":"{}","zone":{})", name(meaning.unit), json_string(meaning.zone));
   }
@@ -75,12 +76,18 @@ std::string_view copy_state(const std::variant<Matrix, Frame>& object) {
   return "";
 }
 
+/// What the objects of a file that holds several are called.
+std::string_view title_of_contents(const BlockedObject& object) {
+  return object.format() == "futhark" ? "values" : "arrays";
+}
+
 /// Keys that only some files have: several objects, text columns, a note, details.
 void print_more_json(const BlockedObject& object, std::span<const Detail> details, Output& out) {
   if (object.contents().size() > 1) {
-    std::string_view before = R"(,"values":[)";
-    for (const std::string& value : object.contents()) {
-      out.print("{}{}", before, json_string(value));
+    out.print(R"(,"{}":)", title_of_contents(object));
+    std::string_view before = "[";
+    for (const std::string& one : object.contents()) {
+      out.print("{}{}", before, json_string(one));
       before = ",";
     }
     out.write("]");
@@ -197,11 +204,13 @@ std::string index_text(const BlockedObject& object, const std::string& file) {
                 : "scanned";
 }
 
-/// "f64", "category of 3 words", "timestamp[us, UTC], some missing", "f32, slot 0 of 'Features'".
+/// "f64", "ordered category of 3 words", "timestamp[us, UTC], some missing", "f32, slot 0 of
+/// 'Features'".
 std::string type_text(const Column& column) {
   const Meaning& meaning = column.meaning;
-  std::string text(meaning.kind == MeaningKind::number ? name(column.value_type)
-                                                       : name(meaning.kind));
+  const bool ordered = meaning.kind == MeaningKind::category && meaning.ordered;
+  std::string text(ordered ? "ordered " : "");
+  text += meaning.kind == MeaningKind::number ? name(column.value_type) : name(meaning.kind);
   // How many words a text has may only be known once all of it was read.
   if (meaning.kind == MeaningKind::category)
     text += fmt::format(" of {}", counted(meaning.words->size(), "word"));
@@ -286,15 +295,17 @@ void print_names(const Matrix& matrix, Output& out) {
   print_line(out, "vector", text);
 }
 
-/// The values of a file that holds several.
+/// The objects of a file that holds several: values by number, arrays by name.
 void print_contents(const BlockedObject& object, Output& out) {
   const std::vector<std::string>& values = object.contents();
   if (values.size() < 2) return;
   const std::size_t shown =
       out.is_terminal() ? std::min<std::size_t>(values.size(), kLinesOnTerminal) : values.size();
+  const bool numbered = object.format() == "futhark";
   for (std::size_t i = 0; i < shown; ++i) {
-    print_line(out, i == 0 ? "values" : "",
-               fmt::format("{:>{}}  {}", i, digits(shown - 1), values[i]));
+    print_line(out, i == 0 ? title_of_contents(object) : "",
+               numbered ? fmt::format("{:>{}}  {}", i, digits(shown - 1), values[i])
+                        : label_text(values[i], std::string::npos));
   }
   if (shown < values.size()) {
     print_line(out, "", fmt::format("... and {} more; --json lists all", values.size() - shown));

@@ -127,8 +127,10 @@ class BlockedObject {
   std::string_view format() const noexcept;
   /// Something about the file that the user should be told, or "".
   const std::string& note() const noexcept;
-  /// The objects in a file that may hold several, as its format writes their types ("[3][4]f32"),
-  /// at most the first 1000. Empty for formats that hold just one.
+  /// The objects in a file that may hold several, at most the first 1000: values of Futhark as it
+  /// writes their types ("[3][4]f32"), arrays of npz and HDF5 by the names that
+  /// `OpenOptions::array` takes. Empty for formats that hold just one, and for HDF5 when a name was
+  /// given.
   const std::vector<std::string>& contents() const noexcept;
   /// The size of the file.
   std::uint64_t bytes() const noexcept;

@@ -53,6 +53,7 @@ class Store {
 
   const std::string& note() const noexcept { return note_; }
   void set_note(std::string note) { note_ = std::move(note); }
+  static constexpr std::size_t kMostContents = 1000;
   const std::vector<std::string>& contents() const noexcept { return contents_; }
   void set_contents(std::vector<std::string> contents) { contents_ = std::move(contents); }
   bool checks_hashes() const noexcept { return file_->check() != Check::never; }

@@ -1,6 +1,8 @@
 """The files that the cases work on, made byte by byte from the published format alone."""
 
+import base64
 import struct
+import zlib
 
 DENSE_MATRIX, CSR_MATRIX, FRAME = 1, 2, 3
 EMPTY, DENSE, CSR, COO = 0, 1, 2, 3
@@ -175,6 +177,16 @@ def changed(data, at, new):
     return data[:at] + new + data[at + len(new):]
 
 
+def ordered():
+    """A file that only the C++ API writes, whose hashes Python's library cannot make: a frame of two
+    rows, its column "size" the ordered category small, medium, large."""
+    return zlib.decompress(base64.b64decode(
+        "eNpjZGZigABGGM3CUJxZlcqABpigShgZmRn/owGQuC1YziXARzfA0cWFgRyAbiwzUMwBbqyzv08wI9QRCVAdT99z"
+        "LTF6sXU/zAQWRkYUE5mhNEy9AJT+rCBdV+02TSgBzQWsUJobTX1xbmJOTm5qSmZpbk5iUTo8cCZA6R9i+kqLLaOk"
+        "Ye6EyfdwZAhaCodOxu8zTz+XCAa0WMAW/CCQGXVMo5e7Ujw7akuUuIS2Kro6TSjNg6aPkXHyjiV6IRmIaISIyx6x"
+        "28l3e+3EAzjsh6sHhS4QB60SmWPht8cH5O4QR08fAB/0Y3E="))
+
+
 def make(folder):
     folder.mkdir()
 
@@ -184,6 +196,7 @@ def make(folder):
     whole = mixed()
     put("mixed.dbdf", whole)
     put("frame.dbdf", frame())
+    put("ordered.dbdf", ordered())
     put("gap.dbdf", gap())
     put("irregular.dbdf", irregular())
     put("padded.dbdf", padded())

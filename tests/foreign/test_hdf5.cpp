@@ -221,6 +221,8 @@ TEST_CASE("hdf5: X is chosen, or the only matrix, or what the caller names") {
     file.vector("X", two);
   }
   CHECK(Matrix::open(dir / "d.h5").rows() == 2);
+  CHECK(Matrix::open(dir / "d.h5").contents() == std::vector<std::string>{"X", "a"});
+  CHECK(Matrix::open(dir / "d.h5", {.array = "X"}).contents().empty());
 }
 
 TEST_CASE("hdf5: what is no matrix says so") {

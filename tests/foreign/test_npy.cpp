@@ -251,7 +251,7 @@ TEST_CASE("npy: bytes behind the array are left alone, and said to be there") {
       folder.write("a.npy", npy(array_header("|u1", "3,"), counting<std::uint8_t>(10, false)));
   const Matrix m = Matrix::open(path);
   CHECK(m.rows() == 3);
-  CHECK(m.note() == "7 bytes behind the array are left alone");
+  CHECK(m.note() == "left alone: 7 bytes behind the array");
 }
 
 TEST_CASE("npy: types without a value type are unsupported and named") {

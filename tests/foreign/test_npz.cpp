@@ -96,6 +96,8 @@ TEST_CASE("npz: of several arrays one is chosen by its name") {
   write_text(dir / "two.npz", zip_archive({{"a.npy", kSquare, true}, {"b.npy", other}, {"c", ""}}));
   CHECK(cells(dir / "two.npz", "a") == std::vector<double>{1, 2, 3, 4});
   CHECK(cells(dir / "two.npz", "b.npy").empty());
+  CHECK(Matrix::open(dir / "two.npz", {.array = "a"}).contents() ==
+        std::vector<std::string>{"a", "b"});
   const auto none = required_error(error_of([&] { open(dir / "two.npz"); }));
   CHECK(none.code() == Errc::invalid_argument);
   CHECK(none.detail() == "the archive holds 2 arrays: a, b");

@@ -20,7 +20,7 @@ constexpr std::uint64_t kSide = std::uint64_t{1} << 31;
 
 /// Values that an error message lists, and that an object lists at most.
 constexpr std::uint64_t kListed = 8;
-constexpr std::uint64_t kKept = 1000;
+constexpr std::uint64_t kKept = Store::kMostContents;
 
 /// A column costs memory, and a vector of one element three bytes of text.
 constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 20;

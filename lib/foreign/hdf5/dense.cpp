@@ -136,8 +136,8 @@ EntryTable blocks_of(const DataSet& data) {
 
 }  // namespace
 
-std::shared_ptr<const Store> open_dense(std::shared_ptr<MappedFile> file,
-                                        std::unique_ptr<const DataSet> data) {
+std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file,
+                                  std::unique_ptr<const DataSet> data) {
   Schema schema;
   schema.rows = data->rows();
   schema.cols = data->cols();

@@ -133,12 +133,21 @@ std::string trimmed(std::string path) {
 struct Chosen {
   std::string path;
   std::optional<SparseKind> sparse;
+  std::vector<std::string> all;  // what could be chosen, if that had to be found out
 };
 
 Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
   const Session session(opened.name());
   Chosen chosen;
-  chosen.path = wanted.empty() ? choose(opened, Listing(session).of(opened)) : trimmed(wanted);
+  if (wanted.empty()) {
+    const std::vector<Found> found = Listing(session).of(opened);
+    chosen.path = choose(opened, found);
+    for (std::size_t i = 0; i < found.size() && i < Store::kMostContents; ++i) {
+      chosen.all.push_back(found[i].path);
+    }
+  } else {
+    chosen.path = trimmed(wanted);
+  }
   const Handle object = opened.open_object(session, chosen.path);
   if (!object.is_open()) fail_choice(opened, Listing(session).of(opened), wanted);
   if (session.api().H5Iget_type(object.get()) == H5I_DATASET) return chosen;
@@ -155,12 +164,16 @@ Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
 std::shared_ptr<const Store> open_hdf5(std::shared_ptr<MappedFile> file,
                                        const OpenOptions& options) {
   auto opened = std::make_shared<const OpenFile>(file);
-  const Chosen chosen = choose_object(*opened, options.array);
+  Chosen chosen = choose_object(*opened, options.array);
+  std::shared_ptr<Store> store;
   if (chosen.sparse) {
-    return open_sparse(std::move(opened), std::move(file), chosen.path, *chosen.sparse);
+    store = open_sparse(std::move(opened), std::move(file), chosen.path, *chosen.sparse);
+  } else {
+    store = open_dense(std::move(file),
+                       std::make_unique<const DataSet>(std::move(opened), chosen.path));
   }
-  return open_dense(std::move(file),
-                    std::make_unique<const DataSet>(std::move(opened), chosen.path));
+  store->set_contents(std::move(chosen.all));
+  return store;
 }
 
 }  // namespace dapple::detail::hdf5

@@ -217,9 +217,9 @@ std::optional<SparseKind> sparse_kind(const Session& session, const OpenFile& op
   return SparseKind::cell_ranger;
 }
 
-std::shared_ptr<const Store> open_sparse(std::shared_ptr<const OpenFile> opened,
-                                         std::shared_ptr<MappedFile> file, const std::string& path,
-                                         SparseKind kind) {
+std::shared_ptr<Store> open_sparse(std::shared_ptr<const OpenFile> opened,
+                                   std::shared_ptr<MappedFile> file, const std::string& path,
+                                   SparseKind kind) {
   static constexpr Codec kRows = arrays::row_codec("hdf5"), kColumns = arrays::column_codec("hdf5");
   Schema schema;
   schema.storage = Storage::csr;

@@ -23,8 +23,8 @@ std::optional<SparseKind> sparse_kind(const Session& session, const OpenFile& op
                                       const std::string& path);
 
 /// Indices and values are read when rows are, or used in place. Throws corrupt, unsupported.
-std::shared_ptr<const Store> open_sparse(std::shared_ptr<const OpenFile> opened,
-                                         std::shared_ptr<MappedFile> file, const std::string& path,
-                                         SparseKind kind);
+std::shared_ptr<Store> open_sparse(std::shared_ptr<const OpenFile> opened,
+                                   std::shared_ptr<MappedFile> file, const std::string& path,
+                                   SparseKind kind);
 
 }  // namespace dapple::detail::hdf5

@@ -201,12 +201,11 @@ std::string note_of(const Header& header, const Schema& schema, std::uint64_t su
     for (std::size_t i = 0; i < header.shape.size(); ++i) {
       note += (i == 0 ? "" : ", ") + std::to_string(header.shape[i]);
     }
-    note +=
-        "), shown as " + std::to_string(schema.rows) + " rows of " + std::to_string(schema.cols);
+    note += "), shown as " + counted(schema.rows, "row") + " of " + std::to_string(schema.cols);
   }
   if (surplus > 0) {
-    note += (note.empty() ? "" : "; ") + std::to_string(surplus) +
-            " bytes behind the array are left alone";
+    note += note.empty() ? "" : "; ";
+    note += "left alone: " + counted(surplus, "byte") + " behind the array";
   }
   return note;
 }
@@ -222,8 +221,8 @@ Match recognise_npy(const Probe& probe) {
 
 namespace {
 
-std::shared_ptr<const Store> open_array(std::shared_ptr<MappedFile> file, Range within,
-                                        const Codec& codec) {
+std::shared_ptr<Store> open_array(std::shared_ptr<MappedFile> file, Range within,
+                                  const Codec& codec) {
   const Header header = parse_header(*file, within);
   Schema schema = schema_of(header, file->name());
   std::uint64_t items = 0;
@@ -261,7 +260,7 @@ std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const Op
   return open_array(std::move(file), whole, kCodec);
 }
 
-std::shared_ptr<const Store> open_member(std::shared_ptr<MappedFile> file, Range within) {
+std::shared_ptr<Store> open_member(std::shared_ptr<MappedFile> file, Range within) {
   return open_array(std::move(file), within, kMemberCodec);
 }
 

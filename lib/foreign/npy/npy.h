@@ -18,7 +18,7 @@ Match recognise_npy(const Probe& probe);
 std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions& options);
 
 /// The same for a member of an npz archive: the array in bytes `within` of a file.
-std::shared_ptr<const Store> open_member(std::shared_ptr<MappedFile> file, Range within);
+std::shared_ptr<Store> open_member(std::shared_ptr<MappedFile> file, Range within);
 
 /// Writes an array in C order, or one of packed records, as numpy.save does. Throws unsupported
 /// when NumPy cannot hold a label.

@@ -76,7 +76,13 @@ std::shared_ptr<const Store> open_npz(std::shared_ptr<MappedFile> file,
   });
   if (chosen == arrays.end()) fail_choice(*file, arrays, options.array);
   const Contents contents = contents_of(file, std::array{*chosen});
-  return npy::open_member(contents.file, contents.members[0]);
+  const auto store = npy::open_member(contents.file, contents.members[0]);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < arrays.size() && i < Store::kMostContents; ++i) {
+    names.emplace_back(array_name(*arrays[i]));
+  }
+  store->set_contents(std::move(names));
+  return store;
 }
 
 }  // namespace dapple::detail::npz

@@ -1,0 +1,2 @@
+dapple info ordered.dbdf
+dapple info ordered.dbdf --json
