@@ -70,10 +70,11 @@ struct ConvertOptions {
   TakeNote note{};
 };
 
-/// Publishes `part` of `in` as the file `out`, whole or not at all. Throws what reading throws;
-/// unsupported when the target cannot hold a label, type or value; io; invalid_argument when the
-/// options are wrong, when the destination exists, or when a CSV file would be next to a DAPHNE
-/// FILE.meta (`overwrite` replaces the one and removes the other).
+/// Publishes `part` of `in` as the file `out`, whole or not at all. In a dbdf file of some rows of
+/// a frame, dictionaries hold only words of these rows, but for ordered categories. Throws what
+/// reading throws; unsupported when the target cannot hold a label, type or value; io;
+/// invalid_argument when the options are wrong, when the destination exists, or when a CSV file
+/// would be next to a DAPHNE FILE.meta (`overwrite` replaces the one and removes the other).
 WriteSummary convert(const std::variant<Matrix, Frame>& in, const Selection& part,
                      const std::filesystem::path& out, const ConvertOptions& options = {});
 

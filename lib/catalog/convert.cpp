@@ -8,6 +8,7 @@
 #include "lib/catalog/formats.h"
 #include "lib/catalog/losses.h"
 #include "lib/compute/source.h"
+#include "lib/compute/used_words.h"
 #include "lib/foreign/meta/daphne_meta.h"
 #include "lib/io/file.h"
 #include "lib/io/piece_buffer.h"
@@ -35,13 +36,14 @@ class BufferedSink final : public ByteSink {
 Source source_of(const std::variant<Matrix, Frame>& in, const Selection& part,
                  const ConvertOptions& options, const Format& format) {
   auto store = std::visit([](const BlockedObject& object) { return object.share(); }, in);
-  Source source(std::move(store), part, options);
+  Source source(store, part, options);
   if (options.transpose && (source.kind() == ObjectKind::frame || format.info.name != "dbdf")) {
     throw Error(Errc::unsupported, source.store().file().name(), std::nullopt,
                 "only a matrix can be written with its rows as columns, and only to dbdf");
   }
   judge_losses(source, format, options);
-  return source;
+  if (format.info.name != "dbdf" || options.write.plain) return source;
+  return {with_used_words(std::move(store), part, options.threads), part, options};
 }
 
 /// Throws absent for absent cells now, before a writer meets them after any number of rows. Only

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/compute/concat_codec.h"
 #include "lib/compute/concat_columns.h"
@@ -56,9 +57,8 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions&
     std::uint64_t Schema::*across = axis == Axis::rows ? &Schema::cols : &Schema::rows;
     if (next.*across != all.*across) {
       fail_piece(store, Errc::invalid_argument,
-                 "has " + std::to_string(next.*across) +
-                     (axis == Axis::rows ? " columns" : " rows") + " where the others have " +
-                     std::to_string(all.*across));
+                 "has " + counted(next.*across, axis == Axis::rows ? "column" : "row") +
+                     " where the others have " + std::to_string(all.*across));
     }
     (axis == Axis::rows ? piece.first_row : piece.first_col) = all.*along;
     if (next.*along > std::numeric_limits<std::uint64_t>::max() - all.*along) {
@@ -114,9 +114,9 @@ EntryTable move_entries(const std::vector<Piece>& pieces) {
   return entries;
 }
 
-std::shared_ptr<const Store> concat_stores(std::vector<Piece> pieces, Axis axis,
-                                           const ConcatOptions& options) {
-  Schema schema = merge_schemas(pieces, axis, options);
+}  // namespace
+
+std::shared_ptr<const Store> store_of(std::vector<Piece> pieces, Schema schema, Axis axis) {
   const auto file = pieces.front().store->shared_file();
   BlockIndex index =
       BlockIndex::from_entries(move_entries(pieces), schema.rows, schema.cols, file->name());
@@ -128,8 +128,6 @@ std::shared_ptr<const Store> concat_stores(std::vector<Piece> pieces, Axis axis,
                                        std::move(state));
 }
 
-}  // namespace
-
 }  // namespace detail
 
 std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> parts, Axis axis,
@@ -140,7 +138,8 @@ std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> 
     pieces.push_back(
         {std::visit([](const BlockedObject& o) { return o.share(); }, part), 0, 0, {}});
   }
-  auto store = detail::concat_stores(std::move(pieces), axis, options);
+  detail::Schema schema = detail::merge_schemas(pieces, axis, options);
+  auto store = detail::store_of(std::move(pieces), std::move(schema), axis);
   if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
   return Matrix(std::move(store));
 }

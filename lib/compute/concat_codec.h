@@ -40,6 +40,9 @@ struct ConcatState final : CodecState {
 [[noreturn]] void fail_piece(const Store& store, Errc code, const std::string& detail,
                              Remedy remedy = Remedy::none);
 
+/// The object of this schema that the pieces make.
+std::shared_ptr<const Store> store_of(std::vector<Piece> pieces, Schema schema, Axis axis);
+
 /// Reads blocks of the whole, whose entries have the number of the block in its piece as offset.
 /// The state of its store is a ConcatState of these pieces.
 const Codec& concat_codec(const std::vector<Piece>& pieces, bool frame);
