@@ -62,8 +62,8 @@ namespace {
 void require_room(const Store& store, std::size_t size, std::uint64_t needed) {
   if (size >= needed) return;
   throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
-              "the output has room for " + std::to_string(size) + " values, " +
-                  std::to_string(needed) + " are needed");
+              "the output has room for " + counted(size, "value") + ", " + std::to_string(needed) +
+                  " are needed");
 }
 
 /// Calls f(chunk, first, worker) for pieces of the list that `find` is called with; false, and some
@@ -334,8 +334,8 @@ void gather_rows_to(const BlockedObject& object, std::span<const std::uint64_t> 
   const std::uint64_t stride = row_stride != 0 ? row_stride : cols.size();
   if (stride < cols.size()) {
     throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
-                "rows of " + std::to_string(cols.size()) + " values overlap when they are " +
-                    std::to_string(stride) + " values apart");
+                "rows of " + counted(cols.size(), "value") + " overlap when they are " +
+                    counted(stride, "value") + " apart");
   }
   if (rows.empty() || cols.empty()) return;
   std::uint64_t needed = 0;

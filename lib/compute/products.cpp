@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/base/vectors.h"
 #include "lib/compute/block_cells.h"
@@ -317,8 +318,8 @@ std::size_t checked_size(std::string_view what, std::size_t size, std::uint64_t 
                          std::size_t k) {
   std::uint64_t needed;
   if (!multiply(rows, k, needed) || needed > size) {
-    throw Error(Errc::invalid_argument, std::string(what) + " holds " + std::to_string(size) +
-                                            " values, too few for " + std::to_string(rows) + " x " +
+    throw Error(Errc::invalid_argument, std::string(what) + " holds " + counted(size, "value") +
+                                            ", too few for " + std::to_string(rows) + " x " +
                                             std::to_string(k));
   }
   return needed;

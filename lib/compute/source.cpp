@@ -41,7 +41,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
   if (rows_.begin > rows_.end || rows_.end > whole.rows) {
     throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
                 "rows " + std::to_string(rows_.begin) + ":" + std::to_string(rows_.end) +
-                    " are outside the " + std::to_string(whole.rows) + " rows of the object");
+                    " are outside the " + counted(whole.rows, "row") + " of the object");
   }
   schema_.rows = rows_.end - rows_.begin;
   if (!selection.cols) {
@@ -58,7 +58,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
       if (col >= whole.cols) {
         throw Error(Errc::out_of_range, store_->file().name(), std::nullopt,
                     "column " + std::to_string(col) + " is outside the " +
-                        std::to_string(whole.cols) + " columns of the object");
+                        counted(whole.cols, "column") + " of the object");
       }
       if (!runs_.empty() && runs_.back().from.end == col) {
         ++runs_.back().from.end;

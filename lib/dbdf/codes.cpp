@@ -32,7 +32,7 @@ std::string told(const Column& column, std::uint64_t bits, std::uint64_t row) {
   const Meaning& meaning = column.meaning;
   const std::string words = meaning.has_words()
                                 ? "code " + std::to_string(bits) + ", but its dictionary has " +
-                                      std::to_string(meaning.words->size()) + " words"
+                                      counted(meaning.words->size(), "word") + ""
                                 : std::to_string(bits) + ", which is neither true nor false";
   return "column " + shown(column.label) + " holds in row " + std::to_string(row) + " " + words;
 }

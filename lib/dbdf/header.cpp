@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lib/base/bytes.h"
+
 namespace dapple::detail::dbdf {
 
 bool block_size(BlockKind kind, std::uint32_t rows, std::uint32_t cols, ValueType type,
@@ -99,8 +101,8 @@ Flaw parse(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t row
     const Entry& e = item.entry;
     detail = (e.pos == kAuxiliaryPos ? "an auxiliary block" : "block " + text(e.pos)) +
              (block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, size)
-                  ? " ends " + std::to_string(size - (remaining - kPosition)) +
-                        " bytes after the file does (R4)"
+                  ? " ends " + counted(size - (remaining - kPosition), "byte") +
+                        " after the file does (R4)"
                   : " has more than 2^64 bytes (R4)");
   } else if (flaw == Flaw::outside) {
     detail = outside(item, rows, cols);
@@ -148,7 +150,7 @@ std::uint64_t read_columns(const MappedFile& file, std::span<const std::byte> he
   if (schema.cols > (file.size() - kHeaderStart) / 3) {
     ByteReader(head, 0, file.name())
         .fail(kHeaderStart, "the file is too short for the types and labels of " +
-                                std::to_string(schema.cols) + " columns (R4)");
+                                counted(schema.cols, "column") + " (R4)");
   }
   // Find the end of the header without reading much more of the file.
   const auto look_to = [&](std::uint64_t end) {

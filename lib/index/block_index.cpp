@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/base/bytes.h"
 #include "lib/index/cover_tree.h"
 #include "lib/index/entry_pages.h"
 #include "lib/index/entry_summary.h"
@@ -199,7 +200,7 @@ BlockCounts BlockIndex::counts(std::uint64_t most) const {
   if (left != 0) lying("the index counts fewer blocks by kind than its " + std::to_string(size()));
   if (counts.stored > most) {
     lying("the index counts " + std::to_string(counts.stored) + " stored values in a file of " +
-          std::to_string(most) + " bytes");
+          counted(most, "byte"));
   }
   return counts;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dapple/error.h"
+#include "lib/base/bytes.h"
 
 namespace dapple::detail {
 
@@ -26,8 +27,8 @@ CoverSearch::Node CoverSearch::node_at(std::uint64_t at, std::uint64_t parent) c
   const std::uint64_t left = size() - at - 1;
   const std::uint64_t fixed = node.kind == CoverNode::pin ? 3 : 0;
   if ((header & 3) == 3 || left < fixed || node.count > (left - fixed) / 2) {
-    fail(at, "a node of the index's cover tree does not fit the " + std::to_string(left) +
-                 " words after its header " + std::to_string(header));
+    fail(at, "a node of the index's cover tree does not fit the " + counted(left, "word") +
+                 " after its header " + std::to_string(header));
   }
   return node;
 }
@@ -136,8 +137,8 @@ std::vector<std::uint64_t> CoverSearch::touching(const Entries& entries, const R
   if (size() == 0) return numbers;
   const auto take = [&](std::uint64_t number) {
     if (number >= entries.size() || numbers.size() >= entries.size()) {
-      fail(0, "the cover tree of the index names more than its " + std::to_string(entries.size()) +
-                  " blocks");
+      fail(0,
+           "the cover tree of the index names more than its " + counted(entries.size(), "block"));
     }
     if (!intersect(entries[number].cells(), region).empty()) numbers.push_back(number);
   };

@@ -174,7 +174,7 @@ namespace {
 [[noreturn, gnu::noinline]] void fail_shrunk(const std::string& name, std::uint64_t offset,
                                              std::uint64_t size) {
   throw Error(Errc::io, name, offset,
-              "the file had " + std::to_string(size) + " bytes and has been truncated since");
+              "the file had " + counted(size, "byte") + " and has been truncated since");
 }
 
 }  // namespace
@@ -245,7 +245,7 @@ void MappedFile::fail_changed(const std::string& reading) const {
   std::string what = "the file was changed in place";
   std::optional<std::uint64_t> offset;
   if (now.size < stamp_.size) {
-    what = "the file was truncated to " + std::to_string(now.size) + " bytes";
+    what = "the file was truncated to " + counted(now.size, "byte");
     offset = now.size;
   } else if (now.mtime_ns == stamp_.mtime_ns) {
     what = "the storage could not be read";

@@ -1,5 +1,6 @@
 #include "dapple/blocked_object.h"
 
+#include "lib/base/bytes.h"
 #include "lib/object/store.h"
 #include "lib/object/target.h"
 
@@ -35,9 +36,9 @@ void require_possible(const Store& store, std::uint64_t number, const Entry& ent
   const auto shape = [](std::uint64_t rows, std::uint64_t cols) {
     return std::to_string(rows) + " x " + std::to_string(cols) + " cells";
   };
-  std::string detail = inside ? "the index has a block of " + std::to_string(entry.bytes) +
-                                    " bytes at byte " + std::to_string(entry.offset) +
-                                    " of a file of " + std::to_string(size) + " (R4)"
+  std::string detail = inside ? "the index has a block of " + detail::counted(entry.bytes, "byte") +
+                                    " at byte " + std::to_string(entry.offset) + " of a file of " +
+                                    std::to_string(size) + " (R4)"
                               : "the index has a block of " + shape(entry.rows, entry.cols) +
                                     " at " + detail::text(entry.pos) + ", outside the " +
                                     shape(schema.rows, schema.cols) + " (R2)";
@@ -71,7 +72,7 @@ BlockInfo BlockRange::iterator::operator*() const {
 
 void BlockRange::copy(std::uint64_t first, std::span<BlockInfo> out) const {
   if (first > size_ || out.size() > size_ - first) {
-    throw Error(Errc::out_of_range, "there are only " + std::to_string(size_) + " blocks");
+    throw Error(Errc::out_of_range, "the object has only " + detail::counted(size_, "block"));
   }
   store_->require_whole_index();
   store_->watched([&] {
@@ -116,7 +117,7 @@ ValueType BlockedObject::column_type(std::uint64_t col) const {
   if (col >= cols()) {
     throw Error(
         Errc::out_of_range, store_->file().name(), std::nullopt,
-        "column " + std::to_string(col) + " is outside the " + std::to_string(cols()) + " columns");
+        "column " + std::to_string(col) + " is outside the " + detail::counted(cols(), "column"));
   }
   return store_->schema().type_of(col);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
@@ -26,15 +27,15 @@ Target target_for(void* out, std::size_t size, std::size_t row_stride, ValueType
       (cols <= size &&
        (rows == 1 || (row_stride >= cols && (rows - 1) <= (size - cols) / row_stride)));
   if (!fits && rows > 1 && row_stride < cols) {
-    throw Error(Errc::invalid_argument, "rows of " + std::to_string(cols) +
-                                            " values overlap when they are " +
-                                            std::to_string(row_stride) + " values apart");
+    throw Error(Errc::invalid_argument, "rows of " + counted(cols, "value") +
+                                            " overlap when they are " +
+                                            counted(row_stride, "value") + " apart");
   }
   if (!fits) {
-    throw Error(Errc::invalid_argument, "a buffer of " + std::to_string(size) +
-                                            " values is too small for " + std::to_string(rows) +
-                                            " rows of " + std::to_string(cols) + " values, " +
-                                            std::to_string(row_stride) + " values apart");
+    throw Error(Errc::invalid_argument, "a buffer of " + counted(size, "value") +
+                                            " is too small for " + counted(rows, "row") + " of " +
+                                            counted(cols, "value") + ", " +
+                                            counted(row_stride, "value") + " apart");
   }
   const std::size_t value = size_of(type);
   return {static_cast<std::byte*>(out), type, row_stride * value, value};

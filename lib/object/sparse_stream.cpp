@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "lib/base/bytes.h"
+
 namespace dapple::detail {
 
 namespace {
@@ -21,13 +23,13 @@ void Stream::fail(const std::byte* at, const std::string& detail) const {
 }
 
 void Stream::fail_row(const std::byte* at, std::uint32_t row) const {
-  fail(at, "row " + std::to_string(row) + " is outside a block of " + std::to_string(entry.rows) +
-               " rows (R5)");
+  fail(at, "row " + std::to_string(row) + " is outside a block of " + counted(entry.rows, "row") +
+               " (R5)");
 }
 
 void Stream::fail_col(const std::byte* at, std::uint32_t col) const {
   fail(at, "column " + std::to_string(col) + " is outside a block of " +
-               std::to_string(entry.cols) + " columns (R5)");
+               counted(entry.cols, "column") + " (R5)");
 }
 
 void Stream::fail_count(const std::byte* at, std::uint32_t row, std::uint32_t count,

@@ -125,9 +125,13 @@ TEST_CASE("btable: trailing empty labels are columns, and are noted") {
   const Frame three = open_table(dir, table(u"a\x1F\x1F", {{{2, 1}}}));
   CHECK(three.cols() == 3);
   CHECK(three.label(2).empty());
-  CHECK(three.note() ==
-        "the last 2 labels are empty: Java and Clojure readers of BTables do not see these "
-        "columns");
+  CHECK(
+      three.note() ==
+      "the last 2 labels are empty: Java and Clojure readers of BTables do not see columns without "
+      "one");
+  CHECK(open_table(dir, table(u"a\x1F", {{{1, 1}}})).note() ==
+        "the last label is empty: Java and Clojure readers of BTables do not see columns without "
+        "one");
   const Frame one = open_table(dir, table(u"", {{{0, 1}}}));
   CHECK(one.cols() == 1);
   CHECK(one.label(0).empty());

@@ -135,7 +135,7 @@ TEST_CASE("daphne meta: every fault is named with its byte") {
         "x.meta: at byte 37: the value type 'str' is none of f64, f32, si64, si32, si8, "
         "ui64, ui32 and ui8");
   CHECK(meta_error(R"({"numRows":1,"numCols":2,"schema":[{"label":"a","valueType":"f64"}]})") ==
-        "x.meta: corrupt at byte 67: 'numCols' is 2, but the schema has 1 columns");
+        "x.meta: corrupt at byte 67: 'numCols' is 2, but the schema has 1 column");
   CHECK(meta_error(R"({"numRows":1,"numCols":1,"schema":[{"label":"a"}]})") ==
         "x.meta: corrupt at byte 49: column 0 has no value type");
   CHECK(meta_error(R"({"a":"\x"})").starts_with("x.meta: corrupt at byte 7: not valid JSON: "));

@@ -186,7 +186,7 @@ TEST_CASE("daphne: capacity behind the values of a CSR matrix is noted and ignor
   image.zeros(5 * 12);
   CHECK(taken_for(dir, image.bytes()) == "daphne");
   const Object object = open(dir / "t.dbdf");
-  CHECK(base(object).note() == "60 bytes of unused capacity follow the last value");
+  CHECK(base(object).note() == "60 bytes of unused capacity behind the last value");
   CHECK(cell_lines(object) == "c 0 1 40200000\nc 2 0 bf800000\nc 2 2 40800000\n");
   // Without a value, the zeros behind could be blocks of the published format just as well.
   Image empty = runtime_csr<std::uint64_t>(

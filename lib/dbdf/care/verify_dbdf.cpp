@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "lib/base/bytes.h"
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/care/values.h"
 #include "lib/dbdf/columns.h"
@@ -72,7 +73,7 @@ class IndexCheck {
   void compare(const BlockIndex& index, const Inspection& truth, const BlockCounts& real_counts) {
     const std::uint64_t at = trailer_.place.entries, n = truth.sound.size();
     if (index.size() != n) {
-      return report(at, "the index has " + std::to_string(index.size()) + " blocks, the file " +
+      return report(at, "the index has " + counted(index.size(), "block") + ", the file " +
                             std::to_string(n));
     }
     for (std::uint64_t i = 0; i < n; ++i) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string>
 
+#include "lib/base/bytes.h"
 #include "lib/dbdf/header.h"
 
 namespace dapple::detail::dbdf {
@@ -46,8 +47,8 @@ Plan make_plan(const Survey& survey, std::uint32_t rows, std::uint32_t cols, Val
     if (bytes(plan.kind) == kTooLarge) {
       throw Error(Errc::invalid_argument,
                   "a block of " + std::to_string(rows) + " x " + std::to_string(cols) +
-                      " cells with " + std::to_string(survey.nonzero) +
-                      " values cannot be stored as " + std::string(name(plan.kind)));
+                      " cells with " + counted(survey.nonzero, "value") + " cannot be stored as " +
+                      std::string(name(plan.kind)));
     }
     return plan;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dapple/array.h"
+#include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/foreign/arrays/lines.h"
 
@@ -23,8 +24,8 @@ void require_sound(const Coordinates& from, const Schema& schema, const MappedFi
   const std::uint64_t n = from.values.size;
   if (from.rows.size != n || from.cols.size != n) {
     throw Error(Errc::corrupt, file.name(), from.rows.offset,
-                std::to_string(from.rows.size) + " rows, " + std::to_string(from.cols.size) +
-                    " columns and " + counted(n, "value") + " are no list of entries");
+                counted(from.rows.size, "row") + ", " + counted(from.cols.size, "column") +
+                    " and " + counted(n, "value") + " are no list of entries");
   }
   if (schema.rows > few && schema.rows / most_per_entry > n) {
     throw Error(Errc::unsupported, file.name(), from.rows.offset,

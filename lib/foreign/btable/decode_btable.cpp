@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/row_columns.h"
 #include "lib/foreign/btable/btable.h"
@@ -30,7 +31,7 @@ std::uint32_t checked_column(const Store& store, const Entry& block, const Row& 
   if (col >= block.cols) {
     throw Error(Errc::corrupt, store.file().name(), row.offset_of(i),
                 "column " + std::to_string(static_cast<std::int32_t>(col)) +
-                    " is outside a table of " + std::to_string(block.cols) + " columns");
+                    " is outside a table of " + counted(block.cols, "column"));
   }
   return col;
 }

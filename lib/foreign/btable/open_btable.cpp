@@ -56,8 +56,9 @@ std::string note_on_labels(const std::vector<Column>& columns) {
                                  [](const Column& column) { return !column.label.empty(); });
   const auto empty = last - columns.rbegin();
   if (empty == 0) return {};
-  return "the last " + std::to_string(empty) +
-         " labels are empty: Java and Clojure readers of BTables do not see these columns";
+  const std::string which = empty == 1 ? "label is" : std::to_string(empty) + " labels are";
+  return "the last " + which +
+         " empty: Java and Clojure readers of BTables do not see columns without one";
 }
 
 /// One pass over the rows.

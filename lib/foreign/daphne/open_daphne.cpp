@@ -241,7 +241,7 @@ std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& 
   auto store = std::make_shared<Store>(std::move(file), std::move(schema), std::move(index),
                                        kCsrCodec, std::move(csr));
   if (slack > 0) {
-    store->set_note(std::to_string(slack) + " bytes of unused capacity follow the last value");
+    store->set_note(counted(slack, "byte") + " of unused capacity behind the last value");
   }
   return store;
 }

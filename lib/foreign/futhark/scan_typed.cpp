@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/foreign/futhark/array_shape.h"
 #include "lib/foreign/futhark/plain_number.h"
@@ -124,7 +125,7 @@ class TypedScanner {
       expect("]");
     }
     take();
-    if (token_ == "[") fail(std::to_string(type_.rank) + " dimensions");
+    if (token_ == "[") fail(counted(type_.rank, "dimension"));
     const std::string_view name = info(type_.element).name;
     if (token_ != name) {
       const bool other = find_element(&ElementInfo::name, token_).has_value();

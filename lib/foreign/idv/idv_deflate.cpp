@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "lib/base/bytes.h"
 #include "lib/foreign/idv/idv_lookup.h"
 
 namespace dapple::detail::idv {
@@ -42,11 +43,11 @@ std::string inflate(Compression compression, std::span<const std::byte> in,
   switch (run(compression, in, out, produced)) {
     case LIBDEFLATE_SUCCESS:
       if (produced == out.size()) return {};
-      return "the data inflates to " + std::to_string(produced) + " bytes instead of " +
+      return "the data inflates to " + counted(produced, "byte") + " instead of " +
              std::to_string(out.size());
     case LIBDEFLATE_SHORT_OUTPUT:
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-      return "the data inflates to more than " + std::to_string(out.size()) + " bytes";
+      return "the data inflates to more than " + counted(out.size(), "byte");
     case LIBDEFLATE_BAD_DATA:
       break;
   }

@@ -91,7 +91,7 @@ Header read_header(const MappedFile& file) {
   if (header.tail_offset < kHeaderBytes || size < kTailBytes ||
       header.tail_offset > size - kTailBytes) {
     in.fail(header_at::tail, "the tail cannot be at byte " + std::to_string(header.tail_offset) +
-                                 " of a file of " + std::to_string(size) + " bytes");
+                                 " of a file of " + counted(size, "byte"));
   }
   if (load_le<std::uint64_t>(file.at(header.tail_offset, kTailBytes)) != kTailSignature) {
     in.fail(header.tail_offset, "the tail does not have the signature 0 BVD 0 LMC");

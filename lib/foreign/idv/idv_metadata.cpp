@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/base/bytes.h"
 #include "lib/foreign/idv/idv_block.h"
 #include "lib/foreign/idv/idv_deflate.h"
 #include "lib/foreign/idv/idv_primitives.h"
@@ -103,7 +104,7 @@ std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEn
   if (entry.codec.size > std::max<std::uint64_t>(kMostSparse, block->bytes.size() / 4)) {
     throw Error(Errc::corrupt, file.name(), entry.offset,
                 "a block of " + counted(block->bytes.size(), "byte") + " does not hold " +
-                    std::to_string(entry.codec.size) + " values");
+                    counted(entry.codec.size, "value"));
   }
   std::vector<std::string> items(entry.codec.size);
   render_vector(*block, entry.codec,

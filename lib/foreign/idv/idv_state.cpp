@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/foreign/idv/idv.h"
 #include "lib/foreign/idv/idv_items.h"
 #include "lib/foreign/idv/idv_metadata.h"
@@ -132,7 +133,7 @@ std::vector<Detail> State::details(const Store& store) const {
     if (&column != &toc[0] && same) continue;
     details.push_back({"storage", '"' + column.name + "\": compression " +
                                       compression_text(column.compression) + ", " +
-                                      std::to_string(column.block_rows) + " rows per block"});
+                                      counted(column.block_rows, "row") + " per block"});
   }
   for (const std::uint32_t i : hidden_columns(toc)) {
     details.push_back({"hidden", '"' + toc[i].name + "\", column " + std::to_string(i) +

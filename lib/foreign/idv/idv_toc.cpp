@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "lib/base/bytes.h"
 #include "lib/foreign/idv/idv_lookup.h"
 #include "lib/foreign/idv/idv_primitives.h"
 
@@ -66,7 +67,7 @@ void read_slot_names_place(ByteReader& in, const Header& header, TocColumn& colu
       static_cast<std::uint64_t>(count) > column.slot_names_bytes / 5) {
     in.fail(at, std::to_string(count) + " slot names in " +
                     std::to_string(static_cast<std::int64_t>(column.slot_names_bytes)) +
-                    " bytes do not fit the " + std::to_string(room) + " bytes before the tail");
+                    " bytes do not fit the " + counted(room, "byte") + " before the tail");
   }
   column.slot_names_count = static_cast<std::uint32_t>(count);
 }
@@ -79,9 +80,9 @@ std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header) {
   const std::uint64_t room = header.tail_offset - header.toc_offset;
   ByteReader in(file.bytes(header.toc_offset, room), header.toc_offset, file.name());
   if (header.columns > room / kShortestEntry) {
-    in.fail(header.toc_offset, "a table of contents of " + std::to_string(header.columns) +
-                                   " columns does not fit the " + std::to_string(room) +
-                                   " bytes before the tail");
+    in.fail(header.toc_offset, "a table of contents of " + counted(header.columns, "column") +
+                                   " does not fit the " + counted(room, "byte") +
+                                   " before the tail");
   }
   std::uint64_t lookup_room = header.tail_offset - kHeaderBytes;
   for (std::uint32_t i = 0; i < header.columns; ++i) {
@@ -129,7 +130,7 @@ std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Hea
   if (count == 0 || count > in.remaining() / 15) {
     in.fail(start, count == 0 ? "the metadata table has no entries"
                               : std::to_string(count) + " metadata entries do not fit the " +
-                                    std::to_string(in.remaining()) + " bytes before the tail");
+                                    counted(in.remaining(), "byte") + " before the tail");
   }
   std::set<std::string> kinds;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -147,10 +148,10 @@ std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Hea
     entry.bytes = read_leb128(in, "the size of a metadata block");
     if (entry.offset < kHeaderBytes || entry.offset > header.tail_offset || entry.bytes == 0 ||
         entry.bytes > header.tail_offset - entry.offset) {
-      in.fail(place, entry.bytes == 0 ? "the metadata block is empty"
-                                      : misplaced("a metadata block of " +
-                                                      std::to_string(entry.bytes) + " bytes",
-                                                  entry.offset, header));
+      in.fail(place, entry.bytes == 0
+                         ? "the metadata block is empty"
+                         : misplaced("a metadata block of " + counted(entry.bytes, "byte"),
+                                     entry.offset, header));
     }
     entries.push_back(std::move(entry));
   }

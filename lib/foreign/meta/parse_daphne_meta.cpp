@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/foreign/meta/daphne_meta.h"
 
@@ -255,7 +256,7 @@ class MetaReader {
   void finish_frame(std::size_t end) {
     if (meta_.columns.size() != meta_.cols) {
       fail(end, "'numCols' is " + std::to_string(meta_.cols) + ", but the schema has " +
-                    std::to_string(meta_.columns.size()) + " columns");
+                    counted(meta_.columns.size(), "column"));
     }
     for (std::size_t i = 0; i < meta_.columns.size(); ++i) {
       const std::optional<ValueType> its_type = column_types_[i] ? column_types_[i] : type_;

@@ -1,5 +1,7 @@
 #include "lib/foreign/mtx/mtx_values.h"
 
+#include "lib/base/bytes.h"
+
 namespace dapple::detail::mtx {
 
 namespace {
@@ -55,13 +57,12 @@ const char* skip_values(const char* p, const char* end, std::uint64_t n, bool co
 
 [[noreturn]] void fail_less(const Text& text, const std::string& seen, std::uint64_t count) {
   throw Error(Errc::corrupt, text.file, text.offset(text.end),
-              "the file ends after " + seen + " of " + std::to_string(count) + " values");
+              "the file ends after " + seen + " of " + counted(count, "value"));
 }
 
 [[noreturn]] void fail_more(const Text& text, const char* p, std::uint64_t count) {
-  text.fail(
-      Errc::corrupt, p,
-      "the file goes on after the " + std::to_string(count) + " values that its header announces");
+  text.fail(Errc::corrupt, p,
+            "the file goes on after the " + counted(count, "value") + " that its header announces");
 }
 
 /// Finds positions in chunks; false when there is a comment between the values.
