@@ -94,7 +94,8 @@ TEST_CASE("csv write: labels are quoted where they must be") {
       {"a;b", "\"a;b\""},
       {"%%MatrixMarket matrix", "\"%%MatrixMarket matrix\""},
       {"\xc3\xa9\xff", "\xc3\xa9\xff"},
-      {"\xef\xbb\xbfx", "\"\xef\xbb\xbfx\""}};
+      {"\xef\xbb\xbfx", "\"\xef\xbb\xbfx\""},
+      {"\xff\xfex", "\"\xff\xfex\""}};
   for (const auto& pair : pairs) {
     const std::string &label = pair.first, &text = pair.second;
     CAPTURE(label);

@@ -20,11 +20,17 @@ namespace {
 /// Cells that one thread turns into text before it is written.
 constexpr std::uint64_t kCellsAtOnce = std::uint64_t{64} << 10;
 
+/// True for the first byte of a mark of UTF-8, UTF-16 or UTF-32 at the start of a text.
+bool starts_like_a_mark(std::string_view text) noexcept {
+  constexpr std::string_view kFirst("\xef\xfe\xff\0", 4);
+  return !text.empty() && kFirst.find(text.front()) != kFirst.npos;
+}
+
 /// True for texts that would be taken for something else without quotes around them.
 bool needs_quotes(std::string_view text) {
   constexpr std::string_view kSpecial = "\",;\t\r\n";
   const std::string_view inner = trimmed(text);
-  return is_missing(inner) || is_number(inner) || text.starts_with('\xef') ||
+  return is_missing(inner) || is_number(inner) || starts_like_a_mark(text) ||
          text.starts_with('%') || text.find_first_of(kSpecial) != std::string_view::npos;
 }
 
