@@ -20,10 +20,11 @@ namespace {
 /// Cells that one thread turns into text before it is written.
 constexpr std::uint64_t kCellsAtOnce = std::uint64_t{64} << 10;
 
-/// True for the first byte of a mark of UTF-8, UTF-16 or UTF-32 at the start of a text.
+/// True for what starts like a mark of UTF-8, UTF-16 or UTF-32.
 bool starts_like_a_mark(std::string_view text) noexcept {
-  constexpr std::string_view kFirst("\xef\xfe\xff\0", 4);
-  return !text.empty() && kFirst.find(text.front()) != kFirst.npos;
+  using namespace std::string_view_literals;
+  return text.starts_with('\xef') || text.starts_with("\xff\xfe"sv) ||
+         text.starts_with("\xfe\xff"sv) || text.starts_with("\0\0\xfe\xff"sv);
 }
 
 /// True for texts that would be taken for something else without quotes around them.
