@@ -3,18 +3,23 @@
 
     run.py DAPPLE [--accept] [NAME ...]
 
-A case is cases/NAME.cmd, a shell script, with what it must print in NAME.out and NAME.err (missing:
-nothing) and its exit status in NAME.exit (missing: 0). Each runs in a fresh folder that holds the
-files of inputs.py, with the program as `dapple`. Lines at a script's top that start with "#!" say
-how it runs:
+cases/*.cases hold many cases each, apart by an empty line:
 
-    #! tty N        standard output is a terminal of N columns
-    #! user nobody  without the rights of the superuser
+    # NAME             unique among all
+    #! tty N           standard output is a terminal of N columns
+    #! user nobody     without the rights of the superuser
+    $ dapple info F    a shell script
+    > dapple get F     its next lines
+    | 1,2              what it must print
+    ! dapple: ...      and on standard error
+    = 2                exit status; 0 if there is no such line
+
+"|-" and "!-" start a last line that does not end. Each case runs in a fresh folder that holds the files
+of inputs.py, with the program as `dapple`.
 
 The checks are the functions check_* of *_checks.py: what needs more than a command and its output.
 Each is run with a Program whose folder holds the files of inputs.py; an AssertionError is a failure.
-With names, only those cases and checks run; --accept records what the cases print instead of
-comparing it. Python's standard library only.
+With names, only those cases and checks run; --accept records what they print instead of comparing it. Python's standard library only.
 """
 
 import difflib
@@ -45,29 +50,50 @@ class Skip(Exception):
     """Raised by what cannot run here; its text says why."""
 
 
+def marked(data, mark):
+    """Lines of a case file for what was printed."""
+    lines = data.split(b"\n")
+    end = lines.pop()
+    text = b"".join(mark + (b" " + line if line else b"") + b"\n" for line in lines)
+    return text + mark + b"-" + end + b"\n" if end else text
+
+
 class Case:
-    def __init__(self, script):
-        self.name = script.stem
-        self.script = script
+    def __init__(self, lines):
+        self.head = []  # the lines above what it prints
         self.columns = None
         self.user = None
-        for line in script.read_text().splitlines():
-            if line.startswith("#! tty "):
+        script, printed, status = [], {b"|": b"", b"!": b""}, 0
+        self.name = lines[0].removeprefix(b"# ").decode()
+        for line in lines:
+            mark, text = line[:1], line[2:]
+            if mark in printed:
+                printed[mark] += text + (b"" if line[1:2] == b"-" else b"\n")
+            elif mark == b"=":
+                status = int(text)
+            elif line.startswith(b"#! tty "):
                 self.columns = int(line.split()[2])
-            elif line == "#! user nobody":
+            elif line == b"#! user nobody":
                 self.user = NOBODY
-            elif line.startswith("#!"):
-                raise SystemExit(f"{script}: unknown line {line!r}")
+            elif mark in (b"$", b">"):
+                script.append(text)
+            elif line != b"# " + self.name.encode():
+                raise SystemExit(f"{self.name}: unknown line {line!r}")
+            if mark in b"#$>":
+                self.head.append(line)
+        if not script:
+            raise SystemExit(f"{self.name}: nothing to run")
+        self.script = b"\n".join(script) + b"\n"
+        self.expected = (printed[b"|"], printed[b"!"], status)
 
-    def expected(self):
-        def read(suffix, default):
-            file = self.script.with_suffix(suffix)
-            return file.read_bytes() if file.exists() else default
-        return (read(".out", b""), read(".err", b""), int(read(".exit", b"0")))
+    def text(self):
+        out, err, status = self.expected
+        return (b"".join(line + b"\n" for line in self.head) + marked(out, b"|") + marked(err, b"!") +
+                (b"= %d\n" % status if status else b""))
 
     def run(self, program, folder):
         """Returns what it printed on both outputs, and its exit status."""
-        command = ["sh", str(self.script)]
+        command = ["sh", "-c", self.script]
         options = {"cwd": folder, "env": environment(program), "stdin": subprocess.DEVNULL}
         if self.user is not None and os.getuid() == 0:
             if not readable_by_all(program):
@@ -79,14 +105,9 @@ class Case:
         done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, **options)
         return done.stdout, done.stderr, done.returncode
 
-    def accept(self, got):
-        for suffix, data, default in ((".out", got[0], b""), (".err", got[1], b""),
-                                      (".exit", b"%d\n" % got[2], b"0\n")):
-            file = self.script.with_suffix(suffix)
-            if data == default:
-                file.unlink(missing_ok=True)
-            else:
-                file.write_bytes(data)
+
+def read_cases(file):
+    return [Case(text.split(b"\n")) for text in file.read_bytes().rstrip(b"\n").split(b"\n\n")]
 
 
 class Program:
@@ -144,9 +165,9 @@ def run_case(case, program, master, accept):
         os.chmod(folder, 0o755)
         got = case.run(program, work)
     if accept:
-        case.accept(got)
+        case.expected = got
         return ""
-    return compare(case.expected(), got)
+    return compare(case.expected, got)
 
 
 def run_check(check, program, master):
@@ -160,29 +181,28 @@ def run_check(check, program, master):
     return ""
 
 
-def main(arguments):
-    accept = "--accept" in arguments
-    program, *names = [a for a in arguments if a != "--accept"]
-    program = pathlib.Path(program).resolve()
-    jobs = []
-    for script in sorted(HERE.glob("cases/*.cmd")):
-        case = Case(script)
-        jobs.append((case.name, lambda m, c=case: run_case(c, program, m, accept)))
-    if not accept:
-        checks = {name: check for module in CHECKS for name, check in vars(module).items()
-                  if name.startswith("check_")}
-        for name, check in sorted(checks.items()):
-            jobs.append((name, lambda m, c=check: run_check(c, program, m)))
+def read_cases():
+    """Of each case file, its cases."""
+    files = {}
+    for file in sorted(HERE.glob("cases/*.cases")):
+        texts = file.read_bytes().rstrip(b"\n").split(b"\n\n")
+        files[file] = [Case(text.split(b"\n")) for text in texts]
+    names = [case.name for cases in files.values() for case in cases]
+    if len(set(names)) < len(names):
+        raise SystemExit(f"cases of one name: {sorted(n for n in set(names) if names.count(n) > 1)}")
+    return files
+
+
+def run_all(jobs):
+    """Numbers of jobs that passed, failed and were skipped."""
     passed = failed = skipped = 0
     with tempfile.TemporaryDirectory(prefix="dapple-cli-") as folder:
         master = pathlib.Path(folder, "inputs")
         inputs.make(master)
         for name, job in jobs:
-            if names and name not in names:
-                continue
             try:
                 failure = job(master)
-            except Skip as reason:
+            except (Skip, terminal.Missing) as reason:
                 print(f"skipped: {name}: {reason}")
                 skipped += 1
                 continue
@@ -193,6 +213,25 @@ def main(arguments):
                 failed += 1
             else:
                 passed += 1
+    return passed, failed, skipped
+
+
+def main(arguments):
+    accept = "--accept" in arguments
+    program, *names = [a for a in arguments if a != "--accept"]
+    program = pathlib.Path(program).resolve()
+    files = read_cases()
+    jobs = [(case.name, lambda m, c=case: run_case(c, program, m, accept))
+            for cases in files.values() for case in cases]
+    if not accept:
+        checks = {name: check for module in CHECKS for name, check in vars(module).items()
+                  if name.startswith("check_")}
+        for name, check in sorted(checks.items()):
+            jobs.append((name, lambda m, c=check: run_check(c, program, m)))
+    passed, failed, skipped = run_all([job for job in jobs if not names or job[0] in names])
+    if accept:
+        for file, cases in files.items():
+            file.write_bytes(b"\n".join(case.text() for case in cases))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed or passed == 0 else 0
 

@@ -9,9 +9,16 @@ import tempfile
 import termios
 
 
+class Missing(Exception):
+    """Raised where there are no pseudo-terminals, as on a bare system without /dev/pts."""
+
+
 def run(command, columns, timeout, **options):
     """Standard output (as it reached a terminal of that many columns), standard error, status."""
-    ours, theirs = pty.openpty()
+    try:
+        ours, theirs = pty.openpty()
+    except OSError as error:
+        raise Missing(f"this system has no pseudo-terminals: {error}") from None
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     modes = termios.tcgetattr(theirs)
     modes[1] &= ~termios.OPOST  # lines end as they were written

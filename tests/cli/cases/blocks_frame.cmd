@@ -1,1 +1,0 @@
-dapple blocks frame.dbdf

@@ -1,1 +1,0 @@
-dapple concat -o x.dbdf

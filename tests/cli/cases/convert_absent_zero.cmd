@@ -1,1 +1,0 @@
-dapple convert gap.dbdf a.dbdf --absent zero && dapple get a.dbdf

@@ -1,1 +1,0 @@
-dapple convert numbers.dbdf a.dbdf --align 1 -q && dapple blocks a.dbdf

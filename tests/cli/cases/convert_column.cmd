@@ -1,1 +1,0 @@
-dapple convert frame.dbdf a.csv --column id --column größe && cat a.csv

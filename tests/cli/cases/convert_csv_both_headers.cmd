@@ -1,1 +1,0 @@
-dapple convert plain.csv a.csv --no-header --header

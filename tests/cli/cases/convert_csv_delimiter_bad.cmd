@@ -1,1 +1,0 @@
-dapple convert semicolon.csv a.dbdf --delimiter ';;'

@@ -1,1 +1,0 @@
-dapple convert table.csv a.dbdf && dapple info a.dbdf | sed -n 2,5p

@@ -1,1 +1,0 @@
-dapple convert holes.csv a.dbdf

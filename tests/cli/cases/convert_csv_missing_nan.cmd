@@ -1,1 +1,0 @@
-dapple convert holes.csv a.dbdf --missing nan && dapple get a.dbdf

@@ -1,2 +1,0 @@
-printf 'a\n300\n' > big.csv
-dapple convert big.csv a.dbdf --type a=u8

@@ -1,1 +1,0 @@
-dapple convert table.csv a.dbdf --type id=int

@@ -1,1 +1,0 @@
-echo old > a.dbdf; dapple convert irregular.dbdf a.dbdf; echo $?; cat a.dbdf

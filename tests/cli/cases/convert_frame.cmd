@@ -1,1 +1,0 @@
-dapple convert frame.dbdf a.dbdf && dapple get a.dbdf

@@ -1,1 +1,0 @@
-dapple convert numbers.dbdf a.dbdf -q && dapple info a.dbdf | tail -n 1

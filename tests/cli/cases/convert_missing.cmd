@@ -1,1 +1,0 @@
-dapple convert missing.dbdf a.dbdf; echo $?; ls | grep -c a.dbdf

@@ -1,1 +1,0 @@
-dapple convert irregular.dbdf a.dbdf --plain && dapple blocks a.dbdf

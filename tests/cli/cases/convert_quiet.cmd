@@ -1,1 +1,0 @@
-dapple convert irregular.dbdf a.dbdf -q && dapple get a.dbdf --rows :1

@@ -1,1 +1,0 @@
-dapple convert - a.csv < irregular.dbdf && cat a.csv

@@ -1,1 +1,0 @@
-dapple convert - a.dbdf --from csv < table.csv && dapple get a.dbdf

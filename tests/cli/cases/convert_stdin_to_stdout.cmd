@@ -1,1 +1,0 @@
-dapple convert - - --from csv --to mtx < plain.csv

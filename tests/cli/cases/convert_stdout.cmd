@@ -1,1 +1,0 @@
-dapple convert irregular.dbdf - --to csv

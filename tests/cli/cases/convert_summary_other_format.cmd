@@ -1,1 +1,0 @@
-dapple convert irregular.dbdf a.csv && cat a.csv

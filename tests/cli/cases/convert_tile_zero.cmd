@@ -1,1 +1,0 @@
-dapple convert mixed.dbdf a.dbdf --tile 0x2

@@ -1,1 +1,0 @@
-dapple convert irregular.dbdf a.xyz --to csv && cat a.xyz

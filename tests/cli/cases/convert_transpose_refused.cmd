@@ -1,1 +1,0 @@
-dapple convert --transpose frame.dbdf turned.dbdf; dapple convert --transpose mixed.dbdf turned.npy

@@ -1,1 +1,0 @@
-dapple convert mixed.dbdf a.csv --tile 2x2

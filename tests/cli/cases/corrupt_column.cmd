@@ -1,1 +1,0 @@
-dapple info column.dbdf >/dev/null && dapple get column.dbdf

@@ -1,1 +1,0 @@
-dapple get column.dbdf --json

@@ -1,1 +1,0 @@
-dapple get noise.dbdf --json

@@ -1,1 +1,0 @@
-dapple info values.in --json

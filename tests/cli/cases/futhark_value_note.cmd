@@ -1,1 +1,0 @@
-dapple get values.in --value 0

@@ -1,1 +1,0 @@
-dapple get gap.dbdf --absent zero

@@ -1,1 +1,0 @@
-dapple get mixed.dbdf --block 0,0 --rows 1:2

@@ -1,1 +1,0 @@
-dapple get frame.dbdf --cols 0:1 --column id

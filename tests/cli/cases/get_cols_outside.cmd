@@ -1,1 +1,0 @@
-dapple get irregular.dbdf --cols 3:5

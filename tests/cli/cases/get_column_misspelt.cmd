@@ -1,1 +1,0 @@
-dapple get table.csv --column Wieght

@@ -1,1 +1,0 @@
-dapple get mixed.dbdf --column a

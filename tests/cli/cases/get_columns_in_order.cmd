@@ -1,1 +1,0 @@
-dapple get frame.dbdf --column größe --column 'price, net' --rows 1:

@@ -1,1 +1,0 @@
-dapple get frame.dbdf --cols 1:3

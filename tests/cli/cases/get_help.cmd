@@ -1,1 +1,0 @@
-dapple get --help

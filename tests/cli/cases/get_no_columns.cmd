@@ -1,1 +1,0 @@
-dapple get no_columns.dbdf

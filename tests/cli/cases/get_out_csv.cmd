@@ -1,1 +1,0 @@
-dapple get irregular.dbdf -o a.csv && cat a.csv

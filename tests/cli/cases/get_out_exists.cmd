@@ -1,1 +1,0 @@
-echo old > a.csv; dapple get irregular.dbdf -o a.csv; echo $?; cat a.csv

@@ -1,1 +1,0 @@
-echo old > a.csv; dapple get missing.dbdf -o a.csv

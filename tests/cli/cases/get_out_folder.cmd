@@ -1,1 +1,0 @@
-dapple get irregular.dbdf -o folder --to csv --force

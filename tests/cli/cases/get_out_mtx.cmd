@@ -1,1 +1,0 @@
-dapple get irregular.dbdf -o a.mtx && cat a.mtx

@@ -1,1 +1,0 @@
-dapple get irregular.dbdf -o a.txt --to csv && cat a.txt

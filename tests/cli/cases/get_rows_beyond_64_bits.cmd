@@ -1,1 +1,0 @@
-dapple get irregular.dbdf --rows 0:18446744073709551616

@@ -1,1 +1,0 @@
-dapple get irregular.dbdf --rows : --cols :

@@ -1,1 +1,0 @@
-dapple get - --rows 2: < irregular.dbdf

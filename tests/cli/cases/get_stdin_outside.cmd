@@ -1,1 +1,0 @@
-dapple get - --rows 9: < irregular.dbdf

@@ -1,1 +1,0 @@
-dapple get mixed.dbdf --tile 1x1

@@ -1,1 +1,0 @@
-dapple get irregular.dbdf --tile 0,0

@@ -1,2 +1,0 @@
-#! tty 80
-dapple get irregular.dbdf --to npy

@@ -1,2 +1,0 @@
-#! tty 5
-dapple get irregular.dbdf

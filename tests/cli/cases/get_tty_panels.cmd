@@ -1,2 +1,0 @@
-#! tty 50
-dapple get wide.dbdf

@@ -1,2 +1,0 @@
-#! tty 60
-dapple get csr.dbdf --short-floats

@@ -1,1 +1,0 @@
-dapple convert texts.idv a.dbdf; echo $?; ls | grep -c a.dbdf

@@ -1,1 +1,0 @@
-dapple convert texts.idv a.dbdf --column Value && dapple get a.dbdf

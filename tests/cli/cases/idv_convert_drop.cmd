@@ -1,1 +1,0 @@
-dapple convert vectors.idv a.dbdf --drop-unsupported && dapple get a.dbdf

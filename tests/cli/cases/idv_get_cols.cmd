@@ -1,1 +1,0 @@
-dapple get texts.idv --cols 0:1

@@ -1,1 +1,0 @@
-dapple get texts.idv --column Value; dapple get texts.idv --column Name

@@ -1,1 +1,0 @@
-dapple get texts.idv --rows 1:2 --to csv

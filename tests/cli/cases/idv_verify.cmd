@@ -1,1 +1,0 @@
-dapple verify texts.idv --payload

@@ -1,1 +1,0 @@
-dapple index many.dbdf && ls many.* && dapple info many.dbdf | tail -n 1

@@ -1,1 +1,0 @@
-dapple index -q mixed.dbdf && dapple index mixed.dbdf

@@ -1,1 +1,0 @@
-dapple index --columns --force mixed.dbdf

@@ -1,1 +1,0 @@
-dapple index cut.dbdf; echo $?; ls cut.*

@@ -1,1 +1,0 @@
-dapple index table.csv; echo $?; ls table.*

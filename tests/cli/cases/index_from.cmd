@@ -1,1 +1,0 @@
-dapple index irregular.dbdf --from dbdf; dapple index irregular.dbdf --from csv; echo $?

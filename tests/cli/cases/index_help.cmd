@@ -1,1 +1,0 @@
-dapple index --help

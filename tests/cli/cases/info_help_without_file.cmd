@@ -1,1 +1,0 @@
-dapple info -h | head -n 1

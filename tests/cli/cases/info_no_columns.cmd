@@ -1,1 +1,0 @@
-dapple info no_columns.dbdf

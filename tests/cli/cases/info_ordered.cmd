@@ -1,2 +1,0 @@
-dapple info ordered.dbdf
-dapple info ordered.dbdf --json

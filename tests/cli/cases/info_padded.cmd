@@ -1,1 +1,0 @@
-dapple info padded.dbdf

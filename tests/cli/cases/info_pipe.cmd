@@ -1,1 +1,0 @@
-cat mixed.dbdf | dapple info -

@@ -1,1 +1,0 @@
-dapple get folder/missing/a.dbdf

@@ -1,2 +1,0 @@
-dapple info 'a
-b'

@@ -1,3 +1,0 @@
-#! user nobody
-chmod 0 mixed.dbdf
-dapple info mixed.dbdf

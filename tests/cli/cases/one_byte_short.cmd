@@ -1,2 +1,0 @@
-head -c -1 mixed.dbdf > short.dbdf
-dapple get short.dbdf

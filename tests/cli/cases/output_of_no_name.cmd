@@ -1,4 +1,0 @@
-dapple get irregular.dbdf -o ''
-echo $?
-dapple repair irregular.dbdf -o ''
-echo $?

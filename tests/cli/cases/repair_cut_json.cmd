@@ -1,1 +1,0 @@
-dapple repair cut.dbdf -o a.dbdf --json | sed 's/"bytes":[0-9]*/"bytes":N/'

@@ -1,1 +1,0 @@
-echo old > a.dbdf; dapple repair cut.dbdf -o a.dbdf; echo $?; cat a.dbdf

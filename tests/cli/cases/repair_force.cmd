@@ -1,1 +1,0 @@
-echo old > a.dbdf; dapple repair mixed.dbdf -o a.dbdf --force

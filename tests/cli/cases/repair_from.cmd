@@ -1,1 +1,0 @@
-dapple convert irregular.dbdf runtime.dbdf --to daphne --value-type i32 -q; dapple repair runtime.dbdf -o a.dbdf; echo $?; ls | grep -c a.dbdf; dapple repair mixed.dbdf -o a.dbdf --from npy; dapple repair mixed.dbdf -o a.dbdf --from dbdf

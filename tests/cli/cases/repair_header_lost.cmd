@@ -1,1 +1,0 @@
-dapple repair cut_header.dbdf -o a.dbdf; echo $?; ls | grep -c a.dbdf

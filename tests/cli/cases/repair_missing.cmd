@@ -1,1 +1,0 @@
-dapple repair missing.dbdf -o a.dbdf

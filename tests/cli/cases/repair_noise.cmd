@@ -1,1 +1,0 @@
-dapple repair noise.dbdf -o a.dbdf; echo $?; ls | grep -c a.dbdf

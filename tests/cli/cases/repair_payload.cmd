@@ -1,1 +1,0 @@
-dapple repair twice.dbdf -o a.dbdf; echo $?; dapple verify a.dbdf --payload

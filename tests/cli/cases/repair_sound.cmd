@@ -1,1 +1,0 @@
-dapple repair mixed.dbdf -o a.dbdf && dapple get a.dbdf

@@ -1,1 +1,0 @@
-dapple repair - -o a.dbdf < cut.dbdf

@@ -1,1 +1,0 @@
-dapple repair cut.dbdf -o -

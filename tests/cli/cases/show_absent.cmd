@@ -1,1 +1,0 @@
-dapple show gap.dbdf --size 40x22

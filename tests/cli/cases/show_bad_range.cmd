@@ -1,1 +1,0 @@
-dapple show mixed.dbdf --range 5

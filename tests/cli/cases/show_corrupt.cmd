@@ -1,1 +1,0 @@
-dapple show column.dbdf

@@ -1,1 +1,0 @@
-dapple show wide.dbdf --what density --size 60x18

@@ -1,1 +1,0 @@
-dapple show frame.dbdf --size 40x20

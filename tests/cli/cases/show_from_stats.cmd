@@ -1,1 +1,0 @@
-dapple show csr.dbdf --from-stats --size 40x18

@@ -1,1 +1,0 @@
-dapple show wide.dbdf --from-stats --what mean

@@ -1,1 +1,0 @@
-dapple show big.dbdf --from-stats --size 40x20

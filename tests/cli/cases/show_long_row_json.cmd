@@ -1,1 +1,0 @@
-dapple show long_row.dbdf --json

@@ -1,1 +1,0 @@
-dapple show irregular.dbdf --what max --range 2:8 --size 40x20

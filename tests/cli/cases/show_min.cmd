@@ -1,1 +1,0 @@
-dapple show mixed.dbdf --what min --size 40x22

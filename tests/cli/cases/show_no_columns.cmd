@@ -1,1 +1,0 @@
-dapple show no_columns.dbdf

@@ -1,1 +1,0 @@
-dapple show plain.csv --size 40x18

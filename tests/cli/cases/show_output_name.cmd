@@ -1,1 +1,0 @@
-dapple show mixed.dbdf -o a.gif

@@ -1,1 +1,0 @@
-dapple show gap.dbdf --range 5:1

@@ -1,1 +1,0 @@
-dapple show irregular.dbdf --size 40x20

@@ -1,1 +1,0 @@
-dapple show many.dbdf --size 40x20

@@ -1,2 +1,0 @@
-#! tty 40
-TERM=xterm dapple show irregular.dbdf

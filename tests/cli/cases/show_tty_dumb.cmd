@@ -1,2 +1,0 @@
-#! tty 40
-LC_ALL=C.UTF-8 TERM=dumb dapple show irregular.dbdf

@@ -1,2 +1,0 @@
-#! tty 40
-LC_ALL=C.UTF-8 TERM=xterm NO_COLOR=1 dapple show irregular.dbdf

@@ -1,1 +1,0 @@
-dapple show many.dbdf --rows 100:120 --size 40x20

@@ -1,1 +1,0 @@
-dapple stats gap.dbdf --absent zero --by row --json

@@ -1,1 +1,0 @@
-dapple stats mixed.dbdf --by tile-row

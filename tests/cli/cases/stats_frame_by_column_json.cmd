@@ -1,1 +1,0 @@
-dapple stats frame.dbdf --by column --json

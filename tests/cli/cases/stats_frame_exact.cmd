@@ -1,5 +1,0 @@
-printf 'w,t,i\n1,2024-01-01T00:00:00.123456789,9007199254740993\n2,2024-01-01T00:00:00.123456801,9223372036854775807\n' > ns.csv
-dapple stats ns.csv
-printf '9007199254740993\n18446744073709551615\n' > u.csv
-dapple stats u.csv --json
-dapple stats u.csv --by row

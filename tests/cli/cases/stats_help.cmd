@@ -1,1 +1,0 @@
-dapple stats --help

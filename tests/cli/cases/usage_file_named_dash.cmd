@@ -1,1 +1,0 @@
-cp irregular.dbdf ./-x && dapple get -- -x && dapple get ./-x

@@ -1,1 +1,0 @@
-cp irregular.dbdf info && dapple get info

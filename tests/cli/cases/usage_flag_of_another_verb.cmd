@@ -1,1 +1,0 @@
-dapple info --rows 1:2 mixed.dbdf

@@ -1,1 +1,0 @@
-dapple info --json mixed.dbdf gap.dbdf

@@ -1,1 +1,0 @@
-dapple get mixed.dbdf -o a.csv -o b.csv

@@ -1,1 +1,0 @@
-dapple --json info mixed.dbdf

@@ -1,1 +1,0 @@
-dapple frobnicate mixed.dbdf

@@ -1,1 +1,0 @@
-dapple verfy mixed.dbdf

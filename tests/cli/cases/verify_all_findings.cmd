@@ -1,1 +1,0 @@
-dapple verify twice.dbdf --payload

@@ -1,1 +1,0 @@
-dapple verify column.dbdf; echo $?; dapple verify column.dbdf --payload

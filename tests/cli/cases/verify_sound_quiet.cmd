@@ -1,1 +1,0 @@
-dapple verify -q mixed.dbdf

@@ -1,1 +1,0 @@
-dapple view mixed.dbdf --port 70000

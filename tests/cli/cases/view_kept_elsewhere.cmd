@@ -1,1 +1,0 @@
-dapple view mixed.dbdf -o other.dpp

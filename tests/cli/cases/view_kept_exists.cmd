@@ -1,2 +1,0 @@
-touch mixed.dbdf.dpp
-dapple view mixed.dbdf -o mixed.dbdf.dpp

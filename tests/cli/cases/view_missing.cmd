@@ -1,1 +1,0 @@
-dapple view nowhere.dbdf

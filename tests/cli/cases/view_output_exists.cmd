@@ -1,2 +1,0 @@
-touch a.html
-dapple view mixed.dbdf -o a.html

@@ -1,1 +1,0 @@
-dapple where gap.dbdf '== 0' --absent zero --count

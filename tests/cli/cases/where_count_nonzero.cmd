@@ -1,1 +1,0 @@
-dapple where gap.dbdf ' < 5 ' --absent zero --nonzero --count

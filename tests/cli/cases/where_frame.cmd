@@ -1,1 +1,0 @@
-dapple where frame.dbdf '> 5'

@@ -1,1 +1,0 @@
-dapple where gap.dbdf '>= 2' --absent zero --json

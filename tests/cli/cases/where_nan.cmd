@@ -1,1 +1,0 @@
-dapple where gap.dbdf nan --absent zero --count --json
