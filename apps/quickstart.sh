@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # From a clean clone to answers: installs what is missing, builds, stores a table of real
 # measurements, looks inside, takes out a block and a region, and shows what each step cost.
-# The table is the wine quality CSV beside the source tree, or one of the same shape made here.
 #
 # usage: apps/quickstart.sh [MIB]   size of the large matrix of the last part; 256 unless told
 set -eu
@@ -48,33 +47,10 @@ average() {
 
 dapple() { "$dapple" "$@"; }
 
-# make_table ROWS: a CSV table of wine-like measurements; the same on every machine.
-make_table() {
-  awk -v rows="$1" 'BEGIN {
-    state = 42
-    print "fixed_acidity,volatile_acidity,citric_acid,residual_sugar,chlorides," \
-          "free_sulfur_dioxide,total_sulfur_dioxide,density,pH,sulphates,alcohol,quality,red"
-    split("7.2 0.34 0.32 5.4 0.056 30 115 0.9947 3.2 0.53 10.5", mean)
-    for (r = 0; r < rows; r++) {
-      line = ""
-      for (c = 1; c <= 11; c++) {
-        state = (state * 16807) % 2147483647
-        line = line sprintf("%.4g,", mean[c] * (0.5 + state / 2147483647))
-      }
-      print line (3 + state % 7) "," (r % 4 == 0)
-    }
-  }'
-}
-
-wine=$here/../shared/fixtures/csv/winequality-red-white.csv
 echo
 echo "== A table of measurements"
-if [ -f "$wine" ]; then
-  cp "$wine" wine.csv
-  if [ -f "$wine.meta" ]; then cp "$wine.meta" wine.csv.meta; fi
-else
-  make_table 6497 >wine.csv
-fi
+cp "$here"/tests/golden/csv/winequality-red-white.csv wine.csv
+cp "$here"/tests/golden/csv/winequality-red-white.csv.meta wine.csv.meta
 run "dapple convert wine.csv wine.dbdf --tile 1024x13"
 run "ls -l wine.csv wine.dbdf"
 run "dapple info wine.dbdf"

@@ -3,11 +3,13 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/support.h"
 
@@ -71,12 +73,18 @@ namespace dapple::test {
 
 void skip(std::string reason) { skip_reason = std::move(reason); }
 
-std::optional<std::filesystem::path> fixtures_or_skip(std::string_view name) {
-  const char* chosen = std::getenv("DAPPLE_FIXTURES");
-  const auto folder = std::filesystem::path(chosen != nullptr ? chosen : DAPPLE_FIXTURES) / name;
-  if (std::filesystem::is_directory(folder)) return folder;
-  skip("no folder " + folder.lexically_normal().string());
-  return std::nullopt;
+std::filesystem::path golden(std::string_view name) {
+  return std::filesystem::path(DAPPLE_GOLDEN) / name;
+}
+
+std::vector<std::filesystem::path> golden_files(std::string_view name, std::string_view suffix) {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(golden(name))) {
+    if (entry.path().string().ends_with(suffix)) found.push_back(entry.path());
+  }
+  REQUIRE(!found.empty());
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 Error required_error(const std::optional<Error>& error) {

@@ -18,17 +18,6 @@ std::size_t one_or_watched(std::size_t n) noexcept {
   return dlsym(RTLD_DEFAULT, "__asan_init") == nullptr ? 1 : n;
 }
 
-std::vector<fs::path> files_in(const fs::path& folder, std::string_view suffix) {
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.is_regular_file() && entry.path().string().ends_with(suffix)) {
-      found.push_back(entry.path());
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 std::string read_text(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + path.string());

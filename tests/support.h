@@ -1,5 +1,5 @@
 // What tests share: bytes of DAPHNE files built by hand, temporary folders, a deterministic
-// random number generator, real files, a way to skip, and short names for what many of them do.
+// random number generator, golden files, a way to skip, and short names for what many of them do.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,10 @@ std::size_t one_or_watched(std::size_t n) noexcept;
 /// Counts the running test case as skipped, and prints why.
 void skip(std::string reason);
 
-/// A folder of real files made by other programs, `../shared/fixtures/NAME` beside the source tree
-/// (or $DAPPLE_FIXTURES/NAME). Missing: skips the running test case and gives nothing.
-std::optional<std::filesystem::path> fixtures_or_skip(std::string_view name);
-
-/// Regular files of a folder whose names end in `suffix`, sorted.
-std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
-                                            std::string_view suffix);
+/// A folder of tests/golden, whose README tells who wrote its files.
+std::filesystem::path golden(std::string_view name);
+/// Its files whose names end in `suffix`, sorted; the running test case fails if there is none.
+std::vector<std::filesystem::path> golden_files(std::string_view name, std::string_view suffix);
 
 /// What the index of a matrix says of the block at a position.
 BlockInfo block_info(const std::filesystem::path& path, BlockPos pos);

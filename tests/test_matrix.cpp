@@ -15,9 +15,7 @@ using test::Partition;
 using test::Rng;
 
 TEST_CASE("matrix: files of other programs are read as the reference reads them") {
-  const auto folder = test::fixtures_or_skip("dbdf/valid");
-  if (!folder) return;
-  for (const auto& file : test::files_in(*folder, ".dbdf")) {
+  for (const auto& file : test::golden_files("dbdf/valid", ".dbdf")) {
     CAPTURE(file);
     CHECK(test::difference(file) == "");
   }

@@ -21,10 +21,7 @@ std::string outcome(const Image& image) {
 }  // namespace
 
 TEST_CASE("reference: files of other programs hold the cells that were written") {
-  const auto folder = test::fixtures_or_skip("dbdf/valid");
-  if (!folder) return;
-  const auto files = test::files_in(*folder, ".dbdf");
-  REQUIRE(!files.empty());
+  const auto files = test::golden_files("dbdf/valid", ".dbdf");
   for (const auto& file : files) {
     CAPTURE(file);
     const reference::Object object = reference::read(test::read_bytes(file));
@@ -34,10 +31,7 @@ TEST_CASE("reference: files of other programs hold the cells that were written")
 }
 
 TEST_CASE("reference: damaged files are refused for the damage they have") {
-  const auto folder = test::fixtures_or_skip("dbdf/damaged");
-  if (!folder) return;
-  const auto files = test::files_in(*folder, ".dbdf");
-  REQUIRE(!files.empty());
+  const auto files = test::golden_files("dbdf/damaged", ".dbdf");
   for (const auto& file : files) {
     CAPTURE(file);
     const std::string kinds = test::read_text(file.string() + ".kinds.txt");

@@ -71,9 +71,7 @@ Frame frame_of(const TempDir& dir, const std::vector<std::string>& labels,
 }  // namespace
 
 TEST_CASE("btable: real files give the cells that their writers put in") {
-  const auto folder = fixtures_or_skip("btable");
-  if (!folder) return;
-  for (const auto& path : files_in(*folder, ".btable")) {
+  for (const auto& path : golden_files("btable", ".btable")) {
     CAPTURE(path);
     const auto object = open(path);
     const Frame& frame = std::get<Frame>(object);
@@ -85,10 +83,8 @@ TEST_CASE("btable: real files give the cells that their writers put in") {
 }
 
 TEST_CASE("btable: real files are written back byte for byte, directly and by way of dbdf") {
-  const auto folder = fixtures_or_skip("btable");
-  if (!folder) return;
   const TempDir dir;
-  for (const auto& path : files_in(*folder, ".btable")) {
+  for (const auto& path : golden_files("btable", ".btable")) {
     CAPTURE(path);
     to_file(open(path), dir / "direct.btable");
     CHECK(read_bytes(dir / "direct.btable") == read_bytes(path));

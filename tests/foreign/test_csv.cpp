@@ -221,9 +221,8 @@ TEST_CASE("csv: a first row that is far longer than the others makes no strip fo
 }
 
 TEST_CASE("csv: the wine quality table is what its numbers say") {
-  const auto folder = test::fixtures_or_skip("csv");
-  if (!folder) return;
-  const auto path = *folder / "winequality-red-white.csv";
+  const auto folder = test::golden("csv");
+  const auto path = folder / "winequality-red-white.csv";
   const Frame frame = Frame::open(path);
   CHECK(frame.rows() == 6497);
   CHECK(frame.cols() == 13);
@@ -242,14 +241,13 @@ TEST_CASE("csv: the wine quality table is what its numbers say") {
 }
 
 TEST_CASE("csv: tables in other programs' dialects") {
-  const auto folder = test::fixtures_or_skip("csv");
-  if (!folder) return;
+  const auto folder = test::golden("csv");
   const OpenOptions csv{.format = "csv", .check = Check::never, .csv = {}};
-  const Frame iris = Frame::open(*folder / "iris.txt", csv);
+  const Frame iris = Frame::open(folder / "iris.txt", csv);
   CHECK(iris.rows() == 150);
   CHECK(iris.label(0) == "#Label");
   CHECK(iris.read_column<double>(1, {0, 2}) == Cells{5.1, 4.9});
-  const Frame housing = Frame::open(*folder / "housing.txt", csv);
+  const Frame housing = Frame::open(folder / "housing.txt", csv);
   CHECK(housing.rows() == 506);
   CHECK(housing.cols() == 14);
   CHECK(housing.column_type(housing.column("CharlesRiver")) == ValueType::i64);

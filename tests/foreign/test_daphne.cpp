@@ -47,9 +47,7 @@ std::string canonical(const Object& object, bool scalar) {
 }  // namespace
 
 TEST_CASE("daphne: real files of the runtime are recognised and give their cells") {
-  const auto folder = fixtures_or_skip("daphne");
-  if (!folder) return;
-  for (const auto& path : files_in(*folder, ".dbdf")) {
+  for (const auto& path : golden_files("daphne", ".dbdf")) {
     CAPTURE(path);
     const std::string name = path.filename().string();
     const bool no_cells = name == "dense_f32_0x5.dbdf";

@@ -31,14 +31,12 @@ std::string taken_for(const TempDir& dir, const Bytes& bytes) {
 }  // namespace
 
 TEST_CASE("daphne: no sound file of the published format is taken for one of the runtime") {
-  const auto folder = fixtures_or_skip("dbdf");
-  if (!folder) return;
-  for (const auto& path : files_in(*folder / "valid", ".dbdf")) {
+  for (const auto& path : golden_files("dbdf/valid", ".dbdf")) {
     CAPTURE(path);
     CHECK(base(open(path)).format() == "dbdf");
   }
   const TempDir dir;
-  for (const auto& path : files_in(*folder / "damaged", ".dbdf")) {
+  for (const auto& path : golden_files("dbdf/damaged", ".dbdf")) {
     CAPTURE(path);
     const std::string found = taken_for(dir, read_bytes(path));
     CHECK(found != "daphne");

@@ -64,9 +64,7 @@ void check_cells(const Matrix& matrix, bool halves, std::istringstream& words) {
 }  // namespace
 
 TEST_CASE("futhark: values written by Futhark's C runtime are read, untyped and typed") {
-  const auto folder = fixtures_or_skip("futhark");
-  if (!folder) return;
-  for (const auto& cells : files_in(*folder, ".cells.txt")) {
+  for (const auto& cells : golden_files("futhark", ".cells.txt")) {
     const std::string path = cells.string().substr(0, cells.string().size() - 10);
     CAPTURE(path);
     std::istringstream lines(read_text(cells));
@@ -87,10 +85,9 @@ TEST_CASE("futhark: values written by Futhark's C runtime are read, untyped and 
 }
 
 TEST_CASE("futhark: inputs of real programs") {
-  const auto folder = fixtures_or_skip("futhark");
-  if (!folder) return;
+  const auto folder = golden("futhark");
   SUBCASE("a 256 x 256 binary matrix is a view into the file") {
-    const Matrix m = Matrix::open(*folder / "rodinia_lud_data_256.in");
+    const Matrix m = Matrix::open(folder / "rodinia_lud_data_256.in");
     CHECK(m.rows() == 256);
     const auto view = m.block({0, 0}).dense_view<float>();
     const std::vector<float> copy = m.read<float>({{0, 256}, {0, 256}});
@@ -99,12 +96,12 @@ TEST_CASE("futhark: inputs of real programs") {
     CHECK(m.grid() == Grid{1, 1, {256, 256}});
   }
   SUBCASE("the same matrix as text, smaller") {
-    const Matrix m = Matrix::open(*folder / "rodinia_lud_data_64.in");
+    const Matrix m = Matrix::open(folder / "rodinia_lud_data_64.in");
     CHECK(m.rows() == 64);
     CHECK(m.read<float>({{0, 1}, {0, 3}}) == std::vector<float>{10.0F, 9.990005F, 9.980020F});
   }
   SUBCASE("three vectors and a scalar") {
-    const auto path = *folder / "accelerate_pagerank_data_small.in";
+    const auto path = folder / "accelerate_pagerank_data_small.in";
     OpenOptions options = as_futhark();
     options.futhark.value = 3;
     const Matrix m = Matrix::open(path, options);
@@ -118,11 +115,11 @@ TEST_CASE("futhark: inputs of real programs") {
   SUBCASE("values with comments between and inside them") {
     OpenOptions options = as_futhark();
     options.futhark.value = 4;
-    const Matrix m = Matrix::open(*folder / "finpar_OptionPricing-data_small.in", options);
+    const Matrix m = Matrix::open(folder / "finpar_OptionPricing-data_small.in", options);
     CHECK(m.contents().size() > 10);
   }
   SUBCASE("a binary output, its newline behind it") {
-    const Matrix m = Matrix::open(*folder / "pbbs_rangeQuery2d_data_2DinSphere_10K.out");
+    const Matrix m = Matrix::open(folder / "pbbs_rangeQuery2d_data_2DinSphere_10K.out");
     CHECK(m.rows() == 3333);
     CHECK(m.cols() == 1);
     CHECK(m.read<std::int32_t>({{0, 2}, {0, 1}}) == std::vector<std::int32_t>{755, 240});

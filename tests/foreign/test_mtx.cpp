@@ -319,9 +319,7 @@ TEST_CASE("mtx: minus zero, nan and inf are values of a real matrix") {
 }
 
 TEST_CASE("mtx: the files of other programs") {
-  const auto folder = test::fixtures_or_skip("mtx");
-  if (!folder) return;
-  const auto files = test::files_in(*folder, ".mtx");
+  const auto files = test::golden_files("mtx", ".mtx");
   CHECK(files.size() == 5);
   test::Rng rng(22);
   for (const auto& file : files) {

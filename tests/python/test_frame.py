@@ -297,5 +297,4 @@ def test_text_columns_are_read_as_str():
                 assert pa.table(f)[label].to_pylist() == f[label].tolist()
                 shown = f.to_pandas()[label]
                 assert [None if pd.isna(x) else x for x in shown] == f[label].tolist()
-    if not found:
-        pytest.skip("no ML.NET file with text among the fixtures")
+    assert found

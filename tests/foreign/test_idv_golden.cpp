@@ -121,9 +121,7 @@ void check_file(const std::filesystem::path& path) {
 }  // namespace
 
 TEST_CASE("idv: real files hold what another reader finds in them") {
-  const auto folder = test::fixtures_or_skip("idv");
-  if (!folder) return;
-  const auto files = test::files_in(*folder, ".idv");
+  const auto files = test::golden_files("idv", ".idv");
   CHECK(files.size() >= 4);
   for (const auto& path : files) {
     CAPTURE(path.filename().string());
@@ -133,9 +131,8 @@ TEST_CASE("idv: real files hold what another reader finds in them") {
 }
 
 TEST_CASE("idv: vector slots of a real file are labelled by their names") {
-  const auto folder = test::fixtures_or_skip("idv");
-  if (!folder) return;
-  const Frame frame = std::get<Frame>(open(*folder / "optional-columns-schema.idv"));
+  const auto folder = test::golden("idv");
+  const Frame frame = std::get<Frame>(open(folder / "optional-columns-schema.idv"));
   CHECK(frame.label(0) == "NumericalFeatures.1");
   CHECK(frame.label(3) == "Label");
   CHECK(frame.text_columns()[0].type == "Vector<Text,5>");
