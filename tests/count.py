@@ -67,7 +67,7 @@ def main(logs):
             counts = count(test)
             report(log, test, counts)
             total = [a + b for a, b in zip(total, counts)]
-    print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
+    print(f"{total[0]} passed, {total[1]} failed" + (f", {total[2]} skipped" if total[2] else ""))
     return 1 if total[1] else 0
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds dapple and runs every test: in the ordinary build, under the address and undefined-behaviour
-# sanitizers, under the thread sanitizer what has threads, then the Python and the browser suites. The
-# last line counts test cases: "N passed, N failed, N skipped". Exits 1 if one failed or something did
-# not build.
+# sanitizers, then the Python and the browser suites. The last line counts test cases: "N passed, N
+# failed", and ", N skipped" if there are any. Exits 1 if one failed or something did not build. What
+# takes long is in the suite `soak` (tests/soak/meson.build), with the thread sanitizer's build.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -98,11 +98,6 @@ if build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=t
   run build-asan "" fuzz_views
   tests/python/run.sh build "$watched" >build/python-asan.log 2>&1 &
 fi
-
-will_log build-tsan/meson-logs/testlog.json
-build build-tsan "tests/threads tests/race" -Dtests=true "${together[@]}" \
-  -Db_sanitize=thread -Db_lundef=false -Doptimization=g "-Dcpp_args=['$quiet', '-Wno-tsan']" &&
-  run build-tsan "threads"
 
 wait
 for suite in python browser python-asan; do
