@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dapple/error.h"
+#include "dapple/version.h"
 #include "hints.h"
 #include "report.h"
 #include "text.h"

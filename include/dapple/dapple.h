@@ -25,6 +25,7 @@
 #include "dapple/tiles.h"           // tiles as the caller's type, for hot loops
 #include "dapple/value_type.h"      // the types of cells
 #include "dapple/verify.h"          // checking and repairing files
+#include "dapple/version.h"         // DAPPLE_VERSION
 #include "dapple/view.h"            // stored values, in place
 #include "dapple/where.h"           // finding cells that meet a condition
 #include "dapple/where_column.h"    // finding rows of a frame by one column

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""House rules that a machine can see: formatting by clang-format 14, ASCII sources, and who may
-include which dependency.
+"""House rules that a machine can see: formatting by clang-format 14, ASCII sources, who may include which
+dependency, one version everywhere, and the rules of house_rules.py.
 
 usage: check_style.py SOURCE-ROOT"""
 
@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import house_rules
 
 # Dependency -> the only files of the library that may include it.
 OWNERS = {
@@ -99,11 +101,31 @@ def check_floors(root, files):
     return found
 
 
+def check_versions(root):
+    """meson.build says which version this is."""
+    version = re.search(r"version: '([\d.]+)'", (root / "meson.build").read_text()).group(1)
+    places = {
+        "include/dapple/version.h": f'#define DAPPLE_VERSION "{version}"',
+        "lib/meson.build": f"soversion: '{version.rpartition('.')[0]}'",
+        "apps/python/meson.build": f"version: '{version}'",
+        "apps/python/pyproject.toml": f'version = "{version}"',
+        "apps/python/pydapple/__init__.py": f'__version__ = "{version}"',
+        "CHANGELOG.md": f"## {version}",
+    }
+    for part, number in zip(("MAJOR", "MINOR", "PATCH"), version.split(".")):
+        wanted = f"#define DAPPLE_VERSION_{part} {number}\n"
+        if wanted not in (root / "include/dapple/version.h").read_text():
+            yield f"include/dapple/version.h: expected {wanted.strip()}"
+    for name, wanted in places.items():
+        if wanted not in (root / name).read_text():
+            yield f"{name}: expected {wanted}"
+
+
 def main(root):
     root = pathlib.Path(root)
     files = [path.relative_to(root) for path in sources(root)]
     findings = [check_ascii(root, files), check_includes(root, files),
-                check_floors(root, files)]
+                check_floors(root, files), list(check_versions(root)), *house_rules.check(root)]
     command, why_not = formatter()
     if command:
         findings.append(check_format(command, root, files))

@@ -40,7 +40,7 @@ from .strips import Strip
 from .write import frame_writer, write, writer
 from .writers import FrameWriter, MatrixWriter
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "AbsentError",
