@@ -1,19 +1,16 @@
 #!/usr/bin/env bash
-# Installs what Debian 12 lacks to build dapple; with the argument `tests` also what its tests use, with
-# `bench` what dapple-bench compares with. Does nothing, silently, if everything is installed; otherwise
-# it needs root or sudo.
+# Installs what Debian 12 lacks to build dapple; with the argument `tests` also what its tests use. Does
+# nothing, silently, if everything is installed; otherwise it needs root or sudo.
 set -u
 
 needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev zlib1g-dev
   libzstd-dev libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev libcpp-httplib-dev)
-useful=()  # without these, tests are skipped and peers of the benchmark left out
+useful=()  # without these, tests are skipped
 if [ "${1:-}" = tests ]; then
   needed+=(doctest-dev python3)
   useful+=(cmake libhdf5-dev python3-h5py python3-numpy python3-scipy python3-pandas python3-venv python3-dev chromium)
   command -v node >/dev/null || useful+=(nodejs)
   command -v npm >/dev/null || useful+=(npm)
-elif [ "${1:-}" = bench ]; then
-  useful+=(libhdf5-dev liblmdb-dev python3 python3-numpy python3-scipy python3-h5py python3-zarr)
 fi
 
 say() { echo "install_packages: $*" >&2; }

@@ -1,111 +1,118 @@
 #!/usr/bin/env python3
-"""dapple-bench runs: every workload gives the right answers on small data, and what it writes makes
-a results page and plots. The figures themselves are not checked.
+"""dapple-bench gives right answers on small data, and compare.py decides as its page says.
 
-usage: check_bench.py DAPPLE-BENCH SOURCE-ROOT"""
+usage: check_bench.py [DAPPLE-BENCH] SOURCE-ROOT      without a program, only compare.py"""
 
+import importlib.util
 import json
 import pathlib
 import subprocess
 import sys
 import tempfile
-import xml.etree.ElementTree
 
 
 def run(*command):
     return subprocess.run([str(part) for part in command], text=True, capture_output=True)
 
 
-def check_run(bench, folder):
-    """Findings of a whole quick run; leaves run.json in the folder."""
-    quick = run(bench, "--quick", "--data", folder / "data", "--json", folder / "run.json")
-    if quick.returncode != 0:
-        return [f"--quick: expected exit status 0, got {quick.returncode}: "
-                f"{quick.stdout[-2000:]}{quick.stderr[-500:]}"]
-    result = json.loads((folder / "run.json").read_text())
-    ids = [w["id"] for w in result["workloads"]]
-    found = [] if ids == [f"W{k}" for k in range(1, 19)] else [f"expected W1 to W18, got {ids}"]
-    for workload in result["workloads"]:
-        if not workload["series"]:
-            found.append(f"{workload['id']}: expected figures, got none")
-        for series in workload["series"]:
-            roles = [c["role"] for c in series["contenders"]]
-            where = f"{workload['id']} {series['name']}"
-            if "dapple" not in roles:
-                found.append(f"{where}: expected dapple to take part")
-            found += [f"{where}: {c['name']}: expected a figure above 0, got {c['median']}"
-                      for c in series["contenders"]
-                      if c["median"] <= 0 and series["unit"] != "KiB"]
-    return found
+def check_program(bench):
+    with tempfile.TemporaryDirectory() as data:
+        names = [line[:30].strip() for line in run(bench, "--list").stdout.splitlines()]
+        assert 20 <= len(names) == len(set(names)) <= 30, names
+        quick = run(bench, "--quick", "--json", "--data", data)
+        assert quick.returncode == 0, quick.stderr
+        results = json.loads(quick.stdout)
+        assert [r["name"] for r in results] == names, results
+        for result in results:
+            for who in {"dapple", "limit"} & result.keys():
+                assert result[who]["wall"] > 0 and result[who]["processor"] > 0, result
+        unknown = run(bench, "--only", "no such thing")
+        assert unknown.returncode == 2 and "--list" in unknown.stderr, unknown
 
 
-def check_again(bench, folder):
-    """The data of the first run is used again, and --only runs what it names."""
-    data = folder / "data"
-    before = {p: p.stat().st_mtime_ns for p in data.rglob("v*")}
-    again = run(bench, "--quick", "--data", data, "--only", "W2,W12", "--json", "-")
-    ids = [w["id"] for w in json.loads(again.stdout or "{}").get("workloads", [])]
-    found = [] if ids == ["W2", "W12"] else [f"--only W2,W12: expected those, got {ids}"]
-    after = {p: p.stat().st_mtime_ns for p in data.rglob("v*")}
-    if before != after:
-        found.append("expected the data of the first run to be kept, got other files")
-    return found
+def check_wrong_answer(bench):
+    """Other cells in the data are noticed, and the other workloads still run."""
+    with tempfile.TemporaryDirectory() as data:
+        two = ("--quick", "--data", data, "--only", "where, few tiles match", "--only", "write dense")
+        assert run(bench, *two).returncode == 0
+        victim = next(pathlib.Path(data).glob("*dense-f32.dbdf"))
+        cells = bytearray(victim.read_bytes())
+        victim.write_bytes(cells.replace(bytes([0, 0, 0x7A, 0x44]), bytes(4)))  # 1000.0
+        wrong = run(bench, *two, "--json")
+        assert wrong.returncode == 1 and "expected" in wrong.stderr, wrong
+        assert [r["name"] for r in json.loads(wrong.stdout)] == ["write dense"], wrong
 
 
-def check_damage(bench, folder):
-    """A wrong answer ends a workload, and shows in the exit status."""
-    victim = next((folder / "data").glob("v*-quick-cold-*.dbdf"))
-    cells = bytearray(victim.read_bytes())
-    cells[4096:len(cells) // 2] = bytes(len(cells) // 2 - 4096)
-    victim.write_bytes(cells)
-    damaged = run(bench, "--quick", "--data", folder / "data", "--only", "W9")
-    if damaged.returncode != 1 or "FAILED" not in damaged.stdout:
-        return [f"damaged data: expected exit status 1 and FAILED, got {damaged.returncode}"]
-    return []
+def result(wall, processor, rate=False, waits=False):
+    return {"name": "x", "unit": "us", "rate": rate, "waits": waits,
+            "dapple": {"wall": wall, "processor": processor}}
 
 
-def check_usage(bench):
-    unknown = run(bench, "--only", "W99")
-    listed = run(bench, "--list").stdout.splitlines()
-    found = []
-    if unknown.returncode != 2 or "W99" not in unknown.stderr:
-        found.append(f"--only W99: expected exit status 2, got {unknown.returncode}")
-    if len(listed) != 18:
-        found.append(f"--list: expected 18 lines, got {len(listed)}")
-    return found
+def check_decisions(compare):
+    old = [result(100, 100)] * 3
+    assert not compare.is_slower(list(zip(old, [result(100, 109)] * 3)))
+    assert compare.is_slower(list(zip(old, [result(100, 111)] * 3)))
+    # The clock alone does not count, unless the workload waits for storage.
+    assert not compare.is_slower(list(zip(old, [result(300, 100)] * 3)))
+    waiting = [result(100, 100, waits=True)] * 3
+    assert compare.is_slower(list(zip(waiting, [result(111, 50, waits=True)] * 3)))
+    # Of rates, less is slower.
+    rates = [result(10, 10, rate=True)] * 3
+    assert compare.is_slower(list(zip(rates, [result(9, 9, rate=True)] * 3)))
+    assert not compare.is_slower(list(zip(rates, [result(20, 20, rate=True)] * 3)))
+    # One disturbed round of three does not decide.
+    assert not compare.is_slower(list(zip(old, [result(900, 900), result(99, 99), result(101, 101)])))
 
 
-def check_publish(root, folder):
-    results = folder / "RESULTS.md"
-    results.write_text((root / "apps/bench/RESULTS.md").read_text())
-    publish = run(sys.executable, root / "apps/bench/publish.py", folder / "run.json",
-                  "--plots", folder / "plots", "--results", results)
-    if publish.returncode != 0:
-        return [f"publish.py: expected exit status 0, got {publish.stderr[-1000:]}"]
-    found = []
-    for name in ("ratios.svg", "open_time.svg", "open_memory.svg"):
-        drawing = xml.etree.ElementTree.fromstring((folder / "plots" / name).read_text())
-        if len(drawing) < 10:
-            found.append(f"{name}: expected a drawing, got {len(drawing)} shapes")
-    if "| W14 " not in results.read_text():
-        found.append("RESULTS.md: expected a row for W14, got none")
-    return found
+def check_turns(compare):
+    """Both take turns, the first one alternately; what seems slower is measured again."""
+    calls = []
+
+    def build(name, time):
+        def measure():
+            calls.append(name)
+            return result(time, time)
+        return measure
+
+    pairs = compare.compare(build("old", 10), build("new", 10), 3)
+    assert "".join(c[0] for c in calls) == "onnoon" and len(pairs) == 3, calls
+    calls.clear()
+    times = iter([20, 20, 20, 10, 10, 10, 10, 10, 10])
+    pairs = compare.compare(build("old", 10), lambda: result(10, next(times)), 3)
+    assert len(pairs) == 9 and not compare.is_slower(pairs), pairs
 
 
-def main(bench, root):
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        findings = [check_run(bench, folder)]
-        if not findings[0]:
-            findings += [check_again(bench, folder), check_publish(pathlib.Path(root), folder),
-                         check_damage(bench, folder)]
-        findings.append(check_usage(bench))
-    for finding in (line for part in findings for line in part):
-        print(finding)
-    failed = sum(1 for part in findings if part)
-    print(f"{len(findings) - failed} passed, {failed} failed, 0 skipped")
+def check_usage(script):
+    missing = run(sys.executable, script, "/nowhere/old", "/nowhere/new")
+    assert missing.returncode == 2 and "-Dbench=true" in missing.stderr, missing
+
+
+def check_whole(script, bench):
+    same = run(sys.executable, script, bench, bench, "--quick", "--rounds", "1", "--only", "A x, dense")
+    assert same.returncode in (0, 1) and "1 compared" in same.stdout, same
+
+
+def main(*arguments):
+    *bench, root = arguments
+    script = pathlib.Path(root, "apps/bench/compare.py")
+    spec = importlib.util.spec_from_file_location("compare", script)
+    compare = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(compare)
+    checks = [(check_decisions, compare), (check_turns, compare), (check_usage, script)]
+    if bench:
+        checks += [(check_program, bench[0]), (check_wrong_answer, bench[0]),
+                   (check_whole, script, bench[0])]
+    failed = 0
+    for check, *given in checks:
+        try:
+            check(*given)
+        except AssertionError as failure:
+            print(f"{check.__name__}: {failure!r}")
+            failed += 1
+    print(f"{len(checks) - failed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
+    sys.dont_write_bytecode = True
     sys.exit(main(*sys.argv[1:]))

@@ -33,8 +33,8 @@ git archive HEAD | tar -x -C "$fresh/dapple"
 
 # inside COMMAND: in the bare system, with /proc but nothing else of this one.
 inside() {
-  unshare --mount --pid --fork --mount-proc="$fresh/proc" \
-    chroot "$fresh" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -ec "cd /dapple; $1"
+  unshare --mount --pid --fork --kill-child --mount-proc="$fresh/proc" \
+    chroot "$fresh" env -i HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -ec "cd /dapple; $1"
 }
 
 for step in "$@"; do
