@@ -39,7 +39,7 @@ WriteOptions tiles(std::uint32_t rows, std::uint32_t cols) {
 }
 
 /// A frame that lives in memory and is "parsed" in order; counts how often each cell is decoded.
-struct ParsedState final : CodecState {
+struct ParsedState final : DriverState {
   explicit ParsedState(Table t) : table(std::move(t)), decoded(table.cells.size()) {}
   Table table;
   mutable std::vector<std::atomic<int>> decoded;
@@ -67,7 +67,7 @@ void parse_part(const Store& store, const Entry& e, const Part& part, const Targ
   }
 }
 
-constexpr Codec kParsed = {
+constexpr Driver kParsed = {
     .format = "parsed", .read = parse_part, .sequential = true, .read_rows = parse_rows};
 
 std::shared_ptr<Store> parsed(const Table& table, const TempDir& folder) {

@@ -153,8 +153,8 @@ TEST_CASE("row directory: counts are those of a walk, whatever the rows are like
         detail::RowCursor a = stored->cursor(row), b = walked.cursor(row);
         REQUIRE(a.row <= row);
         REQUIRE(row - a.row < 8);
-        store->codec().skip_rows(*store, entry, row, a);
-        store->codec().skip_rows(*store, entry, row, b);
+        store->driver().skip_rows(*store, entry, row, a);
+        store->driver().skip_rows(*store, entry, row, b);
         REQUIRE(a.entries == b.entries);
       }
     }
@@ -303,7 +303,7 @@ TEST_CASE("row directory: little memory makes the kept positions coarser") {
   for (std::uint64_t row = 0; row < entry.rows; ++row) {
     detail::RowCursor a = few->cursor(row), b{};
     REQUIRE(walked.cursor(row).entries == a.entries);
-    store->codec().skip_rows(*store, entry, a.row, b);
+    store->driver().skip_rows(*store, entry, a.row, b);
     REQUIRE(a.entries == b.entries);
   }
 }

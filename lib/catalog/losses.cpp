@@ -141,7 +141,7 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
   if (named && (format.lost.matrix_names || plain) && !options.drop_labels) {
     options.note(target + " keeps no names of the columns of a matrix");
   }
-  const Format* const from = find_format(source.store().codec().format);
+  const Format* const from = find_format(source.store().driver().format);
   if (from != nullptr && from->own_columns != nullptr) {
     const bool back = from == &format && !options.value_type && !options.stored_numbers;
     const OwnColumns own = from->own_columns(source, back);

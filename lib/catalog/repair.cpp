@@ -21,7 +21,7 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
     } catch (const Error& e) {
       if (e.code() != Errc::not_recognised) throw;
     }
-    if (format != nullptr && format->info.name != dbdf::kCodec.format) {
+    if (format != nullptr && format->info.name != dbdf::kDriver.format) {
       throw Error(Errc::invalid_argument, file->name(), std::nullopt,
                   "only dbdf files can be repaired, and the format of this one is " +
                       std::string(format->info.name),

@@ -97,7 +97,7 @@ VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOp
   return detail::watched(*opened, [&] {
     auto file = opened;
     const detail::Format& format = detail::format_to_read(file, options);
-    VerifyReport report = format.info.name == detail::dbdf::kCodec.format
+    VerifyReport report = format.info.name == detail::dbdf::kDriver.format
                               ? detail::dbdf::verify_dbdf(file, level, progress)
                               : verify_foreign(file, format, level, options, progress);
     if (file == opened) verify_copy_beside(file, level, options, progress, report.findings);

@@ -34,9 +34,9 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
       return true;
     }
     const std::shared_ptr<const Store> store = open_store(file, options);
-    if (store->codec().format != dbdf::kCodec.format) {
-      const std::string_view read_as = store->codec().format;
-      const bool text = store->codec().sequential || read_as == "mtx";
+    if (store->driver().format != dbdf::kDriver.format) {
+      const std::string_view read_as = store->driver().format;
+      const bool text = store->driver().sequential || read_as == "mtx";
       throw Error(Errc::unsupported, path.string(), std::nullopt,
                   "a file of the format " + std::string(read_as) +
                       (text ? " is text that each opening goes over, so an index would not help; "
@@ -67,7 +67,7 @@ WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOpti
     if (store->shared_file() != file) {
       refuse("a file whose content is compressed has no copy by column; convert it first");
     }
-    if (store->codec().format == "csv") {
+    if (store->driver().format == "csv") {
       refuse("text that can be read in several ways has no copy by column; convert it first");
     }
     ConvertOptions convert;

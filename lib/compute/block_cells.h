@@ -110,7 +110,7 @@ void decoded(const Store& store, const Entry& e, const Part& part, Band& band, K
   const ValueType type = store.schema().type_of(e.pos.cx + part.cols.begin);
   const std::size_t size = size_of(type);
   // Formats that are parsed from the front are asked for larger bands.
-  const std::uint64_t most = (store.codec().sequential ? 16U << 20 : 256U << 10) / size;
+  const std::uint64_t most = (store.driver().sequential ? 16U << 20 : 256U << 10) / size;
   const std::uint64_t cols = std::min(part.cols.size(), most);
   const std::uint64_t rows = std::min(part.rows.size(), std::max<std::uint64_t>(1, most / cols));
   for (std::uint64_t r = part.rows.begin; r < part.rows.end; r += rows) {
@@ -179,7 +179,7 @@ void sparse_entries(const Store& store, const Entry& e, const Part& part, Kernel
     }
   };
   CellRun run(take);
-  store.codec().entries(store, e, part, run);
+  store.driver().entries(store, e, part, run);
   run.flush();
 }
 
@@ -193,22 +193,22 @@ void sparse_entries(const Store& store, const Entry& e, const Part& part, Kernel
 template <class Kernel>
 void visit_cells(const Store& store, const Entry& e, const Part& part, Band& band, Kernel& kernel) {
   if (e.kind == BlockKind::empty) return;
-  const Codec& codec = store.codec();
+  const Driver& driver = store.driver();
   const Range cols{e.pos.cx + part.cols.begin, e.pos.cx + part.cols.end};
   const bool as_stored = holds_stored(store.schema(), cols, e.value_type);
   if (e.kind != BlockKind::dense) {
-    if (codec.sparse_in_place && as_stored) {
+    if (driver.sparse_in_place && as_stored) {
       return block_cells::sparse_in_place(store, e, part, kernel);
     }
-    if (codec.entries != nullptr) return block_cells::sparse_entries(store, e, part, kernel);
-  } else if (codec.in_place != nullptr && as_stored) {
-    if (const auto place = codec.in_place(store, e)) {
+    if (driver.entries != nullptr) return block_cells::sparse_entries(store, e, part, kernel);
+  } else if (driver.in_place != nullptr && as_stored) {
+    if (const auto place = driver.in_place(store, e)) {
       return visit_type(e.value_type, [&](auto tag) {
         using T = decltype(tag);
         kernel.dense(DenseRows<T>{
             e.pos.rx + part.rows.begin, e.pos.cx + part.cols.begin, part.rows.size(),
             part.cols.size(),
-            place->data + part.rows.begin * place->row_step + part.cols.begin * sizeof(T),
+            place->data() + part.rows.begin * place->row_step + part.cols.begin * sizeof(T),
             place->row_step});
       });
     }

@@ -8,7 +8,7 @@ namespace dapple {
 template <Value T>
 void Block::to_csr(Csr<T, std::uint32_t>& out) const {
   const detail::Entry e = store().fetched_entry(number_);
-  const auto arrays_of = store().codec().csr_arrays;
+  const auto arrays_of = store().driver().csr_arrays;
   const bool sparse = e.kind == BlockKind::csr || e.kind == BlockKind::coo;
   const auto fill = [&] {
     if (!sparse || arrays_of == nullptr) return detail::collect_csr(store(), e.cells(), {}, out);

@@ -9,8 +9,8 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
-#include "lib/compute/concat_codec.h"
 #include "lib/compute/concat_columns.h"
+#include "lib/compute/concat_driver.h"
 #include "lib/object/groups.h"
 #include "lib/object/store.h"
 
@@ -120,11 +120,11 @@ std::shared_ptr<const Store> store_of(std::vector<Piece> pieces, Schema schema, 
   const auto file = pieces.front().store->shared_file();
   BlockIndex index =
       BlockIndex::from_entries(move_entries(pieces), schema.rows, schema.cols, file->name());
-  const Codec& codec = concat_codec(pieces, schema.kind == ObjectKind::frame);
+  const Driver& driver = concat_driver(pieces, schema.kind == ObjectKind::frame);
   auto state = std::make_unique<ConcatState>();
   state->axis = axis;
   state->pieces = std::move(pieces);
-  return std::make_shared<const Store>(file, std::move(schema), std::move(index), codec,
+  return std::make_shared<const Store>(file, std::move(schema), std::move(index), driver,
                                        std::move(state));
 }
 

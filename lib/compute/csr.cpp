@@ -75,6 +75,7 @@ struct TileRows {
   DecodeRow<Col> decode;
   Col first;
   std::uint32_t cols, stride;
+  HeldBytes held;
 };
 
 /// Tiles of a grid that make up a region, whose entries' places are known before any is read.
@@ -92,7 +93,7 @@ class TileMerge {
     const auto whole = [](Range range, std::uint32_t tile, std::uint64_t size) {
       return range.begin % tile == 0 && (range.end % tile == 0 || range.end == size);
     };
-    return grid && store.codec().sparse_in_place && schema.kind == ObjectKind::matrix &&
+    return grid && store.driver().sparse_in_place && schema.kind == ObjectKind::matrix &&
            !region.empty() && whole(region.rows, grid->tile.rows, schema.rows) &&
            whole(region.cols, grid->tile.cols, schema.cols) &&
            (region.rows.size() - 1) / grid->tile.rows + 1 >= workers;
@@ -154,11 +155,10 @@ void TileMerge<Col>::read_band(std::uint64_t i) const {
   std::vector<TileRows<Col>> tiles;
   for (std::size_t t = first_[i]; t < first_[i + 1]; ++t) {
     const Entry& tile = tiles_[t];
-    const std::uint64_t header = store_.codec().header_size(tile);
-    tiles.push_back({store_.file().at(tile.offset + header, tile.bytes - header), tile.stored,
-                     row_decoder<Col>(tile.value_type, out_.type),
+    HeldBytes held = store_.payload(tile);
+    tiles.push_back({held.data(), tile.stored, row_decoder<Col>(tile.value_type, out_.type),
                      static_cast<Col>(tile.pos.cx - region_.cols.begin), tile.cols,
-                     static_cast<std::uint32_t>(4 + size_of(tile.value_type))});
+                     static_cast<std::uint32_t>(4 + size_of(tile.value_type)), std::move(held)});
   }
   const std::size_t size = size_of(out_.type);
   std::uint64_t* const row_ptr = out_.row_ptr.data();

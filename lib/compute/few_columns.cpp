@@ -37,9 +37,10 @@ bool collect_few_columns(const Store& store, const Region& region, const ReadOpt
     const auto left = static_cast<std::uint32_t>(part.cols.begin);
     const auto width = static_cast<std::uint32_t>(part.cols.size());
     std::vector<Pick>& picks = memory[worker];
+    HeldBytes held;
     pick_from(
         store, tile, part.rows,
-        [&](std::uint32_t col) { return col - left < width ? col - left : kNoSlot; }, picks);
+        [&](std::uint32_t col) { return col - left < width ? col - left : kNoSlot; }, picks, held);
     if (tile.kind == BlockKind::empty) return;
     const Range rows{tile.pos.rx + part.rows.begin - region.rows.begin,
                      tile.pos.rx + part.rows.end - region.rows.begin};

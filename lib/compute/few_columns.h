@@ -59,24 +59,24 @@ void pick(const std::byte* p, const Entry& tile, Range rows, const SlotOf& slot_
 }
 
 /// The same for a tile of a matrix that `possible_to_pick`, of any kind but only if it is empty or
-/// CSR and its values fit what the matrix declares. Explicit zeros are left out.
+/// CSR and its values fit what the matrix declares. Explicit zeros are left out. `held` keeps the
+/// picked values.
 template <class SlotOf>
 void pick_from(const Store& store, const Entry& tile, Range rows, const SlotOf& slot_of,
-               std::vector<Pick>& picks) {
+               std::vector<Pick>& picks, HeldBytes& held) {
   picks.clear();
   if (tile.kind == BlockKind::empty) return;
   if (tile.kind != BlockKind::csr || !holds_all(store.schema().value_type, tile.value_type)) {
     throw NeedsCloserLook();
   }
-  const std::uint64_t header = store.codec().header_size(tile);
-  const std::byte* const data = store.file().at(tile.offset + header, tile.bytes - header);
+  held = store.payload(tile);
   visit_bits(tile.value_type,
-             [&](auto bits) { pick<sizeof bits>(data, tile, rows, slot_of, picks); });
+             [&](auto bits) { pick<sizeof bits>(held.data(), tile, rows, slot_of, picks); });
   std::erase_if(picks, [&](const Pick& p) { return load_bits(tile.value_type, p.value) == 0; });
 }
 
 inline bool possible_to_pick(const Store& store) noexcept {
-  return store.index().grid() && store.codec().sparse_in_place &&
+  return store.index().grid() && store.driver().sparse_in_place &&
          store.schema().kind == ObjectKind::matrix;
 }
 

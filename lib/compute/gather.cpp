@@ -53,7 +53,7 @@ void copy_dense(const Store& store, const FoundRow& row, const Target& out) {
     std::memcpy(out.data, block.data + row.row * block.row_step + row.cols.begin * size,
                 row.cols.size() * size);
   } else {
-    store.codec().read(store, block.entry, {{row.row, row.row + 1}, row.cols}, out);
+    store.driver().read(store, block.entry, {{row.row, row.row + 1}, row.cols}, out);
   }
 }
 

@@ -110,7 +110,8 @@ bool ColumnGather::pick_from_tiles(Range slots) {
           store_.watched([&] {
             const Entry tile = store_.confirmed_entry(i * grid.cols + strip);
             std::vector<Pick>& picks = memory[worker];
-            pick_from(store_, tile, {0, tile.rows}, slot_of, picks);
+            HeldBytes held;
+            pick_from(store_, tile, {0, tile.rows}, slot_of, picks, held);
             turn.take([&] {
               for (const Pick& p : picks) {
                 std::uint64_t bits = load_bits(tile.value_type, p.value);

@@ -151,7 +151,7 @@ void RowFinder::ask_for_direct() {
   if (!file.may_be_cold()) return;
   single_looks_.emplace(file);
   for (const DirectRow& row : direct_) {
-    if (row.bytes == 0) continue;
+    if (row.bytes == 0 || !row.block->held.is_mapped()) continue;
     file.will_need(static_cast<std::uint64_t>(row.at - file.base()), row.bytes);
   }
 }
@@ -283,9 +283,9 @@ void RowFinder::find_rows() {
     if (!found.block->by_row || (in_place && found.cursor.row == found.row)) continue;
     const Entry& entry = found.block->entry;
     RowCursor end = found.cursor;
-    store_.codec().skip_rows(store_, entry, found.row, end);
+    store_.driver().skip_rows(store_, entry, found.row, end);
     found.cursor = end;
-    store_.codec().skip_rows(store_, entry, found.row + 1, end);
+    store_.driver().skip_rows(store_, entry, found.row + 1, end);
     found.entries = end.entries - found.cursor.entries;
   }
   for (const FoundRow& found : found_) {
@@ -320,7 +320,7 @@ void RowFinder::prefetch(const DirectRow& row) const noexcept {
 std::uint64_t RowFinder::decode(const FoundRow& row, const CsrTarget& out) const {
   const Entry& entry = row.block->entry;
   RowCursor cursor = row.cursor;
-  if (!store_.codec().csr_arrays(store_, entry, {row.row, row.row + 1}, cursor, out)) {
+  if (!store_.driver().csr_arrays(store_, entry, {row.row, row.row + 1}, cursor, out)) {
     store_.file().fail_changed("block " + text(entry.pos));
   }
   if (row.cols.size() != entry.cols || has_zeros(out.type, out.values, out.row_ptr[1])) {

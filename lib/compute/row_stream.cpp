@@ -137,7 +137,7 @@ Range RowStream::next_rows() const {
     per_row += a.block->entries_per_row();
   }
   const auto entries =
-      static_cast<double>(store_.codec().sequential ? kParsedEntries : kBandEntries);
+      static_cast<double>(store_.driver().sequential ? kParsedEntries : kBandEntries);
   const auto most =
       std::clamp<std::uint64_t>(static_cast<std::uint64_t>(entries / std::max(per_row, 1.0)), 1,
                                 rare ? kRareRows : kBandRows);

@@ -4,14 +4,15 @@
 // and every sparse writer), stream_rows and Block::rows consume it.
 //
 // A block takes one of three ways into a band, chosen when the stream reaches it:
-//   arrays  CSR blocks whose codec finds rows by a cursor (`csr_arrays`, `skip_rows`): decoded band
+//   arrays  CSR blocks whose driver finds rows by a cursor (`csr_arrays`, `skip_rows`): decoded
+//   band
 //           by band, nothing is kept.
 //   scan    dense cells, in place where possible.
 //   kept    everything else, decoded once and kept while the stream is inside the block: COO,
 //           formats that only hand out single entries, frame columns of several types in one block,
 //           few of a CSR block's columns, and values that may not fit the wanted type outside of
 //           the region.
-// Others read sparse blocks without it: `Codec::read` scatters entries into cells; Block::to_csr
+// Others read sparse blocks without it: `Driver::read` scatters entries into cells; Block::to_csr
 // keeps explicit zeros; csr.h, few_columns.cpp and row_finder.h take rows of CSR tiles straight to
 // where they are wanted, and fall back to a stream; block_cells.h visits entries in place.
 #pragma once

@@ -249,7 +249,7 @@ void Source::read_columns(Range rows, std::span<const ColumnBuffer> columns,
 
 void Source::read_packed(const Region& region, std::byte* out, unsigned threads) const {
   const std::size_t row_step = packed_row(region.cols);
-  if (schema_.kind == ObjectKind::frame && store_->codec().read_rows != nullptr) {
+  if (schema_.kind == ObjectKind::frame && store_->driver().read_rows != nullptr) {
     std::vector<ColumnBuffer> columns;
     for (std::uint64_t col = region.cols.begin; col < region.cols.end; ++col) {
       columns.push_back({col, schema_.type_of(col), out, row_step});

@@ -129,7 +129,7 @@ StreamBlock::StreamBlock(const Store& store, const Entry& entry, Range rows,
       rows_(intersect(entry.cells().rows, rows)),
       first_col_(entry.pos.cx + part_.cols.begin - columns.from.begin + columns.at),
       rare_(entry.kind != BlockKind::dense &&
-            (entry.kind == BlockKind::coo || store.codec().skip_rows == nullptr) &&
+            (entry.kind == BlockKind::coo || store.driver().skip_rows == nullptr) &&
             rows_.size() > kManyRows && (rows_.size() - kManyRows) / kRowsPerEntry > entry.stored),
       as_declared_(!type) {
   const bool uniform = is_uniform(store.schema(), entry.pos.cx, part_.cols);
@@ -144,14 +144,14 @@ StreamBlock::StreamBlock(const Store& store, const Entry& entry, Range rows,
 StreamBlock::Way StreamBlock::choose_way(bool uniform) const {
   if (!uniform) return Way::kept_cells;
   if (entry_.kind == BlockKind::dense) return Way::scan;
-  const Codec& codec = store_.codec();
+  const Driver& driver = store_.driver();
   const ValueType declared = store_.schema().type_of(entry_.pos.cx + part_.cols.begin);
-  if (codec.csr_arrays == nullptr || rare_ || entry_.cols / kFewCols >= part_.cols.size() ||
+  if (driver.csr_arrays == nullptr || rare_ || entry_.cols / kFewCols >= part_.cols.size() ||
       !fits_arrays(entry_, part_.cols, declared, type_)) {
     return Way::kept_cells;
   }
-  return entry_.kind == BlockKind::csr && codec.skip_rows != nullptr ? Way::arrays
-                                                                     : Way::kept_arrays;
+  return entry_.kind == BlockKind::csr && driver.skip_rows != nullptr ? Way::arrays
+                                                                      : Way::kept_arrays;
 }
 
 double StreamBlock::entries_per_row() const noexcept {
@@ -165,7 +165,7 @@ RowCursor StreamBlock::cursor() const {
   store_.watched(
       [&] {
         cursor = store_.row_access().cursor(entry_, part_.rows.begin);
-        store_.codec().skip_rows(store_, entry_, part_.rows.begin, cursor);
+        store_.driver().skip_rows(store_, entry_, part_.rows.begin, cursor);
       },
       &entry_);
   return cursor;
@@ -173,7 +173,7 @@ RowCursor StreamBlock::cursor() const {
 
 std::uint64_t StreamBlock::skip(Range band, RowCursor& cursor) const {
   const std::uint64_t before_band = cursor.entries;
-  store_.watched([&] { store_.codec().skip_rows(store_, entry_, in_block(band).end, cursor); },
+  store_.watched([&] { store_.driver().skip_rows(store_, entry_, in_block(band).end, cursor); },
                  &entry_);
   return cursor.entries - before_band;
 }
@@ -206,7 +206,7 @@ void StreamBlock::decode_arrays(Range rows, RowCursor start, std::uint64_t room,
                                 RowArrays& arrays) const {
   const CsrTarget out = arrays.target(rows.size(), room, type_);
   bool complete = false;
-  store_.watched([&] { complete = store_.codec().csr_arrays(store_, entry_, rows, start, out); },
+  store_.watched([&] { complete = store_.driver().csr_arrays(store_, entry_, rows, start, out); },
                  &entry_);
   if (!complete) store_.file().fail_changed("block " + text(entry_.pos));
   const bool whole_cols = part_.cols.size() == entry_.cols;
@@ -222,7 +222,7 @@ void StreamBlock::scan(Range band, RowArrays& arrays) const {
   const auto width = static_cast<std::uint32_t>(part_.cols.size());
   const CsrTarget out = arrays.target(rows.size(), rows.size() * width, type_);
   const std::size_t size = size_of(type_), row_bytes = std::size_t{width} * size;
-  const Codec& codec = store_.codec();
+  const Driver& driver = store_.driver();
   const ValueType declared = store_.schema().type_of(entry_.pos.cx + part_.cols.begin);
   std::uint64_t k = 0;
   out.row_ptr[0] = 0;
@@ -235,21 +235,22 @@ void StreamBlock::scan(Range band, RowArrays& arrays) const {
   };
   store_.watched(
       [&] {
-        if (codec.in_place != nullptr && entry_.value_type == type_ && holds_all(declared, type_)) {
-          if (const auto place = codec.in_place(store_, entry_)) {
+        if (driver.in_place != nullptr && entry_.value_type == type_ &&
+            holds_all(declared, type_)) {
+          if (const auto place = driver.in_place(store_, entry_)) {
             const std::byte* const first =
-                place->data + rows.begin * place->row_step + part_.cols.begin * size;
+                place->data() + rows.begin * place->row_step + part_.cols.begin * size;
             return take(first, place->row_step, 0, rows.size());
           }
         }
         const std::uint64_t at_once =
-            std::max<std::uint64_t>(1, (codec.sequential ? kParsedAtOnce : kScanCells) / width);
+            std::max<std::uint64_t>(1, (driver.sequential ? kParsedAtOnce : kScanCells) / width);
         Array<std::byte> cells(std::min(at_once, rows.size()) * row_bytes);
         for (std::uint64_t row = 0; row < rows.size(); row += at_once) {
           const std::uint64_t begin = rows.begin + row;
           const std::uint64_t count = std::min(at_once, rows.size() - row);
-          codec.read(store_, entry_, {{begin, begin + count}, part_.cols},
-                     {cells.data(), type_, row_bytes, size});
+          driver.read(store_, entry_, {{begin, begin + count}, part_.cols},
+                      {cells.data(), type_, row_bytes, size});
           take(cells.data(), row_bytes, row, count);
         }
       },
@@ -291,7 +292,7 @@ void StreamBlock::keep_cells() const {
     kept_cells_.insert(kept_cells_.end(), run.begin(), run.end());
   });
   const std::uint64_t first = entry_.pos.cx + part_.cols.begin;
-  if (entry_.kind == BlockKind::dense && store_.codec().read_rows != nullptr) {
+  if (entry_.kind == BlockKind::dense && store_.driver().read_rows != nullptr) {
     scan_columns(first, keep);
   } else {
     store_.entries({rows_, {first, first + part_.cols.size()}}, {}, keep);

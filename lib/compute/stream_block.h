@@ -50,7 +50,7 @@ void keep_wanted(const CsrTarget& rows, std::uint64_t count, Range wanted);
 std::uint64_t append_row(const std::byte* row, std::uint32_t width, const CsrTarget& rows,
                          std::uint64_t k);
 
-/// True when the codec's arrays of a CSR or COO block can be used for values of `type`: they are
+/// True when the driver's arrays of a CSR or COO block can be used for values of `type`: they are
 /// made of whole rows, so a value that does not fit must not be outside of the columns `cols`, and
 /// whether it fits the declared type is not asked row by row.
 bool fits_arrays(const Entry& block, Range cols, ValueType declared, ValueType type) noexcept;

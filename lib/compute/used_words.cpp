@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/compute/concat_codec.h"
+#include "lib/compute/concat_driver.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail {

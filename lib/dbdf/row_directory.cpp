@@ -214,7 +214,7 @@ bool are_counts_of(const Store& store, const Entry& entry, const RowCounts& coun
     const std::uint64_t before = cursor.entries;
     const std::uint64_t end =
         std::min<std::uint64_t>(cursor.row + (std::uint64_t{1} << counts.shift), entry.rows);
-    store.codec().skip_rows(store, entry, end, cursor);
+    store.driver().skip_rows(store, entry, end, cursor);
     return cursor.entries - before == count;
   });
 }

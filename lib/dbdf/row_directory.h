@@ -44,7 +44,7 @@ class RowDirectoryWriter {
   std::vector<Counts> blocks_;
 };
 
-/// `Codec::find_row_counts`. O(hints).
+/// `Driver::find_row_counts`. O(hints).
 std::unique_ptr<const RowCountsTable> find_row_directory(const Store& store);
 
 /// Adds a finding for each block whose rows do not have the stored counts. Reads those blocks.

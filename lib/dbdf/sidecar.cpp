@@ -148,7 +148,7 @@ void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesy
     }
   }
   const std::uint64_t header_hash = xxh3(data->bytes(0, body));
-  const Store store(data, std::move(schema), std::move(found.index), kCodec);
+  const Store store(data, std::move(schema), std::move(found.index), kDriver);
 
   OutputFile out(sidecar_path(path), true);
   std::uint64_t size = 0;

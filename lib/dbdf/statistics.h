@@ -26,7 +26,7 @@ std::vector<BlockStats> scan_statistics(const Store& store, unsigned threads);
 /// True when the table is small compared with the blocks, so that it is worth having.
 bool statistics_pay(const BlockIndex& index);
 
-/// `Codec::find_stats`. Checks the hint's hash, and that it belongs to the index. O(blocks).
+/// `Driver::find_stats`. Checks the hint's hash, and that it belongs to the index. O(blocks).
 std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store);
 
 /// Adds a finding for each block whose values do not have the stored statistics. Reads all blocks.

@@ -21,6 +21,7 @@
 #include "dapple/error.h"
 #include "lib/base/bus_signal.h"
 #include "lib/io/descriptor.h"
+#include "lib/io/held_bytes.h"
 #include "lib/io/residency.h"
 
 struct iovec;
@@ -89,6 +90,11 @@ class MappedFile {
   }
   std::span<const std::byte> bytes(std::uint64_t offset, std::uint64_t n) const {
     return {at(offset, n), static_cast<std::size_t>(n)};
+  }
+
+  /// The same bytes for as long as the result lives.
+  HeldBytes hold(std::uint64_t offset, std::uint64_t n) const {
+    return {bytes(offset, n), nullptr};
   }
 
   /// Copies bytes without touching the map. REQUIRES that they are inside size(). Throws io.

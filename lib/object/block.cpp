@@ -24,18 +24,17 @@ std::string stored_as(const Entry& e) {
                  std::string(name(type)) + "; decode it");
 }
 
-std::span<const std::byte> payload_of(const detail::Store& store, const Entry& e) {
-  const auto header_size = store.codec().header_size;
-  const std::uint64_t header = header_size != nullptr ? header_size(e) : 0;
-  return store.file().bytes(e.offset + header, e.bytes - header);
-}
-
 }  // namespace
 
 BlockInfo Block::info() const { return store().fetched_entry(number_).info(); }
 
 std::span<const std::byte> Block::payload() const {
-  return payload_of(store(), store().fetched_entry(number_));
+  const Entry e = store().fetched_entry(number_);
+  const detail::HeldBytes held = store().payload(e);
+  if (held.is_mapped()) return held.bytes;
+  store().fail(Errc::type_mismatch, e.offset,
+               "the bytes of block " + detail::text(e.pos) +
+                   " are in no map and cannot be viewed; decode it");
 }
 
 Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
@@ -45,7 +44,7 @@ Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
   const Entry e = store().fetched_entry(number_);
   if (e.kind == BlockKind::dense && e.value_type == wanted) {
     store().fail(Errc::type_mismatch, e.offset,
-                 "values of the format " + std::string(store().codec().format) +
+                 "values of the format " + std::string(store().driver().format) +
                      " cannot be viewed in place; decode them");
   }
   fail_kind(store(), e, BlockKind::dense, wanted);
@@ -53,11 +52,12 @@ Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
 
 Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) const {
   const Entry e = store().fetched_entry(number_);
-  if (e.kind != wanted_kind || e.value_type != wanted || !store().codec().sparse_in_place) {
+  if (e.kind != wanted_kind || e.value_type != wanted || !store().driver().sparse_in_place) {
     fail_kind(store(), e, wanted_kind, wanted);
   }
-  const auto bytes = payload_of(store(), e);
-  return {bytes.data(), bytes.size(), e.rows, e.cols, e.stored};
+  const detail::HeldBytes held = store().payload(e);
+  if (!held.is_mapped()) fail_kind(store(), e, wanted_kind, wanted);
+  return {held.data(), held.size(), e.rows, e.cols, e.stored};
 }
 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
@@ -92,12 +92,12 @@ std::optional<FetchedCells> Store::cells_in_place(std::uint64_t number, ValueTyp
     return FetchedCells{values, grid->tile.rows, grid->tile.cols, grid->tile.cols * size_of(type)};
   }
   const Entry e = fetched_entry(number);
-  if (e.kind != BlockKind::dense || e.value_type != type || codec_->in_place == nullptr) {
+  if (e.kind != BlockKind::dense || e.value_type != type || driver_->in_place == nullptr) {
     return std::nullopt;
   }
-  const auto place = codec_->in_place(*this, e);
-  if (!place) return std::nullopt;
-  return FetchedCells{place->data, e.rows, e.cols, place->row_step};
+  const auto place = driver_->in_place(*this, e);
+  if (!place || !place->held.is_mapped()) return std::nullopt;
+  return FetchedCells{place->data(), e.rows, e.cols, place->row_step};
 }
 
 FetchedCells Store::cells(std::uint64_t number, ValueType type, Copy copy) const {

@@ -72,7 +72,7 @@ void require_touching(const Store& store, const Region& region,
 }  // namespace
 
 void Store::fail_absent(BlockPos cell) const {
-  if (codec_->fail_absent != nullptr) codec_->fail_absent(*this, cell);
+  if (driver_->fail_absent != nullptr) driver_->fail_absent(*this, cell);
   throw Error(Errc::absent, file_->name(), std::nullopt,
               "no block covers cell " + text(cell) + " (R7)", Remedy::absent_as_zero);
 }

@@ -35,7 +35,7 @@ namespace {
 // Guesses from the first two tiles and the file's size whether tiles are at regular distances.
 CheckedBlocks::Even Store::guess_even() const {
   const auto& grid = index_.grid();
-  if (!grid || index_.size() < 2 || codec_->dense_header < 0 ||
+  if (!grid || index_.size() < 2 || driver_->dense_header < 0 ||
       schema_.cols % grid->tile.cols != 0) {
     return {};
   }
@@ -46,7 +46,7 @@ CheckedBlocks::Even Store::guess_even() const {
       (file_->size() - first.offset) / (second.offset - first.offset) < index_.size() - 1) {
     return {};
   }
-  return {file_->base() + first.offset + codec_->dense_header, second.offset - first.offset};
+  return {file_->base() + first.offset + driver_->dense_header, second.offset - first.offset};
 }
 
 // Compares an entry with the tile that it should describe, and with the bytes that it points to.
@@ -60,15 +60,15 @@ void Store::compare(std::uint64_t number, const Entry& entry) const {
       fail_tile_entry(index_, number, {rx, cx}, entry);
     }
   }
-  if (codec_->confirm != nullptr) codec_->confirm(*this, number, entry);
+  if (driver_->confirm != nullptr) driver_->confirm(*this, number, entry);
 }
 
 void Store::remember(std::uint64_t number, const Entry& entry) const {
   checked_.make(index_.size(), [this] { return guess_even(); });
-  if (entry.kind == BlockKind::dense && codec_->dense_header >= 0 && index_.grid() &&
+  if (entry.kind == BlockKind::dense && driver_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
     const std::byte* const block = file_->at(entry.offset, entry.bytes);
-    checked_.set_compared(number, block + codec_->dense_header, entry.value_type);
+    checked_.set_compared(number, block + driver_->dense_header, entry.value_type);
   } else {
     checked_.set_compared(number);
   }
@@ -146,7 +146,7 @@ void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
   const bool compared = checked_.was_compared(number);
   if (!compared || index_.is_in_place()) compare(number, entry);
   if (compared) return;
-  if (checks_hashes() && codec_->check_hash != nullptr) codec_->check_hash(*this, entry);
+  if (checks_hashes() && driver_->check_hash != nullptr) driver_->check_hash(*this, entry);
   if (file_->base() != nullptr && file_->check() != Check::always) remember(number, entry);
 }
 

@@ -54,7 +54,7 @@ void Store::read(const Region& region, const Target& out, const ReadOptions& opt
 }
 
 void Store::read_block(const Entry& entry, const Part& part, const Target& out) const {
-  codec_->read(*this, entry, part, out);
+  driver_->read(*this, entry, part, out);
   if (out.streamed) finish_streams();
 }
 
@@ -124,8 +124,8 @@ void Store::read_rows(Range rows, std::span<const ColumnBuffer> columns,
                       const ReadOptions& options) const {
   for (const ColumnBuffer& c : columns) require_inside({rows, {c.col, c.col + 1}});
   if (rows.empty()) return;
-  if (codec_->read_rows != nullptr) {
-    return watched([&] { codec_->read_rows(*this, rows, columns, options); });
+  if (driver_->read_rows != nullptr) {
+    return watched([&] { driver_->read_rows(*this, rows, columns, options); });
   }
   for_each_column_run(columns, [&](Range cols, const Target& out) {
     read({rows, cols}, out, options);
@@ -137,8 +137,8 @@ void Store::entries(const Region& region, const ReadOptions& options,
   CellRun run(take);
   for_each_block(region, options, [&](std::uint64_t, const Entry& entry, const Part& part) {
     if (entry.kind == BlockKind::empty) return;
-    if (codec_->entries != nullptr && entry.kind != BlockKind::dense) {
-      codec_->entries(*this, entry, part, run);
+    if (driver_->entries != nullptr && entry.kind != BlockKind::dense) {
+      driver_->entries(*this, entry, part, run);
     } else {
       entries_of_dense(entry, part, run);
     }
@@ -147,7 +147,7 @@ void Store::entries(const Region& region, const ReadOptions& options,
 }
 
 // Decodes a block in bands of rows as each column's declared type. Not row by row, because text
-// codecs parse all rows before those requested.
+// drivers parse all rows before those requested.
 void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const {
   constexpr std::uint64_t cells_at_once = 64 << 10;
   std::vector<std::uint64_t> cells;
@@ -162,7 +162,7 @@ void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take
       const Range rows{r, std::min(part.rows.end, r + band)};
       cells.assign(rows.size() * width, 0);
       const Target out{reinterpret_cast<std::byte*>(cells.data()), type, 8 * width, 8};
-      codec_->read(*this, entry, {rows, {c, end}}, out);
+      driver_->read(*this, entry, {rows, {c, end}}, out);
       const std::uint64_t* bits = cells.data();
       for (std::uint64_t row = rows.begin; row < rows.end; ++row) {
         for (std::uint64_t col = c; col < end; ++col) {

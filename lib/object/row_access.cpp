@@ -10,7 +10,9 @@ namespace dapple::detail {
 
 namespace {
 
-std::size_t size_of_rows(const BlockRows& rows) { return sizeof rows + rows.directory.bytes(); }
+std::size_t size_of_rows(const BlockRows& rows) {
+  return sizeof rows + rows.directory.bytes() + (rows.held.is_mapped() ? 0 : rows.held.size());
+}
 
 }  // namespace
 
@@ -32,11 +34,11 @@ RowDirectory::RowDirectory(const Store& store, const Entry& entry, unsigned shif
   reserve(entry, shift, most);
   const std::uint64_t step = std::uint64_t{1} << shift_, count = entry.rows / step + 1;
   RowCursor cursor;
-  if (!store.codec().sparse_in_place) {
+  if (!store.driver().sparse_in_place) {
     for (std::uint64_t i = 0; i < count; ++i) {
       put(i, cursor.entries);
-      store.codec().skip_rows(store, entry, std::min<std::uint64_t>((i + 1) * step, entry.rows),
-                              cursor);
+      store.driver().skip_rows(store, entry, std::min<std::uint64_t>((i + 1) * step, entry.rows),
+                               cursor);
     }
     return;
   }
@@ -86,23 +88,24 @@ std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
   auto rows = std::make_unique<BlockRows>();
   rows->entry = store_.confirmed_entry(number);
   const Entry& entry = rows->entry;
-  const Codec& codec = store_.codec();
+  const Driver& driver = store_.driver();
   rows->cols = entry.cols;
   rows->value_type = entry.value_type;
   rows->empty = entry.kind == BlockKind::empty;
   store_.watched(
       [&] {
-        if (entry.kind == BlockKind::dense && codec.in_place != nullptr) {
-          if (const auto place = codec.in_place(store_, entry)) {
-            rows->data = place->data;
+        if (entry.kind == BlockKind::dense && driver.in_place != nullptr) {
+          if (const auto place = driver.in_place(store_, entry)) {
+            rows->held = place->held;
+            rows->data = rows->held.data();
             rows->row_step = place->row_step;
           }
         }
-        rows->by_row = entry.kind == BlockKind::csr && codec.skip_rows != nullptr;
+        rows->by_row = entry.kind == BlockKind::csr && driver.skip_rows != nullptr;
         if (!rows->by_row) return;
-        if (codec.sparse_in_place) {
-          const std::uint64_t header = codec.header_size(entry);
-          rows->data = store_.file().at(entry.offset + header, entry.bytes - header);
+        if (driver.sparse_in_place) {
+          rows->held = store_.payload(entry);
+          rows->data = rows->held.data();
         }
         // Where hashes are checked, the block is read anyway, and no hint need be believed.
         const RowCountsTable* const stored = store_.checks_hashes() ? nullptr : store_.row_counts();
@@ -162,7 +165,7 @@ void RowAccess::make(std::span<const std::uint64_t> numbers) {
 }
 
 RowCursor RowAccess::cursor(const Entry& entry, std::uint64_t row) {
-  if (row < kNear || entry.kind != BlockKind::csr || !store_.codec().sparse_in_place) return {};
+  if (row < kNear || entry.kind != BlockKind::csr || !store_.driver().sparse_in_place) return {};
   const auto number = store_.index().find(entry.pos);
   if (!number) return {};
   for (const bool again : {false, true}) {
@@ -188,12 +191,12 @@ RowCursor RowAccess::cursor_in(const BlockRows& block, std::uint64_t row) const 
     const bool same = load_le<std::uint32_t>(at) == block.positions[row + 1] - cursor.entries;
     return same ? cursor : RowCursor{};
   }
-  const Codec& codec = store_.codec();
+  const Driver& driver = store_.driver();
   RowCursor cursor = block.directory.cursor(row);
   try {
-    codec.skip_rows(store_, block.entry, row, cursor);
+    driver.skip_rows(store_, block.entry, row, cursor);
     RowCursor next = cursor;
-    codec.skip_rows(store_, block.entry, row + 1, next);
+    driver.skip_rows(store_, block.entry, row + 1, next);
     if (block.directory.agrees(cursor, next.entries - cursor.entries, block.entry)) return cursor;
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;

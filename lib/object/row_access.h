@@ -86,11 +86,12 @@ struct alignas(64) BlockRows {
   std::uint32_t cols = 0;
   ValueType value_type = ValueType::u8;
   bool empty = false;             // an empty block
-  bool by_row = false;            // a CSR block whose codec finds rows by a cursor
+  bool by_row = false;            // a CSR block whose driver finds rows by a cursor
   bool stored_directory = false;  // the directory is made of counts in the file
   mutable std::atomic<std::uint64_t> used{0};
   RowDirectory directory;
-  Entry entry;  // confirmed; a copy, because an entry in place may change
+  HeldBytes held;  // keeps `data` if it is not in the file
+  Entry entry;     // confirmed; a copy, because an entry in place may change
 };
 
 /// A cache of the blocks whose rows were read recently, in bounded memory. Any thread.

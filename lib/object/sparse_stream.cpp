@@ -17,9 +17,11 @@ namespace {
 }  // namespace
 
 void Stream::fail(const std::byte* at, const std::string& detail) const {
-  const auto offset =
-      entry.offset + store.codec().header_size(entry) + static_cast<std::uint64_t>(at - data);
-  store.fail(Errc::corrupt, offset, detail);
+  // Bytes that were made are at no offset of the file: the block is to blame.
+  const std::uint64_t in_block =
+      held.is_mapped() ? store.driver().header_size(entry) + static_cast<std::uint64_t>(at - data)
+                       : 0;
+  store.fail(Errc::corrupt, entry.offset + in_block, detail);
 }
 
 void Stream::fail_row(const std::byte* at, std::uint32_t row) const {

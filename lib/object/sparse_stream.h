@@ -1,5 +1,5 @@
 // Iterating over the stored entries of a CSR or COO block, each a column and a value, in place.
-// Every index is checked as it is used (R5). For codecs with `sparse_in_place`.
+// Every index is checked as it is used (R5). For drivers with `sparse_in_place`.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,12 @@ namespace dapple::detail {
 struct Stream {
   const Store& store;
   const Entry& entry;
+  HeldBytes held;
   const std::byte* data;  // after the block header
   std::size_t size;
 
   Stream(const Store& s, const Entry& e)
-      : store(s),
-        entry(e),
-        data(s.file().at(e.offset + s.codec().header_size(e), e.bytes - s.codec().header_size(e))),
-        size(e.bytes - s.codec().header_size(e)) {}
+      : store(s), entry(e), held(s.payload(e)), data(held.data()), size(held.size()) {}
 
   // A cursor at `row` of a CSR block, or above it.
   RowCursor cursor(std::uint64_t row) const {

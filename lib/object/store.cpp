@@ -19,11 +19,11 @@ std::string interval(Range range) {
 }  // namespace
 
 Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index,
-             const Codec& codec, std::unique_ptr<CodecState> state)
+             const Driver& driver, std::unique_ptr<DriverState> state)
     : file_(std::move(file)),
       schema_(std::move(schema)),
       index_(std::move(index)),
-      codec_(&codec),
+      driver_(&driver),
       state_(std::move(state)) {}
 
 void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
@@ -43,9 +43,9 @@ void Store::require_intact(const Entry* block) const {
 }
 
 const BlockIndex* Store::truth() const {
-  if (codec_->walk_again == nullptr || index_.origin() == IndexOrigin::scanned) return nullptr;
+  if (driver_->walk_again == nullptr || index_.origin() == IndexOrigin::scanned) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (!truth_) truth_ = codec_->walk_again(*this);
+  if (!truth_) truth_ = driver_->walk_again(*this);
   return &*truth_;
 }
 
@@ -120,16 +120,16 @@ std::vector<Detail> Store::details() const {
 }
 
 const BlockStatsTable* Store::block_stats() const {
-  if (codec_->find_stats == nullptr) return nullptr;
+  if (driver_->find_stats == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (!block_stats_) block_stats_ = watched([&] { return codec_->find_stats(*this); });
+  if (!block_stats_) block_stats_ = watched([&] { return driver_->find_stats(*this); });
   return block_stats_->get();
 }
 
 const RowCountsTable* Store::row_counts() const {
-  if (codec_->find_row_counts == nullptr) return nullptr;
+  if (driver_->find_row_counts == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
-  if (!row_counts_) row_counts_ = watched([&] { return codec_->find_row_counts(*this); });
+  if (!row_counts_) row_counts_ = watched([&] { return driver_->find_row_counts(*this); });
   return row_counts_->get();
 }
 

@@ -1,6 +1,6 @@
 // The central idea: an opened object of any format is a schema (schema.h), a block index
-// (lib/index), and a codec that decodes one block (codec.h). The public Matrix, Frame and Block are
-// thin handles of a Store.
+// (lib/index), and a driver that decodes one block (driver.h). The public Matrix, Frame and Block
+// are thin handles of a Store.
 //
 // store.cpp finds blocks, fetch.cpp checks them before their first use, covering.cpp finds the
 // blocks that cover a region, and read.cpp reads it.
@@ -23,7 +23,7 @@
 #include "lib/index/block_index.h"
 #include "lib/io/file.h"
 #include "lib/object/checked_blocks.h"
-#include "lib/object/codec.h"
+#include "lib/object/driver.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail {
@@ -34,14 +34,14 @@ class RowCountsTable;
 
 class Store {
  public:
-  Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index, const Codec& codec,
-        std::unique_ptr<CodecState> state = nullptr);
+  Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index, const Driver& driver,
+        std::unique_ptr<DriverState> state = nullptr);
 
   const MappedFile& file() const noexcept { return *file_; }
   const std::shared_ptr<MappedFile>& shared_file() const noexcept { return file_; }
   const Schema& schema() const noexcept { return schema_; }
   const BlockIndex& index() const noexcept { return index_; }
-  const Codec& codec() const noexcept { return *codec_; }
+  const Driver& driver() const noexcept { return *driver_; }
   template <class S>
   const S& state() const noexcept {
     return static_cast<const S&>(*state_);
@@ -97,6 +97,11 @@ class Store {
   /// Copies the cells of `region` to `out`. REQUIRES that `out` has room. The heart of every read:
   /// decodes each block that the region touches straight into place.
   void read(const Region& region, const Target& out, const ReadOptions& options) const;
+  /// The bytes of a block after its header. The only place where a block's payload comes into being
+  /// (payload.cpp). REQUIRES an entry that was confirmed. Throws corrupt, io.
+  HeldBytes payload(const Entry& entry) const;
+  /// The same for bytes [part.begin, part.end) of them. REQUIRES that they are inside.
+  HeldBytes payload(const Entry& entry, Range part) const;
   /// The same for a part of one block, whose entry was confirmed.
   void read_block(const Entry& entry, const Part& part, const Target& out) const;
 
@@ -222,8 +227,8 @@ class Store {
   std::shared_ptr<MappedFile> file_;
   Schema schema_;
   BlockIndex index_;
-  const Codec* codec_;
-  std::unique_ptr<CodecState> state_;
+  const Driver* driver_;
+  std::unique_ptr<DriverState> state_;
   std::string note_;
   std::vector<std::string> contents_;
   mutable CheckedBlocks checked_;

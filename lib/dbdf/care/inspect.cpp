@@ -371,10 +371,10 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
   out.index_lies = known.lies();
   if (known.other_header()) out.findings.push_back(header_error(*file));
   if (payload) {
-    const Store store(file, schema, {}, kCodec);
+    const Store store(file, schema, {}, kDriver);
     file->map();
     filter(out, [&](const Entry& e) {
-      kCodec.check_hash(store, e);
+      kDriver.check_hash(store, e);
       read_all(store, e);
       tell(1, e.offset + e.bytes);
       return true;

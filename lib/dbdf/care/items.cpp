@@ -39,7 +39,7 @@ std::string_view name(ItemRole role) noexcept {
 void for_each_item(const BlockedObject& object,
                    const std::function<void(const BlockInfo&, ItemRole)>& take) {
   const Store& store = object.store();
-  if (&store.codec() != &dbdf::kCodec) {
+  if (&store.driver() != &dbdf::kDriver) {
     for (const BlockInfo& block : object.blocks()) take(block, ItemRole::cells);
     return;
   }

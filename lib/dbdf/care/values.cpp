@@ -30,7 +30,7 @@ void read_run(const Store& store, const Entry& e, Range cols, const F& f) {
   std::vector<std::byte> buffer(std::min<std::uint64_t>(strip, e.rows) * row_bytes);
   for (std::uint64_t r = 0; r < e.rows; r += strip) {
     const Range rows{r, std::min<std::uint64_t>(e.rows, r + strip)};
-    store.codec().read(store, e, {rows, cols}, {buffer.data(), type, row_bytes, size_of(type)});
+    store.driver().read(store, e, {rows, cols}, {buffer.data(), type, row_bytes, size_of(type)});
     f(r, DenseCells{buffer.data(), type, static_cast<std::uint32_t>(rows.size()),
                     static_cast<std::uint32_t>(cols.size()), row_bytes});
   }
@@ -40,17 +40,17 @@ void read_run(const Store& store, const Entry& e, Range cols, const F& f) {
 
 void read_all(const Store& store, const Entry& e) {
   if (e.kind == BlockKind::empty) return;
-  const Codec& codec = store.codec();
-  if (e.kind != BlockKind::dense && codec.entries != nullptr) {
+  const Driver& driver = store.driver();
+  if (e.kind != BlockKind::dense && driver.entries != nullptr) {
     const CellRun::Take ignore = [](std::span<const StoredCell>) {};
     CellRun run(ignore);
-    codec.entries(store, e, {{0, e.rows}, {0, e.cols}}, run);
+    driver.entries(store, e, {{0, e.rows}, {0, e.cols}}, run);
     return;
   }
   for_each_run(store, e, [&](Range cols) {
     const ValueType type = store.schema().type_of(e.pos.cx + cols.begin);
-    const bool cannot_fail = holds_all(type, e.value_type) && codec.in_place != nullptr &&
-                             codec.in_place(store, e).has_value();
+    const bool cannot_fail = holds_all(type, e.value_type) && driver.in_place != nullptr &&
+                             driver.in_place(store, e).has_value();
     if (!cannot_fail) read_run(store, e, cols, [](std::uint64_t, const DenseCells&) {});
   });
 }

@@ -85,9 +85,10 @@ BlockIndex walk_again(const Store& store) {
 void read_dense(const Store& store, const Entry& e, const Part& part, const Target& out) {
   const std::size_t size = size_of(e.value_type);
   const std::uint64_t row_bytes = std::uint64_t{e.cols} * size;
-  const std::byte* source = store.file().at(e.offset + kDenseHeader, e.bytes - kDenseHeader) +
-                            part.rows.begin * row_bytes + part.cols.begin * size;
   const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
+  if (rows == 0 || cols == 0) return;
+  const HeldBytes held = store.payload(e, {part.rows.begin * row_bytes, part.rows.end * row_bytes});
+  const std::byte* source = held.data() + part.cols.begin * size;
   const std::uint64_t done = copy_rows(out, e.value_type, source, row_bytes, rows, cols);
   if (done < rows * cols) {
     fail_misfit(store, e, {part.rows.begin + done / cols, part.cols.begin + done % cols},
@@ -131,13 +132,12 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
 }
 
 std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
-  return DensePlace{store.file().at(e.offset + kDenseHeader, e.bytes - kDenseHeader),
-                    e.cols * size_of(e.value_type)};
+  return DensePlace{store.payload(e), e.cols * size_of(e.value_type)};
 }
 
 }  // namespace
 
-const Codec kCodec = {
+const Driver kDriver = {
     .format = "dbdf",
     .sparse_in_place = true,
     .dense_header = kDenseHeader,

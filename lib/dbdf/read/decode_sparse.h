@@ -12,7 +12,7 @@ void read_sparse(const Store& store, const Entry& entry, const Part& part, const
 /// Throws unless every stored entry inside `part` fits `type` exactly.
 void require_sparse_fits(const Store& store, const Entry& entry, const Part& part, ValueType type);
 
-/// `Codec::entries`.
+/// `Driver::entries`.
 void sparse_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
 
 }  // namespace dapple::detail::dbdf

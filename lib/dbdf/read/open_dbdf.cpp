@@ -110,7 +110,7 @@ std::shared_ptr<const Store> open_without_index(std::shared_ptr<MappedFile>&& fi
   BlockIndex index = index_from_outside(file, body, schema, note);
   if (options.check != Check::never) require_no_damaged_index(*file, body, index);
   auto store =
-      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
+      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver);
   store->set_note(std::move(note));
   return store;
 }
@@ -132,7 +132,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
   if (options.check != Check::never) trailer->even = false;  // each entry has a hash
   read_meanings(file, body, *trailer, schema);
   BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver);
 }
 
 }  // namespace dapple::detail::dbdf

@@ -35,6 +35,6 @@ Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress = {});
 
 /// How dbdf blocks are confirmed and decoded (decode.cpp).
-extern const Codec kCodec;
+extern const Driver kDriver;
 
 }  // namespace dapple::detail::dbdf

@@ -161,7 +161,7 @@ bool Retiler::put(const Group& group) {
   // Tile by tile, a sparse block would be walked from its start for every tile that it covers.
   const auto tiles = static_cast<double>(tiles_in(group));
   const bool by_tile =
-      !source_.store().codec().sequential && load.widest_sparse * tiles < load.area;
+      !source_.store().driver().sequential && load.widest_sparse * tiles < load.area;
   if (by_tile) {
     put_by_tile(group);
   } else {

@@ -37,7 +37,7 @@ std::shared_ptr<const void> load_all(Items& items);
 
 /// The state of a store whose blocks are strips of whole lines. REQUIRES pointers in place, one
 /// more than lines; as many indices as values; pointers and indices of 4 or 8 bytes.
-struct SparseArrays : CodecState {
+struct SparseArrays : DriverState {
   Items pointers, indices, values;
   bool by_columns = false;  // lines are columns
   // Cells of a patch, which is one item of `values`, row by row. REQUIRES lines of rows unless 1.
@@ -62,7 +62,7 @@ EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const Map
 /// is looked at.
 void require_consistent(const SparseArrays& arrays, const Schema& schema, const MappedFile& file);
 
-/// The functions of a codec for blocks of kind csr, whose lines are rows.
+/// The functions of a driver for blocks of kind csr, whose lines are rows.
 void read_rows(const Store& store, const Entry& entry, const Part& part, const Target& out);
 void row_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take);
 bool row_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
@@ -82,21 +82,21 @@ void column_entries(const Store& store, const Entry& entry, const Part& part, Ce
 bool column_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
                    const CsrTarget& out);
 
-constexpr Codec row_codec(std::string_view format) {
+constexpr Driver row_driver(std::string_view format) {
   return {.format = format,
           .read = read_rows,
           .entries = row_entries,
           .csr_arrays = row_arrays,
           .skip_rows = skip_rows};
 }
-constexpr Codec patch_codec(std::string_view format) {
+constexpr Driver patch_driver(std::string_view format) {
   return {.format = format,
           .read = read_patches,
           .entries = patch_entries,
           .csr_arrays = patch_arrays,
           .skip_rows = skip_patches};
 }
-constexpr Codec column_codec(std::string_view format) {
+constexpr Driver column_driver(std::string_view format) {
   return {.format = format,
           .read = read_columns,
           .entries = column_entries,

@@ -19,7 +19,7 @@ inline constexpr std::size_t kCountBytes = 4;           // a row's number of ent
 inline constexpr std::size_t kEntryBytes = 12;          // column i32, value f64
 inline constexpr std::uint64_t kLargest = 0x7FFF'FFFF;  // of an i32
 
-extern const Codec kCodec;
+extern const Driver kDriver;
 
 /// By content when version, labels and the first rows fit and there is a label; by name for the
 /// extension .btable.

@@ -176,10 +176,10 @@ void skip_rows(const Store& store, const Entry& block, std::uint64_t row, RowCur
 
 }  // namespace
 
-const Codec kCodec = {.format = "btable",
-                      .read = read_btable,
-                      .entries = btable_entries,
-                      .csr_arrays = btable_arrays,
-                      .skip_rows = skip_rows};
+const Driver kDriver = {.format = "btable",
+                        .read = read_btable,
+                        .entries = btable_entries,
+                        .csr_arrays = btable_arrays,
+                        .skip_rows = skip_rows};
 
 }  // namespace dapple::detail::btable

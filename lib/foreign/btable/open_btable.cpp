@@ -150,7 +150,7 @@ std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const
   std::string note = note_on_labels(schema.columns);
   BlockIndex index = scan_rows(*file, kLabelsAt + label_bytes, schema.cols, schema.rows);
   auto store =
-      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec);
+      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver);
   store->set_note(std::move(note));
   return store;
 }

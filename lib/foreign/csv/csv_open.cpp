@@ -158,7 +158,7 @@ class Opener {
     state->fields = std::move(fields_);
     state->sidecar = std::move(sidecar_);
     state->types = std::move(text_types_);
-    auto store = std::make_shared<Store>(file_, std::move(schema_), std::move(index), kCodec,
+    auto store = std::make_shared<Store>(file_, std::move(schema_), std::move(index), kDriver,
                                          std::move(state));
     store->set_note(std::move(note));
     return store;

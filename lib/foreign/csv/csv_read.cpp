@@ -89,7 +89,8 @@ class Reader {
       : store_(store),
         state_(store.state<State>()),
         entry_(entry),
-        text_(reinterpret_cast<const char*>(store.file().at(entry.offset, entry.bytes))),
+        held_(store.payload(entry)),
+        text_(reinterpret_cast<const char*>(held_.data())),
         end_(text_ + entry.bytes),
         window_(end_),
         fields_(end_, state_.delimiter) {}
@@ -278,6 +279,7 @@ class Reader {
   const Store& store_;
   const State& state_;
   const Entry& entry_;
+  const HeldBytes held_;
   const char* const text_;
   const char* const end_;
   NumberWindow window_;
@@ -321,7 +323,7 @@ void read_columns(const Store& store, Range rows, std::span<const ColumnBuffer> 
 
 }  // namespace
 
-const Codec kCodec = {
+const Driver kDriver = {
     .format = "csv", .read = read_block, .sequential = true, .read_rows = read_columns};
 
 }  // namespace dapple::detail::csv

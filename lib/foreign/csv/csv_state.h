@@ -1,4 +1,4 @@
-// What the codec of delimited text keeps of an opened file beside schema and index.
+// What the driver of delimited text keeps of an opened file beside schema and index.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace dapple::detail::csv {
 
-struct State : CodecState {
+struct State : DriverState {
   char delimiter = ',';
   bool missing_as_nan = false;
   MissingWords missing{};
@@ -23,6 +23,6 @@ struct State : CodecState {
 };
 
 /// Decodes strips of rows; each block's bytes are its rows' text.
-extern const Codec kCodec;
+extern const Driver kDriver;
 
 }  // namespace dapple::detail::csv

@@ -1,4 +1,4 @@
-// How dense blocks of DAPHNE's runtime files are reached: what the opener finds out, and the codec
+// How dense blocks of DAPHNE's runtime files are reached: what the opener finds out, and the driver
 // uses. CSR matrices are those of lib/foreign/arrays.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace dapple::detail::daphne {
 
 /// Dense matrices, scalars, frames: bytes from one row to the next.
-struct RowStep : CodecState {
+struct RowStep : DriverState {
   explicit RowStep(std::uint64_t step) noexcept : row_step(step) {}
   std::uint64_t row_step;
 };
@@ -19,6 +19,6 @@ struct RowStep : CodecState {
 /// corrupt when it speaks of another frame.
 void take_labels_beside(const MappedFile& file, Schema& schema);
 
-extern const Codec kDenseCodec;
+extern const Driver kDenseDriver;
 
 }  // namespace dapple::detail::daphne

@@ -12,7 +12,8 @@ void read_dense(const Store& store, const Entry& entry, const Part& part, const 
   if (part.rows.empty() || part.cols.empty()) return;
   const std::uint64_t row_step = store.state<RowStep>().row_step;
   const std::size_t size = size_of(entry.value_type);
-  const std::byte* const block = store.file().at(entry.offset, entry.bytes);
+  const HeldBytes held = store.payload(entry);
+  const std::byte* const block = held.data();
   const auto cell = [&](std::uint64_t row, std::uint64_t col) {
     return block + (part.rows.begin + row) * row_step + (part.cols.begin + col) * size;
   };
@@ -33,12 +34,12 @@ void read_dense(const Store& store, const Entry& entry, const Part& part, const 
 }
 
 std::optional<DensePlace> dense_in_place(const Store& store, const Entry& entry) {
-  return DensePlace{store.file().at(entry.offset, entry.bytes),
+  return DensePlace{store.payload(entry),
                     static_cast<std::size_t>(store.state<RowStep>().row_step)};
 }
 
 }  // namespace
 
-const Codec kDenseCodec = {.format = "daphne", .read = read_dense, .in_place = dense_in_place};
+const Driver kDenseDriver = {.format = "daphne", .read = read_dense, .in_place = dense_in_place};
 
 }  // namespace dapple::detail::daphne

@@ -120,7 +120,7 @@ std::shared_ptr<Store> make_dense(std::shared_ptr<MappedFile> file, Schema schem
                                   EntryTable entries, std::uint64_t row_step) {
   BlockIndex index =
       BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDenseCodec,
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDenseDriver,
                                  std::make_unique<RowStep>(row_step));
 }
 
@@ -215,7 +215,7 @@ void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Sc
 }
 
 std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& header) {
-  static constexpr Codec kCsrCodec = arrays::row_codec("daphne");
+  static constexpr Driver kCsrDriver = arrays::row_driver("daphne");
   Schema schema = read_matrix_header(header, Object::csr);
   auto csr = read_csr_layout(*file, header, schema);
   check_csr_ends(*file, header, schema, *csr);
@@ -239,7 +239,7 @@ std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& 
   BlockIndex index =
       BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
   auto store = std::make_shared<Store>(std::move(file), std::move(schema), std::move(index),
-                                       kCsrCodec, std::move(csr));
+                                       kCsrDriver, std::move(csr));
   if (slack > 0) {
     store->set_note(counted(slack, "byte") + " of unused capacity behind the last value");
   }

@@ -48,7 +48,8 @@ unsigned string_start(const FutharkState& state, std::uint64_t offset) {
 template <Dialect dialect, class T>
 void read_text(const Store& store, const Entry& e, ElementType type, const Part& part,
                const Target& out) {
-  const auto* text = reinterpret_cast<const char*>(store.file().at(e.offset, e.bytes));
+  const HeldBytes held = store.payload(e);
+  const auto* text = reinterpret_cast<const char*>(held.data());
   Elements<dialect, T> elements(text, text + e.bytes, type,
                                 string_start(store.state<FutharkState>(), e.offset));
   const auto fail = [&] {
@@ -79,8 +80,9 @@ void read_text(const Store& store, const Entry& e, ElementType type, const Part&
 void read_plain(const Store& store, const Entry& e, const Layout& layout, const Part& part,
                 const Target& out) {
   const std::size_t size = size_of(e.value_type);
-  const std::byte* first = store.file().at(e.offset, e.bytes) + part.rows.begin * layout.row_bytes +
-                           part.cols.begin * size;
+  const HeldBytes held = store.payload(e);
+  const std::byte* first =
+      held.data() + part.rows.begin * layout.row_bytes + part.cols.begin * size;
   const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
   const std::uint64_t done = copy_rows(out, e.value_type, first, layout.row_bytes, rows, cols);
   if (done < rows * cols) {
@@ -94,7 +96,8 @@ template <class T, class Make>
 void read_made(const Store& store, const Entry& e, const Layout& layout, const Part& part,
                const Target& out, const Make& make) {
   const std::size_t size = info(layout.element).size;
-  const std::byte* block = store.file().at(e.offset, e.bytes);
+  const HeldBytes held = store.payload(e);
+  const std::byte* block = held.data();
   for (std::uint64_t r = 0; r < part.rows.size(); ++r) {
     std::uint64_t at = (part.rows.begin + r) * layout.row_bytes + part.cols.begin * size;
     for (std::uint64_t c = 0; c < part.cols.size(); ++c, at += size) {
@@ -113,7 +116,8 @@ void read_binary(const Store& store, const Entry& e, const Layout& layout, const
     read_made<float>(store, e, layout, part, out,
                      [](const std::byte* p) { return half_to_float(load_le<std::uint16_t>(p)); });
   } else if (layout.element == ElementType::boolean) {
-    const std::byte* block = store.file().at(e.offset, e.bytes);
+    const HeldBytes held = store.payload(e);
+    const std::byte* block = held.data();
     read_made<std::uint8_t>(store, e, layout, part, out, [&](const std::byte* p) {
       const auto truth = static_cast<std::uint8_t>(*p);
       if (truth > 1) {
@@ -148,14 +152,14 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   const Layout& layout = store.state<FutharkState>().layout(e.pos.cx);
   const bool made = layout.element == ElementType::f16 || layout.element == ElementType::boolean;
   if (!layout.binary || made) return std::nullopt;
-  return DensePlace{store.file().at(e.offset, e.bytes), layout.row_bytes};
+  return DensePlace{store.payload(e), layout.row_bytes};
 }
 
 }  // namespace
 
-const Codec kBinaryCodec = {.format = "futhark", .read = read, .in_place = in_place};
+const Driver kBinaryDriver = {.format = "futhark", .read = read, .in_place = in_place};
 
-const Codec kTextCodec = {
+const Driver kTextDriver = {
     .format = "futhark", .read = read, .in_place = in_place, .sequential = true};
 
 }  // namespace dapple::detail::futhark

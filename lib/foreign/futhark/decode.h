@@ -1,4 +1,4 @@
-// The codecs of Futhark files: binary values in place, text tile by tile.
+// The drivers of Futhark files: binary values in place, text tile by tile.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Layout {
   std::uint64_t row_bytes = 0;  // of a binary value, from one row to the next
 };
 
-struct FutharkState final : CodecState {
+struct FutharkState final : DriverState {
   Dialect dialect = Dialect::untyped;
   std::vector<Layout> values;            // of a frame one per column; of a matrix one
   std::vector<TileStart> string_starts;  // tiles that start inside "...", by offset
@@ -28,7 +28,7 @@ struct FutharkState final : CodecState {
 };
 
 /// For objects of binary values only, and for those with text.
-extern const Codec kBinaryCodec;
-extern const Codec kTextCodec;
+extern const Driver kBinaryDriver;
+extern const Driver kTextDriver;
 
 }  // namespace dapple::detail::futhark

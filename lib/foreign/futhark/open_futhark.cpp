@@ -250,7 +250,7 @@ std::shared_ptr<const Store> open_futhark(std::shared_ptr<MappedFile> file,
                                               opening.schema.cols, file->name());
   auto store =
       std::make_shared<Store>(std::move(file), std::move(opening.schema), std::move(index),
-                              opening.text ? kTextCodec : kBinaryCodec, std::move(opening.state));
+                              opening.text ? kTextDriver : kBinaryDriver, std::move(opening.state));
   store->set_note(std::move(opening.note));
   store->set_contents(std::move(opening.types));
   return store;

@@ -18,7 +18,7 @@ constexpr std::uint64_t kStripCells = 1 << 20;   // of a strip
 constexpr std::uint64_t kMostBlocks = 1 << 20;
 constexpr std::uint64_t kSide = std::uint64_t{1} << 31;
 
-struct DenseState final : CodecState {
+struct DenseState final : DriverState {
   std::unique_ptr<const DataSet> data;
   std::vector<Detail> details(const Store&) const override {
     std::vector<Detail> shown{{"data set", data->path()}};
@@ -33,17 +33,17 @@ std::size_t row_bytes(const DataSet& data) { return data.cols() * size_of(data.t
 std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   const DataSet& data = *store.state<DenseState>().data;
   if (!data.place()) return std::nullopt;
-  return DensePlace{store.file().at(e.offset, e.bytes), row_bytes(data)};
+  return DensePlace{store.payload(e), row_bytes(data)};
 }
 
 /// Copies rows x cols cells from memory; `first` is the first one's place in the block.
-void copy_cells(const Store& store, const Entry& e, CellInBlock first, const DensePlace& from,
-                const Part& part, const Target& out) {
+void copy_cells(const Store& store, const Entry& e, CellInBlock first, const std::byte* from,
+                std::size_t row_step, const Part& part, const Target& out) {
   const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
-  const std::uint64_t done = copy_rows(out, e.value_type, from.data, from.row_step, rows, cols);
+  const std::uint64_t done = copy_rows(out, e.value_type, from, row_step, rows, cols);
   if (done == rows * cols) return;
   const std::byte* const value =
-      from.data + done / cols * from.row_step + done % cols * size_of(e.value_type);
+      from + done / cols * row_step + done % cols * size_of(e.value_type);
   fail_misfit(store, e, {first.row + done / cols, first.col + done % cols}, value, out.type);
 }
 
@@ -55,8 +55,8 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
   const CellInBlock first{part.rows.begin, part.cols.begin};
   if (const auto place = in_place(store, e)) {
     const std::byte* const from =
-        place->data + part.rows.begin * place->row_step + part.cols.begin * size;
-    return copy_cells(store, e, first, {from, place->row_step}, part, out);
+        place->data() + part.rows.begin * place->row_step + part.cols.begin * size;
+    return copy_cells(store, e, first, from, place->row_step, part, out);
   }
   const Range rows{e.pos.rx + part.rows.begin, e.pos.rx + part.rows.end};
   const Range columns{e.pos.cx + part.cols.begin, e.pos.cx + part.cols.end};
@@ -65,10 +65,10 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
   }
   Array<std::byte> cells(part.rows.size() * cols * size);
   data.read(rows, columns, cells.data());
-  copy_cells(store, e, first, {cells.data(), cols * size}, part, out);
+  copy_cells(store, e, first, cells.data(), cols * size, part, out);
 }
 
-constexpr Codec kCodec = {.format = "hdf5", .read = read, .in_place = in_place};
+constexpr Driver kDriver = {.format = "hdf5", .read = read, .in_place = in_place};
 
 /// Extents of a block.
 struct Tile {
@@ -146,7 +146,7 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file,
       BlockIndex::from_entries(blocks_of(*data), schema.rows, schema.cols, file->name());
   auto state = std::make_unique<DenseState>();
   state->data = std::move(data);
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec,
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver,
                                  std::move(state));
 }
 

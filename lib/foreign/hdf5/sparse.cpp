@@ -220,7 +220,8 @@ std::optional<SparseKind> sparse_kind(const Session& session, const OpenFile& op
 std::shared_ptr<Store> open_sparse(std::shared_ptr<const OpenFile> opened,
                                    std::shared_ptr<MappedFile> file, const std::string& path,
                                    SparseKind kind) {
-  static constexpr Codec kRows = arrays::row_codec("hdf5"), kColumns = arrays::column_codec("hdf5");
+  static constexpr Driver kRows = arrays::row_driver("hdf5"),
+                          kColumns = arrays::column_driver("hdf5");
   Schema schema;
   schema.storage = Storage::csr;
   if (kind == SparseKind::cell_ranger) {
@@ -241,10 +242,10 @@ std::shared_ptr<Store> open_sparse(std::shared_ptr<const OpenFile> opened,
           ColumnGroup{"", schema.cols, listed_dictionary(std::move(names))});
     }
   }
-  const Codec& codec = matrix->by_columns ? kColumns : kRows;
+  const Driver& driver = matrix->by_columns ? kColumns : kRows;
   BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, *file),
                                               schema.rows, schema.cols, file->name());
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), codec,
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), driver,
                                  std::move(matrix));
 }
 

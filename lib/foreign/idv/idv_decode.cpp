@@ -151,6 +151,12 @@ void read(const Store& store, const Entry& entry, const Part& part, const Target
       .copy(part.rows.begin, part.rows.size(), out.data, out.row_step, {part.rows.begin, 0}, 1);
 }
 
+DensePlace place_at(const std::byte* first, const Entry& entry, std::size_t step) {
+  const std::size_t bytes =
+      entry.rows == 0 ? 0 : (entry.rows - 1) * step + entry.cols * size_of(entry.value_type);
+  return {{{first, bytes}, nullptr}, step};
+}
+
 std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
   const Found place = find_place_of(store, entry);
   if (place.column.compression != Compression::none || place.strip.texts != nullptr ||
@@ -162,12 +168,12 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& entry) {
     const ItemRun items(found.bytes, 0, found.bytes.bytes, found.item(), found.rows);
     const ItemRun::Place first = items.place(found.strip.part, 0);
     if (first.data == nullptr) return std::nullopt;
-    return DensePlace{first.data, first.step};
+    return place_at(first.data, entry, first.step);
   }
   const Vectors vectors(found);
   const ItemRun::Place first = vectors.items.place(found.strip.part, found.strip.first_slot);
   if (!vectors.rows.all_dense() || first.step != size_of(entry.value_type)) return std::nullopt;
-  return DensePlace{first.data, found.column.codec.size * first.step};
+  return place_at(first.data, entry, found.column.codec.size * first.step);
 }
 
 void entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {
@@ -240,7 +246,7 @@ void read_rows(const Store& store, Range rows, std::span<const ColumnBuffer> col
 
 }  // namespace
 
-const detail::Codec kCodec = {
+const detail::Driver kDriver = {
     .format = "idv",
     .read = read,
     .in_place = in_place,

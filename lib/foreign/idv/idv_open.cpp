@@ -148,7 +148,7 @@ std::shared_ptr<const Store> open_idv(std::shared_ptr<MappedFile> file,
   auto state =
       std::make_unique<State>(contents, std::move(columns.texts), std::move(columns.text_column));
   auto store = std::make_shared<Store>(std::move(file), std::move(columns.schema), std::move(index),
-                                       kCodec, std::move(state));
+                                       kDriver, std::move(state));
   store->set_note(std::move(note));
   return store;
 }

@@ -140,7 +140,7 @@ class Planner {
   /// The strip of an ML.NET file that a column is of; null for other sources and other types.
   const Strip* strip(std::uint64_t col) const {
     const bool kept = !options_.value_type && !options_.stored_numbers;
-    if (source_.store().codec().format != kCodec.format || !kept) return nullptr;
+    if (source_.store().driver().format != kDriver.format || !kept) return nullptr;
     return &strip_of(source_.store().state<State>().contents(), source_.object_col(col));
   }
 

@@ -11,7 +11,7 @@
 
 namespace dapple::detail::idv {
 
-extern const detail::Codec kCodec;
+extern const detail::Driver kDriver;
 
 /// The file's own description of its columns; never changes after opening.
 struct Contents {
@@ -31,7 +31,7 @@ bool is_ticks(const Schema& schema, std::uint64_t col, const ItemType& item) noe
 Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& strip,
                std::uint64_t row);
 
-class State final : public CodecState {
+class State final : public DriverState {
  public:
   State(std::shared_ptr<const Contents> contents, std::vector<TextColumn> texts,
         std::vector<std::uint32_t> text_column)

@@ -21,7 +21,7 @@ constexpr std::uint64_t kBlockCells = std::uint64_t{4} << 10;
 // Half of a symmetric block comes from other columns, a few values from each: the wider, the more.
 constexpr std::uint64_t kSymmetricBlockCells = std::uint64_t{64} << 10;
 
-struct ArrayState : CodecState {
+struct ArrayState : DriverState {
   Header header;
   Positions positions;
 
@@ -129,7 +129,7 @@ void read_array_block(const Store& store, const Entry& entry, const Part& part, 
   }
 }
 
-const Codec kArrayCodec = {.format = "mtx", .read = read_array_block};
+const Driver kArrayDriver = {.format = "mtx", .read = read_array_block};
 
 /// Values that an array file of this header holds. Throws corrupt when they cannot be counted.
 std::uint64_t count_of(const Text& text, const Header& header) {
@@ -192,7 +192,7 @@ std::shared_ptr<const Store> open_array(std::shared_ptr<MappedFile> file, const 
   BlockIndex index =
       BlockIndex::from_entries(make_entries(text, *state), header.rows, header.cols, file->name());
   return std::make_shared<const Store>(std::move(file), std::move(schema), std::move(index),
-                                       kArrayCodec, std::move(state));
+                                       kArrayDriver, std::move(state));
 }
 
 }  // namespace dapple::detail::mtx

@@ -14,7 +14,7 @@ namespace dapple::detail::mtx {
 
 namespace {
 
-struct CoordinateState : CodecState {
+struct CoordinateState : DriverState {
   Header header;
   unsigned threads = 1;
   Strips strips;
@@ -97,11 +97,11 @@ void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCur
   cursor = {row, records_of(store, entry).find_row(row)};
 }
 
-const Codec kCoordinateCodec = {.format = "mtx",
-                                .read = read_strip,
-                                .entries = strip_entries,
-                                .csr_arrays = strip_arrays,
-                                .skip_rows = skip_rows};
+const Driver kCoordinateDriver = {.format = "mtx",
+                                  .read = read_strip,
+                                  .entries = strip_entries,
+                                  .csr_arrays = strip_arrays,
+                                  .skip_rows = skip_rows};
 
 }  // namespace
 
@@ -135,7 +135,7 @@ std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file, c
   BlockIndex index =
       BlockIndex::from_entries(std::move(entries), header.rows, header.cols, file->name());
   return std::make_shared<const Store>(std::move(file), std::move(schema), std::move(index),
-                                       kCoordinateCodec, std::move(state));
+                                       kCoordinateDriver, std::move(state));
 }
 
 }  // namespace dapple::detail::mtx

@@ -22,7 +22,7 @@ namespace {
 /// Blocks count rows and columns in 32 bits: longer sides are cut into pieces of this many.
 constexpr std::uint64_t kSide = std::uint64_t{1} << 31;
 
-struct NpyState final : CodecState {
+struct NpyState final : DriverState {
   Layout layout;
   std::vector<std::shared_ptr<const FieldWords>> words;  // of each field; null: no texts
 };
@@ -88,7 +88,8 @@ void read(const Store& store, const Entry& e, const Part& part, const Target& ou
     const std::uint64_t at = state.at(absolute, first_col);
     const std::uint64_t bytes =
         (rows - 1) * state.row_stride() + (cols - 1) * state.col_stride + size;
-    const Plane plane{store.file().at(at, bytes), state.row_stride(), state.col_stride, rows, cols};
+    const HeldBytes held = store.payload(e, {at - e.offset, at - e.offset + bytes});
+    const Plane plane{held.data(), state.row_stride(), state.col_stride, rows, cols};
     Target target = out;
     target.data = out.cell(row - part.rows.begin, 0);
     copy_plane(field, plane, target, [&](std::uint64_t r, std::uint64_t c) {
@@ -108,13 +109,13 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
   const Field& field = state.field(e.pos.cx);
   const bool packed = e.cols == 1 || state.col_stride == size_of(field.type);
   if (!field.in_place() || !packed || state.even_rows(e.pos.rx) < e.rows) return std::nullopt;
-  return DensePlace{store.file().at(e.offset, e.bytes), state.row_stride()};
+  return DensePlace{store.payload(e), state.row_stride()};
 }
 
-constexpr Codec codec_of(std::string_view format) {
+constexpr Driver driver_of(std::string_view format) {
   return {.format = format, .read = read, .in_place = in_place};
 }
-constexpr Codec kCodec = codec_of("npy"), kMemberCodec = codec_of("npz");
+constexpr Driver kDriver = driver_of("npy"), kMemberDriver = driver_of("npz");
 
 Schema schema_of(const Header& header, const std::string& file) {
   Schema schema;
@@ -222,7 +223,7 @@ Match recognise_npy(const Probe& probe) {
 namespace {
 
 std::shared_ptr<Store> open_array(std::shared_ptr<MappedFile> file, Range within,
-                                  const Codec& codec) {
+                                  const Driver& driver) {
   const Header header = parse_header(*file, within);
   Schema schema = schema_of(header, file->name());
   std::uint64_t items = 0;
@@ -248,7 +249,7 @@ std::shared_ptr<Store> open_array(std::shared_ptr<MappedFile> file, Range within
                                               schema.cols, file->name());
   const std::string note = note_of(header, schema, within.end - header.data - bytes);
   auto store =
-      std::make_shared<Store>(std::move(file), schema, std::move(index), codec, std::move(state));
+      std::make_shared<Store>(std::move(file), schema, std::move(index), driver, std::move(state));
   store->set_note(note);
   return store;
 }
@@ -257,11 +258,11 @@ std::shared_ptr<Store> open_array(std::shared_ptr<MappedFile> file, Range within
 
 std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions&) {
   const Range whole{0, file->size()};
-  return open_array(std::move(file), whole, kCodec);
+  return open_array(std::move(file), whole, kDriver);
 }
 
 std::shared_ptr<Store> open_member(std::shared_ptr<MappedFile> file, Range within) {
-  return open_array(std::move(file), within, kMemberCodec);
+  return open_array(std::move(file), within, kMemberDriver);
 }
 
 namespace {

@@ -34,7 +34,7 @@ struct Field {
   std::uint64_t offset = 0;  // inside the item
   std::uint64_t size = 8;    // bytes in the file
   Form form = Form::plain;
-  Meaning meaning{};  // of a record's field; words are the codec's (npy_words.h)
+  Meaning meaning{};  // of a record's field; words are the driver's (npy_words.h)
 
   bool in_place() const noexcept { return form == Form::plain && !swapped; }
   bool has_words() const noexcept { return form == Form::bytes || form == Form::characters; }

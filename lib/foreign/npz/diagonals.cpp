@@ -25,7 +25,7 @@ struct Diagonal {
   std::uint64_t line;   // of the values
 };
 
-struct Diagonals final : CodecState {
+struct Diagonals final : DriverState {
   std::vector<Diagonal> all;  // that have cells, by offset
   std::uint64_t rows = 0;
   std::uint64_t width = 0;  // columns that have values
@@ -191,11 +191,11 @@ void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCur
   cursor.row = row;
 }
 
-constexpr Codec kCodec = {.format = "npz",
-                          .read = read,
-                          .entries = entries,
-                          .csr_arrays = csr_arrays,
-                          .skip_rows = skip_rows};
+constexpr Driver kDriver = {.format = "npz",
+                            .read = read,
+                            .entries = entries,
+                            .csr_arrays = csr_arrays,
+                            .skip_rows = skip_rows};
 
 /// Those that have cells in the matrix, by offset.
 std::vector<Diagonal> sort_diagonals(const Diagonals& state, const arrays::Items& offsets) {
@@ -269,7 +269,7 @@ std::shared_ptr<const Store> open_diagonals(std::shared_ptr<MappedFile> file, Sc
   state->all = sort_diagonals(*state, offsets);
   BlockIndex index =
       BlockIndex::from_entries(strips_of(*state, schema), schema.rows, schema.cols, file->name());
-  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kCodec,
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver,
                                  std::move(state));
 }
 

@@ -133,8 +133,9 @@ bool is_scipy_matrix(std::span<const Member> members) {
 
 std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<MappedFile> archive,
                                                std::span<const Member> members) {
-  static constexpr Codec kRows = arrays::row_codec("npz"), kColumns = arrays::column_codec("npz"),
-                         kPatches = arrays::patch_codec("npz");
+  static constexpr Driver kRows = arrays::row_driver("npz"),
+                          kColumns = arrays::column_driver("npz"),
+                          kPatches = arrays::patch_driver("npz");
   const Member* const format = find(members, "format.npy");
   const Contents word = contents_of(archive, std::array{format});
   const std::string kind = npy::parse_word(*word.file, word.members[0]);
@@ -158,10 +159,10 @@ std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<MappedFile> archi
   Arrays matrix = coo ? coordinates(parts, schema) : lines(parts, kind, schema);
   arrays::require_consistent(*matrix, schema, *parts.file());
   matrix->shown.push_back({"encoding", "SciPy's " + kind});
-  const Codec& codec = matrix->by_columns ? kColumns : matrix->has_patches() ? kPatches : kRows;
+  const Driver& driver = matrix->by_columns ? kColumns : matrix->has_patches() ? kPatches : kRows;
   BlockIndex index = BlockIndex::from_entries(arrays::strips_of(*matrix, schema, *parts.file()),
                                               schema.rows, schema.cols, parts.file()->name());
-  return std::make_shared<Store>(parts.file(), std::move(schema), std::move(index), codec,
+  return std::make_shared<Store>(parts.file(), std::move(schema), std::move(index), driver,
                                  std::move(matrix));
 }
 

@@ -1,4 +1,4 @@
-#include "lib/compute/concat_codec.h"
+#include "lib/compute/concat_driver.h"
 
 #include <algorithm>
 #include <string>
@@ -136,7 +136,7 @@ void read(const Store& whole, const Entry& e, const Part& part, const Target& ou
 
 std::optional<DensePlace> in_place(const Store& whole, const Entry& e) {
   return with_block(whole, e, [](const Located& block) -> std::optional<DensePlace> {
-    const auto place = block.store.codec().in_place;
+    const auto place = block.store.driver().in_place;
     if (place == nullptr || block.recodes({0, block.entry.cols})) return std::nullopt;
     return place(block.store, block.entry);
   });
@@ -172,7 +172,7 @@ void entries(const Store& whole, const Entry& e, const Part& part, CellRun& take
 bool csr_arrays(const Store& whole, const Entry& e, Range rows, RowCursor& cursor,
                 const CsrTarget& out) {
   return with_block(whole, e, [&](const Located& block) {
-    return block.store.codec().csr_arrays(block.store, block.entry, rows, cursor, out);
+    return block.store.driver().csr_arrays(block.store, block.entry, rows, cursor, out);
   });
 }
 
@@ -212,17 +212,17 @@ void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> col
   piece.store->fail_absent({cell.rx - piece.first_row, cell.cx - piece.first_col});
 }
 
-constexpr Codec make_codec(bool with_arrays, bool sequential, bool frame) {
-  Codec codec;
-  codec.format = "concat";
-  codec.fail_absent = fail_absent;
-  codec.read = read;
-  codec.in_place = in_place;
-  codec.entries = entries;
-  if (with_arrays) codec.csr_arrays = csr_arrays;
-  codec.sequential = sequential;
-  if (frame) codec.read_rows = read_rows;
-  return codec;
+constexpr Driver make_driver(bool with_arrays, bool sequential, bool frame) {
+  Driver driver;
+  driver.format = "concat";
+  driver.fail_absent = fail_absent;
+  driver.read = read;
+  driver.in_place = in_place;
+  driver.entries = entries;
+  if (with_arrays) driver.csr_arrays = csr_arrays;
+  driver.sequential = sequential;
+  if (frame) driver.read_rows = read_rows;
+  return driver;
 }
 
 }  // namespace
@@ -231,22 +231,23 @@ void fail_piece(const Store& store, Errc code, const std::string& detail, Remedy
   throw Error(code, store.file().name(), std::nullopt, detail, remedy);
 }
 
-const Codec& concat_codec(const std::vector<Piece>& pieces, bool frame) {
-  static constexpr Codec kCodecs[] = {
-      make_codec(false, false, false), make_codec(true, false, false),
-      make_codec(false, true, false), make_codec(false, false, true),
-      make_codec(false, true, true)};
+const Driver& concat_driver(const std::vector<Piece>& pieces, bool frame) {
+  static constexpr Driver kDrivers[] = {
+      make_driver(false, false, false), make_driver(true, false, false),
+      make_driver(false, true, false), make_driver(false, false, true),
+      make_driver(false, true, true)};
   const auto every = [&](const auto& has) {
     return std::all_of(pieces.begin(), pieces.end(),
-                       [&](const Piece& piece) { return has(piece.store->codec()); });
+                       [&](const Piece& piece) { return has(piece.store->driver()); });
   };
-  const bool sequential = !every([](const Codec& codec) { return !codec.sequential; });
-  if (frame) return kCodecs[sequential ? 4 : 3];
-  if (sequential) return kCodecs[2];
+  const bool sequential = !every([](const Driver& driver) { return !driver.sequential; });
+  if (frame) return kDrivers[sequential ? 4 : 3];
+  if (sequential) return kDrivers[2];
   const bool kept = std::all_of(pieces.begin(), pieces.end(),
                                 [](const Piece& piece) { return piece.recode.empty(); });
-  const bool arrays = kept && every([](const Codec& codec) { return codec.csr_arrays != nullptr; });
-  return kCodecs[arrays ? 1 : 0];
+  const bool arrays =
+      kept && every([](const Driver& driver) { return driver.csr_arrays != nullptr; });
+  return kDrivers[arrays ? 1 : 0];
 }
 
 }  // namespace dapple::detail

@@ -1,4 +1,4 @@
-// The codec of objects that were put together: each block is read where it is stored.
+// The driver of objects that were put together: each block is read where it is stored.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Piece {
   std::vector<Recode> recode;
 };
 
-struct ConcatState final : CodecState {
+struct ConcatState final : DriverState {
   std::vector<Piece> pieces;
   Axis axis = Axis::rows;
 
@@ -45,6 +45,6 @@ std::shared_ptr<const Store> store_of(std::vector<Piece> pieces, Schema schema, 
 
 /// Reads blocks of the whole, whose entries have the number of the block in its piece as offset.
 /// The state of its store is a ConcatState of these pieces.
-const Codec& concat_codec(const std::vector<Piece>& pieces, bool frame);
+const Driver& concat_driver(const std::vector<Piece>& pieces, bool frame);
 
 }  // namespace dapple::detail

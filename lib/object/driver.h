@@ -16,6 +16,7 @@
 #include "dapple/frame.h"
 #include "lib/index/block_index.h"
 #include "lib/index/entry.h"
+#include "lib/io/held_bytes.h"
 
 namespace dapple::detail {
 
@@ -54,8 +55,10 @@ inline Part shared_part(const Entry& entry, const Region& region) noexcept {
 
 /// Values that can be used in place.
 struct DensePlace {
-  const std::byte* data = nullptr;
+  HeldBytes held;            // from the first value on
   std::size_t row_step = 0;  // bytes; the values of a row are contiguous
+
+  const std::byte* data() const noexcept { return held.data(); }
 };
 
 /// One stored entry: row and column in the object, and the value as the column's declared type, in
@@ -110,7 +113,7 @@ struct RowCursor {
 
 /// How the blocks of one format are decoded: a table of functions. They may be called from any
 /// thread, check what they read, and throw corrupt or type_mismatch.
-struct Codec {
+struct Driver {
   std::string_view format;
   /// CSR and COO payloads are those of the DAPHNE binary format, so that views work on them.
   bool sparse_in_place = false;
@@ -160,9 +163,9 @@ struct Codec {
                     const ReadOptions&) = nullptr;
 };
 
-/// What a format's codec needs beyond schema and index (strides, row positions, scratch files).
-struct CodecState {
-  virtual ~CodecState() = default;
+/// What a format's driver needs beyond schema and index (strides, row positions, scratch files).
+struct DriverState {
+  virtual ~DriverState() = default;
   /// See `BlockedObject::text_columns`.
   virtual std::span<const TextColumn> text_columns() const noexcept { return {}; }
   /// Calls `take` for rows of text column `k`. REQUIRES that it is readable, rows of the object.
