@@ -11,8 +11,8 @@
 #include "lib/base/bytes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/hints.h"
-#include "lib/io/file.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
 #include "lib/object/dictionary.h"
 #include "tests/support.h"
 
@@ -59,7 +59,7 @@ std::vector<Column> read_back(const TempDir& folder, const std::vector<std::byte
   std::vector<std::byte> bytes(at);
   bytes.insert(bytes.end(), payload.begin(), payload.end());
   write_bytes(folder / "columns", bytes);
-  const auto file = MappedFile::open((folder / "columns").string());
+  const auto file = LocalFile::open((folder / "columns").string());
   dbdf::read_columns(file, at, payload.size(), columns);
   return columns;
 }

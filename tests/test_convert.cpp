@@ -11,6 +11,7 @@
 #include "lib/catalog/formats.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/write/retile.h"
+#include "lib/io/local/local_file.h"
 #include "tests/support.h"
 #include "tests/table.h"
 
@@ -92,7 +93,7 @@ std::shared_ptr<Store> parsed(const Table& table, const TempDir& folder) {
     entries.push_back(e);
   }
   return std::make_shared<Store>(
-      MappedFile::open(folder.write("parsed", {})), schema,
+      LocalFile::open(folder.write("parsed", {})), schema,
       BlockIndex::from_entries(std::move(entries), table.rows, table.cols(), "parsed"), kParsed,
       std::make_unique<ParsedState>(table));
 }

@@ -7,6 +7,7 @@
 
 #include "lib/dbdf/index_block.h"
 #include "lib/index/block_index.h"
+#include "lib/io/local/local_file.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/partition.h"
 #include "tests/support.h"
@@ -49,7 +50,7 @@ BlockIndex in_place(const BlockIndex& index, const Partition& p, const test::Tem
                              bytes.insert(bytes.end(), part.begin(), part.end());
                            });
   REQUIRE(bytes.size() == size);
-  auto file = detail::MappedFile::open(dir.write("index", bytes));
+  auto file = detail::LocalFile::open(dir.write("index", bytes));
   auto trailer = detail::dbdf::find_trailer(*file, 64);
   REQUIRE(trailer);
   trailer->place.object = {{0, p.rows}, {0, p.cols}};
@@ -287,7 +288,7 @@ TEST_CASE("index: a lying cover tree gives a block that covers the cell, nothing
         std::vector<std::byte> damaged = bytes;
         detail::store_le(damaged.data() + tree + 8 * w, lie);
         lying.set(damaged);
-        const auto file = detail::MappedFile::open(lying.path());
+        const auto file = detail::LocalFile::open(lying.path());
         const auto trailer = detail::dbdf::find_trailer(*file, 64);
         REQUIRE(trailer);
         if (lie != old) REQUIRE(!detail::dbdf::is_whole(*file, *trailer));
@@ -321,8 +322,8 @@ BlockIndex index_with(const std::vector<std::uint64_t>& tree, const test::TempDi
   bytes.insert(bytes.end(), entries.data(), entries.data() + Entry::kBytes);
   const auto words = std::as_bytes(std::span(tree));
   bytes.insert(bytes.end(), words.begin(), words.end());
-  const auto file = detail::MappedFile::open(dir.write("tree", bytes));
-  file->map();
+  const auto file = detail::LocalFile::open(dir.write("tree", bytes));
+  file->expect_reads();
   BlockIndex::Place place;
   place.entries = 64;
   place.count = 1;

@@ -13,7 +13,7 @@
 
 #include "dapple/matrix.h"
 #include "lib/io/descriptor.h"
-#include "lib/io/residency.h"
+#include "lib/io/local/residency.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -128,24 +128,6 @@ TEST_CASE("residency: after many small pieces that were not in memory, one that 
   // From then on each is asked about, as at first.
   CHECK(!residency.holds(12 * kMiB, 100));
   CHECK(residency.holds(23 * kMiB, 100));
-}
-
-TEST_CASE("residency: a second after pages that were used have left memory, that is noticed") {
-  constexpr std::size_t kMiB = 1 << 20, kMiddle = 12 * kMiB;
-  const test::TempDir dir(kStorage);
-  const Mapped file(dir / "m", 24 * kMiB);
-  Residency residency(file.data(), 24 * kMiB);
-  CHECK(!residency.loses_pages(kMiB));
-  CHECK(residency.holds(kMiddle, 100));
-  CHECK(!residency.loses_pages(kMiB));
-  if (!file.drop(8 * kMiB, 8 * kMiB, kMiddle)) {
-    return test::skip("this file system keeps pages in memory");
-  }
-  CHECK(residency.holds(kMiddle, 100));  // the answer that was kept
-  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
-  CHECK(residency.loses_pages(kMiB));
-  CHECK(!residency.holds(kMiddle, 100));
-  CHECK(residency.holds(kMiB, 100));
 }
 
 TEST_CASE("residency: a look at a cell reads single pages when nothing is to be read ahead") {

@@ -9,6 +9,7 @@
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/row_directory.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
 #include "lib/object/row_access.h"
 #include "tests/support.h"
 
@@ -63,7 +64,7 @@ std::shared_ptr<const detail::Store> opened_store(const std::filesystem::path& p
 }
 
 detail::dbdf::Hint directory_of(const std::filesystem::path& path) {
-  const auto file = detail::MappedFile::open(path.string());
+  const auto file = detail::LocalFile::open(path.string());
   std::uint64_t body = 0;
   detail::dbdf::read_header(*file, body);
   const auto trailer = detail::dbdf::find_trailer(*file, body);

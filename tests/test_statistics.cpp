@@ -11,6 +11,7 @@
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
 #include "lib/object/store.h"
 #include "tests/support.h"
 
@@ -111,7 +112,7 @@ void write_rising(const std::filesystem::path& path, WriteOptions options = {}) 
 
 /// Where the table of a file is.
 detail::dbdf::Hint hint_of(const std::filesystem::path& path) {
-  const auto file = detail::MappedFile::open(path.string());
+  const auto file = detail::LocalFile::open(path.string());
   std::uint64_t body = 0;
   detail::dbdf::read_header(*file, body);
   const auto trailer = detail::dbdf::find_trailer(*file, body);

@@ -7,7 +7,8 @@
 #include "lib/catalog/losses.h"
 #include "lib/compute/source.h"
 #include "lib/dbdf/write/append.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
+#include "lib/io/local/local_file.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -25,7 +26,8 @@ std::variant<Matrix, Frame> open_in_turn(const std::filesystem::path& file) {
   how.guard = true;
   for (;;) {
     auto object = open(file, how);
-    if (store_of(object)->file().lock_for_replacing()) return object;
+    const detail::LocalFile* const local = store_of(object)->file().local();
+    if (local == nullptr || local->lock_for_replacing()) return object;
   }
 }
 

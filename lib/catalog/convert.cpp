@@ -10,7 +10,7 @@
 #include "lib/compute/source.h"
 #include "lib/compute/used_words.h"
 #include "lib/foreign/meta/daphne_meta.h"
-#include "lib/io/file.h"
+#include "lib/io/output_file.h"
 #include "lib/io/piece_buffer.h"
 
 namespace dapple {

@@ -155,7 +155,7 @@ void require_uncompressed(const Probe& probe) {
   }
 }
 
-[[gnu::noinline]] const Format& best_match(const MappedFile& file) {
+[[gnu::noinline]] const Format& best_match(const ByteSource& file) {
   constexpr std::uint64_t kHead = 4096;
   Probe probe{file, dbdf::first_look(file), {}};
   std::span<const Format> among = kOwn;
@@ -238,7 +238,7 @@ namespace {
 
 }  // namespace
 
-const Format& format_to_read(std::shared_ptr<MappedFile>& file, const OpenOptions& options) {
+const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOptions& options) {
   if (dbdf::has_own_index(*file)) {
     // Files written by dapple are not shown to all recognisers, whose code would have to be loaded:
     // that saves a fifth of a cold open.
@@ -264,7 +264,7 @@ std::string chosen_in(const OpenOptions& options) {
 
 }  // namespace
 
-std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_store(std::shared_ptr<ByteSource> file,
                                         const OpenOptions& options) {
   const Format& format = format_to_read(file, options);
   if (file->chosen().empty()) file->set_chosen(chosen_in(options));

@@ -26,7 +26,7 @@ struct Format {
   /// dialect.
   Match (*recognise)(const Probe&) = nullptr;
   /// Null: not read.
-  std::shared_ptr<const Store> (*open)(std::shared_ptr<MappedFile>, const OpenOptions&) = nullptr;
+  std::shared_ptr<const Store> (*open)(std::shared_ptr<ByteSource>, const OpenOptions&) = nullptr;
   /// Writes a whole file from front to back. Null: not written, or only by `write_file`.
   void (*write)(const Source&, ByteSink&, const ConvertOptions&) = nullptr;
   /// Publishes the file at a path, for formats that are not written in order or consist of more
@@ -43,7 +43,7 @@ struct Format {
   /// Null: there are none.
   void (*check_values)(const Store&, const Entry&) = nullptr;
   /// As `open`, without the sidecar of the file; adds what is wrong with that. Null: it has none.
-  std::shared_ptr<const Store> (*open_to_verify)(std::shared_ptr<MappedFile>, const OpenOptions&,
+  std::shared_ptr<const Store> (*open_to_verify)(std::shared_ptr<ByteSource>, const OpenOptions&,
                                                  std::vector<Error>& findings) = nullptr;
   /// Words, times, truth values and missing cells can be written; otherwise they are an error
   /// unless the caller wants the stored numbers.
@@ -73,10 +73,10 @@ const Format& format_to_write(const std::string& to, const std::filesystem::path
 /// The format named in `options` or, if there is none, the one that best recognises the file's
 /// content, or else its name. A compressed file is replaced by its content first. Throws
 /// not_recognised, invalid_argument, corrupt for a damaged compressed file, io.
-const Format& format_to_read(std::shared_ptr<MappedFile>& file, const OpenOptions& options);
+const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOptions& options);
 
 /// Opens `file` in that format. Throws what `format_to_read` and the format's `open` throw.
-std::shared_ptr<const Store> open_store(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_store(std::shared_ptr<ByteSource> file,
                                         const OpenOptions& options);
 
 }  // namespace dapple::detail

@@ -6,6 +6,8 @@
 #include "dapple/frame.h"
 #include "dapple/matrix.h"
 #include "lib/catalog/formats.h"
+#include "lib/catalog/sources.h"
+#include "lib/io/local/local_file.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -15,7 +17,7 @@ namespace {
 using SharedStore = std::shared_ptr<const detail::Store>;
 
 SharedStore open_path(const std::filesystem::path& path, const OpenOptions& options) {
-  const auto file = detail::MappedFile::open(path, options.guard);
+  const auto file = detail::open_source(path.string(), options);
   auto store = detail::watched(*file, [&] { return detail::open_store(file, options); });
   if (!options.read_ahead) file->read_nothing_ahead();
   return store;
@@ -41,7 +43,7 @@ std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions 
 }
 
 std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options) {
-  SharedStore store = detail::open_store(detail::MappedFile::spool(fd, std::move(name)), options);
+  SharedStore store = detail::open_store(detail::LocalFile::spool(fd, std::move(name)), options);
   if (holds_frame(*store)) return Frame(std::move(store));
   return Matrix(std::move(store));
 }

@@ -2,6 +2,7 @@
 
 #include "dapple/verify.h"
 #include "lib/catalog/formats.h"
+#include "lib/catalog/sources.h"
 #include "lib/dbdf/care/repair_dbdf.h"
 #include "lib/dbdf/read/open_dbdf.h"
 
@@ -11,7 +12,7 @@ RepairReport repair(const std::filesystem::path& in, const std::filesystem::path
                     const WriteOptions& options, const OpenOptions& reading,
                     const TakeProgress& progress) {
   using namespace detail;
-  const auto opened = MappedFile::open(in, reading.guard);
+  const auto opened = open_source(in.string(), reading);
   return watched(*opened, [&] {
     auto file = opened;
     // Checked first: files of the DAPHNE runtime start alike, but mean other cells.

@@ -8,6 +8,7 @@
 
 #include "dapple/sidecar.h"
 #include "lib/catalog/formats.h"
+#include "lib/catalog/sources.h"
 #include "lib/dbdf/care/values.h"
 #include "lib/dbdf/care/verify_copy.h"
 #include "lib/dbdf/care/verify_dbdf.h"
@@ -17,7 +18,7 @@ namespace dapple {
 
 namespace {
 
-VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
+VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
                             const detail::Format& format, Level level, OpenOptions options,
                             const TakeProgress& progress) {
   options.futhark.first = true;  // opening checks all values
@@ -74,7 +75,7 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::MappedFile>& file,
 }
 
 /// Adds what is wrong with the copy by column, if there is one.
-void verify_copy_beside(const std::shared_ptr<detail::MappedFile>& file, Level level,
+void verify_copy_beside(const std::shared_ptr<detail::ByteSource>& file, Level level,
                         const OpenOptions& options, const TakeProgress& progress,
                         std::vector<Error>& findings) {
   std::error_code ignored;
@@ -93,7 +94,7 @@ void verify_copy_beside(const std::shared_ptr<detail::MappedFile>& file, Level l
 
 VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
                     const TakeProgress& progress) {
-  const auto opened = detail::MappedFile::open(path, options.guard);
+  const auto opened = detail::open_source(path.string(), options);
   return detail::watched(*opened, [&] {
     auto file = opened;
     const detail::Format& format = detail::format_to_read(file, options);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "lib/catalog/formats.h"
+#include "lib/catalog/sources.h"
 #include "lib/compute/source.h"
 #include "lib/dbdf/column_copy.h"
 #include "lib/dbdf/read/open_dbdf.h"
@@ -16,7 +17,7 @@ namespace dapple {
 bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
                    const SidecarOptions& sidecar) {
   using namespace detail;
-  const auto file = MappedFile::open(path, options.guard);
+  const auto file = open_source(path.string(), options);
   return watched(*file, [&] {
     auto content = file;
     const Format& format = format_to_read(content, options);
@@ -55,7 +56,7 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
 WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOptions& options,
                                const ColumnCopyOptions& copy) {
   using namespace detail;
-  const auto file = MappedFile::open(path, options.guard);
+  const auto file = open_source(path.string(), options);
   return watched(*file, [&] {
     const auto refuse = [&](const char* why) {
       throw Error(Errc::unsupported, path.string(), std::nullopt, why);

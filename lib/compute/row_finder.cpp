@@ -84,7 +84,6 @@ void RowFinder::load_missing() {
 /// Calls find(), which lists the blocks that are missing, a second time when they were loaded.
 template <class Find>
 bool RowFinder::find_loading(const Find& find) {
-  single_looks_.reset();  // a directory that is made reads whole blocks
   reader_.emplace(store_.row_access());
   for (const bool again : {false, true}) {
     missing_.clear();
@@ -147,13 +146,16 @@ bool RowFinder::find_direct(std::span<const CellPos> cells) {
 /// Starts reading from storage what was found and is not in memory, so that many reads are under
 /// way at once. A page fault for each would wait for one after the other.
 void RowFinder::ask_for_direct() {
-  const MappedFile& file = store_.file();
-  if (!file.may_be_cold()) return;
-  single_looks_.emplace(file);
+  const ByteSource& file = store_.file();
+  if (!file.may_wait()) return;
+  wanted_.clear();
   for (const DirectRow& row : direct_) {
     if (row.bytes == 0 || !row.block->held.is_mapped()) continue;
-    file.will_need(static_cast<std::uint64_t>(row.at - file.base()), row.bytes);
+    const std::uint64_t at =
+        row.block->payload_at + static_cast<std::uint64_t>(row.at - row.block->data);
+    wanted_.push_back({at, at + row.bytes});
   }
+  file.will_need(wanted_);
 }
 
 void RowFinder::fail_directory(const BlockRows& block) const {

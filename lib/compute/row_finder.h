@@ -127,9 +127,9 @@ class RowFinder {
   std::vector<FoundRow> found_;
   std::vector<DirectRow> direct_;
   std::vector<std::uint64_t> missing_;
+  std::vector<Range> wanted_;
   std::vector<std::unique_ptr<BlockRows>> unkept_;  // that others pushed out of memory meanwhile
   std::optional<RowAccess::Reader> reader_;
-  std::optional<MappedFile::SingleLooks> single_looks_;  // while rows of a cold file are decoded
 };
 
 }  // namespace dapple::detail

@@ -8,6 +8,7 @@
 #include "lib/dbdf/index_block.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
 
 namespace dapple {
 
@@ -67,9 +68,8 @@ std::vector<std::byte> copy_hint(const Store& matrix) {
 
 FoundCopy find_column_copy(const Store& matrix) {
   FoundCopy copy;
-  if (!matrix.file().has_path() || matrix.schema().kind != ObjectKind::matrix) return copy;
-  copy.file =
-      MappedFile::open_if_there(matrix.file().name() + kCopyEnding, matrix.file().guarded());
+  if (matrix.schema().kind != ObjectKind::matrix) return copy;
+  copy.file = matrix.file().sibling(kCopyEnding);
   if (copy.file == nullptr) return copy;
   try {
     watched(*copy.file, [&] {

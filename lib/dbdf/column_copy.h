@@ -17,7 +17,7 @@ inline constexpr char kCopyTag[9] = "DPL-COPY";
 struct FoundCopy {
   SidecarState state = SidecarState::none;
   std::shared_ptr<const Store> store;  // if fresh
-  std::shared_ptr<MappedFile> file;    // unless there is none
+  std::shared_ptr<ByteSource> file;    // unless there is none
   std::uint64_t fault = 0;             // if stale or damaged: a byte that tells
 };
 

@@ -21,7 +21,7 @@ namespace {
 class Reader {
  public:
   /// Gives `lost` the errors of single columns and groups; without it they are thrown.
-  Reader(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset, std::uint64_t bytes,
+  Reader(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset, std::uint64_t bytes,
          std::vector<Error>* lost = nullptr)
       : file_(file), offset_(offset), bytes_(bytes), lost_(lost) {}
 
@@ -223,7 +223,7 @@ class Reader {
                 std::string("the table of column meanings ") + what);
   }
 
-  const std::shared_ptr<const MappedFile>& file_;
+  const std::shared_ptr<const ByteSource>& file_;
   std::uint64_t offset_, bytes_;
   std::vector<Error>* lost_;
   std::span<const std::byte> table_;
@@ -242,17 +242,17 @@ void read_with(Reader reader, Schema& schema) {
 
 }  // namespace
 
-void read_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
+void read_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
                   std::uint64_t bytes, std::vector<Column>& columns) {
   Reader(file, offset, bytes).read(columns);
 }
 
-void read_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
+void read_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
                   std::uint64_t bytes, Schema& schema) {
   read_with(Reader(file, offset, bytes), schema);
 }
 
-void save_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
+void save_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
                   std::uint64_t bytes, Schema& schema, std::vector<Error>& lost) {
   try {
     read_with(Reader(file, offset, bytes, &lost), schema);

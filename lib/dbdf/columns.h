@@ -9,7 +9,7 @@
 
 #include "dapple/column.h"
 #include "dapple/error.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::dbdf {
@@ -36,16 +36,16 @@ void require_utf8(const Schema& schema, const std::string& file);
 /// Sets meanings and groups of `columns` from the content at byte `offset` of `file`. Dictionaries
 /// are used in place, and compared with their hashes on first use. Throws corrupt. O(described
 /// columns).
-void read_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
+void read_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
                   std::uint64_t bytes, std::vector<Column>& columns);
 /// The same for a frame, or for the group of a matrix.
-void read_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
+void read_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
                   std::uint64_t bytes, Schema& schema);
 
 /// The same of a damaged file, whose dictionaries are compared with their hashes right away. What
 /// is damaged goes to `lost`: each column that loses its meaning, or the words of its codes, is a
 /// number then, and missing cells keep their mark; a group may lose its slot names alone.
-void save_columns(const std::shared_ptr<const MappedFile>& file, std::uint64_t offset,
+void save_columns(const std::shared_ptr<const ByteSource>& file, std::uint64_t offset,
                   std::uint64_t bytes, Schema& schema, std::vector<Error>& lost);
 
 }  // namespace dapple::detail::dbdf

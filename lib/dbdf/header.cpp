@@ -119,12 +119,12 @@ void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::u
   if (flaw != Flaw::none) fail(flaw, bytes, at, rows, cols, remaining, file, item);
 }
 
-bool has_tag(const MappedFile& file, const Entry& item, const char* tag) {
+bool has_tag(const ByteSource& file, const Entry& item, const char* tag) {
   return item.bytes >= kDenseHeader + kTag &&
          std::memcmp(file.at(item.offset + kDenseHeader, kTag), tag, kTag) == 0;
 }
 
-std::span<const std::byte> first_look(const MappedFile& file) {
+std::span<const std::byte> first_look(const ByteSource& file) {
   // Most headers are 19 bytes; a frame's needs a byte, a length and a label per column.
   constexpr std::uint64_t kFirstLook = 128;
   return file.bytes(0, std::min(file.size(), kFirstLook));
@@ -144,7 +144,7 @@ ValueType read_type(ByteReader& reader) {
 
 // Reads a frame's header from after the column count and returns where it ends. `head` is its
 // start.
-std::uint64_t read_columns(const MappedFile& file, std::span<const std::byte> head,
+std::uint64_t read_columns(const ByteSource& file, std::span<const std::byte> head,
                            Schema& schema) {
   // A column takes at least three bytes. Compared before anything is allocated.
   if (schema.cols > (file.size() - kHeaderStart) / 3) {
@@ -187,7 +187,7 @@ std::uint64_t read_columns(const MappedFile& file, std::span<const std::byte> he
 
 }  // namespace
 
-Schema read_header(const MappedFile& file, std::uint64_t& body) {
+Schema read_header(const ByteSource& file, std::uint64_t& body) {
   const auto head = first_look(file);
   ByteReader reader(head, 0, file.name());
   Schema schema;

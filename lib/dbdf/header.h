@@ -12,7 +12,7 @@
 #include "dapple/block.h"
 #include "lib/base/bytes.h"
 #include "lib/index/block_index.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::dbdf {
@@ -87,13 +87,13 @@ void read_item_header(std::span<const std::byte> bytes, std::uint64_t at, std::u
                       Item& item);
 
 /// True when the payload of a dense item starts with this tag.
-bool has_tag(const MappedFile& file, const Entry& item, const char* tag);
+bool has_tag(const ByteSource& file, const Entry& item, const char* tag);
 
 /// The start of a file: always the same request, so that opening a file reads these bytes once.
-std::span<const std::byte> first_look(const MappedFile& file);
+std::span<const std::byte> first_look(const ByteSource& file);
 
 /// Reads the file header, and stores the offset of the body in `body`. Throws corrupt (R1, R4).
-Schema read_header(const MappedFile& file, std::uint64_t& body);
+Schema read_header(const ByteSource& file, std::uint64_t& body);
 
 /// The bytes of a file header.
 std::vector<std::byte> emit_header(const Schema& schema);

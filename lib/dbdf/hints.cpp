@@ -79,13 +79,13 @@ void HintWriter::emit(std::uint64_t offset,
 
 namespace {
 
-[[noreturn]] void fail_hints(const MappedFile& file, std::uint64_t end) {
+[[noreturn]] void fail_hints(const ByteSource& file, std::uint64_t end) {
   throw Error(Errc::corrupt, file.name(), end,
               "the hints before the index are damaged; repair the file to get rid of them");
 }
 
 /// The trailer of the hint that ends at byte `end`, which has `room` bytes for its payload.
-const std::byte* hint_trailer(const MappedFile& file, std::uint64_t end, std::uint64_t room) {
+const std::byte* hint_trailer(const ByteSource& file, std::uint64_t end, std::uint64_t room) {
   if (room < kHintTrailer) fail_hints(file, end);
   const std::byte* const p = file.at(end - kHintTrailer, kHintTrailer);
   const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
@@ -104,7 +104,7 @@ Hint hint_of(const std::byte* trailer, std::uint64_t end) {
 
 }  // namespace
 
-void for_each_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
+void for_each_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                    const std::function<void(std::string_view, const Hint&)>& f) {
   bool more = trailer.hints;
   std::uint64_t end = trailer.payload - kBlockHeader;  // where the block after the hint starts
@@ -118,7 +118,7 @@ void for_each_hint(const MappedFile& file, std::uint64_t first, const Trailer& t
   }
 }
 
-bool may_be_hint(const MappedFile& file, const Entry& block, std::string_view tag) {
+bool may_be_hint(const ByteSource& file, const Entry& block, std::string_view tag) {
   // Padding has one row, so that most walks read no payload here.
   if (block.kind != BlockKind::dense || block.cols != kLine || block.rows < 2) return false;
   const auto has = [&](std::uint64_t at) {
@@ -128,14 +128,14 @@ bool may_be_hint(const MappedFile& file, const Entry& block, std::string_view ta
          has(block.offset + block.bytes - kHintTrailer + hint_at::tag);
 }
 
-Hint hint_in(const MappedFile& file, const Entry& block) {
+Hint hint_in(const ByteSource& file, const Entry& block) {
   const std::uint64_t end = block.offset + block.bytes, payload = block.bytes - kDenseHeader;
   const Hint hint = hint_of(hint_trailer(file, end, payload), end);
   if (end - hint.offset != payload) fail_hints(file, end);
   return hint;
 }
 
-std::optional<Hint> find_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
+std::optional<Hint> find_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                               std::string_view tag) {
   std::optional<Hint> found;
   for_each_hint(file, first, trailer, [&](std::string_view name, const Hint& hint) {
@@ -144,7 +144,7 @@ std::optional<Hint> find_hint(const MappedFile& file, std::uint64_t first, const
   return found;
 }
 
-bool is_whole(const MappedFile& file, const Hint& hint) {
+bool is_whole(const ByteSource& file, const Hint& hint) {
   const auto content = file.bytes(hint.offset, hint.bytes);
   const std::uint64_t end = hint.offset + hint.bytes;
   const auto zeros = file.bytes(end, hint.offset + payload_bytes(hint.bytes) - kHintTrailer - end);

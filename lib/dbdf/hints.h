@@ -13,7 +13,7 @@
 
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::dbdf {
 
@@ -58,21 +58,21 @@ class HintWriter {
 /// The last hint with this tag before the index that `trailer` belongs to, or nothing. `first` is
 /// the lowest byte where a hint may start. Does not compare the content with its hash. Throws
 /// corrupt when the chain of hints is damaged. O(hints).
-std::optional<Hint> find_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
+std::optional<Hint> find_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                               std::string_view tag);
 
 /// Calls f(tag, hint) for every hint. Throws corrupt as above.
-void for_each_hint(const MappedFile& file, std::uint64_t first, const Trailer& trailer,
+void for_each_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                    const std::function<void(std::string_view, const Hint&)>& f);
 
 /// True when an auxiliary block that a walk came across is a hint with this tag, according to its
 /// content or to its trailer, so that one of them may be damaged.
-bool may_be_hint(const MappedFile& file, const Entry& block, std::string_view tag);
+bool may_be_hint(const ByteSource& file, const Entry& block, std::string_view tag);
 
 /// The hint in such a block. Throws corrupt when its trailer is damaged.
-Hint hint_in(const MappedFile& file, const Entry& block);
+Hint hint_in(const ByteSource& file, const Entry& block);
 
 /// True when the content matches its hash and only zeros follow it. O(bytes).
-bool is_whole(const MappedFile& file, const Hint& hint);
+bool is_whole(const ByteSource& file, const Hint& hint);
 
 }  // namespace dapple::detail::dbdf

@@ -97,7 +97,7 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
 namespace {
 
 // REQUIRES a file of at least one line.
-const std::byte* last_line(const MappedFile& file) {
+const std::byte* last_line(const ByteSource& file) {
   // One read brings the trailer and the last three entries, or all of a small index.
   constexpr std::uint64_t kLook = 256;
   const std::uint64_t look = std::min(kLook, file.size());
@@ -106,12 +106,12 @@ const std::byte* last_line(const MappedFile& file) {
 
 }  // namespace
 
-bool ends_in_tag(const MappedFile& file) {
+bool ends_in_tag(const ByteSource& file) {
   return file.size() >= kLine &&
          std::memcmp(last_line(file) + trailer_at::magic, kTrailerTag, kTag) == 0;
 }
 
-std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first) {
+std::optional<Trailer> find_trailer(const ByteSource& file, std::uint64_t first) {
   if (!ends_in_tag(file)) return std::nullopt;
   const std::byte* p = last_line(file);
   if (load_le<std::uint64_t>(p + trailer_at::hash) != trailer_hash(p, file.size()) ||
@@ -151,7 +151,7 @@ namespace {
 
 // The run of evenly spaced tiles that the last three entries show, which were read with the
 // trailer. Nothing when they show none: then each entry is used as it is stored.
-std::optional<TileRun> find_run(const MappedFile& file, const BlockIndex::Place& place) {
+std::optional<TileRun> find_run(const ByteSource& file, const BlockIndex::Place& place) {
   constexpr std::uint64_t kLast = 3;
   const std::byte* const p =
       file.at(place.entries + (place.count - kLast) * Entry::kBytes, kLast * Entry::kBytes);
@@ -178,7 +178,7 @@ bool complete(BlockIndex::Place& place, std::uint64_t rows, std::uint64_t cols) 
   return multiply(grid.rows, grid.cols, tiles) && tiles == place.count;
 }
 
-BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
+BlockIndex index_at(std::shared_ptr<const ByteSource> file, const Trailer& trailer,
                     IndexOrigin origin) {
   BlockIndex::Place place = trailer.place;
   file->expect_single_looks(trailer.payload, file->size() - trailer.payload);
@@ -187,19 +187,19 @@ BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trail
   return BlockIndex::in_place(std::move(file), place);
 }
 
-bool is_whole(const MappedFile& file, const Trailer& trailer) {
+bool is_whole(const ByteSource& file, const Trailer& trailer) {
   const std::uint64_t bytes = file.size() - kLine - trailer.payload;
-  file.map();
+  file.expect_reads();
   file.will_need(trailer.payload, bytes);
   return xxh3(file.bytes(trailer.payload, bytes)) == trailer.table_hash;
 }
 
-bool knows_header(const MappedFile& file, std::uint64_t body, const Trailer& trailer) {
+bool knows_header(const ByteSource& file, std::uint64_t body, const Trailer& trailer) {
   const auto hash = load_le<std::uint64_t>(file.at(trailer.payload + head_at::header, 8));
   return hash == 0 || hash == xxh3(file.bytes(0, body));
 }
 
-Error header_error(const MappedFile& file) {
+Error header_error(const ByteSource& file) {
   return Error(Errc::corrupt, file.name(), 0,
                "the file header does not match the hash that the index has of it");
 }

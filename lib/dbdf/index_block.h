@@ -10,7 +10,7 @@
 #include <span>
 
 #include "lib/index/block_index.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::dbdf {
 
@@ -51,27 +51,27 @@ struct Trailer {
 };
 
 /// True when the file ends like a trailer. Reads only the end of the file.
-bool ends_in_tag(const MappedFile& file);
+bool ends_in_tag(const ByteSource& file);
 
 /// The trailer at the end of `file`; nothing when there is none or it is damaged. `first` is the
 /// lowest byte where an index payload may start. Reads only the end of the file.
-std::optional<Trailer> find_trailer(const MappedFile& file, std::uint64_t first);
+std::optional<Trailer> find_trailer(const ByteSource& file, std::uint64_t first);
 
 /// Completes `place` with the shape of the object. False when the tile shape does not fit the
 /// object and the number of blocks, so that the index is damaged.
 bool complete(BlockIndex::Place& place, std::uint64_t rows, std::uint64_t cols);
 
 /// The index before a trailer, used in place.
-BlockIndex index_at(std::shared_ptr<const MappedFile> file, const Trailer& trailer,
+BlockIndex index_at(std::shared_ptr<const ByteSource> file, const Trailer& trailer,
                     IndexOrigin origin);
 
 /// True when the index matches the hash in its trailer. Reads all of the index.
-bool is_whole(const MappedFile& file, const Trailer& trailer);
+bool is_whole(const ByteSource& file, const Trailer& trailer);
 
 /// False when the hash of the file's header (the bytes before `body`) in the index is not that of
 /// the header.
-bool knows_header(const MappedFile& file, std::uint64_t body, const Trailer& trailer);
+bool knows_header(const ByteSource& file, std::uint64_t body, const Trailer& trailer);
 /// The error for such a header.
-Error header_error(const MappedFile& file);
+Error header_error(const ByteSource& file);
 
 }  // namespace dapple::detail::dbdf

@@ -36,8 +36,8 @@ std::span<const unsigned char> characters(const char* tag) {
 
 class Traces {
  public:
-  Traces(const MappedFile& file, std::uint64_t from)
-      : all_(file.map()),
+  Traces(const ByteSource& file, std::uint64_t from)
+      : all_(file.at(0, file.size())),
         size_(file.size()),
         from_(from),
         ends_in_trailer_(ends_like_trailer(file)) {}
@@ -94,12 +94,12 @@ class Traces {
 
 }  // namespace
 
-bool ends_like_trailer(const MappedFile& file) {
+bool ends_like_trailer(const ByteSource& file) {
   return file.size() >= kLine &&
          is_like(file.at(file.size() - kTag, kTag), characters(kTrailerTag));
 }
 
-std::optional<std::uint64_t> find_damaged_index(const MappedFile& file, std::uint64_t from) {
+std::optional<std::uint64_t> find_damaged_index(const ByteSource& file, std::uint64_t from) {
   return Traces(file, from).find();
 }
 

@@ -130,7 +130,7 @@ namespace {
 
 class StoredDirectory : public RowCountsTable {
  public:
-  StoredDirectory(std::shared_ptr<const MappedFile> file, const Hint& hint, std::uint64_t count)
+  StoredDirectory(std::shared_ptr<const ByteSource> file, const Hint& hint, std::uint64_t count)
       : file_(std::move(file)), hint_(hint), count_(count) {}
 
   std::uint64_t size() const noexcept { return count_; }
@@ -178,14 +178,14 @@ class StoredDirectory : public RowCountsTable {
     return file_->at(hint_.offset + kLine + i * kRecord, kRecord);
   }
 
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const ByteSource> file_;
   Hint hint_;
   std::uint64_t count_;
 };
 
 std::unique_ptr<const StoredDirectory> open_directory(const Store& store) {
   if (store.index().origin() != IndexOrigin::embedded) return nullptr;
-  const std::shared_ptr<MappedFile>& file = store.shared_file();
+  const std::shared_ptr<ByteSource>& file = store.shared_file();
   std::uint64_t body = 0;
   read_header(*file, body);
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);

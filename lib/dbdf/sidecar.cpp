@@ -13,6 +13,8 @@
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
+#include "lib/io/output_file.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -30,14 +32,14 @@ constexpr std::size_t magic = 0, version = 8, size = 16, mtime = 24, ctime = 32,
 }
 
 // Of the line before the index payload.
-Binding binding_of(const MappedFile& data, std::uint64_t body) {
+Binding binding_of(const ByteSource& data, std::uint64_t body) {
   const bool frame = *data.at(1, 1) == static_cast<std::byte>(DataType::frame);
   return {kSidecarMagic, frame ? kFrameSidecarVersion : kSidecarVersion, body, 0};
 }
 
 // File systems take time stamps from a clock that ticks every few milliseconds, so that a second
 // change in the same tick would go unnoticed. Waits until the tick of the last change is over.
-void wait_until_changes_show(const FileStamp& stamp) {
+void wait_until_changes_show(const Identity& stamp) {
   using namespace std::chrono;
   constexpr nanoseconds tick = milliseconds(20);
   const nanoseconds now = system_clock::now().time_since_epoch();
@@ -47,21 +49,21 @@ void wait_until_changes_show(const FileStamp& stamp) {
 
 }  // namespace
 
-std::array<std::byte, kLine> Binding::line(const MappedFile& data) const {
+std::array<std::byte, kLine> Binding::line(const ByteSource& data) const {
   std::array<std::byte, kLine> line{};
   std::byte* p = line.data();
   std::memcpy(p + binding_at::magic, magic, 8);
   store_le(p + binding_at::version, version);
   store_le(p + binding_at::size, data.size());
-  store_le(p + binding_at::mtime, data.stamp().mtime_ns);
-  store_le(p + binding_at::ctime, data.stamp().ctime_ns);
+  store_le(p + binding_at::mtime, data.identity().mtime_ns);
+  store_le(p + binding_at::ctime, data.identity().ctime_ns);
   store_le(p + binding_at::header, xxh3(data.bytes(0, head), seed));
   store_le(p + binding_at::body, head);
   store_le(p + binding_at::hash, xxh3({p, binding_at::hash}));
   return line;
 }
 
-Binding::Match Binding::match(const MappedFile& data, std::span<const std::byte> line) const {
+Binding::Match Binding::match(const ByteSource& data, std::span<const std::byte> line) const {
   const auto expected = this->line(data);
   const auto other = std::mismatch(expected.begin(), expected.end(), line.begin()).first;
   if (other == expected.end()) return {SidecarState::fresh};
@@ -72,10 +74,9 @@ Binding::Match Binding::match(const MappedFile& data, std::span<const std::byte>
   return {SidecarState::stale, fault - fault % 8};  // where the number that differs starts
 }
 
-Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
+Sidecar find_sidecar(const ByteSource& data, std::uint64_t body) {
   Sidecar sidecar;
-  if (!data.has_path()) return sidecar;
-  auto file = MappedFile::open_if_there(data.name() + kSidecarEnding, data.guarded());
+  auto file = data.sibling(kSidecarEnding);
   if (file == nullptr) return sidecar;
   sidecar.state = SidecarState::damaged;
   sidecar.fault = file->size();
@@ -97,7 +98,7 @@ Sidecar find_sidecar(const MappedFile& data, std::uint64_t body) {
 
 std::optional<std::uint64_t> find_stray_byte(const Sidecar& sidecar) {
   constexpr std::uint64_t kBlockHeader = kPosition + kDenseHeader;
-  const MappedFile& file = *sidecar.file;
+  const ByteSource& file = *sidecar.file;
   const Trailer& trailer = sidecar.trailer;
   std::optional<std::uint64_t> stray;
   const auto compare = [&](std::uint64_t begin, std::uint64_t end, const auto& wanted) {
@@ -123,15 +124,15 @@ std::optional<std::uint64_t> find_stray_byte(const Sidecar& sidecar) {
   return stray;
 }
 
-void require_unchanged(const MappedFile& data, const std::filesystem::path& path) {
-  wait_until_changes_show(data.stamp());
-  if (MappedFile::open(path)->stamp() != data.stamp()) {
+void require_unchanged(const ByteSource& data, const std::filesystem::path& path) {
+  wait_until_changes_show(data.identity());
+  if (LocalFile::open(path)->identity() != data.identity()) {
     throw Error(Errc::stale_index, path.string(), std::nullopt,
                 "the file changed while it was indexed; index it again");
   }
 }
 
-void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesystem::path& path,
+void write_sidecar_of(const std::shared_ptr<ByteSource>& data, const std::filesystem::path& path,
                       const SidecarOptions& options) {
   std::uint64_t body = 0;
   Schema schema = read_header(*data, body);

@@ -11,7 +11,7 @@
 
 #include "dapple/sidecar.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::dbdf {
 
@@ -25,26 +25,26 @@ struct Binding {
   std::uint64_t head = 0;  // so many first bytes of the file are hashed,
   std::uint64_t seed = 0;  //   with this seed
 
-  std::array<std::byte, kLine> line(const MappedFile& data) const;
+  std::array<std::byte, kLine> line(const ByteSource& data) const;
 
   struct Match {
     SidecarState state;       // fresh, stale or damaged
     std::uint64_t fault = 0;  // unless fresh: the first byte that tells
   };
   /// Compares a line with that of `data`.
-  Match match(const MappedFile& data, std::span<const std::byte> line) const;
+  Match match(const ByteSource& data, std::span<const std::byte> line) const;
 };
 
 struct Sidecar {
   SidecarState state = SidecarState::none;
-  std::shared_ptr<const MappedFile> file;  // if fresh, with the
+  std::shared_ptr<const ByteSource> file;  // if fresh, with the
   Trailer trailer;                         // end of its index
   std::uint64_t fault = 0;                 // if stale or damaged: the first byte that tells
 };
 
 /// The sidecar of `data`, whose header has `body` bytes. One that cannot be opened counts as none.
 /// A few small reads.
-Sidecar find_sidecar(const MappedFile& data, std::uint64_t body);
+Sidecar find_sidecar(const ByteSource& data, std::uint64_t body);
 
 /// The first byte of a sidecar that no hash covers and that is not what `write_sidecar_of` puts
 /// there: before hints, and in the headers of their blocks. REQUIRES a fresh one. Throws corrupt
@@ -54,11 +54,11 @@ std::optional<std::uint64_t> find_stray_byte(const Sidecar& sidecar);
 /// Throws stale_index unless the file at `path` is still in the state in which `data` was opened.
 /// If the last change is too recent for a further one to change the time stamp, waits for some
 /// milliseconds first.
-void require_unchanged(const MappedFile& data, const std::filesystem::path& path);
+void require_unchanged(const ByteSource& data, const std::filesystem::path& path);
 
 /// Walks `data`, the file at `path`, and publishes its sidecar, with the statistics of its blocks
 /// if they are wanted. Throws stale_index when the file changes meanwhile.
-void write_sidecar_of(const std::shared_ptr<MappedFile>& data, const std::filesystem::path& path,
+void write_sidecar_of(const std::shared_ptr<ByteSource>& data, const std::filesystem::path& path,
                       const SidecarOptions& options);
 
 }  // namespace dapple::detail::dbdf

@@ -71,7 +71,7 @@ namespace {
 
 /// The table for this number of blocks before the index that `trailer` belongs to; nullptr when
 /// there is none, or it fails a check.
-std::unique_ptr<const BlockStatsTable> find_table(std::shared_ptr<const MappedFile> file,
+std::unique_ptr<const BlockStatsTable> find_table(std::shared_ptr<const ByteSource> file,
                                                   std::uint64_t first, const Trailer& trailer,
                                                   std::uint64_t blocks) {
   if (!trailer.hints || trailer.place.count != blocks) return nullptr;
@@ -106,7 +106,7 @@ bool same_blocks(const BlockIndex& a, const BlockIndex& b) {
 }  // namespace
 
 std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store) {
-  const std::shared_ptr<MappedFile>& file = store.shared_file();
+  const std::shared_ptr<ByteSource>& file = store.shared_file();
   const BlockIndex& index = store.index();
   std::uint64_t body = 0;
   const Schema schema = read_header(*file, body);

@@ -18,7 +18,7 @@ constexpr std::uint64_t kAhead = 16;
 
 }  // namespace
 
-Walk::Walk(const MappedFile& file, std::uint64_t body, std::uint64_t rows, std::uint64_t cols)
+Walk::Walk(const ByteSource& file, std::uint64_t body, std::uint64_t rows, std::uint64_t cols)
     : file_(&file),
       rows_(rows),
       cols_(cols),
@@ -39,7 +39,7 @@ std::span<const std::byte> Walk::look() {
         std::min<std::uint64_t>(left, far ? kLongestItemHeader : next_window_));
     window_at_ = at_;
     if (window_size_ > kLargestRead) {
-      window_ = file_->map() + at_;
+      window_ = file_->at(at_, window_size_);
       // The missing part of a truncated, guarded file would read as millions of empty items.
       if (!file_->is_intact()) file_->fail_changed("it");
     } else {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "lib/dbdf/header.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::dbdf {
 
@@ -17,7 +17,7 @@ namespace dapple::detail::dbdf {
 /// costs more than a small read; runs of small blocks are read through the map.
 class Walk {
  public:
-  Walk(const MappedFile& file, std::uint64_t body, std::uint64_t rows, std::uint64_t cols);
+  Walk(const ByteSource& file, std::uint64_t body, std::uint64_t rows, std::uint64_t cols);
 
   /// False at the end of the file.
   bool next(Item& item);
@@ -27,7 +27,7 @@ class Walk {
  private:
   std::span<const std::byte> look();
 
-  const MappedFile* file_;
+  const ByteSource* file_;
   std::uint64_t rows_, cols_;
   std::uint64_t at_;
   std::unique_ptr<std::byte[]> buffer_;

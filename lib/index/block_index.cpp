@@ -77,7 +77,7 @@ BlockIndex BlockIndex::from_run(const TileRun& run, const EntrySummary& summary)
   return in_memory(Entries(run), summary);
 }
 
-BlockIndex BlockIndex::in_place(std::shared_ptr<const MappedFile> file, const Place& place) {
+BlockIndex BlockIndex::in_place(std::shared_ptr<const ByteSource> file, const Place& place) {
   BlockIndex index(Entries(file, place.entries, place.count, place.run), place.object, place.grid,
                    place.origin);
   index.ordered_ = place.ordered;
@@ -176,7 +176,7 @@ std::vector<std::uint64_t> BlockIndex::touching(const Region& region) const {
 BlockCounts BlockIndex::counts(std::uint64_t most) const {
   if (entries_.pages() != nullptr) return entries_.pages()->counts();
   if (!is_in_place()) return counts_;
-  const MappedFile& file = *entries_.file();
+  const ByteSource& file = *entries_.file();
   const std::uint64_t head = entries_.byte_of(0) - Entry::kBytes;
   const std::byte* p = file.at(head, Entry::kBytes);
   const auto lying = [&](const std::string& what) {
@@ -207,11 +207,11 @@ BlockCounts BlockIndex::counts(std::uint64_t most) const {
 
 void BlockIndex::require_whole() const {
   if (!is_in_place() || !hash_) return;
-  const MappedFile& file = *entries_.file();
+  const ByteSource& file = *entries_.file();
   const std::uint64_t first = entries_.byte_of(0) - Entry::kBytes;
   const std::uint64_t tree = byte_after_entries() + (ordered_ ? 8 * size() : 0);
   const std::uint64_t end = round_up(tree + 8 * tree_words_, Entry::kBytes);
-  file.map();
+  file.expect_reads();
   file.will_need(first, end - first);
   if (xxh3(file.bytes(first, end - first)) != *hash_) {
     fail(first, std::string("the index does not match its hash; ").append(remedy()));

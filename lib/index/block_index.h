@@ -17,7 +17,7 @@
 #include "dapple/blocked_object.h"
 #include "lib/index/cover_search.h"
 #include "lib/index/entries.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail {
 
@@ -62,7 +62,7 @@ class BlockIndex {
     IndexOrigin origin = IndexOrigin::embedded;
     std::optional<std::uint64_t> hash;  // XXH3-64 of head, entries, order and tree, if known
   };
-  static BlockIndex in_place(std::shared_ptr<const MappedFile> file, const Place& place);
+  static BlockIndex in_place(std::shared_ptr<const ByteSource> file, const Place& place);
 
   /// A partition into bands of `rows` rows that are all cut at the same columns.
   struct Bands {

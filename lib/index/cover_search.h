@@ -12,7 +12,7 @@
 #include "lib/base/bytes.h"
 #include "lib/index/cover_tree.h"
 #include "lib/index/entries.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail {
 
@@ -22,7 +22,7 @@ class CoverSearch {
   CoverSearch() = default;
   explicit CoverSearch(std::vector<std::uint64_t> words) : memory_(std::move(words)) {}
   /// `n` words in a mapped file, from byte `first` on.
-  CoverSearch(std::shared_ptr<const MappedFile> file, std::uint64_t first, std::uint64_t n)
+  CoverSearch(std::shared_ptr<const ByteSource> file, std::uint64_t first, std::uint64_t n)
       : file_(std::move(file)), first_(first), n_(n) {}
 
   /// The block that holds a cell of `object`, if there is one. Throws corrupt.
@@ -64,7 +64,7 @@ class CoverSearch {
   [[noreturn]] void fail(std::uint64_t word, std::string detail) const;
 
   std::vector<std::uint64_t> memory_;
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const ByteSource> file_;
   std::uint64_t first_ = 0, n_ = 0;
 };
 

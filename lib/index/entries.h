@@ -13,7 +13,7 @@
 #include "dapple/region.h"
 #include "lib/index/entry.h"
 #include "lib/index/tile_run.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail {
 
@@ -70,7 +70,7 @@ class Entries {
   /// The tiles of a run.
   explicit Entries(const TileRun& run) : size_(run.size()), run_(run) {}
   /// `n` entries in a mapped file, from byte `first` on. With a run, they are computed from it.
-  Entries(std::shared_ptr<const MappedFile> file, std::uint64_t first, std::uint64_t n,
+  Entries(std::shared_ptr<const ByteSource> file, std::uint64_t first, std::uint64_t n,
           const std::optional<TileRun>& run)
       : size_(n), run_(run), file_(std::move(file)), first_(first) {}
   explicit Entries(std::shared_ptr<EntryPages> pages);
@@ -78,7 +78,7 @@ class Entries {
   std::uint64_t size() const noexcept { return size_; }
   /// The file that holds the entries, or nullptr. If it is changed in place, reading an entry twice
   /// may give different results.
-  const std::shared_ptr<const MappedFile>& file() const noexcept { return file_; }
+  const std::shared_ptr<const ByteSource>& file() const noexcept { return file_; }
   /// Pages of entries made on demand, or nullptr.
   EntryPages* pages() const noexcept { return pages_.get(); }
   /// Where entry `number` is in the file.
@@ -104,7 +104,7 @@ class Entries {
   EntryTable table_;
   const std::byte* memory_ = nullptr;  // the table's bytes
   std::optional<TileRun> run_;
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const ByteSource> file_;
   std::uint64_t first_ = 0;
   std::shared_ptr<EntryPages> pages_;
 };

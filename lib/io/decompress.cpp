@@ -1,4 +1,5 @@
 #include "lib/io/decompress.h"
+#include "lib/io/local/local_file.h"
 
 #include <zlib.h>
 #include <zstd.h>
@@ -20,14 +21,14 @@ bool starts_with(std::span<const std::byte> bytes, const Magic& magic) {
   return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin());
 }
 
-std::span<const std::byte> head_of(const MappedFile& file) {
+std::span<const std::byte> head_of(const ByteSource& file) {
   return file.bytes(0, std::min<std::uint64_t>(file.size(), kZstd.size()));
 }
 
 /// The compressed bytes that are left.
 class Input {
  public:
-  explicit Input(const MappedFile& file) : file_(file), left_(file.bytes(0, file.size())) {}
+  explicit Input(const ByteSource& file) : file_(file), left_(file.bytes(0, file.size())) {}
 
   std::span<const std::byte> left() const noexcept { return left_; }
   void skip(std::size_t n) noexcept { left_ = left_.subspan(n); }
@@ -38,13 +39,13 @@ class Input {
   [[noreturn]] void fail_end() const { fail("the compressed data ends before its content does"); }
 
  private:
-  const MappedFile& file_;
+  const ByteSource& file_;
   std::span<const std::byte> left_;
 };
 
 class Gunzip {
  public:
-  explicit Gunzip(const MappedFile& file) : in_(file) {
+  explicit Gunzip(const ByteSource& file) : in_(file) {
     constexpr int kAnyWindow = 15, kGzipOnly = 16;
     if (inflateInit2(&stream_, kAnyWindow + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
@@ -100,7 +101,7 @@ class Gunzip {
 
 class Unzstd {
  public:
-  explicit Unzstd(const MappedFile& file) : in_(file), stream_(ZSTD_createDStream()) {
+  explicit Unzstd(const ByteSource& file) : in_(file), stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
   }
   ~Unzstd() { ZSTD_freeDStream(stream_); }
@@ -129,20 +130,19 @@ class Unzstd {
 };
 
 template <class Decoder>
-std::shared_ptr<MappedFile> spool_from(const MappedFile& file) {
+std::shared_ptr<ByteSource> spool_from(const ByteSource& file) {
   Decoder decoder(file);
-  return MappedFile::spool([&](std::span<std::byte> out) { return decoder.read(out); },
-                           file.name());
+  return LocalFile::spool([&](std::span<std::byte> out) { return decoder.read(out); }, file.name());
 }
 
 }  // namespace
 
-bool is_compressed(const MappedFile& file) {
+bool is_compressed(const ByteSource& file) {
   const auto head = head_of(file);
   return starts_with(head, kGzip) || starts_with(head, kZstd);
 }
 
-std::shared_ptr<MappedFile> decompress(const MappedFile& file) {
+std::shared_ptr<ByteSource> decompress(const ByteSource& file) {
   return starts_with(head_of(file), kGzip) ? spool_from<Gunzip>(file) : spool_from<Unzstd>(file);
 }
 

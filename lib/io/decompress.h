@@ -3,16 +3,16 @@
 
 #include <memory>
 
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail {
 
 /// True when the file starts like a gzip or zstd file.
-bool is_compressed(const MappedFile& file);
+bool is_compressed(const ByteSource& file);
 
 /// Decompresses such a file to an unnamed temporary file that has the same name in messages.
 /// Consecutive members or frames are concatenated. Throws corrupt when the compressed data is
 /// damaged or truncated, io. O(bytes), in constant memory.
-std::shared_ptr<MappedFile> decompress(const MappedFile& file);
+std::shared_ptr<ByteSource> decompress(const ByteSource& file);
 
 }  // namespace dapple::detail

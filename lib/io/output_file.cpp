@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "dapple/error.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
+#include "lib/io/local/local_file.h"
+#include "lib/io/output_file.h"
 #include "lib/io/temporary.h"
 
 namespace dapple::detail {
@@ -102,7 +104,7 @@ bool rename_new(const std::filesystem::path& from, const std::filesystem::path& 
 // content stays; so does a sidecar that cannot be removed, since readers will reject it.
 void remove_sidecar(const std::string& file) noexcept try {
   const std::string name = file + kSidecarEnding;
-  const auto sidecar = MappedFile::open_if_there(name);
+  const auto sidecar = LocalFile::open_if_there(name);
   constexpr std::size_t kMagic = sizeof kSidecarMagic - 1;
   if (sidecar == nullptr || sidecar->size() < kMagic) return;
   if (std::memcmp(sidecar->at(0, kMagic), kSidecarMagic, kMagic) == 0) ::unlink(name.c_str());
@@ -168,8 +170,8 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
   }
 }
 
-void OutputFile::take_over(const MappedFile& from, std::uint64_t begin, std::uint64_t end) const {
-  begin = from.copy_within_system(fd_.get(), begin, end);
+void OutputFile::take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const {
+  if (from.local() != nullptr) begin = from.local()->copy_within_system(fd_.get(), begin, end);
   if (begin < end) write_at(begin, from.bytes(begin, end - begin));
 }
 

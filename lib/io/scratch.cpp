@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "lib/io/local/local_file.h"
 #include "lib/io/temporary.h"
 
 namespace dapple::detail {
@@ -30,7 +31,7 @@ Scratch::Scratch(std::uint64_t size) : size_(size) {
   }
   Descriptor reader(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
   if (!reader.is_open()) fail("open", errno);
-  file_ = MappedFile::adopt(std::move(reader), "working space");
+  file_ = LocalFile::adopt(std::move(reader), "working space");
 }
 
 Scratch::~Scratch() = default;
@@ -53,7 +54,7 @@ void Scratch::read_at(std::uint64_t offset, std::span<std::byte> out) const {
 
 const std::byte* Scratch::at(std::uint64_t offset, std::uint64_t n) const {
   if (in_memory()) return memory_.data() + offset;
-  file_->map();
+  file_->expect_reads();
   return file_->at(offset, n);
 }
 

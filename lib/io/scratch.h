@@ -7,7 +7,8 @@
 #include <span>
 
 #include "dapple/array.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
+#include "lib/io/descriptor.h"
 
 namespace dapple::detail {
 
@@ -44,7 +45,7 @@ class Scratch {
   std::uint64_t size_;
   Array<std::byte> memory_;  // if in_memory(), otherwise:
   Descriptor fd_;
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
 };
 
 }  // namespace dapple::detail

@@ -12,7 +12,7 @@
 #include <charconv>
 #include <span>
 
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/io/hash.h"
 
 namespace dapple::detail {

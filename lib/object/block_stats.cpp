@@ -73,8 +73,11 @@ BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* va
   });
 }
 
-BlockStatsTable::BlockStatsTable(std::shared_ptr<const MappedFile> file, std::uint64_t offset,
+BlockStatsTable::BlockStatsTable(std::shared_ptr<const ByteSource> file, std::uint64_t offset,
                                  std::uint64_t count)
-    : file_(std::move(file)), offset_(offset), first_(file_->map() + offset), count_(count) {}
+    : file_(std::move(file)),
+      offset_(offset),
+      first_(file_->at(offset, count * BlockStats::kBytes)),
+      count_(count) {}
 
 }  // namespace dapple::detail

@@ -10,7 +10,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/cells/tally.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail {
 
@@ -127,12 +127,12 @@ BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* va
 class BlockStatsTable {
  public:
   /// REQUIRES that the file holds `count` of them from byte `offset` on.
-  BlockStatsTable(std::shared_ptr<const MappedFile> file, std::uint64_t offset,
+  BlockStatsTable(std::shared_ptr<const ByteSource> file, std::uint64_t offset,
                   std::uint64_t count);
 
   std::uint64_t size() const noexcept { return count_; }
   /// The file that holds them, which may be a sidecar, and where in it those of a block are.
-  const MappedFile& file() const noexcept { return *file_; }
+  const ByteSource& file() const noexcept { return *file_; }
   std::uint64_t byte_of(std::uint64_t number) const noexcept {
     return offset_ + number * BlockStats::kBytes;
   }
@@ -142,7 +142,7 @@ class BlockStatsTable {
   }
 
  private:
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const ByteSource> file_;
   std::uint64_t offset_;
   const std::byte* first_;
   std::uint64_t count_;

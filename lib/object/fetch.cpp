@@ -35,7 +35,7 @@ namespace {
 // Guesses from the first two tiles and the file's size whether tiles are at regular distances.
 CheckedBlocks::Even Store::guess_even() const {
   const auto& grid = index_.grid();
-  if (!grid || index_.size() < 2 || driver_->dense_header < 0 ||
+  if (!grid || !file_->is_mapped() || index_.size() < 2 || driver_->dense_header < 0 ||
       schema_.cols % grid->tile.cols != 0) {
     return {};
   }
@@ -46,7 +46,7 @@ CheckedBlocks::Even Store::guess_even() const {
       (file_->size() - first.offset) / (second.offset - first.offset) < index_.size() - 1) {
     return {};
   }
-  return {file_->base() + first.offset + driver_->dense_header, second.offset - first.offset};
+  return {payload(first).data(), second.offset - first.offset};
 }
 
 // Compares an entry with the tile that it should describe, and with the bytes that it points to.
@@ -67,8 +67,7 @@ void Store::remember(std::uint64_t number, const Entry& entry) const {
   checked_.make(index_.size(), [this] { return guess_even(); });
   if (entry.kind == BlockKind::dense && driver_->dense_header >= 0 && index_.grid() &&
       TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
-    const std::byte* const block = file_->at(entry.offset, entry.bytes);
-    checked_.set_compared(number, block + driver_->dense_header, entry.value_type);
+    checked_.set_compared(number, payload(entry).data(), entry.value_type);
   } else {
     checked_.set_compared(number);
   }
@@ -97,7 +96,7 @@ TileTable Store::tile_table() const {
   const auto& grid = index_.grid();
   if (!grid) fail_tile(*this, 0, 0);
   file_->prepare_thread();
-  file_->map();
+  file_->expect_reads();
   checked_.make(index_.size(), [this] { return guess_even(); });
   TileTable table;
   table.store = this;
@@ -134,7 +133,7 @@ Entry Store::fetched_entry(std::uint64_t number) const {
                           number % grid->cols * grid->tile.cols};
         }
         // Before the file is mapped, entries are private copies that were compared already.
-        if (index_.is_in_place() && file_->base() != nullptr) compare(number, entry);
+        if (index_.is_in_place() && file_->is_mapped()) compare(number, entry);
       },
       &to_blame);
   return entry;
@@ -147,7 +146,7 @@ void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
   if (!compared || index_.is_in_place()) compare(number, entry);
   if (compared) return;
   if (checks_hashes() && driver_->check_hash != nullptr) driver_->check_hash(*this, entry);
-  if (file_->base() != nullptr && file_->check() != Check::always) remember(number, entry);
+  if (file_->is_mapped() && file_->check() != Check::always) remember(number, entry);
 }
 
 // The part of the block in a region that the index says it touches.

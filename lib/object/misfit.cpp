@@ -47,11 +47,12 @@ bool can_be_rounded(ValueType type, const std::byte* value, ValueType wanted) {
 
 void fail_misfit(const Store& store, const Entry& entry, CellInBlock cell, const std::byte* value,
                  ValueType wanted) {
-  // Before the file is mapped, blocks are private copies.
-  const std::byte* block = store.file().at(entry.offset, entry.bytes);
-  const bool inside = value >= block && value < block + entry.bytes;
+  // A value that is not in the map is a copy, or was made: the block is to blame.
+  const HeldBytes held = store.payload(entry);
+  const bool inside = held.is_mapped() && value >= held.data() && value < held.data() + held.size();
   const std::uint64_t at =
-      inside ? entry.offset + static_cast<std::uint64_t>(value - block) : entry.offset;
+      inside ? store.payload_offset(entry) + static_cast<std::uint64_t>(value - held.data())
+             : entry.offset;
   fail_misfit_at(at, store, entry, cell, value, wanted);
 }
 

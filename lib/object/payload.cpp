@@ -4,14 +4,16 @@
 
 namespace dapple::detail {
 
+std::uint64_t Store::payload_offset(const Entry& entry) const {
+  return entry.offset + (driver_->header_size != nullptr ? driver_->header_size(entry) : 0);
+}
+
 HeldBytes Store::payload(const Entry& entry) const {
-  const std::uint64_t header = driver_->header_size != nullptr ? driver_->header_size(entry) : 0;
-  return payload(entry, {0, entry.bytes - header});
+  return payload(entry, {0, entry.offset + entry.bytes - payload_offset(entry)});
 }
 
 HeldBytes Store::payload(const Entry& entry, Range part) const {
-  const std::uint64_t header = driver_->header_size != nullptr ? driver_->header_size(entry) : 0;
-  return file_->hold(entry.offset + header + part.begin, part.size());
+  return file_->hold(payload_offset(entry) + part.begin, part.size());
 }
 
 }  // namespace dapple::detail

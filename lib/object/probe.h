@@ -6,13 +6,13 @@
 #include <span>
 #include <string>
 
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail {
 
 /// What a recogniser may look at.
 struct Probe {
-  const MappedFile& file;
+  const ByteSource& file;
   std::span<const std::byte> head;  // the first bytes, at most 4096
   std::string extension;            // of the path, lower case, with its dot; empty when the head
                                     // begins like dapple's own format

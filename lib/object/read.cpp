@@ -97,14 +97,11 @@ void Store::read_blocks(const Region& region, const Target& out, const ReadOptio
     }
     return all.subspan(first, end - first);
   };
-  const Again again{!all.empty() && file_->loses_pages(index_.entry(all[0]).offset)};
-  std::optional<MappedFile::SingleLooks> single_looks;
-  if (again == Again::yes) single_looks.emplace(*file_);
   auto batch = batch_at(0);
-  ask_for(batch, again);
+  ask_for(batch);
   for (std::size_t first = batch.size(); !batch.empty(); first += batch.size()) {
     const auto next = batch_at(first);
-    ask_for(next, again);
+    ask_for(next);
     const std::size_t steps = std::min(batch.size(), kSteps);
     parallel_for(steps, options.threads, [&](std::size_t i) {
       const std::size_t begin = i * batch.size() / steps, end = (i + 1) * batch.size() / steps;
@@ -177,29 +174,28 @@ void Store::entries_of_dense(const Entry& entry, const Part& part, CellRun& take
 // Prefetches exactly the bytes of these blocks. Otherwise a page fault makes the system read ahead
 // megabytes: ten times the bytes, and the time, for cold tiles of 512 KiB. Neighbours in the file
 // are requested together.
-void Store::ask_for(std::span<const std::uint64_t> numbers, Again again) const {
+void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   constexpr std::uint64_t kPosition = 16;    // bytes before a block, sometimes on another page
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
-  Range wanted{0, 0};
+  std::vector<Range> wanted;
   for (const std::uint64_t number : numbers) {
-    if (again == Again::no && checked_.was_compared(number)) continue;
+    if (checked_.was_compared(number)) continue;
     const Entry e = index_.entry(number);
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
-    if (file_->is_read_early(e.offset, e.bytes)) continue;
     const Range bytes{e.offset - std::min(e.offset, kPosition), e.offset + e.bytes};
-    if (bytes.begin >= wanted.begin && bytes.begin <= wanted.end + kNear) {
-      wanted.end = std::max(wanted.end, bytes.end);
+    if (!wanted.empty() && bytes.begin >= wanted.back().begin &&
+        bytes.begin <= wanted.back().end + kNear) {
+      wanted.back().end = std::max(wanted.back().end, bytes.end);
     } else {
-      file_->will_need(wanted.begin, wanted.size());
-      wanted = bytes;
+      wanted.push_back(bytes);
     }
   }
-  file_->will_need(wanted.begin, wanted.size());
+  file_->will_need(wanted);
 }
 
 void Store::prefetch(const Region& region) const {
   require_inside(region);
-  file_->map();
+  file_->expect_reads();
   ask_for(index_.touching(region));
 }
 

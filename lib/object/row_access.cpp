@@ -92,6 +92,7 @@ std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
   rows->cols = entry.cols;
   rows->value_type = entry.value_type;
   rows->empty = entry.kind == BlockKind::empty;
+  rows->payload_at = entry.offset + (driver.header_size != nullptr ? driver.header_size(entry) : 0);
   store_.watched(
       [&] {
         if (entry.kind == BlockKind::dense && driver.in_place != nullptr) {
@@ -126,23 +127,25 @@ std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
 
 RowAccess::RowAccess(const Store& store, std::size_t budget)
     : store_(store), budget_(budget), pages_(store.index().size() / std::tuple_size_v<Page> + 1) {
-  store.file().map();  // rows are asked for by their place in the map
+  store.file().expect_reads();
 }
 
 /// Starts reading what `load` will look at.
 void RowAccess::ask_for(std::span<const std::uint64_t> numbers) const {
   // A block up to this size is read as a whole: then its rows are found and used.
   constexpr std::uint64_t kSmall = 16 << 10, kPosition = 16, kHeader = 18;
-  const MappedFile& file = store_.file();
-  if (!file.may_be_cold()) return;
+  const ByteSource& file = store_.file();
+  if (!file.may_wait()) return;
+  std::vector<Range> wanted;
   for (const std::uint64_t number : numbers) {
     const Entry entry = store_.index().entry(number);
     if (entry.offset > file.size() || entry.bytes > file.size() - entry.offset) continue;
     const std::uint64_t begin = entry.offset - std::min(entry.offset, kPosition);
     const bool whole = entry.kind == BlockKind::csr && entry.bytes <= kSmall;
-    file.will_need(begin,
-                   entry.offset - begin + (whole ? entry.bytes : std::min(entry.bytes, kHeader)));
+    const std::uint64_t end = entry.offset + (whole ? entry.bytes : std::min(entry.bytes, kHeader));
+    wanted.push_back({begin, end});
   }
+  file.will_need(wanted);
 }
 
 void RowAccess::make(std::span<const std::uint64_t> numbers) {

@@ -90,8 +90,9 @@ struct alignas(64) BlockRows {
   bool stored_directory = false;  // the directory is made of counts in the file
   mutable std::atomic<std::uint64_t> used{0};
   RowDirectory directory;
-  HeldBytes held;  // keeps `data` if it is not in the file
-  Entry entry;     // confirmed; a copy, because an entry in place may change
+  HeldBytes held;                // keeps `data` if it is not in the map
+  std::uint64_t payload_at = 0;  // where `data` is in the file
+  Entry entry;                   // confirmed; a copy, because an entry in place may change
 };
 
 /// A cache of the blocks whose rows were read recently, in bounded memory. Any thread.

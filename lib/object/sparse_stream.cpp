@@ -18,10 +18,10 @@ namespace {
 
 void Stream::fail(const std::byte* at, const std::string& detail) const {
   // Bytes that were made are at no offset of the file: the block is to blame.
-  const std::uint64_t in_block =
-      held.is_mapped() ? store.driver().header_size(entry) + static_cast<std::uint64_t>(at - data)
-                       : 0;
-  store.fail(Errc::corrupt, entry.offset + in_block, detail);
+  const std::uint64_t where =
+      held.is_mapped() ? store.payload_offset(entry) + static_cast<std::uint64_t>(at - data)
+                       : entry.offset;
+  store.fail(Errc::corrupt, where, detail);
 }
 
 void Stream::fail_row(const std::byte* at, std::uint32_t row) const {

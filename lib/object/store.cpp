@@ -18,7 +18,7 @@ std::string interval(Range range) {
 
 }  // namespace
 
-Store::Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index,
+Store::Store(std::shared_ptr<ByteSource> file, Schema schema, BlockIndex&& index,
              const Driver& driver, std::unique_ptr<DriverState> state)
     : file_(std::move(file)),
       schema_(std::move(schema)),

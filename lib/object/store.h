@@ -21,7 +21,7 @@
 #include "dapple/blocked_object.h"
 #include "dapple/frame.h"
 #include "lib/index/block_index.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/object/checked_blocks.h"
 #include "lib/object/driver.h"
 #include "lib/object/schema.h"
@@ -34,11 +34,11 @@ class RowCountsTable;
 
 class Store {
  public:
-  Store(std::shared_ptr<MappedFile> file, Schema schema, BlockIndex&& index, const Driver& driver,
+  Store(std::shared_ptr<ByteSource> file, Schema schema, BlockIndex&& index, const Driver& driver,
         std::unique_ptr<DriverState> state = nullptr);
 
-  const MappedFile& file() const noexcept { return *file_; }
-  const std::shared_ptr<MappedFile>& shared_file() const noexcept { return file_; }
+  const ByteSource& file() const noexcept { return *file_; }
+  const std::shared_ptr<ByteSource>& shared_file() const noexcept { return file_; }
   const Schema& schema() const noexcept { return schema_; }
   const BlockIndex& index() const noexcept { return index_; }
   const Driver& driver() const noexcept { return *driver_; }
@@ -97,6 +97,8 @@ class Store {
   /// Copies the cells of `region` to `out`. REQUIRES that `out` has room. The heart of every read:
   /// decodes each block that the region touches straight into place.
   void read(const Region& region, const Target& out, const ReadOptions& options) const;
+  /// Where the bytes of a block after its header are in the file.
+  std::uint64_t payload_offset(const Entry& entry) const;
   /// The bytes of a block after its header. The only place where a block's payload comes into being
   /// (payload.cpp). REQUIRES an entry that was confirmed. Throws corrupt, io.
   HeldBytes payload(const Entry& entry) const;
@@ -217,14 +219,13 @@ class Store {
   void remember(std::uint64_t number, const Entry& entry) const;
   CheckedBlocks::Even guess_even() const;
   Part confirmed_part(std::uint64_t number, const Entry& entry, const Region& region) const;
-  enum class Again : bool { no, yes };  // also blocks that were used before
-  void ask_for(std::span<const std::uint64_t> numbers, Again again = Again::no) const;
+  void ask_for(std::span<const std::uint64_t> numbers) const;
   void read_blocks(const Region& region, const Target& out, const ReadOptions& options) const;
   void fill_nan(const Target& out, const Region& region) const;
   void entries_of_dense(const Entry& entry, const Part& part, CellRun& take) const;
   static std::string reading(const Entry* block);
 
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
   Schema schema_;
   BlockIndex index_;
   const Driver* driver_;

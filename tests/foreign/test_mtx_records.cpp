@@ -7,6 +7,7 @@
 
 #include "dapple/error.h"
 #include "lib/foreign/mtx/mtx_records.h"
+#include "lib/io/local/local_file.h"
 #include "tests/support.h"
 
 using namespace dapple;
@@ -21,7 +22,7 @@ bool same(const Record& a, const Record& b) {
 /// Puts records of several strips in turn, reads them, and writes them back in another order.
 void check_strips(const Header& header, unsigned shift, std::uint64_t most, test::Rng& rng) {
   const test::TempDir dir;
-  const auto file = detail::MappedFile::open(dir.write("any.mtx", {}));
+  const auto file = detail::LocalFile::open(dir.write("any.mtx", {}));
   const Text text(*file);
   const std::uint64_t strips = 5;
   StripRecords all(text, Packing(header, shift), strips, most);
@@ -85,7 +86,7 @@ TEST_CASE("mtx records: of every width, in memory and in a file") {
 
 TEST_CASE("mtx records: more than there is room for") {
   const test::TempDir dir;
-  const auto file = detail::MappedFile::open(dir.write("any.mtx", {}));
+  const auto file = detail::LocalFile::open(dir.write("any.mtx", {}));
   const Text text(*file);
   Header header;
   header.cols = 10;

@@ -12,6 +12,7 @@
 #include "dapple/dapple.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
+#include "lib/io/local/local_file.h"
 #include "lib/object/dictionary.h"
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/sign.h"
@@ -164,7 +165,7 @@ void look_at(const Frame& frame, const Victim& victim, bool is_signed) {
 
 /// What `repair` takes from the table, which is written again. No bytes are too bad for it.
 void save_from(const std::string& path, const Victim& victim) {
-  const auto mapped = detail::MappedFile::open(path);
+  const auto mapped = detail::LocalFile::open(path);
   std::uint64_t body = 0;
   detail::Schema schema = detail::dbdf::read_header(*mapped, body);
   std::vector<Error> lost;

@@ -12,6 +12,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
 
 namespace dapple::fuzz {
 
@@ -46,7 +47,7 @@ inline void sign_hint(std::vector<std::byte>& file, const detail::dbdf::Hint& hi
 /// The hint with this tag of a sound file. Throws when there is none.
 inline detail::dbdf::Hint hint_of(const std::string& path, std::string_view tag) {
   using namespace detail::dbdf;
-  const auto file = detail::MappedFile::open(path);
+  const auto file = detail::LocalFile::open(path);
   std::uint64_t body = 0;
   read_header(*file, body);
   return find_hint(*file, body, find_trailer(*file, body).value(), tag).value();

@@ -14,7 +14,7 @@ import house_rules
 
 # Dependency -> the only files of the library that may include it.
 OWNERS = {
-    "boost/": {"lib/io/file.cpp"},
+    "boost/": {"lib/io/local/local_file.cpp"},
     "xxh": {"lib/io/hash.cpp"},
     "tbb/": {"lib/base/parallel.h"},
     "oneapi/": {"lib/base/parallel.h"},

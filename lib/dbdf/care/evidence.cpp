@@ -14,8 +14,8 @@ bool same_block(const Entry& a, const Entry& b) noexcept {
          (a.kind == BlockKind::empty || a.value_type == b.value_type);
 }
 
-Evidence::Evidence(const MappedFile& file, std::uint64_t payload)
-    : index_(file.map() + payload, file.size() - payload) {
+Evidence::Evidence(const ByteSource& file, std::uint64_t payload)
+    : index_(file.bytes(payload, file.size() - payload)) {
   // Lines of the cover tree and the trailer are no entries, but match no block either.
   for (std::uint64_t line = 1; line < index_.size() / kLine; ++line) {
     hashes_.push_back(load_le<std::uint64_t>(&index_[line * kLine + entry_at::hash]));

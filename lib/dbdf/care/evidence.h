@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/index/block_index.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::dbdf {
 
@@ -23,7 +23,7 @@ class Evidence {
   };
 
   /// For what is left of the index whose payload starts at this byte. `file` must outlive this.
-  Evidence(const MappedFile& file, std::uint64_t payload);
+  Evidence(const ByteSource& file, std::uint64_t payload);
 
   /// What the index says about a block whose bytes have this hash. O(log n); O(n) for the first few
   /// that do not match their entry, since it may be the hash in the entry that is damaged.

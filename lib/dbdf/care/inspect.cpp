@@ -49,7 +49,7 @@ void filter(Inspection& out, Keep keep) {
 }
 
 // Padding has no hash, but consists of zeros. Anything else does no harm, but is a sign of damage.
-void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& findings) {
+void check_padding(const ByteSource& file, const Entry& e, std::vector<Error>& findings) {
   const std::uint64_t payload = e.offset + kDenseHeader;
   std::uint64_t at = payload;
   if (has_tag(file, e, kPaddingTag)) {
@@ -63,14 +63,14 @@ void check_padding(const MappedFile& file, const Entry& e, std::vector<Error>& f
 }
 
 // Notes a block of column meanings.
-void see_columns(const MappedFile& file, const Item& item, Inspection& out) {
+void see_columns(const ByteSource& file, const Item& item, Inspection& out) {
   if (item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) out.columns = item.entry;
 }
 
 // A walk over a body that is damaged, or does not agree with its index.
 class Inspector {
  public:
-  Inspector(const MappedFile& file, std::uint64_t body, const Schema& schema, Level level,
+  Inspector(const ByteSource& file, std::uint64_t body, const Schema& schema, Level level,
             const KnownItems& known)
       : file_(file),
         body_(body),
@@ -292,7 +292,7 @@ class Inspector {
     });
   }
 
-  const MappedFile& file_;
+  const ByteSource& file_;
   std::uint64_t body_;
   const Schema& schema_;
   Level level_;
@@ -338,7 +338,7 @@ void drop_overlaps(Inspection& out, const Schema& schema, const std::string& fil
 
 }  // namespace
 
-Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
+Inspection inspect(const std::shared_ptr<ByteSource>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress) {
   Inspection out;
   const bool payload = level == Level::payload;
@@ -372,7 +372,7 @@ Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
   if (known.other_header()) out.findings.push_back(header_error(*file));
   if (payload) {
     const Store store(file, schema, {}, kDriver);
-    file->map();
+    file->expect_reads();
     filter(out, [&](const Entry& e) {
       kDriver.check_hash(store, e);
       read_all(store, e);

@@ -35,7 +35,7 @@ struct Inspection {
 /// sound only if what is left of an index proves them (evidence.h).
 ///
 /// Throws io. Memory: 64 bytes per block while index and body agree, otherwise about 200.
-Inspection inspect(const std::shared_ptr<MappedFile>& file, std::uint64_t body,
+Inspection inspect(const std::shared_ptr<ByteSource>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress);
 
 }  // namespace dapple::detail::dbdf

@@ -10,7 +10,7 @@ namespace {
 
 using namespace detail;
 
-ItemRole role_of(const MappedFile& file, const dbdf::Item& item) {
+ItemRole role_of(const ByteSource& file, const dbdf::Item& item) {
   if (item.holds_cells()) return ItemRole::cells;
   if (!item.auxiliary) return ItemRole::no_cells;
   if (dbdf::has_tag(file, item.entry, dbdf::kPaddingTag)) return ItemRole::padding;

@@ -22,7 +22,7 @@ constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-PlainWalk::PlainWalk(const MappedFile& file, std::uint64_t body, const Schema& schema,
+PlainWalk::PlainWalk(const ByteSource& file, std::uint64_t body, const Schema& schema,
                      const SeeItem& see) {
   constexpr std::uint64_t kSample = 64;
   Walk walk(file, body, schema.rows, schema.cols);
@@ -82,7 +82,7 @@ bool PlainWalk::covers(const Schema& schema) const {
          find_overlaps(blocks, order_by_position(blocks)).empty();
 }
 
-KnownItems::KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body)
+KnownItems::KnownItems(const std::shared_ptr<ByteSource>& file, std::uint64_t body)
     : file_(file), body_(body), to_hash_(2 * file->size()) {
   const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
   if (!trailer) return;
@@ -133,7 +133,7 @@ bool KnownItems::agrees(PlainWalk& walk, const Schema& schema) {
     entries_ = *payload_ + kLine;
     count_ = file_->size() < entries_ ? 0 : (file_->size() - entries_) / kLine;
   }
-  file_->map();
+  file_->expect_reads();
   for (std::uint64_t i = 0; i < count_; ++i) {
     const Entry e = load_entry(line(i));
     if (e.offset < body_ + kPosition || e.offset > file_->size()) continue;

@@ -11,7 +11,7 @@
 
 #include "lib/dbdf/header.h"
 #include "lib/index/block_index.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::dbdf {
@@ -26,7 +26,7 @@ struct PlainWalk {
   bool clean = false;  // the walk reached the end of the file
 
   /// Throws io, and what `see` throws.
-  PlainWalk(const MappedFile& file, std::uint64_t body, const Schema& schema, const SeeItem& see);
+  PlainWalk(const ByteSource& file, std::uint64_t body, const Schema& schema, const SeeItem& see);
   /// The lowest offset where an index may be: after the last block, or, if the walk stopped early,
   /// where that block starts, since its length may be damaged.
   std::uint64_t end_of_blocks(std::uint64_t body) const;
@@ -44,7 +44,7 @@ struct PlainWalk {
 class KnownItems {
  public:
   /// Reads the trailer and the whole index, to compare it with its hash.
-  KnownItems(const std::shared_ptr<MappedFile>& file, std::uint64_t body);
+  KnownItems(const std::shared_ptr<ByteSource>& file, std::uint64_t body);
 
   /// Compares the index, or what is left of it, with the result of a walk. True when there is no
   /// index, or when it agrees in every block; then the blocks of the walk get the hashes of the
@@ -89,7 +89,7 @@ class KnownItems {
   bool contradicts(const PlainWalk& walk, const Schema& schema) const;
   std::optional<Entry> named(std::uint64_t i, const Schema& schema) const;
 
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
   std::uint64_t body_;
   bool complete_ = false, lies_ = false, has_trailer_ = false, other_header_ = false;
   bool ordered_ = false;  // the index has a list of the blocks in file order

@@ -13,7 +13,7 @@
 
 namespace dapple::detail::dbdf {
 
-void require_repairable(const MappedFile& file) {
+void require_repairable(const ByteSource& file) {
   try {
     std::uint64_t body = 0;
     read_header(file, body);
@@ -28,7 +28,7 @@ namespace {
 
 /// The content of the hint with the meanings of columns, whose trailer may be damaged: according to
 /// the index, or else where the walk found it.
-std::optional<Hint> find_columns(const MappedFile& file, std::uint64_t body,
+std::optional<Hint> find_columns(const ByteSource& file, std::uint64_t body,
                                  const Inspection& found) {
   try {
     if (const auto trailer = find_trailer(file, body + kPosition + kDenseHeader)) {
@@ -42,7 +42,7 @@ std::optional<Hint> find_columns(const MappedFile& file, std::uint64_t body,
 }
 
 /// The block that starts at this byte, as its header says.
-Entry block_at(const MappedFile& file, std::uint64_t start, const Schema& schema) {
+Entry block_at(const ByteSource& file, std::uint64_t start, const Schema& schema) {
   const std::uint64_t left = file.size() - start;
   Item item;
   read_item_header(file.bytes(start, std::min<std::uint64_t>(left, kLongestItemHeader)), start,
@@ -52,7 +52,7 @@ Entry block_at(const MappedFile& file, std::uint64_t start, const Schema& schema
 
 }  // namespace
 
-RepairReport repair_dbdf(const std::shared_ptr<MappedFile>& file, const std::filesystem::path& out,
+RepairReport repair_dbdf(const std::shared_ptr<ByteSource>& file, const std::filesystem::path& out,
                          const WriteOptions& options, const TakeProgress& progress) {
   std::uint64_t body = 0;
   Schema schema = read_header(*file, body);

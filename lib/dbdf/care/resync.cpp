@@ -152,7 +152,7 @@ bool Resync::reaches_end(std::uint64_t at) {
 }
 
 std::uint64_t Resync::next_item(std::uint64_t at, const EntryTable& blocks, bool to_end) {
-  file_.map();
+  file_.expect_reads();
   if (leads_nowhere_.empty()) leads_nowhere_.resize(file_.size());
   learn(blocks);
   const auto tile = to_end ? std::nullopt : tiles_.common();

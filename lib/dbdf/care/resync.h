@@ -11,7 +11,7 @@
 
 #include "lib/dbdf/header.h"
 #include "lib/index/block_index.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::dbdf {
@@ -41,7 +41,7 @@ bool is_tile(const Entry& block, TileShape tile, const Schema& schema) noexcept;
 class Resync {
  public:
   /// Both must outlive it.
-  Resync(const MappedFile& file, const Schema& schema) : file_(file), schema_(schema) {}
+  Resync(const ByteSource& file, const Schema& schema) : file_(file), schema_(schema) {}
 
   /// The first byte from `at` on where a credible item starts: a tile of the common shape that is
   /// not among `blocks` (unless `to_end`), or an item from which a chain of items, all auxiliary or
@@ -61,7 +61,7 @@ class Resync {
   std::optional<Item> item_at(std::uint64_t at) const;
   bool reaches_end(std::uint64_t at);
 
-  const MappedFile& file_;
+  const ByteSource& file_;
   const Schema& schema_;
   TileCounts tiles_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> taken_;  // positions of blocks

@@ -24,7 +24,7 @@ namespace {
 // Checks an index, that of the file itself or of a sidecar, against the blocks that the walk found.
 class IndexCheck {
  public:
-  IndexCheck(std::shared_ptr<const MappedFile> file, Trailer trailer, std::vector<Error>& findings)
+  IndexCheck(std::shared_ptr<const ByteSource> file, Trailer trailer, std::vector<Error>& findings)
       : file_(std::move(file)), trailer_(std::move(trailer)), findings_(findings) {}
 
   // Reports an entry that does not match its block, or else a hash that does not match. One finding
@@ -101,7 +101,7 @@ class IndexCheck {
     }
   }
 
-  std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const ByteSource> file_;
   Trailer trailer_;
   std::vector<Error>& findings_;
 };
@@ -124,7 +124,7 @@ void check_absent(const Inspection& found, const Schema& schema, const std::stri
 }
 
 /// Reports whatever is wrong with the sidecar. True when it has hints.
-bool check_sidecar(const MappedFile& file, std::uint64_t body, const Schema& schema,
+bool check_sidecar(const ByteSource& file, std::uint64_t body, const Schema& schema,
                    const Inspection& found, std::vector<Error>& findings) {
   const Sidecar sidecar = find_sidecar(file, body);
   const auto report = [&](Errc code, std::uint64_t byte, const std::string& what) {
@@ -177,7 +177,7 @@ void collect(std::vector<Error>& findings, const Check& check) {
 /// that are not UTF-8.
 class HintCheck {
  public:
-  HintCheck(const std::shared_ptr<MappedFile>& file, const Schema& schema, Level level,
+  HintCheck(const std::shared_ptr<ByteSource>& file, const Schema& schema, Level level,
             std::vector<Error>& findings)
       : file_(file), schema_(schema), level_(level), findings_(findings) {}
 
@@ -206,7 +206,7 @@ class HintCheck {
     }
   }
 
-  const std::shared_ptr<MappedFile>& file_;
+  const std::shared_ptr<ByteSource>& file_;
   const Schema& schema_;
   Level level_;
   std::vector<Error>& findings_;
@@ -219,7 +219,7 @@ bool holds_corruption(const std::vector<Error>& findings) {
 
 }  // namespace
 
-VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
+VerifyReport verify_dbdf(const std::shared_ptr<ByteSource>& file, Level level,
                          const TakeProgress& progress) {
   VerifyReport report;
   std::vector<Error>& findings = report.findings;

@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "dapple/verify.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::dbdf {
 
 /// Implements `dapple::verify`. Throws only io.
-VerifyReport verify_dbdf(const std::shared_ptr<MappedFile>& file, Level level,
+VerifyReport verify_dbdf(const std::shared_ptr<ByteSource>& file, Level level,
                          const TakeProgress& progress);
 
 }  // namespace dapple::detail::dbdf

@@ -38,18 +38,13 @@ namespace {
 
 // An entry is used only if the block header that it points to says the same.
 void confirm(const Store& store, std::uint64_t number, const Entry& e) {
-  const MappedFile& file = store.file();
+  const ByteSource& file = store.file();
   if (e.offset < kPosition || e.offset > file.size() || e.bytes > file.size() - e.offset ||
       e.bytes < kBlockStart) {
     fail_entry(store, number, e, " points outside the file");
   }
   const std::uint64_t start = e.offset - kPosition;
-  std::uint64_t header = std::min<std::uint64_t>(kLongestItemHeader, file.size() - start);
-  if (file.base() == nullptr) {
-    // Before the file is mapped, one read brings the header and the payload of a small block.
-    constexpr std::uint64_t kSmall = 16 << 10;
-    if (e.bytes <= kSmall) header = std::max(header, kPosition + e.bytes);
-  }
+  const std::uint64_t header = std::min<std::uint64_t>(kLongestItemHeader, file.size() - start);
   const Schema& schema = store.schema();
   Item item;
   try {

@@ -16,7 +16,7 @@ bool starts_like_dbdf(std::span<const std::byte> head) noexcept {
          head[1] <= std::byte{3};
 }
 
-bool has_own_index(const MappedFile& file) {
+bool has_own_index(const ByteSource& file) {
   return starts_like_dbdf(first_look(file)) && ends_in_tag(file);
 }
 
@@ -25,7 +25,7 @@ Match recognise_dbdf(const Probe& probe) {
   return probe.extension == ".dbdf" ? Match::by_name : Match::no;
 }
 
-Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
+Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress) {
   constexpr std::uint64_t kSample = 64, kTell = 1024;
   std::uint64_t items = 0;
@@ -51,7 +51,7 @@ Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
 namespace {
 
 /// Gives the columns their meanings, groups and names from the hints before an index.
-void read_meanings(const std::shared_ptr<const MappedFile>& file, std::uint64_t first,
+void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t first,
                    const Trailer& trailer, Schema& schema) {
   if (!(schema.kind == ObjectKind::frame ? trailer.hints : trailer.names)) return;
   if (const auto columns = find_hint(*file, first, trailer, kColumnsTag)) {
@@ -61,7 +61,7 @@ void read_meanings(const std::shared_ptr<const MappedFile>& file, std::uint64_t 
 
 /// The sidecar's index, or the one that a walk finds; the meanings of columns from the same place.
 /// Sets `note` if a sidecar could not be used.
-BlockIndex index_from_outside(const std::shared_ptr<const MappedFile>& file, std::uint64_t body,
+BlockIndex index_from_outside(const std::shared_ptr<const ByteSource>& file, std::uint64_t body,
                               Schema& schema, std::string& note) {
   Sidecar sidecar = find_sidecar(*file, body);
   if (sidecar.state == SidecarState::fresh &&
@@ -90,7 +90,7 @@ BlockIndex index_from_outside(const std::shared_ptr<const MappedFile>& file, std
 }
 
 /// Throws corrupt when the file has a damaged index: the hashes that should be checked are in it.
-void require_no_damaged_index(const MappedFile& file, std::uint64_t body, const BlockIndex& index) {
+void require_no_damaged_index(const ByteSource& file, std::uint64_t body, const BlockIndex& index) {
   std::uint64_t end = body;
   if (index.size() > 0) {
     const Entry last = index.entry(index.in_file_order(index.size() - 1));
@@ -103,7 +103,7 @@ void require_no_damaged_index(const MappedFile& file, std::uint64_t body, const 
               "file to rebuild it");
 }
 
-std::shared_ptr<const Store> open_without_index(std::shared_ptr<MappedFile>&& file,
+std::shared_ptr<const Store> open_without_index(std::shared_ptr<ByteSource>&& file,
                                                 std::uint64_t body, Schema&& schema,
                                                 const OpenOptions& options) {
   std::string note;
@@ -117,7 +117,7 @@ std::shared_ptr<const Store> open_without_index(std::shared_ptr<MappedFile>&& fi
 
 }  // namespace
 
-std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options) {
   file->set_check(options.check);
   std::uint64_t body = 0;

@@ -19,11 +19,11 @@ Match recognise_dbdf(const Probe& probe);
 bool starts_like_dbdf(std::span<const std::byte> head) noexcept;
 
 /// True for a file that starts like this format and ends like dapple's index. No other format does.
-bool has_own_index(const MappedFile& file);
+bool has_own_index(const ByteSource& file);
 
 /// Reads the header, then the index at the end of the file, or a fresh sidecar, or walks over the
 /// body. Throws corrupt (R1 to R4), io.
-std::shared_ptr<const Store> open_dbdf(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options);
 
 /// What a walk over the body finds, whatever index the file has.
@@ -31,7 +31,7 @@ struct Scan {
   BlockIndex index;
   std::optional<Entry> columns{};  // the last block of column meanings
 };
-Scan scan(const MappedFile& file, std::uint64_t body, const Schema& schema,
+Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress = {});
 
 /// How dbdf blocks are confirmed and decoded (decode.cpp).

@@ -6,7 +6,7 @@
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/retile.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::dbdf {
 

@@ -333,7 +333,7 @@ void BlockWriter::write_gathered(const Entry& entry, const BlockStats& stats,
   buffers_.give_back(std::move(buffer));
 }
 
-void BlockWriter::take_over(const MappedFile& from, EntryTable blocks,
+void BlockWriter::take_over(const ByteSource& from, EntryTable blocks,
                             std::vector<BlockStats> stats) {
   file_.take_over(from, dbdf::emit_header(schema_).size(), std::move(blocks), std::move(stats));
 }

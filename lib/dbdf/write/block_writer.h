@@ -54,7 +54,7 @@ class BlockWriter {
 
   /// Copies all blocks of a file unchanged, before any other is put. Its header must be as long as
   /// this one's; `blocks` are in file order, `stats` are theirs.
-  void take_over(const MappedFile& from, EntryTable blocks, std::vector<BlockStats> stats);
+  void take_over(const ByteSource& from, EntryTable blocks, std::vector<BlockStats> stats);
   /// The row counts of a block that was copied so.
   void take_over(const Entry& block, const RowCounts& counts);
   /// Reserves memory for what will be known about that many blocks.

@@ -80,7 +80,7 @@ void ItemFile::attempt(const F& f) {
   }
 }
 
-void ItemFile::take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks,
+void ItemFile::take_over(const ByteSource& from, std::uint64_t body, EntryTable blocks,
                          std::vector<BlockStats> stats) {
   attempt([&] {
     std::uint64_t end = body;

@@ -18,7 +18,8 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/index/block_index.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
+#include "lib/io/output_file.h"
 #include "lib/io/piece_buffer.h"
 #include "lib/object/block_stats.h"
 
@@ -50,7 +51,7 @@ class ItemFile {
 
   /// Copies the blocks of another file with a header of the same size to the same offsets. Before
   /// all other items. `stats` are theirs.
-  void take_over(const MappedFile& from, std::uint64_t body, EntryTable blocks,
+  void take_over(const ByteSource& from, std::uint64_t body, EntryTable blocks,
                  std::vector<BlockStats> stats);
 
   /// Puts an item; its bytes include the position.

@@ -19,7 +19,7 @@ struct Memory {
   Array<std::byte> indices, values;
 };
 
-void require_sound(const Coordinates& from, const Schema& schema, const MappedFile& file) {
+void require_sound(const Coordinates& from, const Schema& schema, const ByteSource& file) {
   constexpr std::uint64_t few = 1 << 24, most_per_entry = 16;
   const std::uint64_t n = from.values.size;
   if (from.rows.size != n || from.cols.size != n) {
@@ -35,7 +35,7 @@ void require_sound(const Coordinates& from, const Schema& schema, const MappedFi
 }
 
 /// Counts the entries of each row, as pointers to where they start. True when they are in order.
-bool count_rows(const Coordinates& from, const Schema& schema, const MappedFile& file,
+bool count_rows(const Coordinates& from, const Schema& schema, const ByteSource& file,
                 std::vector<std::uint64_t>& pointers) {
   pointers.assign(schema.rows + 1, 0);
   bool in_order = true;
@@ -56,7 +56,7 @@ bool count_rows(const Coordinates& from, const Schema& schema, const MappedFile&
 }
 
 /// Deals the entries out to their rows. Afterwards `next[row]` is where the row ends.
-void deal_out(const Coordinates& from, const MappedFile& file, std::vector<std::uint64_t>& next,
+void deal_out(const Coordinates& from, const ByteSource& file, std::vector<std::uint64_t>& next,
               Memory& to) {
   const std::uint64_t n = from.values.size;
   to.indices.reset(n * from.cols.width);
@@ -76,7 +76,7 @@ void deal_out(const Coordinates& from, const MappedFile& file, std::vector<std::
 }  // namespace
 
 SparseArrays rows_of_coordinates(const Coordinates& from, const Schema& schema,
-                                 const MappedFile& file) {
+                                 const ByteSource& file) {
   require_sound(from, schema, file);
   auto memory = std::make_shared<Memory>();
   SparseArrays matrix;

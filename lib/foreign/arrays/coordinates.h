@@ -15,6 +15,6 @@ struct Coordinates {
 /// unsupported when there are so many more rows than entries that their pointers do not pay.
 /// O(rows + entries).
 SparseArrays rows_of_coordinates(const Coordinates& from, const Schema& schema,
-                                 const MappedFile& file);
+                                 const ByteSource& file);
 
 }  // namespace dapple::detail::arrays

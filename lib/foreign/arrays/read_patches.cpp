@@ -55,7 +55,7 @@ void for_each_run(const Store& store, const Entry& entry, const Part& part, cons
 }
 
 /// How many cells of patches some rows have.
-std::uint64_t count_cells(const SparseArrays& arrays, const MappedFile& file, Range rows) {
+std::uint64_t count_cells(const SparseArrays& arrays, const ByteSource& file, Range rows) {
   const std::uint64_t down = arrays.patch_rows;
   const auto part_of = [&](std::uint64_t line, std::uint64_t some) {
     return some == 0 ? 0 : some * arrays.entries_of(file, {line, line + 1}).size();

@@ -22,7 +22,7 @@ std::shared_ptr<const void> load_all(Items& items) {
   return memory;
 }
 
-Range SparseArrays::entries_of(const MappedFile& file, Range lines) const {
+Range SparseArrays::entries_of(const ByteSource& file, Range lines) const {
   const Range range{pointer(pointers, lines.begin), pointer(pointers, lines.end)};
   if (range.begin > range.end || range.end > values.size) {
     throw Error(Errc::corrupt, file.name(), pointers.byte_of(lines.end),
@@ -34,7 +34,7 @@ Range SparseArrays::entries_of(const MappedFile& file, Range lines) const {
   return range;
 }
 
-void require_consistent(const SparseArrays& arrays, const Schema& schema, const MappedFile& file) {
+void require_consistent(const SparseArrays& arrays, const Schema& schema, const ByteSource& file) {
   const std::uint64_t lines = arrays.by_columns ? schema.cols : schema.rows / arrays.patch_rows;
   const std::uint64_t cells = arrays.by_columns ? schema.rows : schema.cols;
   const std::uint64_t across = cells / arrays.patch_cols;
@@ -70,7 +70,7 @@ void require_consistent(const SparseArrays& arrays, const Schema& schema, const 
   }
 }
 
-EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const MappedFile& file) {
+EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const ByteSource& file) {
   EntryTable entries;
   if (schema.rows == 0 || schema.cols == 0) return entries;
   const std::uint64_t lines = arrays.pointers.size - 1;

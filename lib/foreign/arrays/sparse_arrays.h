@@ -49,18 +49,18 @@ struct SparseArrays : DriverState {
   bool has_patches() const noexcept { return patch_rows != 1 || patch_cols != 1; }
   /// Which entries lines [lines.begin, lines.end) have. Throws corrupt when the two pointers do not
   /// ascend, or point past the arrays.
-  Range entries_of(const MappedFile& file, Range lines) const;
+  Range entries_of(const ByteSource& file, Range lines) const;
   std::vector<Detail> details(const Store&) const override { return shown; }
 };
 
 /// Strips of about a million entries, at most 2^32 - 1 lines each, which cover the matrix. Throws
 /// corrupt when the pointers do not start at 0 or do not ascend; unsupported when lines are too
 /// long for a block.
-EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const MappedFile& file);
+EntryTable strips_of(const SparseArrays& arrays, const Schema& schema, const ByteSource& file);
 
 /// Throws corrupt when pointers and arrays do not fit each other and the shape, before any of them
 /// is looked at.
-void require_consistent(const SparseArrays& arrays, const Schema& schema, const MappedFile& file);
+void require_consistent(const SparseArrays& arrays, const Schema& schema, const ByteSource& file);
 
 /// The functions of a driver for blocks of kind csr, whose lines are rows.
 void read_rows(const Store& store, const Entry& entry, const Part& part, const Target& out);

@@ -27,7 +27,7 @@ Match recognise_btable(const Probe& probe);
 
 /// A frame of f64 columns in CSR blocks of whole rows. One pass over the row counts; throws
 /// corrupt for anything but a whole table. Memory: the labels, and 64 bytes per block.
-std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const OpenOptions&);
+std::shared_ptr<const Store> open_btable(std::shared_ptr<ByteSource> file, const OpenOptions&);
 
 /// Writes every cell that is not positive zero. Throws unsupported for a source without columns,
 /// a label that UTF-16 or the separator forbids, or a value that f64 does not hold exactly.

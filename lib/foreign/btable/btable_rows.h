@@ -6,7 +6,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/foreign/btable/btable.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::btable {
 
@@ -36,7 +36,7 @@ struct Row {
 class RowWalk {
  public:
   /// REQUIRES that the bytes lie inside `file`, which must outlive this.
-  RowWalk(const MappedFile& file, std::uint64_t begin, std::uint64_t end)
+  RowWalk(const ByteSource& file, std::uint64_t begin, std::uint64_t end)
       : file_(file), first_(file.at(begin, end - begin)), begin_(begin), size_(end - begin) {}
 
   bool done() const noexcept { return at_ == size_; }
@@ -66,7 +66,7 @@ class RowWalk {
   [[noreturn]] void fail_count(std::int32_t count) const;
   [[noreturn]] void fail_entries(std::uint64_t wanted, std::uint64_t left) const;
 
-  const MappedFile& file_;
+  const ByteSource& file_;
   const std::byte* first_;
   std::uint64_t begin_;
   std::uint64_t size_;

@@ -62,7 +62,7 @@ std::string note_on_labels(const std::vector<Column>& columns) {
 }
 
 /// One pass over the rows.
-BlockIndex scan_rows(const MappedFile& file, std::uint64_t begin, std::uint64_t cols,
+BlockIndex scan_rows(const ByteSource& file, std::uint64_t begin, std::uint64_t cols,
                      std::uint64_t& row_count) {
   EntryTable entries;
   Entry block;
@@ -79,7 +79,6 @@ BlockIndex scan_rows(const MappedFile& file, std::uint64_t begin, std::uint64_t 
     block.stored = 0;
   };
 
-  file.map();
   RowWalk rows(file, begin, file.size());
   const std::byte* const end = rows.position() + (file.size() - begin);
   const std::byte* fetched = rows.position();
@@ -124,7 +123,7 @@ Match recognise_btable(const Probe& probe) {
   return Match::by_content;
 }
 
-std::shared_ptr<const Store> open_btable(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+std::shared_ptr<const Store> open_btable(std::shared_ptr<ByteSource> file, const OpenOptions&) {
   const std::uint64_t head = std::min(file->size(), kLabelsAt);
   ByteReader reader(file->bytes(0, head), 0, file->name());
   const auto version = reader.be<std::int32_t>("the version");

@@ -23,12 +23,12 @@ bool is_line_end(char c) noexcept { return c == '\n' || c == '\r'; }
 
 class Opener {
  public:
-  Opener(std::shared_ptr<MappedFile> file, const OpenOptions& options)
+  Opener(std::shared_ptr<ByteSource> file, const OpenOptions& options)
       : file_(std::move(file)),
         options_(options.csv),
         missing_(options_.missing_words),
         threads_(options.threads),
-        base_(file_->size() > 0 ? reinterpret_cast<const char*>(file_->map()) : ""),
+        base_(reinterpret_cast<const char*>(file_->at(0, file_->size()))),
         end_(base_ + file_->size()),
         text_(base_),
         meta_(find_daphne_meta(*file_)) {
@@ -330,7 +330,7 @@ class Opener {
                                     origin_);
   }
 
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
   const CsvOptions& options_;
   const MissingWords missing_;
   const unsigned threads_;
@@ -345,7 +345,7 @@ class Opener {
   bool quoted_delimiters_ = false, quoted_line_ends_ = false;
   WantedMeanings wanted_;                                   // of each column, where the caller says
   std::vector<std::shared_ptr<const FieldReader>> fields_;  // `State::fields`
-  std::shared_ptr<const MappedFile> sidecar_;               // `State::sidecar`
+  std::shared_ptr<const ByteSource> sidecar_;               // `State::sidecar`
   std::uint64_t first_line_ = 1;
   IndexOrigin origin_ = IndexOrigin::scanned;
   std::optional<std::filesystem::path> save_to_;
@@ -379,18 +379,18 @@ bool may_be_csv(std::span<const std::byte> head) noexcept {
   return starts_with_line(head, ",;\t|");
 }
 
-std::shared_ptr<const Store> open_csv(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_csv(std::shared_ptr<ByteSource> file,
                                       const OpenOptions& options) {
   return Opener(std::move(file), options).open();
 }
 
-std::shared_ptr<const Store> open_csv_to_verify(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_csv_to_verify(std::shared_ptr<ByteSource> file,
                                                 const OpenOptions& options,
                                                 std::vector<Error>& findings) {
   return Opener(std::move(file), options).open_to_verify(findings);
 }
 
-void write_csv_sidecar(std::shared_ptr<MappedFile> file, const std::filesystem::path& path,
+void write_csv_sidecar(std::shared_ptr<ByteSource> file, const std::filesystem::path& path,
                        const OpenOptions& options) {
   Opener(std::move(file), options).save(path);
 }

@@ -294,7 +294,7 @@ class Reader {
 void read_strip(const Store& store, const Entry& entry, Range rows, std::span<const Run> runs,
                 std::uint64_t first_out) {
   const auto read = [&] { Reader(store, entry).read(rows, runs, first_out); };
-  const MappedFile* const sidecar = store.state<State>().sidecar.get();
+  const ByteSource* const sidecar = store.state<State>().sidecar.get();
   const auto has_words = [](const Run& run) {
     return run.fields != nullptr && run.fields->words() != nullptr;
   };

@@ -11,7 +11,7 @@
 
 #include "lib/foreign/csv/csv_meaning.h"
 #include "lib/foreign/csv/csv_text.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::csv {
 
@@ -58,7 +58,7 @@ struct Rows {
   /// Of each column that is wanted to be, or has to be, more than numbers; null for the others.
   std::vector<std::shared_ptr<const FieldReader>> fields;
   /// Where their words are; null if they are in memory.
-  std::shared_ptr<const MappedFile> sidecar;
+  std::shared_ptr<const ByteSource> sidecar;
 };
 
 /// What the scan must know of the text.

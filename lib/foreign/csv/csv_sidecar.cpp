@@ -10,6 +10,8 @@
 #include "lib/dbdf/sidecar.h"
 #include "lib/foreign/csv/saved_words.h"
 #include "lib/io/hash.h"
+#include "lib/io/local/local_file.h"
+#include "lib/io/output_file.h"
 
 namespace dapple::detail::csv {
 
@@ -42,13 +44,13 @@ class Bytes {
 };
 
 /// Everything that decides what a scan finds: which text, in which state, and how it is read.
-Bytes make_binding(const MappedFile& data, const ScanInput& input, ScanStart start) {
+Bytes make_binding(const ByteSource& data, const ScanInput& input, ScanStart start) {
   Bytes line;
   for (const char c : std::string_view(kSidecarMagic)) line.put(static_cast<std::uint8_t>(c));
   line.put(kTextVersion);
   line.put(data.size());
-  line.put(data.stamp().mtime_ns);
-  line.put(data.stamp().ctime_ns);
+  line.put(data.identity().mtime_ns);
+  line.put(data.identity().ctime_ns);
   line.put(xxh3(data.bytes(0, std::min(data.size(), kHead))));
   line.put(start.offset);
   line.put(start.line);
@@ -79,7 +81,7 @@ void put_field(Bytes& bytes, const FieldReader* field) {
 }
 
 std::shared_ptr<const FieldReader> read_field(ByteReader& bytes,
-                                              const std::shared_ptr<const MappedFile>& sidecar) {
+                                              const std::shared_ptr<const ByteSource>& sidecar) {
   const std::uint64_t at = bytes.offset();
   const auto kind = bytes.le<std::uint8_t>("meaning");
   if (kind == 0) return nullptr;
@@ -121,7 +123,7 @@ void put_rows(Bytes& bytes, const Rows& rows) {
   for (const auto& field : rows.fields) put_field(bytes, field.get());
 }
 
-Rows read_rows(ByteReader& bytes, std::size_t cols, const std::shared_ptr<MappedFile>& sidecar) {
+Rows read_rows(ByteReader& bytes, std::size_t cols, const std::shared_ptr<ByteSource>& sidecar) {
   Rows rows;
   rows.rows = bytes.le<std::uint64_t>("rows");
   rows.end = bytes.le<std::uint64_t>("end of the rows");
@@ -151,7 +153,7 @@ Rows read_rows(ByteReader& bytes, std::size_t cols, const std::shared_ptr<Mapped
 
 /// Whether the rows are such as a scan could find: whatever else a forged sidecar says, blocks lie
 /// inside the file, in order, and hold all rows.
-bool plausible(const Rows& rows, const MappedFile& data, ScanStart start) {
+bool plausible(const Rows& rows, const ByteSource& data, ScanStart start) {
   if (rows.end > data.size() || rows.end < start.offset) return false;
   if (rows.strips.empty() || rows.seen.empty()) return rows.rows == 0;
   if (rows.strips.front().row != 0 || rows.strips.front().offset != start.offset) return false;
@@ -179,10 +181,9 @@ bool plausible(const Rows& rows, const MappedFile& data, ScanStart start) {
 
 }  // namespace
 
-std::optional<Rows> find_saved_rows(const MappedFile& data, const ScanInput& input,
+std::optional<Rows> find_saved_rows(const ByteSource& data, const ScanInput& input,
                                     ScanStart start) {
-  if (!data.has_path()) return std::nullopt;
-  const auto file = MappedFile::open_if_there(data.name() + kSidecarEnding, data.guarded());
+  const auto file = data.sibling(kSidecarEnding);
   const Bytes binding = make_binding(data, input, start);
   const std::size_t bound = binding.all().size();
   if (file == nullptr || file->size() < bound + kHashBytes) return std::nullopt;
@@ -203,7 +204,7 @@ std::optional<Rows> find_saved_rows(const MappedFile& data, const ScanInput& inp
 
 namespace {
 
-Bytes make_sidecar(const MappedFile& data, const ScanInput& input, ScanStart start,
+Bytes make_sidecar(const ByteSource& data, const ScanInput& input, ScanStart start,
                    const Rows& rows) {
   Bytes bytes = make_binding(data, input, start);
   put_rows(bytes, rows);
@@ -213,10 +214,9 @@ Bytes make_sidecar(const MappedFile& data, const ScanInput& input, ScanStart sta
 
 }  // namespace
 
-std::optional<Error> fault_of_saved_rows(const MappedFile& data, const ScanInput& input,
+std::optional<Error> fault_of_saved_rows(const ByteSource& data, const ScanInput& input,
                                          ScanStart start, const Rows& rows) {
-  if (!data.has_path()) return std::nullopt;
-  const auto file = MappedFile::open_if_there(data.name() + kSidecarEnding, data.guarded());
+  const auto file = data.sibling(kSidecarEnding);
   if (file == nullptr) return std::nullopt;
   const auto found = file->bytes(0, file->size());
   const Bytes expected = make_sidecar(data, input, start, rows);
@@ -241,7 +241,7 @@ std::optional<Error> fault_of_saved_rows(const MappedFile& data, const ScanInput
   return fault(Errc::corrupt, "the sidecar does not say what is in the file");
 }
 
-void save_rows(const MappedFile& data, const std::filesystem::path& path, const ScanInput& input,
+void save_rows(const ByteSource& data, const std::filesystem::path& path, const ScanInput& input,
                ScanStart start, const Rows& rows) {
   const Bytes bytes = make_sidecar(data, input, start, rows);
   OutputFile out(sidecar_path(path), true);

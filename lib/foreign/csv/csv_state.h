@@ -19,7 +19,7 @@ struct State : DriverState {
   std::vector<ValueType> types;    // by which columns are read; none: as the schema says
   /// Of each column that is no plain number; null, or none at all, for those that are.
   std::vector<std::shared_ptr<const FieldReader>> fields;
-  std::shared_ptr<const MappedFile> sidecar;  // where their words are, if it is used
+  std::shared_ptr<const ByteSource> sidecar;  // where their words are, if it is used
 };
 
 /// Decodes strips of rows; each block's bytes are its rows' text.

@@ -11,7 +11,7 @@ namespace {
 
 class SavedWords final : public WordFinder {
  public:
-  SavedWords(std::shared_ptr<const MappedFile> sidecar, std::span<const std::byte> ends,
+  SavedWords(std::shared_ptr<const ByteSource> sidecar, std::span<const std::byte> ends,
              std::span<const std::byte> bytes, std::span<const std::byte> slots)
       : sidecar_(std::move(sidecar)),
         last_(sidecar_->at(sidecar_->size() - kHashBytes, kHashBytes)),
@@ -66,7 +66,7 @@ class SavedWords final : public WordFinder {
 
   static constexpr std::uint64_t kHashBytes = 8;
 
-  std::shared_ptr<const MappedFile> sidecar_;
+  std::shared_ptr<const ByteSource> sidecar_;
   const std::byte* last_;  // bytes of the sidecar, which are its hash
   std::uint64_t hash_;
   std::span<const std::byte> ends_, bytes_, slots_;
@@ -94,7 +94,7 @@ void put_words(const WordTable& words, std::vector<std::byte>& out) {
 }
 
 std::shared_ptr<const WordFinder> read_words(ByteReader& in,
-                                             std::shared_ptr<const MappedFile> sidecar) {
+                                             std::shared_ptr<const ByteSource> sidecar) {
   const auto n = in.le<std::uint64_t>("words");
   const auto bytes = in.le<std::uint64_t>("bytes of words");
   const auto slots = in.le<std::uint64_t>("places of words");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/base/bytes.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/object/dictionary.h"
 
 namespace dapple::detail::csv {
@@ -18,6 +18,6 @@ void put_words(const WordTable& words, std::vector<std::byte>& out);
 /// Reads what `put_words` wrote to `sidecar`, whose last 8 bytes are its hash. Throws corrupt. A
 /// word of it throws io if the sidecar is guarded and was cut.
 std::shared_ptr<const WordFinder> read_words(ByteReader& in,
-                                             std::shared_ptr<const MappedFile> sidecar);
+                                             std::shared_ptr<const ByteSource> sidecar);
 
 }  // namespace dapple::detail::csv

@@ -65,7 +65,7 @@ Match recognise_daphne(const Probe& probe);
 /// frame. A CSR matrix is one CSR block. (More where an extent exceeds 32 bits.) The labels of a
 /// frame come from FILE.meta; without it columns are called col_0, col_1, ... O(columns).
 /// Throws corrupt, unsupported for value types or extents that dapple does not read.
-std::shared_ptr<const Store> open_daphne(std::shared_ptr<MappedFile> file, const OpenOptions&);
+std::shared_ptr<const Store> open_daphne(std::shared_ptr<ByteSource> file, const OpenOptions&);
 
 /// Publishes a frame, a CSR matrix (for KindChoice::csr, or when the source is one) or a dense
 /// matrix at `path`, and PATH.meta, which the runtime wants beside it. Throws unsupported for a

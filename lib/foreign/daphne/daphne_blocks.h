@@ -17,7 +17,7 @@ struct RowStep : DriverState {
 
 /// Gives the columns of a frame the labels of FILE.meta, if there is one with labels. Throws
 /// corrupt when it speaks of another frame.
-void take_labels_beside(const MappedFile& file, Schema& schema);
+void take_labels_beside(const ByteSource& file, Schema& schema);
 
 extern const Driver kDenseDriver;
 

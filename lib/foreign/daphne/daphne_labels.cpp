@@ -5,11 +5,11 @@
 
 #include "lib/foreign/daphne/daphne_blocks.h"
 #include "lib/foreign/meta/daphne_meta.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::daphne {
 
-void take_labels_beside(const MappedFile& file, Schema& schema) {
+void take_labels_beside(const ByteSource& file, Schema& schema) {
   auto meta = find_daphne_meta(file);
   if (!meta || meta->kind != ObjectKind::frame) return;
   const auto fail = [&](const std::string& says, const std::string& has) {

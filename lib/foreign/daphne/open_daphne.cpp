@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostPerBlock = std::numeric_limits<std::uint32_t>::max(
 /// Reads header fields and compares them with what the runtime writes.
 class HeaderReader {
  public:
-  explicit HeaderReader(const MappedFile& file)
+  explicit HeaderReader(const ByteSource& file)
       : file_(file),
         reader_(file.bytes(0, std::min<std::uint64_t>(file.size(), at::csr_row_offsets)), 0,
                 file.name()) {}
@@ -56,7 +56,7 @@ class HeaderReader {
   }
 
  private:
-  const MappedFile& file_;
+  const ByteSource& file_;
   ByteReader reader_;
 };
 
@@ -116,7 +116,7 @@ void add_dense_blocks(EntryTable& entries, std::uint64_t rows, Range cols, Value
   });
 }
 
-std::shared_ptr<Store> make_dense(std::shared_ptr<MappedFile> file, Schema schema,
+std::shared_ptr<Store> make_dense(std::shared_ptr<ByteSource> file, Schema schema,
                                   EntryTable entries, std::uint64_t row_step) {
   BlockIndex index =
       BlockIndex::from_entries(std::move(entries), schema.rows, schema.cols, file->name());
@@ -124,7 +124,7 @@ std::shared_ptr<Store> make_dense(std::shared_ptr<MappedFile> file, Schema schem
                                  std::make_unique<RowStep>(row_step));
 }
 
-std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file, HeaderReader& header) {
   Schema schema = read_matrix_header(header, Object::dense);
   const std::uint64_t left = file->size() - at::dense_values;
   const std::size_t size = size_of(schema.value_type);
@@ -143,7 +143,7 @@ std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file, HeaderReader
   return make_dense(std::move(file), std::move(schema), std::move(entries), row_step);
 }
 
-std::shared_ptr<Store> open_scalar(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+std::shared_ptr<Store> open_scalar(std::shared_ptr<ByteSource> file, HeaderReader& header) {
   header.read<std::uint64_t>("16 unused bytes");
   header.read<std::uint64_t>("16 unused bytes");
   Schema schema;
@@ -162,7 +162,7 @@ std::shared_ptr<Store> open_scalar(std::shared_ptr<MappedFile> file, HeaderReade
 }
 
 /// Lengths of the arrays, before any of them is looked at.
-std::unique_ptr<arrays::SparseArrays> read_csr_layout(const MappedFile& file, HeaderReader& header,
+std::unique_ptr<arrays::SparseArrays> read_csr_layout(const ByteSource& file, HeaderReader& header,
                                                       const Schema& schema) {
   const auto nnz = header.read<std::uint64_t>("the number of values");
   const std::uint64_t left = file.size() - at::csr_row_offsets;
@@ -192,7 +192,7 @@ std::unique_ptr<arrays::SparseArrays> read_csr_layout(const MappedFile& file, He
   return csr;
 }
 
-void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Schema& schema,
+void check_csr_ends(const ByteSource& file, const HeaderReader& header, const Schema& schema,
                     const arrays::SparseArrays& csr) {
   const auto expect_at = [&](std::uint64_t offset, std::string_view which, std::uint64_t wanted) {
     const auto got = load_le<std::uint64_t>(file.at(offset, kIndexBytes));
@@ -214,7 +214,7 @@ void check_csr_ends(const MappedFile& file, const HeaderReader& header, const Sc
   }
 }
 
-std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+std::shared_ptr<Store> open_csr(std::shared_ptr<ByteSource> file, HeaderReader& header) {
   static constexpr Driver kCsrDriver = arrays::row_driver("daphne");
   Schema schema = read_matrix_header(header, Object::csr);
   auto csr = read_csr_layout(*file, header, schema);
@@ -247,7 +247,7 @@ std::shared_ptr<Store> open_csr(std::shared_ptr<MappedFile> file, HeaderReader& 
 }
 
 /// Columns with their types; the labels that the file brings along are not text (FORMAT.md).
-std::vector<Column> read_columns(const MappedFile& file, const HeaderReader& header,
+std::vector<Column> read_columns(const ByteSource& file, const HeaderReader& header,
                                  std::uint64_t cols) {
   // Each column takes a value type and the length of a label at least.
   const std::uint64_t most = (file.size() - at::frame_types) / 3;
@@ -266,7 +266,7 @@ std::vector<Column> read_columns(const MappedFile& file, const HeaderReader& hea
 }
 
 /// Skips labels and position; returns where the rows start.
-std::uint64_t read_frame_body(const MappedFile& file, const HeaderReader& header,
+std::uint64_t read_frame_body(const ByteSource& file, const HeaderReader& header,
                               std::uint64_t cols) {
   const std::uint64_t begin = at::frame_types + cols;
   ByteReader reader(file.bytes(begin, file.size() - begin), begin, file.name());
@@ -284,7 +284,7 @@ std::uint64_t read_frame_body(const MappedFile& file, const HeaderReader& header
   return reader.offset();
 }
 
-std::shared_ptr<Store> open_frame(std::shared_ptr<MappedFile> file, HeaderReader& header) {
+std::shared_ptr<Store> open_frame(std::shared_ptr<ByteSource> file, HeaderReader& header) {
   Schema schema;
   schema.kind = ObjectKind::frame;
   schema.rows = header.read<std::uint64_t>("the number of rows");
@@ -315,7 +315,7 @@ std::shared_ptr<Store> open_frame(std::shared_ptr<MappedFile> file, HeaderReader
 
 }  // namespace
 
-std::shared_ptr<const Store> open_daphne(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+std::shared_ptr<const Store> open_daphne(std::shared_ptr<ByteSource> file, const OpenOptions&) {
   HeaderReader header(*file);
   header.expect<std::uint8_t>(kVersion, "the version");
   const auto object = header.read<std::uint8_t>("a data type");

@@ -70,7 +70,7 @@ Match recognise_dense(const Probe& probe, const Matrix& m) {
 }
 
 /// Row offsets start at 0 and end at `nnz`; with `all`, none is below the one before.
-bool row_offsets_fit(const MappedFile& file, std::uint64_t rows, std::uint64_t nnz, bool all) {
+bool row_offsets_fit(const ByteSource& file, std::uint64_t rows, std::uint64_t nnz, bool all) {
   const auto offset_of = [&](std::uint64_t row) {
     return load_le<std::uint64_t>(file.at(at::csr_row_offsets + row * kIndexBytes, kIndexBytes));
   };
@@ -86,7 +86,7 @@ bool row_offsets_fit(const MappedFile& file, std::uint64_t rows, std::uint64_t n
 }
 
 Match recognise_csr(const Probe& probe, const Matrix& m) {
-  const MappedFile& file = probe.file;
+  const ByteSource& file = probe.file;
   if (file.size() < at::csr_row_offsets) return Match::no;
   const auto nnz = load_le<std::uint64_t>(file.at(at::csr_nnz, 8));
   const std::uint64_t left = file.size() - at::csr_row_offsets;
@@ -127,7 +127,7 @@ Match recognise_matrix(const Probe& probe) {
 }
 
 Match recognise_frame(const Probe& probe) {
-  const MappedFile& file = probe.file;
+  const ByteSource& file = probe.file;
   if (file.size() < at::frame_types) return Match::no;
   const auto rows = load_le<std::uint64_t>(probe.head.data() + at::rows);
   const auto cols = load_le<std::uint64_t>(probe.head.data() + at::cols);

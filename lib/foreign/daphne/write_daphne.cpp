@@ -7,7 +7,7 @@
 #include "lib/base/bytes.h"
 #include "lib/foreign/daphne/daphne.h"
 #include "lib/foreign/meta/daphne_meta.h"
-#include "lib/io/file.h"
+#include "lib/io/output_file.h"
 #include "lib/io/piece_buffer.h"
 
 namespace dapple::detail::daphne {

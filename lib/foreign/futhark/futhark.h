@@ -18,7 +18,7 @@ Match recognise_futhark(const Probe& probe);
 /// over the text of all values; binary ones are used in place. The store lists the types of all
 /// values. Throws corrupt, type_mismatch, unsupported; invalid_argument, which lists the values,
 /// when one of several has to be chosen; out_of_range for a value that there is not.
-std::shared_ptr<const Store> open_futhark(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_futhark(std::shared_ptr<ByteSource> file,
                                           const OpenOptions& options);
 
 /// Write a matrix as an array of rank 2, a frame as one vector per column; a newline after each

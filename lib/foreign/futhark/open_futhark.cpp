@@ -168,7 +168,7 @@ void open_column(Opening& opening, const StreamValue& value, const std::string& 
   opening.add(value, number);
 }
 
-[[noreturn]] void fail_several(const MappedFile& file, const std::vector<std::string>& types,
+[[noreturn]] void fail_several(const ByteSource& file, const std::vector<std::string>& types,
                                std::uint64_t count) {
   std::string list;
   for (std::size_t i = 0; i < std::min(types.size(), kListed); ++i) {
@@ -181,7 +181,7 @@ void open_column(Opening& opening, const StreamValue& value, const std::string& 
 }
 
 /// Reads the whole stream, and fills in what the options choose of it.
-void choose(StreamReader& reader, const MappedFile& file, const FutharkOptions& options,
+void choose(StreamReader& reader, const ByteSource& file, const FutharkOptions& options,
             Opening& opening) {
   StreamValue value;
   std::uint64_t count = 0;
@@ -236,7 +236,7 @@ Match recognise_futhark(const Probe& probe) {
   return probe.extension == ".in" || probe.extension == ".out" ? Match::by_name : Match::no;
 }
 
-std::shared_ptr<const Store> open_futhark(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_futhark(std::shared_ptr<ByteSource> file,
                                           const OpenOptions& options) {
   const FutharkOptions& chosen = options.futhark;
   if (chosen.frame && chosen.value) {

@@ -77,9 +77,9 @@ std::string uneven_row(std::uint64_t found, std::uint64_t wanted) {
          std::to_string(wanted);
 }
 
-StreamReader::StreamReader(const MappedFile& file, std::vector<Type> types)
+StreamReader::StreamReader(const ByteSource& file, std::vector<Type> types)
     : in_{nullptr, nullptr, file.name()}, types_(std::move(types)) {
-  if (file.size() > 0) in_.begin = reinterpret_cast<const char*>(file.map());
+  if (file.size() > 0) in_.begin = reinterpret_cast<const char*>(file.at(0, file.size()));
   in_.end = in_.begin + file.size();
   at_ = in_.begin;
 }

@@ -13,7 +13,7 @@
 #include "dapple/error.h"
 #include "lib/foreign/futhark/element.h"
 #include "lib/foreign/futhark/number.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::futhark {
 
@@ -71,7 +71,7 @@ class StreamReader {
  public:
   /// `types`: one for each value, as a compiled program knows them; empty: the text decides.
   /// `file` must outlive the reader.
-  StreamReader(const MappedFile& file, std::vector<Type> types);
+  StreamReader(const ByteSource& file, std::vector<Type> types);
 
   /// Finds the next value; false after the last. Throws corrupt, type_mismatch when a value is
   /// not of the type given for it, io. Looks at every byte of a text value, and at the header of

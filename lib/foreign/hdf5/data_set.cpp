@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/base/bytes.h"
+#include "lib/io/local/local_file.h"
 
 namespace dapple::detail::hdf5 {
 
@@ -39,7 +40,7 @@ std::string filter_name(H5Z_filter_t filter, const std::string& described) {
 
 }  // namespace
 
-OpenFile::OpenFile(std::shared_ptr<MappedFile> file) : file_(std::move(file)) {
+OpenFile::OpenFile(std::shared_ptr<ByteSource> file) : file_(std::move(file)) {
   const Session session(name());
   const Api& h5 = session.api();
   const Handle access(h5.H5Pcreate(h5.file_access), h5.H5Pclose);
@@ -51,7 +52,7 @@ OpenFile::OpenFile(std::shared_ptr<MappedFile> file) : file_(std::move(file)) {
   }
   // A file that is in memory must not be there under its name.
   const std::string path = file_->has_path()
-                               ? "/proc/self/fd/" + std::to_string(file_->descriptor())
+                               ? "/proc/self/fd/" + std::to_string(file_->local()->descriptor())
                                : "/dev/null/memory";
   id_ = Handle(h5.H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), h5.H5Fclose);
   if (!id_.is_open()) {

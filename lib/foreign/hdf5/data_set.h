@@ -12,7 +12,7 @@
 #include "dapple/array.h"
 #include "dapple/region.h"
 #include "lib/foreign/hdf5/h5_api.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::hdf5 {
 
@@ -20,19 +20,19 @@ namespace dapple::detail::hdf5 {
 class OpenFile {
  public:
   /// Opens what `file` has open, not what its path leads to now. Throws corrupt, unsupported.
-  explicit OpenFile(std::shared_ptr<MappedFile> file);
+  explicit OpenFile(std::shared_ptr<ByteSource> file);
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
-  const MappedFile& file() const noexcept { return *file_; }
+  const ByteSource& file() const noexcept { return *file_; }
   const std::string& name() const noexcept { return file_->name(); }
   hid_t id() const noexcept { return id_.get(); }
   /// The object at a path; not open when there is none. Links to other files are not followed.
   Handle open_object(const Session& session, const std::string& path) const;
 
  private:
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
   Handle id_;
 };
 
@@ -69,7 +69,7 @@ class DataSet {
   DataSet(const DataSet&) = delete;
   DataSet& operator=(const DataSet&) = delete;
 
-  const MappedFile& file() const noexcept { return file_->file(); }
+  const ByteSource& file() const noexcept { return file_->file(); }
   const std::string& path() const noexcept { return path_; }
   /// One or two extents.
   const std::vector<std::uint64_t>& shape() const noexcept { return shape_; }

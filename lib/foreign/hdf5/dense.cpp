@@ -136,7 +136,7 @@ EntryTable blocks_of(const DataSet& data) {
 
 }  // namespace
 
-std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file,
+std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
                                   std::unique_ptr<const DataSet> data) {
   Schema schema;
   schema.rows = data->rows();

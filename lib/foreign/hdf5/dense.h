@@ -9,7 +9,7 @@
 namespace dapple::detail::hdf5 {
 
 /// Blocks are chunks, several together where they are small; strips of rows where there are none.
-std::shared_ptr<Store> open_dense(std::shared_ptr<MappedFile> file,
+std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
                                   std::unique_ptr<const DataSet> data);
 
 }  // namespace dapple::detail::hdf5

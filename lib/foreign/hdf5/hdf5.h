@@ -16,7 +16,7 @@ Match recognise_hdf5(const Probe& probe);
 /// there is. Data sets that are neither chunked nor compressed are used in place, others are read
 /// when their cells are. Throws corrupt, unsupported (also where there is no HDF5 library);
 /// invalid_argument with a list when there are several.
-std::shared_ptr<const Store> open_hdf5(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_hdf5(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options);
 
 }  // namespace dapple::detail::hdf5

@@ -161,7 +161,7 @@ Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
 
 }  // namespace
 
-std::shared_ptr<const Store> open_hdf5(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_hdf5(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options) {
   auto opened = std::make_shared<const OpenFile>(file);
   Chosen chosen = choose_object(*opened, options.array);

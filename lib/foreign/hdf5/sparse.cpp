@@ -218,7 +218,7 @@ std::optional<SparseKind> sparse_kind(const Session& session, const OpenFile& op
 }
 
 std::shared_ptr<Store> open_sparse(std::shared_ptr<const OpenFile> opened,
-                                   std::shared_ptr<MappedFile> file, const std::string& path,
+                                   std::shared_ptr<ByteSource> file, const std::string& path,
                                    SparseKind kind) {
   static constexpr Driver kRows = arrays::row_driver("hdf5"),
                           kColumns = arrays::column_driver("hdf5");

@@ -24,7 +24,7 @@ std::optional<SparseKind> sparse_kind(const Session& session, const OpenFile& op
 
 /// Indices and values are read when rows are, or used in place. Throws corrupt, unsupported.
 std::shared_ptr<Store> open_sparse(std::shared_ptr<const OpenFile> opened,
-                                   std::shared_ptr<MappedFile> file, const std::string& path,
+                                   std::shared_ptr<ByteSource> file, const std::string& path,
                                    SparseKind kind);
 
 }  // namespace dapple::detail::hdf5

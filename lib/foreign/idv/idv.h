@@ -20,7 +20,7 @@ Match recognise_idv(const Probe& probe);
 /// a frame otherwise. Reads header, table of contents and, for a frame, the names of vector
 /// slots, and the blocks of dates and time spans, to find their unit. Throws corrupt; unsupported
 /// for versions that ML.NET can't read either; absent for a chosen column that there is not.
-std::shared_ptr<const Store> open_idv(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+std::shared_ptr<const Store> open_idv(std::shared_ptr<ByteSource> file, const OpenOptions& options);
 
 /// Writes version 1.1.1.6: a matrix as one vector column "Features", a frame as a column each
 /// (idv_plan.h says when several are one). Throws unsupported for what the format has no place for:

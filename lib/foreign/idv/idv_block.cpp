@@ -29,7 +29,7 @@ std::span<const std::byte> BlockReader::rest() noexcept {
 
 namespace {
 
-void inflate_block(const MappedFile& file, Compression compression, const BlockPlace& place,
+void inflate_block(const ByteSource& file, Compression compression, const BlockPlace& place,
                    std::byte* out) {
   const std::string wrong =
       inflate(compression, file.bytes(place.offset, place.bytes), std::span(out, place.inflated));
@@ -38,7 +38,7 @@ void inflate_block(const MappedFile& file, Compression compression, const BlockP
 
 }  // namespace
 
-void InflatedBlocks::copy(const MappedFile& file, Compression compression, const BlockPlace& place,
+void InflatedBlocks::copy(const ByteSource& file, Compression compression, const BlockPlace& place,
                           std::byte* out) {
   if (compression == Compression::none) {
     std::memcpy(out, file.at(place.offset, place.inflated), place.inflated);
@@ -49,7 +49,7 @@ void InflatedBlocks::copy(const MappedFile& file, Compression compression, const
   }
 }
 
-BlockBytes InflatedBlocks::read(const MappedFile& file, Compression compression,
+BlockBytes InflatedBlocks::read(const ByteSource& file, Compression compression,
                                 const BlockPlace& place, Again again) {
   BlockBytes block;
   block.offset = place.offset;

@@ -61,12 +61,12 @@ class InflatedBlocks {
   static constexpr std::uint64_t kBytes = std::uint64_t{128} << 20;
 
   /// The block's bytes: in place when it isn't compressed. Throws corrupt.
-  BlockBytes read(const MappedFile& file, Compression compression, const BlockPlace& place,
+  BlockBytes read(const ByteSource& file, Compression compression, const BlockPlace& place,
                   Again again);
 
   /// Copies all of the block to `out`, straight from the compressed bytes unless it is kept.
   /// Throws corrupt. REQUIRES room for the inflated block.
-  void copy(const MappedFile& file, Compression compression, const BlockPlace& place,
+  void copy(const ByteSource& file, Compression compression, const BlockPlace& place,
             std::byte* out);
 
  private:

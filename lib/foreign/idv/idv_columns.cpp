@@ -39,7 +39,7 @@ std::uint64_t label_bytes(const TocColumn& column) {
 class Collector {
  public:
   /// `drop`: columns that can only be shown are left out.
-  Collector(const std::shared_ptr<MappedFile>& file, const Header& header,
+  Collector(const std::shared_ptr<ByteSource>& file, const Header& header,
             const std::vector<TocColumn>& toc, bool drop = false)
       : file_(file), header_(header), toc_(toc), drop_(drop), room_(header) {
     for (const std::uint32_t number : hidden_columns(toc)) hidden_.insert(number);
@@ -184,7 +184,7 @@ class Collector {
     columns_.schema.cols += width;
   }
 
-  const std::shared_ptr<MappedFile>& file_;
+  const std::shared_ptr<ByteSource>& file_;
   const Header& header_;
   const std::vector<TocColumn>& toc_;
   bool drop_;
@@ -247,14 +247,14 @@ std::optional<std::vector<std::uint32_t>> named_columns(const std::vector<TocCol
   return numbers;
 }
 
-[[noreturn]] void fail_dead(const MappedFile& file, const TocColumn& column) {
+[[noreturn]] void fail_dead(const ByteSource& file, const TocColumn& column) {
   throw Error(Errc::unsupported, file.name(), std::nullopt,
               "column \"" + column.name + "\" cannot be read: " +
                   (column.codec.known() ? "unknown compression" : type_text(column.codec)));
 }
 
 /// A frame of names that are, in part, labels of single columns of the frame of the whole file.
-Columns columns_by_label(const std::shared_ptr<MappedFile>& file, const Header& header,
+Columns columns_by_label(const std::shared_ptr<ByteSource>& file, const Header& header,
                          const std::vector<TocColumn>& toc, const std::vector<std::string>& names) {
   Collector whole(file, header, toc);
   for (const std::uint32_t i : visible_columns(toc, hidden_columns(toc))) whole.add(i);
@@ -278,7 +278,7 @@ Columns columns_by_label(const std::shared_ptr<MappedFile>& file, const Header& 
 
 }  // namespace
 
-Columns choose_columns(const std::shared_ptr<MappedFile>& file, const Header& header,
+Columns choose_columns(const std::shared_ptr<ByteSource>& file, const Header& header,
                        const std::vector<TocColumn>& toc, const IdvOptions& options) {
   const bool everything = options.columns.empty();
   const bool drop = everything && options.drop_unsupported;

@@ -48,7 +48,7 @@ struct Columns {
 std::vector<std::uint32_t> hidden_columns(const std::vector<TocColumn>& toc);
 
 /// Throws absent, unsupported for chosen columns that can't be had; corrupt.
-Columns choose_columns(const std::shared_ptr<MappedFile>& file, const Header& header,
+Columns choose_columns(const std::shared_ptr<ByteSource>& file, const Header& header,
                        const std::vector<TocColumn>& toc, const IdvOptions& options);
 
 }  // namespace dapple::detail::idv

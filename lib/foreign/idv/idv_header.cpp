@@ -12,7 +12,7 @@ constexpr std::uint64_t signature = 0, version = 8, compatible = 16, toc = 24, t
                         columns = 48;
 }
 
-void check_versions(const MappedFile& file, const Header& header) {
+void check_versions(const ByteSource& file, const Header& header) {
   const auto refuse = [&](Errc code, std::uint64_t offset, std::string wrong) {
     throw Error(code, file.name(), offset, std::move(wrong));
   };
@@ -55,7 +55,7 @@ bool is_idv(std::span<const std::byte> head) noexcept {
   return head.size() >= 8 && load_le<std::uint64_t>(head.data()) == kSignature;
 }
 
-Header read_header(const MappedFile& file) {
+Header read_header(const ByteSource& file) {
   const std::uint64_t size = file.size();
   ByteReader in(file.bytes(0, std::min(size, kHeaderBytes)), 0, file.name());
   // An offset or count is a signed number that may not be negative.

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::idv {
 
@@ -43,7 +43,7 @@ bool is_idv(std::span<const std::byte> head) noexcept;
 
 /// Reads and checks the header and the tail signature. Throws corrupt; unsupported for a version
 /// that this reader, like ML.NET's, cannot read.
-Header read_header(const MappedFile& file);
+Header read_header(const ByteSource& file);
 
 std::array<std::byte, kHeaderBytes> header_bytes(const Header& header) noexcept;
 std::array<std::byte, kTailBytes> tail_bytes() noexcept;

@@ -20,7 +20,7 @@ BlockSize block_size(const ValueCodec& codec, std::uint64_t rows) {
 
 }  // namespace
 
-BlockPlace find_place(const MappedFile& file, const Header& header, const TocColumn& column,
+BlockPlace find_place(const ByteSource& file, const Header& header, const TocColumn& column,
                       std::uint64_t number) {
   const std::uint64_t at = column.lookup_offset + number * kLookupBytes;
   ByteReader in(file.bytes(at, kLookupBytes), at, file.name());

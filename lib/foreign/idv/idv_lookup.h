@@ -30,7 +30,7 @@ constexpr std::uint64_t rows_of_block(const Header& header, const TocColumn& col
 /// Entry `number` of the column's lookup table, checked: the block lies between header and tail,
 /// and its inflated length can come from so many bytes, and is the one that so many rows of the
 /// column's type have, or may be. Throws corrupt. O(1), touches the 16 bytes of the entry only.
-BlockPlace find_place(const MappedFile& file, const Header& header, const TocColumn& column,
+BlockPlace find_place(const ByteSource& file, const Header& header, const TocColumn& column,
                       std::uint64_t number);
 
 void put_place(std::vector<std::byte>& out, const BlockPlace& place);

@@ -19,7 +19,7 @@ constexpr std::int64_t kTicksPerSecond = 10'000'000;
 
 /// Calls f(first row, rows, bytes) for every block of a column.
 template <class F>
-void for_each_block(const MappedFile& file, const Header& header, const TocColumn& column,
+void for_each_block(const ByteSource& file, const Header& header, const TocColumn& column,
                     const F& f) {
   InflatedBlocks blocks;
   const std::uint64_t count = header.rows == 0 ? 0 : block_count(header.rows, column.block_rows);
@@ -41,7 +41,7 @@ struct Times {
   bool missing = false;          // some are
 };
 
-Times look_at_times(const MappedFile& file, const Header& header, const TocColumn& column,
+Times look_at_times(const ByteSource& file, const Header& header, const TocColumn& column,
                     std::uint32_t part, bool since_1970) {
   const TickScale nanoseconds = scale_of(TimeUnit::nanosecond, since_1970);
   const TickScale microseconds = scale_of(TimeUnit::microsecond, since_1970);
@@ -71,7 +71,7 @@ Times look_at_times(const MappedFile& file, const Header& header, const TocColum
 /// The words of a column of texts.
 class Texts final : public LazyWords {
  public:
-  Texts(std::shared_ptr<MappedFile> file, const Header& header, TocColumn column)
+  Texts(std::shared_ptr<ByteSource> file, const Header& header, TocColumn column)
       : file_(std::move(file)), header_(header), column_(std::move(column)) {}
 
  private:
@@ -91,7 +91,7 @@ class Texts final : public LazyWords {
     watched(*file_, [&] { for_each_block(*file_, header_, column_, read); });
   }
 
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
   Header header_;
   TocColumn column_;
 };
@@ -99,7 +99,7 @@ class Texts final : public LazyWords {
 /// The names of a key's values, from the file's metadata.
 class KeyWords final : public Dictionary {
  public:
-  KeyWords(std::shared_ptr<MappedFile> file, MetadataEntry entry)
+  KeyWords(std::shared_ptr<ByteSource> file, MetadataEntry entry)
       : file_(std::move(file)), entry_(std::move(entry)) {}
 
   std::uint64_t size() const noexcept override { return entry_.codec.size; }
@@ -114,14 +114,14 @@ class KeyWords final : public Dictionary {
   }
 
  private:
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
   MetadataEntry entry_;
   mutable std::once_flag once_;
   mutable std::vector<std::string> words_;
 };
 
 /// Code k is value k - 1, and 0 is missing, as in our own dictionaries.
-Meaning meaning_of_key(const std::shared_ptr<MappedFile>& file, const TocColumn& column,
+Meaning meaning_of_key(const std::shared_ptr<ByteSource>& file, const TocColumn& column,
                        const std::vector<MetadataEntry>& metadata) {
   Meaning meaning;
   meaning.missing = kMissingCode;
@@ -181,7 +181,7 @@ const MetadataEntry* find_key_values(const TocColumn& column,
   return nullptr;
 }
 
-ColumnCells cells_of(const std::shared_ptr<MappedFile>& file, const Header& header,
+ColumnCells cells_of(const std::shared_ptr<ByteSource>& file, const Header& header,
                      const TocColumn& column, const std::vector<MetadataEntry>& metadata,
                      std::uint32_t part) {
   ColumnCells cells;

@@ -46,7 +46,7 @@ struct ColumnCells {
 /// Of part `part` of the items of a column. Times that are no multiple of any unit of ours, or
 /// beyond it, stay the file's ticks, numbers without a meaning; all blocks of a time column are
 /// read to find out. Throws corrupt.
-ColumnCells cells_of(const std::shared_ptr<MappedFile>& file, const Header& header,
+ColumnCells cells_of(const std::shared_ptr<ByteSource>& file, const Header& header,
                      const TocColumn& column, const std::vector<MetadataEntry>& metadata,
                      std::uint32_t part);
 

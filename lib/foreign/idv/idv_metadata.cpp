@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostSparse = std::uint64_t{1} << 16;
 using SlotNames = std::map<std::uint64_t, std::string>;
 
 /// Nothing when it inflates to more than `most` bytes.
-std::optional<BlockBytes> inflated_block(const MappedFile& file, const MetadataEntry& entry,
+std::optional<BlockBytes> inflated_block(const ByteSource& file, const MetadataEntry& entry,
                                          std::uint64_t most) {
   BlockBytes block;
   block.offset = entry.offset;
@@ -40,7 +40,7 @@ std::optional<BlockBytes> inflated_block(const MappedFile& file, const MetadataE
 }
 
 /// Nothing when there is no room to inflate it.
-std::optional<BlockBytes> read_block(const MappedFile& file, const MetadataEntry& entry,
+std::optional<BlockBytes> read_block(const ByteSource& file, const MetadataEntry& entry,
                                      MetadataRoom& room) {
   room.take(file, entry.offset, entry.bytes);
   auto block = inflated_block(file, entry, room.inflated());
@@ -57,7 +57,7 @@ SlotNames names_of_vector(const BlockBytes& block, const ValueCodec& codec) {
 }
 
 /// The table of version 1.1.1.3: pairs of slot and name.
-SlotNames names_of_table(const MappedFile& file, const TocColumn& column, MetadataRoom& room) {
+SlotNames names_of_table(const ByteSource& file, const TocColumn& column, MetadataRoom& room) {
   SlotNames names;
   const std::uint64_t start = column.slot_names_offset;
   room.take(file, start, column.slot_names_bytes);
@@ -87,7 +87,7 @@ std::string compression_text(Compression compression) {
                                : "unknown (" + std::to_string(code) + ')';
 }
 
-std::optional<std::string> metadata_text(const MappedFile& file, const MetadataEntry& entry,
+std::optional<std::string> metadata_text(const ByteSource& file, const MetadataEntry& entry,
                                          MetadataRoom& room) {
   const auto block = read_block(file, entry, room);
   if (!block) return std::nullopt;
@@ -97,7 +97,7 @@ std::optional<std::string> metadata_text(const MappedFile& file, const MetadataE
   return result;
 }
 
-std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEntry& entry) {
+std::vector<std::string> metadata_items(const ByteSource& file, const MetadataEntry& entry) {
   const auto block = inflated_block(file, entry, entry.bytes * kMostInflation);
   if (!block) throw Error(Errc::corrupt, file.name(), entry.offset, bad_data(entry.compression));
   // A sparse vector of a few bytes can have any number of slots.
@@ -112,7 +112,7 @@ std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEn
   return items;
 }
 
-std::optional<MetadataBlock> copy_metadata(const MappedFile& file, const MetadataEntry& entry) {
+std::optional<MetadataBlock> copy_metadata(const ByteSource& file, const MetadataEntry& entry) {
   const ItemType& item = current_item(*entry.codec.item);
   if (!entry.codec.vector || item.layout != entry.codec.item->layout) return std::nullopt;
   metadata_items(file, entry);  // throws when they are damaged
@@ -122,7 +122,7 @@ std::optional<MetadataBlock> copy_metadata(const MappedFile& file, const Metadat
   return copy;
 }
 
-std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file,
+std::map<std::uint64_t, std::string> read_slot_names(const ByteSource& file,
                                                      const TocColumn& column,
                                                      const std::vector<MetadataEntry>& metadata,
                                                      MetadataRoom& room) {

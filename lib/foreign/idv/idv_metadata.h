@@ -16,13 +16,13 @@ std::string compression_text(Compression compression);
 
 /// The value of a metadata entry as text (idv_render.h); nothing when there is no room to inflate
 /// it. Throws corrupt. REQUIRES alive().
-std::optional<std::string> metadata_text(const MappedFile& file, const MetadataEntry& entry,
+std::optional<std::string> metadata_text(const ByteSource& file, const MetadataEntry& entry,
                                          MetadataRoom& room);
 
 /// Names of the slots of a vector column, by slot; only those that have one that is not empty.
 /// Read from `metadata`, the column's, or in version 1.1.1.3 from the file's own table. None when
 /// there is no room to inflate them. Throws corrupt.
-std::map<std::uint64_t, std::string> read_slot_names(const MappedFile& file,
+std::map<std::uint64_t, std::string> read_slot_names(const ByteSource& file,
                                                      const TocColumn& column,
                                                      const std::vector<MetadataEntry>& metadata,
                                                      MetadataRoom& room);
@@ -35,10 +35,10 @@ struct MetadataBlock {
 
 /// A copy of an entry that holds one vector of items as they are written today; nothing for others.
 /// Throws corrupt. REQUIRES alive().
-std::optional<MetadataBlock> copy_metadata(const MappedFile& file, const MetadataEntry& entry);
+std::optional<MetadataBlock> copy_metadata(const ByteSource& file, const MetadataEntry& entry);
 
 /// The items of the one vector that a metadata entry holds, as text. Throws corrupt. REQUIRES
 /// alive(), a vector of a fixed size.
-std::vector<std::string> metadata_items(const MappedFile& file, const MetadataEntry& entry);
+std::vector<std::string> metadata_items(const ByteSource& file, const MetadataEntry& entry);
 
 }  // namespace dapple::detail::idv

@@ -15,7 +15,7 @@ using Shared = std::shared_ptr<const Contents>;
 /// Makes index entries from lookup tables of columns that all have as many rows per block.
 class LookupEntries final : public EntryMaker {
  public:
-  LookupEntries(std::shared_ptr<MappedFile> file, Shared contents)
+  LookupEntries(std::shared_ptr<ByteSource> file, Shared contents)
       : file_(std::move(file)), contents_(std::move(contents)) {}
 
   Entry make(std::uint64_t number) const override {
@@ -40,13 +40,13 @@ class LookupEntries final : public EntryMaker {
   }
 
  private:
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
   Shared contents_;
 };
 
 /// ML.NET cuts all columns at the same rows. The format does not ask for it; where they differ,
 /// all entries are made at once.
-BlockIndex make_index(const std::shared_ptr<MappedFile>& file, const Shared& contents,
+BlockIndex make_index(const std::shared_ptr<ByteSource>& file, const Shared& contents,
                       const Schema& schema) {
   if (schema.rows == 0 || schema.cols == 0) return {};
   const auto block_rows = [&](const Strip& strip) {
@@ -73,7 +73,7 @@ BlockIndex make_index(const std::shared_ptr<MappedFile>& file, const Shared& con
 
 /// How the first block of a matrix is stored, as a hint for the whole. Its lookup entry is not
 /// checked here: a damaged one is of no concern to those who read other blocks.
-Storage storage_of(const MappedFile& file, const Contents& contents) {
+Storage storage_of(const ByteSource& file, const Contents& contents) {
   const Strip& strip = contents.strips.front();
   const TocColumn& column = contents.toc[strip.column];
   if (contents.header.rows == 0) return Storage::dense;
@@ -133,7 +133,7 @@ Match recognise_idv(const Probe& probe) {
   return probe.extension == ".idv" ? Match::by_name : Match::no;
 }
 
-std::shared_ptr<const Store> open_idv(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_idv(std::shared_ptr<ByteSource> file,
                                       const OpenOptions& options) {
   auto contents = std::make_shared<Contents>();
   contents->header = read_header(*file);

@@ -76,7 +76,7 @@ const Strip& strip_of(const Contents& contents, std::uint64_t col) noexcept {
   return *std::prev(behind);
 }
 
-Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& strip,
+Entry entry_of(const ByteSource& file, const Contents& contents, const Strip& strip,
                std::uint64_t row) {
   const TocColumn& column = contents.toc[strip.column];
   const std::uint64_t number = row / column.block_rows;
@@ -96,13 +96,13 @@ Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& st
   return entry;
 }
 
-BlockBytes State::block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+BlockBytes State::block(const ByteSource& file, const TocColumn& column, std::uint64_t number,
                         Again again) const {
   return blocks_.read(file, column.compression, find_place(file, contents_->header, column, number),
                       again);
 }
 
-void State::copy_block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+void State::copy_block(const ByteSource& file, const TocColumn& column, std::uint64_t number,
                        std::byte* out) const {
   blocks_.copy(file, column.compression, find_place(file, contents_->header, column, number), out);
 }

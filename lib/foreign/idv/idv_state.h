@@ -28,7 +28,7 @@ const Strip& strip_of(const Contents& contents, std::uint64_t col) noexcept;
 bool is_ticks(const Schema& schema, std::uint64_t col, const ItemType& item) noexcept;
 
 /// What the index says of the block of a strip that starts at `row`. Throws corrupt.
-Entry entry_of(const MappedFile& file, const Contents& contents, const Strip& strip,
+Entry entry_of(const ByteSource& file, const Contents& contents, const Strip& strip,
                std::uint64_t row);
 
 class State final : public DriverState {
@@ -42,10 +42,10 @@ class State final : public DriverState {
   const Contents& contents() const noexcept { return *contents_; }
 
   /// The bytes of block `number` of a column of the file. Throws corrupt.
-  BlockBytes block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+  BlockBytes block(const ByteSource& file, const TocColumn& column, std::uint64_t number,
                    Again again) const;
   /// Copies them. REQUIRES room for what the lookup table says.
-  void copy_block(const MappedFile& file, const TocColumn& column, std::uint64_t number,
+  void copy_block(const ByteSource& file, const TocColumn& column, std::uint64_t number,
                   std::byte* out) const;
 
   std::span<const TextColumn> text_columns() const noexcept override { return texts_; }

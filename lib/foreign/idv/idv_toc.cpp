@@ -74,7 +74,7 @@ void read_slot_names_place(ByteReader& in, const Header& header, TocColumn& colu
 
 }  // namespace
 
-std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header) {
+std::vector<TocColumn> read_toc(const ByteSource& file, const Header& header) {
   std::vector<TocColumn> columns;
   if (header.columns == 0) return columns;
   const std::uint64_t room = header.tail_offset - header.toc_offset;
@@ -110,7 +110,7 @@ void put_toc_column(std::vector<std::byte>& out, const TocColumn& column) {
   put_le(out, column.metadata_offset);
 }
 
-void MetadataRoom::take(const MappedFile& file, std::uint64_t offset, std::uint64_t bytes) {
+void MetadataRoom::take(const ByteSource& file, std::uint64_t offset, std::uint64_t bytes) {
   if (bytes > stored_) {
     throw Error(Errc::corrupt, file.name(), offset,
                 std::to_string(bytes) + " bytes of metadata overlap other metadata: only " +
@@ -119,7 +119,7 @@ void MetadataRoom::take(const MappedFile& file, std::uint64_t offset, std::uint6
   stored_ -= bytes;
 }
 
-std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Header& header,
+std::vector<MetadataEntry> read_metadata_table(const ByteSource& file, const Header& header,
                                                const TocColumn& column, MetadataRoom& room) {
   std::vector<MetadataEntry> entries;
   if (column.metadata_offset == 0) return entries;

@@ -38,7 +38,7 @@ struct TocColumn {
 
 /// All columns. Everything that they point to lies inside the file afterwards: lookup tables,
 /// and at least the first byte of metadata tables. Throws corrupt. O(columns).
-std::vector<TocColumn> read_toc(const MappedFile& file, const Header& header);
+std::vector<TocColumn> read_toc(const ByteSource& file, const Header& header);
 
 /// Number of blocks of `block_rows` rows that hold `rows` rows.
 constexpr std::uint64_t block_count(std::uint64_t rows, std::uint64_t block_rows) noexcept {
@@ -70,7 +70,7 @@ class MetadataRoom {
       : stored_(header.tail_offset - kHeaderBytes) {}
 
   /// Throws corrupt when so many bytes at `offset` are more than what is left.
-  void take(const MappedFile& file, std::uint64_t offset, std::uint64_t bytes);
+  void take(const ByteSource& file, std::uint64_t offset, std::uint64_t bytes);
   std::uint64_t inflated() const noexcept { return inflated_; }
   /// REQUIRES bytes <= inflated().
   void take_inflated(std::uint64_t bytes) noexcept { inflated_ -= bytes; }
@@ -81,7 +81,7 @@ class MetadataRoom {
 };
 
 /// The column's metadata table; nothing when it has none. Throws corrupt.
-std::vector<MetadataEntry> read_metadata_table(const MappedFile& file, const Header& header,
+std::vector<MetadataEntry> read_metadata_table(const ByteSource& file, const Header& header,
                                                const TocColumn& column, MetadataRoom& room);
 
 }  // namespace dapple::detail::idv

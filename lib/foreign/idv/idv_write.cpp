@@ -11,6 +11,7 @@
 #include "lib/foreign/idv/idv_lookup.h"
 #include "lib/foreign/idv/idv_plan.h"
 #include "lib/foreign/idv/idv_primitives.h"
+#include "lib/io/output_file.h"
 
 namespace dapple::detail::idv {
 namespace {

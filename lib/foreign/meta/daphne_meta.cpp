@@ -7,11 +7,14 @@
 
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
+#include "lib/io/local/local_file.h"
 
 namespace dapple::detail {
 
 namespace {
+
+constexpr char kMetaEnding[] = ".meta";
 
 constexpr std::array<std::pair<ValueType, std::string_view>, 8> kTypes = {{
     {ValueType::f64, "f64"},
@@ -49,11 +52,11 @@ std::optional<ValueType> find_daphne_type(std::string_view name) noexcept {
 
 std::filesystem::path daphne_meta_path(const std::filesystem::path& data) {
   std::filesystem::path path = data;
-  path += ".meta";
+  path += kMetaEnding;
   return path;
 }
 
-void require_meta_unread(const std::filesystem::path& data, const MappedFile& read) {
+void require_meta_unread(const std::filesystem::path& data, const ByteSource& read) {
   const std::filesystem::path meta = daphne_meta_path(data);
   std::error_code ignored;
   if (!read.has_path() || !std::filesystem::equivalent(meta, read.name(), ignored)) return;
@@ -61,15 +64,11 @@ void require_meta_unread(const std::filesystem::path& data, const MappedFile& re
               "this file is being read; the .meta file of the output would take its place");
 }
 
-std::optional<DaphneMeta> find_daphne_meta(const MappedFile& data) {
-  if (!data.has_path()) return std::nullopt;
-  const std::string name = daphne_meta_path(data.name()).string();
-  std::error_code ignored;
-  if (!std::filesystem::exists(name, ignored)) return std::nullopt;
-  const std::shared_ptr<MappedFile> file = MappedFile::open(name);
-  const std::uint64_t size = file->size();
-  const char* const text = size > 0 ? reinterpret_cast<const char*>(file->at(0, size)) : "";
-  return parse_daphne_meta({text, size}, file->name());
+std::optional<DaphneMeta> find_daphne_meta(const ByteSource& data) {
+  const auto file = data.sibling(kMetaEnding);
+  if (file == nullptr) return std::nullopt;
+  const auto text = file->bytes(0, file->size());
+  return parse_daphne_meta({reinterpret_cast<const char*>(text.data()), text.size()}, file->name());
 }
 
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail {
@@ -33,11 +33,11 @@ std::filesystem::path daphne_meta_path(const std::filesystem::path& data);
 
 /// The .meta file beside a data file, or nothing when there is none, as beside a stream. Throws
 /// also io.
-std::optional<DaphneMeta> find_daphne_meta(const MappedFile& data);
+std::optional<DaphneMeta> find_daphne_meta(const ByteSource& data);
 
 /// Throws invalid_argument when the .meta file of `data`, which is about to be replaced or removed
 /// with it, is the file that is read.
-void require_meta_unread(const std::filesystem::path& data, const MappedFile& read);
+void require_meta_unread(const std::filesystem::path& data, const ByteSource& read);
 
 /// The text of a .meta file, byte for byte as DAPHNE writes it. Throws unsupported for a type
 /// that DAPHNE has not (u16, i16) and for a label that is not UTF-8.

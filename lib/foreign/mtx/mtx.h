@@ -21,7 +21,7 @@ Match recognise_mtx(const Probe& probe);
 /// each, into working space (lib/io/scratch.h): at once if they take no more than 256 MiB,
 /// otherwise when the first of them is read. Memory: the entries, as much again while they are
 /// sorted. Throws corrupt, unsupported and type_mismatch naming line and byte.
-std::shared_ptr<const Store> open_mtx(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+std::shared_ptr<const Store> open_mtx(std::shared_ptr<ByteSource> file, const OpenOptions& options);
 
 /// Writes a sparse matrix as coordinate, any other object as array, in which case values larger
 /// than 256 MiB pass through a temporary file. Throws unsupported for a frame with labels, and what

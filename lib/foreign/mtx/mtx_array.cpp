@@ -180,7 +180,7 @@ EntryTable make_entries(const Text& text, const ArrayState& state) {
 
 }  // namespace
 
-std::shared_ptr<const Store> open_array(std::shared_ptr<MappedFile> file, const Header& header) {
+std::shared_ptr<const Store> open_array(std::shared_ptr<ByteSource> file, const Header& header) {
   const Text text(*file);
   auto state = std::make_unique<ArrayState>();
   state->header = header;

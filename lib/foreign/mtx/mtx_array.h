@@ -10,6 +10,6 @@ namespace dapple::detail::mtx {
 
 /// Counts the values and notes where every 256th is; REQUIRES an array header. Throws as
 /// `open_mtx`.
-std::shared_ptr<const Store> open_array(std::shared_ptr<MappedFile> file, const Header& header);
+std::shared_ptr<const Store> open_array(std::shared_ptr<ByteSource> file, const Header& header);
 
 }  // namespace dapple::detail::mtx

@@ -105,7 +105,7 @@ const Driver kCoordinateDriver = {.format = "mtx",
 
 }  // namespace
 
-std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file, const Header& header,
+std::shared_ptr<const Store> open_coordinate(std::shared_ptr<ByteSource> file, const Header& header,
                                              unsigned threads) {
   auto state = std::make_unique<CoordinateState>();
   state->header = header;

@@ -9,7 +9,7 @@
 namespace dapple::detail::mtx {
 
 /// Reads the entries; REQUIRES a coordinate header. Throws as `open_mtx`.
-std::shared_ptr<const Store> open_coordinate(std::shared_ptr<MappedFile> file, const Header& header,
+std::shared_ptr<const Store> open_coordinate(std::shared_ptr<ByteSource> file, const Header& header,
                                              unsigned threads);
 
 }  // namespace dapple::detail::mtx

@@ -12,7 +12,7 @@ Match recognise_mtx(const Probe& probe) {
   return probe.extension == ".mtx" ? Match::by_name : Match::no;
 }
 
-std::shared_ptr<const Store> open_mtx(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_mtx(std::shared_ptr<ByteSource> file,
                                       const OpenOptions& options) {
   const Header header = read_header(Text(*file));
   return header.coordinate ? open_coordinate(std::move(file), header, options.threads)

@@ -7,7 +7,7 @@
 
 #include "dapple/error.h"
 #include "dapple/value_type.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::mtx {
 
@@ -30,9 +30,9 @@ struct Text {
   const char* base;
   const char* end;
 
-  explicit Text(const MappedFile& mapped)
+  explicit Text(const ByteSource& mapped)
       : file(mapped.name()),
-        base(mapped.size() > 0 ? reinterpret_cast<const char*>(mapped.map()) : ""),
+        base(reinterpret_cast<const char*>(mapped.at(0, mapped.size()))),
         end(base + mapped.size()) {}
 
   std::uint64_t offset(const char* p) const { return static_cast<std::uint64_t>(p - base); }

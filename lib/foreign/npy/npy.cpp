@@ -222,7 +222,7 @@ Match recognise_npy(const Probe& probe) {
 
 namespace {
 
-std::shared_ptr<Store> open_array(std::shared_ptr<MappedFile> file, Range within,
+std::shared_ptr<Store> open_array(std::shared_ptr<ByteSource> file, Range within,
                                   const Driver& driver) {
   const Header header = parse_header(*file, within);
   Schema schema = schema_of(header, file->name());
@@ -256,12 +256,12 @@ std::shared_ptr<Store> open_array(std::shared_ptr<MappedFile> file, Range within
 
 }  // namespace
 
-std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions&) {
+std::shared_ptr<const Store> open_npy(std::shared_ptr<ByteSource> file, const OpenOptions&) {
   const Range whole{0, file->size()};
   return open_array(std::move(file), whole, kDriver);
 }
 
-std::shared_ptr<Store> open_member(std::shared_ptr<MappedFile> file, Range within) {
+std::shared_ptr<Store> open_member(std::shared_ptr<ByteSource> file, Range within) {
   return open_array(std::move(file), within, kMemberDriver);
 }
 

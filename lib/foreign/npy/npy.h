@@ -15,10 +15,10 @@ namespace dapple::detail::npy {
 Match recognise_npy(const Probe& probe);
 
 /// Reads the header alone; cells are used in place. Throws corrupt, unsupported.
-std::shared_ptr<const Store> open_npy(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+std::shared_ptr<const Store> open_npy(std::shared_ptr<ByteSource> file, const OpenOptions& options);
 
 /// The same for a member of an npz archive: the array in bytes `within` of a file.
-std::shared_ptr<Store> open_member(std::shared_ptr<MappedFile> file, Range within);
+std::shared_ptr<Store> open_member(std::shared_ptr<ByteSource> file, Range within);
 
 /// Writes an array in C order, or one of packed records, as numpy.save does. Throws unsupported
 /// when NumPy cannot hold a label.

@@ -231,7 +231,7 @@ struct Literal {
   std::uint64_t end;
 };
 
-Literal find_literal(const MappedFile& file, Range within) {
+Literal find_literal(const ByteSource& file, Range within) {
   const std::uint64_t size = std::min<std::uint64_t>(within.size(), 12);
   ByteReader head(file.bytes(within.begin, size), within.begin, file.name());
   const auto magic = head.take(kMagic.size(), "the magic of an npy file");
@@ -259,14 +259,14 @@ Literal find_literal(const MappedFile& file, Range within) {
 
 }  // namespace
 
-Header parse_header(const MappedFile& file, Range within) {
+Header parse_header(const ByteSource& file, Range within) {
   Literal literal = find_literal(file, within);
   Header header = HeaderParser(literal.text, file.name()).parse();
   header.data = literal.end;
   return header;
 }
 
-std::string parse_word(const MappedFile& file, Range within) {
+std::string parse_word(const ByteSource& file, Range within) {
   Literal literal = find_literal(file, within);
   LiteralReader& in = literal.text;
   Dtype dtype;
@@ -299,7 +299,7 @@ std::string parse_word(const MappedFile& file, Range within) {
   return word;
 }
 
-std::uint64_t array_bytes(const Header& header, std::uint64_t items, const MappedFile& file,
+std::uint64_t array_bytes(const Header& header, std::uint64_t items, const ByteSource& file,
                           Range within) {
   const std::uint64_t left = within.end - header.data;
   std::uint64_t bytes = 0;

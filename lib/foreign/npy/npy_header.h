@@ -11,7 +11,7 @@
 #include "dapple/column.h"
 #include "dapple/region.h"
 #include "dapple/value_type.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::npy {
@@ -52,14 +52,14 @@ struct Header {
 /// The header of the array in bytes `within` of a file. Throws corrupt, naming the byte;
 /// unsupported for a version, an item type or a nesting that is not read. The array itself is not
 /// looked at.
-Header parse_header(const MappedFile& file, Range within);
+Header parse_header(const ByteSource& file, Range within);
 
 /// The text of an array that is a single string of ASCII. Throws corrupt, unsupported when it is
 /// anything else.
-std::string parse_word(const MappedFile& file, Range within);
+std::string parse_word(const ByteSource& file, Range within);
 
 /// Bytes of an array of `items` items, compared with what `within` has for it. Throws corrupt.
-std::uint64_t array_bytes(const Header& header, std::uint64_t items, const MappedFile& file,
+std::uint64_t array_bytes(const Header& header, std::uint64_t items, const ByteSource& file,
                           Range within);
 
 /// The bytes that numpy.save writes in front of an array of this schema, in C order, with meanings

@@ -46,13 +46,13 @@ struct Layout {
 /// The words of a field of texts. Texts that are not UTF-8, or hold no characters, are corrupt.
 class FieldWords final : public LazyWords {
  public:
-  FieldWords(std::shared_ptr<MappedFile> file, Layout layout, std::uint64_t rows, std::uint64_t col)
+  FieldWords(std::shared_ptr<ByteSource> file, Layout layout, std::uint64_t rows, std::uint64_t col)
       : file_(std::move(file)), layout_(std::move(layout)), rows_(rows), col_(col) {}
 
  private:
   void read_all(WordTable& words, std::vector<std::uint32_t>& codes) const override;
 
-  std::shared_ptr<MappedFile> file_;
+  std::shared_ptr<ByteSource> file_;
   Layout layout_;
   std::uint64_t rows_, col_;
 };

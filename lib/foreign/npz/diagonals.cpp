@@ -249,7 +249,7 @@ EntryTable strips_of(const Diagonals& state, const Schema& schema) {
 
 }  // namespace
 
-std::shared_ptr<const Store> open_diagonals(std::shared_ptr<MappedFile> file, Schema schema,
+std::shared_ptr<const Store> open_diagonals(std::shared_ptr<ByteSource> file, Schema schema,
                                             arrays::Items offsets, Numbers values) {
   const auto owner = arrays::load_all(offsets);
   if (offsets.size != values.shape[0]) {

@@ -13,7 +13,7 @@ namespace dapple::detail::npz {
 /// alone, columns without values are zero. Blocks are strips of rows. Throws corrupt when the two
 /// do not fit each other, or an offset is there twice; unsupported for too many rows or columns.
 /// O(diagonals log diagonals); values are read when rows are.
-std::shared_ptr<const Store> open_diagonals(std::shared_ptr<MappedFile> file, Schema schema,
+std::shared_ptr<const Store> open_diagonals(std::shared_ptr<ByteSource> file, Schema schema,
                                             arrays::Items offsets, Numbers values);
 
 }  // namespace dapple::detail::npz

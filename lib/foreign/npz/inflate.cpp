@@ -8,6 +8,7 @@
 #include <new>
 
 #include "lib/base/bytes.h"
+#include "lib/io/local/local_file.h"
 
 namespace dapple::detail::npz {
 
@@ -16,7 +17,7 @@ namespace {
 /// Hands out the contents of parts, and zeros between them.
 class Unpacker {
  public:
-  Unpacker(const MappedFile& archive, std::span<const Packed> parts)
+  Unpacker(const ByteSource& archive, std::span<const Packed> parts)
       : archive_(archive), parts_(parts) {
     constexpr int kRaw = -15;
     if (inflateInit2(&stream_, kRaw) != Z_OK) throw std::bad_alloc();
@@ -95,7 +96,7 @@ class Unpacker {
     throw Error(Errc::corrupt, archive_.name(), part.bytes.begin + taken_, what);
   }
 
-  const MappedFile& archive_;
+  const ByteSource& archive_;
   std::span<const Packed> parts_;
   std::uint64_t taken_ = 0, made_ = 0;  // of the part that is being read
   uLong crc_ = 0;
@@ -105,7 +106,7 @@ class Unpacker {
 
 }  // namespace
 
-std::shared_ptr<MappedFile> unpack(const MappedFile& archive, std::span<const Packed> parts) {
+std::shared_ptr<ByteSource> unpack(const ByteSource& archive, std::span<const Packed> parts) {
   // Deflate makes at most 1032 bytes of one, so a size that lies is seen before space is used up.
   constexpr std::uint64_t kMostRatio = 1032;
   for (const Packed& part : parts) {
@@ -116,8 +117,8 @@ std::shared_ptr<MappedFile> unpack(const MappedFile& archive, std::span<const Pa
     }
   }
   Unpacker unpacker(archive, parts);
-  return MappedFile::spool([&](std::span<std::byte> out) { return unpacker.read(out); },
-                           archive.name());
+  return LocalFile::spool([&](std::span<std::byte> out) { return unpacker.read(out); },
+                          archive.name());
 }
 
 }  // namespace dapple::detail::npz

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "dapple/region.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::npz {
 
@@ -22,6 +22,6 @@ inline constexpr std::uint64_t kUnpackedAlign = 64;
 
 /// An unnamed temporary file with the contents of parts one after the other. Throws corrupt when
 /// one is damaged, or is not as long as it should be; io. O(bytes); memory does not grow with them.
-std::shared_ptr<MappedFile> unpack(const MappedFile& archive, std::span<const Packed> parts);
+std::shared_ptr<ByteSource> unpack(const ByteSource& archive, std::span<const Packed> parts);
 
 }  // namespace dapple::detail::npz

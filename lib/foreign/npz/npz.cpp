@@ -31,7 +31,7 @@ std::string_view first_name(const Probe& probe) {
   return head.substr(name, load_le<std::uint16_t>(probe.head.data() + name_length));
 }
 
-[[noreturn]] void fail_choice(const MappedFile& file, const std::vector<const Member*>& arrays,
+[[noreturn]] void fail_choice(const ByteSource& file, const std::vector<const Member*>& arrays,
                               const std::string& wanted) {
   constexpr std::size_t most = 20;
   std::string names;
@@ -56,7 +56,7 @@ Match recognise_npz(const Probe& probe) {
   return named ? Match::by_name : Match::no;
 }
 
-std::shared_ptr<const Store> open_npz(std::shared_ptr<MappedFile> file,
+std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file,
                                       const OpenOptions& options) {
   const std::vector<Member> members = read_directory(*file);
   if (options.array.empty() && is_scipy_matrix(members)) {

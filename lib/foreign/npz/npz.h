@@ -14,6 +14,6 @@ Match recognise_npz(const Probe& probe);
 /// Opens the array that `options.array` names, the only one, or the sparse matrix that all of them
 /// are. Stored members are used in place; deflated ones are inflated to a temporary file first.
 /// Throws corrupt, unsupported; invalid_argument with the names when there are several arrays.
-std::shared_ptr<const Store> open_npz(std::shared_ptr<MappedFile> file, const OpenOptions& options);
+std::shared_ptr<const Store> open_npz(std::shared_ptr<ByteSource> file, const OpenOptions& options);
 
 }  // namespace dapple::detail::npz

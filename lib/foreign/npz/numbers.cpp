@@ -31,7 +31,7 @@ void load_items(const Numbers& numbers, std::uint64_t rows, std::uint64_t cols, 
 
 }  // namespace
 
-Numbers open_numbers(std::shared_ptr<const MappedFile> file, Range within, std::string_view name,
+Numbers open_numbers(std::shared_ptr<const ByteSource> file, Range within, std::string_view name,
                      std::size_t dimensions) {
   npy::Header header = npy::parse_header(*file, within);
   if (header.records || header.shape.size() != dimensions) {
@@ -70,7 +70,7 @@ arrays::Items items_of(const Numbers& numbers) {
   return items;
 }
 
-arrays::Items open_integers(std::shared_ptr<const MappedFile> file, Range within,
+arrays::Items open_integers(std::shared_ptr<const ByteSource> file, Range within,
                             std::string_view name) {
   const Numbers numbers = open_numbers(std::move(file), within, name, 1);
   const npy::Field& field = numbers.field;

@@ -10,12 +10,12 @@
 #include "dapple/region.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
 #include "lib/foreign/npy/npy_header.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::npz {
 
 struct Numbers {
-  std::shared_ptr<const MappedFile> file;
+  std::shared_ptr<const ByteSource> file;
   npy::Field field;
   std::vector<std::uint64_t> shape;
   bool fortran = false;
@@ -25,7 +25,7 @@ struct Numbers {
 
 /// The array in bytes `within` of a file. Throws corrupt when it has another number of dimensions,
 /// or is longer than the file; unsupported when it does not hold numbers.
-Numbers open_numbers(std::shared_ptr<const MappedFile> file, Range within, std::string_view name,
+Numbers open_numbers(std::shared_ptr<const ByteSource> file, Range within, std::string_view name,
                      std::size_t dimensions);
 
 /// Its items along the first dimension, each in C order as values of the field's type: in place if
@@ -34,7 +34,7 @@ arrays::Items items_of(const Numbers& numbers);
 
 /// Items of an array of one dimension. Throws corrupt also unless they are integers of 4 or 8
 /// bytes.
-arrays::Items open_integers(std::shared_ptr<const MappedFile> file, Range within,
+arrays::Items open_integers(std::shared_ptr<const ByteSource> file, Range within,
                             std::string_view name);
 
 /// Loads a signed integer. REQUIRES items in place or loaded.

@@ -23,7 +23,7 @@ const Member* find(std::span<const Member> members, std::string_view name) {
   return found == members.end() ? nullptr : &*found;
 }
 
-const Member& require(const MappedFile& archive, std::span<const Member> members,
+const Member& require(const ByteSource& archive, std::span<const Member> members,
                       std::string_view name) {
   if (const Member* member = find(members, name)) return *member;
   throw Error(Errc::corrupt, archive.name(), std::nullopt,
@@ -34,7 +34,7 @@ const Member& require(const MappedFile& archive, std::span<const Member> members
 class Parts {
  public:
   /// Throws corrupt when one of these is missing. The first is the shape.
-  Parts(const std::shared_ptr<MappedFile>& archive, std::span<const Member> members,
+  Parts(const std::shared_ptr<ByteSource>& archive, std::span<const Member> members,
         std::vector<std::string_view> names)
       : names_(std::move(names)) {
     std::vector<const Member*> found;
@@ -43,7 +43,7 @@ class Parts {
     }
     contents_ = contents_of(archive, found);
   }
-  const std::shared_ptr<MappedFile>& file() const noexcept { return contents_.file; }
+  const std::shared_ptr<ByteSource>& file() const noexcept { return contents_.file; }
   arrays::Items integers(std::size_t i) const {
     return open_integers(file(), contents_.members[i], names_[i]);
   }
@@ -97,7 +97,7 @@ Arrays coordinates(const Parts& parts, Schema& schema) {
 }
 
 /// Sizes of blocks: `values` has one item for each.
-void set_patches(const Numbers& values, const Schema& schema, const MappedFile& file,
+void set_patches(const Numbers& values, const Schema& schema, const ByteSource& file,
                  arrays::SparseArrays& matrix) {
   const std::uint64_t rows = values.shape[1], cols = values.shape[2];
   if (rows == 0 || cols == 0 || schema.rows % rows != 0 || schema.cols % cols != 0) {
@@ -131,7 +131,7 @@ bool is_scipy_matrix(std::span<const Member> members) {
          find(members, "data.npy") != nullptr;
 }
 
-std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<MappedFile> archive,
+std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<ByteSource> archive,
                                                std::span<const Member> members) {
   static constexpr Driver kRows = arrays::row_driver("npz"),
                           kColumns = arrays::column_driver("npz"),

@@ -14,7 +14,7 @@ bool is_scipy_matrix(std::span<const Member> members);
 
 /// REQUIRES members that are. Throws corrupt, unsupported for other kinds than csr, csc, coo, bsr
 /// and dia.
-std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<MappedFile> archive,
+std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<ByteSource> archive,
                                                std::span<const Member> members);
 
 }  // namespace dapple::detail::npz

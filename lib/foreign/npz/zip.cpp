@@ -19,7 +19,7 @@ constexpr std::uint64_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd
 constexpr std::uint16_t kStored = 0, kDeflated = 8, kEncrypted = 1, kZip64 = 1;
 constexpr auto kIn64 = std::numeric_limits<std::uint32_t>::max();  // the value is in a ZIP64 field
 
-[[noreturn]] void fail(const MappedFile& file, std::uint64_t at, std::string detail) {
+[[noreturn]] void fail(const ByteSource& file, std::uint64_t at, std::string detail) {
   throw Error(Errc::corrupt, file.name(), at, std::move(detail));
 }
 
@@ -30,7 +30,7 @@ struct Directory {
 };
 
 /// The last record of the file: a comment of any text may follow it, up to the end.
-std::uint64_t find_end(const MappedFile& file) {
+std::uint64_t find_end(const ByteSource& file) {
   constexpr std::uint64_t most = kEndBytes + std::numeric_limits<std::uint16_t>::max();
   const std::uint64_t size = std::min(file.size(), most);
   const std::uint64_t first = file.size() - size;
@@ -45,7 +45,7 @@ std::uint64_t find_end(const MappedFile& file) {
 }
 
 /// The ZIP64 record, which a locator right before the last record points to.
-std::optional<Directory> find_directory64(const MappedFile& file, std::uint64_t end) {
+std::optional<Directory> find_directory64(const ByteSource& file, std::uint64_t end) {
   if (end < kLocatorBytes) return std::nullopt;
   ByteReader locator(file.bytes(end - kLocatorBytes, kLocatorBytes), end - kLocatorBytes,
                      file.name());
@@ -68,7 +68,7 @@ std::optional<Directory> find_directory64(const MappedFile& file, std::uint64_t 
   return Directory{offset, bytes, members, at};
 }
 
-Directory find_directory(const MappedFile& file) {
+Directory find_directory(const ByteSource& file) {
   const std::uint64_t end = find_end(file);
   ByteReader record(file.bytes(end, kEndBytes), end, file.name());
   record.take(4, "the last record");
@@ -136,7 +136,7 @@ Member read_entry(ByteReader& in) {
 }
 
 /// Bytes of the archive that hold a member.
-Range data_of(const MappedFile& archive, const Member& member) {
+Range data_of(const ByteSource& archive, const Member& member) {
   if ((member.flags & kEncrypted) != 0 ||
       (member.method != kStored && member.method != kDeflated)) {
     throw Error(Errc::unsupported, archive.name(), member.listed,
@@ -169,7 +169,7 @@ Range data_of(const MappedFile& archive, const Member& member) {
 
 }  // namespace
 
-std::vector<Member> read_directory(const MappedFile& archive) {
+std::vector<Member> read_directory(const ByteSource& archive) {
   const Directory directory = find_directory(archive);
   ByteReader in(archive.bytes(directory.offset, directory.bytes), directory.offset, archive.name());
   std::vector<Member> members;
@@ -184,7 +184,7 @@ std::vector<Member> read_directory(const MappedFile& archive) {
   return members;
 }
 
-Contents contents_of(const std::shared_ptr<MappedFile>& archive,
+Contents contents_of(const std::shared_ptr<ByteSource>& archive,
                      std::span<const Member* const> members) {
   std::vector<Packed> parts;
   bool in_place = true;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dapple/region.h"
-#include "lib/io/file.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail::npz {
 
@@ -26,18 +26,18 @@ struct Member {
 /// The members of an archive, in the order of its directory. Throws corrupt when the directory is
 /// damaged, is not at the end of the file, or lists a name twice; unsupported for an archive of
 /// several files. O(members).
-std::vector<Member> read_directory(const MappedFile& archive);
+std::vector<Member> read_directory(const ByteSource& archive);
 
 /// Members in place: bytes of `file` for each.
 struct Contents {
-  std::shared_ptr<MappedFile> file;
+  std::shared_ptr<ByteSource> file;
   std::vector<Range> members;
 };
 
 /// The content of members: in the archive itself when all of them are stored, otherwise in an
 /// unnamed temporary file. Throws corrupt, also when the CRC of a member that was inflated is
 /// wrong; unsupported for encryption and other methods; io. O(1), or O(bytes).
-Contents contents_of(const std::shared_ptr<MappedFile>& archive,
+Contents contents_of(const std::shared_ptr<ByteSource>& archive,
                      std::span<const Member* const> members);
 
 }  // namespace dapple::detail::npz

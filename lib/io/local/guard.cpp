@@ -1,4 +1,4 @@
-#include "lib/io/guard.h"
+#include "lib/io/local/guard.h"
 
 #include <signal.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "lib/io/residency.h"
+#include "lib/io/local/residency.h"
 
 #include <sys/mman.h>
 #include <time.h>
@@ -54,11 +54,6 @@ void Residency::refresh() noexcept {
   if (states_ == nullptr || now - last < 1000 || !refreshed_.compare_exchange_strong(last, now)) {
     return;
   }
-  const std::size_t used = std::min<std::size_t>(used_count_.exchange(0), used_.size());
-  if (last > 0 && used > 0) {
-    loses_pages_ = !std::all_of(used_.begin(), used_.begin() + static_cast<std::ptrdiff_t>(used),
-                                [&](const auto& place) { return in_memory(place, 1); });
-  }
   for (std::uint64_t window = 0; window < windows_; ++window) {
     std::atomic<State>& state = states_[window];
     if (state.load(std::memory_order_relaxed) == State::unknown) continue;
@@ -69,15 +64,12 @@ void Residency::refresh() noexcept {
 }
 
 bool Residency::holds(std::uint64_t offset, std::uint64_t n) noexcept {
-  remember(offset + n / 2);
-  const bool keeps = !loses_pages_.load(std::memory_order_relaxed);
-  if (n >= kLarge && !keeps) return false;
   if (n >= kLarge || states_ == nullptr) return in_memory(offset + n / 2, 1);
   const std::uint64_t first = offset / kWindow, last = (offset + n - 1) / kWindow;
   const auto known = [&](std::uint64_t window) {
     return states_[window].load(std::memory_order_relaxed) == State::in_memory;
   };
-  if (keeps && known(first) && known(last)) return true;
+  if (known(first) && known(last)) return true;
   // Where storage has to be waited for, the system is asked about no more than these bytes: it
   // takes 10 us to look at 2 MiB.
   if (!in_memory(offset, n)) return false;

@@ -1,4 +1,4 @@
-#include "lib/io/file.h"
+#include "lib/io/local/local_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,7 +14,8 @@
 
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
-#include "lib/io/guard.h"
+#include "lib/io/local/guard.h"
+#include "lib/io/local/residency.h"
 #include "lib/io/temporary.h"
 
 namespace dapple::detail {
@@ -43,7 +44,7 @@ std::uint64_t nanoseconds(const timespec& t) noexcept {
          static_cast<std::uint64_t>(t.tv_nsec);
 }
 
-FileStamp stamp_of(const struct stat& s) noexcept {
+Identity identity_of(const struct stat& s) noexcept {
   return {static_cast<std::uint64_t>(s.st_size), nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
 }
 
@@ -56,15 +57,9 @@ void advise(const std::byte* base, std::uint64_t offset, std::uint64_t n, int ad
 
 }  // namespace
 
-void throw_io(const std::string& file, std::string_view action, int errno_value) {
-  throw Error(Errc::io, file, std::nullopt,
-              std::string("cannot ").append(action).append(": ").append(
-                  std::generic_category().message(errno_value)));
-}
+class LocalFile::Key {};
 
-class MappedFile::Key {};
-
-struct MappedFile::Map {
+struct LocalFile::Map {
   boost::interprocess::mapped_region region;
   std::optional<GuardedMap> guard;  // destroyed before the region that it watches
   std::optional<Residency> residency;
@@ -86,27 +81,27 @@ Descriptor open_to_read(const std::string& name) {
 
 }  // namespace
 
-std::shared_ptr<MappedFile> MappedFile::open(std::string name, bool guarded) {
+std::shared_ptr<LocalFile> LocalFile::open(std::string name, bool guarded) {
   Descriptor fd = open_to_read(name);
   if (!fd.is_open()) throw_io(name, "open", errno);
   return adopt(std::move(fd), std::move(name), guarded);
 }
 
-std::shared_ptr<MappedFile> MappedFile::open_if_there(std::string name, bool guarded) {
+std::shared_ptr<LocalFile> LocalFile::open_if_there(std::string name, bool guarded) {
   Descriptor fd = open_to_read(name);
   struct stat s;
   if (!fd.is_open() || ::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) return nullptr;
-  return std::make_shared<MappedFile>(Key(), std::move(fd), std::move(name), s, guarded);
+  return std::make_shared<LocalFile>(Key(), std::move(fd), std::move(name), s, guarded);
 }
 
-std::shared_ptr<MappedFile> MappedFile::adopt(Descriptor fd, std::string name, bool guarded) {
+std::shared_ptr<LocalFile> LocalFile::adopt(Descriptor fd, std::string name, bool guarded) {
   struct stat s;
   if (::fstat(fd.get(), &s) != 0) throw_io(name, "read the size", errno);
   if (!S_ISREG(s.st_mode)) fail_irregular(name, S_ISDIR(s.st_mode));
-  return std::make_shared<MappedFile>(Key(), std::move(fd), std::move(name), s, guarded);
+  return std::make_shared<LocalFile>(Key(), std::move(fd), std::move(name), s, guarded);
 }
 
-std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
+std::shared_ptr<LocalFile> LocalFile::spool(int source, std::string name) {
   const auto read = [&](std::span<std::byte> buffer) {
     const ssize_t got = uninterrupted([&] { return ::read(source, buffer.data(), buffer.size()); });
     if (got < 0) throw_io(name, "read", errno);
@@ -115,7 +110,7 @@ std::shared_ptr<MappedFile> MappedFile::spool(int source, std::string name) {
   return spool(read, name);
 }
 
-std::shared_ptr<MappedFile> MappedFile::spool(const ReadSome& read, std::string name) {
+std::shared_ptr<LocalFile> LocalFile::spool(const ReadSome& read, std::string name) {
   Descriptor fd = open_scratch(name);
   constexpr std::size_t kBuffer = 1 << 20;
   const auto buffer = std::make_unique<std::byte[]>(kBuffer);
@@ -132,16 +127,15 @@ std::shared_ptr<MappedFile> MappedFile::spool(const ReadSome& read, std::string 
   return file;
 }
 
-MappedFile::MappedFile(Key, Descriptor fd, std::string name, const struct stat& s, bool guarded)
-    : fd_(std::move(fd)),
-      name_(std::move(name)),
-      stamp_(stamp_of(s)),
-      owner_(s.st_uid),
-      guarded_(guarded) {}
+LocalFile::LocalFile(Key, Descriptor fd, std::string name, const struct stat& s, bool guarded)
+    : ByteSource(std::move(name), identity_of(s), guarded), fd_(std::move(fd)), owner_(s.st_uid) {}
 
-MappedFile::~MappedFile() = default;
+LocalFile::~LocalFile() = default;
 
-const std::byte* MappedFile::map() const {
+/// The first byte of the map, or nullptr before the file is mapped.
+const std::byte* LocalFile::base() const { return is_mapped() ? at(0, 0) : nullptr; }
+
+const std::byte* LocalFile::map() const {
   if (const std::byte* base = this->base()) return base;
   const std::lock_guard lock(mutex_);
   if (map_ == nullptr) {
@@ -155,16 +149,16 @@ const std::byte* MappedFile::map() const {
             boost::interprocess::mapped_region(OpenFile(fd_.get()), boost::interprocess::read_only,
                                                0, static_cast<std::size_t>(size()));
       } catch (const boost::interprocess::interprocess_exception& e) {
-        throw_io(name_, "map", e.get_native_error());
+        throw_io(name(), "map", e.get_native_error());
       }
       base = static_cast<const std::byte*>(map->region.get_address());
-      if (guarded_) map->guard.emplace(base, map->region.get_size(), fd_.get());
+      if (guarded()) map->guard.emplace(base, map->region.get_size(), fd_.get());
       // mincore() reports the files of other users as resident whatever they are.
       if (owner_ == ::geteuid()) map->residency.emplace(base, size());
     }
     map_ = std::move(map);
     if (single_looks_size_ > 0) advise(base, single_looks_, single_looks_size_, MADV_RANDOM);
-    base_.store(base, std::memory_order_release);
+    set_base(base);
   }
   return base();
 }
@@ -179,24 +173,24 @@ namespace {
 
 }  // namespace
 
-void MappedFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+void LocalFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   for (std::size_t done = 0; done < out.size();) {
     const ssize_t got = uninterrupted([&] {
       return ::pread(fd_.get(), out.data() + done, out.size() - done,
                      static_cast<off_t>(offset + done));
     });
-    if (got < 0) throw_io(name_, "read", errno);
-    if (got == 0) fail_shrunk(name_, offset + done, size());
+    if (got < 0) throw_io(name(), "read", errno);
+    if (got == 0) fail_shrunk(name(), offset + done, size());
     done += static_cast<std::size_t>(got);
   }
 }
 
-bool MappedFile::is_read_early(std::uint64_t, std::uint64_t n) const noexcept {
-  return base() == nullptr && early_count_.load(std::memory_order_acquire) < kEarlyRequests &&
+bool LocalFile::is_read_early(std::uint64_t n) const noexcept {
+  return early_count_.load(std::memory_order_acquire) < kEarlyRequests &&
          n <= kEarlyBytes - early_size_.load(std::memory_order_relaxed);
 }
 
-const std::byte* MappedFile::find_early(std::uint64_t offset, std::uint64_t n) const noexcept {
+const std::byte* LocalFile::find_early(std::uint64_t offset, std::uint64_t n) const noexcept {
   for (unsigned k = early_count_.load(std::memory_order_acquire); k-- > 0;) {
     const Early& part = early_parts_[k];
     if (offset >= part.offset && offset - part.offset <= part.size &&
@@ -207,81 +201,81 @@ const std::byte* MappedFile::find_early(std::uint64_t offset, std::uint64_t n) c
   return nullptr;
 }
 
-const std::byte* MappedFile::at_before_map(std::uint64_t offset, std::uint64_t n) const {
+/// These bytes in private memory; nullptr when the file should be mapped instead.
+const std::byte* LocalFile::read_early(std::uint64_t offset, std::uint64_t n) const {
   if (const std::byte* found = find_early(offset, n)) return found;
-  {
-    const std::lock_guard lock(mutex_);
-    if (const std::byte* found = find_early(offset, n)) return found;
-    if (is_read_early(offset, n)) {
-      auto memory =
-          std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n) + kLine);
-      const auto shift = offset - reinterpret_cast<std::uintptr_t>(memory.get());
-      std::byte* const bytes = memory.get() + shift % kLine;
-      read_at(offset, {bytes, static_cast<std::size_t>(n)});
-      const unsigned count = early_count_.load(std::memory_order_relaxed);
-      early_parts_[count] = {offset, n, bytes, std::move(memory)};
-      early_size_ += n;
-      early_count_.store(count + 1, std::memory_order_release);
-      return bytes;
-    }
-  }
-  return map() + offset;
+  const std::lock_guard lock(mutex_);
+  if (const std::byte* found = find_early(offset, n)) return found;
+  if (map_ != nullptr || !is_read_early(n)) return nullptr;
+  auto memory = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n) + kLine);
+  const auto shift = offset - reinterpret_cast<std::uintptr_t>(memory.get());
+  std::byte* const bytes = memory.get() + shift % kLine;
+  read_at(offset, {bytes, static_cast<std::size_t>(n)});
+  const unsigned count = early_count_.load(std::memory_order_relaxed);
+  early_parts_[count] = {offset, n, bytes, std::move(memory)};
+  early_size_ += n;
+  early_count_.store(count + 1, std::memory_order_release);
+  return bytes;
+}
+
+const std::byte* LocalFile::keep(std::uint64_t offset, std::uint64_t n) const {
+  const std::byte* const early = read_early(offset, n);
+  return early != nullptr ? early : map() + offset;
+}
+
+HeldBytes LocalFile::hold_anew(std::uint64_t offset, std::uint64_t n) const {
+  return {{keep(offset, n), static_cast<std::size_t>(n)}, nullptr};
+}
+
+std::shared_ptr<ByteSource> LocalFile::sibling(std::string_view ending) const {
+  if (!has_path_) return nullptr;
+  auto file = open_if_there(std::string(name()).append(ending), guarded());
+  if (file != nullptr) file->set_check(check());
+  return file;
 }
 
 // Size and time are compared as well: bytes after the end of the file, in its last page, read as
 // zero without a signal, and a truncated file may have grown again. The change time is not: it also
 // changes with names and links.
-bool MappedFile::is_unchanged() const noexcept {
+bool LocalFile::is_unchanged() const noexcept {
   struct stat s;
   const bool lost = base() != nullptr && map_->guard && map_->guard->lost();
   if (lost || ::fstat(fd_.get(), &s) != 0) return false;
-  const FileStamp now = stamp_of(s);
-  return now.size == stamp_.size && now.mtime_ns == stamp_.mtime_ns;
+  const Identity now = identity_of(s);
+  return now.size == size() && now.mtime_ns == identity().mtime_ns;
 }
 
-void MappedFile::fail_changed(const std::string& reading) const {
+void LocalFile::fail_changed(const std::string& reading) const {
   struct stat s;
-  const FileStamp now = ::fstat(fd_.get(), &s) == 0 ? stamp_of(s) : stamp_;
+  const Identity now = ::fstat(fd_.get(), &s) == 0 ? identity_of(s) : identity();
   std::string what = "the file was changed in place";
   std::optional<std::uint64_t> offset;
-  if (now.size < stamp_.size) {
+  if (now.size < size()) {
     what = "the file was truncated to " + counted(now.size, "byte");
     offset = now.size;
-  } else if (now.mtime_ns == stamp_.mtime_ns) {
+  } else if (now.mtime_ns == identity().mtime_ns) {
     what = "the storage could not be read";
   }
-  throw Error(Errc::io, name_, offset, what + " while " + reading + " was read");
+  throw Error(Errc::io, name(), offset, what + " while " + reading + " was read");
 }
 
-void MappedFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept {
+void LocalFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept {
   const std::lock_guard lock(mutex_);
   single_looks_ = offset;
   single_looks_size_ = n;
   if (n > 0 && map_ != nullptr) advise(base(), offset, n, MADV_RANDOM);
 }
 
-void MappedFile::change_single_looks(int by) const noexcept {
-  const std::lock_guard lock(mutex_);
-  const bool before = looking_ > 0;
-  looking_ += by;
-  if (before == (looking_ > 0)) return;
-  const int advice = before ? MADV_NORMAL : MADV_RANDOM;
-  const std::uint64_t first = single_looks_size_ > 0 ? single_looks_ : size();
-  const std::uint64_t behind = first + single_looks_size_;
-  if (first > 0) advise(base(), 0, first, advice);
-  if (behind < size()) advise(base(), behind, size() - behind, advice);
-}
-
-bool MappedFile::lock_for_replacing() const noexcept {
+bool LocalFile::lock_for_replacing() const noexcept {
   if (!has_path_) return true;
   uninterrupted([&] { return ::flock(fd_.get(), LOCK_EX); });
   struct stat open, named;
-  return ::fstat(fd_.get(), &open) != 0 || ::stat(name_.c_str(), &named) != 0 ||
+  return ::fstat(fd_.get(), &open) != 0 || ::stat(name().c_str(), &named) != 0 ||
          (open.st_dev == named.st_dev && open.st_ino == named.st_ino);
 }
 
-std::uint64_t MappedFile::copy_within_system(int to, std::uint64_t begin,
-                                             std::uint64_t end) const noexcept {
+std::uint64_t LocalFile::copy_within_system(int to, std::uint64_t begin,
+                                            std::uint64_t end) const noexcept {
   auto in = static_cast<off_t>(begin), out = in;
   while (begin < end) {
     const ssize_t copied = ::copy_file_range(fd_.get(), &in, to, &out, end - begin, 0);
@@ -291,30 +285,32 @@ std::uint64_t MappedFile::copy_within_system(int to, std::uint64_t begin,
   return begin;
 }
 
-void MappedFile::read_nothing_ahead() const noexcept {
+void LocalFile::read_nothing_ahead() const noexcept {
   expect_single_looks(0, size());
   reads_ahead_.store(false, std::memory_order_relaxed);
 }
 
-void MappedFile::will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
-  if (n == 0) return;  // to posix_fadvise, zero means "to the end"
+void LocalFile::will_need(std::span<const Range> ranges) const noexcept {
   if (!reads_ahead_.load(std::memory_order_relaxed)) return;
-  if (const std::byte* base = this->base()) {
-    if (!map_->residency || !map_->residency->holds(offset, n))
-      advise(base, offset, n, MADV_WILLNEED);
-  } else {
-    ::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
-                    POSIX_FADV_WILLNEED);
+  for (const Range& range : ranges) {
+    if (range.empty()) continue;  // to posix_fadvise, zero means "to the end"
+    if (is_mapped()) {
+      if (!map_->residency || !map_->residency->holds(range.begin, range.size()))
+        advise(base(), range.begin, range.size(), MADV_WILLNEED);
+    } else if (is_read_early(range.size())) {
+      try {
+        read_early(range.begin, range.size());  // one request for a block and its header
+      } catch (...) {                           // whoever needs the bytes gets the error
+      }
+    } else {
+      ::posix_fadvise(fd_.get(), static_cast<off_t>(range.begin), static_cast<off_t>(range.size()),
+                      POSIX_FADV_WILLNEED);
+    }
   }
 }
 
-bool MappedFile::loses_pages(std::uint64_t used) const noexcept {
-  return base() != nullptr && map_->residency && map_->residency->loses_pages(used) &&
-         reads_ahead_.load(std::memory_order_relaxed);
-}
-
-bool MappedFile::may_be_cold() const noexcept {
-  if (base() == nullptr || !map_->residency || !reads_ahead_.load(std::memory_order_relaxed)) {
+bool LocalFile::may_wait() const noexcept {
+  if (!is_mapped() || !map_->residency || !reads_ahead_.load(std::memory_order_relaxed)) {
     return false;
   }
   map_->residency->refresh();

@@ -1,0 +1,11 @@
+#include "lib/catalog/sources.h"
+
+#include "lib/io/local/local_file.h"
+
+namespace dapple::detail {
+
+std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options) {
+  return LocalFile::open(name, options.guard);
+}
+
+}  // namespace dapple::detail

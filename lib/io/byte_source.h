@@ -1,0 +1,178 @@
+// Where the bytes of an object come from: a mapped file, memory, or anything that is read in
+// ranges.
+//
+// There are two kinds of bytes. *Kept* bytes (headers, indexes, dictionaries, statistics) are few,
+// and valid as long as their source: `at`. *Held* bytes (payloads of blocks) are many, and valid as
+// long as somebody holds them: `hold`. In a map both are the same: one load and one addition.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "dapple/error.h"
+#include "dapple/region.h"
+#include "lib/io/held_bytes.h"
+
+namespace dapple {
+enum class Check : std::uint8_t;
+}
+
+namespace dapple::detail {
+
+class LocalFile;
+
+/// Tells one state of a source from another. For comparing, no more.
+struct Identity {
+  std::uint64_t size = 0;
+  std::uint64_t mtime_ns = 0;  // since the epoch; 0: not known
+  std::uint64_t ctime_ns = 0;
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+/// Read-only bytes that do not change. Any thread.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  /// For messages.
+  const std::string& name() const noexcept { return name_; }
+  std::uint64_t size() const noexcept { return identity_.size; }
+  const Identity& identity() const noexcept { return identity_; }
+
+  /// Bytes [offset, offset + n), valid as long as this, with the same alignment modulo 64 as in the
+  /// source. REQUIRES that they are inside size(). Throws io.
+  const std::byte* at(std::uint64_t offset, std::uint64_t n) const {
+    const std::byte* base = base_.load(std::memory_order_acquire);
+    return base != nullptr ? base + offset : keep(offset, n);
+  }
+  std::span<const std::byte> bytes(std::uint64_t offset, std::uint64_t n) const {
+    return {at(offset, n), static_cast<std::size_t>(n)};
+  }
+  /// The same bytes for as long as the result, and this, live.
+  HeldBytes hold(std::uint64_t offset, std::uint64_t n) const {
+    const std::byte* base = base_.load(std::memory_order_acquire);
+    if (base != nullptr) return {{base + offset, static_cast<std::size_t>(n)}, nullptr};
+    return hold_anew(offset, n);
+  }
+  /// Copies bytes. REQUIRES that they are inside size(). Throws io.
+  virtual void read_at(std::uint64_t offset, std::span<std::byte> out) const = 0;
+
+  /// A hint: all that will be needed next, in one call, so that it can be fetched at once. Never
+  /// fails.
+  virtual void will_need(std::span<const Range>) const noexcept {}
+  void will_need(std::uint64_t offset, std::uint64_t n) const noexcept {
+    const Range range{offset, offset + n};
+    will_need({&range, 1});
+  }
+  /// False when all that will be needed is in memory, as far as is known: then `will_need` may be
+  /// left out.
+  virtual bool may_wait() const noexcept { return false; }
+  /// A hint that much will be read, here and there: a file is mapped now. Throws io.
+  virtual void expect_reads() const {}
+  /// A hint that these bytes will be read in random order, a few at a time.
+  virtual void expect_single_looks(std::uint64_t, std::uint64_t) const noexcept {}
+  /// The same for all bytes; it also turns `will_need` off.
+  virtual void read_nothing_ahead() const noexcept {}
+  /// True once all bytes are in a map or in memory, at one address.
+  bool is_mapped() const noexcept { return base_.load(std::memory_order_acquire) != nullptr; }
+
+  /// What has this name followed by `ending`, for example ".dpx"; nullptr when there is none.
+  virtual std::shared_ptr<ByteSource> sibling(std::string_view) const { return nullptr; }
+  /// True when `name` is the path of a file of this machine.
+  virtual bool has_path() const noexcept { return false; }
+  /// The file that this is; nullptr for anything else.
+  virtual const LocalFile* local() const noexcept { return nullptr; }
+
+  /// True when others may truncate or change the bytes, which is looked for: see `watched`.
+  bool guarded() const noexcept { return guarded_; }
+  /// Call before guarded bytes are read.
+  virtual void prepare_thread() const noexcept {}
+  /// False when the bytes are guarded and have been changed since they were opened, so that what
+  /// was read may be wrong. One system call if they are guarded.
+  virtual bool is_intact() const noexcept { return true; }
+  /// Throws io for bytes that are not intact; `reading` names what was being read.
+  [[noreturn]] virtual void fail_changed(const std::string& reading) const;
+
+  /// What is read of a source that may hold several objects, as it was asked for; "" otherwise. Set
+  /// before this is shared.
+  const std::string& chosen() const noexcept { return chosen_; }
+  void set_chosen(std::string chosen) noexcept { chosen_ = std::move(chosen); }
+  /// When hashes are to be looked at, here and in what is beside it. Set before this is shared.
+  Check check() const noexcept { return check_; }
+  void set_check(Check check) noexcept { check_ = check; }
+
+ protected:
+  ByteSource(std::string name, const Identity& identity, bool guarded = false)
+      : name_(std::move(name)), identity_(identity), guarded_(guarded) {}
+  /// All bytes are at `base` from now on.
+  void set_base(const std::byte* base) const noexcept {
+    base_.store(base, std::memory_order_release);
+  }
+
+ private:
+  /// `at` and `hold` before there is a base.
+  virtual const std::byte* keep(std::uint64_t offset, std::uint64_t n) const = 0;
+  virtual HeldBytes hold_anew(std::uint64_t offset, std::uint64_t n) const = 0;
+
+  mutable std::atomic<const std::byte*> base_{nullptr};
+  std::string name_;
+  std::string chosen_;
+  Identity identity_;
+  Check check_{};
+  bool guarded_;
+};
+
+/// Implements `watched` below for a guarded source.
+template <class F, class Reading>
+[[gnu::noinline]] auto watched_guarded(const ByteSource& source, const F& f,
+                                       const Reading& reading) {
+  source.prepare_thread();
+  const auto check = [&] {
+    if (!source.is_intact()) source.fail_changed(reading());
+  };
+  try {
+    if constexpr (std::is_void_v<decltype(f())>) {
+      f();
+      check();
+    } else {
+      auto result = f();
+      check();
+      return result;
+    }
+  } catch (const Error& error) {
+    const bool blames_file = error.code() == Errc::io && error.file() == source.name();
+    if (!blames_file) check();
+    throw;
+  }
+}
+/// Runs `f`, which reads the source. If that is no longer intact afterwards, throws io whatever `f`
+/// returned or threw; `reading()` names what was being read.
+template <class F, class Reading>
+auto watched(const ByteSource& source, const F& f, const Reading& reading) {
+  return source.guarded() ? watched_guarded(source, f, reading) : f();
+}
+template <class F>
+auto watched(const ByteSource& source, const F& f) {
+  return watched(source, f, [] { return std::string("it"); });
+}
+
+/// FILE.dpx is the sidecar index of FILE, and starts with this magic.
+inline constexpr char kSidecarEnding[] = ".dpx";
+inline constexpr char kSidecarMagic[9] = "DPL-SIDE";
+
+/// FILE.dpc is the copy by column of FILE.
+inline constexpr char kCopyEnding[] = ".dpc";
+
+/// Throws io with the system's reason for `errno_value`: "cannot <action>: <reason>".
+[[noreturn]] void throw_io(const std::string& file, std::string_view action, int errno_value);
+
+}  // namespace dapple::detail

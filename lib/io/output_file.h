@@ -1,0 +1,75 @@
+// Files that appear complete or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "lib/io/byte_source.h"
+#include "lib/io/descriptor.h"
+
+struct iovec;
+
+namespace dapple::detail {
+
+/// A file that appears at its destination complete or not at all. Until publish() it has no name
+/// (O_TMPFILE) or, if the file system does not support that, a hidden one in the same folder. If
+/// the process dies, the next writer of the same file removes the hidden one.
+class OutputFile {
+ public:
+  /// Throws io; invalid_argument when `path` exists and `overwrite` is false, or is not a regular
+  /// file.
+  OutputFile(std::filesystem::path path, bool overwrite);
+
+  const std::string& name() const noexcept { return name_; }
+
+  /// Reserves storage for bytes that will be written in pieces. A hint; any thread.
+  void will_write(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  /// Writes all bytes at `offset`; any thread. Throws io.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  /// Writes several runs of bytes one after another; modifies `parts`. Any thread. Throws io.
+  void write_at(std::uint64_t offset, std::span<iovec> parts) const;
+  /// Copies bytes [begin, end) of `from` to the same place. The file system shares them if it can.
+  /// Throws io.
+  void take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const;
+  /// Truncates the file to `offset` bytes. Throws io.
+  void cut(std::uint64_t offset) const;
+  /// Writes after what `append` wrote before; one thread. Throws io.
+  void append(std::span<const std::byte> bytes);
+  std::uint64_t appended() const noexcept { return appended_; }
+
+  /// Syncs the contents early, so that `publish` need not. Nothing may be written afterwards.
+  /// Throws io.
+  void sync();
+  /// Syncs the contents (unless `sync` is false), gives the file its name, syncs the folder. Keeps
+  /// the permissions of a file that it replaces, and its owner if allowed, and removes that file's
+  /// sidecar index. A symbolic link is replaced, not followed. Throws io, invalid_argument.
+  void publish(bool sync = true);
+
+ private:
+  /// The hidden name of the file while it has one; removes the file unless it is published.
+  struct Hidden {
+    std::filesystem::path path;
+    Hidden() = default;
+    Hidden(Hidden&& other) noexcept : path(std::exchange(other.path, {})) {}
+    Hidden& operator=(Hidden&& other) noexcept {
+      path.swap(other.path);
+      return *this;
+    }
+    ~Hidden();
+  };
+  void give_name();
+
+  std::filesystem::path path_;
+  std::string name_;
+  Descriptor fd_;
+  Hidden hidden_;
+  bool overwrite_ = false;
+  bool synced_ = false;  // the contents
+  std::uint64_t appended_ = 0;
+};
+
+}  // namespace dapple::detail

@@ -1,0 +1,224 @@
+#include "lib/io/ranged_source.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace dapple::detail {
+
+namespace {
+
+constexpr std::uint64_t kAlignment = 64;  // alignment that `at` promises
+
+}  // namespace
+
+/// Bytes [offset, offset + size) of the source, aligned as there.
+struct RangedSource::Buffer {
+  Buffer(std::uint64_t first, std::uint64_t n)
+      : offset(first),
+        size(n),
+        memory(
+            std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(n + kAlignment))) {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
+    data = memory.get() + (first - address) % kAlignment;
+  }
+  const std::byte* at(std::uint64_t from) const noexcept { return data + (from - offset); }
+
+  std::uint64_t offset, size;
+  std::unique_ptr<std::byte[]> memory;
+  std::byte* data;
+};
+
+RangedSource::RangedSource(std::string name, const Identity& identity, const Habits& habits)
+    : ByteSource(std::move(name), identity), habits_(habits) {}
+
+RangedSource::~RangedSource() {
+  if (area_ != nullptr) ::munmap(area_, static_cast<std::size_t>(size()));
+}
+
+/// The addresses of all kept bytes. REQUIRES the lock, and a size above 0. Throws bad_alloc.
+std::byte* RangedSource::area() const {
+  if (area_ == nullptr) {
+    void* const memory = ::mmap(nullptr, static_cast<std::size_t>(size()), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    area_ = static_cast<std::byte*>(memory);
+  }
+  return area_;
+}
+
+Range RangedSource::in_units(const Range& range) const noexcept {
+  const std::uint64_t unit = habits_.unit, begin = range.begin / unit * unit;
+  const std::uint64_t left = size() - range.end, over = (unit - range.end % unit) % unit;
+  return {begin, range.end + std::min(left, over)};
+}
+
+/// In units, ascending, near ones as one.
+std::vector<Range> RangedSource::joined(std::span<const Range> ranges) const {
+  std::vector<Range> all;
+  for (const Range& range : ranges) {
+    if (!range.empty()) all.push_back(in_units(range));
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::vector<Range> result;
+  for (const Range& range : all) {
+    if (!result.empty() &&
+        (range.begin <= result.back().end || range.begin - result.back().end <= habits_.gap)) {
+      result.back().end = std::max(result.back().end, range.end);
+    } else {
+      result.push_back(range);
+    }
+  }
+  return result;
+}
+
+/// What of a range is not kept. REQUIRES the lock.
+std::vector<Range> RangedSource::missing(const Range& range) const {
+  std::vector<Range> gaps;
+  std::uint64_t at = range.begin;
+  auto next = kept_.upper_bound(at);
+  if (next != kept_.begin()) at = std::max(at, std::prev(next)->second);
+  while (at < range.end) {
+    const std::uint64_t end = next == kept_.end() ? range.end : std::min(range.end, next->first);
+    if (at < end) gaps.push_back({at, end});
+    if (next == kept_.end()) break;
+    at = std::max(at, next->second);
+    ++next;
+  }
+  return gaps;
+}
+
+/// Keeps bytes that were fetched. Those that are kept already are not written again: others may be
+/// reading them. REQUIRES the lock.
+void RangedSource::put_kept(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  const std::vector<Range> gaps = missing({offset, offset + bytes.size()});
+  for (const Range& gap : gaps) {
+    std::memcpy(area() + gap.begin, bytes.data() + (gap.begin - offset), gap.size());
+    auto [place, added] = kept_.emplace(gap.begin, gap.end);
+    if (const auto next = std::next(place); next != kept_.end() && next->first == gap.end) {
+      place->second = next->second;
+      kept_.erase(next);
+    }
+    if (place == kept_.begin()) continue;
+    if (const auto before = std::prev(place); before->second == place->first) {
+      before->second = place->second;
+      kept_.erase(place);
+    }
+  }
+}
+
+void RangedSource::know(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  const std::lock_guard lock(mutex_);
+  put_kept(offset, bytes);
+}
+
+/// Bytes that wait to be taken; nullptr when they are not among them. REQUIRES the lock.
+std::shared_ptr<const RangedSource::Buffer> RangedSource::find_ahead(std::uint64_t offset,
+                                                                     std::uint64_t n) const {
+  auto place = ahead_.upper_bound(offset);
+  if (place == ahead_.begin()) return nullptr;
+  const Buffer& buffer = *(--place)->second;
+  const bool inside =
+      offset - buffer.offset <= buffer.size && n <= buffer.size - (offset - buffer.offset);
+  return inside ? place->second : nullptr;
+}
+
+std::vector<std::shared_ptr<RangedSource::Buffer>> RangedSource::fetched(
+    std::span<const Range> ranges) const {
+  std::vector<std::shared_ptr<Buffer>> buffers;
+  std::vector<Part> parts;
+  for (const Range& range : ranges) {
+    auto& buffer = buffers.emplace_back(std::make_shared<Buffer>(range.begin, range.size()));
+    parts.push_back({range.begin, {buffer->data, static_cast<std::size_t>(range.size())}});
+  }
+  fetch(parts);
+  return buffers;
+}
+
+const std::byte* RangedSource::keep(std::uint64_t offset, std::uint64_t n) const {
+  static constexpr std::byte kNothing{};
+  if (n == 0) return &kNothing;
+  std::vector<Range> gaps;
+  {
+    const std::lock_guard lock(mutex_);
+    if (missing({offset, offset + n}).empty()) return area() + offset;
+    if (const auto buffer = find_ahead(offset, n)) {
+      put_kept(offset, {buffer->at(offset), static_cast<std::size_t>(n)});
+      return area() + offset;
+    }
+    gaps = missing(in_units({offset, offset + n}));
+  }
+  const auto buffers = fetched(joined(gaps));
+  const std::lock_guard lock(mutex_);
+  for (const auto& buffer : buffers) {
+    put_kept(buffer->offset, {buffer->data, static_cast<std::size_t>(buffer->size)});
+  }
+  return area() + offset;
+}
+
+HeldBytes RangedSource::hold_anew(std::uint64_t offset, std::uint64_t n) const {
+  const auto size = static_cast<std::size_t>(n);
+  std::shared_ptr<const Buffer> buffer;
+  {
+    const std::lock_guard lock(mutex_);
+    buffer = find_ahead(offset, n);
+    if (buffer == nullptr && missing({offset, offset + n}).empty()) {
+      auto copy = std::make_shared<Buffer>(offset, n);
+      if (n > 0) std::memcpy(copy->data, area() + offset, size);
+      buffer = std::move(copy);
+    }
+  }
+  if (buffer == nullptr) {
+    const Range range{offset, offset + n};
+    buffer = fetched({&range, 1}).front();
+  }
+  return {{buffer->at(offset), size}, buffer};
+}
+
+void RangedSource::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  const HeldBytes held = hold_anew(offset, out.size());
+  if (!out.empty()) std::memcpy(out.data(), held.data(), out.size());
+}
+
+void RangedSource::will_need(std::span<const Range> ranges) const noexcept {
+  try {
+    std::vector<Range> wanted;
+    std::uint64_t bytes = 0;
+    for (const Range& range : joined(ranges)) {
+      const std::lock_guard lock(mutex_);
+      if (missing(range).empty() || find_ahead(range.begin, range.size()) != nullptr) continue;
+      if (range.size() > habits_.ahead - bytes) break;
+      bytes += range.size();
+      wanted.push_back(range);
+    }
+    if (wanted.empty()) return;
+    const auto buffers = fetched(wanted);
+    const std::lock_guard lock(mutex_);
+    for (const auto& buffer : buffers) {
+      auto& place = ahead_[buffer->offset];
+      if (place != nullptr) {
+        ahead_bytes_ -= place->size;
+      } else {
+        ahead_order_.push_back(buffer->offset);
+      }
+      place = buffer;
+      ahead_bytes_ += buffer->size;
+    }
+    std::size_t gone = 0;
+    for (; ahead_bytes_ > habits_.ahead && gone < ahead_order_.size(); ++gone) {
+      const auto place = ahead_.find(ahead_order_[gone]);
+      ahead_bytes_ -= place->second->size;
+      ahead_.erase(place);
+    }
+    ahead_order_.erase(ahead_order_.begin(),
+                       ahead_order_.begin() + static_cast<std::ptrdiff_t>(gone));
+  } catch (...) {  // whoever needs the bytes asks again, and gets the error
+  }
+}
+
+}  // namespace dapple::detail

@@ -1,0 +1,70 @@
+// Sources without a map: bytes that have to be fetched in ranges, from a server or a test.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "lib/io/byte_source.h"
+
+namespace dapple::detail {
+
+/// Keeps what `at` is asked for, in an area of addresses as large as the source that costs memory
+/// only where bytes were fetched; what `will_need` announces waits in memory until `hold` or `at`
+/// takes it. One fetch may serve many ranges.
+class RangedSource : public ByteSource {
+ public:
+  ~RangedSource() override;
+
+  void read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  void will_need(std::span<const Range> ranges) const noexcept override;
+  using ByteSource::will_need;
+  bool may_wait() const noexcept override { return true; }
+
+ protected:
+  /// How bytes are best fetched.
+  struct Habits {
+    std::uint64_t unit = 4 << 10;    // ranges start and end at multiples of it
+    std::uint64_t gap = 64 << 10;    // a gap that is cheaper to fetch than to leave out
+    std::uint64_t ahead = 64 << 20;  // the most bytes that wait to be taken
+  };
+  RangedSource(std::string name, const Identity& identity, const Habits& habits);
+
+  /// Bytes from `offset` on, and where they go.
+  struct Part {
+    std::uint64_t offset;
+    std::span<std::byte> to;
+  };
+  /// Fetches all parts, at once as far as possible. Any thread. Throws io.
+  virtual void fetch(std::span<const Part> parts) const = 0;
+  /// Takes over bytes that came with something else, for example with the answer that told the
+  /// size.
+  void know(std::uint64_t offset, std::span<const std::byte> bytes) const;
+
+ private:
+  struct Buffer;
+  const std::byte* keep(std::uint64_t offset, std::uint64_t n) const override;
+  HeldBytes hold_anew(std::uint64_t offset, std::uint64_t n) const override;
+
+  Range in_units(const Range& range) const noexcept;
+  std::vector<Range> joined(std::span<const Range> ranges) const;
+  std::vector<Range> missing(const Range& range) const;
+  void put_kept(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  std::shared_ptr<const Buffer> find_ahead(std::uint64_t offset, std::uint64_t n) const;
+  std::vector<std::shared_ptr<Buffer>> fetched(std::span<const Range> ranges) const;
+  std::byte* area() const;
+
+  const Habits habits_;
+  mutable std::mutex mutex_;  // guards what follows; not held while bytes are fetched
+  mutable std::byte* area_ = nullptr;
+  mutable std::map<std::uint64_t, std::uint64_t> kept_;                   // begin -> end, disjoint
+  mutable std::map<std::uint64_t, std::shared_ptr<const Buffer>> ahead_;  // by first byte, disjoint
+  mutable std::vector<std::uint64_t> ahead_order_;                        // oldest first
+  mutable std::uint64_t ahead_bytes_ = 0;
+};
+
+}  // namespace dapple::detail
