@@ -107,7 +107,7 @@ Bytes compress(int compression, const Bytes& bytes) {
 
 namespace {
 
-/// Blocks and table of the metadata; returns where the table stands, 0 without any.
+/// Blocks and table of the metadata; returns where the table is, 0 without any.
 std::uint64_t put_metadata(Bytes& out, const std::vector<Metadata>& metadata) {
   if (metadata.empty()) return 0;
   Bytes table = leb(metadata.size());

@@ -49,7 +49,7 @@ struct Vector {
   std::int32_t length = 0;
   std::optional<std::vector<std::int32_t>> slots{};
 };
-/// A block of vectors; `common` is the length in front, 0 puts the lengths behind it.
+/// A block of vectors; `common` is the length in front, 0 puts the lengths after it.
 Bytes vectors(const std::vector<Vector>& rows, std::int32_t common, const Bytes& items);
 
 /// Stored blocks of DEFLATE, with or without the zlib wrapper; 0 as they are.

@@ -96,13 +96,13 @@ TEST_CASE("csv: the delimiter is guessed, or given") {
   CHECK(test::labels_of(csv.open("a;b\n1\n2\n")) == Labels{"a;b"});
   CHECK(test::cells_of(csv.open("1|2\n3|4\n", {.delimiter = '|'})) == Cells{1, 2, 3, 4});
   CHECK(test::cells_of(csv.open("1;2\n\n\n")) ==
-        Cells{1, 2});  // blank lines behind the rows do not count
+        Cells{1, 2});  // blank lines after the rows do not count
   CHECK(test::cells_of(csv.open("1 2\n3 4\n", {.delimiter = ' '})) == Cells{1, 2, 3, 4});
   CHECK(test::cells_of(csv.open("7\n8\n")) == Cells{7, 8});
   // A quote is one where a field begins, and nowhere else.
   CHECK(test::labels_of(csv.open("5\" disk;b\n1;2\n3;4\n")) == Labels{"5\" disk", "b"});
   CHECK(test::labels_of(csv.open("a;\"b;\nc\"\n1;2\n")) == Labels{"a", "b;\nc"});
-  // Of one line, the one that stands there most often, or the first of several.
+  // Of one line, the one that is there most often, or the first of several.
   CHECK(test::labels_of(csv.open("a;b,c\n")) == Labels{"a", "b,c"});
   CHECK(test::labels_of(csv.open("a\tb,c;d\n")) == Labels{"a", "b,c;d"});
   CHECK(test::labels_of(csv.open("a;b,c,d\n")) == Labels{"a;b", "c", "d"});

@@ -82,7 +82,7 @@ TEST_CASE("daphne: published files of one block are told by their length, whatev
 
 TEST_CASE("daphne: files that dapple wrote are its own, whatever their length") {
   const TempDir dir;
-  // The index behind the only block makes a published u8 file as long as one of i32.
+  // The index after the only block makes a published u8 file as long as one of i32.
   for (std::uint32_t cells = 1; cells < 120; ++cells) {
     const std::size_t extra = 3 * std::size_t{cells};
     constexpr std::size_t auxiliary_header = 26;
@@ -93,7 +93,7 @@ TEST_CASE("daphne: files that dapple wrote are its own, whatever their length") 
     REQUIRE(image.size() == 45 + 4 * std::size_t{cells});
     CHECK(taken_for(dir, image.bytes()) == "dbdf");
   }
-  // The same with CSR, where it looks like capacity behind the last value.
+  // The same with CSR, where it looks like capacity after the last value.
   Image image = Image::matrix(2, 3, ValueType::u64, 2);
   image.csr<std::uint64_t>({0, 0}, 3, {{}, {}});
   image.auxiliary(Bytes(2 * 12 + 24 + 53 - image.size() - 26));
@@ -163,7 +163,7 @@ TEST_CASE("daphne: zeros that would pass for blocks without cells are values") {
 
 TEST_CASE("daphne: a frame whose rows read as blocks with cells is a published one") {
   const TempDir dir;
-  // Behind the position: 1 x 1, dense, u8, one value; or a row of u32 u32 u8 u8 u8.
+  // After the position: 1 x 1, dense, u8, one value; or a row of u32 u32 u8 u8 u8.
   Image image = Image::frame(1, {{"", ValueType::u32}, {"", ValueType::u32}});
   image.dense<std::uint8_t>({0, 0}, 1, 2, {4, 5});
   CHECK(taken_for(dir, image.bytes()) == "dbdf");
@@ -186,7 +186,7 @@ TEST_CASE("daphne: capacity behind the values of a CSR matrix is noted and ignor
   const Object object = open(dir / "t.dbdf");
   CHECK(base(object).note() == "60 bytes of unused capacity behind the last value");
   CHECK(cell_lines(object) == "c 0 1 40200000\nc 2 0 bf800000\nc 2 2 40800000\n");
-  // Without a value, the zeros behind could be blocks of the published format just as well.
+  // Without a value, the zeros after it could be blocks of the published format just as well.
   Image empty = runtime_csr<std::uint64_t>(
       2, std::vector<std::vector<std::pair<std::uint64_t, std::uint64_t>>>(4));
   empty.zeros(80);

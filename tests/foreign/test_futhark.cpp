@@ -19,7 +19,7 @@ using namespace dapple::test;
 
 namespace {
 
-/// "[2][3]bool" as what a program that reads it is told: "[][]bool".
+/// "[2][3]bool" as a program that reads it says it: "[][]bool".
 std::string without_sizes(std::string_view type) {
   std::string plain;
   bool inside = false;
@@ -254,7 +254,7 @@ TEST_CASE("futhark: a file cut anywhere gives whole values or an error, never ot
   const std::string text = "-- numbers\n[[1.5f32, 2f32], [f32.inf, -0.0f32]]\n";
   const std::string binary = binary_value<std::int16_t>(" i16", {3}, {1, 2, 3});
   for (const std::string& whole : {text, binary, text + binary, binary + text}) {
-    // The line feed behind the last value may be missing.
+    // The line feed after the last value may be missing.
     const std::size_t end = whole.size() - (whole.back() == '\n' ? 1 : 0);
     for (std::size_t size = 0; size < end; ++size) {
       const std::string cut = whole.substr(0, size);

@@ -58,7 +58,7 @@ TEST_CASE("futhark untyped: the values of numbers") {
   CHECK(value_of<double>(dir, "1e400") == kInf);
   CHECK(bits_of(value_of<double>(dir, "-0f64")) == bits_of(-0.0));
   CHECK(bits_of(value_of<float>(dir, "f32.nan")) == 0x7FC00000);
-  // By way of a double, which lies in the middle of two floats.
+  // By way of a double, which is in the middle of two floats.
   CHECK(value_of<float>(dir, "7.038531e-26f32") == std::nextafter(7.038531e-26F, 1.0F));
   CHECK(value_of<float>(dir, "65519.99f16") == 65504);
   CHECK(value_of<float>(dir, "65520f16") == kInfF);

@@ -69,7 +69,7 @@ TEST_CASE("idv: each wrong field of the header is named") {
                               std::to_string(good.tail - good.toc) + " bytes before the tail"));
   CHECK(error_in(Bytes(good.bytes.begin(), good.bytes.begin() + 100)) ==
         corrupt(100, "the file ends inside its header of 256 bytes"));
-  // Bytes behind the tail are legal.
+  // Bytes after the tail are legal.
   CHECK(error_in(good.bytes + raw("more")) == "none");
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("idv: each wrong field of the table of contents is named") {
           meta_at,
           "a metadata table cannot be at byte 5: everything is between byte 256 and the tail at " +
               tail));
-  // So many rows that their lookup table could not fit.
+  // More rows than their lookup table could have room for.
   CHECK(with(40, std::int64_t{1} << 60) ==
         corrupt(lookup_at, "the lookup table has " + std::to_string(std::int64_t{1} << 59) +
                                " entries, but between header and tail there is room for " +

@@ -46,7 +46,7 @@ Expected read_expected(const std::filesystem::path& path) {
   return e;
 }
 
-/// The ticks of .NET that a time of the frame stands for; a missing one is what the file has.
+/// The ticks of .NET of a time of the frame; a missing one is what the file has.
 std::int64_t ticks_of(const Meaning& meaning, std::int64_t time) {
   if (!meaning.has_time() || is_missing(meaning, static_cast<std::uint64_t>(time))) return time;
   const std::int64_t ticks = meaning.unit == TimeUnit::microsecond ? time * 10 : time / 100;

@@ -72,7 +72,7 @@ TEST_CASE("idv: a matrix is one column of vectors, each stored in the fewest byt
   table.set<float>(1, 2, 7);
   table.set<float>(3, 0, -0.0f);  // not a zero that may be left out
   table.set<float>(3, 3, 1);
-  // Two items with their indices take as much as four: such a row is dense.
+  // Two items with their indices take as much as four: that row is dense.
   const std::vector<Vector> rows = {{4}, {4, {{2}}}, {4, {{}}}, {4}};
   const Bytes block = vectors(rows, 4, packed<float>({1, 2, 3, 4, 7, -0.0f, 0, 0, 1}));
   const File expected = build(6, 4, {{"Features", vector_codec(codec("Single"), {4}), {block}, 4}});

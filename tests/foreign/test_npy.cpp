@@ -19,7 +19,7 @@ using dapple::test::TempDir;
 
 namespace {
 
-/// A file with this header text, padded as asked, and `data` behind it.
+/// A file with this header text, padded as asked, and `data` after it.
 std::vector<std::byte> npy(const std::string& header, const std::vector<std::byte>& data,
                            int version = 1) {
   std::string head = "\x93NUMPY";

@@ -1,5 +1,5 @@
 // Door: what the columns of a frame mean, with their dictionaries. The input changes the table of a
-// file: signed, so that a lie reaches the code behind its hashes, or not, when no word may be
+// file: signed, so that a lie gets past its hashes, or not, when no word may be
 // wrong.
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Door: the embedded index. The input is a whole file; its index gets hashes that are right, so
-// that a lie of the index reaches the code behind them. No lie may lead to a wrong cell, a read
+// that a lie of the index gets past them. No lie may lead to a wrong cell, a read
 // outside the file, or a long walk.
 #include <cstdio>
 #include <cstdlib>

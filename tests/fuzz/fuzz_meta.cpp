@@ -1,4 +1,4 @@
-// Door: the .meta file that stands beside DAPHNE's data. Any bytes give an answer or an Error, and
+// Door: the .meta file beside DAPHNE's data. Any bytes give an answer or an Error, and
 // what is written of an answer reads back to it.
 #include <cstdint>
 #include <cstdlib>

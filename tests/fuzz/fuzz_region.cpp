@@ -1,5 +1,5 @@
 // Door: region reads. The first 14 bytes choose a region, the type that is asked for, and how the
-// caller's memory lies; the rest is a DAPHNE file. Every cell must be that of the reference reader,
+// caller's memory is; the rest is a DAPHNE file. Every cell must be that of the reference reader,
 // or the read an Error; nothing beside the region's cells may be written.
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Door: the row directory. The input changes the hint of a file with one CSR block; signed, so that
-// a lie reaches the code behind its hashes, or not, when it must make no difference.
+// a lie gets past its hashes, or not, when it must make no difference.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Door: the sidecar. The input is the index of a sidecar, behind the line that binds it to a file;
+// Door: the sidecar. The input is the index of a sidecar, after the line that binds it to a file;
 // it is bound to a small file of every kind of block, and its hashes are made right. No lie may
 // lead to a wrong cell, a read outside the sidecar, or a long walk. The same input says which bytes
 // of a copy by column are changed.

@@ -1,5 +1,5 @@
 // Door: the statistics of blocks. The input replaces the table of a file; signed, so that a lie
-// reaches the code behind its hash, or not, when it must make no difference.
+// gets past its hash, or not, when it must make no difference.
 #include <cstdio>
 #include <cstdlib>
 #include <span>

@@ -1,4 +1,4 @@
-// Door: views of sparse blocks. The input is the payload of a CSR block, behind seven bytes that
+// Door: views of sparse blocks. The input is the payload of a CSR block, after seven bytes that
 // choose its rows, columns, number of entries and value type. The view, the decoder and the three
 // arrays must see what a plain loop sees; what it refuses, the decoder refuses.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Right hashes for an index or a hint that lies, so that the lie reaches the code behind them.
+// Right hashes for a forged index or hint, so that what is forged gets past them.
 #pragma once
 
 #include <cstddef>

@@ -65,7 +65,7 @@ void on_host_signal(int signal, siginfo_t* info, void* context) {
   } else if ((below.sa_flags & SA_SIGINFO) != 0) {
     below.sa_sigaction(signal, info, context);
   } else {
-    _exit(9);  // a signal of the library's maps came to a host that stands behind it
+    _exit(9);  // a signal of the library's maps came to a host that has its own handler
   }
 }
 
@@ -95,7 +95,7 @@ struct Tally {
   std::atomic<std::uint64_t> reads{0}, errors{0}, wrong{0};
 };
 
-// Reads regions and holds views until that fails, at most so many.
+// Reads regions and holds views until that fails, at most that many.
 void read_some(const Matrix& m, test::Rng rng, Tally& tally) {
   for (int i = 0; i < 200; ++i) {
     std::vector<std::uint32_t> cells;
@@ -126,7 +126,7 @@ void read_some(const Matrix& m, test::Rng rng, Tally& tally) {
   }
 }
 
-// What stands at a path now.
+// What is at a path now.
 struct Standing {
   ino_t number;
   timespec changed;
