@@ -113,8 +113,10 @@ void remove_sidecar(const std::string& file) noexcept try {
 
 }  // namespace
 
+OutputFile::Hidden::Hidden() noexcept : process(::getpid()) {}
+
 OutputFile::Hidden::~Hidden() {
-  if (!path.empty()) ::unlink(path.c_str());
+  if (!path.empty() && process == ::getpid()) ::unlink(path.c_str());
 }
 
 OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
@@ -135,6 +137,13 @@ OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
   if (!fd_.is_open()) throw_io(name_, "create", errno);
 }
 
+void OutputFile::require_own_process() const {
+  if (hidden_.process == ::getpid()) return;
+  throw Error(Errc::invalid_argument, name_, std::nullopt,
+              "the writer belongs to another process, from which this one was forked: write a file "
+              "of its own in each process, and concat them");
+}
+
 // ext4 otherwise allocates page by page, which takes a fifth of the time of large writes.
 void OutputFile::will_write(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   constexpr std::uint64_t kWorthIt = std::uint64_t{256} << 10;
@@ -144,11 +153,13 @@ void OutputFile::will_write(std::uint64_t offset, std::uint64_t bytes) const noe
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  require_own_process();
   will_write(offset, bytes.size());
   if (!write_all(fd_.get(), offset, bytes)) throw_io(name_, "write", errno);
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
+  require_own_process();
   std::uint64_t bytes = 0;
   for (const iovec& part : parts) bytes += part.iov_len;
   will_write(offset, bytes);
@@ -171,11 +182,13 @@ void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
 }
 
 void OutputFile::take_over(const ByteSource& from, std::uint64_t begin, std::uint64_t end) const {
+  require_own_process();
   if (from.local() != nullptr) begin = from.local()->copy_within_system(fd_.get(), begin, end);
   if (begin < end) write_at(begin, from.bytes(begin, end - begin));
 }
 
 void OutputFile::cut(std::uint64_t offset) const {
+  require_own_process();
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(offset)); }) != 0) {
     throw_io(name_, "truncate", errno);
   }
@@ -194,6 +207,7 @@ void OutputFile::sync() {
 }
 
 void OutputFile::publish(bool sync) {
+  require_own_process();
   struct stat old;
   if (overwrite_ && ::stat(path_.c_str(), &old) == 0 && !keep_permissions(fd_.get(), old)) {
     throw_io(name_, "take over the permissions of the old file", errno);

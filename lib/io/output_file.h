@@ -1,6 +1,8 @@
 // Files that appear complete or not at all.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -26,6 +28,10 @@ class OutputFile {
 
   const std::string& name() const noexcept { return name_; }
 
+  /// Throws invalid_argument in a process that was forked after the file was created: it has a copy
+  /// of what is known of the file, and the other process does not learn what it adds. So does all
+  /// that writes.
+  void require_own_process() const;
   /// Reserves storage for bytes that will be written in pieces. A hint; any thread.
   void will_write(std::uint64_t offset, std::uint64_t bytes) const noexcept;
   /// Writes all bytes at `offset`; any thread. Throws io.
@@ -50,13 +56,16 @@ class OutputFile {
   void publish(bool sync = true);
 
  private:
-  /// The hidden name of the file while it has one; removes the file unless it is published.
+  /// The hidden name of the file while it has one; removes the file unless it is published, or
+  /// belongs to another process.
   struct Hidden {
     std::filesystem::path path;
-    Hidden() = default;
-    Hidden(Hidden&& other) noexcept : path(std::exchange(other.path, {})) {}
+    pid_t process;
+    Hidden() noexcept;
+    Hidden(Hidden&& other) noexcept : path(std::exchange(other.path, {})), process(other.process) {}
     Hidden& operator=(Hidden&& other) noexcept {
       path.swap(other.path);
+      std::swap(process, other.process);
       return *this;
     }
     ~Hidden();

@@ -101,6 +101,7 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
 }
 
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
+  file_.require_own_process();
   if (finished_) {
     throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
                 "the block at " + text(pos) + " comes after the file was finished");

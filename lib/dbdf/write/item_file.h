@@ -48,6 +48,7 @@ class ItemFile {
            std::span<const std::byte> header, KeepStats stats);
 
   const std::string& name() const noexcept { return file_.name(); }
+  void require_own_process() const { file_.require_own_process(); }
 
   /// Copies the blocks of another file with a header of the same size to the same offsets. Before
   /// all other items. `stats` are theirs.
