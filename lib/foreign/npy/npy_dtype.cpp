@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "dapple/column.h"
 
@@ -19,6 +21,28 @@ std::optional<ValueType> value_type_of(const Dtype& dtype) {
     if (letter_of(type) == dtype.kind && size_of(type) == dtype.size) return type;
   }
   return std::nullopt;
+}
+
+/// NumPy's other names of the types, which other programs write.
+std::string_view short_name(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"?", "b1"},       {"bool", "b1"},    {"b", "i1"},          {"int8", "i1"},
+      {"byte", "i1"},    {"h", "i2"},       {"int16", "i2"},      {"short", "i2"},
+      {"i", "i4"},       {"int32", "i4"},   {"intc", "i4"},       {"l", "i8"},
+      {"q", "i8"},       {"p", "i8"},       {"int64", "i8"},      {"int", "i8"},
+      {"long", "i8"},    {"intp", "i8"},    {"longlong", "i8"},   {"B", "u1"},
+      {"uint8", "u1"},   {"ubyte", "u1"},   {"H", "u2"},          {"uint16", "u2"},
+      {"ushort", "u2"},  {"I", "u4"},       {"uint32", "u4"},     {"uintc", "u4"},
+      {"L", "u8"},       {"Q", "u8"},       {"P", "u8"},          {"uint64", "u8"},
+      {"uint", "u8"},    {"ulong", "u8"},   {"uintp", "u8"},      {"ulonglong", "u8"},
+      {"e", "f2"},       {"float16", "f2"}, {"half", "f2"},       {"f", "f4"},
+      {"float32", "f4"}, {"single", "f4"},  {"d", "f8"},          {"float64", "f8"},
+      {"float", "f8"},   {"double", "f8"},  {"datetime64", "M8"}, {"timedelta64", "m8"},
+  };
+  for (const auto& [name, short_one] : names) {
+    if (name == text) return short_one;
+  }
+  return text;
 }
 
 std::optional<TimeUnit> unit_named(std::string_view text) {
@@ -42,6 +66,7 @@ Dtype split_dtype(std::string_view text) {
     dtype.unit = text.substr(bracket + 1, text.size() - bracket - 2);
     text = text.substr(0, bracket);
   }
+  text = short_name(text);
   if (text.size() < 2) return {};
   const char* const end = text.data() + text.size();
   const auto result = std::from_chars(text.data() + 1, end, dtype.size);
