@@ -134,6 +134,18 @@ TEST_CASE("timestamp: durations are read back as they are written") {
     }
   }
   CHECK(duration_text(90061, TimeUnit::second) == "25:01:01");
+  const auto length = [](const char* text) {
+    const auto read = read_length(text);
+    return read ? std::pair(read->seconds, std::int64_t{read->nanoseconds})
+                : std::pair(std::int64_t{-1}, std::int64_t{-1});
+  };
+  CHECK(length("23999999999:59:59.999999") ==
+        std::pair<std::int64_t, std::int64_t>(86399999999999, 999999000));
+  CHECK(length("-23999999976:00:00") == std::pair<std::int64_t, std::int64_t>(-86399999913600, 0));
+  CHECK(length("-00:00:00.25") == std::pair<std::int64_t, std::int64_t>(-1, 750000000));
+  CHECK(length("-1 days +23:00:00") == std::pair<std::int64_t, std::int64_t>(-3600, 0));
+  CHECK_FALSE(read_length("1 day"));
+  CHECK_FALSE(read_length("9223372036854775807:00:00"));
   CHECK_FALSE(read_duration("1:00", TimeUnit::second));
   CHECK_FALSE(read_duration("01:00:00.5", TimeUnit::second));
   CHECK_FALSE(read_duration("--1 days", TimeUnit::day));

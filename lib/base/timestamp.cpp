@@ -274,15 +274,33 @@ char* write_duration(char* to, std::int64_t ticks, TimeUnit unit) noexcept {
   return write_fraction(to, size % per_second, unit);
 }
 
-std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) noexcept {
+namespace {
+
+struct DurationText {
+  bool whole_days = false;  // `days` is all of it
+  std::int64_t days = 0;
+  TimePoint length;
+};
+
+/// -0.25 s as -1 s and 750,000,000 ns.
+bool negate(TimePoint& length) noexcept {
+  if (__builtin_sub_overflow(std::int64_t{0}, length.seconds, &length.seconds)) return false;
+  if (length.nanoseconds == 0) return true;
+  length.nanoseconds = static_cast<std::uint32_t>(kNanos - length.nanoseconds);
+  return !__builtin_sub_overflow(length.seconds, std::int64_t{1}, &length.seconds);
+}
+
+std::optional<DurationText> parse_duration(std::string_view text) noexcept {
+  DurationText read;
   Cursor in(text);
   bool negative = in.take('-');
-  std::int64_t days = 0, hours = 0;
+  std::int64_t hours = 0;
   if (!in.integer(hours)) return std::nullopt;
   if (in.take(" day")) {
     in.take('s');
-    days = negative ? -hours : hours;
-    if (in.at_end()) return unit == TimeUnit::day ? std::optional(days) : std::nullopt;
+    read.days = negative ? -hours : hours;
+    read.whole_days = in.at_end();
+    if (read.whole_days) return read;
     // The time of day counts forward from a negative number of days, too.
     negative = false;
     in.take(',');
@@ -290,19 +308,30 @@ std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) 
     if (!time || hours >= 24) return std::nullopt;
   }
   unsigned minutes = 0, seconds = 0;
-  TimePoint since_zero;
-  std::uint8_t places = 0;
-  if (unit == TimeUnit::day || !in.take(':') || !in.number(2, 60, minutes) || !in.take(':') ||
-      !in.number(2, 60, seconds) ||
-      (in.take('.') && !in.fraction(since_zero.nanoseconds, places)) || !in.at_end() ||
-      __builtin_mul_overflow(days, std::int64_t{24}, &days) ||
-      __builtin_add_overflow(hours, days, &hours) ||
-      __builtin_mul_overflow(hours, std::int64_t{3600}, &since_zero.seconds) ||
-      __builtin_add_overflow(since_zero.seconds, minutes * 60 + seconds, &since_zero.seconds)) {
+  TimePoint& length = read.length;
+  if (!in.take(':') || !in.number(2, 60, minutes) || !in.take(':') || !in.number(2, 60, seconds) ||
+      (in.take('.') && !in.fraction(length.nanoseconds, length.places)) || !in.at_end() ||
+      __builtin_mul_overflow(read.days, std::int64_t{24}, &read.days) ||
+      __builtin_add_overflow(hours, read.days, &hours) ||
+      __builtin_mul_overflow(hours, std::int64_t{3600}, &length.seconds) ||
+      __builtin_add_overflow(length.seconds, minutes * 60 + seconds, &length.seconds) ||
+      (negative && !negate(length))) {
     return std::nullopt;
   }
-  const std::optional<std::int64_t> ticks = ticks_of(since_zero, unit);
-  return ticks && negative ? -*ticks : ticks;
+  return read;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) noexcept {
+  const auto read = parse_duration(text);
+  if (!read || read->whole_days != (unit == TimeUnit::day)) return std::nullopt;
+  return read->whole_days ? std::optional(read->days) : ticks_of(read->length, unit);
+}
+
+std::optional<TimePoint> read_length(std::string_view text) noexcept {
+  const auto read = parse_duration(text);
+  return read && !read->whole_days ? std::optional(read->length) : std::nullopt;
 }
 
 }  // namespace dapple::detail

@@ -48,6 +48,9 @@ char* write_duration(char* to, std::int64_t ticks, TimeUnit unit) noexcept;
 /// that would be the mark of a missing one.
 std::optional<std::int64_t> read_duration(std::string_view text, TimeUnit unit) noexcept;
 
+/// The same for a duration that is no whole number of days, whatever unit it needs and has room in.
+std::optional<TimePoint> read_length(std::string_view text) noexcept;
+
 /// Ticks per second; 0 for days.
 std::int64_t ticks_per_second(TimeUnit unit) noexcept;
 

@@ -35,13 +35,14 @@ Ticks ticks_around(Int128 nanoseconds, TimeUnit unit) {
   return {last * tick == nanoseconds ? last : last + 1, last};
 }
 
-/// In nanoseconds, whatever unit the text is fine enough for.
+/// In nanoseconds.
 std::optional<Int128> duration_of(std::string_view text) {
-  for (const TimeUnit unit : {TimeUnit::nanosecond, TimeUnit::microsecond, TimeUnit::millisecond,
-                              TimeUnit::second, TimeUnit::day}) {
-    if (const auto ticks = read_duration(text, unit)) return *ticks * nanoseconds_of(unit);
+  if (const auto days = read_duration(text, TimeUnit::day)) {
+    return *days * nanoseconds_of(TimeUnit::day);
   }
-  return std::nullopt;
+  const auto length = read_length(text);
+  if (!length) return std::nullopt;
+  return Int128{length->seconds} * kNanosPerSecond + length->nanoseconds;
 }
 
 /// Calls `f` with a bound for i64; infinite when it is beyond all of them.
