@@ -178,6 +178,10 @@ class Frame(Object):
         self, begin: int, end: int, cols: list[int], arrays: list[NDArray[Any]],
         absent: int, threads: int | None, /,
     ) -> None: ...  # fmt: skip
+    def _take_columns(
+        self, rows: NDArray[np.int64], cols: list[int], arrays: list[NDArray[Any]],
+        absent: int, threads: int | None, /,
+    ) -> None: ...  # fmt: skip
     def _read_text(self, column: int, begin: int, end: int, /) -> list[str]: ...
 
 class Drawing:
@@ -255,8 +259,11 @@ class StreamFault:
     def error(self) -> Exception | None: ...
 
 def arrow_stream(
-    frame: Frame, names: list[str] | None = ..., fault: StreamFault | None = ...
-) -> Any: ...
+    frame: Frame, names: list[str] | None = ..., fault: StreamFault | None = ...,
+    columns: list[int] | None = ..., rows: tuple[int, int] | NDArray[np.int64] | None = ...,
+    named_zones: bool = ...,
+) -> Any: ...  # fmt: skip
+def schema_names(capsule: Any, /) -> list[str]: ...
 def read_arrow(
     capsule: Any, /
 ) -> list[tuple[str, NDArray[Any], NDArray[np.uint8] | None, Described]]: ...

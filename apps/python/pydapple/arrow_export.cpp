@@ -1,74 +1,38 @@
 // A Frame as a stream of Arrow record batches. Everything is copied, so that a consumer may keep
 // batches for as long as it likes; the stream itself keeps the file mapped. No Python in here but
 // where the capsule is made: consumers may call from any thread, with the GIL or without.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrow_abi.h"
 #include "arrow_arrays.h"
+#include "arrow_columns.h"
 #include "core.h"
+#include "frame_rows.h"
+#include "numpy_api.h"
 
 namespace pydapple {
 
 namespace {
 
 using dapple::Array;
-using dapple::Meaning;
 using dapple::MeaningKind;
-using dapple::TimeUnit;
-using dapple::ValueType;
+using Column = ArrowColumn;
 
 constexpr std::uint64_t kBatchRows = 1 << 16;
-
-const char* format_of(ValueType type) noexcept {
-  constexpr const char* formats[] = {"", "C", "S", "I", "L", "c", "s", "i", "l", "f", "g"};
-  return formats[static_cast<std::size_t>(type)];
-}
-
-/// A column of the stream: one of the frame's, or one that its format shows as text only.
-struct Column {
-  bool shown = false;
-  std::uint64_t number = 0;
-  ValueType type = ValueType::u8;
-  Meaning meaning{};
-  std::string name{};
-  std::shared_ptr<const Texts> words{};  // of a category
-
-  bool is_date() const noexcept {
-    return meaning.kind == MeaningKind::timestamp && meaning.unit == TimeUnit::day;
-  }
-};
-
-std::string format_of(const Column& column) {
-  constexpr const char* units = "ssmun";  // Arrow has no durations in days
-  const Meaning& meaning = column.meaning;
-  const char unit = units[static_cast<std::size_t>(meaning.unit)];
-  switch (meaning.kind) {
-    case MeaningKind::number:
-    case MeaningKind::category:
-      return column.shown ? "U" : format_of(column.type);
-    case MeaningKind::boolean:
-      return "b";
-    case MeaningKind::timestamp:
-      return column.is_date() ? "tdD" : std::string("ts") + unit + ":" + meaning.zone;
-    case MeaningKind::duration:
-      return std::string("tD") + unit;
-    case MeaningKind::text:
-      return "U";
-  }
-  return {};
-}
 
 /// What made a stream fail: Arrow passes on no more than a message and a number of the system.
 /// Copies are of one. Any thread.
@@ -91,26 +55,40 @@ class StreamFault {
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
+/// What of a frame is streamed.
+struct Selection {
+  std::vector<std::string> names{};        // of the columns; none: the frame's own
+  std::vector<std::size_t> columns{};      // places among those of the frame, text columns included
+  bool all_columns = true;                 // `columns` does not tell
+  dapple::Range rows{};                    // a range of rows, or
+  std::vector<std::uint64_t> positions{};  // rows in any order
+  bool by_position = false;
+  bool named_zones = false;  // UTC for zones that are an offset
+};
+
 class Stream {
  public:
-  /// The columns are called by `names`, if there are some.
-  Stream(std::shared_ptr<const dapple::Frame> frame, std::vector<std::string> names,
-         StreamFault told)
-      : fault(std::move(told)), frame_(std::move(frame)) {
-    const auto texts = frame_->text_columns();
-    std::size_t text = 0;
-    for (std::uint64_t col = 0; col <= frame_->cols(); ++col) {
-      for (; text < texts.size() && texts[text].before <= col; ++text) {
-        if (texts[text].readable) add({.shown = true, .number = text}, texts[text].label);
-      }
-      if (col == frame_->cols()) break;
-      const dapple::Column& info = frame_->column_info(col);
-      Column column{.number = col, .type = info.value_type, .meaning = info.meaning};
-      if (info.meaning.kind == MeaningKind::category) column.words = texts_of(*info.meaning.words);
-      add(std::move(column), info.label);
+  Stream(std::shared_ptr<const dapple::Frame> frame, Selection selection, StreamFault told)
+      : fault(std::move(told)),
+        frame_(std::move(frame)),
+        positions_(std::move(selection.positions)),
+        by_position_(selection.by_position),
+        rows_(selection.by_position ? dapple::Range{0, positions_.size()} : selection.rows) {
+    columns_ = columns_of(*frame_);
+    if (!selection.all_columns) {
+      std::vector<Column> picked;
+      for (const std::size_t place : selection.columns) picked.push_back(columns_.at(place));
+      columns_ = std::move(picked);
     }
-    for (std::size_t k = 0; k < names.size() && k < columns_.size(); ++k) {
-      columns_[k].name = std::move(names[k]);
+    for (std::size_t k = 0; k < selection.names.size() && k < columns_.size(); ++k) {
+      columns_[k].name = std::move(selection.names[k]);
+    }
+    for (Column& column : columns_) {
+      std::string& zone = column.meaning.zone;
+      if (selection.named_zones && (zone.starts_with('+') || zone.starts_with('-'))) zone = "UTC";
+      if (column.meaning.kind == MeaningKind::category) {
+        column.words = texts_of(*column.meaning.words);
+      }
     }
   }
 
@@ -131,15 +109,14 @@ class Stream {
 
   /// The next rows; at the end an array that counts as released.
   ArrowArray next() {
-    const std::uint64_t rows = std::min(frame_->rows() - row_, kBatchRows);
+    const std::uint64_t rows = std::min(rows_.size(), kBatchRows);
     if (rows == 0) return {};
-    const dapple::Range range{row_, row_ + rows};
     std::vector<std::unique_ptr<ArrayData>> parts;
     std::vector<dapple::ColumnBuffer> buffers;
     for (const Column& column : columns_) {
       auto part = std::make_unique<ArrayData>();
       if (column.shown) {
-        read_text(column, range, *part);
+        read_text(column, {rows_.begin, rows_.begin + rows}, *part);
       } else {
         part->values.reset(rows * dapple::size_of(column.type));
         part->buffers = {nullptr, part->values.data()};
@@ -148,16 +125,18 @@ class Stream {
       }
       parts.push_back(std::move(part));
     }
-    frame_->read_rows(range, buffers);
+    if (by_position_) {
+      gather_rows(*frame_, std::span(positions_).subspan(rows_.begin, rows), buffers);
+    } else {
+      frame_->read_rows({rows_.begin, rows_.begin + rows}, buffers);
+    }
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      if (columns_[k].shown || is_number(columns_[k])) continue;
-      dapple::visit_type(columns_[k].type,
-                         [&](auto tag) { describe<decltype(tag)>(columns_[k], rows, *parts[k]); });
+      if (!columns_[k].shown) describe(columns_[k], rows, *parts[k]);
     }
     auto batch = std::make_unique<ArrayData>();
     batch->buffers = {nullptr};
     for (auto& part : parts) batch->children.push_back(make_array(rows, std::move(part)));
-    row_ += rows;
+    rows_.begin += rows;
     return make_array(rows, std::move(batch));
   }
 
@@ -165,24 +144,24 @@ class Stream {
   StreamFault fault;
 
  private:
-  void add(Column column, std::string_view label) {
-    append_utf8(column.name, label);
-    columns_.push_back(std::move(column));
-  }
-
-  static bool is_number(const Column& column) noexcept {
-    return column.meaning.kind == MeaningKind::number && !column.meaning.missing;
-  }
-
-  static std::shared_ptr<const Texts> texts_of(const dapple::Dictionary& words) {
-    auto out = std::make_shared<Texts>();
-    out->offsets.reset(words.size() + 1);
-    out->offsets[0] = 0;
-    for (std::uint64_t i = 0; i < words.size(); ++i) {
-      append_utf8(out->bytes, words[i]);
-      out->offsets[i + 1] = static_cast<std::int64_t>(out->bytes.size());
+  /// All columns of the frame in order, and those that its format shows as text only.
+  static std::vector<Column> columns_of(const dapple::Frame& frame) {
+    std::vector<Column> all;
+    const auto add = [&](Column column, std::string_view label) {
+      append_utf8(column.name, label);
+      all.push_back(std::move(column));
+    };
+    const auto texts = frame.text_columns();
+    std::size_t text = 0;
+    for (std::uint64_t col = 0; col <= frame.cols(); ++col) {
+      for (; text < texts.size() && texts[text].before <= col; ++text) {
+        if (texts[text].readable) add({.shown = true, .number = text}, texts[text].label);
+      }
+      if (col == frame.cols()) break;
+      const dapple::Column& info = frame.column_info(col);
+      add({.number = col, .type = info.value_type, .meaning = info.meaning}, info.label);
     }
-    return out;
+    return all;
   }
 
   void read_text(const Column& column, dapple::Range rows, ArrayData& out) const {
@@ -190,124 +169,25 @@ class Stream {
     texts->offsets.reset(rows.size() + 1);
     std::int64_t* offset = texts->offsets.data();
     *offset = 0;
-    frame_->read_text(column.number, rows, [&](std::uint64_t, std::string_view text) {
+    const auto take = [&](std::uint64_t, std::string_view text) {
       append_utf8(texts->bytes, text);
       *++offset = static_cast<std::int64_t>(texts->bytes.size());
-    });
-    set_texts(out, std::move(texts));
-  }
-
-  static void set_texts(ArrayData& out, std::shared_ptr<const Texts> texts) {
-    out.buffers = {out.valid.size() != 0 ? out.valid.data() : nullptr, texts->offsets.data(),
-                   texts->bytes.data()};
-    out.texts = std::move(texts);
-  }
-
-  /// Turns stored values into what Arrow wants of the column's meaning.
-  template <class T>
-  static void describe(const Column& column, std::uint64_t rows, ArrayData& out) {
-    auto* const values = reinterpret_cast<T*>(out.values.data());
-    const Meaning& meaning = column.meaning;
-    if (const auto mark = dapple::mark_of(meaning)) {
-      using Bits = std::conditional_t<
-          sizeof(T) == 1, std::uint8_t,
-          std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                             std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
-      const auto missing = static_cast<Bits>(*mark);
-      for (std::uint64_t row = 0; row < rows; ++row) {
-        Bits bits;
-        std::memcpy(&bits, values + row, sizeof bits);
-        if (bits != missing) continue;
-        if (out.valid.size() == 0) {
-          out.valid.reset((rows + 7) / 8);
-          std::memset(out.valid.data(), 0xFF, out.valid.size());
-        }
-        out.valid[row / 8] = static_cast<std::uint8_t>(out.valid[row / 8] & ~(1U << row % 8));
-        values[row] = T{};
-        ++out.nulls;
-      }
-      if (out.nulls != 0) out.buffers[0] = out.valid.data();
-    }
-    if constexpr (std::is_integral_v<T>) {
-      if (meaning.kind == MeaningKind::boolean) to_bits(values, rows, out);
-      if (meaning.has_words()) to_words(column, values, rows, out);
-      if (meaning.has_time() && meaning.unit == TimeUnit::day) {
-        days(column, values, rows, out);
-      }
-    }
-  }
-
-  static bool is_valid(const ArrayData& out, std::uint64_t row) noexcept {
-    return out.valid.size() == 0 || (out.valid[row / 8] >> row % 8 & 1) != 0;
-  }
-
-  [[noreturn]] static void fail(const Column& column, const char* what) {
-    throw dapple::Error(dapple::Errc::corrupt, "column '" + column.name + "' holds " + what);
-  }
-
-  template <class T>
-  static void to_bits(const T* values, std::uint64_t rows, ArrayData& out) {
-    Array<std::byte> bits((rows + 7) / 8);
-    std::memset(bits.data(), 0, bits.size());
-    for (std::uint64_t row = 0; row < rows; ++row) {
-      if (values[row] != 0) bits[row / 8] |= static_cast<std::byte>(1U << row % 8);
-    }
-    out.values = std::move(bits);
-    out.buffers[1] = out.values.data();
-  }
-
-  /// Of a category the places of its words, of text the words themselves.
-  template <class T>
-  static void to_words(const Column& column, T* codes, std::uint64_t rows, ArrayData& out) {
-    const dapple::Dictionary& words = *column.meaning.words;
-    const bool text = column.meaning.kind == MeaningKind::text;
-    auto texts = text ? std::make_shared<Texts>() : nullptr;
-    if (text) {
-      texts->offsets.reset(rows + 1);
-      texts->offsets[0] = 0;
-    }
-    for (std::uint64_t row = 0; row < rows; ++row) {
-      const auto code = static_cast<std::uint64_t>(codes[row]);
-      if (is_valid(out, row)) {
-        if (code == 0 || code > words.size()) fail(column, "a code without a word");
-        codes[row] = static_cast<T>(code - 1);
-        if (text) append_utf8(texts->bytes, words[code - 1]);
-      }
-      if (text) texts->offsets[row + 1] = static_cast<std::int64_t>(texts->bytes.size());
-    }
-    if (text) {
-      set_texts(out, std::move(texts));
+    };
+    if (!by_position_) {
+      frame_->read_text(column.number, rows, take);
     } else {
-      out.words = column.words;
-    }
-  }
-
-  template <class T>
-  static void days(const Column& column, T* values, std::uint64_t rows, ArrayData& out) {
-    constexpr std::int64_t day = 86400;
-    if (!column.is_date()) {
-      for (std::uint64_t row = 0; row < rows; ++row) {
-        std::int64_t seconds;
-        if (__builtin_mul_overflow(static_cast<std::int64_t>(values[row]), day, &seconds)) {
-          fail(column, "a duration that Arrow cannot hold in seconds");
-        }
-        values[row] = static_cast<T>(seconds);
+      for (std::uint64_t k = rows.begin; k < rows.end; ++k) {
+        frame_->read_text(column.number, {positions_[k], positions_[k] + 1}, take);
       }
-      return;
     }
-    Array<std::byte> narrow(rows * sizeof(std::int32_t));
-    for (std::uint64_t row = 0; row < rows; ++row) {
-      const auto date = static_cast<std::int32_t>(values[row]);
-      if (static_cast<T>(date) != values[row]) fail(column, "a date that Arrow cannot hold");
-      std::memcpy(narrow.data() + row * sizeof date, &date, sizeof date);
-    }
-    out.values = std::move(narrow);
-    out.buffers[1] = out.values.data();
+    set_texts(out, std::move(texts));
   }
 
   std::shared_ptr<const dapple::Frame> frame_;
   std::vector<Column> columns_;
-  std::uint64_t row_ = 0;
+  std::vector<std::uint64_t> positions_;
+  bool by_position_;
+  dapple::Range rows_;  // those left: of the frame, or of the positions
 };
 
 template <class F>
@@ -333,10 +213,34 @@ void release_stream(ArrowArrayStream* stream) {
   stream->release = nullptr;
 }
 
+/// `rows` is None for all of them, a pair (begin, end), or an array of positions.
+Selection selection_of(const dapple::Frame& frame, std::vector<std::string> names,
+                       const std::optional<std::vector<std::size_t>>& columns, nb::handle rows) {
+  Selection made;
+  made.names = std::move(names);
+  made.all_columns = !columns.has_value();
+  if (columns) made.columns = *columns;
+  made.rows = {0, frame.rows()};
+  if (PyTuple_Check(rows.ptr())) {
+    const auto [begin, end] = nb::cast<std::pair<std::uint64_t, std::uint64_t>>(rows);
+    made.rows = {begin, end};
+  } else if (!rows.is_none()) {
+    const nb::object positions = contiguous(rows, dapple::ValueType::i64, 1);
+    const auto* const first = static_cast<const std::int64_t*>(data_of(positions));
+    made.positions.assign(first, first + PyArray_DIM(as_array(positions), 0));
+    made.by_position = true;
+  }
+  return made;
+}
+
 nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::string>> names,
-                     const StreamFault* fault) {
-  auto kept = std::make_unique<Stream>(handle.share_frame(),
-                                       std::move(names).value_or(std::vector<std::string>()),
+                     const StreamFault* fault, std::optional<std::vector<std::size_t>> columns,
+                     nb::handle rows, bool named_zones) {
+  const auto frame = handle.share_frame();
+  Selection selection =
+      selection_of(*frame, std::move(names).value_or(std::vector<std::string>()), columns, rows);
+  selection.named_zones = named_zones;
+  auto kept = std::make_unique<Stream>(frame, std::move(selection),
                                        fault == nullptr ? StreamFault() : *fault);
   auto stream = std::make_unique<ArrowArrayStream>();
   stream->get_schema = [](ArrowArrayStream* s, ArrowSchema* out) {
@@ -363,6 +267,19 @@ nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::s
   return nb::steal(capsule);
 }
 
+/// The names of the columns that a consumer wants: those of the schema in a capsule.
+std::vector<std::string> schema_names(nb::handle capsule) {
+  const auto* const schema =
+      static_cast<const ArrowSchema*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_schema"));
+  if (schema == nullptr) throw nb::python_error();
+  std::vector<std::string> names;
+  for (std::int64_t k = 0; k < schema->n_children; ++k) {
+    const char* const name = schema->children[k]->name;
+    names.emplace_back(name == nullptr ? "" : name);
+  }
+  return names;
+}
+
 }  // namespace
 
 void bind_arrow_export(nb::module_& m) {
@@ -373,7 +290,9 @@ void bind_arrow_export(nb::module_& m) {
         return error ? to_exception(*error) : nb::none();
       });
   m.def("arrow_stream", &stream_of, nb::arg("frame"), nb::arg("names") = nb::none(),
-        nb::arg("fault") = nb::none());
+        nb::arg("fault") = nb::none(), nb::arg("columns") = nb::none(),
+        nb::arg("rows") = nb::none(), nb::arg("named_zones") = false);
+  m.def("schema_names", &schema_names);
 }
 
 }  // namespace pydapple

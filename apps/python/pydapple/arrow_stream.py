@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from . import _core
 
@@ -14,8 +15,14 @@ class LabelledStream:
     Without labels, it sees the frame's own.
     """
 
-    def __init__(self, frame: _core.Frame, labels: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, frame: _core.Frame, labels: Sequence[str] | None = None,
+        columns: list[int] | None = None, rows: Any = None, named_zones: bool = False,
+    ) -> None:  # fmt: skip
         self.frame = frame
+        self.columns = columns  # places in their order; None: all
+        self.rows = rows  # a pair (begin, end), or positions; None: all
+        self.named_zones = named_zones  # UTC for those that are an offset
         self.labels: list[str] | None = None
         if labels is not None:
             self.labels = [
@@ -25,7 +32,9 @@ class LabelledStream:
         self.fault = _core.StreamFault()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _core.arrow_stream(self.frame, self.labels, self.fault)
+        return _core.arrow_stream(
+            self.frame, self.labels, self.fault, self.columns, self.rows, self.named_zones
+        )
 
     @contextmanager
     def raising(self) -> Iterator[LabelledStream]:

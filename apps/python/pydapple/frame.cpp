@@ -1,4 +1,6 @@
 // Frame: columns of their own types, and text columns.
+#include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -7,6 +9,7 @@
 
 #include "at_work.h"
 #include "core.h"
+#include "frame_rows.h"
 #include "numpy_api.h"
 #include "words.h"
 
@@ -49,34 +52,66 @@ nb::list texts_of(const FrameHandle& handle) {
   return out;
 }
 
-/// Arrays of one dimension, each with room for the rows; they may be fields of a structured one.
-void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t end,
-                  const std::vector<std::uint64_t>& cols, nb::list arrays, int absent,
-                  Threads threads) {
-  const auto frame = handle.share_frame();
+/// The memory of arrays of one dimension with room for so many rows; they may be fields of a
+/// structured one.
+std::vector<dapple::ColumnBuffer> buffers_of(const std::vector<std::uint64_t>& cols,
+                                             const nb::list& arrays, std::uint64_t rows) {
   std::vector<dapple::ColumnBuffer> buffers;
   for (std::size_t k = 0; k < cols.size(); ++k) {
     PyArrayObject* const array = as_array(nb::handle(arrays[k]));
     const auto type = find_value_type(PyArray_DESCR(array));
     const bool fits = PyArray_NDIM(array) == 1 &&
-                      PyArray_DIM(array, 0) == static_cast<npy_intp>(end - begin) &&
+                      PyArray_DIM(array, 0) == static_cast<npy_intp>(rows) &&
                       PyArray_ISWRITEABLE(array) && PyArray_STRIDE(array, 0) >= 0;
-    if (!type || !fits)
+    if (!type || !fits) {
       throw dapple::Error(dapple::Errc::invalid_argument, "each array must have room for the rows");
+    }
     buffers.push_back({cols[k], *type, static_cast<std::byte*>(PyArray_DATA(array)),
                        static_cast<std::size_t>(PyArray_STRIDE(array, 0))});
   }
-  const dapple::ReadOptions options{static_cast<dapple::Absent>(absent), threads};
-  for (std::uint64_t row = begin; row < end;) {
-    const std::uint64_t rows = std::min(end - row, kRowsAtOnce);
+  return buffers;
+}
+
+/// Calls read(first row, rows, buffers) for some of the rows after the other.
+template <class Read>
+void in_pieces(std::uint64_t rows, std::vector<dapple::ColumnBuffer> buffers, const Read& read) {
+  for (std::uint64_t done = 0; done < rows;) {
+    const std::uint64_t some = std::min(rows - done, kRowsAtOnce);
     {
       const WithoutGil release;
-      frame->read_rows({row, row + rows}, buffers, options);
+      read(done, some, buffers);
     }
-    for (dapple::ColumnBuffer& buffer : buffers) buffer.data += rows * buffer.step;
-    row += rows;
+    for (dapple::ColumnBuffer& buffer : buffers) buffer.data += some * buffer.step;
+    done += some;
     check_signals();
   }
+}
+
+void read_columns(const FrameHandle& handle, std::uint64_t begin, std::uint64_t end,
+                  const std::vector<std::uint64_t>& cols, const nb::list& arrays, int absent,
+                  Threads threads) {
+  const auto frame = handle.share_frame();
+  const dapple::ReadOptions options{static_cast<dapple::Absent>(absent), threads};
+  in_pieces(end - begin, buffers_of(cols, arrays, end - begin),
+            [&](std::uint64_t first, std::uint64_t rows, const auto& buffers) {
+              frame->read_rows({begin + first, begin + first + rows}, buffers, options);
+            });
+}
+
+/// The rows at these positions, in their order.
+void take_columns(const FrameHandle& handle, nb::handle positions,
+                  const std::vector<std::uint64_t>& cols, const nb::list& arrays, int absent,
+                  Threads threads) {
+  const auto frame = handle.share_frame();
+  const nb::object kept = contiguous(positions, dapple::ValueType::i64, 1);
+  const auto rows = static_cast<std::uint64_t>(PyArray_DIM(as_array(kept), 0));
+  const std::span<const std::uint64_t> wanted(static_cast<const std::uint64_t*>(data_of(kept)),
+                                              rows);
+  const dapple::ReadOptions options{static_cast<dapple::Absent>(absent), threads};
+  in_pieces(rows, buffers_of(cols, arrays, rows),
+            [&](std::uint64_t first, std::uint64_t some, const auto& buffers) {
+              gather_rows(*frame, wanted.subspan(first, some), buffers, options);
+            });
 }
 
 nb::list read_text(const FrameHandle& handle, std::size_t column, std::uint64_t begin,
@@ -98,6 +133,7 @@ void bind_frame(nb::module_& m) {
       .def("_groups", &groups_of)
       .def("_texts", &texts_of)
       .def("_read_columns", &read_columns)
+      .def("_take_columns", &take_columns)
       .def("_read_text", &read_text);
 }
 

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, keys
 from .absent import Absent, absent_code
-from .arrow_stream import LabelledStream
 from .blocks import Blocks
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
-from .frame_columns import FrameColumns, each_label, unique
+from .frame_columns import each_label, unique
+from .frame_parts import FrameParts
 from .meanings import Meaning
 from .picture import Pictured
 from .search import column_condition
 from .stats import Stats, of_frame
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
 
-
-class Frame(Pictured, FrameColumns):
+class Frame(Pictured, FrameParts):
     """A frame in a file, as `pydapple.open` gives it.
 
     ``f["a"]`` is a column by its name in `columns`, ``f["a", 0:9]`` a part of one, ``f[0:9]`` rows
@@ -211,60 +206,6 @@ class Frame(Pictured, FrameColumns):
         return _core.find_in_column(
             self, col, what, name, low, high, absent_code(absent), nonzero, threads
         )
-
-    def to_pandas(self, *, threads: int | None = 1) -> pd.DataFrame:
-        """All of it as a pandas DataFrame with the `labels`, of which some may repeat.
-
-        Categories become Categorical, times datetime64 and timedelta64 with their zones, text str;
-        Booleans and numbers of which some may be missing pandas' nullable dtypes. O(cells).
-        """
-        import pandas as pd
-
-        part, named = range(self.shape[0]), self._named()
-        stored = self._stored_columns(named, part, False, threads)
-        columns = [
-            self._meanings[where].to_pandas(cells)
-            if cells is not None
-            else self._cells(where, keys.Pick(part))
-            for (_, where), cells in zip(named, stored, strict=True)
-        ]
-        made = pd.DataFrame(dict(enumerate(columns)), index=pd.RangeIndex(len(self)), copy=False)
-        try:
-            made.columns = pd.Index(self.labels)
-        except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
-            made.columns = pd.Index(self.labels, dtype=object)
-        return made
-
-    def to_polars(self) -> pl.DataFrame:
-        """All of it as a polars DataFrame with the names that `columns` has.
-
-        Ordered categories are polars' `Enum`, others `Categorical`.
-        """
-        import polars as pl
-
-        named = self._named()
-        with LabelledStream(self, [name for name, _ in named]).raising() as stream:
-            made = pl.DataFrame(stream)
-        ordered: dict[str, Any] = {}
-        for column, (_, where) in zip(made.columns, named, strict=True):
-            words = self._meanings[where].words if where >= 0 else None
-            if words is not None and self._meanings[where].ordered:
-                ordered[column] = pl.Enum(words.tolist())
-        return made.cast(ordered) if ordered else made
-
-    def to_arrow(self) -> pa.Table:
-        """All of it as a pyarrow Table, in batches of 65536 rows.
-
-        Categories become dictionaries, times timestamps, dates and durations; missing cells null.
-        `pyarrow.RecordBatchReader.from_stream(f)` gives one batch after the other.
-        """
-        import pyarrow as pa
-
-        with LabelledStream(self).raising() as stream:
-            return pa.table(stream)
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return _core.arrow_stream(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:

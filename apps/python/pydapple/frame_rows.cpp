@@ -1,0 +1,59 @@
+#include "frame_rows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "dapple/array.h"
+
+namespace pydapple {
+
+namespace {
+
+constexpr std::uint64_t kGap = 2048;        // rows that are cheaper to read than to step over
+constexpr std::uint64_t kMostRows = 65536;  // read at once
+
+/// Copies the rows at the places `mine` of `wanted`, which ascend.
+void gather_run(const dapple::Frame& frame, std::span<const std::uint64_t> wanted,
+                std::span<const std::size_t> mine, std::span<const dapple::ColumnBuffer> out,
+                const dapple::ReadOptions& options) {
+  const dapple::Range rows{wanted[mine.front()], wanted[mine.back()] + 1};
+  std::vector<dapple::Array<std::byte>> read(out.size());
+  std::vector<dapple::ColumnBuffer> buffers(out.begin(), out.end());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    buffers[k].step = dapple::size_of(out[k].value_type);
+    read[k].reset(rows.size() * buffers[k].step);
+    buffers[k].data = read[k].data();
+  }
+  frame.read_rows(rows, buffers, options);
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const std::size_t size = buffers[k].step;
+    for (const std::size_t place : mine) {
+      std::memcpy(out[k].data + place * out[k].step,
+                  read[k].data() + (wanted[place] - rows.begin) * size, size);
+    }
+  }
+}
+
+}  // namespace
+
+void gather_rows(const dapple::Frame& frame, std::span<const std::uint64_t> wanted,
+                 std::span<const dapple::ColumnBuffer> out, const dapple::ReadOptions& options) {
+  std::vector<std::size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!std::is_sorted(wanted.begin(), wanted.end())) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
+  }
+  for (std::size_t first = 0, last; first < order.size(); first = last) {
+    const std::uint64_t begin = wanted[order[first]];
+    for (last = first + 1; last < order.size(); ++last) {
+      const std::uint64_t row = wanted[order[last]];
+      if (row - wanted[order[last - 1]] > kGap || row - begin >= kMostRows) break;
+    }
+    gather_run(frame, wanted, std::span(order).subspan(first, last - first), out, options);
+  }
+}
+
+}  // namespace pydapple

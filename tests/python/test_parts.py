@@ -1,0 +1,124 @@
+"""Parts of a frame as typed tables: rows and columns picked."""
+
+import numpy as np
+import pytest
+
+import pydapple as dp
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
+
+ROWS = 200_000
+
+
+@pytest.fixture(scope="module")
+def whole():
+    random = np.random.default_rng(3)
+    words = np.array(["Oslo", "Bergen", "Rome", None], object)
+    return pd.DataFrame(
+        {
+            "age": random.integers(0, 100, ROWS).astype("i2"),
+            "city": pd.Categorical(words[random.integers(0, 4, ROWS)], ["Rome", "Oslo", "Bergen"]),
+            "born": np.arange(ROWS).astype("M8[s]"),
+            "ok": pd.array(random.integers(0, 2, ROWS) > 0, "boolean"),
+            "n": pd.array(random.integers(0, 9, ROWS), "Int64"),
+            "x": random.standard_normal(ROWS),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def f(whole, tmp_path_factory):
+    whole.loc[7, "ok"] = pd.NA
+    whole.loc[5, "n"] = pd.NA
+    path = tmp_path_factory.mktemp("parts") / "f.dbdf"
+    dp.write(path, whole, sync=False)
+    return dp.open(path)
+
+
+def row_keys():
+    random = np.random.default_rng(1)
+    mask = np.zeros(ROWS, bool)
+    mask[[3, 70_000, 199_999]] = True
+    return {
+        "all": slice(None),
+        "slice": slice(5, 70_000),
+        "step": slice(None, None, -3),
+        "none": slice(0, 0),
+        "one": 9,
+        "last": -1,
+        "numbers": random.integers(-ROWS, ROWS, 1000),
+        "list": [9, 9, 2, -1],
+        "empty": [],
+        "mask": mask,
+        "far": np.arange(0, ROWS, 5000),
+    }
+
+
+@pytest.mark.parametrize("name", row_keys())
+@pytest.mark.parametrize("columns", [None, ["x", "city"], "n", [-1, 0], ["ok", "ok"]])
+def test_rows_and_columns(f, whole, name, columns):
+    key = row_keys()[name]
+    names = {"n": ["n"], -1: ["x", "age"]}.get(
+        columns if isinstance(columns, str) else (columns or [0])[0], columns
+    )
+    want = whole if names is None else whole[names]
+    index = np.arange(ROWS)[key if not isinstance(key, list) else np.array(key, int)]
+    want = want.iloc[np.atleast_1d(index)]
+    got = f.to_pandas(key, columns)
+    assert list(got.columns) == list(want.columns)
+    pd.testing.assert_frame_equal(got, want, check_index_type=False, check_column_type=False)
+    table = f.to_arrow(key, columns)
+    assert table.num_rows == len(want) and table.column_names == list(want.columns)
+    for k in range(len(want.columns)):
+        expected = pa.Array.from_pandas(want.iloc[:, k])
+        if pa.types.is_dictionary(expected.type):
+            expected = expected.cast("string")
+        assert table.column(k).cast(expected.type).combine_chunks().equals(expected)
+    if columns != ["ok", "ok"]:
+        assert f.to_polars(key, columns).equals(
+            pl.from_arrow(table).cast(f.to_polars(key, columns).schema)
+        )
+
+
+def test_head_tail_and_sample(f, whole):
+    assert f.head()["age"].tolist() == whole["age"][:5].tolist()
+    assert f.tail(3).index.tolist() == [ROWS - 3, ROWS - 2, ROWS - 1]
+    assert f.tail(3)["x"].tolist() == whole["x"][-3:].tolist()
+    some = f.sample(50, seed=1)
+    assert len(set(some.index)) == 50 and some.index.is_monotonic_increasing
+    assert some["age"].tolist() == whole["age"].iloc[some.index].tolist()
+    assert len(f.sample(10**9)) == len(f.head(10**9)) == len(f.tail(10**9)) == ROWS
+    assert len(f.head(0)) == len(f.tail(0)) == len(f.head(-1)) == 0
+
+
+def test_what_is_not_there(f):
+    for call in (
+        lambda: f.to_pandas([ROWS]),
+        lambda: f.to_arrow([-ROWS - 1]),
+        lambda: f.to_polars(np.zeros(3, bool)),
+        lambda: f.to_pandas(columns=[6]),
+    ):
+        with pytest.raises(IndexError):
+            call()
+    with pytest.raises(LookupError, match="nope"):
+        f.to_arrow(columns=["nope"])
+
+
+def test_an_arrow_schema_picks_columns(f):
+    schema = pa.schema([("x", pa.float64()), ("age", pa.int16())])
+    reader = pa.RecordBatchReader.from_stream(f, schema=schema)
+    assert reader.schema.names == ["x", "age"]
+    assert reader.read_all().column("age").to_pylist()[:3] == f["age", :3].tolist()
+    assert pa.table(f).num_columns == 6
+
+
+def test_polars_gets_utc_for_zones_that_are_an_offset(there):
+    t = pd.DataFrame({"t": pd.to_datetime([0, 1], unit="s", utc=True).tz_convert("+05:30")})
+    f = there(t)
+    assert f.to_arrow().schema.field("t").type == pa.timestamp("us", "+05:30") or "+05:30" in str(
+        f.to_arrow().schema
+    )
+    got = f.to_polars()
+    assert got["t"].dtype.time_zone == "UTC" and got["t"].dt.epoch("s").to_list() == [0, 1]
