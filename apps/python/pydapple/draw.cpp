@@ -281,6 +281,11 @@ std::string svg_of(const Drawing& drawing, std::size_t width, std::size_t height
 
 void bind_drawing(nb::module_& m) {
   nb::class_<Drawing>(m, "Drawing")
+      .def("__reduce__",
+           [](const Drawing&) -> nb::object {
+             throw dapple::Error(dapple::Errc::unsupported,
+                                 "a picture is drawn where it is shown: send what was opened");
+           })
       .def_prop_ro("what", [](const Drawing& d) { return static_cast<int>(d.picture.what); })
       .def_prop_ro("source", [](const Drawing& d) { return kSources[static_cast<int>(d.source)]; })
       .def("values", &values_of)

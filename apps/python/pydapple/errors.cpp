@@ -1,4 +1,5 @@
 // dapple::Error as a Python exception: errors.py has the classes, and the function that picks one.
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <string>
@@ -75,13 +76,51 @@ std::string advice(dapple::Remedy remedy) {
   return {};
 }
 
+bool in_word(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// NumPy's name of a type, since its "u8" has 8 bytes; "" for what is none.
+std::string numpy_name(std::string_view word) {
+  for (const dapple::ValueType type : dapple::kValueTypes) {
+    if (dapple::name(type) != word) continue;
+    const char* const kind = dapple::is_float(type)    ? "float"
+                             : dapple::is_signed(type) ? "int"
+                                                       : "uint";
+    return kind + std::string(word.substr(1));
+  }
+  return {};
+}
+
+/// A message with NumPy's names of types. What is in quotes is a name or a value, unless the
+/// message calls it a type.
+std::string with_numpy_names(std::string_view detail) {
+  std::string made;
+  bool quoted = false, type = false;
+  for (std::size_t at = 0; at < detail.size();) {
+    const char c = detail[at];
+    if (c == '\'') {
+      quoted = !quoted;
+      type = quoted && std::string_view(made).ends_with("type ");
+    }
+    std::size_t end = at;
+    while (end < detail.size() && in_word(detail[end])) ++end;
+    const std::string_view word = detail.substr(at, std::max(end - at, std::size_t{1}));
+    const std::string better = quoted && !type ? std::string() : numpy_name(word);
+    made += better.empty() ? word : std::string_view(better);
+    at += word.size();
+  }
+  return made;
+}
+
 nb::object exception_of(const dapple::Error& error) {
   const std::string_view code = name(error.code());
   const auto offset = error.offset();
   return nb::module_::import_("pydapple.errors")
       .attr("from_code")(nb::str(code.data(), code.size()),
-                         decode(error.detail() + advice(error.remedy())), decode(error.file()),
-                         offset ? nb::object(nb::int_(*offset)) : nb::none(), errno_of(error));
+                         decode(with_numpy_names(error.detail()) + advice(error.remedy())),
+                         decode(error.file()), offset ? nb::object(nb::int_(*offset)) : nb::none(),
+                         errno_of(error));
 }
 
 }  // namespace

@@ -62,6 +62,10 @@ class Opened:
     _options: dict[str, Any]
     _stamp: Stamp
 
+    def close(self) -> None:
+        """Close the file. Arrays and views that were made of it stay valid."""
+        _core.Object.close(self)  # type: ignore[arg-type]
+
     def __reduce__(self) -> tuple[Any, ...]:
         path, stamp = self._whole_path, self._stamp
         if stamp_of(path) != stamp:

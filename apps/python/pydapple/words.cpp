@@ -205,6 +205,10 @@ void bind_words(nb::module_& m) {
       .def("__init__", &make_words)
       .def("__len__", [](const Words& words) { return words.dictionary->size(); })
       .def("tolist", &to_list)
+      .def("__reduce__",
+           [](nb::handle self) {
+             return nb::make_tuple(self.type(), nb::make_tuple(self.attr("tolist")()));
+           })
       .def("look_up", &look_up)
       .def("merge", &merge);
   m.def("encode_words", &encode);
