@@ -209,8 +209,6 @@ def test_what_cannot_be_written_is_refused_in_words(tmp_path):
     with pytest.raises(FileExistsError, match="overwrite=True") as caught:
         dp.write(tmp_path / "a.dbdf", a)
     assert isinstance(caught.value, dp.Error) and caught.value.filename.endswith("a.dbdf")
-    with pytest.raises(dp.Error, match=r"another format \(npy\)"):
-        dp.write(tmp_path / "a.npy", a)
     with pytest.raises(TypeError, match=r"tile is a pair of integers \(rows, columns\), not 5"):
         dp.write(tmp_path / "b.dbdf", a, tile=5)
     for wrong in (
@@ -229,7 +227,7 @@ def test_what_cannot_be_written_is_refused_in_words(tmp_path):
     ):
         with pytest.raises(ValueError, match="-2 is no number of rows"):
             wrong()
-    with pytest.raises(TypeError, match="<U5"):
+    with pytest.raises(TypeError, match="neither a matrix nor a table"):
         dp.write(tmp_path / "b.dbdf", "hello")
 
 

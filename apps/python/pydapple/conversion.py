@@ -48,7 +48,8 @@ def convert(
 
     Memory is bounded, whatever the size; the file appears when it is whole. Parquet and Arrow's own
     files (``.parquet .feather .arrow``) are read and written with pyarrow, ``.npz`` is written with
-    NumPy and SciPy; what these libraries read and write has to fit in memory.
+    NumPy and SciPy; what these libraries read and write has to fit in memory. A name such as
+    ``.csv.gz`` compresses what is written.
 
     Args:
         src: a path, or an open matrix or frame.
@@ -84,7 +85,8 @@ def convert(
     reads = guests.of_name(src, writing=False)
     if columns is not None and reads and not (open_with or {}).get("format"):
         columns = guests.labelled(file_name(src), reads, each_label(columns))
-    if (guest := guests.of_name(dst, writing=True)) is not None and to is None:
+    guest = guests.of_name(dst, writing=True) if to is None else None
+    if guest is not None and guest != "gzip":
         taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose}
         taken |= {"short_floats": short_floats, **write}
         wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
@@ -96,14 +98,25 @@ def convert(
                 cols if columns is None else list(each_label(columns)),
                 bool(write.get("overwrite")), absent,
             )  # fmt: skip
-    with opened_as(src, open_with, columns) as opened:
-        return rewrite(
-            opened, dst, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
-            allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
-            stored_numbers=stored_numbers, short_floats=short_floats, deflate=deflate,
-            transpose=transpose, threads=0 if threads is None else threads, progress=progress,
-            **write,
-        )  # fmt: skip
+
+    def written_as(path: Path, **finish: Any) -> WriteSummary:
+        with opened_as(src, open_with, columns) as opened:
+            return rewrite(
+                opened, path, to=to, rows=rows, cols=cols, columns=columns, dtype=dtype,
+                allow_loss=allow_loss, absent=absent, drop_labels=drop_labels,
+                stored_numbers=stored_numbers, short_floats=short_floats, deflate=deflate,
+                transpose=transpose, threads=0 if threads is None else threads, progress=progress,
+                **{**write, **finish},
+            )  # fmt: skip
+
+    if guest is None:
+        return written_as(dst)
+    name = file_name(dst)
+    guests.require_new(name, bool(write.get("overwrite")))
+    with tempfile.TemporaryDirectory() as folder:
+        plain = os.path.join(folder, os.path.basename(name)[: -len(".gz")])
+        written_as(plain, sync=False)
+        return guests.compress(plain, name)
 
 
 @contextmanager

@@ -25,6 +25,15 @@ from .reports import (
     reporting,
 )
 
+# Endings that tell of formats which nothing here writes.
+_OF_OTHERS = frozenset(
+    """
+    .7z .avro .bz2 .dta .feather .gz .h5ad .hdf .html .ipc .json .jsonl .loom .lz4 .mat .n5 .nc
+    .ndjson .npz .orc .parq .parquet .pickle .pkl .pt .pth .rda .rds .safetensors .sas7bdat .sav
+    .sqlite .tar .tif .tiff .tsv .txt .xls .xlsx .xml .xz .zarr .zip .zst
+    """.split()  # noqa: SIM905
+)
+
 
 def open(
     path: Path,
@@ -277,10 +286,24 @@ def index(
     return None if made is None else os.fspath(made)
 
 
-def format_of_name(path: Path) -> str | None:
-    """The format whose files are named like this one; None where none is."""
-    ending = os.path.splitext(file_name(path))[1]
-    return next((one.name for one in formats() if ending in one.extensions), None)
+def is_own_name(path: Path) -> bool:
+    """Whether a file of that name is a DAPHNE binary file, as far as names tell.
+
+    False where `convert` writes it. Raises InvalidArgumentError where nothing here does.
+    """
+    name = file_name(path)
+    ending = os.path.splitext(name)[1].lower()
+    if guests.of_name(path, writing=True):
+        return False
+    for one in formats():
+        if ending in one.extensions and one.writes:
+            return one.name == "dbdf"
+    if ending in _OF_OTHERS or any(ending in one.extensions for one in formats()):
+        raise InvalidArgumentError(
+            f"{name} is the name of a file of another format, which is not written here; what is: "
+            f"{', '.join(guests.endings_written())}"
+        )
+    return True
 
 
 def formats() -> list[FormatInfo]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +15,6 @@ import numpy as np
 
 from . import _core, keys
 from .absent import Absent, absent_code
-from .arrow_stream import LabelledStream
 from .errors import (
     Error,
     ExistsError,
@@ -28,6 +29,22 @@ from .matrix import Matrix
 from .reports import WriteSummary
 
 _GUESTS = {".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow", ".npz": "npz"}
+
+
+def _own_endings() -> list[str]:
+    """The endings of files that dapple itself writes."""
+    return [one for _, _, all, _, writes, _ in _core.formats() if writes for one in all.split()]
+
+
+def endings_written() -> list[str]:
+    """The endings of all files that are written here, by dapple itself or for it."""
+    return [*_own_endings(), *_GUESTS, ".csv.gz"]
+
+
+def is_compressed(path: Any) -> bool:
+    """Whether a name is of a file that dapple writes and gzip compresses."""
+    stem, ending = os.path.splitext(file_name(path))
+    return ending == ".gz" and os.path.splitext(stem)[1] in _own_endings()
 
 
 @contextmanager
@@ -50,7 +67,9 @@ def of_name(path: Any, *, writing: bool) -> str | None:
     """Which of these files a name is of; None where dapple itself reads, or writes, such files."""
     if isinstance(path, (Matrix, Frame)):
         return None
-    ending = os.path.splitext(file_name(path))[1]
+    if writing and is_compressed(path):
+        return "gzip"
+    ending = os.path.splitext(file_name(path))[1].lower()
     for _, _, extensions, reads, writes, _ in _core.formats():
         if (writes if writing else reads) and ending in extensions.split():
             return None
@@ -66,7 +85,8 @@ def _table(path: str, guest: str, labels: Sequence[str | int] | None) -> Any:
     if guest == "parquet":
         import pyarrow.parquet
 
-        return pyarrow.parquet.read_table(path, columns=_among(_names(path, guest), labels))
+        with pyarrow.parquet.ParquetFile(path) as file:  # read_table knows columns by name only
+            return file.read(columns=_among(_names(path, guest), labels))
     import pyarrow.feather
 
     table = pyarrow.feather.read_table(path)
@@ -145,11 +165,7 @@ def save(
     absent: Absent,
 ) -> WriteSummary:  # fmt: skip
     """Write rows and columns of an open matrix or frame. The file appears when it is whole."""
-    if os.path.exists(path) and not overwrite:
-        error = ExistsError(errno.EEXIST, "the file exists already; overwrite=True replaces it")
-        error.detail = "the file exists already; overwrite=True replaces it"
-        error.file = error.filename = path
-        raise error
+    require_new(path, overwrite)
     part = keys.span(rows, opened.shape[0], "row")
     write: Callable[[str], None]
     if guest == "npz":
@@ -162,6 +178,34 @@ def save(
                 "a matrix has no labelled columns, which Parquet and Arrow need; write it as .npz"
             )
         write = _arrow_writer(opened, part, columns, guest)
+    return publish(path, write)
+
+
+def require_new(path: str, overwrite: bool) -> None:
+    """Raises ExistsError where the file is there and may not be replaced."""
+    if os.path.exists(path) and not overwrite:
+        error = ExistsError(errno.EEXIST, "the file exists already; overwrite=True replaces it")
+        error.detail = "the file exists already; overwrite=True replaces it"
+        error.file = error.filename = path
+        raise error
+
+
+def compress(source: str, path: str) -> WriteSummary:
+    """Write a file as one that gzip compressed."""
+
+    def write(to: str) -> None:
+        with (
+            open(source, "rb") as plain,
+            open(to, "wb") as out,
+            gzip.GzipFile("", "wb", 6, out, 0) as packed,  # no name and no time inside
+        ):
+            shutil.copyfileobj(plain, packed, 1 << 20)
+
+    return publish(path, write)
+
+
+def publish(path: str, write: Callable[[str], None]) -> WriteSummary:
+    """Have a file written under a name that nobody sees, and give it its own when it is whole."""
     try:
         _publish(path, write)
     except OSError as error:
@@ -201,35 +245,20 @@ def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Calla
 def _arrow_writer(opened: Frame, rows: range, columns: Any, guest: str) -> Callable[[str], None]:
     import pyarrow as pa
 
-    stream = LabelledStream(opened)
-    reader = pa.RecordBatchReader.from_stream(stream)
-    order = [where for _, where in opened._order()]
-    if columns is None:
-        picked = list(range(len(order)))
-    elif isinstance(columns, (slice, range, tuple)) and not isinstance(columns, list):
-        picked = [order.index(k) for k in keys.span(columns, opened.shape[1], "column")]
-    else:
-        picked = [order.index(opened._place(label)[1]) for label in columns]
-    schema = pa.schema([reader.schema.field(k) for k in picked])
-
-    def batches() -> Iterator[Any]:
-        top = 0
-        for batch in reader:
-            begin, end = max(rows.start - top, 0), min(rows.stop - top, batch.num_rows)
-            top += batch.num_rows
-            if begin < end:
-                arrays = [batch.column(k) for k in picked]
-                yield pa.RecordBatch.from_arrays(arrays, schema=schema).slice(begin, end - begin)
+    if isinstance(columns, (slice, range, tuple)):
+        columns = list(keys.span(columns, opened.shape[1], "column"))
+    stream = opened._stream(slice(rows.start, rows.stop), columns)
+    batches = pa.RecordBatchReader.from_stream(stream)
 
     def write(path: str) -> None:
         if guest == "parquet":
             import pyarrow.parquet as pq
 
-            writer = pq.ParquetWriter(path, schema)
+            writer = pq.ParquetWriter(path, batches.schema)
         else:
-            writer = pa.ipc.new_file(path, schema)
+            writer = pa.ipc.new_file(path, batches.schema)
         with stream.raising(), writer:
-            for batch in batches():
+            for batch in batches:
                 writer.write_batch(batch)
 
     return write

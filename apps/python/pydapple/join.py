@@ -14,12 +14,12 @@ from .conversion import convert, opened_as
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .files import open
 from .frame import Frame
+from .given import kind_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path, Progress, WriteSummary, reporting
 from .tables import columns_of, missing_like, rows_of, says_nothing_of
 from .write import write, write_columns
-from .writers import is_sparse
 
 
 def concat(
@@ -64,10 +64,11 @@ def concat(
 
 def _write_rows(file: str, rows: Any, path: Path, threads: int | None) -> None:
     """Write the rows to append to `path`, of whose columns those that are all missing are."""
-    table = None if is_sparse(rows) else columns_of(rows)
-    if table is None:
+    rows = unwrapped(rows)
+    if kind_of(rows) != "table":
         write(file, rows, sync=False, threads=threads)
         return
+    table = columns_of(rows)
     with open(path) as whole:
         if isinstance(whole, Frame):
             likes = zip(table, whole._meanings, whole._dtypes, strict=False)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _core, times
 
 _NAN_F8 = 0x7FF80000000007A2  # the NaN that R uses for a missing value
 _NAN_F4 = 0x7FC007A2
@@ -113,7 +113,7 @@ class Meaning(NamedTuple):
         if self.is_time:
             ticks = self.to_numpy(stored)
             if self.unit == "D":  # which pandas does not have
-                ticks = ticks.astype(f"{ticks.dtype.kind}8[s]")
+                ticks = times.in_unit(ticks, "s")
             if not self.zone:
                 return ticks
             return pd.DatetimeIndex(ticks, tz="UTC").tz_convert(self.zone)

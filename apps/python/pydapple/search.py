@@ -10,15 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _core, times
 from .absent import Absent, absent_code
 from .errors import InvalidArgumentError, TypeMismatchError
 
 _CONDITIONS = {"above", "at_least", "below", "at_most", "equal", "between", "nan"}
-_NANOSECONDS = {
-    "W": 604_800 * 10**9, "D": 86_400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9,
-    "ms": 10**6, "us": 1000, "ns": 1,
-}  # fmt: skip
 
 
 class Hits(NamedTuple):
@@ -147,29 +143,21 @@ def _text(value: Any) -> Any:
     """A word, a time, a duration or a truth value as the library reads it."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if hasattr(value, "to_timedelta64"):  # of pandas, which is finer than Python's
-        value = value.to_timedelta64()
-    if isinstance(value, dt.timedelta):
-        value = np.timedelta64(value)
-    if isinstance(value, np.timedelta64):
-        return _duration(value)
+    if isinstance(value, dt.timedelta) and not hasattr(value, "to_timedelta64"):
+        return _duration(value // dt.timedelta(microseconds=1) * 1000)
+    if isinstance(value, (np.timedelta64, dt.timedelta)):
+        return _duration(times.nanoseconds(times.of_object(value)))
     if isinstance(value, np.datetime64):
-        unit = np.datetime_data(value.dtype)[0]
-        coarse = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s"}
-        return str(value.astype(f"M8[{coarse.get(unit, unit)}]"))
+        return str(times.in_unit(value.reshape(1), times.stored_unit(value.dtype))[0])
     if isinstance(value, dt.date):
         return value.isoformat()
     return value if isinstance(value, str) else _number(value)
 
 
-def _duration(value: np.timedelta64) -> str:
-    unit, count = np.datetime_data(value.dtype)
-    if np.isnat(value) or unit not in _NANOSECONDS:
-        raise ValueError
-    ticks = int(value.astype(np.int64)) * count * _NANOSECONDS[unit]
-    seconds, rest = divmod(abs(ticks), 10**9)
+def _duration(nanoseconds: int) -> str:
+    seconds, rest = divmod(abs(nanoseconds), 10**9)
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    return f"{'-' if ticks < 0 else ''}{text}" + (f".{rest:09}" if rest else "")
+    return f"{'-' if nanoseconds < 0 else ''}{text}" + (f".{rest:09}" if rest else "")
 
 
 def _as_bounds(name: str, low: Any, high: Any) -> tuple[str, Any, Any]:

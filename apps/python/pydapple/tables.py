@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _core, times
 from .errors import Error, InvalidArgumentError, TypeMismatchError
+from .given import loaded
 from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
-
-_UNITS = {"D", "s", "ms", "us", "ns"}
-_COARSE = {"h": "s", "m": "s", "W": "D", "M": "D", "Y": "D"}
 
 
 class StoredColumn(NamedTuple):
@@ -41,23 +39,17 @@ def as_cells(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def columns_of(data: Any) -> list[StoredColumn] | None:
-    """Columns of what is a table; None where it is a matrix."""
+def columns_of(data: Any) -> list[StoredColumn]:
+    """The columns of a table, as `given.kind_of` calls it."""
     if isinstance(data, np.ndarray):
-        if data.dtype.names is None:
-            return None
         flat = data.reshape(-1) if data.ndim != 1 else data
         return [as_column(flat[label], label) for label in data.dtype.names]
     if isinstance(data, Mapping):
         return [as_column(values, str(label)) for label, values in data.items()]
-    if hasattr(data, "iloc") and hasattr(data, "columns"):
+    if hasattr(data, "iloc"):
         _require_positions(data.index)
         return [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
-    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
-        raise TypeMismatchError(f"a {type(data).__name__} has no rows yet: collect() it first")
-    if hasattr(data, "__arrow_c_stream__"):
-        return from_arrow(data)
-    return None
+    return from_arrow(data)
 
 
 def rows_of(data: Any) -> int:
@@ -146,6 +138,7 @@ def missing_like(column: StoredColumn, meaning: Meaning, dtype: np.dtype[Any]) -
 
 def as_column(values: Any, label: str) -> StoredColumn:
     """A column of a table. Raises TypeMismatchError for what a column cannot hold."""
+    values = loaded(values)
     try:
         column = _from_pandas(values, label) if hasattr(values, "iloc") else None
         return column or _from_numpy(values, label)
@@ -198,12 +191,15 @@ def _from_series(values: Any, label: str) -> StoredColumn:
 
 
 def _from_list(values: Any) -> NDArray[Any]:
-    """A list as an array, without NumPy's ways: numbers beside text made text, integers rounded."""
+    """A list as an array, without NumPy's ways.
+
+    Beside text it makes text of numbers, it rounds integers, and far times wrap around.
+    """
     array = np.asarray(values)
     mixed = array.dtype.kind == "f" and any(
         isinstance(value, (int, np.integer)) for value in values
     )
-    if array.ndim != 1 or not (mixed or array.dtype.kind in "US"):
+    if array.ndim != 1 or not (mixed or array.dtype.kind in "USMm"):
         return array
     objects = np.empty(len(values), object)
     objects[:] = values
@@ -213,21 +209,11 @@ def _from_list(values: Any) -> NDArray[Any]:
 def _from_times(
     array: NDArray[Any], missing: NDArray[np.bool_] | None, label: str, zone: str
 ) -> StoredColumn:
-    unit, count = np.datetime_data(array.dtype)
-    wanted = unit if unit in _UNITS else _COARSE.get(unit)
-    if wanted is None:
-        raise TypeError(f"its unit is {unit}, and times count in D, s, ms, us or ns")
-    ticks = array
-    if wanted != unit or count != 1:
-        if array.dtype.kind == "m" and unit in "MY":
-            raise TypeError("months and years have no fixed length")
-        ticks = array.astype(f"{array.dtype.kind}8[{wanted}]")
-        if np.any((ticks.astype(array.dtype) != array) & ~np.isnat(array)):
-            raise TypeError(f"one of its times is too far off to be counted in {wanted}")
+    wanted = times.stored_unit(array.dtype)
+    ticks = times.in_unit(array, wanted)
     gone = np.isnat(array) if missing is None else np.isnat(array) | missing
     kind = "timestamp" if array.dtype.kind == "M" else "duration"
-    native = ticks.astype(ticks.dtype.newbyteorder("="), copy=False)
-    return _stored(label, native.view(np.int64), gone, Meaning(kind, unit=wanted, zone=zone))
+    return _stored(label, ticks.view(np.int64), gone, Meaning(kind, unit=wanted, zone=zone))
 
 
 def _is_missing(value: Any) -> bool:
@@ -259,13 +245,12 @@ def _from_objects(
     mask = gone if gone.any() else None
     if kinds <= {bool, np.bool_}:
         return _stored(label, np.where(gone, False, objects).astype(bool), mask, Meaning("boolean"))
-    if all(issubclass(kind, datetime.datetime) for kind in kinds):
+    if all(issubclass(kind, (datetime.datetime, np.datetime64)) for kind in kinds):
         return _from_datetimes(objects, gone, label)
     if kinds == {datetime.date}:
-        days = _without(objects, gone).astype("M8[D]")
-        return _from_times(days, None, label, "")
-    if all(issubclass(kind, datetime.timedelta) for kind in kinds):
-        return _from_times(_ticks(objects, gone, "m8"), None, label, "")
+        return _from_times(_ticks(objects, gone, "M"), None, label, "")
+    if all(issubclass(kind, (datetime.timedelta, np.timedelta64)) for kind in kinds):
+        return _from_times(_ticks(objects, gone, "m"), None, label, "")
     if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool
            for kind in kinds):  # fmt: skip
         return _stored(label, _numbers(objects, gone), mask, Meaning())
@@ -293,39 +278,26 @@ def _numbers(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
     return numbers
 
 
-def _without(objects: NDArray[Any], gone: NDArray[np.bool_]) -> NDArray[Any]:
-    kept = objects.copy()
-    kept[gone] = None
-    return kept
-
-
 def _ticks(objects: NDArray[Any], gone: NDArray[np.bool_], kind: str) -> NDArray[Any]:
-    """Times of Python or pandas; in nanoseconds, which only pandas has, where there are some."""
-    fine = any(
-        getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0)
-        for value in objects[~gone]
-    )
-    if not fine:
-        return _without(objects, gone).astype(f"{kind}[us]")
-    exact = _without(objects, gone)
-    for row in np.flatnonzero(~gone):
-        if hasattr(exact[row], "to_numpy"):
-            exact[row] = exact[row].to_numpy()
-    return exact.astype(f"{kind}[ns]")
+    """Times or durations of Python, NumPy or pandas; NaT where they are gone."""
+    given = times.of_objects(objects[~gone].tolist(), kind)
+    made = np.full(len(objects), "NaT", given.dtype)
+    made[~gone] = given
+    return made
 
 
 def _from_datetimes(objects: NDArray[Any], gone: NDArray[np.bool_], label: str) -> StoredColumn:
-    zones = {value.tzinfo for value in objects[~gone]}
+    zones = {getattr(value, "tzinfo", None) for value in objects[~gone]}
     if None in zones and len(zones) > 1:
         raise TypeError("some of its times have a zone and some have none")
     if zones == {None}:
-        return _from_times(_ticks(objects, gone, "M8"), None, label, "")
+        return _from_times(_ticks(objects, gone, "M"), None, label, "")
     utc = np.empty(len(objects), object)
     for row in np.flatnonzero(~gone):
         utc[row] = objects[row].astimezone(datetime.timezone.utc).replace(tzinfo=None)
     names = {zone_name(zone) for zone in zones}
     zone = names.pop() if len(names) == 1 else "UTC"
-    return _from_times(_ticks(utc, gone, "M8"), None, label, zone)
+    return _from_times(_ticks(utc, gone, "M"), None, label, zone)
 
 
 def zone_name(zone: Any) -> str:

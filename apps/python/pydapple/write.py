@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import operator
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _core, keys
+from . import _core, guests, keys
 from .arrays import bands_of
 from .declared import cell_dtype, declared
-from .errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from .files import format_of_name
-from .frame import Frame
+from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
+from .files import is_own_name
+from .given import Kind, chunked, is_sparse, kind_of, plain_array, store_chunks, unwrapped
 from .identity import file_name
-from .matrix import Matrix
 from .meanings import Meaning
 from .reports import Path, Progress, WriteSummary, reporting
 from .rewrite import rewrite
 from .tables import StoredColumn, columns_of, rows_of
-from .writers import FrameWriter, MatrixWriter, is_sparse, plain_array
+from .writers import FrameWriter, MatrixWriter
 
 
 def writer(
@@ -46,7 +47,7 @@ def writer(
         options: as of `write`.
     """
     kind = cell_dtype(dtype)
-    name = file_name(path)
+    name = _own_name(path)
     rows, cols = _extents(shape)
     made = _core.create_matrix(name, rows, cols, kind, _core.WriteOptions(**options), sparse)
     return MatrixWriter(made, name, (rows, cols), kind, threads)
@@ -88,13 +89,22 @@ def _create_frame(
     threads: int | None,
     options: dict[str, Any],
 ) -> FrameWriter:
-    name = file_name(path)
+    name = _own_name(path)
     described = [
         (_label_bytes(label), cells.dtype, tuple(meaning)) for label, cells, meaning in columns
     ]
     rows = _extent(keys.whole(rows), "rows")
     made = _core.create_frame(name, rows, described, _core.WriteOptions(**options))
     return FrameWriter(made, name, rows, columns, threads)
+
+
+def _own_name(path: Path) -> str:
+    if not is_own_name(path):
+        raise InvalidArgumentError(
+            f"{file_name(path)} is the name of a file of another format, and a writer makes DAPHNE "
+            "binary files (.dbdf); convert makes others of them"
+        )
+    return file_name(path)
 
 
 def _extents(shape: Any) -> tuple[int, int]:
@@ -136,14 +146,18 @@ def write(
 ) -> WriteSummary:
     """Write a DAPHNE binary file. It appears when it is whole, or not at all.
 
+    A name such as ``x.parquet``, ``x.csv``, ``x.csv.gz`` or ``x.npz`` makes a file of that format
+    instead, as `convert` does, which has more options for it.
+
     Args:
-        path: the file to make; `convert` writes other formats.
+        path: the file to make.
         data: a NumPy array of two dimensions, a SciPy sparse array, a `Matrix` or `Frame`, a pandas
-            or polars DataFrame, a structured array, a mapping from labels to arrays, or anything
-            with ``__arrow_c_stream__``, such as a pyarrow Table. An index of pandas is not stored:
-            one that has a name, or is not of integers, is refused. Columns keep what they mean:
-            Booleans, times with unit and zone, categories with the order of their words, text, and
-            missing values.
+            or polars DataFrame, a structured array, a mapping from labels to arrays, anything
+            with ``__arrow_c_stream__``, such as a pyarrow Table, an xarray DataArray, or a Dask
+            array, which is written chunk by chunk by threads of this process. An index of pandas is
+            not stored: one that has a name, or is not of integers, is refused. Columns keep what
+            they mean: Booleans, times with unit and zone, categories with the order of their words,
+            text, and missing values.
         tile: rows and columns of a tile; if not given, tiles of about 512 KiB, wide ones for sparse
             data.
         kind: ``"auto"`` picks for each tile what takes the fewest bytes; or ``"dense"``, ``"csr"``,
@@ -160,40 +174,76 @@ def write(
         TypeMismatchError: the data, or a column of it, holds what a file cannot: a TypeError.
         FileExistsError: the file exists and `overwrite` is False.
     """
-    other = format_of_name(path)
-    if other not in (None, "dbdf"):
-        raise InvalidArgumentError(
-            f"{file_name(path)} is the name of a file of another format ({other}), and write "
-            "makes DAPHNE binary files (.dbdf); pydapple.convert makes others of them"
-        )
     options: dict[str, Any] = {
         "tile": tile, "kind": kind, "narrow": narrow, "align": align, "plain": plain,
         "overwrite": overwrite, "sync": sync,
     }  # fmt: skip
-    if isinstance(data, (Matrix, Frame)):
+    data = unwrapped(data)
+    kind_given = kind_of(data)
+    if not is_own_name(path):
+        return _write_other(path, data, kind_given, threads, options, progress)
+    if kind_given == "opened":
         return rewrite(data, path, to="dbdf", threads=threads, progress=progress, **options)
-    table = None if is_sparse(data) else columns_of(data)
     with reporting(progress, "write") as report:
-        if table is not None:
+        if kind_given == "table":
+            table = columns_of(data)
             rows = len(table[0].cells) if table else rows_of(data)
             return write_columns(path, table, rows, threads, options, report)
-        if not is_sparse(data):
-            data = plain_array(data)
-            cell_dtype(data.dtype)
-        if len(data.shape) != 2:
-            raise InvalidArgumentError(
-                f"a matrix has 2 dimensions, and this array has {len(data.shape)}; reshape it first"
-            )
-        if is_sparse(data) and tile is None:
-            options["tile"] = _sparse_tile(data)
-        with writer(
-            path, data.shape, data.dtype, threads=threads, sparse=is_sparse(data), **options
-        ) as made:
-            if is_sparse(data):
-                made[:] = data
-            else:
-                _put_bands(made, data, report)
-        return made.finish()
+        return _write_matrix(path, data, kind_given, threads, options, report)
+
+
+def _write_other(
+    path: Path, data: Any, given: Kind, threads: int | None, options: dict[str, Any],
+    progress: Progress,
+) -> WriteSummary:  # fmt: skip
+    """Write a file of another format, by way of a temporary one of ours."""
+    from .conversion import convert
+
+    own = {"tile": None, "kind": "auto", "narrow": True, "align": 64, "plain": False}
+    wrong = [name for name, default in own.items() if options[name] != default]
+    if wrong:
+        raise InvalidArgumentError(
+            f"{file_name(path)} is the name of a file of another format, which is written without "
+            f"{', '.join(wrong)}"
+        )
+    finish = {"overwrite": options["overwrite"], "sync": options["sync"]}
+    guests.require_new(file_name(path), options["overwrite"])
+    if given == "opened":
+        return convert(data, path, threads=threads, progress=progress, **finish)
+    with tempfile.TemporaryDirectory() as folder:
+        own_file = os.path.join(folder, "data.dbdf")
+        write(own_file, data, sync=False, threads=threads)
+        try:
+            return convert(own_file, path, threads=threads, progress=progress, **finish)
+        except Error as error:
+            if error.file == own_file:  # which nobody has ever seen
+                error.file, error.offset = file_name(path), None
+            raise
+
+
+def _write_matrix(
+    path: Path, data: Any, given: Kind, threads: int | None, options: dict[str, Any], report: Any
+) -> WriteSummary:
+    if given == "array":
+        data = plain_array(data)
+    if len(data.shape) != 2:
+        raise InvalidArgumentError(
+            f"a matrix has 2 dimensions, and this array has {len(data.shape)}; reshape it first"
+        )
+    cell_dtype(data.dtype)
+    sparse = given == "sparse"
+    if given == "chunked":
+        data, sparse = chunked(data), is_sparse(data._meta)
+    elif sparse and options["tile"] is None:
+        options["tile"] = _sparse_tile(data)
+    with writer(path, data.shape, data.dtype, threads=threads, sparse=sparse, **options) as made:
+        if given == "chunked":
+            store_chunks(data, made)
+        elif sparse:
+            made[:] = data
+        else:
+            _put_bands(made, data, report)
+    return made.finish()
 
 
 def _sparse_tile(data: Any) -> tuple[int, int]:

@@ -8,27 +8,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, keys
+from . import _core, keys, times
 from .arrays import bands_of
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
+from .given import is_sparse, plain_array, unwrapped
 from .matrix import Matrix
 from .reports import WriteSummary
 from .tables import StoredColumn, as_cells, as_column, says_nothing_of
-
-
-def is_sparse(data: Any) -> bool:
-    """Whether it is a SciPy sparse array, or gives one as those do."""
-    return hasattr(data, "tocsr") and hasattr(data, "nnz")
-
-
-def plain_array(data: Any) -> NDArray[Any]:
-    """Cells as an array. Raises where some are masked, which no matrix in a file can tell."""
-    if np.ma.is_masked(data):
-        raise InvalidArgumentError(
-            "a matrix has no place for masked cells: fill them first, with a.filled(np.nan) say"
-        )
-    return np.asarray(data)
-
 
 _W = TypeVar("_W", bound="_TileWriter")
 
@@ -51,6 +37,12 @@ class _TileWriter:
     def abort(self) -> None:
         """Leave no file."""
         self._writer.abort()
+
+    def __reduce__(self) -> Any:
+        raise InvalidArgumentError(
+            "a writer belongs to the process that made it: write a file of its own in each "
+            "process, and put them together with pydapple.concat"
+        )
 
     def __enter__(self: _W) -> _W:
         return self
@@ -96,6 +88,7 @@ class MatrixWriter(_TileWriter):
 
     def _put(self, rows: range, cols: range, data: Any, kept: tuple[int, ...]) -> None:
         shape = (len(rows), len(cols))
+        data = unwrapped(data)
         if is_sparse(data):
             _require_shape(data.shape, shape)
             self._put_sparse(rows.start, cols.start, shape[1], data)
@@ -215,12 +208,12 @@ class FrameWriter(_TileWriter):
                 f"column {label!r} was made without a time zone, and these times have one"
             )
         if meaning.is_time and kind.kind == meaning.kind:
-            ticks = cells.view(kind.dtype(cells.dtype)).astype(meaning.dtype(like.dtype))
-            if not np.array_equal(ticks.astype(kind.dtype(cells.dtype)).view(np.int64), cells):
-                raise InvalidArgumentError(
-                    f"a time of column {label!r} is not exact in units of {meaning.unit}"
-                )
-            return ticks.view(np.int64)
+            try:
+                exact = times.in_unit(cells.view(kind.dtype(cells.dtype)), meaning.unit)
+            except TypeMismatchError as error:
+                raise InvalidArgumentError(f"column {label!r}: {error}") from None
+            ticks: NDArray[np.int64] = exact.view(np.int64)
+            return ticks
         if kind.kind != meaning.kind and not (
             kind.kind in ("number", "boolean") and meaning.kind in ("number", "boolean")
         ):

@@ -1,0 +1,139 @@
+"""What an object of another library is, asked before which protocols it speaks.
+
+Many speak several, and not each tells all of what they hold: a DataArray gives a stream of Arrow
+tables, a Dask array of masked chunks an array without its mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .errors import InvalidArgumentError, TypeMismatchError
+
+Kind = Literal["opened", "table", "sparse", "chunked", "array"]
+
+# What is neither a matrix nor a table, and what to pass in its place.
+_REFUSED = {
+    "dask.DataFrame": "a Dask DataFrame has no cells yet: compute() it, or write each of its "
+    "partitions and put the files together with pydapple.concat",
+    "dask_expr.DataFrame": "a Dask DataFrame has no cells yet: compute() it, or write each of its "
+    "partitions and put the files together with pydapple.concat",
+    "dask.Bag": "a Dask Bag has no cells yet: compute() it, and make an array or a table of it",
+    "polars.LazyFrame": "a LazyFrame has no rows yet: collect() it first",
+    "anndata.AnnData": "an AnnData holds several objects: write its matrix, adata.X, and its "
+    "tables, adata.obs.reset_index() and adata.var.reset_index(), each to a file of its own",
+    "xarray.Dataset": "a Dataset holds several arrays: write one of them, a DataArray of two "
+    "dimensions such as ds['name'], or ds.to_dataframe().reset_index()",
+    "pandas.Series": "a Series is one column: series.to_frame() makes a table of it",
+    "polars.Series": "a Series is one column: series.to_frame() makes a table of it",
+}
+
+
+def _names_of(data: Any) -> set[str]:
+    """Its classes as library and name, whichever module of the library they are in."""
+    return {f"{one.__module__.partition('.')[0]}.{one.__name__}" for one in type(data).__mro__}
+
+
+def unwrapped(data: Any) -> Any:
+    """The array inside of an xarray DataArray, or the data itself."""
+    while "xarray.DataArray" in _names_of(data) or "xarray.Variable" in _names_of(data):
+        data = data.data
+    return data
+
+
+def kind_of(data: Any) -> Kind:
+    """What it is. Raises TypeMismatchError, which says what to pass, for what is none of these."""
+    if isinstance(data, (_core.Matrix, _core.Frame)):
+        return "opened"
+    if is_sparse(data):  # of which one is a mapping, too
+        return "sparse"
+    if isinstance(data, Mapping):
+        return "table" if "xarray.Dataset" not in _names_of(data) else _refuse("xarray.Dataset")
+    if isinstance(data, np.ndarray):
+        return "array" if data.dtype.names is None else "table"
+    names = _names_of(data)
+    for name in names & _REFUSED.keys():
+        _refuse(name)
+    if "dask.Array" in names:
+        return "chunked"
+    if hasattr(data, "iloc") and hasattr(data, "columns"):  # of pandas, and what is like it
+        return "table"
+    is_array = hasattr(data, "dtype") and hasattr(data, "shape")
+    if hasattr(data, "__arrow_c_stream__") and not is_array:
+        return "table"
+    return "array"
+
+
+def _refuse(name: str) -> Any:
+    raise TypeMismatchError(_REFUSED[name])
+
+
+def is_sparse(data: Any) -> bool:
+    """Whether it is a SciPy sparse array, or gives one as those do."""
+    return hasattr(data, "tocsr") and hasattr(data, "nnz")
+
+
+def plain_array(data: Any) -> NDArray[Any]:
+    """Cells as an array. Raises where some are masked, which no matrix in a file can tell."""
+    data = loaded(data)
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        raise InvalidArgumentError(
+            "a matrix has no place for masked cells: fill them first, with a.filled(np.nan) say"
+        )
+    try:
+        array = np.asarray(data)
+    except Exception as error:
+        if isinstance(data, (list, tuple)):
+            raise TypeMismatchError(
+                "the rows of this list have different lengths, or hold what is no number; a matrix "
+                "is a list of rows of one length"
+            ) from error
+        raise TypeMismatchError(f"{_name(data)} cannot be made an array: {error}") from error
+    bare = array.dtype.kind == "O" and not isinstance(data, np.ndarray)
+    if bare or (array.ndim == 0 and array.dtype.kind not in "iufb"):
+        raise TypeMismatchError(
+            f"{_name(data)} is neither a matrix nor a table: a NumPy or SciPy array of numbers, a "
+            "DataFrame, or a mapping from labels to columns is written"
+        )
+    return array
+
+
+def _name(data: Any) -> str:
+    kind = type(data)
+    if kind.__module__ == "builtins":
+        return f"this {kind.__name__}"
+    return f"a {kind.__name__} of {kind.__module__.partition('.')[0]}"
+
+
+def loaded(data: Any) -> Any:
+    """What a DataArray or a Dask collection holds, in memory; masked arrays keep their masks."""
+    data = unwrapped(data)
+    if type(data).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(data, "dask"):
+        return data.compute()
+    return data
+
+
+def chunked(array: Any) -> Any:
+    """A Dask array all of whose chunks have a size."""
+    if any(extent != extent for extent in array.shape):
+        raise InvalidArgumentError(
+            "the chunks of this Dask array have no sizes yet: compute_chunk_sizes() it first"
+        )
+    return array
+
+
+def store_chunks(array: Any, writer: Any) -> None:
+    """Put the chunks of a Dask array, which threads make, along the tiles of a `MatrixWriter`."""
+    import dask.array as da
+
+    wanted = []
+    for sizes, tile in zip(array.chunks, writer.chunks, strict=True):
+        whole = round(max(sizes, default=1) / max(tile, 1))  # tiles of a chunk
+        wanted.append(max(1, min(sum(sizes), max(1, whole) * tile)))
+    aligned = array.rechunk(tuple(wanted))
+    da.store(aligned, writer, lock=False, scheduler="threads")

@@ -1,0 +1,115 @@
+"""A name's ending is the format of the file, or the file is not written."""
+
+import gzip
+import os
+
+import numpy as np
+import pytest
+
+import pydapple as dp
+
+TABLE = {"a": [1, 2, 3], "b": ["x", None, "z"]}
+
+
+def test_tables_become_what_their_names_say(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    feather = pytest.importorskip("pyarrow.feather")
+    for name in ("t.parquet", "T.PARQUET", "t.feather", "t.csv", "t.csv.gz"):
+        dp.write(tmp_path / name, TABLE, sync=False)
+    with pytest.raises(dp.Error, match=r"t\.npy: column 'b' has missing cells"):
+        dp.write(tmp_path / "t.npy", TABLE)
+    dp.write(tmp_path / "t.npy", {"a": TABLE["a"]})
+    assert pq.read_table(tmp_path / "t.parquet").to_pydict() == TABLE
+    assert pq.read_table(tmp_path / "T.PARQUET").to_pydict() == TABLE
+    assert feather.read_table(tmp_path / "t.feather").to_pydict()["a"] == TABLE["a"]
+    text = (tmp_path / "t.csv").read_bytes()
+    assert text.splitlines() == [b"a,b", b"1,x", b"2,", b"3,z"]
+    assert gzip.decompress((tmp_path / "t.csv.gz").read_bytes()) == text
+    assert dp.open(tmp_path / "t.csv.gz")["a"].tolist() == TABLE["a"]
+    assert np.load(tmp_path / "t.npy")["a"].tolist() == TABLE["a"]
+
+
+def test_matrices_become_what_their_names_say(tmp_path):
+    sp = pytest.importorskip("scipy.sparse")
+    a = np.arange(6.0).reshape(2, 3)
+    dp.write(tmp_path / "m.npz", a)
+    assert np.array_equal(np.load(tmp_path / "m.npz")["arr_0"], a)
+    s = sp.random_array((20, 30), density=0.1, format="csr", rng=0)
+    dp.write(tmp_path / "s.npz", s)
+    assert abs(sp.load_npz(tmp_path / "s.npz") - s).nnz == 0
+    dp.write(tmp_path / "m.mtx.gz", a)
+    assert np.array_equal(dp.open(tmp_path / "m.mtx.gz")[:], a)
+    dp.write(tmp_path / "m.npy", dp.open(tmp_path / "m.npz"))
+    assert np.array_equal(np.load(tmp_path / "m.npy"), a)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x.zarr",
+        "x.json",
+        "x.h5ad",
+        "x.h5",
+        "x.tar.gz",
+        "x.xlsx",
+        "x.pkl",
+        "x.csv.zst",
+        "x.gz",
+        "x.ZIP",
+    ],
+)
+def test_what_is_not_written_is_refused(tmp_path, name):
+    for call in (
+        lambda: dp.write(tmp_path / name, TABLE),
+        lambda: dp.frame_writer(tmp_path / name, 3, {"a": "i8"}),
+        lambda: dp.writer(tmp_path / name, (3, 3), "f8"),
+        lambda: dp.convert(dp.open(tmp_path / "m.dbdf"), tmp_path / name),
+    ):
+        dp.write(tmp_path / "m.dbdf", TABLE, overwrite=True, sync=False)
+        with pytest.raises(dp.InvalidArgumentError):
+            call()
+    assert os.listdir(tmp_path) == ["m.dbdf"]
+
+
+def test_writers_make_own_files_only(tmp_path):
+    with pytest.raises(dp.Error, match="writer makes DAPHNE binary files"):
+        dp.writer(tmp_path / "x.npy", (2, 2), "f8")
+    with pytest.raises(dp.Error, match="written without tile"):
+        dp.write(tmp_path / "x.parquet", TABLE, tile=(2, 2))
+    dp.write(tmp_path / "x.parquet", TABLE)
+    with pytest.raises(FileExistsError):
+        dp.write(tmp_path / "x.parquet", TABLE)
+    with pytest.raises(FileExistsError):
+        dp.convert(tmp_path / "x.parquet", tmp_path / "x.parquet")
+    dp.write(tmp_path / "own", TABLE)
+    dp.write(tmp_path / "own.data", TABLE)
+    assert dp.open(tmp_path / "own").format == dp.open(tmp_path / "own.data").format == "dbdf"
+
+
+def test_parquet_with_one_name_twice(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    t = pa.Table.from_arrays([pa.array([1, 2]), pa.array(["x", "y"])], names=["a", "a"])
+    pq.write_table(t, tmp_path / "other.parquet")
+    dp.write(tmp_path / "f.dbdf", t)
+    dp.convert(tmp_path / "f.dbdf", tmp_path / "own.parquet")
+    for name in ("other", "own"):
+        dp.convert(tmp_path / f"{name}.parquet", tmp_path / f"{name}.dbdf")
+        f = dp.open(tmp_path / f"{name}.dbdf")
+        assert f.columns == ("a", "a.1") and f["a.1"].tolist() == ["x", "y"]
+
+
+def test_names_of_dtypes_in_npy_as_numpy_reads_them(tmp_path):
+    names = "? |? b B h H i I l L q Q e f d <d p P bool int8 uint16 int32 uint64 float16 float32 float64 half double"
+    for name in names.split():
+        a = np.array([1, 0, 1], np.dtype(name))
+        head = repr({"descr": name, "fortran_order": False, "shape": (3,)}).encode()
+        head += b" " * (-(11 + len(head)) % 64) + b"\n"
+        path = tmp_path / "t.npy"
+        path.write_bytes(
+            b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + a.tobytes()
+        )
+        assert np.array_equal(np.load(path), a)
+        m = dp.open(path)
+        wanted = {"?": np.dtype("u1"), "e": np.dtype("f4")}.get(a.dtype.char, a.dtype)
+        assert m.dtype == wanted and m[:].ravel().tolist() == a.astype(wanted).tolist()

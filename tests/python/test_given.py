@@ -1,0 +1,168 @@
+"""What an object is comes before which protocols it speaks."""
+
+import multiprocessing
+import os
+
+import numpy as np
+import pytest
+
+import pydapple as dp
+
+A = np.arange(6.0).reshape(2, 3)
+
+
+def test_masks_of_dask_arrays_are_never_dropped(tmp_path):
+    da = pytest.importorskip("dask.array")
+    a = np.array([[1.0, -999.0], [3.0, 4.0]])
+
+    def masked(x):
+        return da.ma.masked_equal(da.from_array(x, chunks=1), -999.0)
+
+    path = tmp_path / "m.dbdf"
+    with pytest.raises(dp.Error, match="masked cells"):
+        dp.write(path, masked(a), sync=False)
+    dp.write(path, a[1:], sync=False)
+    with pytest.raises(dp.Error, match="masked cells"):
+        dp.append(path, masked(a), sync=False)
+    with (
+        pytest.raises(dp.Error, match="masked cells"),
+        dp.writer(tmp_path / "w.dbdf", (2, 2), "f8") as w,
+    ):
+        da.store(masked(a), w, lock=False)
+    assert not os.path.exists(tmp_path / "w.dbdf")
+    dp.write(path, masked(a[1:]), sync=False, overwrite=True)  # none of these is
+    assert dp.open(path)[:].tolist() == [[3, 4]]
+    dp.write(path, {"x": masked(a[0]), "y": da.from_array(a[1])}, sync=False, overwrite=True)
+    f = dp.open(path)
+    assert f["x"][0] == 1 and np.isnan(f["x"][1]) and f["y"].tolist() == [3, 4]
+
+
+def test_dask_arrays_are_written_along_the_tiles(tmp_path):
+    da = pytest.importorskip("dask.array")
+    sp = pytest.importorskip("scipy.sparse")
+    a = np.random.default_rng(0).standard_normal((1000, 900))
+    dp.write(tmp_path / "a.dbdf", da.from_array(a, chunks=(170, 350)) * 2, sync=False)
+    m = dp.open(tmp_path / "a.dbdf")
+    assert m.grid is not None and np.array_equal(m[:], a * 2)
+    s = sp.random_array((1000, 90), density=0.02, format="csr", rng=0)
+    x = da.from_array(s, chunks=(300, 90), asarray=False)
+    dp.write(tmp_path / "s.dbdf", x, tile=(250, 90), sync=False)
+    m = dp.open(tmp_path / "s.dbdf")
+    assert abs(m.to_scipy() - s).nnz == 0 and m.nnz == s.nnz
+    unknown = da.from_array(a)[da.from_array(a[:, 0]) > 0]
+    with pytest.raises(dp.Error, match="compute_chunk_sizes"):
+        dp.write(tmp_path / "u.dbdf", unknown)
+
+
+@pytest.mark.parametrize("chunks", [None, 1])
+def test_a_data_array_is_a_matrix(tmp_path, chunks):
+    xr = pytest.importorskip("xarray")
+    d = xr.DataArray(A, dims=("t", "g"), coords={"t": [5, 6], "g": [1, 2, 3]})
+    d = d if chunks is None else d.chunk(chunks)
+    dp.write(tmp_path / "m.dbdf", d, sync=False)
+    with dp.writer(tmp_path / "w.dbdf", (2, 3), "f8", sync=False) as w:
+        w[:] = d
+    dp.write(tmp_path / "a.dbdf", A[:1], sync=False)
+    dp.append(tmp_path / "a.dbdf", d[1:], sync=False)
+    for name in "mwa":
+        m = dp.open(tmp_path / f"{name}.dbdf")
+        assert isinstance(m, dp.Matrix) and np.array_equal(m[:], A)
+    dp.write(tmp_path / "c.dbdf", {"x": d[0], "y": d[1]}, sync=False)
+    assert dp.open(tmp_path / "c.dbdf")["y"].tolist() == [3, 4, 5]
+
+
+def dask_frame():
+    dd = pytest.importorskip("dask.dataframe")
+    pd = pytest.importorskip("pandas")
+    return dd.from_pandas(pd.DataFrame({"a": [1, 2]}), npartitions=2)
+
+
+def annotated():
+    return pytest.importorskip("anndata").AnnData(np.eye(3))
+
+
+def data_set():
+    return pytest.importorskip("xarray").Dataset({"a": ("x", [1.0, 2.0])})
+
+
+def lazy():
+    return pytest.importorskip("polars").LazyFrame({"a": [1]})
+
+
+def series():
+    return pytest.importorskip("pandas").Series([1, 2])
+
+
+def polars_series():
+    return pytest.importorskip("polars").Series([1, 2])
+
+
+@pytest.mark.parametrize(
+    "made, words",
+    [
+        (dask_frame, "compute"),
+        (annotated, "adata.X"),
+        (data_set, "to_dataframe"),
+        (lazy, "collect"),
+        (series, "to_frame"),
+        (polars_series, "to_frame"),
+        (lambda: [[1, 2], [3]], "rows of one length"),
+        (lambda: "hello", "neither a matrix nor a table"),
+        (object, "neither a matrix nor a table"),
+        (lambda: None, "neither a matrix nor a table"),
+        (lambda: iter([1]), "neither a matrix nor a table"),
+    ],
+)
+def test_what_is_neither_says_what_to_pass(tmp_path, made, words):
+    given = made()
+    calls = [lambda: dp.write(tmp_path / "w.dbdf", given)]
+    if not isinstance(given, str):  # which is a path
+        calls.append(lambda: dp.append(tmp_path / "a.dbdf", given))
+    for call in calls:
+        dp.write(tmp_path / "a.dbdf", A, overwrite=True, sync=False)
+        with pytest.raises(dp.Error, match=words):
+            call()
+    assert not os.path.exists(tmp_path / "w.dbdf")
+
+
+def test_every_table_is_a_table(there):
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": [1, 2], "b": ["x", None]})
+    for given in (
+        table, table.to_batches()[0], table.to_pandas(), pl.from_arrow(table),
+        {"a": [1, 2], "b": ["x", None]}, pd.DataFrame({"a": [1, 2], "b": ["x", None]}),
+        pa.RecordBatchReader.from_batches(table.schema, table.to_batches()),
+    ):  # fmt: skip
+        f = there(given)
+        assert f["a"].tolist() == [1, 2] and f["b"].tolist() == ["x", None]
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork")
+def test_a_writer_refuses_in_a_forked_child(tmp_path):
+    x = np.random.default_rng(0).standard_normal((4000, 512)).astype("f4")
+    path = tmp_path / "c.dbdf"
+    w = dp.writer(path, x.shape, "f4", sync=False)
+    for tries in ("put", "finish", "abort"):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                if tries == "put":
+                    w[0:2000, :] = x[:2000]
+                elif tries == "finish":
+                    w.finish()
+                else:
+                    w.abort()
+                    os._exit(3)
+            except dp.Error as error:
+                os._exit(3 if "concat" in str(error) else 4)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3, tries
+    w[:] = x
+    w.finish()
+    assert np.array_equal(dp.open(path)[:], x) and not dp.verify(path, payload=True).findings
+    import pickle
+
+    with dp.writer(tmp_path / "p.dbdf", (1, 1), "f4") as w, pytest.raises(dp.Error, match="concat"):
+        pickle.dumps(w)
