@@ -1,0 +1,192 @@
+#include "lib/codec/packed/bit_kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace dapple::detail::packed {
+
+namespace {
+
+/// Widths whose integers, wherever they begin in a byte, are inside one load of a word.
+template <Word W>
+constexpr unsigned kOneLoad = sizeof(W) * 8 - 7;
+
+template <Word W>
+void unpack_plain(const std::byte* in, std::size_t n, unsigned width, W add, W* out) noexcept {
+  const auto mask = low_bits(width);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t bit = i * width, shift = bit % 8;
+    const std::byte* const at = in + bit / 8;
+    std::uint64_t word = load_le<std::uint64_t>(at) >> shift;
+    if (width > kOneLoad<std::uint64_t> && shift > 0) {
+      word |= std::uint64_t{load_le<std::uint8_t>(at + 8)} << (64 - shift);
+    }
+    out[i] = add + static_cast<W>(word & mask);
+  }
+}
+
+bool gaps_to_columns_plain(std::uint32_t* gaps, std::size_t n, std::uint32_t before,
+                           std::uint32_t width) noexcept {
+  bool inside = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    // A gap of a whole row or more could wrap around and come back.
+    inside &= gaps[i] < width;
+    before += gaps[i] + 1;
+    inside &= before < width;
+    gaps[i] = before;
+  }
+  return inside;
+}
+
+#if defined(__x86_64__)
+
+/// Where the bytes of eight integers are: `kHalves` loads of 16 bytes, each with a few of them.
+template <Word W>
+struct Spread {
+  static constexpr unsigned kPerHalf = 16 / sizeof(W), kHalves = 8 / kPerHalf;
+  alignas(32) std::array<std::uint8_t, std::size_t{kHalves} * 16> bytes{};
+  alignas(32) std::array<W, 8> shifts{};
+};
+
+template <Word W>
+constexpr auto kSpreads = [] {
+  using S = Spread<W>;
+  std::array<S, kOneLoad<W> + 1> spreads{};
+  for (unsigned width = 0; width <= kOneLoad<W>; ++width) {
+    for (unsigned i = 0; i < 8; ++i) {
+      const unsigned half = i / S::kPerHalf;
+      const unsigned bit = i * width - half * S::kPerHalf * width / 8 * 8;
+      spreads[width].shifts[i] = bit % 8;
+      for (unsigned k = 0; k < sizeof(W); ++k) {
+        // Zero where a wide load ends; those bits are masked.
+        const unsigned byte = bit / 8 + k;
+        spreads[width].bytes[i * sizeof(W) + k] =
+            static_cast<std::uint8_t>(byte < 16 ? byte : 0x80);
+      }
+    }
+  }
+  return spreads;
+}();
+
+// 3.3 times as fast as the plain loop at 5 bits, 2.1 times at 20 (EPYC, g++ 12).
+template <Word W>
+__attribute__((target("avx2"))) void unpack_avx2(const std::byte* in, std::size_t n, unsigned width,
+                                                 W add, W* out) noexcept {
+  using S = Spread<W>;
+  constexpr bool narrow = sizeof(W) == 4;
+  const S& spread = kSpreads<W>[width];
+  const auto lows = static_cast<long long>(low_bits(width));
+  const __m256i mask =
+      narrow ? _mm256_set1_epi32(static_cast<int>(lows)) : _mm256_set1_epi64x(lows);
+  const __m256i base = narrow ? _mm256_set1_epi32(static_cast<int>(add))
+                              : _mm256_set1_epi64x(static_cast<long long>(add));
+  for (std::size_t i = 0; i < n; i += 8, in += width) {
+    for (unsigned half = 0; half < S::kHalves; half += 2) {
+      const unsigned first = half * S::kPerHalf;
+      const auto* const low = reinterpret_cast<const __m128i*>(in + first * width / 8);
+      const auto* const high =
+          reinterpret_cast<const __m128i*>(in + (first + S::kPerHalf) * width / 8);
+      const auto* const bytes = reinterpret_cast<const __m256i*>(spread.bytes.data() + half * 16);
+      const auto* const shifts = reinterpret_cast<const __m256i*>(spread.shifts.data() + first);
+      auto* const target = reinterpret_cast<__m256i*>(out + i + first);
+      __m256i x = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(low)),
+                                          _mm_loadu_si128(high), 1);
+      x = _mm256_shuffle_epi8(x, _mm256_load_si256(bytes));
+      if constexpr (narrow) {
+        x = _mm256_and_si256(_mm256_srlv_epi32(x, _mm256_load_si256(shifts)), mask);
+        _mm256_storeu_si256(target, _mm256_add_epi32(x, base));
+      } else {
+        x = _mm256_and_si256(_mm256_srlv_epi64(x, _mm256_load_si256(shifts)), mask);
+        _mm256_storeu_si256(target, _mm256_add_epi64(x, base));
+      }
+    }
+  }
+}
+
+// Twice as fast as the plain loop.
+__attribute__((target("avx2"))) bool gaps_to_columns_avx2(std::uint32_t* gaps, std::size_t n,
+                                                          std::uint32_t before,
+                                                          std::uint32_t width) noexcept {
+  const __m256i steps = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8), last = _mm256_set1_epi32(7);
+  __m256i sum = _mm256_set1_epi32(static_cast<int>(before)), most = _mm256_setzero_si256();
+  std::size_t i = 0;
+  for (; n - i >= 8; i += 8) {
+    auto* const at = reinterpret_cast<__m256i*>(gaps + i);
+    __m256i x = _mm256_loadu_si256(at);
+    most = _mm256_max_epu32(most, x);
+    x = _mm256_add_epi32(x, _mm256_slli_si256(x, 4));
+    x = _mm256_add_epi32(x, _mm256_slli_si256(x, 8));
+    // The sum of the low half is added to the high one.
+    const __m256i low = _mm256_permute2x128_si256(x, x, 0x08);
+    x = _mm256_add_epi32(x, _mm256_shuffle_epi32(low, 0xFF));
+    x = _mm256_add_epi32(x, _mm256_add_epi32(sum, steps));
+    most = _mm256_max_epu32(most, x);
+    sum = _mm256_permutevar8x32_epi32(x, last);
+    _mm256_storeu_si256(at, x);
+  }
+  alignas(32) std::array<std::uint32_t, 8> all;
+  _mm256_store_si256(reinterpret_cast<__m256i*>(all.data()), most);
+  bool inside = width > 0;
+  for (const std::uint32_t value : all) inside &= value < width;
+  if (i > 0) before = gaps[i - 1];
+  return (i == 0 || inside) & gaps_to_columns_plain(gaps + i, n - i, before, width);
+}
+
+bool has_avx2() noexcept { return __builtin_cpu_supports("avx2") != 0; }
+
+#endif
+
+}  // namespace
+
+template <Word W>
+void unpack(const std::byte* in, std::size_t n, unsigned width, W add, W* out) noexcept {
+  if (width == 0) {
+    std::fill_n(out, n, add);
+#if defined(__x86_64__)
+  } else if (width <= kOneLoad<W> && has_avx2()) {
+    unpack_avx2(in, n, width, add, out);
+#endif
+  } else {
+    unpack_plain(in, n, width, add, out);
+  }
+}
+
+template <Word W>
+void pack(const W* values, std::size_t n, unsigned width, std::byte* out) noexcept {
+  const std::uint64_t mask = low_bits(width);
+  std::uint64_t word = 0;
+  unsigned filled = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t value = values[i] & mask;
+    word |= value << filled;
+    filled += width;
+    if (filled < 64) continue;
+    store_le(out, word);
+    out += 8;
+    filled -= 64;
+    word = filled == 0 ? 0 : value >> (width - filled);
+  }
+  if (filled > 0) std::memcpy(out, &word, (filled + 7) / 8);
+}
+
+bool gaps_to_columns(std::uint32_t* gaps, std::size_t n, std::uint32_t before,
+                     std::uint32_t width) noexcept {
+#if defined(__x86_64__)
+  if (has_avx2()) return gaps_to_columns_avx2(gaps, n, before, width);
+#endif
+  return gaps_to_columns_plain(gaps, n, before, width);
+}
+
+template void unpack(const std::byte*, std::size_t, unsigned, std::uint32_t,
+                     std::uint32_t*) noexcept;
+template void unpack(const std::byte*, std::size_t, unsigned, std::uint64_t,
+                     std::uint64_t*) noexcept;
+template void pack(const std::uint32_t*, std::size_t, unsigned, std::byte*) noexcept;
+template void pack(const std::uint64_t*, std::size_t, unsigned, std::byte*) noexcept;
+
+}  // namespace dapple::detail::packed

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lib/codec/packed/dictionary_builder.h"
+#include "lib/codec/packed/stream.h"
+
+namespace dapple::detail::packed {
+
+namespace {
+
+/// One way to encode a stream.
+struct Recipe {
+  Kind kind = Kind::integers;
+  IntegerPlan plan;  // of the integers, codes or the high part
+  int exponent = 0;  // of decimal
+  unsigned low = 0;  // of split
+};
+
+/// A sample of this size shows which recipe is best.
+constexpr std::size_t kSampleRun = 1024, kSampleRuns = 8;
+
+template <Word W>
+std::vector<W> sample_of(std::span<const W> words) {
+  if (words.size() <= kSampleRun * kSampleRuns) return {words.begin(), words.end()};
+  std::vector<W> sample;
+  sample.reserve(kSampleRun * kSampleRuns);
+  for (std::size_t k = 0; k < kSampleRuns; ++k) {
+    const auto run = words.subspan((words.size() - kSampleRun) / (kSampleRuns - 1) * k, kSampleRun);
+    sample.insert(sample.end(), run.begin(), run.end());
+  }
+  return sample;
+}
+
+/// The integer that `decimals_to_floats` turns into the value, or something else if there is none.
+template <Word W>
+W integer_of(W word, double scale, bool divide) noexcept {
+  constexpr auto bias = static_cast<double>(sizeof(W) == 4 ? kBias32 : kBias64);
+  double value = 0;
+  if constexpr (sizeof(W) == 4) {
+    value = static_cast<double>(std::bit_cast<float>(word));
+  } else {
+    value = std::bit_cast<double>(word);
+  }
+  const double scaled = divide ? value / scale : value * scale;
+  // Adding and subtracting rounds to an integer. A NaN fails the comparison.
+  const double magic = 0x1.8p52, integer = (scaled + magic) - magic;
+  return integer > -bias && integer < bias
+             ? static_cast<W>(static_cast<std::int64_t>(integer) + static_cast<std::int64_t>(bias))
+             : W{0};
+}
+
+template <Word W>
+void integers_of(std::span<const W> words, int exponent, W* out) noexcept {
+  const double scale = std::pow(10.0, std::abs(exponent));  // exact up to 10^22
+  for (std::size_t i = 0; i < words.size(); ++i) out[i] = integer_of(words[i], scale, exponent > 0);
+}
+
+/// The power of ten that makes most values small integers, if it makes half of them integers.
+template <Word W>
+std::optional<int> find_exponent(std::span<const W> sample) {
+  std::array<W, 64> some, back;
+  const std::size_t n = std::min(sample.size(), some.size());
+  for (std::size_t i = 0; i < n; ++i) some[i] = sample[i * sample.size() / n];
+  constexpr int lowest = sizeof(W) == 4 ? -10 : -16, highest = 6;
+  std::size_t best_cost = n * sizeof(W) * 8 * 3 / 4;
+  std::optional<int> best;
+  for (int exponent = highest; exponent >= lowest; --exponent) {
+    integers_of<W>({some.data(), n}, exponent, back.data());
+    W most = 0, least = static_cast<W>(-1);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (back[i] == 0) continue;
+      most = std::max(most, back[i]);
+      least = std::min(least, back[i]);
+    }
+    decimals_to_floats(exponent, n, back.data());
+    std::size_t misses = 0;
+    for (std::size_t i = 0; i < n; ++i) misses += back[i] != some[i] ? 1U : 0U;
+    if (misses > n / 2) continue;
+    const std::size_t cost =
+        n * static_cast<std::size_t>(std::bit_width(most - least)) + misses * (sizeof(W) * 8 + 32);
+    if (cost < best_cost) {
+      best_cost = cost;
+      best = exponent;
+    }
+  }
+  return best;
+}
+
+/// The bit to split floats at, so that the high parts are few.
+template <Word W>
+unsigned find_split(std::span<const W> sample, unsigned size) {
+  std::vector<W> some(std::min<std::size_t>(sample.size(), 512)), highs(some.size());
+  for (std::size_t i = 0; i < some.size(); ++i) some[i] = sample[i * sample.size() / some.size()];
+  std::sort(some.begin(), some.end());
+  unsigned best = size * 8 - 1;
+  std::size_t best_cost = ~std::size_t{0};
+  for (unsigned low = size * 8 - 1; low >= size * 8 - 16; --low) {
+    std::vector<std::size_t> counts;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (i == 0 || some[i] >> low != some[i - 1] >> low) counts.push_back(0);
+      ++counts.back();
+    }
+    std::sort(counts.begin(), counts.end(), std::greater<>());
+    std::array<std::uint16_t, 65> lengths{};
+    for (std::size_t code = 0; code < counts.size(); ++code) {
+      lengths[static_cast<std::size_t>(std::bit_width(code))] +=
+          static_cast<std::uint16_t>(counts[code]);
+    }
+    const std::size_t cost =
+        some.size() * low + counts.size() * 16 + best_width(lengths, some.size(), 1).bytes * 8;
+    if (cost < best_cost) {
+      best_cost = cost;
+      best = low;
+    }
+  }
+  return best;
+}
+
+template <Word W>
+bool write_dictionary(std::span<const W> words, std::size_t size, IntegerPlan plan, Bytes& out) {
+  std::vector<W> codes(words.size());
+  const auto table = make_dictionary<W>(words, kMostWords, codes.data());
+  if (!table) return false;
+  append_le(out, static_cast<std::uint32_t>(table->size()));
+  for (const W value : *table) append_word(out, value, size);
+  return write_integers<W>({codes, 4}, plan, out);
+}
+
+template <Word W>
+bool write_decimals(std::span<const W> words, IntegerPlan plan, int exponent, Bytes& out) {
+  std::vector<W> integers(words.size()), back(words.size());
+  integers_of(words, exponent, integers.data());
+  back = integers;
+  decimals_to_floats(exponent, back.size(), back.data());
+  Bytes exceptions;
+  std::uint32_t count = 0;
+  const std::size_t count_at = out.size() + 1;
+  out.resize(out.size() + 5);
+  out[count_at - 1] = static_cast<std::byte>(exponent);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (back[i] == words[i]) continue;
+    // What precedes costs the fewest bits in its place.
+    integers[i] = i > 0 ? integers[i - 1] : W{sizeof(W) == 4 ? kBias32 : kBias64};
+    append_le(out, static_cast<std::uint32_t>(i));
+    append_word(exceptions, words[i], sizeof(W));
+    ++count;
+  }
+  store_le(out.data() + count_at, count);
+  out.insert(out.end(), exceptions.begin(), exceptions.end());
+  return write_integers<W>({integers, sizeof(W)}, plan, out);
+}
+
+template <Word W>
+bool write_split(std::span<const W> words, IntegerPlan plan, unsigned low, Bytes& out) {
+  std::vector<W> parts(words.size()), codes(words.size());
+  for (std::size_t i = 0; i < words.size(); ++i) parts[i] = words[i] >> low;
+  const auto table = make_dictionary<W>(parts, kMostWords, codes.data());
+  if (!table) return false;
+  out.push_back(static_cast<std::byte>(low));
+  append_le(out, static_cast<std::uint32_t>(table->size()));
+  for (const W value : *table) append_word(out, value, 2);
+  const std::size_t size_at = out.size();
+  out.resize(size_at + 4);
+  if (!write_integers<W>({codes, 4}, plan, out)) return false;
+  store_le(out.data() + size_at, static_cast<std::uint32_t>(out.size() - size_at - 4));
+  const W mask = static_cast<W>(low_bits(low));
+  for (std::size_t i = 0; i < words.size(); ++i) parts[i] = words[i] & mask;
+  return write_integers<W>({parts, sizeof(W)}, {}, out);
+}
+
+/// False, and `out` is unspecified, if the recipe does not suit the values.
+template <Word W>
+bool write_as(const Recipe& recipe, std::span<const W> words, const Values& values, Bytes& out) {
+  out.push_back(static_cast<std::byte>(recipe.kind));
+  switch (recipe.kind) {
+    case Kind::dictionary:
+      return write_dictionary(words, values.size, recipe.plan, out);
+    case Kind::decimal:
+      return write_decimals(words, recipe.plan, recipe.exponent, out);
+    case Kind::split:
+      return write_split(words, recipe.plan, recipe.low, out);
+    default:
+      return write_integers<W>({words, values.size, values.is_signed}, recipe.plan, out);
+  }
+}
+
+template <Word W>
+std::vector<Recipe> recipes_for(std::span<const W> sample, const Values& values, Effort effort) {
+  std::vector<Recipe> recipes;
+  const auto add = [&](Recipe recipe) {
+    recipes.push_back(recipe);
+    if (effort == Effort::fast) return;
+    recipe.plan.zstd = true;
+    recipes.push_back(recipe);
+  };
+  if (make_dictionary<W>(sample, sample.size() / 2, nullptr)) add({Kind::dictionary, {}, 0, 0});
+  constexpr std::array<Mode, 3> modes = {Mode::offsets, Mode::deltas, Mode::zigzag};
+  if (!values.is_float) {
+    for (const Mode mode : modes) add({Kind::integers, {mode, false}, 0, 0});
+    return recipes;
+  }
+  if (const auto exponent = find_exponent(sample)) {
+    for (const Mode mode : modes) add({Kind::decimal, {mode, false}, *exponent, 0});
+  }
+  add({Kind::split, {}, 0, find_split(sample, values.size)});
+  if (effort == Effort::small) recipes.push_back({Kind::integers, {Mode::offsets, true}, 0, 0});
+  return recipes;
+}
+
+/// The recipes, the one that makes the sample smallest first.
+template <Word W>
+std::vector<Recipe> ranked_recipes(std::span<const W> words, const Values& values, Effort effort) {
+  if (words.empty()) return {};
+  const std::vector<W> sample = sample_of(words);
+  std::vector<std::pair<std::size_t, Recipe>> ranked;
+  for (const Recipe& recipe : recipes_for<W>(sample, values, effort)) {
+    Bytes bytes;
+    if (write_as<W>(recipe, sample, values, bytes)) ranked.emplace_back(bytes.size(), recipe);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Recipe> recipes;
+  for (const auto& [size, recipe] : ranked) recipes.push_back(recipe);
+  return recipes;
+}
+
+}  // namespace
+
+template <Word W>
+void write_stream(std::span<const W> words, const Values& values, Effort effort, Bytes& out) {
+  const std::size_t start = out.size();
+  if (!words.empty() &&
+      std::all_of(words.begin(), words.end(), [&](W word) { return word == words[0]; })) {
+    out.push_back(static_cast<std::byte>(Kind::constant));
+    append_word(out, words[0], values.size);
+    return;
+  }
+  const std::size_t most = words.size() * values.size / 20 * 19;
+  for (const Recipe& recipe : ranked_recipes(words, values, effort)) {
+    // What saves little is not worth its decoding.
+    if (write_as(recipe, words, values, out) && out.size() - start <= most) return;
+    out.resize(start);
+    // The sample has fewer distinct values than the whole: then the next recipe is better.
+    if (recipe.kind != Kind::dictionary) break;
+  }
+  out.push_back(static_cast<std::byte>(Kind::raw));
+  for (const W word : words) append_word(out, word, values.size);
+}
+
+template void write_stream(std::span<const std::uint32_t>, const Values&, Effort, Bytes&);
+template void write_stream(std::span<const std::uint64_t>, const Values&, Effort, Bytes&);
+
+}  // namespace dapple::detail::packed
