@@ -3,8 +3,8 @@
 
     PYTHONPATH=build/apps/python python apps/python/bench/bench.py [--only NAME]... [--json]
 
-Every answer is checked. Each figure is the median of several samples in which both take turns; `processor`
-is what the processor worked for it. apps/bench/compare.py compares two builds with it."""
+Every answer is checked. Each figure is the median of several samples in which both take turns;
+`processor` is what the processor worked for it. apps/bench/compare.py compares two builds with it."""
 
 import argparse
 import json
@@ -29,15 +29,20 @@ def sparse(quick):
     rows, cols, each = shape(quick)
     random = np.random.default_rng(0)
     step = cols // each
-    columns = np.arange(each, dtype=np.int32) * step + random.integers(0, step, (rows, each), np.int32)
+    columns = np.arange(each, dtype=np.int32) * step + random.integers(
+        0, step, (rows, each), np.int32
+    )
     values = random.integers(1, 255, rows * each).astype("f4")
-    return sp.csr_array((values, columns.ravel(), np.arange(0, rows * each + 1, each)), (rows, cols))
+    return sp.csr_array(
+        (values, columns.ravel(), np.arange(0, rows * each + 1, each)), (rows, cols)
+    )
 
 
 def written(folder, quick):
     """The matrix in memory, and as a file that `dp.write` makes with defaults."""
     s = sparse(quick)
-    return s, dp.write(folder / "s.dbdf", s, sync=False, overwrite=True)
+    dp.write(folder / "s.dbdf", s, sync=False)
+    return s, dp.open(folder / "s.dbdf")
 
 
 def to_scipy(folder, quick):
@@ -68,7 +73,8 @@ def batches(size):
 def cell(folder, quick):
     """What does m[i, j] cost?"""
     a = np.arange(512.0 * 512).reshape(512, 512)
-    m = dp.write(folder / "a.dbdf", a, tile=(256, 256), narrow=False, sync=False, overwrite=True)
+    dp.write(folder / "a.dbdf", a, tile=(256, 256), narrow=False, sync=False)
+    m = dp.open(folder / "a.dbdf")
     assert m[123, 345] == a[123, 345]
 
     def often(matrix):
@@ -104,7 +110,9 @@ def measure(name, quick, samples):
         pairs = [(take(dapple), take(peer)) for _ in range(samples)]
     result = {"name": name, "unit": unit, "rate": False, "waits": False}
     for k, who in enumerate(("dapple", "peer")):
-        clock, processor = (statistics.median(pair[k][i] for pair in pairs) * scale for i in range(2))
+        clock, processor = (
+            statistics.median(pair[k][i] for pair in pairs) * scale for i in range(2)
+        )
         result[who] = {"wall": clock, "processor": processor}
     return result
 
