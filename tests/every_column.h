@@ -15,7 +15,7 @@ Column column_meaning(MeaningKind kind, ValueType type, const std::string& label
 /// Columns of all numbers, with and without marks of missing cells, and of every meaning.
 std::vector<Column> every_column();
 
-/// A number that such a column may store, now and then the mark of a missing cell.
+/// A number that the column may store, now and then the mark of a missing cell.
 std::uint64_t random_stored(const Column& column, Rng& rng);
 
 }  // namespace dapple::test

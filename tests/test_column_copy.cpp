@@ -1,4 +1,4 @@
-// The copy by column beside a matrix: who may use it, and what is told of one that nobody may.
+// The copy by column beside a matrix: who may use it, and what is said of one that nobody may.
 #include <doctest/doctest.h>
 
 #include <chrono>

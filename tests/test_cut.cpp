@@ -49,7 +49,7 @@ Bytes written(const TempDir& dir, const test::Partition& p, bool plain, KindChoi
   return test::read_bytes(dir / "m");
 }
 
-// Small values at small positions: bytes behind a cut look like many things.
+// Small values at small positions: bytes after a cut look like many things.
 std::vector<Whole> files(const TempDir& dir) {
   Rng rng(18);
   std::vector<Whole> all;
@@ -113,7 +113,7 @@ TEST_CASE(
   for (const Whole& file : files(dir)) {
     CAPTURE(file.name);
     const reference::Object object = reference::read(file.bytes);
-    std::uint64_t end = file.body;  // of the blocks; the padding and index behind them is all alike
+    std::uint64_t end = file.body;  // of the blocks; the padding and index after them is all alike
     for (const reference::Block& b : object.blocks) end = std::max(end, b.offset + b.bytes);
     constexpr std::uint64_t kBehind = 9;
     for (std::uint64_t size = file.body; size < file.bytes.size();

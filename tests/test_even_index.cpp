@@ -163,8 +163,8 @@ TEST_CASE("even index: one that says so of other tiles is found out, and shows n
     TileLayout layout;
     std::uint64_t refused;  // cells
   };
-  // A tile of another type is not what the last three tell, unless it is one of them; behind rows
-  // of tiles that end in a smaller one stands another padding, so that only the last row is found.
+  // A tile of another type is not what the last three tell, unless it is one of them; after rows
+  // of tiles that end in a smaller one is another padding, so that only the last row is found.
   const Lie lies[] = {{{12, 16, {}, 5}, 16}, {{12, 16, {}, 11}, 0}, {{12, 14}, 8 * 14}};
   for (const Lie& lie : lies) {
     auto bytes = written_bytes(dir, lie.layout);

@@ -15,7 +15,7 @@ using namespace dapple;
 
 namespace {
 
-// Tiles of 1 x 2 cells, so many that they are looked at as even ones.
+// Tiles of 1 x 2 cells, enough to be looked at as even ones.
 constexpr std::uint64_t kDown = 144, kAcross = 64, kTiles = kDown * kAcross;
 
 BlockPos pos_of(std::uint64_t k) { return {k / kAcross, k % kAcross * 2}; }
@@ -24,7 +24,7 @@ std::array<std::int32_t, 2> cells_of(std::uint64_t k) {
   return {first, first + 1};
 }
 
-// What stands in a file in place of some of its dense tiles of i32.
+// What is in a file in place of some of its dense tiles of i32.
 enum class Odd { none, narrow, sparse, empty };
 
 struct OddTile {

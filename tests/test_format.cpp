@@ -13,7 +13,7 @@ using test::Image;
 
 namespace {
 
-constexpr std::size_t kBody = 19;  // first byte behind a matrix header
+constexpr std::size_t kBody = 19;  // first byte after a matrix header
 
 // Code, byte and message of what goes wrong when everything in the file is read; "" if nothing.
 std::string complaint(const Image& image) {

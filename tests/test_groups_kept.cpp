@@ -157,7 +157,7 @@ TEST_CASE("groups: damaged slot names leave the group, with a sound trailer and 
   const test::TempDir folder;
   for (const auto& [bytes, lines] : grouped_files(folder)) {
     const bool frame = lines.size() == kFrame.size();
-    // The writer puts dictionaries behind the table, in the order of its records.
+    // The writer puts dictionaries after the table, in the order of its records.
     const FileBytes damaged = with_changed(bytes, last_of(bytes, "yes-1no"));
     Lines left = without_slot_names(lines);
     if (!frame) left.back() = "1,2\n5,6\n";

@@ -1,4 +1,4 @@
-// What hashing leaves behind.
+// What hashing leaves in registers.
 #include <doctest/doctest.h>
 
 #include <cstddef>

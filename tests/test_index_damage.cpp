@@ -26,7 +26,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kInFront = 26;
 
-// A matrix of 12 x 10 values in six tiles, half of them dense; where its index stands.
+// A matrix of 12 x 10 values in six tiles, half of them dense; where its index is.
 struct Indexed {
   Bytes bytes;
   std::uint64_t payload = 0;  // of the index

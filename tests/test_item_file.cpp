@@ -45,7 +45,7 @@ void make_strip(const Entry& entry, PieceBuffer& buffer, std::uint64_t cells) {
 }
 
 /// A file whose strips 1 and 2 are begun first, strip 2 while strip 1 is being made, and taken back
-/// where `fails` says so; then they are put behind strips 0 and 3.
+/// where `fails` says so; then they are put after strips 0 and 3.
 std::filesystem::path write_strips(const TempDir& dir, const char* name, bool plain,
                                    std::array<bool, 2> fails) {
   WriteOptions options;

@@ -49,7 +49,7 @@ std::filesystem::path write(const test::TempDir& folder, const std::vector<T>& c
   return path;
 }
 
-// Reads everything as doubles to memory that starts `shift` values behind the start of a line,
+// Reads everything as doubles to memory that starts `shift` values after the start of a line,
 // rows `stride` apart; each value between the rows must stay.
 void check_read(const Matrix& matrix, std::size_t shift, std::size_t stride, unsigned threads) {
   constexpr double kOutside = -1;

@@ -1,4 +1,4 @@
-// Sparse blocks to so many cells that rows are made apart and written past the caches, and become
+// Sparse blocks to enough cells that rows are made apart and written past the caches, and become
 // zeros again in one of two ways (lib/dbdf/sparse.cpp, lib/object/scattered_rows.h).
 #include <doctest/doctest.h>
 

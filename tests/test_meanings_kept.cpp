@@ -177,7 +177,7 @@ TEST_CASE("repair: a file that is cut keeps the meanings that are whole, and tel
     REQUIRE(report.lost.size() >= 1);
     CHECK(report.lost.back().detail().find("column") != std::string::npos);
   }
-  // Words are behind the table: those of `word`, then of `kind`.
+  // Words are after the table: those of `word`, then of `kind`.
   const std::string numbers[] = {"when,ok,n\n",
                                  "2026-01-01T00:00:00Z,true,1\n",
                                  ",false,\n",

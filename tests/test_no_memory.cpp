@@ -62,7 +62,7 @@ extern "C" void* aligned_alloc(std::size_t align, std::size_t n) noexcept {
 namespace dapple::test {
 namespace {
 
-/// Runs `f` while the allocation behind the next `n` fails. True when there was one.
+/// Runs `f` while the allocation after the next `n` fails. True when there was one.
 template <class F>
 bool fails_behind(std::uint64_t n, const F& f) {
   has_failed = false;
@@ -300,7 +300,7 @@ TEST_CASE("no memory: a conversion leaves a whole file or none, and can be opene
     ConvertOptions options;
     options.to = format.name;
     options.write.sync = false;
-    // A file has the ending by which a format without a mark of its own is told.
+    // A file has the ending by which a format without a mark of its own is recognised.
     const std::string ending(format.extensions.substr(0, format.extensions.find(' ')));
     const auto out = dir / ("out" + ending);
     convert(open(in), {}, out, options);

@@ -151,7 +151,7 @@ TEST_CASE("repair: of a file with any byte changed, every whole block is saved a
     const std::uint64_t lost = original.hashed ? 0 : 1;
     Bytes damaged = original.bytes;
     for (std::uint64_t at = original.body; at < damaged.size(); at += test::one_or_watched(15)) {
-      const std::uint64_t bit = at * 5 % 8;  // every bit stands in some byte of a long field
+      const std::uint64_t bit = at * 5 % 8;  // every bit is in some byte of a long field
       CAPTURE(at);
       CAPTURE(bit);
       damaged[at] ^= std::byte{1} << bit;
@@ -224,7 +224,7 @@ TEST_CASE("repair: what is left of a damaged index tells whole blocks from damag
         check(damaged, last, last + 1);
         damaged[at] ^= std::byte{1};
       }
-      damaged = original.bytes;  // everything behind it moves
+      damaged = original.bytes;  // everything after it moves
       damaged.erase(damaged.begin() + static_cast<std::ptrdiff_t>(last));
       check(damaged, last, last + 1);
     }

@@ -88,7 +88,7 @@ TEST_CASE("residency: what has left memory is not held, and what is far from it 
   CHECK(!residency.holds(kMiddle - 5, 10));
   CHECK(residency.holds(kMiB, 100));
   CHECK(residency.holds(23 * kMiB, 100));
-  // A large piece is told by its middle.
+  // A large piece is judged by its middle.
   CHECK(!residency.holds(kMiddle - kLookedAt, 2 * kLookedAt));
   CHECK(residency.holds(0, 4 * kMiB));
 }

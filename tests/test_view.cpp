@@ -106,7 +106,7 @@ TEST_CASE("view: a CSR row that leaves its block is an error, never a read behin
   counts.patch(0, ~std::uint32_t{0});
   CHECK(walk(View(bytes.data(), bytes.size(), 1, 1, 1)));
   counts.patch(0, std::uint32_t{1});
-  CHECK(walk(View(bytes.data(), bytes.size(), 2, 1, 1)));  // a second row behind the end
+  CHECK(walk(View(bytes.data(), bytes.size(), 2, 1, 1)));  // a second row after the end
 }
 
 TEST_CASE("view: COO entries come in stored order, and a single column stores no columns") {

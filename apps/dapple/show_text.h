@@ -18,7 +18,7 @@ std::string shape_text(const std::variant<Matrix, Frame>& object, const Region& 
 /// "2 x 2 tiles of 3 x 2 (1 empty, 3 csr)".
 std::string blocks_text(const BlockedObject& object);
 
-/// "each character: 1250 rows x 250 columns"; nothing where it stands for one cell at most.
+/// "each character: 1250 rows x 250 columns"; nothing where it shows one cell at most.
 std::string step_text(const picture::Picture& picture, bool halves);
 
 /// Lines that each text around a picture may take; 0: it is left out.
@@ -40,7 +40,7 @@ AroundPicture around_picture(TextSize all, std::string_view title, std::string_v
 std::size_t picture_lines(TextSize all, const AroundPicture& around) noexcept;
 
 /// `text` in at most `most` lines, none wider than `columns`, each with its line end; "..." or
-/// "~" stands for what does not fit.
+/// "~" is in place of what does not fit.
 std::string fitted(std::string_view text, std::size_t columns, std::size_t most);
 
 /// The size of lines of text, of which colours take no room.

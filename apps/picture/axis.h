@@ -9,7 +9,7 @@
 
 namespace dapple::picture {
 
-/// A range of rows or columns, and the pixels that it is drawn with. Each pixel stands for at least
+/// A range of rows or columns, and the pixels that it is drawn with. Each pixel shows at least
 /// one cell; no two stand for the same.
 class Axis {
  public:

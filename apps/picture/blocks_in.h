@@ -63,7 +63,7 @@ class BlocksIn {
   }
 
  private:
-  /// Whether so many of the tiles are in the region that going through all is faster.
+  /// Whether the region has enough of the tiles that going through all is faster.
   bool is_large(const Region& region) const noexcept {
     constexpr std::uint64_t kSlower = 32;  // to look a tile up, where they are in no order
     const auto tiles = [](Range cells, std::uint64_t size) { return cells.size() / size + 1; };

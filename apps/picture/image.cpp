@@ -78,7 +78,7 @@ std::string Image::png() const {
   image.colormap_entries = few ? static_cast<png_uint_32>(number_of.size()) : 0;
   std::string file(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
   png_alloc_size_t size = file.size();
-  // It fails for want of memory only: the buffer is as large as such a file can be.
+  // It fails for want of memory only: the buffer is as large as the file can be.
   if (png_image_write_to_memory(&image, file.data(), &size, 0, few ? numbers.data() : bytes.data(),
                                 0, palette.data()) == 0) {
     throw std::bad_alloc();

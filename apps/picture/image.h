@@ -17,7 +17,7 @@ class Image {
 
   std::size_t width() const noexcept { return width_; }
   std::size_t height() const noexcept { return height_; }
-  /// What lies outside is not drawn.
+  /// What is outside is not drawn.
   void set(std::size_t x, std::size_t y, Rgb colour) {
     if (x < width_ && y < height_) pixels_[y * width_ + x] = colour;
   }

@@ -9,7 +9,7 @@
 
 namespace dapple::picture {
 
-/// Calls `work()` on so many threads, of which this is one, and throws what one of them threw.
+/// Calls `work()` on that many threads, of which this is one, and throws what one of them threw.
 /// 0: one per processor.
 template <class Work>
 void on_threads(unsigned threads, const Work& work) {

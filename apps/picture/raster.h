@@ -1,4 +1,4 @@
-// A window of a matrix as pixels, each of which sums up the cells that it stands for.
+// A window of a matrix as pixels, each of which sums up the cells that it shows.
 #pragma once
 
 #include <algorithm>

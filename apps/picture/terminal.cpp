@@ -93,7 +93,7 @@ class Pen {
   }
 
  private:
-  /// `code` is that of the layer: 38 characters, 48 what is behind them.
+  /// `code` is that of the layer: 38 characters, 48 their background.
   void set(Colour& current, const Colour& wanted, int code) {
     if (current == wanted) return;
     current = wanted;

@@ -20,7 +20,7 @@ struct Terminal {
   bool axes = true;  // are drawn
 };
 
-/// How a picture lies on the terminal.
+/// How a picture is placed on the terminal.
 struct TextLayout {
   std::size_t labels = 0;              // columns of the row numbers on the left, if there are axes
   std::size_t width = 0, height = 0;   // pixels; none without cells

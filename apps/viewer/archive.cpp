@@ -57,7 +57,7 @@ std::string list_entry(std::string_view name, const PieceSizes& piece, std::size
   return bytes.append(name);
 }
 
-/// The end of an archive whose list of so many pieces is at `at`.
+/// The end of an archive whose list of that many pieces is at `at`.
 std::string end_record(std::size_t pieces, std::size_t size, std::size_t at) {
   std::string bytes;
   put(bytes, kEnd, 4);
@@ -81,7 +81,7 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size
   return number;
 }
 
-/// So many bytes of the file, or nothing.
+/// That many bytes of the file, or nothing.
 std::optional<std::string> read_at(int file, std::size_t at, std::size_t size) {
   std::string bytes(size, '\0');
   for (std::size_t done = 0; done < size;) {

@@ -16,7 +16,7 @@ namespace dapple::viewer {
 /// null.
 const Column* described_column(const picture::Object& object, std::uint64_t col);
 
-/// What such a cell says, as a JSON string; "" for a missing one. Throws corrupt. `bits` are those
+/// What that cell says, as a JSON string; "" for a missing one. Throws corrupt. `bits` are those
 /// of its value in the column's type.
 std::string described_bits(const Column& column, std::uint64_t bits);
 template <Value T>
@@ -32,7 +32,7 @@ std::string described_text(const Column& column, T value) {
 /// JSON of a rectangle of cells:
 /// {"cells":{"N":"text",...},"covered":[[top,bottom,left,right],...]}. N counts row after row, each
 /// of `side` cells. Positive zeros are left out, and `covered` when it is all of the cells: others
-/// are absent. Instead of a text, described columns have ["number","what it stands for"].
+/// are absent. Instead of a text, described columns have ["number","what it means"].
 class CellPiece {
  public:
   CellPiece(const Region& region, std::uint64_t side) : region_(region), side_(side) {}

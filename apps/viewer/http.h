@@ -1,4 +1,4 @@
-// HTTP on the loopback address. It stands in a module of its own that is loaded when a page is
+// HTTP on the loopback address. It is in a module of its own that is loaded when a page is
 // served: cpp-httplib brings OpenSSL with it, and loading both takes longer than all else that
 // `dapple` loads.
 #pragma once

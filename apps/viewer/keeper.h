@@ -14,7 +14,7 @@ namespace dapple::viewer {
 /// io.
 unsigned zooms_to_keep(const Resources& resources, std::uint64_t most);
 
-/// The bytes to keep, of pictures of so many zooms: every cell is read once. Memory: these,
+/// The bytes to keep, of pictures of that many zooms: every cell is read once. Memory: these,
 /// and 256 MiB for pixels. Throws what reading throws, std::bad_alloc.
 std::string keep(const Resources& resources, const KeptSource& source, unsigned zooms,
                  const TakeProgress& progress);

@@ -30,7 +30,7 @@ json json_of(const std::vector<std::string>& list) {
   return array;
 }
 
-/// Pairs of a key and the name of what it stands for.
+/// Pairs of a key and the name of what it means.
 template <class Kind>
 json json_of(const std::map<std::string, Kind>& kinds) {
   json array = json::array();

@@ -12,7 +12,7 @@ namespace dapple::viewer {
 
 enum TileFlags : std::uint8_t { kExact = 0, kFromCounts = 1, kSampled = 2 };
 
-/// The longest that a tile of so many pixels can be.
+/// The longest that a tile of that many pixels can be.
 constexpr std::size_t most_tile_bytes(std::size_t pixels) { return 5 + 8 * pixels; }
 
 /// The picture in as few bytes for each pixel, two to eight, as leave different values different,

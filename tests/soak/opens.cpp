@@ -114,7 +114,7 @@ int main(int count, char** arguments) {
   guard.guard = true;
   struct Loop {
     std::string name;
-    std::uint64_t share;  // one in so many: these wait for a clock tick, or for storage
+    std::uint64_t share;  // one in that many: these wait for a clock tick, or for storage
     std::function<void()> work;
   };
   const Loop loops[] = {

@@ -4,7 +4,7 @@
     PYTHONPATH=build/apps/python python apps/python/bench/bench.py [--only NAME]... [--json]
 
 Every answer is checked. Each figure is the median of several samples in which both take turns;
-`processor` is what the processor worked for it. apps/bench/compare.py compares two builds with it."""
+`processor` is what the processor worked for it. apps/bench/compare.py compares builds with it."""
 
 import argparse
 import json

@@ -198,9 +198,10 @@ void bind_block(nb::module_& m) {
       "One stored rectangle of cells. It keeps its file mapped, and so do arrays that view it.")
       .def("__reduce__",
            [](const BlockHandle&) -> nb::object {
-             throw dapple::Error(dapple::Errc::unsupported,
-                                 "a block is a part of an open file: send what was opened, of which "
-                                 "block(*pos) gives it elsewhere");
+             throw dapple::Error(
+                 dapple::Errc::unsupported,
+                 "a block is a part of an open file: send what was opened, of which "
+                 "block(*pos) gives it elsewhere");
            })
       .def_prop_ro(
           "pos", [](const BlockHandle& h) { return nb::make_tuple(h.info.pos.rx, h.info.pos.cx); },
