@@ -48,7 +48,9 @@ void add_write_flags(Command& command, WriteFlags& flags) {
         given("--tile");
         options.tile = parse_tile(text);
       },
-      "tiles of R rows and C columns");
+      "tiles of R rows and C columns; otherwise bands of whole rows where few cells are stored, "
+      "and "
+      "squares of about 512 KiB");
   command.option(
       "--kind", "KIND",
       [&options, &flags](const std::string& text) {

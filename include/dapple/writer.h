@@ -27,7 +27,7 @@ namespace dapple {
 enum class KindChoice : std::uint8_t { automatic, dense, csr, coo };
 
 struct WriteOptions {
-  std::optional<TileShape> tile{};          // unset: `default_tile`
+  std::optional<TileShape> tile{};          // unset: as below
   KindChoice kind = KindChoice::automatic;  // automatic: the smallest
   bool narrow = true;        // store a block in a smaller value type if that loses nothing
   std::uint32_t align = 64;  // dense payloads start at a multiple of this power of two, <= 2 MiB
@@ -36,9 +36,15 @@ struct WriteOptions {
   bool sync = true;          // fsync before publishing; false is for throw-away files
 };
 
-/// The tile shape that `create` uses when none is given: about 512 KiB of f64, never larger than
-/// the object.
+/// The tile shape of dense objects when none is given: about 512 KiB of f64, never larger than the
+/// object.
 TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept;
+
+/// The same of sparse objects that store so many values: a band of whole rows, or of 65,536 columns
+/// where there are more, with about a mebibyte of entries. `create` assumes a value in a hundred
+/// cells where `Storage::csr` is asked for.
+TileShape default_sparse_tile(std::uint64_t rows, std::uint64_t cols, double stored,
+                              ValueType value_type) noexcept;
 
 /// A row-major rectangle of the caller's values, rows `row_stride` values apart (0: no gap).
 template <Value T>

@@ -261,6 +261,12 @@ void bind_matrix(nb::module_& m) {
     const dapple::TileShape tile = dapple::default_tile(rows, cols);
     return nb::make_tuple(tile.rows, tile.cols);
   });
+  m.def("default_sparse_tile",
+        [](std::uint64_t rows, std::uint64_t cols, double stored, nb::handle dtype) {
+          const dapple::TileShape tile =
+              dapple::default_sparse_tile(rows, cols, stored, value_type_of(dtype));
+          return nb::make_tuple(tile.rows, tile.cols);
+        });
   m.def("checked_dtype", [](nb::handle dtype) { return dtype_of(value_type_of(dtype)); });
 }
 

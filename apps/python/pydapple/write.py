@@ -235,7 +235,7 @@ def _write_matrix(
     if given == "chunked":
         data, sparse = chunked(data), is_sparse(data._meta)
     elif sparse and options["tile"] is None:
-        options["tile"] = _sparse_tile(data)
+        options["tile"] = _core.default_sparse_tile(*data.shape, data.nnz, data.dtype)
     with writer(path, data.shape, data.dtype, threads=threads, sparse=sparse, **options) as made:
         if given == "chunked":
             store_chunks(data, made)
@@ -244,15 +244,6 @@ def _write_matrix(
         else:
             _put_bands(made, data, report)
     return made.finish()
-
-
-def _sparse_tile(data: Any) -> tuple[int, int]:
-    """Wide tiles of about 512 KiB as they are stored: a row is then in few of them."""
-    rows, cols = data.shape
-    across = min(cols, 1 << 16)
-    row_bytes = (data.dtype.itemsize + 4) * data.nnz * across / max(1, rows * cols)
-    down = min(rows, 1 << 16, int((1 << 19) / max(row_bytes, 8)))
-    return max(1, down), max(1, across)
 
 
 def _put_bands(made: MatrixWriter, data: NDArray[Any], report: Any) -> None:

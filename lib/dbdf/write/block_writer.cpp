@@ -80,6 +80,15 @@ auto naming(const std::string& file, const F& f) {
   }
 }
 
+/// The tile shape before anything is known of what will be put.
+TileShape tile_for(const Schema& schema) {
+  if (schema.kind == ObjectKind::frame || schema.storage != Storage::csr) {
+    return default_tile(schema.rows, schema.cols);
+  }
+  const double area = static_cast<double>(schema.rows) * static_cast<double>(schema.cols);
+  return default_sparse_tile(schema.rows, schema.cols, area / 100, schema.value_type);
+}
+
 std::vector<Range> strips_of(const std::filesystem::path& path, const Schema& schema,
                              TileShape tile) {
   return naming(path.string(), [&] { return dbdf::column_strips(schema, tile); });
@@ -92,7 +101,7 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
     : schema_(std::move(schema)),
       options_((dbdf::require_sound(options), options)),
       gaps_(gaps),
-      tile_(options.tile ? *options.tile : default_tile(schema_.rows, schema_.cols)),
+      tile_(options.tile ? *options.tile : tile_for(schema_)),
       strips_(gaps == Gaps::fill ? strips_of(path, schema_, tile_) : std::vector<Range>()),
       file_(path, options, dbdf::checked_header(schema_),
             keeps_stats() ? dbdf::KeepStats::yes : dbdf::KeepStats::no) {

@@ -1,10 +1,8 @@
 #include "lib/dbdf/write/retile.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,11 +19,6 @@ namespace {
 
 /// Tiles with a smaller share of stored values go to the writer as entries, not as cells.
 constexpr double kSparse = 1.0 / 12;
-
-/// Stored values that `natural_tile` aims at for a tile of a sparse matrix.
-constexpr double kStoredPerTile = 1 << 15;
-
-constexpr double kMostSide = std::numeric_limits<std::uint32_t>::max();
 
 /// Limits for a group of tiles: stored entries, or bytes of cells.
 constexpr std::uint64_t kGroupEntries = std::uint64_t{2} << 20;
@@ -292,18 +285,14 @@ bool is_uniform(const Schema& schema) {
 }  // namespace
 
 TileShape natural_tile(const Source& source) {
-  TileShape tile = default_tile(source.rows(), source.cols());
-  if (source.rows() == 0 || source.cols() == 0 || !is_uniform(source.schema())) return tile;
-  const Source::Load load = source.load({{0, source.rows()}, {0, source.cols()}});
-  const double tile_area = static_cast<double>(tile.rows) * tile.cols;
-  const double stored = load.stored / load.area * tile_area;
-  if (load.stored >= load.area * kSparse || stored >= kStoredPerTile) return tile;
-  const auto grown = [](std::uint32_t side, std::uint64_t whole, double factor) {
-    const double bound = std::min(static_cast<double>(whole), kMostSide);
-    return static_cast<std::uint32_t>(std::clamp(side * factor, 1.0, bound));
-  };
-  const double factor = std::sqrt(kStoredPerTile / std::max(stored, 1.0 / kMostSide));
-  return {grown(tile.rows, source.rows(), factor), grown(tile.cols, source.cols(), factor)};
+  if (source.rows() > 0 && source.cols() > 0 && is_uniform(source.schema())) {
+    const Source::Load load = source.load({{0, source.rows()}, {0, source.cols()}});
+    if (load.stored < load.area * kSparse) {
+      return default_sparse_tile(source.rows(), source.cols(), load.stored,
+                                 source.schema().type_of(0));
+    }
+  }
+  return default_tile(source.rows(), source.cols());
 }
 
 void retile(const Source& source, BlockWriter& writer, KindChoice kind, std::uint64_t first_row) {

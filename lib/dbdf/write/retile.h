@@ -9,8 +9,8 @@
 
 namespace dapple::detail::dbdf {
 
-/// The tile shape for `source` when the caller gives none: `default_tile` or, for sparse objects, a
-/// shape so large that a tile holds some ten thousand stored values.
+/// The tile shape for `source` when the caller gives none: `default_sparse_tile` where few values
+/// are stored and all columns have one type, otherwise `default_tile`.
 TileShape natural_tile(const Source& source);
 
 /// Writes the cells of `source` as tiles; its row 0 becomes row `first_row` of the file.

@@ -1,6 +1,7 @@
 #include "dapple/writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "lib/base/bytes.h"
@@ -31,6 +32,24 @@ TileShape default_tile(std::uint64_t rows, std::uint64_t cols) noexcept {
   // Huge shapes, which only sparse objects have, get larger tiles instead of more.
   tile_rows = std::clamp(rows / kMostStrips, tile_rows, kMax);
   tile_cols = std::clamp(cols / kMostStrips, tile_cols, kMax);
+  return {static_cast<std::uint32_t>(tile_rows), static_cast<std::uint32_t>(tile_cols)};
+}
+
+TileShape default_sparse_tile(std::uint64_t rows, std::uint64_t cols, double stored,
+                              ValueType value_type) noexcept {
+  constexpr double kBytes = 1 << 20, kWidth = 1 << 16;
+  constexpr double kMostSide = std::numeric_limits<std::uint32_t>::max();
+  const double height = std::max(static_cast<double>(rows), 1.0);
+  const double width = std::max(static_cast<double>(cols), 1.0);
+  const double per_cell = stored / height / width * static_cast<double>(4 + size_of(value_type));
+  const auto side = [&](double other, double least, double most) {
+    const double cells = kBytes / std::max(per_cell * other, 1 / kMostSide);
+    return std::floor(std::clamp(cells, std::min(least, most), std::min(most, kMostSide)));
+  };
+  const double tile_rows = side(std::min(width, kWidth), 1, height);
+  // Where all rows hold less, a tile has more columns.
+  const double tile_cols =
+      tile_rows < height ? std::min(width, kWidth) : side(height, kWidth, width);
   return {static_cast<std::uint32_t>(tile_rows), static_cast<std::uint32_t>(tile_cols)};
 }
 
