@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -83,31 +84,32 @@ bool by_column_is_smaller(const Shape& shape, std::span<const std::byte> plain, 
 
 Bytes encode_csr(const Shape& shape, std::span<const std::byte> plain, Effort effort) {
   const std::size_t size = size_of(shape.value_type), stride = 4 + size;
-  Words ends, cols, gaps;
-  std::vector<std::byte> values;
-  cols.reserve(shape.stored);
-  gaps.reserve(shape.stored);
-  values.reserve(shape.stored * size);
-  bool ascending = true;
-  std::uint64_t left = shape.stored;
+  Words ends(shape.rows), cols(shape.stored), gaps(shape.stored);
+  std::vector<std::byte> values(shape.stored * size);
+  bool ascending = true, inside = true;
+  std::size_t k = 0;
   const std::byte* at = plain.data();
   for (std::uint32_t row = 0; row < shape.rows; ++row) {
     const std::uint32_t count = load_le<std::uint32_t>(at);
     at += 4;
-    if (count > left) return {};
-    left -= count;
-    std::uint32_t before = ~std::uint32_t{0};
-    for (std::uint32_t i = 0; i < count; ++i, at += stride) {
+    if (count > shape.stored - k) return {};
+    std::uint32_t next = 0;
+    for (const std::size_t end = k + count; k < end; ++k, at += stride) {
       const auto col = load_le<std::uint32_t>(at);
-      if (col >= shape.cols) return {};
-      ascending &= i == 0 || col > before;
-      gaps.push_back(col - before - 1);
-      cols.push_back(before = col);
-      values.insert(values.end(), at + 4, at + stride);
+      ascending &= col >= next;
+      inside &= col < shape.cols;
+      gaps[k] = col - next;
+      cols[k] = col;
+      next = col + 1;
     }
-    ends.push_back(static_cast<std::uint32_t>(cols.size()));
+    visit_bits(shape.value_type, [&](auto tag) {
+      for (std::size_t i = k - count; i < k; ++i) {
+        std::memcpy(values.data() + i * sizeof tag, at - (k - i) * stride + 4, sizeof tag);
+      }
+    });
+    ends[row] = static_cast<std::uint32_t>(k);
   }
-  if (left != 0) return {};
+  if (k != shape.stored || !inside) return {};
   StreamWriter out(ascending ? 1 : 0, 3);
   out.add<std::uint32_t>(ends, {4}, effort);
   out.add<std::uint32_t>(ascending ? gaps : cols, {4}, effort);

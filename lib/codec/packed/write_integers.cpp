@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <new>
+
+#include "lib/base/vectors.h"
 
 namespace dapple::detail::packed {
 
@@ -14,6 +17,22 @@ namespace {
 
 unsigned bytes_of(std::uint64_t word) noexcept {
   return static_cast<unsigned>((std::bit_width(word) + 7) / 8);
+}
+
+/// The least and the greatest of words, each less `zero`.
+template <Word W>
+struct Extent {
+  W low, high;
+};
+template <Word W>
+DAPPLE_VECTORS Extent<W> extent_of(const W* in, std::size_t n, W zero, W mask) noexcept {
+  Extent<W> found{mask, 0};
+  for (std::size_t i = 0; i < n; ++i) {
+    const W word = (in[i] - zero) & mask;
+    found.low = std::min(found.low, word);
+    found.high = std::max(found.high, word);
+  }
+  return found;
 }
 
 /// Turns words into what is packed: differences from the reference, the base of their group, or the
@@ -59,17 +78,16 @@ class Transform {
  private:
   /// The least word where `zero` counts as the least there is.
   W least(W zero, std::size_t first, std::size_t n) const noexcept {
-    W found = mask_;
-    const W* const in = in_.words.data() + first;
-    for (std::size_t i = 0; i < n; ++i) found = std::min<W>(found, (in[i] - zero) & mask_);
-    return (found + zero) & mask_;
+    return (extent_of(in_.words.data() + first, n, zero, mask_).low + zero) & mask_;
   }
   W least_delta() const noexcept {
     const W middle = W{1} << (in_.size * 8 - 1);
     W found = mask_;
-    for (std::size_t i = 1; i < in_.words.size(); ++i) {
-      if (i % kGroup == 0) continue;
-      found = std::min<W>(found, (in_.words[i] - in_.words[i - 1] + middle) & mask_);
+    for (std::size_t first = 0; first < in_.words.size(); first += kGroup) {
+      const std::size_t last = std::min(in_.words.size(), first + kGroup);
+      for (std::size_t i = first + 1; i < last; ++i) {
+        found = std::min<W>(found, (in_.words[i] - in_.words[i - 1] + middle) & mask_);
+      }
     }
     return in_.words.size() < 2 ? W{0} : (found - middle) & mask_;
   }
@@ -79,12 +97,7 @@ class Transform {
     std::size_t with = 0, without = 0;
     for (std::size_t first = 0; first < in_.words.size(); first += kGroup) {
       const std::size_t n = std::min(kGroup, in_.words.size() - first);
-      W low = mask_, high = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        const W offset = (in_.words[first + i] - reference_) & mask_;
-        low = std::min(low, offset);
-        high = std::max(high, offset);
-      }
+      const auto [low, high] = extent_of(in_.words.data() + first, n, reference_, mask_);
       most = std::max(most, low);
       with += static_cast<std::size_t>(std::bit_width(high - low));
       without += static_cast<std::size_t>(std::bit_width(high));
@@ -109,8 +122,16 @@ class Transform {
 /// Appends a head to `heads` and a body to `bodies`. `words` are overwritten.
 template <Word W>
 void write_group(W* words, std::size_t n, unsigned step, Bytes& heads, Bytes& bodies) {
-  std::array<std::uint16_t, 65> lengths{};
-  for (std::size_t i = 0; i < n; ++i) ++lengths[static_cast<std::size_t>(std::bit_width(words[i]))];
+  // Two counts in turn: most lengths are the same, and each would wait for the one before.
+  std::array<std::uint16_t, 65> lengths{}, others{};
+  for (std::size_t i = 0; i + 1 < n; i += 2) {
+    ++lengths[static_cast<std::size_t>(std::bit_width(words[i]))];
+    ++others[static_cast<std::size_t>(std::bit_width(words[i + 1]))];
+  }
+  if (n % 2 == 1) ++lengths[static_cast<std::size_t>(std::bit_width(words[n - 1]))];
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    lengths[i] = static_cast<std::uint16_t>(lengths[i] + others[i]);
+  }
   const GroupWidth best = best_width(lengths, n, step);
   for (const unsigned field : {best.width, best.exceptions, best.high}) {
     heads.push_back(static_cast<std::byte>(field));
@@ -120,13 +141,15 @@ void write_group(W* words, std::size_t n, unsigned step, Bytes& heads, Bytes& bo
   std::byte* const body = bodies.data() + at;
   pack(words, n, best.width, body);
   if (best.exceptions == 0) return;
+  std::array<std::uint8_t, kGroup> places;
   std::size_t found = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const W high = words[i] >> best.width;
-    if (high == 0) continue;
-    store_le(body + packed + found, static_cast<std::uint8_t>(i));
-    words[found++] = high;
+    places[found] = static_cast<std::uint8_t>(i);
+    words[found] = high;
+    found += high == 0 ? 0 : 1;
   }
+  std::memcpy(body + packed, places.data(), found);
   pack(words, found, best.high, body + packed + found);
 }
 

@@ -22,7 +22,7 @@ struct Recipe {
 };
 
 /// A sample of this size shows which recipe is best.
-constexpr std::size_t kSampleRun = 1024, kSampleRuns = 8;
+constexpr std::size_t kSampleRun = 1024, kSampleRuns = 4;
 
 template <Word W>
 std::vector<W> sample_of(std::span<const W> words) {
