@@ -83,77 +83,60 @@ double row_times_one(const SparseRow<T>& row, const double* x) {
   return (sum0 + sum1) + (sum2 + sum3);
 }
 
-/// Some entries of a row, as f64. What several columns take from an entry is so much that making it
-/// f64 first costs nothing, and one kernel does for all stored types.
-struct Entries {
-  static constexpr std::size_t kMost = 256;
-  std::array<std::uint32_t, kMost> cols;
-  std::array<double, kMost> values;
-  std::size_t n = 0;
-};
-
-/// Calls take(entries) for all entries of a row.
-template <Value T, class Take>
-void each_entries(const SparseRow<T>& row, const Take& take) {
-  Entries entries;
-  row.each([&](int, std::uint32_t col, T v) {
-    if (entries.n == Entries::kMost) {
-      take(entries);
-      entries.n = 0;
-    }
-    entries.cols[entries.n] = col;
-    entries.values[entries.n++] = static_cast<double>(v);
-  });
-  take(entries);
-}
-
-DAPPLE_VECTORS void times_few(const Entries& e, const double* x, std::size_t step, double* y) {
+template <Value T>
+DAPPLE_VECTORS void row_times_few(const SparseRow<T>& row, const double* x, std::size_t step,
+                                  double* y) {
   Eight sum0{}, sum1{};
-  std::size_t i = 0;
-  for (; i + 2 <= e.n; i += 2) {
-    add_product(sum0, e.values[i], x + e.cols[i] * step);
-    add_product(sum1, e.values[i + 1], x + e.cols[i + 1] * step);
-  }
-  if (i < e.n) add_product(sum0, e.values[i], x + e.cols[i] * step);
+  row.each([&](int lane, std::uint32_t col, T v) {
+    add_product(lane % 2 == 0 ? sum0 : sum1, static_cast<double>(v), x + col * step);
+  });
   add_to(y, sum0 + sum1);
 }
 
-DAPPLE_VECTORS void times_many(const Entries& e, const double* x, std::size_t step, double* y) {
+template <Value T>
+DAPPLE_VECTORS void row_times_many(const SparseRow<T>& row, const double* x, std::size_t step,
+                                   double* y) {
   Eight sum0{}, sum1{}, sum2{}, sum3{};
-  for (std::size_t i = 0; i < e.n; ++i) {
-    const double value = e.values[i];
-    const double* const from = x + e.cols[i] * step;
+  row.each([&](int, std::uint32_t col, T v) {
+    const auto value = static_cast<double>(v);
+    const double* const from = x + col * step;
     add_product(sum0, value, from);
     add_product(sum1, value, from + 8);
     add_product(sum2, value, from + 16);
     add_product(sum3, value, from + 24);
-  }
+  });
   add_to(y, sum0);
   add_to(y + 8, sum1);
   add_to(y + 16, sum2);
   add_to(y + 24, sum3);
 }
 
-DAPPLE_VECTORS void add_times_few(const Entries& e, const double* x, std::size_t step, double* y) {
+template <Value T>
+DAPPLE_VECTORS void add_row_times_few(const SparseRow<T>& row, const double* x, std::size_t step,
+                                      double* y) {
   Eight factor;
   load(factor, x);
-  for (std::size_t i = 0; i < e.n; ++i) add_to(y + e.cols[i] * step, e.values[i] * factor);
+  row.each([&](int, std::uint32_t col, T v) {
+    add_to(y + col * step, static_cast<double>(v) * factor);
+  });
 }
 
-DAPPLE_VECTORS void add_times_many(const Entries& e, const double* x, std::size_t step, double* y) {
+template <Value T>
+DAPPLE_VECTORS void add_row_times_many(const SparseRow<T>& row, const double* x, std::size_t step,
+                                       double* y) {
   Eight x0, x1, x2, x3;
   load(x0, x);
   load(x1, x + 8);
   load(x2, x + 16);
   load(x3, x + 24);
-  for (std::size_t i = 0; i < e.n; ++i) {
-    const double value = e.values[i];
-    double* const to = y + e.cols[i] * step;
+  row.each([&](int, std::uint32_t col, T v) {
+    const auto value = static_cast<double>(v);
+    double* const to = y + col * step;
     add_to(to, value * x0);
     add_to(to + 8, value * x1);
     add_to(to + 16, value * x2);
     add_to(to + 24, value * x3);
-  }
+  });
 }
 
 /// Cell by cell, where `product.cell` leaves out zeros.
@@ -163,6 +146,10 @@ void add_nonzero(const Product& product, const double* panel, std::uint64_t row,
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < cols; ++j) product.cell(row + i, col + j, panel[i * cols + j]);
   }
+}
+template <class Product, Value T>
+void add_nonzero(const Product& product, const SparseRow<T>& row) {
+  row.each([&](int, std::uint32_t col, T v) { product.cell(row.row, row.col + col, v); });
 }
 
 /// y += A x.
@@ -191,21 +178,16 @@ struct Forward : Columns {
   }
   template <Value T>
   void row(const SparseRow<T>& row) const {
+    if (!finite) return add_nonzero(*this, row);
     const double* const from = x + row.col * step;
     double* const to = y + row.row * step;
-    if (k == 1 && finite) {
+    if (k == 1) {
       *to += row_times_one(row, from);
       return;
     }
-    each_entries(row, [&](const Entries& e) {
-      if (!finite) {
-        for (std::size_t i = 0; i < e.n; ++i) cell(row.row, row.col + e.cols[i], e.values[i]);
-        return;
-      }
-      std::size_t j = 0;
-      for (; k - j >= kManyColumns; j += kManyColumns) times_many(e, from + j, step, to + j);
-      for (; j < k; j += kFewColumns) times_few(e, from + j, step, to + j);
-    });
+    std::size_t j = 0;
+    for (; k - j >= kManyColumns; j += kManyColumns) row_times_many(row, from + j, step, to + j);
+    for (; j < k; j += kFewColumns) row_times_few(row, from + j, step, to + j);
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t col, T value) const {
@@ -244,22 +226,19 @@ struct Transposed : Columns {
   }
   template <Value T>
   void row(const SparseRow<T>& row) const {
+    if (!finite) return add_nonzero(*this, row);
     const double* const from = x + row.row * step;
     double* const to = y + row.col * step;
-    if (k == 1 && finite) {
+    if (k == 1) {
       const double factor = *from;
       row.each([&](int, std::uint32_t col, T v) { to[col] += factor * static_cast<double>(v); });
       return;
     }
-    each_entries(row, [&](const Entries& e) {
-      if (!finite) {
-        for (std::size_t i = 0; i < e.n; ++i) cell(row.row, row.col + e.cols[i], e.values[i]);
-        return;
-      }
-      std::size_t j = 0;
-      for (; k - j >= kManyColumns; j += kManyColumns) add_times_many(e, from + j, step, to + j);
-      for (; j < k; j += kFewColumns) add_times_few(e, from + j, step, to + j);
-    });
+    std::size_t j = 0;
+    for (; k - j >= kManyColumns; j += kManyColumns) {
+      add_row_times_many(row, from + j, step, to + j);
+    }
+    for (; j < k; j += kFewColumns) add_row_times_few(row, from + j, step, to + j);
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t col, T value) const {
