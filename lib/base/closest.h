@@ -1,4 +1,4 @@
-// Finding the name that a misspelled one probably stands for.
+// Finding the name that a misspelled one was probably meant for.
 #pragma once
 
 #include <algorithm>

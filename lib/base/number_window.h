@@ -32,7 +32,7 @@ inline constexpr std::uint64_t kPowersOfTen[] = {1,
                                                  1000000000000000,
                                                  10000000000000000};
 
-/// `n` <= 8 characters, the last one highest, behind zeros. Loads eight bytes.
+/// `n` <= 8 characters, the last one highest, after zeros. Loads eight bytes.
 inline std::uint64_t shifted_digits(const char* p, std::uint64_t n) noexcept {
   // In two halves, since a shift by 64 is undefined.
   const std::uint64_t half = 4 * (8 - n);
@@ -176,7 +176,7 @@ class NumberWindow {
     if (plain.length > 0) {
       const char* const stop = p + plain.length;
       if ((*stop | 0x20) != 'e' && read(p, plain, value)) return {stop, NumberError::none};
-      // So many digits rarely make an exact product: the general algorithm reads them anew.
+      // That many digits rarely make an exact product: the general algorithm reads them anew.
       if constexpr (std::is_floating_point_v<T>) {
         if (plain.length > 17) return read_float_slowly(p, end_, value);
       }

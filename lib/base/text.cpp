@@ -26,7 +26,7 @@ std::uint64_t eight_digits(std::uint32_t value) noexcept {
   return tens | (pairs - 10 * tens) << 8;
 }
 
-/// Appends the digits behind the point, without zeros at their end. REQUIRES one that is not zero.
+/// Appends the digits after the point, without zeros at their end. REQUIRES one that is not zero.
 template <class Digits>
 char* write_places(char* to, Digits digits) noexcept {
   constexpr auto kZeros = static_cast<Digits>(0x3030303030303030);

@@ -49,7 +49,7 @@ enum class NumberError : std::uint8_t {
 };
 
 struct NumberText {
-  const char* end;  // behind the longest text that makes a number
+  const char* end;  // after the longest text that makes a number
   NumberError error;
 };
 
@@ -79,7 +79,7 @@ inline constexpr double kExactPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5
 template <class F>
 NumberText read_float_slowly(const char* p, const char* end, F& value) noexcept;
 
-/// Adds the digits at `p` to `number` and returns their end. Wraps behind 19 digits.
+/// Adds the digits at `p` to `number` and returns their end. Wraps after 19 digits.
 inline const char* read_digits(const char* p, const char* end, std::uint64_t& number) noexcept {
   while (p != end && is_digit(*p)) {
     number = number * 10 + static_cast<unsigned char>(*p - '0');
@@ -174,7 +174,7 @@ NumberText read_integer(const char* p, const char* end, I& value) noexcept {
   const char* const first = p;
   p = read_digits(p, end, digits);
   if (p == first) return {p, NumberError::no_number};
-  if (p - first > 19) {  // leading zeros, or close to or behind the end of 64 bits
+  if (p - first > 19) {  // leading zeros, or close to or beyond the end of 64 bits
     if (std::from_chars(first, p, digits).ec != std::errc()) return {p, NumberError::out_of_range};
   }
   const bool fits = exact_integer(digits, negative, value);

@@ -98,7 +98,7 @@ std::uint64_t RowStream::expected() const noexcept {
 }
 
 /// Lets go of blocks that end above row_, takes those that begin there; where none has rows, goes
-/// down to the next that does. False behind the last one.
+/// down to the next that does. False after the last one.
 bool RowStream::update_active() {
   std::erase_if(active_, [&](const Active& a) { return a.block->rows().end <= row_; });
   if (active_.empty()) {

@@ -76,7 +76,7 @@ class Strings {
 };
 
 /// The name of an extension type, such as "pandas.period", in a field's metadata; "" where there is
-/// none. They are a count of pairs, then each key and value behind its length.
+/// none. They are a count of pairs, then each key and value after its length.
 std::string extension_name(const char* metadata) {
   if (metadata == nullptr) return {};
   const auto number = [&] {

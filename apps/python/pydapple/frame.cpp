@@ -52,7 +52,7 @@ nb::list texts_of(const FrameHandle& handle) {
   return out;
 }
 
-/// The memory of arrays of one dimension with room for so many rows; they may be fields of a
+/// The memory of arrays of one dimension with room for that many rows; they may be fields of a
 /// structured one.
 std::vector<dapple::ColumnBuffer> buffers_of(const std::vector<std::uint64_t>& cols,
                                              const nb::list& arrays, std::uint64_t rows) {

@@ -31,7 +31,7 @@ nb::object gather_csr(const dapple::Matrix& matrix, std::span<const std::int64_t
 nb::object gather_columns(const dapple::Matrix& matrix, std::span<const std::int64_t> cols,
                           dapple::Absent absent, unsigned threads);
 
-/// The type of a writable array of one dimension that has room for so many cells. Throws Error
+/// The type of a writable array of one dimension that has room for that many cells. Throws Error
 /// where `out` is not that.
 dapple::ValueType type_of_cells(nb::handle out, std::uint64_t size);
 

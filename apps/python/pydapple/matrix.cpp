@@ -20,7 +20,7 @@ using dapple::ValueType;
 
 // Bytes of result after which signals are looked at: some tens of milliseconds.
 constexpr std::uint64_t kPiece = std::uint64_t{64} << 20;
-// However large the result, so many pieces at most: each may have to find its first row.
+// However large the result, this many pieces at most: each may have to find its first row.
 constexpr std::uint64_t kMostPieces = 64;
 
 /// Rows of one piece: whole tiles where there are some.

@@ -143,7 +143,7 @@ class Writer {
     }
     return out;
   }
-  /// The same of columns. What lies outside the object stays, so that the library refuses it.
+  /// The same of columns. What is outside the object stays, so that the library refuses it.
   std::vector<Range> cut_cols(std::uint64_t begin, std::uint64_t n) const {
     std::vector<Range> out;
     const auto& strips = tiles().column_strips();

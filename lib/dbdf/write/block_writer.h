@@ -62,7 +62,7 @@ class BlockWriter {
   /// Writes the bytes of a block, including its position, as they are; `entry` describes them.
   void put_bytes(const Entry& entry, std::span<const std::byte> item);
 
-  /// A hint of the caller's, which `finish` puts behind the others.
+  /// A hint of the caller's, which `finish` puts after the others.
   void add_hint(std::vector<std::byte> content) { hint_ = std::move(content); }
   /// One thread, once, after every put.
   WriteSummary finish();

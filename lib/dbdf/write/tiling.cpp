@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
 // The largest tiling for which one bit per tile is kept.
 constexpr std::uint64_t kMostBits = std::uint64_t{1} << 28;
-// In tiles of at least so many rows a column with a dictionary stands alone.
+// In tiles of at least so many rows a column with a dictionary is alone.
 constexpr std::uint32_t kTall = 4096;
 
 [[noreturn]] void fail_many(const std::string& what) {
@@ -154,7 +154,7 @@ std::vector<PlacedTile> find_gaps(const EntryTable& entries, const Schema& schem
 }
 
 // True when a column of a frame may share a strip with the next. In tall tiles a column with a
-// dictionary stands alone: it is mostly read as a whole, and its codes are then as narrow as they
+// dictionary is alone: it is mostly read as a whole, and its codes are then as narrow as they
 // can be.
 bool shares_strip(const Schema& schema, std::uint64_t col, bool tall) {
   const Column &here = schema.columns[col], &next = schema.columns[col + 1];
