@@ -11,7 +11,7 @@ namespace dapple::detail::packed {
 namespace {
 
 /// Values that are decoded at a time, so that they stay in the nearest cache.
-constexpr std::uint32_t kRun = 1024;
+constexpr std::uint32_t kWords = 1024;
 
 constexpr std::array<double, kMostExponent + 1> kPowers = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -165,8 +165,8 @@ void StreamReader<W>::words(std::uint32_t begin, std::uint32_t end, W* out) {
       break;
     case Kind::split:
       for (std::uint32_t at = begin; at < end;) {
-        const std::uint32_t stop = std::min(end - at, kRun) + at;
-        std::array<W, kRun> highs;
+        const std::uint32_t stop = std::min(end - at, kWords) + at;
+        std::array<W, kWords> highs;
         integers_.read(at, stop, highs.data());
         look_up(2, stop - at, highs.data());
         lows_.read(at, stop, out + (at - begin));
@@ -230,8 +230,8 @@ void StreamReader<W>::read(std::uint32_t begin, std::uint32_t end, std::byte* ou
   }
   for (std::uint32_t at = begin; at < end;) {
     // Runs end where pieces do.
-    const std::uint32_t n = std::min(end - at, kRun - at % kRun);
-    std::array<W, kRun> run;
+    const std::uint32_t n = std::min(end - at, kWords - at % kWords);
+    std::array<W, kWords> run;
     words(at, at + n, run.data());
     std::byte* const target = out + std::size_t{at - begin} * size_;
     if (size_ == sizeof(W)) {
