@@ -60,6 +60,10 @@ def check_decisions(compare):
     rates = [result(10, 10, rate=True)] * 3
     assert compare.is_slower(list(zip(rates, [result(9, 9, rate=True)] * 3)))
     assert not compare.is_slower(list(zip(rates, [result(20, 20, rate=True)] * 3)))
+    # Neither two disturbed rounds of three nor a lucky one of the old build decide.
+    assert not compare.is_slower(list(zip(old, [result(200, 200), result(99, 99), result(150, 150)])))
+    lucky = [result(100, 100), result(80, 80), result(100, 100)]
+    assert not compare.is_slower(list(zip(lucky, [result(100, 100)] * 3)))
     # One disturbed round of three does not decide.
     assert not compare.is_slower(list(zip(old, [result(900, 900), result(99, 99), result(101, 101)])))
 
