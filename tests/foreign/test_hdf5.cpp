@@ -1,5 +1,8 @@
 // Dense data sets of HDF5 files, against the array that they were written from.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <limits>
@@ -229,7 +232,10 @@ TEST_CASE("hdf5: what is no matrix says so") {
   const TempDir dir;
   Hdf5Writer(dir / "d.h5").data_set<double>("cube", {1, 2, 2}, {1, 2, 3, 4});
   CHECK(error_of_opening(dir / "d.h5").detail() ==
-        "the file holds no matrices: no data sets of numbers, no sparse groups");
+        "the file holds no matrices, only cube (3 dimensions)");
+  CHECK(error_of_opening(dir / "d.h5", "other").detail() ==
+        "the file holds no matrices, only cube (3 dimensions); 'other' is not in it, or in another "
+        "file");
   const Error cube = error_of_opening(dir / "d.h5", "cube");
   CHECK(cube.code() == Errc::unsupported);
   CHECK(cube.detail() == "the data set cube has 3 dimensions, not 1 or 2");
@@ -278,6 +284,28 @@ TEST_CASE("hdf5: a value that does not fit names its cell") {
     CHECK(error.code() == Errc::type_mismatch);
     CHECK(error.detail() == "-5 in cell (3, 2) does not fit u8");
   }
+}
+
+TEST_CASE("hdf5: reading locks nothing, and is not locked out") {
+  const TempDir dir;
+  const auto cells = some_cells<float>();
+  Hdf5Writer(dir / "d.h5").data_set("X", {kRows, kCols}, cells, {.chunk = {8, 8}, .gzip = 1});
+  const std::string whole = read_text(dir / "d.h5");
+  const int writer = ::open((dir / "d.h5").c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(::flock(writer, LOCK_EX | LOCK_NB) == 0);  // as the HDF5 library does
+  {
+    const Matrix m = Matrix::open(dir / "d.h5");
+    CHECK(m.read<float>({{0, kRows}, {0, kCols}}) == cells);
+    ::flock(writer, LOCK_UN);
+    CHECK(::flock(writer, LOCK_EX | LOCK_NB) == 0);
+  }
+  // What is not written yet is no damage.
+  REQUIRE(::ftruncate(writer, static_cast<off_t>(whole.size() / 2)) == 0);
+  const Error error = error_of_opening(dir / "d.h5");
+  CHECK(error.code() == Errc::io);
+  CHECK(error.detail().find("another program is writing it") != std::string::npos);
+  ::close(writer);
+  CHECK(error_of_opening(dir / "d.h5").code() == Errc::corrupt);
 }
 
 TEST_CASE("hdf5: a file that is cut off is corrupt") {

@@ -130,6 +130,41 @@ TEST_CASE("npz: a sparse matrix of SciPy is one matrix, in any of three formats"
   }
 }
 
+TEST_CASE("npz: sparse arrays of one dimension are one column") {
+  const TempDir dir;
+  const std::vector<double> wanted{0, 7, 0, 0, 1};
+  const std::string values = npy_image("|u1", "2,", "\x07\x01");
+  for (const int width : {2, 4, 8}) {
+    CAPTURE(width);
+    const auto integers = [&](const std::vector<std::int64_t>& all) {
+      return npy_integers(all, width);
+    };
+    // scipy.sparse.save_npz("s.npz", csr_array([0, 7, 0, 0, 1])) and the same of coo_array
+    std::string coords = integers({1, 4});
+    coords.replace(coords.find("(2,), }  "), 9, "(1, 2), }");
+    const std::vector<std::vector<ZipMember>> archives = {
+        {{"format.npy", npy_image("|S3", "", "csr")},
+         {"shape.npy", npy_integers({5})},
+         {"indptr.npy", integers({0, 2})},
+         {"indices.npy", integers({1, 4})},
+         {"data.npy", values}},
+        {{"format.npy", npy_image("|S3", "", "coo")},
+         {"shape.npy", npy_integers({5})},
+         {"coords.npy", coords},
+         {"data.npy", values}}};
+    for (const auto& members : archives) {
+      write_text(dir / "s.npz", zip_archive(members));
+      const Matrix m = Matrix::open(dir / "s.npz");
+      CHECK(m.rows() == 5);
+      CHECK(m.cols() == 1);
+      CHECK(m.read<double>({{0, 5}, {0, 1}}) == wanted);
+      CHECK(list(m.read_csr<double>({{0, 5}, {0, 1}}).row_ptr) ==
+            std::vector<std::uint64_t>{0, 0, 1, 1, 1, 2});
+      CHECK(verify(dir / "s.npz", Level::payload).findings.empty());
+    }
+  }
+}
+
 TEST_CASE("npz: formats of SciPy that are not read say what to do") {
   const TempDir dir;
   auto members = sparse("csr");
@@ -153,13 +188,14 @@ TEST_CASE("npz: sparse arrays that do not fit each other are corrupt") {
       {"csr", "indices", npy_integers({1, 1, 0}), "column 1 is twice in a row"},
       {"csr", "indices", npy_integers({1, 0}), "there are 2 indices for 3 values"},
       {"csr", "indices", npy_image("<f8", "3,", std::string(24, '\0')),
-       "indices.npy should hold integers of 4 or 8 bytes, not f64"},
+       "indices.npy should hold integers, not f64"},
       {"csr", "indptr", npy_integers({0, 2, 3}), "3 pointers do not fit a matrix of 3 rows"},
       {"csr", "indptr", npy_integers({1, 2, 2, 3}), "the first pointer should be 0, not 1"},
       {"csr", "indptr", npy_integers({0, 2, 1, 3}), "a row ends at value 1, but starts at 2"},
       {"csr", "indptr", npy_integers({0, 2, 2, 4}), "a row ends at value 4 of 3"},
       {"csr", "shape", npy_integers({-3, 4}), "an extent is negative"},
-      {"csr", "shape", npy_integers({3}), "a matrix has 2 extents, not 1"},
+      {"csr", "shape", npy_integers({3, 1, 1}),
+       "a sparse array of 3 dimensions is no matrix; save it after .reshape() to two"},
       {"csc", "indices", npy_integers({3, 0, 0}), "row 3 is outside a matrix of 3 rows"},
       {"csc", "indptr", npy_integers({0, 2, 3, 3, 3}), ""},
       {"csc", "shape", npy_integers({3, 5}), "5 pointers do not fit a matrix of 5 columns"},

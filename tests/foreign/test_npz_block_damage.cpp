@@ -71,7 +71,7 @@ TEST_CASE("npz: blocks and diagonals that do not fit the matrix are corrupt") {
   CHECK(error_of_reading(dir, arrays(two, two)).detail() ==
         "offsets.npy should be an array of 1 dimension");
   CHECK(error_of_reading(dir, arrays(npy_image("<f8", "1,", std::string(8, 'x')), two)).detail() ==
-        "offsets.npy should hold integers of 4 or 8 bytes, not f64");
+        "offsets.npy should hold integers, not f64");
   CHECK(error_of_reading(dir, scipy_archive("dia", {}, {{"shape", two}, {"data", two}})).detail() ==
         "the sparse matrix has no offsets.npy");
 }

@@ -1,7 +1,10 @@
 #include "lib/foreign/arrays/sparse_arrays.h"
 
 #include <limits>
+#include <utility>
 
+#include "dapple/array.h"
+#include "lib/cells/convert_cells.h"
 #include "lib/foreign/arrays/lines.h"
 
 namespace dapple::detail::arrays {
@@ -20,6 +23,21 @@ std::shared_ptr<const void> load_all(Items& items) {
   items.data = memory->data();
   items.load = nullptr;
   return memory;
+}
+
+Items widened(Items items, ValueType type) {
+  if (items.width >= sizeof(std::uint32_t)) return items;
+  const ValueType wide = is_signed(type) ? ValueType::i32 : ValueType::u32;
+  Items result{items.size, sizeof(std::uint32_t)};
+  result.offset = items.offset;
+  result.load = [items = std::move(items), type, wide](Range which, std::byte* out) {
+    Array<std::byte> narrow(items.data != nullptr ? 0 : which.size() * items.width);
+    const std::byte* from =
+        items.data != nullptr ? items.data + which.begin * items.width : narrow.data();
+    if (items.data == nullptr) items.load(which, narrow.data());
+    convert_cells(type, from, items.width, wide, out, size_of(wide), which.size());
+  };
+  return result;
 }
 
 Range SparseArrays::entries_of(const ByteSource& file, Range lines) const {

@@ -35,6 +35,10 @@ struct Items {
 /// place.
 std::shared_ptr<const void> load_all(Items& items);
 
+/// Integers of `type` as items of at least 4 bytes, with their sign: short matrices have narrow
+/// indices.
+Items widened(Items items, ValueType type);
+
 /// The state of a store whose blocks are strips of whole lines. REQUIRES pointers in place, one
 /// more than lines; as many indices as values; pointers and indices of 4 or 8 bytes.
 struct SparseArrays : DriverState {

@@ -1,7 +1,10 @@
 #include "lib/foreign/hdf5/data_set.h"
 
+#include <sys/file.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -17,6 +20,18 @@ constexpr std::size_t kChunkCache = std::size_t{16} << 20;
 /// Refuses to follow a link to another file.
 herr_t refuse_link(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
   return -1;
+}
+
+/// Of a file that another program writes, or did not close.
+bool is_being_written(const std::string& reason) {
+  return reason.find("already open for") != std::string::npos;
+}
+
+/// Whether another program has locked the file, as writers do.
+bool is_locked(int fd) noexcept {
+  if (::flock(fd, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+  ::flock(fd, LOCK_UN);
+  return false;
 }
 
 std::string filter_name(H5Z_filter_t filter, const std::string& described) {
@@ -54,10 +69,32 @@ OpenFile::OpenFile(std::shared_ptr<ByteSource> file) : file_(std::move(file)) {
   const std::string path = file_->has_path()
                                ? "/proc/self/fd/" + std::to_string(file_->local()->descriptor())
                                : "/dev/null/memory";
+  h5.H5Pset_file_locking(access.get(), false, true);
   id_ = Handle(h5.H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), h5.H5Fclose);
-  if (!id_.is_open()) {
-    throw Error(Errc::corrupt, name(), std::nullopt, "HDF5 cannot open it: " + session.reason());
+  if (!id_.is_open() && is_being_written(session.reason())) {
+    constexpr unsigned kBesideWriter = H5F_ACC_RDONLY | H5F_ACC_SWMR_READ;
+    id_ = Handle(h5.H5Fopen(path.c_str(), kBesideWriter, access.get()), h5.H5Fclose);
   }
+  if (!id_.is_open()) fail(session, "HDF5 cannot open it");
+}
+
+void OpenFile::fail(const Session& session, const std::string& what) const {
+  const std::string reason = session.reason();
+  const auto is = [&](const char* words) { return reason.find(words) != std::string::npos; };
+  Errc code = Errc::corrupt;
+  std::string advice;
+  if (is_being_written(reason)) {
+    code = Errc::io;
+    advice = "; close it there first, or run 'h5clear -s' on it if no program has it open";
+  } else if (file_->has_path() && is_locked(file_->descriptor())) {
+    code = Errc::io;
+    advice = "; another program is writing it: read it when that is done";
+  } else if (is("version")) {
+    code = Errc::unsupported;
+    advice = "; a newer HDF5 than " + session.version() +
+             " may have written it: write it for older ones, as h5py does with libver='v110'";
+  }
+  throw Error(code, name(), std::nullopt, what + ": " + reason + advice);
 }
 
 OpenFile::~OpenFile() {
@@ -116,10 +153,10 @@ void DataSet::inspect(const Session& session) {
   // The object first, which is found without following links to other files.
   const Handle object = file_->open_object(session, path_);
   if (!object.is_open() || h5.H5Iget_type(object.get()) != H5I_DATASET) {
-    fail(Errc::corrupt, "cannot be opened: " + session.reason());
+    fail_call(session, "cannot be opened");
   }
   const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
-  if (!created.is_open()) fail(Errc::corrupt, "cannot be read: " + session.reason());
+  if (!created.is_open()) fail_call(session, "cannot be read");
   // Before anything that would look into those files.
   if (h5.H5Pget_layout(created.get()) == H5D_VIRTUAL ||
       h5.H5Pget_external_count(created.get()) != 0) {
@@ -130,7 +167,7 @@ void DataSet::inspect(const Session& session) {
   h5.H5Pset_chunk_cache(access.get(), slots, kChunkCache, 1.0);
   id_ = Handle(h5.H5Dopen2(object.get(), ".", access.get()), h5.H5Dclose);
   const Handle stored(id_.is_open() ? h5.H5Dget_type(id_.get()) : -1, h5.H5Tclose);
-  if (!stored.is_open()) fail(Errc::corrupt, "cannot be read: " + session.reason());
+  if (!stored.is_open()) fail_call(session, "cannot be read");
   const auto type = value_type_of(session, stored.get());
   if (!type) fail(Errc::unsupported, "does not hold numbers of 1 to 8 bytes");
   type_ = *type;
@@ -138,7 +175,7 @@ void DataSet::inspect(const Session& session) {
   memory_type_ =
       Handle(h5.H5Tget_native_type(enumerated ? stored.get() : h5.native_of(type_), H5T_DIR_ASCEND),
              h5.H5Tclose);
-  if (!memory_type_.is_open()) fail(Errc::corrupt, "cannot be read: " + session.reason());
+  if (!memory_type_.is_open()) fail_call(session, "cannot be read");
   take_shape(session);
   take_filters(session, created.get());
   take_layout(session, created.get());
@@ -148,7 +185,7 @@ void DataSet::take_shape(const Session& session) {
   const Api& h5 = session.api();
   const Handle space(h5.H5Dget_space(id_.get()), h5.H5Sclose);
   const int rank = space.is_open() ? h5.H5Sget_simple_extent_ndims(space.get()) : -1;
-  if (rank < 0) fail(Errc::corrupt, "cannot be read: " + session.reason());
+  if (rank < 0) fail_call(session, "cannot be read");
   if (rank < 1 || rank > 2 || h5.H5Sget_simple_extent_type(space.get()) != H5S_SIMPLE) {
     fail(Errc::unsupported,
          "has " + counted(static_cast<std::uint64_t>(rank), "dimension") + ", not 1 or 2");
@@ -231,7 +268,7 @@ void DataSet::read_slab(Range rows, Range cols, std::byte* out) const {
                              nullptr) < 0 ||
       h5.H5Dread(id_.get(), memory_type_.get(), in_memory.get(), in_file.get(), H5P_DEFAULT, out) <
           0) {
-    fail(Errc::corrupt, "cannot be read: " + session.reason());
+    fail_call(session, "cannot be read");
   }
 }
 
@@ -246,6 +283,10 @@ void DataSet::require_plausible() const {
 
 void DataSet::fail(Errc code, const std::string& wrong) const {
   throw Error(code, file_->name(), std::nullopt, "the data set " + path_ + " " + wrong);
+}
+
+void DataSet::fail_call(const Session& session, const std::string& wrong) const {
+  file_->fail(session, "the data set " + path_ + " " + wrong);
 }
 
 std::string shape_text(const std::vector<std::uint64_t>& extents) {

@@ -19,7 +19,8 @@ namespace dapple::detail::hdf5 {
 /// A file as the library sees it. Thread-safe; closed with the last data set.
 class OpenFile {
  public:
-  /// Opens what `file` has open, not what its path leads to now. Throws corrupt, unsupported.
+  /// Opens what `file` has open, not what its path leads to now. Locks nothing, so that programs go
+  /// on writing; also a file that is written in SWMR mode. Throws corrupt, unsupported, io.
   explicit OpenFile(std::shared_ptr<ByteSource> file);
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
@@ -28,6 +29,9 @@ class OpenFile {
   const ByteSource& file() const noexcept { return *file_; }
   const std::string& name() const noexcept { return file_->name(); }
   hid_t id() const noexcept { return id_.get(); }
+  /// Throws what a call of the library that just failed means: io while another program writes the
+  /// file, unsupported for what a newer library wrote, else corrupt.
+  [[noreturn]] void fail(const Session& session, const std::string& what) const;
   /// The object at a path; not open when there is none. Links to other files are not followed.
   Handle open_object(const Session& session, const std::string& path) const;
 
@@ -106,6 +110,8 @@ class DataSet {
   void take_layout(const Session& session, hid_t created);
   void take_filters(const Session& session, hid_t created);
   [[noreturn]] void fail(Errc code, const std::string& wrong) const;
+  /// After a call of the library that failed.
+  [[noreturn]] void fail_call(const Session& session, const std::string& wrong) const;
 
   std::shared_ptr<const OpenFile> file_;
   std::string path_;

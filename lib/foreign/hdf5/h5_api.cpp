@@ -138,4 +138,10 @@ std::string Session::reason() const {
   return first.empty() ? "no reason given" : first;
 }
 
+std::string Session::version() const {
+  unsigned major = 0, minor = 0, release = 0;
+  api_->H5get_libversion(&major, &minor, &release);
+  return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
+}
+
 }  // namespace dapple::detail::hdf5

@@ -35,6 +35,7 @@ namespace dapple::detail::hdf5 {
   F(H5Pset_chunk_cache)          \
   F(H5Pset_fapl_core)            \
   F(H5Pset_file_image)           \
+  F(H5Pset_file_locking)         \
   F(H5Pset_elink_cb)             \
   F(H5Pget_layout)               \
   F(H5Pget_chunk)                \
@@ -102,6 +103,8 @@ class Session {
   const Api& api() const noexcept { return *api_; }
   /// What the library says of the call that just failed.
   std::string reason() const;
+  /// "1.10.8".
+  std::string version() const;
 
  private:
   std::unique_lock<std::recursive_mutex> lock_;

@@ -35,11 +35,12 @@ class Listing {
         session_.api().H5Ovisit1(opened.id(), H5_INDEX_NAME, H5_ITER_INC, visit, this);
     if (error_) std::rethrow_exception(error_);
     if (result < 0 && found_.empty()) {
-      throw Error(Errc::corrupt, opened.name(), std::nullopt,
-                  "HDF5 cannot list its objects: " + session_.reason());
+      opened.fail(session_, "HDF5 cannot list its objects");
     }
     return std::move(found_);
   }
+  /// What else there is, and why it cannot be opened: "x (has 3 dimensions)".
+  const std::vector<std::string>& others() const noexcept { return others_; }
 
  private:
   static constexpr std::size_t kMost = 100'000;  // of objects that are looked at
@@ -69,28 +70,58 @@ class Listing {
       found_.push_back({path, true});
       return;
     }
-    const Handle stored(h5.H5Dget_type(object.get()), h5.H5Tclose);
-    const Handle created(h5.H5Dget_create_plist(object.get()), h5.H5Pclose);
-    // The extents of a virtual one would be asked of other files.
-    if (!stored.is_open() || !created.is_open() || !value_type_of(session_, stored.get()) ||
-        h5.H5Pget_layout(created.get()) == H5D_VIRTUAL) {
-      return;
+    int rank = 0;
+    const std::string fault = fault_of(object.get(), rank);
+    if (fault.empty()) {
+      found_.push_back({path, rank == 2});
+    } else if (others_.size() < kMostOthers) {
+      others_.push_back(std::string(path) + " (" + fault + ")");
     }
-    const Handle space(h5.H5Dget_space(object.get()), h5.H5Sclose);
-    const int rank = space.is_open() ? h5.H5Sget_simple_extent_ndims(space.get()) : 0;
-    if (rank == 1 || rank == 2) found_.push_back({path, rank == 2});
+  }
+
+  /// Why a data set cannot be opened; nothing, and its rank, if it can.
+  std::string fault_of(hid_t object, int& rank) const {
+    const Api& h5 = session_.api();
+    const Handle stored(h5.H5Dget_type(object), h5.H5Tclose);
+    const Handle created(h5.H5Dget_create_plist(object), h5.H5Pclose);
+    if (!stored.is_open() || !created.is_open()) return session_.reason();
+    // The extents of a virtual one would be asked of other files.
+    if (h5.H5Pget_layout(created.get()) == H5D_VIRTUAL) return "virtual: its values are elsewhere";
+    if (!value_type_of(session_, stored.get())) return class_text(h5.H5Tget_class(stored.get()));
+    const Handle space(h5.H5Dget_space(object), h5.H5Sclose);
+    rank = space.is_open() ? h5.H5Sget_simple_extent_ndims(space.get()) : 0;
+    if (rank == 1 || rank == 2) return {};
+    return rank < 1 ? "a single value" : std::to_string(rank) + " dimensions";
+  }
+
+  static std::string class_text(H5T_class_t kind) {
+    switch (kind) {
+      case H5T_COMPOUND:
+        return "a table of records; save its columns one by one";
+      case H5T_STRING:
+        return "strings";
+      case H5T_REFERENCE:
+        return "references";
+      case H5T_VLEN:
+      case H5T_ARRAY:
+        return "arrays in each cell";
+      default:
+        return "no numbers of 1 to 8 bytes";
+    }
   }
 
   const Session& session_;
   const OpenFile* opened_ = nullptr;
   std::vector<Found> found_;
+  static constexpr std::size_t kMostOthers = 5;
+  std::vector<std::string> others_;
   std::string group_;  // the sparse one that was found last, with a slash
   std::size_t seen_ = 0;
   std::exception_ptr error_;
 };
 
 [[noreturn]] void fail_choice(const OpenFile& opened, const std::vector<Found>& found,
-                              const std::string& wanted) {
+                              const std::vector<std::string>& others, const std::string& wanted) {
   constexpr std::size_t most = 20;
   std::string names;
   for (std::size_t i = 0; i < found.size() && i < most; ++i) {
@@ -98,8 +129,12 @@ class Listing {
   }
   if (found.size() > most) names += ", ...";
   if (found.empty()) {
-    throw Error(Errc::unsupported, opened.name(), std::nullopt,
-                "the file holds no matrices: no data sets of numbers, no sparse groups");
+    std::string text = "the file holds no matrices";
+    for (const std::string& other : others) {
+      text.append(&other == others.data() ? ", only " : ", ").append(other);
+    }
+    if (!wanted.empty()) text += "; '" + wanted + "' is not in it, or in another file";
+    throw Error(Errc::unsupported, opened.name(), std::nullopt, text);
   }
   throw Error(Errc::invalid_argument, opened.name(), std::nullopt,
               wanted.empty() ? "the file holds " + counted(found.size(), "array") + ": " + names
@@ -109,7 +144,8 @@ class Listing {
 }
 
 /// The path to open: X, or the only matrix, or the only data set.
-std::string choose(const OpenFile& opened, const std::vector<Found>& found) {
+std::string choose(const OpenFile& opened, const std::vector<Found>& found,
+                   const std::vector<std::string>& others) {
   const Found* matrix = nullptr;
   std::size_t matrices = 0;
   for (const Found& one : found) {
@@ -120,7 +156,7 @@ std::string choose(const OpenFile& opened, const std::vector<Found>& found) {
   }
   if (matrices == 1) return matrix->path;
   if (matrices == 0 && found.size() == 1) return found[0].path;
-  fail_choice(opened, found, {});
+  fail_choice(opened, found, others, {});
 }
 
 /// A path without slashes at its ends; no such path: the root.
@@ -140,8 +176,9 @@ Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
   const Session session(opened.name());
   Chosen chosen;
   if (wanted.empty()) {
-    const std::vector<Found> found = Listing(session).of(opened);
-    chosen.path = choose(opened, found);
+    Listing listing(session);
+    const std::vector<Found> found = listing.of(opened);
+    chosen.path = choose(opened, found, listing.others());
     for (std::size_t i = 0; i < found.size() && i < Store::kMostContents; ++i) {
       chosen.all.push_back(found[i].path);
     }
@@ -149,7 +186,11 @@ Chosen choose_object(const OpenFile& opened, const std::string& wanted) {
     chosen.path = trimmed(wanted);
   }
   const Handle object = opened.open_object(session, chosen.path);
-  if (!object.is_open()) fail_choice(opened, Listing(session).of(opened), wanted);
+  if (!object.is_open()) {
+    Listing listing(session);
+    const std::vector<Found> found = listing.of(opened);
+    fail_choice(opened, found, listing.others(), wanted);
+  }
   if (session.api().H5Iget_type(object.get()) == H5I_DATASET) return chosen;
   chosen.sparse = sparse_kind(session, opened, chosen.path);
   if (!chosen.sparse) {

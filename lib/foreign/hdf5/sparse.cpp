@@ -68,7 +68,7 @@ class Opener {
 
   std::unique_ptr<arrays::SparseArrays> take_matrix() {
     take_pointers();
-    matrix_->indices = lazy_items(open_integers("indices"));
+    matrix_->indices = open_integers("indices");
     const auto values = open_vector("data");
     type_ = values->type();
     matrix_->shown.push_back({"group", path_});
@@ -97,18 +97,17 @@ class Opener {
     return data;
   }
 
-  std::shared_ptr<const DataSet> open_integers(const std::string& name) const {
-    auto data = open_vector(name);
-    if (is_float(data->type()) || size_of(data->type()) < 4) {
-      fail(name,
-           " should hold integers of 4 or 8 bytes, not " + std::string(dapple::name(data->type())));
+  arrays::Items open_integers(const std::string& name) const {
+    const auto data = open_vector(name);
+    if (is_float(data->type())) {
+      fail(name, " should hold integers, not " + std::string(dapple::name(data->type())));
     }
-    return data;
+    return arrays::widened(lazy_items(data), data->type());
   }
 
   /// All pointers, in memory or in place.
   void take_pointers() {
-    matrix_->pointers = lazy_items(open_integers("indptr"));
+    matrix_->pointers = open_integers("indptr");
     matrix_->owners.push_back(arrays::load_all(matrix_->pointers));
   }
 

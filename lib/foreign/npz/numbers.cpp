@@ -72,14 +72,26 @@ arrays::Items items_of(const Numbers& numbers) {
 
 arrays::Items open_integers(std::shared_ptr<const ByteSource> file, Range within,
                             std::string_view name) {
-  const Numbers numbers = open_numbers(std::move(file), within, name, 1);
-  const npy::Field& field = numbers.field;
-  if (is_float(field.type) || size_of(field.type) < 4) {
-    throw Error(Errc::corrupt, numbers.file->name(), within.begin,
-                std::string(name) + " should hold integers of 4 or 8 bytes, not " +
-                    std::string(dapple::name(field.type)));
+  return integers_of(open_numbers(std::move(file), within, name, 1), name);
+}
+
+arrays::Items integers_of(const Numbers& numbers, std::string_view name) {
+  const ValueType type = numbers.field.type;
+  if (is_float(type)) {
+    throw Error(
+        Errc::corrupt, numbers.file->name(), numbers.offset,
+        std::string(name) + " should hold integers, not " + std::string(dapple::name(type)));
   }
-  return items_of(numbers);
+  return arrays::widened(items_of(numbers), type);
+}
+
+Numbers line_of(const Numbers& numbers, std::uint64_t i) {
+  Numbers line = numbers;
+  line.shape = {numbers.shape[1]};
+  line.bytes = numbers.bytes / numbers.shape[0];
+  line.offset += i * line.bytes;
+  line.data += i * line.bytes;
+  return line;
 }
 
 std::int64_t signed_item(const arrays::Items& items, std::uint64_t i) noexcept {

@@ -32,10 +32,15 @@ Numbers open_numbers(std::shared_ptr<const ByteSource> file, Range within, std::
 /// they are stored so. REQUIRES one dimension or three.
 arrays::Items items_of(const Numbers& numbers);
 
-/// Items of an array of one dimension. Throws corrupt also unless they are integers of 4 or 8
-/// bytes.
+/// Items of an array of one dimension, of 4 or 8 bytes each. Throws corrupt also unless they
+/// are integers.
 arrays::Items open_integers(std::shared_ptr<const ByteSource> file, Range within,
                             std::string_view name);
+/// The same of numbers that were opened.
+arrays::Items integers_of(const Numbers& numbers, std::string_view name);
+
+/// Line `i` of an array of two dimensions. REQUIRES C order, i below the first extent.
+Numbers line_of(const Numbers& numbers, std::uint64_t i);
 
 /// Loads a signed integer. REQUIRES items in place or loaded.
 std::int64_t signed_item(const arrays::Items& items, std::uint64_t i) noexcept;

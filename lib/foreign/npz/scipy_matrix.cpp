@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/bytes.h"
 #include "lib/foreign/arrays/coordinates.h"
 #include "lib/foreign/arrays/sparse_arrays.h"
 #include "lib/foreign/npy/npy_header.h"
@@ -50,6 +51,9 @@ class Parts {
   Numbers numbers(std::size_t i, std::size_t dimensions) const {
     return open_numbers(file(), contents_.members[i], names_[i], dimensions);
   }
+  std::size_t size() const noexcept { return names_.size(); }
+  /// How many extents the shape has.
+  std::uint64_t dimensions() const { return integers(0).size; }
   Schema schema() const;
 
  private:
@@ -68,24 +72,43 @@ Schema Parts::schema() const {
     }
     return static_cast<std::uint64_t>(n);
   };
-  if (items.size != 2) {
-    throw Error(Errc::corrupt, file()->name(), items.offset,
-                "a matrix has 2 extents, not " + std::to_string(items.size));
+  if (items.size != 1 && items.size != 2) {
+    throw Error(Errc::unsupported, file()->name(), items.offset,
+                "a sparse array of " + counted(items.size, "dimension") +
+                    " is no matrix; save it after .reshape() to two");
   }
   Schema schema;
   schema.storage = Storage::csr;
   schema.rows = extent(0);
-  schema.cols = extent(1);
+  schema.cols = items.size == 2 ? extent(1) : 1;  // as of other arrays of one dimension
   return schema;
 }
 
 /// The arrays of a matrix in one of SciPy's formats.
 using Arrays = std::unique_ptr<arrays::SparseArrays>;
 
+/// Rows and columns: two arrays or, in arrays of another rank than two, one for all dimensions.
+std::pair<arrays::Items, arrays::Items> places(const Parts& parts, std::uint64_t dimensions) {
+  if (parts.size() == 4) return {parts.integers(1), parts.integers(2)};
+  const Numbers all = parts.numbers(1, 2);
+  if (all.shape[0] != dimensions || all.fortran) {
+    throw Error(Errc::unsupported, parts.file()->name(), all.offset,
+                "coords should be " + counted(dimensions, "line") + " in C order");
+  }
+  arrays::Items rows = integers_of(line_of(all, 0), "coords");
+  if (dimensions == 2) return {std::move(rows), integers_of(line_of(all, 1), "coords")};
+  arrays::Items zeros{rows.size, sizeof(std::uint32_t)};
+  zeros.load = [](Range which, std::byte* out) {
+    std::fill_n(out, which.size() * sizeof(std::uint32_t), std::byte{});
+  };
+  return {std::move(rows), std::move(zeros)};
+}
+
 Arrays coordinates(const Parts& parts, Schema& schema) {
-  const Numbers values = parts.numbers(3, 1);
+  const Numbers values = parts.numbers(parts.size() - 1, 1);
   schema.value_type = values.field.type;
-  arrays::Coordinates from{parts.integers(1), parts.integers(2), items_of(values)};
+  auto [rows, cols] = places(parts, parts.dimensions());
+  arrays::Coordinates from{std::move(rows), std::move(cols), items_of(values)};
   std::vector<std::shared_ptr<const void>> memory;
   for (arrays::Items* items : {&from.rows, &from.cols, &from.values}) {
     memory.push_back(arrays::load_all(*items));
@@ -115,7 +138,8 @@ Arrays lines(const Parts& parts, const std::string& kind, Schema& schema) {
   const Numbers values = parts.numbers(3, blocks ? 3 : 1);
   schema.value_type = values.field.type;
   auto matrix = std::make_unique<arrays::SparseArrays>();
-  matrix->by_columns = kind == "csc";
+  // The one row of an array of one dimension is our column.
+  matrix->by_columns = kind == "csc" || (kind == "csr" && parts.dimensions() == 1);
   if (blocks) set_patches(values, schema, *parts.file(), *matrix);
   matrix->pointers = parts.integers(1);
   matrix->indices = parts.integers(2);
@@ -152,9 +176,11 @@ std::shared_ptr<const Store> open_scipy_matrix(std::shared_ptr<ByteSource> archi
                 "the sparse matrix has SciPy's format '" + kind +
                     "'; csr, csc, coo, bsr and dia are read: save it after .tocsr()");
   }
-  const Parts parts(
-      archive, members,
-      {"shape.npy", coo ? "row.npy" : "indptr.npy", coo ? "col.npy" : "indices.npy", "data.npy"});
+  std::vector<std::string_view> names{"shape.npy", "indptr.npy", "indices.npy", "data.npy"};
+  if (coo) names = {"shape.npy", "row.npy", "col.npy", "data.npy"};
+  if (coo && find(members, "coords.npy") != nullptr)
+    names = {"shape.npy", "coords.npy", "data.npy"};
+  const Parts parts(archive, members, std::move(names));
   Schema schema = parts.schema();
   Arrays matrix = coo ? coordinates(parts, schema) : lines(parts, kind, schema);
   arrays::require_consistent(*matrix, schema, *parts.file());
