@@ -1,5 +1,6 @@
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "dapple/concat.h"
 #include "dapple/convert.h"
@@ -31,13 +32,22 @@ std::variant<Matrix, Frame> open_in_turn(const std::filesystem::path& file) {
   }
 }
 
+/// The file that a name stands for: rows appended to a link are for all who know the file.
+std::filesystem::path follow_links(const std::filesystem::path& name) {
+  std::error_code none;  // opening tells what is wrong with a link that leads nowhere
+  if (!std::filesystem::is_symlink(name, none)) return name;
+  const std::filesystem::path file = std::filesystem::canonical(name, none);
+  return none ? name : file;
+}
+
 }  // namespace
 
-WriteSummary append(const std::filesystem::path& file, const std::variant<Matrix, Frame>& rows,
+WriteSummary append(const std::filesystem::path& name, const std::variant<Matrix, Frame>& rows,
                     const ConvertOptions& options) {
   if (options.transpose) {
     throw Error(Errc::invalid_argument, "rows are appended as they are, not as columns");
   }
+  const std::filesystem::path file = follow_links(name);
   const std::variant<Matrix, Frame> parts[] = {open_in_turn(file), rows};
   const auto old = store_of(parts[0]);
   if (std::string_view(old->driver().format) != "dbdf") {

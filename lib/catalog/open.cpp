@@ -1,6 +1,11 @@
 #include "dapple/open.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "dapple/frame.h"
@@ -16,8 +21,19 @@ namespace {
 
 using SharedStore = std::shared_ptr<const detail::Store>;
 
+/// What comes out of a named pipe is copied first, as from standard input.
+std::shared_ptr<detail::ByteSource> open_file(const std::filesystem::path& path,
+                                              const OpenOptions& options) {
+  std::error_code none;
+  if (!std::filesystem::is_fifo(path, none)) return detail::open_source(path.string(), options);
+  const detail::Descriptor pipe(
+      detail::uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (!pipe.is_open()) detail::throw_io(path, "open", errno);
+  return detail::LocalFile::spool(pipe.get(), path);
+}
+
 SharedStore open_path(const std::filesystem::path& path, const OpenOptions& options) {
-  const auto file = detail::open_source(path.string(), options);
+  const auto file = open_file(path, options);
   auto store = detail::watched(*file, [&] { return detail::open_store(file, options); });
   if (!options.read_ahead) file->read_nothing_ahead();
   return store;

@@ -86,7 +86,7 @@ void OpenFile::fail(const Session& session, const std::string& what) const {
   if (is_being_written(reason)) {
     code = Errc::io;
     advice = "; close it there first, or run 'h5clear -s' on it if no program has it open";
-  } else if (file_->has_path() && is_locked(file_->descriptor())) {
+  } else if (file_->has_path() && is_locked(file_->local()->descriptor())) {
     code = Errc::io;
     advice = "; another program is writing it: read it when that is done";
   } else if (is("version")) {
