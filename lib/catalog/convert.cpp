@@ -75,21 +75,19 @@ void require_covered(const Source& source, const Selection& part, const ConvertO
 /// Throws invalid_argument when there is a .meta file beside the file to be written, which readers
 /// would apply to it, unless `overwrite` permits to remove it.
 void require_no_meta(const Source& source, const std::filesystem::path& out, bool overwrite) {
-  const std::filesystem::path meta = daphne_meta_path(out);
-  std::error_code ignored;
-  if (!std::filesystem::exists(meta, ignored)) return;
+  if (!has_daphne_meta(out)) return;
   require_meta_unread(out, source.store().file());
   if (overwrite) return;
-  throw Error(Errc::invalid_argument, meta.string(), std::nullopt,
+  throw Error(Errc::invalid_argument, daphne_meta_path(out).string(), std::nullopt,
               "it would be taken for the labels and types of the new file beside it",
               Remedy::overwrite);
 }
 
-/// Gives `file` its name, without a .meta file beside it. REQUIRES `require_no_meta`.
+/// Gives `file` its name, without a .meta file of DAPHNE's beside it. REQUIRES `require_no_meta`.
 void publish_without_meta(OutputFile& file, const std::filesystem::path& out, bool sync) {
-  const std::filesystem::path meta = daphne_meta_path(out);
-  std::error_code reason;
-  if (std::filesystem::exists(std::filesystem::symlink_status(meta, reason))) {
+  if (has_daphne_meta(out)) {
+    const std::filesystem::path meta = daphne_meta_path(out);
+    std::error_code reason;
     // Sync, which is slow and may fail, before an old file loses its labels and types.
     if (sync) file.sync();
     std::filesystem::remove(meta, reason);

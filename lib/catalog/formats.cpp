@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -105,13 +106,15 @@ constexpr auto kInfos = [] {
   return infos;
 }();
 
-/// In lower case.
-std::string extension_of(const std::filesystem::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](char c) {
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   });
-  return extension;
+  return text;
+}
+
+std::string extension_of(const std::filesystem::path& path) {
+  return lower(path.extension().string());
 }
 
 /// True when `word` is one of the blank-separated words of `list`.
@@ -139,28 +142,70 @@ std::string list_formats(F choose, std::string_view FormatInfo::*word) {
 bool reads(const FormatInfo& info) { return info.reads; }
 bool writes(const FormatInfo& info) { return info.writes; }
 
-/// Throws not_recognised for archives and for compressed files that `decompress` does not know.
-void require_uncompressed(const Probe& probe) {
+/// What a file is that no format here is, told by how it starts; or nothing. Also a file whose name
+/// says otherwise: a page that a server sent in place of a table, a pointer that Git left.
+std::string_view told_apart(const Probe& probe) {
   struct Kind {
     std::string_view magic, what;
   };
+  using namespace std::string_view_literals;
   constexpr Kind kKinds[] = {
-      {"\xfd\x37zXZ", "compressed with xz; decompress it first"},
-      {"BZh", "compressed with bzip2; decompress it first"},
-      {"PK\x03\x04", "a ZIP archive, but not one of NumPy arrays; unpack it first"}};
+      {"\xfd\x37zXZ\0"sv, "compressed with xz; decompress it first"},
+      {"BZh91AY&SY", "compressed with bzip2; decompress it first"},
+      {"PK\x03\x04",
+       "a ZIP archive, but not one of NumPy arrays; unpack it first, or save a spreadsheet as CSV"},
+      {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "a document of Microsoft Office; save it as CSV first"},
+      {"ARROW1\0\0"sv, "an Arrow file (Feather), which only the Python module converts"},
+      {"SQLite format 3\0"sv, "an SQLite database; export a table of it as CSV first"},
+      {"%PDF-", "a PDF document"},
+      {"\x89PNG\r\n\x1a\n", "a PNG picture"},
+      {"version https://git-lfs.github.com/spec/",
+       "a pointer that Git LFS left in place of the file; 'git lfs pull' gets the file itself"},
+      {"/annex/objects/",
+       "a pointer that git-annex left in place of the file; 'git annex get' gets the file itself"}};
   const std::string_view head(reinterpret_cast<const char*>(probe.head.data()), probe.head.size());
   for (const Kind& kind : kKinds) {
-    if (!head.starts_with(kind.magic)) continue;
-    throw Error(Errc::not_recognised, probe.file.name(), std::nullopt, std::string(kind.what));
+    if (head.starts_with(kind.magic)) return kind.what;
+  }
+  // A label may be PAR1: Parquet files end with it, too.
+  constexpr std::string_view kParquet = "PAR1";
+  const std::uint64_t size = probe.file.size();
+  if (head.starts_with(kParquet) && size > 2 * kParquet.size() &&
+      std::memcmp(probe.file.at(size - kParquet.size(), kParquet.size()), kParquet.data(),
+                  kParquet.size()) == 0) {
+    return "a Parquet file, which only the Python module converts";
+  }
+  constexpr std::string_view kPages[] = {"<!doctype html", "<html"};
+  const std::string_view text =
+      head.substr(std::min(head.find_first_not_of(" \t\r\n\xef\xbb\xbf"), head.size()));
+  for (const std::string_view page : kPages) {
+    const auto same = [](char a, char b) {
+      return a == std::tolower(static_cast<unsigned char>(b));
+    };
+    if (text.size() >= page.size() && std::equal(page.begin(), page.end(), text.begin(), same)) {
+      return "a web page, perhaps one that says why the file could not be had";
+    }
+  }
+  return {};
+}
+
+/// Throws not_recognised for a file that is known to be of no format here.
+void require_none_other(const Probe& probe) {
+  if (const std::string_view what = told_apart(probe); !what.empty()) {
+    throw Error(Errc::not_recognised, probe.file.name(), std::nullopt, std::string(what));
   }
 }
 
-[[gnu::noinline]] const Format& best_match(const ByteSource& file) {
+std::span<const std::byte> head_of(const ByteSource& file) {
   constexpr std::uint64_t kHead = 4096;
+  return file.bytes(0, std::min(file.size(), kHead));
+}
+
+[[gnu::noinline]] const Format& best_match(const ByteSource& file) {
   Probe probe{file, dbdf::first_look(file), {}};
   std::span<const Format> among = kOwn;
   if (!dbdf::starts_like_dbdf(probe.head)) {
-    probe.head = file.bytes(0, std::min(file.size(), kHead));
+    probe.head = head_of(file);
     const std::filesystem::path path(file.name());
     probe.extension = extension_of(path);
     if (probe.extension == ".gz" || probe.extension == ".zst") {
@@ -178,7 +223,7 @@ void require_uncompressed(const Probe& probe) {
     }
   }
   if (best != nullptr && surest != Match::by_name) return *best;
-  require_uncompressed(probe);
+  require_none_other(probe);
   if (best != nullptr) return *best;
   if (file.size() == 0) {
     throw Error(Errc::not_recognised, file.name(), std::nullopt, "the file is empty");
@@ -195,9 +240,10 @@ void require_uncompressed(const Probe& probe) {
 
 }  // namespace
 
-const Format* find_format(std::string_view name) noexcept {
+const Format* find_format(std::string_view name) {
+  const std::string wanted = lower(std::string(name));
   for (const Format& format : kTable) {
-    if (format.info.name == name) return &format;
+    if (format.info.name == wanted) return &format;
   }
   return nullptr;
 }
@@ -211,9 +257,8 @@ const Format& format_named(std::string_view name) {
 
 const Format& format_to_write(const std::string& to, const std::filesystem::path& path) {
   if (!to.empty()) {
-    for (const Format& format : kTable) {
-      if (format.info.writes && format.info.name == to) return format;
-    }
+    const Format* const format = find_format(to);
+    if (format != nullptr && format->info.writes) return *format;
     throw Error(Errc::invalid_argument, "'" + to +
                                             "' cannot be written; the formats that can are " +
                                             list_formats(writes, &FormatInfo::name));
@@ -229,8 +274,9 @@ const Format& format_to_write(const std::string& to, const std::filesystem::path
 
 namespace {
 
-[[gnu::noinline]] const Format& named_to_read(const OpenOptions& options) {
+[[gnu::noinline]] const Format& named_to_read(const ByteSource& file, const OpenOptions& options) {
   const Format& format = format_named(options.format);
+  if (format.holds_text) require_none_other({file, head_of(file), {}});
   if (format.open != nullptr) return format;
   throw Error(Errc::invalid_argument, "'" + options.format + "' can be written but not read; " +
                                           list_formats(reads, &FormatInfo::name) + " can be read");
@@ -246,7 +292,7 @@ const Format& format_to_read(std::shared_ptr<ByteSource>& file, const OpenOption
   } else if (is_compressed(*file)) {
     file = decompress(*file);
   }
-  return options.format.empty() ? best_match(*file) : named_to_read(options);
+  return options.format.empty() ? best_match(*file) : named_to_read(*file, options);
 }
 
 namespace {

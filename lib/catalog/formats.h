@@ -62,8 +62,8 @@ struct Format {
   OwnColumns (*own_columns)(const Source&, bool back) = nullptr;
 };
 
-/// The format of that name, or null.
-const Format* find_format(std::string_view name) noexcept;
+/// The format of that name, in capitals or not, or null.
+const Format* find_format(std::string_view name);
 /// The same. Throws invalid_argument, listing the names.
 const Format& format_named(std::string_view name);
 

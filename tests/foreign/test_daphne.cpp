@@ -109,7 +109,8 @@ TEST_CASE("daphne: labels come from the .meta file, which must be of the same fr
   CHECK(message(R"({"numCols":2,"numRows":1,"schema":[{"label":"a","valueType":"si64"},)"
                 R"({"label":"b","valueType":"f64"}]})") ==
         "says column 1 is f64, but the frame has f32");
-  CHECK_FALSE(message("{").empty());
+  CHECK_FALSE(message("{\"numRows\"").empty());
+  CHECK(labels_with("guid: 0123") == "col_0,col_1");  // of another program
 }
 
 TEST_CASE("daphne: columns of a CSR row may come in any order") {

@@ -173,6 +173,8 @@ TEST_CASE("mtx: the value types are those of the banner") {
   CHECK(real.value_type() == ValueType::f64);
   CHECK(real.storage() == Storage::csr);
   CHECK(real.format() == "mtx");
+  const Matrix doubles = mtx.check("%%MatrixMarket matrix array double general\n1 2\n0.1\n-8\n");
+  CHECK(doubles.value_type() == ValueType::f64);
   const Matrix integer = mtx.check("%%MatrixMarket matrix array integer general\n1 2\n7\n-8\n");
   CHECK(integer.value_type() == ValueType::i64);
   CHECK(integer.storage() == Storage::dense);

@@ -245,6 +245,31 @@ TEST_CASE("npy: what NumPy's parser takes is taken: order, spaces, trailing comm
   }
 }
 
+TEST_CASE("npy: NumPy's letters and names of types are the types that NumPy reads") {
+  // numpy.dtype(NAME).str of NumPy 2.4 on 64-bit Linux.
+  const std::pair<const char*, const char*> names[] = {
+      {"?", "|b1"},       {"bool", "|b1"},   {"b", "|i1"},       {"int8", "|i1"},
+      {"h", "<i2"},       {"int16", "<i2"},  {"i", "<i4"},       {"int32", "<i4"},
+      {"l", "<i8"},       {"q", "<i8"},      {"int64", "<i8"},   {"int", "<i8"},
+      {"B", "|u1"},       {"uint8", "|u1"},  {"H", "<u2"},       {"uint16", "<u2"},
+      {"I", "<u4"},       {"uint32", "<u4"}, {"L", "<u8"},       {"Q", "<u8"},
+      {"uint64", "<u8"},  {"e", "<f2"},      {"float16", "<f2"}, {"f", "<f4"},
+      {"float32", "<f4"}, {"single", "<f4"}, {"d", "<f8"},       {"float64", "<f8"},
+      {"double", "<f8"},  {"float", "<f8"},  {"<d", "<f8"},      {">f", ">f4"},
+      {"=i", "<i4"},      {"|?", "|b1"},     {"longlong", "<i8"}};
+  const TempDir folder;
+  std::vector<std::byte> data(64);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = std::byte(i % 2);
+  for (const auto& [name, code] : names) {
+    CAPTURE(name);
+    const auto cells = [&](const char* dtype) {
+      const Matrix m = Matrix::open(folder.write("a.npy", npy(array_header(dtype, "8,"), data)));
+      return std::pair(m.value_type(), m.read<double>({{0, 8}, {0, 1}}));
+    };
+    CHECK(cells(name) == cells(code));
+  }
+}
+
 TEST_CASE("npy: bytes behind the array are left alone, and said to be there") {
   const TempDir folder;
   const auto path =

@@ -1,5 +1,6 @@
 #include "lib/foreign/csv/csv_dialect.h"
 
+#include <algorithm>
 #include <array>
 
 namespace dapple::detail::csv {
@@ -22,7 +23,7 @@ struct DelimiterGuess {
 DelimiterGuess try_delimiter(const char* p, const char* end, bool cut, char delimiter) noexcept {
   DelimiterGuess guess;
   // There may be blank lines after the last row.
-  while (guess.lines < kLines && (guess.lines == 0 || !at_line_end(p, end))) {
+  while (guess.lines < kLines && (guess.lines == 0 || !only_blanks(p, end, delimiter))) {
     std::size_t count = 0;
     std::optional<Field> field = find_field(p, end, delimiter);
     for (; field && field->end != end && *field->end == delimiter; ++count) {
@@ -64,6 +65,42 @@ char guess_delimiter(std::string_view text) noexcept {
     if (often(guesses[i]) > often(guesses[best])) best = i;
   }
   return often(guesses[best]) > 0 ? kDelimiters[best] : kDelimiters.back();
+}
+
+std::size_t separator_line(std::string_view text, char& delimiter) noexcept {
+  constexpr std::string_view kWord = "sep=";
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  const bool quoted = p != end && *p == '"';
+  if (quoted) ++p;
+  const auto same = [](char a, char b) { return a == (b | 0x20) || a == b; };
+  if (static_cast<std::size_t>(end - p) <= kWord.size() ||
+      !std::equal(kWord.begin(), kWord.end(), p, same))
+    return 0;
+  p += kWord.size();
+  const char said = *p++;
+  if (quoted && (p == end || *p++ != '"')) return 0;
+  if (!may_delimit(said) || !at_line_end(p, end)) return 0;
+  delimiter = said;
+  return static_cast<std::size_t>(past_line_end(p, end) - text.data());
+}
+
+FirstRows look_at_rows(const char* p, const char* end, char delimiter) noexcept {
+  FirstRows found;
+  const char* const stop = end - p > static_cast<std::ptrdiff_t>(kBytes) ? p + kBytes : end;
+  for (std::size_t line = 0; line < kLines && !only_blanks(p, end, delimiter); ++line) {
+    std::optional<Field> field = find_field(p, end, delimiter);
+    std::uint64_t fields = 1;
+    for (; field && field->end != end && *field->end == delimiter; ++fields) {
+      field = find_field(field->end + 1, end, delimiter);
+    }
+    if (!field) break;
+    if (line == 0) found.fields = fields;
+    found.end_empty = found.end_empty && field->text.empty() && !field->quoted;
+    p = past_line_end(field->end, end);
+    if (p >= stop) break;
+  }
+  return found;
 }
 
 bool guess_header(const char* first, const char* second, const char* end, char delimiter,

@@ -2,6 +2,8 @@
 // labels. Both are guessed from the first lines unless the caller knows.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "lib/foreign/csv/csv_text.h"
@@ -12,6 +14,17 @@ namespace dapple::detail::csv {
 /// often, else the one that the second line has most often, or the first line where there is no
 /// second. Quoted fields are skipped.
 char guess_delimiter(std::string_view text) noexcept;
+
+/// The length of a first line that says the delimiter to a spreadsheet, "sep=;", and what it says;
+/// 0 if the text does not start with one.
+std::size_t separator_line(std::string_view text, char& delimiter) noexcept;
+
+/// What the rows after a line of labels look like.
+struct FirstRows {
+  std::uint64_t fields = 0;  // of the first; 0 if there is none
+  bool end_empty = true;     // the last field of each of the first ones is empty
+};
+FirstRows look_at_rows(const char* p, const char* end, char delimiter) noexcept;
 
 /// True when the first line must be labels: a field that is neither a number nor missing, or one
 /// that is quoted while the second line's is not. `second` is null where there is no second line.

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "lib/base/text.h"
+#include "lib/base/utf8.h"
 #include "lib/foreign/csv/csv.h"
 #include "lib/foreign/csv/csv_dialect.h"
 #include "lib/foreign/csv/csv_meaning.h"
@@ -38,7 +39,7 @@ class Opener {
   }
 
   std::shared_ptr<const Store> open() {
-    require_no_other_encoding({base_, static_cast<std::size_t>(end_ - base_)}, file_->name());
+    require_text({base_, static_cast<std::size_t>(end_ - base_)}, file_->name());
     if (meta_) {
       schema_.kind = meta_->kind;
       schema_.value_type = meta_->value_type;
@@ -46,14 +47,13 @@ class Opener {
     }
     if (options_.delimiter) require_delimiter(*options_.delimiter, file_->name());
     if (std::all_of(text_, end_, is_line_end)) return open_empty();
-    delimiter_ = options_.delimiter.value_or(
-        guess_delimiter({text_, static_cast<std::size_t>(end_ - text_)}));
+    find_delimiter();
     read_first_line();
     take_types();
     const bool labelled = schema_.kind == ObjectKind::frame;
-    ScanInput input{file_->name(), base_, end_,   delimiter_, options_.missing_as_nan,
-                    missing_,      false, given_, wanted_,    schema_.columns,
-                    threads_};
+    ScanInput input{
+        file_->name(), base_,  end_,    delimiter_,      options_.missing_as_nan, missing_,
+        false,         given_, wanted_, schema_.columns, trailing_delimiter_,     threads_};
     const ScanStart start{static_cast<std::uint64_t>(text_ - base_), first_line_};
     const Rows rows = find_rows(input, start);
     if (!labelled && !may_be_matrix(rows)) {
@@ -86,9 +86,11 @@ class Opener {
       if ((rows.seen[c] & flag::missing) != 0) mark_missing(c, rows.seen[c]);
     }
     std::string note = note_of_rounding(rows, schema_, given_, file_->name());
+    if (!note.empty() && !first_note_.empty()) note = "; " + note;
+    note = first_note_ + note;
     // Not before all is known to be sound: a sidecar that is there may be of use.
     if (save_to_) save_rows(*file_, *save_to_, input, start, rows);
-    return make_store(make_index(rows), std::move(note));
+    return make_store(strips_index(rows, schema_, file_->name(), origin_), std::move(note));
   }
 
   /// Scans the text, and publishes what that finds as the sidecar of the file at `path`.
@@ -184,6 +186,17 @@ class Opener {
                              std::to_string(meta_->rows));
   }
 
+  void find_delimiter() {
+    const std::string_view text(text_, static_cast<std::size_t>(end_ - text_));
+    if (const std::size_t length = separator_line(text, delimiter_); length > 0) {
+      text_ += length;
+      ++first_line_;
+    } else {
+      delimiter_ = guess_delimiter(text);
+    }
+    delimiter_ = options_.delimiter.value_or(delimiter_);
+  }
+
   /// Tells the columns; `text_` is the first row afterwards.
   void read_first_line() {
     if (at_line_end(text_, end_)) fail(text_, "line 1 is blank: it has neither labels nor values");
@@ -209,11 +222,39 @@ class Opener {
         if (at != std::string_view::npos) {
           fail(field.text.data() + at, "lines must end in \\n or \\r\\n, not in \\r alone");
         }
+        if (!is_utf8(field.text)) {
+          throw Error(
+              Errc::unsupported, file_->name(),
+              static_cast<std::uint64_t>(field.text.data() - base_),
+              "the label " + shown(field.text) + " is not UTF-8; convert the text to UTF-8 first",
+              Remedy::not_utf8);
+        }
         schema_.columns.push_back({unquoted(field), ValueType::f64});
       });
+      fit_labels(next);
     }
     first_line_ += static_cast<std::uint64_t>(std::count(text_, next, '\n'));
     text_ = next;
+  }
+
+  /// Where rows from `p` on have one field more than there are labels, or one less.
+  void fit_labels(const char* p) {
+    const FirstRows rows = look_at_rows(p, end_, delimiter_);
+    if (rows.fields == schema_.cols + 1 && rows.end_empty) {
+      trailing_delimiter_ = true;
+      return;
+    }
+    if (rows.fields == schema_.cols + 1) {
+      schema_.columns.insert(schema_.columns.begin(), {"", ValueType::f64});
+      ++schema_.cols;
+      first_note_ =
+          "the rows have one field more than there are labels: the first, which R writes "
+          "for names of rows, is a column without a label";
+    } else if (rows.fields + 1 == schema_.cols && rows.fields > 0 &&
+               schema_.columns.back().label.empty()) {
+      schema_.columns.pop_back();
+      --schema_.cols;
+    }
   }
 
   /// Calls `take` with each field of the first line; gives the start of the second.
@@ -305,31 +346,6 @@ class Opener {
     for (const std::optional<ValueType>& type : given_) text_types_.push_back(type.value_or(all));
   }
 
-  /// Strips of rows, all columns wide.
-  BlockIndex make_index(const Rows& rows) const {
-    EntryTable entries;
-    entries.reserve(rows.strips.size());
-    const bool matrix = schema_.kind == ObjectKind::matrix;
-    const ValueType type = matrix ? schema_.value_type : widest_type(schema_.columns);
-    for (std::size_t i = 0; i < rows.strips.size(); ++i) {
-      const bool last = i + 1 == rows.strips.size();
-      const Strip here = rows.strips[i];
-      const Strip next = last ? Strip{rows.rows, rows.end} : rows.strips[i + 1];
-      Entry entry;
-      entry.pos = {here.row, 0};
-      entry.rows = static_cast<std::uint32_t>(next.row - here.row);
-      entry.cols = static_cast<std::uint32_t>(schema_.cols);
-      entry.offset = here.offset;
-      entry.bytes = next.offset - here.offset;
-      entry.stored = std::uint64_t{entry.rows} * entry.cols;
-      entry.kind = BlockKind::dense;
-      entry.value_type = type;
-      entries.push_back(entry);
-    }
-    return BlockIndex::from_entries(std::move(entries), rows.rows, schema_.cols, file_->name(),
-                                    origin_);
-  }
-
   std::shared_ptr<ByteSource> file_;
   const CsvOptions& options_;
   const MissingWords missing_;
@@ -342,6 +358,8 @@ class Opener {
   std::vector<std::optional<ValueType>> given_;  // type of each column, where it is given
   std::vector<ValueType> text_types_;            // `State::types`
   char delimiter_ = ',';
+  bool trailing_delimiter_ = false;  // each row ends in one
+  std::string first_note_;           // about the labels
   bool quoted_delimiters_ = false, quoted_line_ends_ = false;
   WantedMeanings wanted_;                                   // of each column, where the caller says
   std::vector<std::shared_ptr<const FieldReader>> fields_;  // `State::fields`
@@ -352,32 +370,7 @@ class Opener {
   std::vector<Error>* findings_ = nullptr;  // about the sidecar
 };
 
-/// True when the first line of a file has one of these delimiters, and nothing that text has not.
-/// Also for text that is no UTF-8 as its byte order mark says: opening tells so.
-bool starts_with_line(std::span<const std::byte> head, std::string_view delimiters) noexcept {
-  if (!other_encoding({reinterpret_cast<const char*>(head.data()), head.size()}).empty())
-    return true;
-  bool found = false;
-  for (const std::byte b : head) {
-    const char c = static_cast<char>(b);
-    if (c == '\n') break;
-    found = found || delimiters.find(c) != std::string_view::npos;
-    if (b < std::byte{' '} && c != '\t' && c != '\r') return false;
-  }
-  return found;
-}
-
 }  // namespace
-
-Match recognise_csv(const Probe& probe) {
-  const bool by_name = probe.extension == ".csv" || probe.extension == ".tsv" ||
-                       (probe.extension == ".txt" && starts_with_line(probe.head, "\t"));
-  return by_name ? Match::by_name : Match::no;
-}
-
-bool may_be_csv(std::span<const std::byte> head) noexcept {
-  return starts_with_line(head, ",;\t|");
-}
 
 std::shared_ptr<const Store> open_csv(std::shared_ptr<ByteSource> file,
                                       const OpenOptions& options) {

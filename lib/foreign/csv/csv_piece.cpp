@@ -129,7 +129,7 @@ void PieceScanner::scan(const char* p, const char* limit, std::uint64_t line, Pi
   piece.seen.assign(in_.cols(), 0);
   piece.rounded.clear();
   while (p < limit) {
-    if (at_line_end(p, end_)) {
+    if (at_line_end(p, end_) || (in_.cols() > 1 && only_blanks(p, end_, delimiter_))) {
       require_only_blank_lines(p);
       piece.last = true;
       break;
@@ -148,9 +148,7 @@ Place PieceScanner::place(const char* p, std::size_t col) const {
 }
 
 void PieceScanner::require_only_blank_lines(const char* p) const {
-  const char* q = p;
-  while (q != end_ && at_line_end(q, end_)) q = past_line_end(q, end_);
-  if (q != end_) fail_fields(p, line() + 1, 0);
+  if (!only_blanks(p, end_, delimiter_)) fail_fields(p, line() + 1, 0);
 }
 
 void PieceScanner::fail_fields(const char* p, std::uint64_t line, std::uint64_t count) const {
@@ -168,6 +166,8 @@ const char* PieceScanner::row(const char* start) {
     }
     p = columns_->is_number(c) ? field(p, c) : described_field(p, c);
   }
+  const bool ends_in_one = p != end_ && *p == delimiter_;
+  if (in_.trailing_delimiter && ends_in_one && at_line_end(p + 1, end_)) ++p;
   if (!at_line_end(p, end_)) {
     std::size_t count = cols;
     for (const char* q = p; q != end_ && *q == delimiter_; ++count) {

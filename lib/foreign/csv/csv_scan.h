@@ -73,6 +73,7 @@ struct ScanInput {
   const std::vector<std::optional<ValueType>>& given;  // type of each column, where given
   const WantedMeanings& wanted;                        // and its meaning
   const std::vector<Column>& columns;                  // their labels; empty for a matrix
+  bool trailing_delimiter;  // rows may end in one more than they have fields
   unsigned threads;
 
   std::size_t cols() const noexcept { return given.size(); }

@@ -6,13 +6,14 @@
 
 namespace dapple::detail::csv {
 
-void require_delimiter(char delimiter, const std::string& file) {
+bool may_delimit(char c) noexcept {
   constexpr std::string_view kOfValues = "\"\n\r+-./?";
-  const char letter = static_cast<char>(delimiter | 0x20);
-  if (!is_digit(delimiter) && (letter < 'a' || letter > 'z') &&
-      kOfValues.find(delimiter) == kOfValues.npos) {
-    return;
-  }
+  const char letter = static_cast<char>(c | 0x20);
+  return !is_digit(c) && (letter < 'a' || letter > 'z') && kOfValues.find(c) == kOfValues.npos;
+}
+
+void require_delimiter(char delimiter, const std::string& file) {
+  if (may_delimit(delimiter)) return;
   throw Error(Errc::invalid_argument, file, std::nullopt,
               shown({&delimiter, 1}) +
                   " cannot be a delimiter: values are made of letters, digits and \" + - . / ?");
@@ -76,8 +77,8 @@ bool is_number(std::string_view trimmed_text) noexcept {
 
 std::string count_text(std::uint64_t line, std::uint64_t count, std::uint64_t wanted) {
   const std::string found = count == 0 ? " is blank" : " has " + fields_text(count);
-  return "line " + std::to_string(line) + found + " where the others have " +
-         std::to_string(wanted);
+  return "line " + std::to_string(line) + found +
+         (line == 2 ? " where line 1 has " : " where the others have ") + std::to_string(wanted);
 }
 
 std::string fields_text(std::uint64_t n) {

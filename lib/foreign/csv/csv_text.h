@@ -16,6 +16,8 @@
 
 namespace dapple::detail::csv {
 
+/// False for what may be part of a value.
+bool may_delimit(char c) noexcept;
 /// Throws invalid_argument for what may be part of a value: fields could be read in two ways.
 void require_delimiter(char delimiter, const std::string& file);
 
@@ -35,6 +37,16 @@ inline const char* past_line_end(const char* p, const char* end) noexcept {
   if (p != end && *p == '\r') ++p;
   if (p != end) ++p;
   return p;
+}
+
+/// True when nothing but blanks, tabs and line ends follow, none of which is a delimiter: the end
+/// of the rows. Cheap at the start of a row, whose first byte says no.
+inline bool only_blanks(const char* p, const char* end, char delimiter) noexcept {
+  const auto blank = [=](char c) {
+    return c != delimiter && (c == ' ' || c == '\t' || c == '\r' || c == '\n');
+  };
+  while (p != end && blank(*p)) ++p;
+  return p == end;
 }
 
 /// One field as the text has it.

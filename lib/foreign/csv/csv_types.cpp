@@ -161,4 +161,28 @@ ValueType widest_type(const std::vector<Column>& columns) noexcept {
   return widest;
 }
 
+BlockIndex strips_index(const Rows& rows, const Schema& schema, const std::string& file,
+                        IndexOrigin origin) {
+  EntryTable entries;
+  entries.reserve(rows.strips.size());
+  const bool matrix = schema.kind == ObjectKind::matrix;
+  const ValueType type = matrix ? schema.value_type : widest_type(schema.columns);
+  for (std::size_t i = 0; i < rows.strips.size(); ++i) {
+    const bool last = i + 1 == rows.strips.size();
+    const Strip here = rows.strips[i];
+    const Strip next = last ? Strip{rows.rows, rows.end} : rows.strips[i + 1];
+    Entry entry;
+    entry.pos = {here.row, 0};
+    entry.rows = static_cast<std::uint32_t>(next.row - here.row);
+    entry.cols = static_cast<std::uint32_t>(schema.cols);
+    entry.offset = here.offset;
+    entry.bytes = next.offset - here.offset;
+    entry.stored = std::uint64_t{entry.rows} * entry.cols;
+    entry.kind = BlockKind::dense;
+    entry.value_type = type;
+    entries.push_back(entry);
+  }
+  return BlockIndex::from_entries(std::move(entries), rows.rows, schema.cols, file, origin);
+}
+
 }  // namespace dapple::detail::csv

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/foreign/csv/csv_scan.h"
+#include "lib/index/block_index.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::csv {
@@ -32,5 +33,9 @@ ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const 
 
 /// The type that a block of frame columns is listed with: the widest of them, or f64.
 ValueType widest_type(const std::vector<Column>& columns) noexcept;
+
+/// Strips of rows, all columns wide.
+BlockIndex strips_index(const Rows& rows, const Schema& schema, const std::string& file,
+                        IndexOrigin origin);
 
 }  // namespace dapple::detail::csv

@@ -23,9 +23,16 @@ std::string_view other_encoding(std::string_view text) noexcept {
   return {};
 }
 
-void require_no_other_encoding(std::string_view text, const std::string& file) {
+void require_text(std::string_view text, const std::string& file) {
+  constexpr std::size_t kHead = 4096;
   const std::string encoding(other_encoding(text));
-  if (encoding.empty()) return;
+  if (encoding.empty()) {
+    // A word may have one.
+    const std::size_t zero = text.substr(0, std::min(kHead, text.find('\n'))).find('\0');
+    if (zero == text.npos) return;
+    throw Error(Errc::not_recognised, file, zero,
+                "the file is no text: its first line has a zero byte");
+  }
   throw Error(Errc::unsupported, file, 0,
               "the text is " + encoding + "; convert it to UTF-8 first: 'iconv -f " + encoding +
                   " -t UTF-8' does that");

@@ -64,11 +64,28 @@ void require_meta_unread(const std::filesystem::path& data, const ByteSource& re
               "this file is being read; the .meta file of the output would take its place");
 }
 
+bool may_be_daphne_meta(std::string_view text) noexcept {
+  return text.find("\"numRows\"") != text.npos || text.find("\"numCols\"") != text.npos;
+}
+
+namespace {
+
+std::string_view text_of(const ByteSource& file) {
+  const auto size = static_cast<std::size_t>(file.size());
+  return size > 0 ? std::string_view(reinterpret_cast<const char*>(file.at(0, size)), size) : "";
+}
+
+}  // namespace
+
+bool has_daphne_meta(const std::filesystem::path& data) {
+  const auto file = LocalFile::open_if_there(daphne_meta_path(data).string());
+  return file != nullptr && may_be_daphne_meta(text_of(*file));
+}
+
 std::optional<DaphneMeta> find_daphne_meta(const ByteSource& data) {
   const auto file = data.sibling(kMetaEnding);
-  if (file == nullptr) return std::nullopt;
-  const auto text = file->bytes(0, file->size());
-  return parse_daphne_meta({reinterpret_cast<const char*>(text.data()), text.size()}, file->name());
+  if (file == nullptr || !may_be_daphne_meta(text_of(*file))) return std::nullopt;
+  return parse_daphne_meta(text_of(*file), file->name());
 }
 
 namespace {

@@ -31,9 +31,16 @@ DaphneMeta parse_daphne_meta(std::string_view text, const std::string& file);
 /// Where the .meta file of a data file is.
 std::filesystem::path daphne_meta_path(const std::filesystem::path& data);
 
-/// The .meta file beside a data file, or nothing when there is none, as beside a stream. Throws
-/// also io.
+/// False for a file that another program keeps under such a name, as Unity and Git tools do: it has
+/// neither of the members that DAPHNE always writes.
+bool may_be_daphne_meta(std::string_view text) noexcept;
+
+/// The .meta file beside a data file, or nothing when there is none of DAPHNE's, as beside a
+/// stream. Throws also io.
 std::optional<DaphneMeta> find_daphne_meta(const ByteSource& data);
+
+/// True when there is a .meta file beside a data file that may be DAPHNE's. Throws io.
+bool has_daphne_meta(const std::filesystem::path& data);
 
 /// Throws invalid_argument when the .meta file of `data`, which is about to be replaced or removed
 /// with it, is the file that is read.

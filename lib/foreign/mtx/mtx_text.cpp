@@ -72,7 +72,7 @@ class HeaderReader {
       header_.value_type = ValueType::i64;
     } else if (field == "unsigned-integer") {
       header_.value_type = ValueType::u64;
-    } else if (field != "real") {
+    } else if (field != "real" && field != "double") {
       if (field == "complex")
         text_.fail(Errc::unsupported, word_, "complex values are not supported");
       text_.fail_at(Errc::corrupt, word_, fields);

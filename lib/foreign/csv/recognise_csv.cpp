@@ -1,0 +1,35 @@
+#include "lib/foreign/csv/csv.h"
+#include "lib/foreign/csv/csv_utf8.h"
+
+namespace dapple::detail::csv {
+
+namespace {
+
+/// True when the first line of a file has one of these delimiters, and nothing that text has not.
+/// Also for text that is no UTF-8 as its byte order mark says: opening tells so.
+bool starts_with_line(std::span<const std::byte> head, std::string_view delimiters) noexcept {
+  if (!other_encoding({reinterpret_cast<const char*>(head.data()), head.size()}).empty())
+    return true;
+  bool found = false;
+  for (const std::byte b : head) {
+    const char c = static_cast<char>(b);
+    if (c == '\n') break;
+    found = found || delimiters.find(c) != std::string_view::npos;
+    if (b < std::byte{' '} && c != '\t' && c != '\r') return false;
+  }
+  return found;
+}
+
+}  // namespace
+
+Match recognise_csv(const Probe& probe) {
+  const bool by_name = probe.extension == ".csv" || probe.extension == ".tsv" ||
+                       (probe.extension == ".txt" && starts_with_line(probe.head, "\t"));
+  return by_name ? Match::by_name : Match::no;
+}
+
+bool may_be_csv(std::span<const std::byte> head) noexcept {
+  return starts_with_line(head, ",;\t|");
+}
+
+}  // namespace dapple::detail::csv
