@@ -6,7 +6,6 @@
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -17,7 +16,6 @@
 #include "destination.h"
 #include "figure.h"
 #include "input.h"
-#include "kept_input.h"
 #include "progress.h"
 #include "publish.h"
 #include "report.h"
@@ -100,10 +98,8 @@ void add_show_flags(Command& command, ShowFlags& flags) {
       "--cols", "A:B",
       [&flags](const std::string& text) { flags.window.cols = parse_range("--cols", text); },
       "columns A to B - 1; either side may be missing");
-  command.flag(
-      "--from-stats", flags.from_stats,
-      "read no cell: take what the index knows of each block, or FILE.dpp if view -o wrote "
-      "it");
+  command.flag("--from-stats", flags.from_stats,
+               "read no cell: take what the index knows of each block");
   command.section("choosing how it looks");
   command.option(
       "--scale", "SCALE",
@@ -162,17 +158,7 @@ struct Subject {
   std::string file;
   Region window;
   What what;
-  std::optional<viewer::Kept> kept;  // only asked for with --from-stats
-
-  /// The picture comes from the kept ones, which tell no kinds of blocks.
-  bool is_kept() const { return kept.has_value() && what != What::kind; }
-  bool is_whole() const {
-    return window == Region{{0, base(object).rows()}, {0, base(object).cols()}};
-  }
 };
-
-/// Thrown where a picture cannot be made of the kept ones.
-struct KeptIsDamaged {};
 
 struct Drawn {
   picture::Picture picture;
@@ -187,9 +173,8 @@ Drawn draw_counts(const Subject& subject, const picture::BlocksIn& blocks, pictu
   if (subject.what != What::density && counted) {
     throw Error(Errc::unsupported, subject.file, std::nullopt,
                 fmt::format("it has no statistics that tell the {}; leave out --from-stats to read "
-                            "the cells, or keep what they tell with: dapple view {} -o {}",
-                            picture::legend_text(subject.what, {}, true), printable(subject.file),
-                            printable(viewer::kept_path(subject.file))));
+                            "the cells, or write statistics beside it: dapple index --stats {}",
+                            picture::legend_text(subject.what, {}, true), printable(subject.file)));
   }
   return {picture::picture_of(raster, subject.what), total, counted};
 }
@@ -201,12 +186,6 @@ Drawn draw_picture(const Subject& subject, std::size_t width, std::size_t height
   auto cols = picture::Axis::fit(subject.window.cols, std::max<std::size_t>(width, 1));
   if (subject.what == What::kind) {
     return {picture::draw_kinds(blocks, std::move(rows), std::move(cols)), std::nullopt};
-  }
-  if (subject.kept) {
-    auto picture = subject.kept->picture(std::move(rows), std::move(cols), subject.what);
-    if (!picture) throw KeptIsDamaged();
-    return {*std::move(picture),
-            subject.is_whole() ? std::optional(subject.kept->total()) : std::nullopt};
   }
   picture::Raster raster(std::move(rows), std::move(cols));
   if (from_stats) return draw_counts(subject, blocks, std::move(raster));
@@ -242,13 +221,7 @@ std::string figures_text(const Subject& subject, const picture::Pixel& total, bo
 }
 
 std::string title_text(const Subject& subject) {
-  std::string text =
-      fmt::format("{}: {}", printable(subject.file), shape_text(subject.object, subject.window));
-  if (subject.is_kept() && !subject.window.empty()) {
-    const std::filesystem::path path = viewer::kept_path(subject.file);
-    text += ", drawn from " + printable(path.filename().string());
-  }
-  return text;
+  return fmt::format("{}: {}", printable(subject.file), shape_text(subject.object, subject.window));
 }
 
 constexpr std::string_view kNoCells = "no cells, so there is nothing to draw";
@@ -327,7 +300,7 @@ void show_as_file(const Subject& subject, const ShowFlags& flags, const Console&
   }
   text.subtitle = drawn.total ? figures_text(subject, *drawn.total, drawn.from_counts)
                               : blocks_text(base(subject.object));
-  const bool svg = flags.destination.path.ends_with(".svg");
+  const bool svg = has_ending(flags.destination.path, ".svg");
   publish(flags.destination, svg ? picture::svg_figure(drawn.picture, scale, text, layout)
                                  : picture::png_figure(drawn.picture, scale, text, layout));
 }
@@ -352,7 +325,7 @@ int run_show(const Arguments& arguments, Console& console) {
 
   const std::string& path = flags.destination.path;
   if (!path.empty()) {
-    if (!path.ends_with(".png") && !path.ends_with(".svg")) {
+    if (!has_ending(path, ".png") && !has_ending(path, ".svg")) {
       throw UsageError(
           fmt::format("-o takes a name that ends in .png or .svg, not '{}'", printable(path)));
     }
@@ -360,21 +333,11 @@ int run_show(const Arguments& arguments, Console& console) {
   } else if (flags.destination.force) {
     throw UsageError("--force is about a file: name it with -o OUT");
   }
-  const auto source = flags.from_stats && input.file != "-"
-                          ? viewer::kept_source(input.file, input.options)
-                          : std::nullopt;
   const auto object = open_input(input, console);
   say_note(input, base(object), console);
-  Subject subject{object, input.name(), resolve_window(flags.window, base(object), input.name()),
-                  flags.what.value_or(picture::default_what(base(object))),
-                  find_kept(input, base(object), source, console)};
-  try {
-    show(subject, flags, console);
-  } catch (const KeptIsDamaged&) {
-    say_unused(input, viewer::kDamaged, console);
-    subject.kept.reset();
-    show(subject, flags, console);
-  }
+  show({object, input.name(), resolve_window(flags.window, base(object), input.name()),
+        flags.what.value_or(picture::default_what(base(object)))},
+       flags, console);
   return kDone;
 }
 

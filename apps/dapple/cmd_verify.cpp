@@ -3,7 +3,6 @@
 
 #include "dapple/verify.h"
 #include "input.h"
-#include "kept_input.h"
 #include "progress.h"
 #include "report.h"
 #include "text.h"
@@ -12,15 +11,6 @@
 namespace dapple::cli {
 
 namespace {
-
-/// Adds what is wrong with the pictures that `view -o` kept of the file in the state `source`.
-void verify_kept(const Input& input, const std::optional<viewer::KeptSource>& source, bool payload,
-                 std::vector<Error>& findings) {
-  const auto fault = source ? viewer::find_kept_fault(input.file, *source, payload) : std::nullopt;
-  if (!fault) return;
-  findings.emplace_back(fault->code(), fault->file(), fault->offset(),
-                        fault->detail() + "; " + advice_to_keep_anew(input.file));
-}
 
 int run_verify(const Arguments& arguments, Console& console) {
   Input input;
@@ -34,15 +24,13 @@ int run_verify(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   require_named_file(input, "verify");
-  const auto kept = viewer::kept_source(input.file, input.options);
   input.options.futhark.first = true;  // all values are read, whichever is opened
   const Level level = payload ? Level::payload : Level::structure;
-  VerifyReport report = [&] {
+  const VerifyReport report = [&] {
     Progress progress(printable(input.file), console.quiet);
     return verify(input.file, level, input.options,
                   [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
   }();
-  verify_kept(input, kept, payload, report.findings);
   for (const Error& finding : report.findings) {
     console.out.write((console.json ? error_json(finding) : error_line(finding)) + '\n');
   }

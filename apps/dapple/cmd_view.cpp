@@ -11,8 +11,6 @@
 #include <thread>
 
 #include "input.h"
-#include "keeper.h"
-#include "kept_input.h"
 #include "page.h"
 #include "progress.h"
 #include "publish.h"
@@ -50,22 +48,16 @@ class Ending {
   std::shared_ptr<std::atomic<bool>> serving_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-/// Opens the file, with the pyramid that was kept beside it if there is one.
 std::unique_ptr<viewer::Resources> open_resources(const Input& input, const Console& console) {
   const viewer::ResourceOptions options{.threads = console.threads};
-  if (input.file == "-") {
+  if (input.is_stream()) {
     const auto object = open_input(input, console);
     return std::make_unique<viewer::Resources>(object, object, input.name(), options);
   }
   Input looking = input;
   looking.options.read_ahead = false;
-  const auto source = viewer::kept_source(input.file, input.options);
-  auto resources = std::make_unique<viewer::Resources>(
-      open_input(input, console), open_input(looking, console), input.name(), options);
-  if (auto kept = find_kept(input, resources->object(), source, console)) {
-    resources->use(std::move(*kept));
-  }
-  return resources;
+  return std::make_unique<viewer::Resources>(open_input(input, console),
+                                             open_input(looking, console), input.name(), options);
 }
 
 void read_all(viewer::Resources& resources, std::string_view name, const Console& console) {
@@ -81,7 +73,7 @@ void serve(const Input& input, bool exact, std::uint16_t port, Console& console)
     if (exact) read_all(*resources, input.name(), console);
     return resources;
   };
-  viewer::Server server(open_it, input.file == "-" ? "" : input.file);
+  viewer::Server server(open_it, input.is_stream() ? "" : input.file);
   const std::string address = server.listen(port);
   ending.serve();
   console.out.print("{}\n", address);
@@ -90,55 +82,25 @@ void serve(const Input& input, bool exact, std::uint16_t port, Console& console)
   server.run();
 }
 
-constexpr std::uint64_t kMostMib = 256;
-
-void write_file(const Input& input, const Destination& destination,
-                std::optional<std::uint64_t> most_mib, const Console& console) {
-  const bool page = destination.path.ends_with(".html");
-  if (!page && !destination.path.ends_with(".dpp")) {
-    throw UsageError(
-        "-o takes a name that ends in .html, for a page, or in .dpp, for pictures to "
-        "keep, not '" +
-        printable(destination.path) + "'");
-  }
-  if (!page && destination.path != viewer::kept_path(input.file)) {
-    throw UsageError(
-        "pictures of '" + printable(input.file) + "' are kept beside it, so -o must name " +
-        printable(viewer::kept_path(input.file)) + ", not '" + printable(destination.path) + "'");
-  }
-  if (page && most_mib) {
-    throw UsageError("--most is about pictures that are kept, and a page is none: leave it out");
+void write_page(const Input& input, const Destination& destination, const Console& console) {
+  if (!has_ending(destination.path, ".html")) {
+    throw UsageError("-o takes a name that ends in .html, for a page, not '" +
+                     printable(destination.path) + "'");
   }
   require_replaceable(destination);
-  if (page) {
-    const auto resources = open_resources(input, console);
-    say_note(input, resources->object(), console);
-    read_all(*resources, destination.path, console);
-    const viewer::WholePage made = viewer::whole_page(*resources);
-    publish(destination, made.html);
-    if (!made.has_cells && !console.quiet) {
-      const viewer::Pyramid& pyramid = resources->pyramid();
-      const unsigned finest = std::max(resources->zooms(), 1U) - 1;
-      say(fmt::format(
-          "the page has no single cells, which are too many: its finest pictures have a "
-          "pixel for {} x {} cells. To see them: dapple view {}",
-          pyramid.row_step(finest), pyramid.col_step(finest), printable(input.file)));
-    }
-    return;
+  const auto resources = open_resources(input, console);
+  say_note(input, resources->object(), console);
+  read_all(*resources, destination.path, console);
+  const viewer::WholePage made = viewer::whole_page(*resources);
+  publish(destination, made.html);
+  if (!made.has_cells && !console.quiet) {
+    const viewer::Pyramid& pyramid = resources->pyramid();
+    const unsigned finest = std::max(resources->zooms(), 1U) - 1;
+    say(
+        fmt::format("the page has no single cells, which are too many: its finest pictures have a "
+                    "pixel for {} x {} cells. To see them: dapple view {}",
+                    pyramid.row_step(finest), pyramid.col_step(finest), printable(input.file)));
   }
-  const auto source = viewer::kept_source(input.file, input.options);
-  const auto object = open_input(input, console);
-  const viewer::Resources resources(object, object, input.name(), {.threads = console.threads});
-  Progress progress(printable(destination.path), console.quiet);
-  const std::string kept =
-      viewer::keep(resources, source.value_or(viewer::KeptSource()),
-                   viewer::zooms_to_keep(resources, most_mib.value_or(kMostMib) << 20),
-                   [&](std::uint64_t done, std::uint64_t total) { progress.update(done, total); });
-  if (!source || viewer::kept_source(input.file, input.options) != source) {
-    throw Error(Errc::io, input.name(), std::nullopt,
-                "the file changed while it was read, so its pictures are not kept");
-  }
-  publish(destination, kept);
 }
 
 int run_view(const Arguments& arguments, Console& console) {
@@ -146,7 +108,6 @@ int run_view(const Arguments& arguments, Console& console) {
   Destination destination;
   bool exact = false;
   std::uint16_t port = 0;
-  std::optional<std::uint64_t> most_mib;
   Command command(kViewVerb);
   add_input(command, input);
   command.section("serving a page");
@@ -159,35 +120,25 @@ int run_view(const Arguments& arguments, Console& console) {
         port = static_cast<std::uint16_t>(parse_number("--port", text, 1, 65535));
       },
       "use this port; without it, any that is free");
-  command.section("writing a file");
+  command.section("writing a page");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
-      "a name that ends in .html: a page that needs no server, with pictures, and with the cells "
-      "where they take at most 16 MiB. FILE.dpp: pictures of all cells, no "
-      "samples, with values rounded to what colours tell apart, from the whole down to parts that "
-      "are read in a moment; view and show --from-stats use them from then on until FILE changes");
-  command.option(
-      "--most", "MIB",
-      [&most_mib](const std::string& text) { most_mib = parse_number("--most", text, 1, 4000); },
-      "for FILE.dpp: keep no finer pictures than take so many MiB before they are packed; without "
-      "it 256, which is enough for all of 4096 x 4096 pixels");
+      "a page that needs no server: a name that ends in .html. It has pictures, and the cells "
+      "where they take at most 16 MiB");
   command.flag("--force", destination.force, "replace OUT if it exists");
   add_reading_flags(command, input.options);
   add_shared_flags(command, console, "errors as JSON");
   command.parse(arguments);
 
   if (destination.path.empty()) {
-    if (destination.force || most_mib) {
-      throw UsageError(std::string(most_mib ? "--most" : "--force") +
-                       " is about a file: name it with -o OUT");
-    }
+    if (destination.force) throw UsageError("--force is about a file: name it with -o OUT");
     serve(input, exact, port, console);
     return kDone;
   }
   if (exact || port != 0) {
     throw UsageError("--exact and --port are for a server, and -o starts none: leave them out");
   }
-  write_file(input, destination, most_mib, console);
+  write_page(input, destination, console);
   return kDone;
 }
 
@@ -202,13 +153,10 @@ const Verb kViewVerb = {
     "opened anew when the page is loaded again.\n"
     "\n"
     "Nothing is read before somebody looks at it. Where that would take long, the page shows\n"
-    "what the index knows and some samples, and says so. --exact reads every cell once first;\n"
-    "-o FILE.dpp does it once and for all; there, finer pictures are kept until 256 MiB of\n"
-    "pixels: see --most.\n",
+    "what the index knows and some samples, and says so. --exact reads every cell once first.\n",
     "  dapple view ratings.dbdf\n"
     "  dapple view ratings.dbdf --exact --port 8080\n"
-    "  dapple view ratings.dbdf -o ratings.html\n"
-    "  dapple view ratings.dbdf -o ratings.dbdf.dpp\n",
+    "  dapple view ratings.dbdf -o ratings.html\n",
     run_view};
 
 }  // namespace dapple::cli

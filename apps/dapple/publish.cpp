@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <system_error>
 
@@ -14,32 +15,66 @@
 
 namespace dapple::cli {
 
+namespace {
+
+/// A file without a name or, where the file system has none, with a hidden one, until it is whole.
+class Unpublished {
+ public:
+  explicit Unpublished(const std::filesystem::path& path) : path_(path) {
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    hidden_ = (folder / ("." + path.filename().string() + ".XXXXXX")).string();
+    fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    if (fd_ >= 0) return;
+    fd_ = ::mkostemp(hidden_.data(), O_CLOEXEC);
+    named_ = fd_ >= 0;
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    if (named_) ::fchmod(fd_, 0666 & ~mask);
+  }
+  ~Unpublished() {
+    if (named_) ::unlink(hidden_.c_str());
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Unpublished(const Unpublished&) = delete;
+  Unpublished& operator=(const Unpublished&) = delete;
+
+  int fd() const noexcept { return fd_; }
+  /// Gives it its name; false, with errno, on failure.
+  bool publish() {
+    if (!named_) {
+      const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+      hidden_.replace(hidden_.size() - 6, 6, std::to_string(::getpid()));
+      named_ = ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, hidden_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    }
+    const bool done = named_ && ::rename(hidden_.c_str(), path_.c_str()) == 0;
+    named_ = named_ && !done;
+    return done;
+  }
+
+ private:
+  const std::filesystem::path path_;
+  std::string hidden_;
+  bool named_ = false;
+  int fd_ = -1;
+};
+
+}  // namespace
+
 void publish(const Destination& destination, std::string_view bytes) {
   require_replaceable(destination);
-  std::string temporary = destination.path + ".XXXXXX";
-  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  Unpublished file(destination.path);
   const auto fail = [&](std::string_view what) {
-    const int reason = errno;
-    if (fd >= 0) {
-      ::close(fd);
-      ::unlink(temporary.c_str());
-    }
     throw Error(Errc::io, destination.path, std::nullopt,
-                std::string(what) + ": " + std::generic_category().message(reason));
+                std::string(what) + ": " + std::generic_category().message(errno));
   };
-  if (fd < 0) fail("cannot write");
+  if (file.fd() < 0) fail("cannot write");
   while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    const ssize_t written = ::write(file.fd(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("cannot write");
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (::fchmod(fd, 0666 & ~mask) != 0) fail("cannot set its permissions");
-  if (::rename(temporary.c_str(), destination.path.c_str()) != 0)
-    fail("cannot put it in its place");
-  ::close(fd);
+  if (!file.publish()) fail("cannot put it in its place");
 }
 
 }  // namespace dapple::cli

@@ -13,7 +13,7 @@
 namespace dapple::viewer {
 
 struct HttpRequest {
-  std::string_view method, host, target;
+  std::string_view method, host, target, accept_encoding;
 };
 
 struct HttpAnswer {

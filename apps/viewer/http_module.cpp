@@ -1,6 +1,11 @@
 #include <httplib.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -15,10 +20,75 @@ namespace {
 
 using namespace dapple::viewer;
 
-/// cpp-httplib lets five clients wait to be accepted; a sixth would try again after a second.
+using Clock = std::chrono::steady_clock;
+
+/// One connection. A request as a whole has a time and a size by which it ends: cpp-httplib's own
+/// limits are for each byte, so that a client could take hours. Writing needs progress only.
+class BoundedStream final : public httplib::Stream {
+ public:
+  explicit BoundedStream(socket_t socket) : socket_(socket) {}
+
+  bool is_readable() const override { return begin_ < end_ || waits_for(POLLIN, left()); }
+  bool is_writable() const override { return waits_for(POLLOUT, kPatience); }
+
+  ssize_t read(char* to, std::size_t size) override {
+    if (begin_ == end_) {
+      if (taken_ >= kLongestRequest || !waits_for(POLLIN, left())) return -1;
+      const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
+      if (got <= 0) return got;
+      begin_ = 0;
+      end_ = static_cast<std::size_t>(got);
+      taken_ += end_;
+    }
+    const std::size_t count = std::min(size, end_ - begin_);
+    std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), count, to);
+    begin_ += count;
+    return static_cast<ssize_t>(count);
+  }
+  ssize_t write(const char* from, std::size_t size) override {
+    return is_writable() ? ::send(socket_, from, size, MSG_NOSIGNAL) : -1;
+  }
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return socket_; }
+
+ private:
+  static constexpr std::chrono::milliseconds kRequest{2000};   // for a request to arrive
+  static constexpr std::chrono::milliseconds kPatience{5000};  // for more of an answer to be taken
+  static constexpr std::size_t kLongestRequest = 64 << 10;
+
+  std::chrono::milliseconds left() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(due_ - Clock::now());
+  }
+  bool waits_for(short event, std::chrono::milliseconds time) const {
+    pollfd wanted{socket_, event, 0};
+    return time.count() > 0 && ::poll(&wanted, 1, static_cast<int>(time.count())) == 1;
+  }
+
+  const socket_t socket_;
+  const Clock::time_point due_ = Clock::now() + kRequest;
+  std::array<char, 4096> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // of what was received and not read
+  std::size_t taken_ = 0;            // received at all
+};
+
 class PatientServer : public httplib::Server {
  public:
+  /// cpp-httplib lets five clients wait to be accepted; a sixth would try again after a second.
   void let_many_wait() { ::listen(svr_sock_, SOMAXCONN); }
+
+ private:
+  /// One request for each connection: on this machine, connecting again costs nothing.
+  bool process_and_close_socket(socket_t socket) override {
+    BoundedStream stream(socket);
+    bool closed = false;
+    // Ranges are left out: every answer is whole, as a server may decide.
+    const bool done = process_request(stream, true, closed,
+                                      [](httplib::Request& request) { request.ranges.clear(); });
+    ::shutdown(socket, SHUT_RDWR);
+    ::close(socket);
+    return done;
+  }
 };
 
 /// A thread for each connection, because those that say nothing, or half of a request, must not
@@ -70,12 +140,6 @@ class ThreadEach : public httplib::TaskQueue {
 class HttplibServer final : public Http {
  public:
   explicit HttplibServer(Handle handle) : handle_(std::move(handle)) {
-    constexpr time_t kPatience = 5;  // seconds for an answer to be taken
-    constexpr time_t kRequest = 2;   // seconds for a request to arrive
-    http_.set_read_timeout(kRequest);
-    http_.set_write_timeout(kPatience);
-    http_.set_keep_alive_timeout(kRequest);
-    http_.set_keep_alive_max_count(1);  // on this machine, connecting again costs nothing
     http_.set_payload_max_length(0);
     // The head of an answer and its body are sent one after the other: without this, the body waits
     // 40 ms until the browser's system confirms the head.
@@ -84,8 +148,9 @@ class HttplibServer final : public Http {
     // Before any of the library's own routing, which matches expressions against the path.
     http_.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
-          const std::string host = request.get_header_value("Host");
-          send(answer({request.method, host, request.target}), response);
+          const auto header = [&](const char* name) { return request.get_header_value(name); };
+          send(answer({request.method, header("Host"), request.target, header("Accept-Encoding")}),
+               response);
           return httplib::Server::HandlerResponse::Handled;
         });
   }

@@ -52,7 +52,8 @@ class Pyramid {
   }
   static Range part(std::uint64_t cells, std::uint64_t tile, std::uint64_t step) noexcept {
     const std::uint64_t begin = tile * kTile * step;
-    return {begin, begin + std::min(kTile * step, cells - begin)};
+    const std::uint64_t left = cells - begin;
+    return {begin, begin + (left / kTile < step ? left : kTile * step)};  // all may be 2^64
   }
 
   std::uint64_t rows_, cols_;

@@ -1,5 +1,6 @@
 #include "request.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace dapple::viewer {
@@ -100,6 +101,31 @@ std::optional<Target> parse_target(std::string_view target, std::string_view tok
   found.resource = parse_resource(target);
   if (!found.resource) return std::nullopt;
   return found;
+}
+
+bool is_loopback(std::string_view host) noexcept {
+  for (const std::string_view name : {"127.0.0.1", "[::1]", "localhost"}) {
+    std::string_view rest = host;
+    if (!take(rest, name)) continue;
+    std::uint64_t port = 0;
+    return rest.empty() || (take(rest, ":") && take_number(rest, port) && rest.empty());
+  }
+  return false;
+}
+
+bool accepts_deflate(std::string_view header) noexcept {
+  constexpr std::string_view kBlanks = " \t";
+  while (!header.empty()) {
+    std::string_view item = header.substr(0, header.find(','));
+    header.remove_prefix(std::min(header.size(), item.size() + 1));
+    item.remove_prefix(std::min(item.find_first_not_of(kBlanks), item.size()));
+    const std::string_view coding = item.substr(0, item.find_first_of(" \t;"));
+    if (coding != "deflate" && coding != "*") continue;
+    // "deflate;q=0" and "deflate; q=0.000" refuse it.
+    const std::size_t weight = item.find("q=");
+    return weight == item.npos || item.find_first_of("123456789", weight) != item.npos;
+  }
+  return false;
 }
 
 }  // namespace dapple::viewer

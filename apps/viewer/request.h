@@ -41,4 +41,12 @@ struct Target {
 /// the token.
 std::optional<Target> parse_target(std::string_view target, std::string_view token) noexcept;
 
+/// True for a Host header that names this machine to itself: 127.0.0.1, [::1] or localhost, with
+/// any port or none.
+bool is_loopback(std::string_view host) noexcept;
+
+/// True for an Accept-Encoding header that allows deflate. One that is not there allows nothing:
+/// programs that send none seldom decode.
+bool accepts_deflate(std::string_view header) noexcept;
+
 }  // namespace dapple::viewer

@@ -62,23 +62,8 @@ unsigned Resources::zooms() const noexcept {
   return zooms;
 }
 
-void Resources::use(Kept kept) {
-  if (kept.zooms() >= zooms()) kept_ = std::move(kept);
-}
-
-bool Resources::is_quick_to_read(unsigned zoom) const {
-  for (std::uint64_t y = 0; y < pyramid_.down(zoom); ++y) {
-    for (std::uint64_t x = 0; x < pyramid_.across(zoom); ++x) {
-      if (!picture::is_quick_to_read(blocks_in_, *pyramid_.tile(zoom, x, y), options_.most_read)) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
 void Resources::read_all(const TakeProgress& progress) const {
-  if (has_exact_ || zooms() == 0 || (kept_ && kept_->is_whole(zooms()))) return;
+  if (has_exact_ || zooms() == 0) return;
   const unsigned last = zooms() - 1;
   std::vector<Raster> rasters;
   rasters.push_back(all_of(pyramid_, last, object()));
@@ -260,9 +245,6 @@ std::optional<std::string> Resources::tile(const Resource& resource) const {
         picture::draw_kinds(blocks_in_, Axis::steps(region->rows, pyramid_.row_step(resource.zoom)),
                             Axis::steps(region->cols, pyramid_.col_step(resource.zoom))),
         kExact);
-  }
-  if (kept_) {
-    if (auto bytes = kept_->tile(resource)) return bytes;
   }
   const Shown shown = this->shown(resource, *region);
   const TileFlags flags = shown.samples ? kSampled : shown.counts ? kFromCounts : kExact;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "blocks_in.h"
-#include "kept.h"
 #include "pyramid.h"
 #include "request.h"
 #include "scan.h"
@@ -43,15 +42,10 @@ class Resources {
   const std::string& name() const noexcept { return name_; }
   unsigned threads() const noexcept { return options_.threads; }
 
-  /// Makes the pictures of `zooms()` zooms exact from then on: those of a pyramid that was kept,
-  /// except for tiles of it that are damaged, or of every cell, read once. Call `use` before others
-  /// use this.
-  void use(Kept kept);
+  /// Reads every cell once: the pictures of `zooms()` zooms are exact from then on.
   void read_all(const TakeProgress& progress) const;
   /// Those with at most 1024 pixels each way.
   unsigned zooms() const noexcept;
-  /// Whether the cells of each tile are read whenever it is asked for.
-  bool is_quick_to_read(unsigned zoom) const;
 
   /// JSON, or the bytes of a tile; nothing where there is none. Throws what reading throws.
   std::optional<std::string> find(const Resource& resource) const;
@@ -97,7 +91,6 @@ class Resources {
   ResourceOptions options_;
   picture::BlocksIn blocks_in_;
   Pyramid pyramid_;
-  std::optional<Kept> kept_;
   mutable std::vector<picture::Raster> exact_;  // of each zoom, all tiles
   mutable std::atomic<bool> has_exact_{false};
 

@@ -68,8 +68,7 @@ class Server::Impl {
                                       : "cannot listen on port " + std::to_string(port) +
                                             ": another program may be using it");
     }
-    port_ = ':' + std::to_string(taken);
-    return "http://127.0.0.1" + port_ + '/' + token_ + '/';
+    return "http://127.0.0.1:" + std::to_string(taken) + '/' + token_ + '/';
   }
   void run() { http_->run(); }
 
@@ -84,19 +83,20 @@ class Server::Impl {
   }
 
   HttpAnswer answer_to(const HttpRequest& request) {
-    if (request.method != "GET") {
-      HttpAnswer refusal = failure(kNotAllowed, "only GET is answered");
-      refusal.headers.emplace_back("Allow", "GET");
+    if (request.method != "GET" && request.method != "HEAD") {
+      HttpAnswer refusal = failure(kNotAllowed, "only GET and HEAD are answered");
+      refusal.headers.emplace_back("Allow", "GET, HEAD");
       return refusal;
     }
-    // Another name for this machine would be a foreign page's way in.
-    if (request.host != "127.0.0.1" + port_ && request.host != "localhost" + port_) {
-      return failure(kForbidden, "this server has no such name");
-    }
+    // Another name for this machine would be a foreign page's way in. Not so another port: that is
+    // where somebody's tunnel begins, and the token lets in.
+    if (!is_loopback(request.host)) return failure(kForbidden, "this server has no such name");
     const auto target = parse_target(request.target, token_);
     if (!target) return failure(kNotFound, "there is nothing of that name");
     try {
-      return target->resource ? resource(*target) : page();
+      HttpAnswer found = target->resource ? resource(*target) : page();
+      if (accepts_deflate(request.accept_encoding)) pack(found);
+      return found;
     } catch (const Error& error) {
       return failure(kFailed, error.what());
     } catch (const std::bad_alloc&) {
@@ -111,8 +111,10 @@ class Server::Impl {
             {},
             body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
   }
-  static HttpAnswer packed(std::string_view bytes, const char* type, int level = 6) {
-    return {kOk, type, {{"Content-Encoding", "deflate"}}, deflated(bytes, level)};
+  static void pack(HttpAnswer& answer) {
+    constexpr int kLevel = 6;
+    answer.body = deflated(answer.body, kLevel);
+    answer.headers.emplace_back("Content-Encoding", "deflate");
   }
 
   HttpAnswer page() {
@@ -129,8 +131,10 @@ class Server::Impl {
       version = version_;
     }
     const std::string nonce = random_token();
-    HttpAnswer answer = packed(live_page(*resources, std::to_string(version) + '/', nonce),
-                               "text/html; charset=utf-8", 12);
+    HttpAnswer answer{kOk,
+                      "text/html; charset=utf-8",
+                      {},
+                      live_page(*resources, std::to_string(version) + '/', nonce)};
     answer.headers.emplace_back(
         "Content-Security-Policy",
         "default-src 'none'; connect-src 'self'; script-src 'nonce-" + nonce +
@@ -148,16 +152,15 @@ class Server::Impl {
       }
       resources = current_;
     }
-    const auto bytes = resources->find(*target.resource);
+    auto bytes = resources->find(*target.resource);
     if (!bytes) return failure(kNotFound, "the file has no such part");
-    return packed(*bytes, target.resource->kind == Resource::Kind::tile ? "application/octet-stream"
-                                                                        : "application/json");
+    const bool tile = target.resource->kind == Resource::Kind::tile;
+    return {kOk, tile ? "application/octet-stream" : "application/json", {}, *std::move(bytes)};
   }
 
   const Open open_;
   const std::string path_;
   const std::string token_ = random_token();
-  std::string port_;  // with its colon
   const std::unique_ptr<Http> http_;
 
   std::mutex mutex_;  // guards what follows

@@ -133,27 +133,4 @@ std::string tile_bytes(const picture::Picture& picture, TileFlags flags) {
   return bytes;
 }
 
-std::optional<picture::Picture> read_tile(std::string_view bytes, picture::Axis rows,
-                                          picture::Axis cols, picture::What what) {
-  const std::size_t n = rows.pixels() * cols.pixels();
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  if (bytes.size() < kHead) return std::nullopt;
-  const unsigned how = byte(4);
-  // Older files say nothing of the coding, which was the first of them.
-  const Coding coding{(how & kWide) != 0, how == kExact ? 2U : how >> 4};
-  if ((how & (kFromCounts | kSampled)) != kExact || coding.bytes < 2 ||
-      coding.bytes > (coding.wide ? 8U : 4U) || bytes.size() - kHead != coding.bytes * n ||
-      (byte(0) | byte(1) << 8) != static_cast<int>(cols.pixels())) {
-    return std::nullopt;
-  }
-  picture::Picture picture{std::move(rows), std::move(cols), what, {}};
-  picture.dots.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    std::uint64_t code = 0;
-    for (std::size_t b = 0; b < coding.bytes; ++b) code = code << 8 | byte(kHead + b * n + i);
-    picture.dots.push_back(coding.dot(code));
-  }
-  return picture;
-}
-
 }  // namespace dapple::viewer

@@ -95,19 +95,6 @@ await test("zooms: pictures made of cells in the page are those that a server dr
   }
 });
 
-await test("kept: pictures of the whole that were kept are those of the cells", async () => {
-  const file = `${folder}/kept.dbdf`, tiles = [];
-  copyFileSync(`${folder}/types.dbdf`, file);
-  execFileSync(dapple, ["view", file, "-o", `${file}.dpp`, "-q"]);
-  for (let run = 0; run < 2; ++run) {
-    const {child, address} = await serve(file);
-    tiles.push(Buffer.from(await (await fetch(`${address}0/tile/mean/0.0.0`)).arrayBuffer()));
-    same(await ended(child, "SIGTERM"), 0, "status");
-    execFileSync("rm", ["-f", `${file}.dpp`]);
-  }
-  same(tiles[0].equals(tiles[1]), true, "the same tile with and without");
-});
-
 await test("phone: everything can be reached at its width", async () => {
   const page = await browser.newPage({viewport: {width: 360, height: 740}});
   await page.goto(`file://${folder}/types.html`);

@@ -1,12 +1,15 @@
-"""What show and view draw, keep and serve."""
+"""What show and view draw and serve."""
 
+import http.client
 import json
 import re
 import signal
+import socket
 import struct
 import subprocess
+import time
+import urllib.parse
 import urllib.request
-import zipfile
 import zlib
 
 
@@ -78,57 +81,83 @@ def tile_values(data):
     return [values[r * width:(r + 1) * width] for r in range(height)]
 
 
-def check_view_keeps_tiles_that_any_zip_program_reads(program):
-    program.run("view", "irregular.dbdf", "-o", "irregular.dbdf.dpp", check=True)
-    with zipfile.ZipFile(program.folder / "irregular.dbdf.dpp") as archive:
-        assert archive.testzip() is None
-        names = [f"tile/{what}/0.0.0" for what in ("density", "mean", "min", "max")]
-        assert archive.namelist() == ["meta", *names, "pyramid.json"]
-        assert tile_values(archive.read("tile/max/0.0.0")) == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
-        assert json.loads(archive.read("meta"))["rows"] == 3
+def served(program, *arguments):
+    """A server that shows a file, and its address."""
+    server = program.start("view", *arguments, "-q", stdout=subprocess.PIPE)
+    return server, urllib.parse.urlsplit(server.stdout.readline().decode().strip())
 
 
-def check_view_believes_no_damaged_byte(program):
-    """Whatever byte of the kept pictures is changed: what is damaged is not used, and found."""
-    command = ["show", "csr.dbdf", "--from-stats", "--what", "density", "--size", "60x16"]
-    drawn = program.run(*command).stdout
-    program.run("view", "csr.dbdf", "-o", "csr.dbdf.dpp", check=True)
-    file = program.folder / "csr.dbdf.dpp"
-    data, right = file.read_bytes(), program.run(*command).stdout
-    assert b"max" in right and b"max" not in drawn
-    advice = "dapple view csr.dbdf -o csr.dbdf.dpp --force makes it anew"
-    unused = f"csr.dbdf.dpp is damaged, so it is not used; {advice}\n".encode()
-    fallen_back = 0
-    for at in range(0, len(data), 41):
-        file.write_bytes(data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1:])
-        done = program.run(*command)
-        told = done.stderr == unused
-        assert done.returncode == 0 and done.stdout == (drawn if told else right), at
-        assert told or not done.stderr, at
-        fallen_back += told
-        found = program.run("verify", "csr.dbdf", "--payload", "--json")
-        finding, _ = map(json.loads, found.stdout.splitlines())
-        assert found.returncode == 1 and finding["code"] == "corrupt", at
-        assert finding["file"] == "csr.dbdf.dpp" and finding["offset"] <= at + 64, at
-        assert finding["message"].endswith(advice), at
-    assert fallen_back
-    assert not program.run(*command, "--quiet").stderr
+def stop(server):
+    server.kill()
+    server.wait()
+    server.stdout.close()
 
 
-def check_view_keeps_pictures_of_one_array(program):
-    """Of several arrays in a file, those of one are not taken for those of another."""
-    with zipfile.ZipFile(program.folder / "two.npz", "w") as archive:
-        for name, rows, value in (("a", 300, 1.0), ("b", 300, 7.0), ("c", 20, 3.0)):
-            about = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 200), }}"
-            head = b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + about.ljust(117).encode() + b"\n"
-            archive.writestr(f"{name}.npy", head + struct.pack("<d", value) * (rows * 200))
-    program.run("view", "two.npz", "--array", "a", "-o", "two.npz.dpp", check=True)
-    command = ["show", "two.npz", "--from-stats", "--what", "mean", "--array"]
-    assert b"mean 1" in program.run(*command, "a", check=True).stdout
-    for name in "bc":
-        done = program.run(*command, name)
-        assert done.returncode == 1 and b"made of another state of the file, or with other" in done.stderr
-    assert program.run("verify", "two.npz", "--array", "b", "--payload").returncode == 0
+def check_view_answers_whole_and_as_asked(program):
+    """Ranges are not cut, bytes are packed for those who unpack them, and a tunnel has another port."""
+    server, address = served(program, "mixed.dbdf")
+
+    def ask(method="GET", host=None, **headers):
+        connection = http.client.HTTPConnection(address.hostname, address.port, timeout=30)
+        connection.putrequest(method, address.path, skip_host=True, skip_accept_encoding=True)
+        connection.putheader("Host", host or address.netloc)
+        for name, value in headers.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    try:
+        status, headers, whole = ask()
+        assert status == 200 and headers["Content-Encoding"] is None and b"<title>mixed.dbdf" in whole
+        for wanted in ("bytes=0-9", "bytes=999999999-", "bytes=-5", "bytes=0-1,4-5"):
+            status, headers, body = ask(Range=wanted)
+            assert status == 200 and headers["Content-Range"] is None, (wanted, status)
+            assert len(body) == int(headers["Content-Length"]) == len(whole), wanted
+        status, headers, body = ask("HEAD")
+        assert (status, body, int(headers["Content-Length"])) == (200, b"", len(whole))
+        assert ask(Accept_Encoding="identity")[1]["Content-Encoding"] is None
+        status, headers, body = ask(Accept_Encoding="gzip, deflate")
+        assert headers["Content-Encoding"] == "deflate" and len(zlib.decompress(body)) == len(whole)
+        assert ask(host="localhost:8080")[0] == 200
+        assert ask(host="evil.example")[0] == 403
+        assert ask("POST")[0] == 405
+    finally:
+        stop(server)
+
+
+def check_view_waits_for_no_slow_request(program):
+    """Requests that come byte by byte end after two seconds, however many there are."""
+    server, address = served(program, "mixed.dbdf")
+    place = (address.hostname, address.port)
+    slow = []
+    try:
+        for _ in range(550):  # more than there are threads
+            slow.append(socket.create_connection(place))
+            slow[-1].sendall(b"GET /")
+        begin = time.monotonic()
+        ended = []
+        while len(ended) < len(slow):
+            for connection in slow:
+                if connection in ended:
+                    continue
+                try:
+                    connection.sendall(b"a")
+                    connection.setblocking(False)
+                    if connection.recv(1) == b"":
+                        ended.append(connection)
+                except BlockingIOError:
+                    connection.setblocking(True)
+                except OSError:
+                    ended.append(connection)
+            assert time.monotonic() - begin < 30, len(ended)
+            time.sleep(0.1)
+        with socket.create_connection(place, timeout=30) as connection:
+            connection.sendall(f"GET {address.path}0/meta HTTP/1.1\r\nHost: {address.netloc}\r\n\r\n".encode())
+            assert connection.recv(15) == b"HTTP/1.1 200 OK"
+    finally:
+        for connection in slow:
+            connection.close()
+        stop(server)
 
 
 def check_view_serves_until_it_is_interrupted(program):
@@ -138,7 +167,8 @@ def check_view_serves_until_it_is_interrupted(program):
         assert address.startswith("http://127.0.0.1:")
 
         def get(name):
-            with urllib.request.urlopen(address + name, timeout=30) as answer:
+            wanted = urllib.request.Request(address + name, headers={"Accept-Encoding": "deflate"})
+            with urllib.request.urlopen(wanted, timeout=30) as answer:
                 assert answer.headers["Content-Encoding"] == "deflate"
                 return zlib.decompress(answer.read())
         assert b"<title>mixed.dbdf - dapple</title>" in get("")
