@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
+#include "hints.h"
 #include "text.h"
 
 namespace dapple::cli {
@@ -83,17 +85,26 @@ Command::~Command() = default;
 void Command::operand(const std::string& name, std::string& target, std::string help) {
   app_->add_option(name, target);
   operands_.emplace_back(name, [&target] { return target.empty(); });
-  operand_lines_.push_back({name, std::move(help)});
+  operand_lines_.push_back({name, std::move(help), {}});
 }
 
 void Command::operands(const std::string& name, std::vector<std::string>& target,
                        std::string help) {
   app_->add_option(name, target);
   operands_.emplace_back(name, [&target] { return target.empty(); });
-  operand_lines_.push_back({name + "...", std::move(help)});
+  operand_lines_.push_back({name + "...", std::move(help), {}});
 }
 
-void Command::section(std::string title) { flag_lines_.push_back({std::move(title), {}}); }
+void Command::section(std::string title) {
+  topic_.clear();
+  flag_lines_.push_back({std::move(title), {}, {}});
+}
+
+void Command::topic(std::string name) { topic_ = std::move(name); }
+
+void Command::line(std::string names, std::string help) {
+  flag_lines_.push_back({std::move(names), std::move(help), topic_});
+}
 
 void Command::flag(const std::string& names, bool& target, std::string help) {
   flag(
@@ -102,13 +113,13 @@ void Command::flag(const std::string& names, bool& target, std::string help) {
 
 void Command::flag(const std::string& names, std::function<void()> take, std::string help) {
   app_->add_flag_callback(names, std::move(take))->disable_flag_override();
-  flag_lines_.push_back({names, std::move(help)});
+  flag_lines_.push_back({names, std::move(help), topic_});
 }
 
 void Command::option(const std::string& names, const std::string& value,
                      std::function<void(const std::string&)> take, std::string help) {
   app_->add_option_function<std::string>(names, std::move(take));
-  flag_lines_.push_back({names + " " + value, std::move(help)});
+  flag_lines_.push_back({names + " " + value, std::move(help), topic_});
 }
 
 void Command::repeatable(const std::string& names, const std::string& value,
@@ -119,10 +130,11 @@ void Command::repeatable(const std::string& names, const std::string& value,
             std::for_each(values.begin(), values.end(), take);
           })
       ->allow_extra_args(false);
-  flag_lines_.push_back({names + " " + value, std::move(help)});
+  flag_lines_.push_back({names + " " + value, std::move(help), topic_});
 }
 
 void Command::parse(const Arguments& arguments) {
+  if (arguments == Arguments{"--complete"}) throw HelpAsked{flag_names()};
   Arguments reversed = with_empty_values(*app_, arguments);
   std::reverse(reversed.begin(), reversed.end());  // CLI11 expects them so
   try {
@@ -134,13 +146,52 @@ void Command::parse(const Arguments& arguments) {
   }
   for (const std::string& extra : app_->remaining()) {
     if (extra == "--") continue;  // what follows it are operands
-    const bool is_flag = extra.size() > 1 && extra.starts_with("-");
-    throw UsageError(
-        fmt::format("{} '{}'", is_flag ? "unknown flag" : "unexpected argument", printable(extra)));
+    if (extra.size() > 1 && extra.starts_with("-")) throw UsageError(unknown_flag(extra));
+    throw UsageError(fmt::format("unexpected argument '{}'", printable(extra)));
   }
   for (const auto& [name, missing] : operands_) {
     if (missing()) throw UsageError(name + " is missing");
   }
+}
+
+std::string Command::unknown_flag(const std::string& flag) const {
+  const std::string name = flag.substr(0, flag.find('='));
+  const std::string all = flag_names();
+  std::vector<std::string_view> names;
+  for (std::string_view rest = all; !rest.empty();) {
+    names.push_back(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(names.back().size() + 1);
+  }
+  const std::string meant = closest(name, names);
+  return fmt::format("unknown flag '{}'{}", printable(flag),
+                     meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
+}
+
+std::string Command::flag_names() const {
+  std::string names;
+  const auto add = [&](std::string_view list) {  // "-o,--output OUT"
+    list = list.substr(0, list.find(' '));
+    while (!list.empty()) {
+      const std::string_view name = list.substr(0, list.find(','));
+      names.append(name).append("\n");
+      list.remove_prefix(std::min(list.size(), name.size() + 1));
+    }
+  };
+  for (const Line& line : flag_lines_) {
+    if (!line.help.empty()) add(line.names);
+  }
+  add("-h,--help");
+  return names;
+}
+
+std::string Command::topic_help(std::string_view topic) const {
+  std::string text;
+  for (const Line& line : flag_lines_) {
+    if (line.topic == topic && !line.help.empty()) {
+      append_help_line(text, spaced_names(line.names), line.help);
+    }
+  }
+  return text;
 }
 
 std::string Command::help() const {
@@ -148,14 +199,23 @@ std::string Command::help() const {
                                  verb_.summary, verb_.name, verb_.operands);
   if (!verb_.about.empty()) text.append(verb_.about).append("\n");
   for (const Line& line : operand_lines_) append_help_line(text, line.names, line.help);
+  std::vector<std::string_view> topics;
   for (const Line& line : flag_lines_) {
-    if (line.help.empty()) {
+    if (!line.topic.empty()) {
+      if (std::find(topics.begin(), topics.end(), line.topic) == topics.end()) {
+        topics.push_back(line.topic);
+      }
+    } else if (line.help.empty()) {
       text += "\n" + line.names + ":\n";
     } else {
       append_help_line(text, spaced_names(line.names), line.help);
     }
   }
   append_help_line(text, "-h, --help", "this text");
+  if (!topics.empty()) {
+    text += fmt::format("\nflags for files of one format: 'dapple help {}'\n",
+                        fmt::join(topics, "', 'dapple help "));
+  }
   return text.append("\nexamples:\n").append(verb_.examples);
 }
 
@@ -200,10 +260,15 @@ std::pair<std::uint64_t, std::uint64_t> parse_pair(std::string_view flag, std::s
 
 OpenRange parse_range(std::string_view flag, std::string_view text) {
   const auto fail = [&] {
-    throw UsageError(fmt::format("{} must be A:B with A <= B, not '{}'", flag, printable(text)));
+    throw UsageError(
+        fmt::format("{} must be A:B with A <= B, or A alone, not '{}'", flag, printable(text)));
   };
   const std::size_t at = text.find(':');
-  if (at == std::string_view::npos) fail();
+  if (at == std::string_view::npos) {
+    const auto only = find_number(text);
+    if (!only || *only == std::numeric_limits<std::uint64_t>::max()) fail();
+    return {*only, *only + 1};
+  }
   const auto side = [&](std::string_view part) {
     const auto number = find_number(part);
     if (!number && !part.empty()) fail();

@@ -68,6 +68,10 @@ class Command {
   void operands(const std::string& name, std::vector<std::string>& target, std::string help);
   /// A heading for the flags that follow, in the help.
   void section(std::string title);
+  /// The flags that follow, up to the next section, are explained by 'dapple help NAME' alone.
+  void topic(std::string name);
+  /// A line of help for a flag that another topic has as well.
+  void line(std::string names, std::string help);
   void flag(const std::string& names, bool& target, std::string help);
   void flag(const std::string& names, std::function<void()> take, std::string help);
   /// A flag with a value, at most once.
@@ -77,19 +81,25 @@ class Command {
   void repeatable(const std::string& names, const std::string& value,
                   std::function<void(const std::string&)> take, std::string help);
 
-  /// Throws UsageError, HelpAsked, and what the takers throw.
+  /// Throws UsageError, HelpAsked, and what the takers throw. `--complete` alone asks for the names
+  /// of all flags, one a line: shells complete them.
   void parse(const Arguments& arguments);
+  /// The lines of the flags of a topic.
+  std::string topic_help(std::string_view topic) const;
 
  private:
   struct Line {
-    std::string names, help;  // a section's title has no help
+    std::string names, help, topic;  // a section's title has no help
   };
   std::string help() const;
+  std::string flag_names() const;
+  std::string unknown_flag(const std::string& flag) const;
 
   std::unique_ptr<CLI::App> app_;
   Verb verb_;
   std::vector<std::pair<std::string, std::function<bool()>>> operands_;  // names; true if missing
   std::vector<Line> operand_lines_, flag_lines_;
+  std::string topic_;  // of the flags added now
 };
 
 /// --json, -q and --threads. `json_help` says what JSON is printed.
@@ -106,7 +116,7 @@ std::uint64_t parse_number(std::string_view flag, std::string_view text, std::ui
 std::pair<std::uint64_t, std::uint64_t> parse_pair(std::string_view flag, std::string_view text,
                                                    char separator, std::string_view shape);
 
-/// A half-open range, either side of which may be left out: "3:7", "3:", ":7", ":".
+/// A half-open range, either side of which may be left out, "3:7", "3:", ":7", ":"; "3" is "3:4".
 struct OpenRange {
   std::optional<std::uint64_t> begin, end;
 };

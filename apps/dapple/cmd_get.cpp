@@ -5,6 +5,7 @@
 
 #include "destination.h"
 #include "input.h"
+#include "pages.h"
 #include "report.h"
 #include "screen.h"
 #include "selection.h"
@@ -17,6 +18,21 @@ namespace dapple::cli {
 namespace {
 
 constexpr std::string_view kDefaultFormat = "csv";
+
+/// Of so few cells, another thread would only wait for its start.
+void use_one_thread_for_few(const BlockedObject& object, const Selection& part, Console& console) {
+  constexpr double kFew = 65536;
+  const double rows = static_cast<double>(part.rows.value_or(Range{0, object.rows()}).size());
+  const double cols = static_cast<double>(part.cols ? part.cols->size() : object.cols());
+  if (rows * cols <= kFew) console.threads = 1;
+}
+
+/// The value of a single cell, as it is.
+void print_value(const CellPages& pages, Output& out) {
+  pages.for_each([&](Range, const std::vector<PageColumn>& page) {
+    out.write(page.front().cells.front() + "\n");
+  });
+}
 
 int run_get(const Arguments& arguments, Console& console) {
   Input input;
@@ -44,7 +60,9 @@ int run_get(const Arguments& arguments, Console& console) {
   require_consistent(wanted);
   const bool as_text =
       destination.is_stdout() && (destination.to.empty() || destination.to == kDefaultFormat);
-  const bool as_screen = as_text && destination.to.empty() && console.out.is_terminal();
+  const bool as_value = as_text && destination.to.empty() && wanted.cell && !sparse;
+  const bool as_screen =
+      as_text && destination.to.empty() && console.out.is_terminal() && !as_value;
   if (destination.is_stdout() && (destination.force || !destination.sync)) {
     throw UsageError(std::string(destination.force ? "--force" : "--no-sync") + " needs -o OUT");
   }
@@ -66,12 +84,17 @@ int run_get(const Arguments& arguments, Console& console) {
   const auto object = open_input(input, console);
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
+  use_one_thread_for_few(base(object), part, console);
   const TextOptions text{{absent, console.threads}, destination.short_floats};
   if (sparse) {
     print_sparse(object, part, text, console.out);
     return kDone;
   }
   const CellPages pages(object, part, text);
+  if (as_value) {
+    print_value(pages, console.out);
+    return kDone;
+  }
   if (as_text && pages.cols() == 0) return kDone;  // nothing to print
   if (as_screen) {
     const auto give = [&](const std::string& hint) {
@@ -104,7 +127,8 @@ const Verb kGetVerb = {
     "else they are CSV. Rows and columns count from zero.\n",
     "  dapple get ratings.dbdf --rows 0:10 --cols :5\n"
     "  dapple get ratings.dbdf --sparse | head\n"
-    "  dapple get ratings.dbdf --cell 70000,12345 -o around.npy\n"
+    "  dapple get ratings.dbdf --cell 70000,12345\n"
+    "  dapple get ratings.dbdf --around 70000,12345 -o around.npy\n"
     "  dapple get wine.dbdf --column pH --column quality > wine.csv\n"
     "  dapple get ratings.dbdf --tile 3,4 --to npy | python3 -c \\\n"
     "      'import numpy, io, sys; print(numpy.load(io.BytesIO(sys.stdin.buffer.read())))'\n",

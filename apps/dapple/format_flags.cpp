@@ -54,7 +54,7 @@ void take_header(bool header, CsvOptions& csv) {
 }
 
 void add_csv_flags(Command& command, CsvOptions& csv) {
-  command.section("reading CSV");
+  command.topic("csv");
   command.flag(
       "--header", [&csv] { take_header(true, csv); },
       "the first line holds labels; guessed unless given");
@@ -77,7 +77,7 @@ void add_csv_flags(Command& command, CsvOptions& csv) {
 }
 
 void add_futhark_flags(Command& command, FutharkOptions& futhark) {
-  command.section("reading Futhark");
+  command.topic("futhark");
   command.option(
       "--value", "N",
       [&futhark](const std::string& text) {
@@ -88,7 +88,7 @@ void add_futhark_flags(Command& command, FutharkOptions& futhark) {
 }
 
 void add_idv_flags(Command& command, IdvOptions& idv) {
-  command.section("reading ML.NET files");
+  command.topic("idv");
   command.flag("--drop-unsupported", idv.drop_unsupported,
                "leave out columns that can only be shown, and name them: vectors of texts or of "
                "varying length");
@@ -100,18 +100,20 @@ void add_idv_flags(Command& command, IdvOptions& idv) {
 }  // namespace
 
 void add_format_flags(Command& command, OpenOptions& options) {
-  command.repeatable(
-      "--type", "TYPE", [&options](const std::string& text) { take_type(text, options); },
-      "the value type of a CSV column as LABEL=TYPE (or NUMBER=TYPE), or boolean, timestamp, "
-      "duration (which is never guessed: '--type took=duration'), category or text; '*=TYPE' is of "
-      "all others; may be repeated. Or the types of "
-      "Futhark values, such as "
-      "'[][]f32'");
+  const char* const array = "which of several arrays";
+  command.topic("npz");
   command.option(
-      "--array", "NAME", [&options](const std::string& text) { options.array = text; },
-      "which of several arrays in an .npz archive or HDF5 file");
+      "--array", "NAME", [&options](const std::string& text) { options.array = text; }, array);
+  command.topic("hdf5");
+  command.line("--array NAME", array);
   add_csv_flags(command, options.csv);
+  command.repeatable(
+      "--type", "LABEL=TYPE", [&options](const std::string& text) { take_type(text, options); },
+      "the value type of a column (or NUMBER=TYPE), or boolean, timestamp, duration (which is "
+      "never guessed: '--type took=duration'), category or text; '*=TYPE' is of all others; may be "
+      "repeated");
   add_futhark_flags(command, options.futhark);
+  command.line("--type TYPE", "the type of a value, such as '[][]f32'; may be repeated");
   add_idv_flags(command, options.idv);
 }
 

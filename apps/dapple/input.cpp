@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "dapple/convert.h"
 #include "format_flags.h"
 #include "text.h"
@@ -11,32 +14,42 @@ namespace dapple::cli {
 
 namespace {
 
-/// Throws UsageError unless `wanted` names a format that can be read.
-void require_format(const std::string& wanted) {
+/// The format that can be read and has this name, in capitals or not. Throws UsageError.
+std::string format_named(const std::string& wanted) {
   std::string names;
   for (const FormatInfo& format : formats()) {
     if (!format.reads) continue;
-    if (format.name == wanted) return;
+    if (is_same_name(format.name, wanted)) return std::string(format.name);
     names += names.empty() ? "" : ", ";
     names += format.name;
   }
   throw UsageError(fmt::format("--from must be one of {}, not '{}'", names, printable(wanted)));
 }
 
+/// True for the other names of standard input, unless that is a file.
+bool is_stdin(const std::string& name) {
+  if (name == "-") return true;
+  std::error_code none;
+  return (name == "/dev/stdin" || name == "/dev/fd/0" || name == "/proc/self/fd/0") &&
+         !std::filesystem::is_regular_file(name, none);
+}
+
 }  // namespace
 
+bool Input::is_stream() const {
+  std::error_code none;
+  return is_stdin(file) || std::filesystem::is_fifo(file, none);
+}
+
 void add_input(Command& command, Input& input, const std::string& operand) {
-  command.operand(operand, input.file, "the file to read; - is standard input");
+  command.operand(operand, input.file, "the file or pipe to read; - is standard input");
 }
 
 void add_from_flag(Command& command, OpenOptions& options) {
   command.section("reading");
   command.option(
       "--from", "FORMAT",
-      [&options](const std::string& text) {
-        require_format(text);
-        options.format = text;
-      },
+      [&options](const std::string& text) { options.format = format_named(text); },
       "the file's format, if its bytes and name do not tell");
 }
 
@@ -49,14 +62,14 @@ std::variant<Matrix, Frame> open_input(const Input& input, const Console& consol
   OpenOptions options = input.options;
   options.threads = console.threads;
   try {
-    auto object = input.file == "-" ? open_stream(STDIN_FILENO, input.name(), options)
-                                    : open(input.file, options);
+    auto object = is_stdin(input.file) ? open_stream(STDIN_FILENO, input.name(), options)
+                                       : open(input.file, options);
     require_flags_of(base(object).format(), input.options);
     return object;
   } catch (const Error& error) {
     // If a column cannot be read despite a flag that leaves columns out, the more useful error is
     // that the flag is for another format.
-    const bool csv = input.options.format == "csv" || input.file.ends_with(".csv");
+    const bool csv = input.options.format == "csv" || has_ending(input.file, ".csv");
     if (csv && error.code() == Errc::unsupported) require_flags_of("csv", input.options);
     throw;
   }
@@ -71,6 +84,7 @@ void require_named_file(const Input& input, std::string_view verb) {
   if (input.file == "-") {
     throw UsageError(fmt::format("cannot {} standard input; name a file", verb));
   }
+  if (input.is_stream()) throw UsageError(fmt::format("cannot {} a pipe; name a file", verb));
 }
 
 }  // namespace dapple::cli

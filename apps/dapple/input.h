@@ -17,6 +17,8 @@ struct Input {
 
   /// The name for messages.
   std::string name() const { return file == "-" ? "stdin" : file; }
+  /// True for standard input and named pipes, which can be opened only once.
+  bool is_stream() const;
 };
 
 /// Adds the operand.

@@ -10,7 +10,11 @@
 #include <vector>
 
 #include "dapple/error.h"
+<<<<<<< HEAD
 #include "dapple/version.h"
+=======
+#include "help.h"
+>>>>>>> 19e95fe (CLI: --cell is a value, help of formats, did you mean, completions)
 #include "hints.h"
 #include "report.h"
 #include "text.h"
@@ -31,11 +35,12 @@ std::string usage() {
   for (const Verb* verb : kVerbs) {
     text += fmt::format("  {:<8} {:<12} {}\n", verb->name, verb->operands, verb->summary);
   }
+  text += fmt::format("  {:<8} {:<12} {}\n", "help", "[TOPIC]", "a verb, a format, or 'formats'");
   return text +
-         "\n'dapple VERB --help' explains a verb and its flags; 'dapple --version' says which\n"
-         "dapple this is. Exit status: 0 done; 1 the data is bad, or something was found;\n"
-         "2 wrong usage, no such block, cell, column, or a type asked for that does not fit;\n"
-         "3 the operating system refused.";
+         "\n'dapple VERB --help' explains a verb and its flags, 'dapple help FORMAT' a format and\n"
+         "its flags; 'dapple --version' says which dapple this is. Exit status:\n"
+         "0 done; 1 the data is bad, or something was found; 2 wrong usage, no such block, cell,\n"
+         "column, or a type asked for that does not fit; 3 the operating system refused.";
 }
 
 bool asks_for_json(const Arguments& arguments) {
@@ -89,6 +94,37 @@ int run_verb(const Verb& verb, const Arguments& arguments, Console& console) {
   }
 }
 
+const Verb* find_verb(std::string_view name) {
+  const auto* verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
+                                  [&](const Verb* v) { return v->name == name; });
+  return verb == std::end(kVerbs) ? nullptr : *verb;
+}
+
+/// "; did you mean 'NAME'?", or nothing.
+std::string suggestion(std::string_view wanted, std::vector<std::string_view> names) {
+  for (const Verb* verb : kVerbs) names.push_back(verb->name);
+  const std::string meant = closest(wanted, names);
+  return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
+}
+
+/// One a line, for shells to complete.
+std::string lines_of(const std::vector<std::string_view>& names) {
+  return fmt::format("{}\n", fmt::join(names, "\n"));
+}
+
+/// 'dapple help' and what follows it.
+int run_help(const Arguments& arguments, Console& console) {
+  if (arguments.empty()) throw HelpAsked{usage() + '\n'};
+  const std::string& topic = arguments[0];
+  if (topic == "--complete") throw HelpAsked{lines_of(topic_names())};
+  if (const Verb* verb = find_verb(topic)) return verb->run({"--help"}, console);
+  if (topic == "help" || topic == "-h" || topic == "--help") throw HelpAsked{usage() + '\n'};
+  if (auto text = topic_text(topic)) throw HelpAsked{*std::move(text)};
+  return report_usage(
+      fmt::format("there is no help on '{}'{}", topic, suggestion(topic, topic_names())), {},
+      false);
+}
+
 int run(const Arguments& arguments) {
   Console console{Output(STDOUT_FILENO)};
   const bool json = asks_for_json(arguments);
@@ -100,19 +136,17 @@ int run(const Arguments& arguments) {
     const std::string& first = arguments[0];
     if (first == "-h" || first == "--help") throw HelpAsked{usage() + '\n'};
     if (first == "--version") throw HelpAsked{"dapple " DAPPLE_VERSION "\n"};
-    const auto* verb = std::find_if(std::begin(kVerbs), std::end(kVerbs),
-                                    [&](const Verb* v) { return v->name == first; });
-    if (verb == std::end(kVerbs)) {
-      if (first.starts_with("-")) return report_usage("unknown flag '" + first + "'", {}, json);
-      std::vector<std::string_view> names;
-      for (const Verb* v : kVerbs) names.push_back(v->name);
-      const std::string meant = closest(first, names);
-      return report_usage(
-          fmt::format("unknown verb '{}'{}", first,
-                      meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)),
-          {}, json);
+    if (first == "--complete") {
+      std::vector<std::string_view> names{"help"};
+      for (const Verb* verb : kVerbs) names.push_back(verb->name);
+      throw HelpAsked{lines_of(names)};
     }
-    return run_verb(**verb, Arguments(arguments.begin() + 1, arguments.end()), console);
+    const Arguments rest(arguments.begin() + 1, arguments.end());
+    if (first == "help") return run_help(rest, console);
+    if (const Verb* verb = find_verb(first)) return run_verb(*verb, rest, console);
+    if (first.starts_with("-")) return report_usage("unknown flag '" + first + "'", {}, json);
+    return report_usage(fmt::format("unknown verb '{}'{}", first, suggestion(first, {"help"})), {},
+                        json);
   } catch (const HelpAsked& asked) {
     console.out.write(asked.text);
     console.out.flush();

@@ -50,13 +50,13 @@ std::optional<BlockInfo> find_wanted_block(const SelectionFlags& flags, const Bl
                                            const std::string& file) {
   if (flags.block) return object.block({flags.block->first, flags.block->second}).info();
   if (flags.tile) return object.tile(flags.tile->first, flags.tile->second).info();
-  if (!flags.cell) return std::nullopt;
-  require_inside(*flags.cell, object, file);
-  if (const auto block = object.find_cover(flags.cell->first, flags.cell->second)) {
+  if (!flags.around) return std::nullopt;
+  require_inside(*flags.around, object, file);
+  if (const auto block = object.find_cover(flags.around->first, flags.around->second)) {
     return block->info();
   }
   fail(Errc::absent, file,
-       fmt::format("no block covers cell ({}, {})", flags.cell->first, flags.cell->second));
+       fmt::format("no block covers cell ({}, {})", flags.around->first, flags.around->second));
 }
 
 /// A selection lists its columns, unless it takes all of them.
@@ -119,17 +119,23 @@ void add_selection_flags(Command& command, SelectionFlags& flags) {
       [&flags](const std::string& text) { flags.tile = parse_pair("--tile", text, ',', "I,J"); },
       "tile I from the top and J from the left of a regular tiling");
   command.option(
+      "--around", "R,C",
+      [&flags](const std::string& text) {
+        flags.around = parse_pair("--around", text, ',', "R,C");
+      },
+      "the block that contains the cell in row R, column C");
+  command.option(
       "--cell", "R,C",
       [&flags](const std::string& text) { flags.cell = parse_pair("--cell", text, ',', "R,C"); },
-      "the block that contains the cell in row R, column C");
+      "the cell in row R, column C: its value alone");
   command.option(
       "--rows", "A:B",
       [&flags](const std::string& text) { flags.rows = parse_range("--rows", text); },
-      "rows A to B - 1; either side may be left out");
+      "rows A to B - 1; either side may be left out; A alone is one row");
   command.option(
       "--cols", "A:B",
       [&flags](const std::string& text) { flags.cols = parse_range("--cols", text); },
-      "columns A to B - 1; either side may be left out");
+      "columns A to B - 1; either side may be left out; A alone is one column");
   add_column_flag(command, flags.labels);
 }
 
@@ -148,13 +154,14 @@ void add_absent_flag(Command& command, Absent& absent, std::string_view help) {
 }
 
 void require_consistent(const SelectionFlags& flags) {
-  const int blocks = flags.block.has_value() + flags.tile.has_value() + flags.cell.has_value();
-  if (blocks > 1) throw UsageError("--block, --tile and --cell exclude each other");
+  const int places = flags.block.has_value() + flags.tile.has_value() + flags.around.has_value() +
+                     flags.cell.has_value();
+  if (places > 1) throw UsageError("--block, --tile, --around and --cell exclude each other");
   const bool rectangle = flags.rows || flags.cols || !flags.labels.empty();
-  if (blocks == 1 && rectangle) {
+  if (places == 1 && rectangle) {
     throw UsageError(
-        "--block, --tile and --cell choose a block, --rows, --cols and --column a rectangle: "
-        "give one or the other");
+        "--block, --tile and --around choose a block, --cell a cell, --rows, --cols and --column a "
+        "rectangle: give one or the other");
   }
   if (flags.cols && !flags.labels.empty()) {
     throw UsageError("--cols and --column exclude each other");
@@ -168,6 +175,12 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
   if (const auto block = find_wanted_block(flags, o, file)) {
     selection.rows = block->cells().rows;
     set_cols(selection, block->cells().cols, o);
+    return selection;
+  }
+  if (flags.cell) {
+    require_inside(*flags.cell, o, file);
+    selection.rows = Range{flags.cell->first, flags.cell->first + 1};
+    selection.cols = std::vector{flags.cell->second};
     return selection;
   }
   if (flags.rows) selection.rows = resolve_range(flags.rows, o.rows(), "rows", file);

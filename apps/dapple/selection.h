@@ -13,10 +13,11 @@
 
 namespace dapple::cli {
 
-/// The flags as given. A block by --block, --tile or --cell; or a rectangle by the others.
+/// The flags as given. A block by --block, --tile or --around; a cell; or a rectangle by the
+/// others.
 struct SelectionFlags {
   using Pair = std::pair<std::uint64_t, std::uint64_t>;
-  std::optional<Pair> block, tile, cell;
+  std::optional<Pair> block, tile, around, cell;
   std::optional<OpenRange> rows, cols;
   std::vector<std::string> labels;
 };

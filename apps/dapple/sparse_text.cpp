@@ -48,13 +48,70 @@ void for_each_band(Range rows, std::uint64_t height, const Print& print) {
   }
 }
 
+/// The rows of a region that some block with stored values has a part in, as ranges in order.
+std::vector<Range> stored_rows(const BlockedObject& object, const Region& region) {
+  std::vector<Range> ranges;
+  for (const BlockInfo& block : object.blocks()) {
+    const Region seen = intersect(block.cells(), region);
+    if (block.kind != BlockKind::empty && !seen.empty()) ranges.push_back(seen.rows);
+  }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  std::size_t last = 0;
+  for (const Range& range : ranges) {
+    if (range.begin <= ranges[last].end) {
+      ranges[last].end = std::max(ranges[last].end, range.end);
+    } else {
+      ranges[++last] = range;
+    }
+  }
+  ranges.resize(std::min(ranges.size(), last + 1));
+  return ranges;
+}
+
+/// Calls `touch` with a few rows of a region without stored values: if no block covers some cell of
+/// it, the first such cell is in one of them, because a block above it ends there.
+template <class Touch>
+void touch_edges(const BlockedObject& object, const Region& region, const Touch& touch) {
+  std::vector<std::uint64_t> edges{region.rows.begin};
+  for (const BlockInfo& block : object.blocks()) {
+    const Region seen = intersect(block.cells(), region);
+    if (seen.empty()) continue;
+    if (seen.rows.end < region.rows.end) edges.push_back(seen.rows.end);
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  for (const std::uint64_t row : edges) touch(Range{row, row + 1});
+}
+
+/// Calls `print` for rows of a region, band after band, without those that have nothing to print:
+/// there may be 2^64 of them.
+template <class Print>
+void for_each_band(const BlockedObject& object, const Region& region, std::uint64_t height,
+                   bool absent_is_error, const Print& print) {
+  if (region.empty()) return;
+  std::uint64_t next = region.rows.begin;
+  const auto skip_to = [&](std::uint64_t end) {
+    if (next < end && absent_is_error) touch_edges(object, {{next, end}, region.cols}, print);
+    next = end;
+  };
+  for (const Range& rows : stored_rows(object, region)) {
+    skip_to(rows.begin);
+    for_each_band(rows, height, print);
+    next = rows.end;
+  }
+  skip_to(region.rows.end);
+}
+
 /// The selected columns of a matrix are adjacent.
 template <Value T>
 void print_matrix(const Matrix& matrix, const Selection& part, const TextOptions& options,
                   Output& out) {
   const std::uint64_t width = width_of(part, matrix);
   const std::uint64_t first = part.cols && width > 0 ? part.cols->front() : 0;
-  for_each_band(rows_of(part, matrix), rows_at_once(matrix, width), [&](Range rows) {
+  const Region region{rows_of(part, matrix), {first, first + width}};
+  const bool strict = options.reading.absent == Absent::error;
+  for_each_band(matrix, region, rows_at_once(matrix, width), strict, [&](Range rows) {
     const auto csr = matrix.read_csr<T>({rows, {first, first + width}}, options.reading);
     for (std::uint64_t row = 0; row < rows.size(); ++row) {
       for (std::uint64_t k = csr.row_ptr[row]; k < csr.row_ptr[row + 1]; ++k) {
@@ -89,10 +146,11 @@ void print_frame(const Frame& frame, const Selection& part, const TextOptions& o
   const std::uint64_t width = width_of(part, frame);
   const std::uint64_t height =
       std::max<std::uint64_t>(1, kCellsAtOnce / std::max<std::uint64_t>(1, width));
-  for_each_band(rows_of(part, frame), height, [&](Range rows) {
+  const auto selected = [&](std::uint64_t k) { return part.cols ? (*part.cols)[k] : k; };
+  const auto print = [&](Range rows) {
     std::vector<std::vector<std::string>> lines(rows.size());  // of each row
     for (std::uint64_t k = 0; k < width; ++k) {
-      const std::uint64_t col = part.cols ? (*part.cols)[k] : k;
+      const std::uint64_t col = selected(k);
       const Column& column = frame.column_info(col);
       visit_type(column.value_type, [&](auto tag) {
         const auto cells = frame.read_column<decltype(tag)>(col, rows, options.reading);
@@ -106,7 +164,15 @@ void print_frame(const Frame& frame, const Selection& part, const TextOptions& o
     for (const auto& row : lines) {
       for (const std::string& line : row) out.write(line);
     }
-  });
+  };
+  bool times = false;  // of which zero is one
+  for (std::uint64_t k = 0; k < width; ++k) {
+    times = times || frame.column_info(selected(k)).meaning.has_time();
+  }
+  const Region all{rows_of(part, frame), {0, frame.cols()}};
+  if (width == 0) return;
+  if (times) return for_each_band(all.rows, height, print);
+  for_each_band(frame, all, height, options.reading.absent == Absent::error, print);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -47,6 +48,17 @@ std::string printable(std::string_view bytes) {
     }
   }
   return text;
+}
+
+bool is_same_name(std::string_view a, std::string_view b) noexcept {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+bool has_ending(std::string_view name, std::string_view ending) noexcept {
+  return name.size() >= ending.size() &&
+         is_same_name(name.substr(name.size() - ending.size()), ending);
 }
 
 std::size_t display_width(std::string_view printable_text) noexcept {

@@ -23,6 +23,11 @@ namespace dapple::cli {
 /// UTF-8 become \xNN.
 std::string printable(std::string_view bytes);
 
+/// Whether two names are the same but for capitals.
+bool is_same_name(std::string_view a, std::string_view b) noexcept;
+/// Whether a file's name ends so, in capitals or not.
+bool has_ending(std::string_view name, std::string_view ending) noexcept;
+
 /// Columns that printable text takes up: one per code point.
 std::size_t display_width(std::string_view printable_text) noexcept;
 
