@@ -10,11 +10,8 @@
 #include <vector>
 
 #include "dapple/error.h"
-<<<<<<< HEAD
 #include "dapple/version.h"
-=======
 #include "help.h"
->>>>>>> 19e95fe (CLI: --cell is a value, help of formats, did you mean, completions)
 #include "hints.h"
 #include "report.h"
 #include "text.h"
