@@ -104,8 +104,7 @@ using TakeNote = std::function<void(const std::string&)>;
 
 /// Opens `path`. With an embedded or sidecar index this takes a few small reads, whatever the
 /// file's size; without one, all block headers are read once. A file that is compressed as a whole
-/// with gzip or zstd is decompressed to an unnamed temporary file first; what comes out of a named
-/// pipe is copied to one, after somebody has opened its other end. Throws io, not_recognised,
+/// with gzip or zstd is decompressed to an unnamed temporary file first. Throws io, not_recognised,
 /// unsupported, corrupt (R1 to R4).
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options = {});
 
