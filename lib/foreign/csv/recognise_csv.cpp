@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
 #include "lib/foreign/csv/csv.h"
+#include "lib/foreign/csv/csv_dialect.h"
 #include "lib/foreign/csv/csv_utf8.h"
 
 namespace dapple::detail::csv {
@@ -20,11 +25,28 @@ bool starts_with_line(std::span<const std::byte> head, std::string_view delimite
   return found;
 }
 
+std::uint64_t fields_of_first(std::string_view text, char delimiter) noexcept {
+  return look_at_rows(text.data(), text.data() + text.size(), delimiter).fields;
+}
+
+/// True when the first two lines have as many fields, more than one.
+bool starts_with_rows(std::span<const std::byte> head) noexcept {
+  if (!starts_with_line(head, ",;\t")) return false;
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  const std::string_view rest = text.substr(std::min(text.find('\n'), text.size() - 1) + 1);
+  const char delimiter = guess_delimiter(text);
+  const std::uint64_t fields = fields_of_first(text, delimiter);
+  return fields > 1 && fields == fields_of_first(rest, delimiter);
+}
+
 }  // namespace
 
 Match recognise_csv(const Probe& probe) {
-  const bool by_name = probe.extension == ".csv" || probe.extension == ".tsv" ||
-                       (probe.extension == ".txt" && starts_with_line(probe.head, "\t"));
+  const bool by_name =
+      probe.extension == ".csv" || probe.extension == ".tsv" ||
+      (probe.extension == ".txt" && starts_with_line(probe.head, "\t")) ||
+      // What comes out of a pipe has no name that could tell.
+      (probe.extension.empty() && !probe.file.has_path() && starts_with_rows(probe.head));
   return by_name ? Match::by_name : Match::no;
 }
 
