@@ -32,7 +32,7 @@ std::variant<Matrix, Frame> open_in_turn(const std::filesystem::path& file) {
   }
 }
 
-/// The file that a name stands for: rows appended to a link are for all who know the file.
+/// The file that a name leads to: rows appended to a link are for all who know the file.
 std::filesystem::path follow_links(const std::filesystem::path& name) {
   std::error_code none;  // opening tells what is wrong with a link that leads nowhere
   if (!std::filesystem::is_symlink(name, none)) return name;

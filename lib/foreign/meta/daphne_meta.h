@@ -31,7 +31,7 @@ DaphneMeta parse_daphne_meta(std::string_view text, const std::string& file);
 /// Where the .meta file of a data file is.
 std::filesystem::path daphne_meta_path(const std::filesystem::path& data);
 
-/// False for a file that another program keeps under such a name, as Unity and Git tools do: it has
+/// False for a file that another program keeps under that name, as Unity and Git tools do: it has
 /// neither of the members that DAPHNE always writes.
 bool may_be_daphne_meta(std::string_view text) noexcept;
 
