@@ -245,7 +245,7 @@ TEST_CASE("missing words: code 0 is one, also in a column that had none when it 
   const Frame whole = Frame::open(folder / "whole.dbdf");
   CHECK(test::as_csv(whole) == cells);
   CHECK(verify(folder / "whole.dbdf", Level::payload).findings.empty());
-  CHECK(count_where(whole, 0, ColumnCondition::missing()) == 2);
+  CHECK(count_where(whole, {0, ColumnCondition::missing()}) == 2);
   CHECK(column_stats(whole)[0].nans == 2);
 }
 

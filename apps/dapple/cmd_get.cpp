@@ -1,9 +1,15 @@
 // dapple get: any part of an object as text, or as a file of any format.
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "dapple/where_rows.h"
 #include "destination.h"
+#include "found_rows.h"
 #include "input.h"
 #include "pages.h"
 #include "report.h"
@@ -34,12 +40,43 @@ void print_value(const CellPages& pages, Output& out) {
   });
 }
 
+/// Whether a flag other than --column chooses cells.
+bool chooses_cells(const SelectionFlags& flags) {
+  return flags.block || flags.tile || flags.around || flags.cell || flags.rows || flags.cols;
+}
+
+/// Prints the rows that meet a condition.
+int print_where(Input& input, const std::string& text, const std::vector<std::string>& labels,
+                Absent absent, Console& console) {
+  const Expression wanted = Expression::parse(text);
+  const auto object = open_input(input, console);
+  say_note(input, base(object), console);
+  const auto* const frame = std::get_if<Frame>(&object);
+  if (frame == nullptr) {
+    throw Error(
+        Errc::invalid_argument, input.name(), std::nullopt,
+        "the file holds a matrix, whose columns have no labels; 'dapple where' finds cells");
+  }
+  std::vector<std::uint64_t> columns;
+  for (const std::string& label : labels) columns.push_back(frame->column(label));
+  if (labels.empty()) {
+    columns.resize(frame->cols());
+    std::iota(columns.begin(), columns.end(), std::uint64_t{0});
+  }
+  FoundRows rows(*frame, std::move(columns), RowNumbers::no, console);
+  where(*frame, wanted, [&](std::span<const std::uint64_t> found) { rows.print(found); },
+        {.absent = absent});
+  rows.finish();
+  return kDone;
+}
+
 int run_get(const Arguments& arguments, Console& console) {
   Input input;
   SelectionFlags wanted;
   Destination destination;
   Absent absent = Absent::error;
   bool sparse = false;
+  std::optional<std::string> where;
   Command command(kGetVerb);
   add_input(command, input);
   add_selection_flags(command, wanted);
@@ -48,6 +85,10 @@ int run_get(const Arguments& arguments, Console& console) {
       "--sparse", sparse,
       "print row,column,value of the cells that are neither zero nor missing; cells that no "
       "block covers are an error, or left out with --absent zero");
+  command.option(
+      "--where", "EXPR", [&](const std::string& text) { where = text; },
+      "print the rows of a frame that meet a condition, as of 'dapple where', as CSV; with "
+      "--column, some columns of them");
   command.section("writing a file");
   command.option(
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
@@ -73,6 +114,12 @@ int run_get(const Arguments& arguments, Console& console) {
     throw UsageError(
         "--sparse prints the cells that are not zero, and NaN is not: --absent nan would print all "
         "that no block covers; --absent zero leaves them out");
+  }
+  if (where) {
+    if (!as_text || sparse || chooses_cells(wanted)) {
+      throw UsageError("--where prints rows as text, and goes with --column only");
+    }
+    return print_where(input, *where, wanted.labels, absent, console);
   }
   if (!as_screen) {
     if (as_text) destination.to = kDefaultFormat;
@@ -130,6 +177,7 @@ const Verb kGetVerb = {
     "  dapple get ratings.dbdf --cell 70000,12345\n"
     "  dapple get ratings.dbdf --around 70000,12345 -o around.npy\n"
     "  dapple get wine.dbdf --column pH --column quality > wine.csv\n"
+    "  dapple get wine.dbdf --where 'pH < 3.2 and quality >= 7'\n"
     "  dapple get ratings.dbdf --tile 3,4 --to npy | python3 -c \\\n"
     "      'import numpy, io, sys; print(numpy.load(io.BytesIO(sys.stdin.buffer.read())))'\n",
     run_get};

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "condition.h"
-#include "dapple/csv.h"
+#include "dapple/where_rows.h"
+#include "found_rows.h"
 #include "input.h"
 #include "report.h"
 #include "text.h"
@@ -48,7 +49,7 @@ void print_explanation(const std::vector<BlockVerdict>& verdicts, Console& conso
   console.out.print("{} to read\n", counted(read, "block"));
   console.out.print("{} skipped: zeros only\n", counted(empty, "block"));
   console.out.print("{} skipped: the value type holds no such value\n", counted(type, "block"));
-  console.out.print("{} skipped: statistics rule out a match\n", counted(statistics, "block"));
+  console.out.print("{} skipped: statistics tell what matches\n", counted(statistics, "block"));
 }
 
 void print_hits(const Matrix& matrix, const Condition& condition, const WhereOptions& options,
@@ -73,59 +74,37 @@ void print_hits(const Matrix& matrix, const Condition& condition, const WhereOpt
   });
 }
 
-/// A cell of a column, or its label, as a field of CSV.
-std::string field(const Column& column, std::uint64_t bits) {
-  std::string text;
-  append_csv(column, bits, text);
-  return text;
-}
-std::string field(std::string_view label) {
-  std::string text;
-  append_csv_label(label, text);
-  return text;
-}
-
-/// A cell as JSON.
-std::string json_value(const Column& column, std::uint64_t bits) {
-  const Meaning& meaning = column.meaning;
-  std::string text;
-  append_text(column, bits, text);
-  if (is_missing(meaning, bits)) return "null";
-  if (meaning.has_words() || meaning.has_time()) return json_string(text);
-  return meaning.kind == MeaningKind::boolean ? text : json_number(text);
-}
-
-void print_column_hits(const Frame& frame, std::uint64_t col, const ColumnCondition& condition,
-                       const WhereOptions& options, Console& console) {
-  const Column& column = frame.column_info(col);
-  const std::string label = json_string(column.label);
-  // On a terminal, words from a file must not be taken for its commands.
-  const bool safe = console.out.is_terminal();
-  const auto shown = [&](std::string text) { return safe ? printable(text) : text; };
-  bool begun = false;  // not before the condition is known to be one for the column
-  const auto begin = [&] {
-    if (!begun && !console.json) console.out.print("row,{}\n", shown(field(column.label)));
-    begun = true;
-  };
-  where(
-      frame, col, condition,
-      [&](std::span<const ColumnHit> hits) {
-        begin();
-        for (const ColumnHit& hit : hits) {
-          if (console.json) {
-            console.out.print("{{\"row\":{},\"column\":{},\"value\":{}}}\n", hit.row, label,
-                              json_value(column, hit.bits));
-          } else {
-            console.out.print("{},{}\n", hit.row, shown(field(column, hit.bits)));
-          }
-        }
-      },
-      options);
-  begin();
-}
-
 void print_count(std::uint64_t n, Console& console) {
   console.out.print(console.json ? fmt::runtime("{{\"count\":{}}}\n") : fmt::runtime("{}\n"), n);
+}
+
+enum class Print : std::uint8_t { hits, count, explanation };
+
+void search_matrix(const Matrix& matrix, const ShortCondition& typed, Print print,
+                   const WhereOptions& options, Console& console) {
+  const Condition condition = number_condition(typed);
+  if (print == Print::explanation) {
+    print_explanation(explain_where(matrix, condition, options), console);
+  } else if (print == Print::count) {
+    print_count(count_where(matrix, condition, options), console);
+  } else {
+    print_hits(matrix, condition, options, console);
+  }
+}
+
+void search_frame(const Frame& frame, const Expression& expression, Print print,
+                  const WhereOptions& options, Console& console) {
+  if (print == Print::explanation) {
+    print_explanation(explain_where(frame, expression, options), console);
+  } else if (print == Print::count) {
+    print_count(count_where(frame, expression, options), console);
+  } else {
+    FoundRows rows(frame, expression.columns(frame), RowNumbers::yes, console);
+    where(
+        frame, expression, [&](std::span<const std::uint64_t> found) { rows.print(found); },
+        options);
+    rows.finish();
+  }
 }
 
 [[noreturn]] void fail_no_column(const Frame& frame, const std::string& file) {
@@ -136,33 +115,28 @@ void print_count(std::uint64_t n, Console& console) {
   }
   if (frame.cols() > kMost) labels += fmt::format(" and {} more", frame.cols() - kMost);
   throw Error(Errc::invalid_argument, file, std::nullopt,
-              "the file holds a frame; --column LABEL names the column to search: " + labels);
+              "the file holds a frame; EXPR names its columns, as in 'age > 30', or --column LABEL "
+              "does: " +
+                  labels);
 }
 
-enum class Print : std::uint8_t { hits, count, explanation };
-
-void search_matrix(const Matrix& matrix, const Expression& expression, Print print,
-                   const WhereOptions& options, Console& console) {
-  const Condition condition = number_condition(expression);
-  if (print == Print::explanation) {
-    print_explanation(explain_where(matrix, condition, options), console);
-  } else if (print == Print::count) {
-    print_count(count_where(matrix, condition, options), console);
-  } else {
-    print_hits(matrix, condition, options, console);
+/// Whether it is a condition that names no column.
+bool is_short(const std::string& typed) {
+  try {
+    parse_condition(typed);
+    return true;
+  } catch (const UsageError&) {
+    return false;
   }
 }
 
-void search_column(const Frame& frame, std::uint64_t col, const Expression& expression, Print print,
-                   const WhereOptions& options, Console& console) {
-  const ColumnCondition condition = column_condition(expression, frame.column_info(col));
-  if (print == Print::explanation) {
-    print_explanation(explain_where(frame, col, condition, options), console);
-  } else if (print == Print::count) {
-    print_count(count_where(frame, col, condition, options), console);
-  } else {
-    print_column_hits(frame, col, condition, options, console);
-  }
+/// What is typed after --column LABEL is about that column; else it names its columns itself.
+Expression frame_expression(const Frame& frame, const std::string& typed,
+                            const std::optional<std::string>& label, const std::string& file) {
+  if (!label && is_short(typed)) fail_no_column(frame, file);
+  if (!label) return Expression::parse(typed);
+  const std::uint64_t col = frame.column(*label);
+  return {col, column_condition(parse_condition(typed), frame.column_info(col))};
 }
 
 int run_where(const Arguments& arguments, Console& console) {
@@ -173,11 +147,13 @@ int run_where(const Arguments& arguments, Console& console) {
   WhereOptions options;
   Command command(kWhereVerb);
   add_input(command, input);
-  command.operand("EXPR", typed, "'> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5', nan or missing");
+  command.operand("EXPR", typed,
+                  "of a matrix: '> 5', '>= 5', '< 5', '<= 5', '== 5', '1..5' or nan; of a frame: "
+                  "'age > 5 and city in (\"Oslo\", \"Rome\")'");
   command.option(
       "--column", "LABEL", [&](const std::string& text) { label = text; },
-      "the column of a frame to search; EXPR may name a word, a time or a truth value there: "
-      "'== Ann', '>= 2001-01-31', '== true'");
+      "the only column of a frame to search; EXPR does not name it then: '> 5', '== Ann', "
+      "'>= 2001-01-31', '== true', missing");
   command.flag("--count", count, "print only the number of cells");
   command.flag("--explain", explain, "print only how many blocks are read, and why others are not");
   command.flag("--nonzero", options.nonzero, "leave out zeros, even if they meet the condition");
@@ -195,11 +171,11 @@ int run_where(const Arguments& arguments, Console& console) {
                    "missing cell is null");
   command.parse(arguments);
 
-  const Expression expression = parse_expression(typed);
   if (count && explain) throw UsageError("--count and --explain cannot be used together");
   const Print print = explain ? Print::explanation : count ? Print::count : Print::hits;
   options.threads = console.threads;
   if (label) input.options.idv.columns = {*label};
+  if (label) parse_condition(typed);  // what is mistyped is told before the file is read
   const auto object = open_input(input, console);
   say_note(input, base(object), console);
   if (const auto* matrix = std::get_if<Matrix>(&object)) {
@@ -207,11 +183,11 @@ int run_where(const Arguments& arguments, Console& console) {
       throw Error(Errc::invalid_argument, input.name(), std::nullopt,
                   "the columns of a matrix have no labels; all of them are searched");
     }
-    search_matrix(*matrix, expression, print, options, console);
+    search_matrix(*matrix, parse_condition(typed), print, options, console);
   } else {
     const Frame& frame = std::get<Frame>(object);
-    if (!label) fail_no_column(frame, input.name());
-    search_column(frame, frame.column(*label), expression, print, options, console);
+    search_frame(frame, frame_expression(frame, typed, label, input.name()), print, options,
+                 console);
   }
   return kDone;
 }
@@ -221,22 +197,24 @@ int run_where(const Arguments& arguments, Console& console) {
 const Verb kWhereVerb = {
     "where",
     "FILE EXPR",
-    "cells above, below, equal to a value",
+    "cells or rows that meet a condition",
     "Prints row, column and value of each cell that meets the condition. Zeros that a sparse\n"
     "block does not store are cells, too; NaN meets only 'nan'. Blocks that cannot hold a match\n"
     "are not read. Comparisons are exact: no cell of f32 is equal to 0.1, and one that is near is\n"
     "printed with all its digits, 0.10000000149011612.\n"
     "\n"
-    "Of a frame, --column names the column to search, and row and value are printed. Words,\n"
-    "times, durations and truth values are written as 'dapple get' prints them; 'missing' finds\n"
-    "missing cells, which meet no other condition. Blanks around a word are no part of it, unless\n"
-    "it is in quotes, as in CSV: '== \"two  \"'. A word that starts with a quote must be in\n"
-    "quotes, with its own doubled: '== \"\"\"so\"\" he said\"'.\n",
+    "Of a frame, EXPR tests columns: a comparison by =, !=, <, <=, > or >=; in (...), prefix\n"
+    "\"...\", missing or nan after a name; put together by and, or, not and parentheses. Words,\n"
+    "times, durations and truth values are written as 'dapple get' prints them, words and times\n"
+    "in quotes; names that are no plain words in `backquotes`, and #3 is column number 3. A\n"
+    "missing cell meets no test but 'missing', nor its opposite. The columns tested are printed.\n"
+    "With --column LABEL, EXPR is about that column, as of a matrix: '== Ann'. Blanks around a\n"
+    "word are no part of it there, unless it is in quotes, as in CSV: '== \"two  \"'.\n",
     "  dapple where m.dbdf '> 100'\n"
     "  dapple where m.dbdf 0..1 --nonzero --count\n"
-    "  dapple where people.csv '== Ann' --column name\n"
-    "  dapple where people.csv '== \" Ann\"' --column name\n"
-    "  dapple where people.csv '>= 2001-01-01' --column born\n",
+    "  dapple where people.csv 'age > 30 and city in (\"Oslo\", \"Bergen\")'\n"
+    "  dapple where people.csv 'not (born >= \"2001-01-01\" or name prefix \"A\")' --count\n"
+    "  dapple where people.csv '== Ann' --column name\n",
     run_where};
 
 }  // namespace dapple::cli

@@ -14,7 +14,7 @@ namespace dapple::cli {
 
 namespace {
 
-using How = Expression::How;
+using How = ShortCondition::How;
 
 [[noreturn]] void fail_condition(std::string_view text) {
   throw UsageError(
@@ -38,10 +38,10 @@ std::string_view trimmed(std::string_view text) {
 }
 
 /// A bound: a word in quotes, as a field of CSV has them, or text without blanks around it.
-Expression::Bound bound_of(std::string_view text, std::string_view whole) {
+ShortCondition::Bound bound_of(std::string_view text, std::string_view whole) {
   text = trimmed(text);
   if (!text.starts_with('"')) return {std::string(text), false};
-  Expression::Bound bound{"", true};
+  ShortCondition::Bound bound{"", true};
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') {
       if (i + 1 == text.size()) return bound;
@@ -85,7 +85,7 @@ std::optional<T> parsed(std::string_view text) {
 /// Calls `f` with the number as a 64-bit integer if it is one, otherwise as a double; nothing when
 /// the bound is no number.
 template <class F>
-std::optional<Condition> with_number(const Expression::Bound& bound, const F& f) {
+std::optional<Condition> with_number(const ShortCondition::Bound& bound, const F& f) {
   if (bound.quoted) return std::nullopt;
   const std::string_view text = bound.text;
   if (const auto n = parsed<std::uint64_t>(text)) return f(*n);
@@ -95,7 +95,7 @@ std::optional<Condition> with_number(const Expression::Bound& bound, const F& f)
 }
 
 /// Nothing when a bound is no number.
-std::optional<Condition> find_number_condition(const Expression& e) {
+std::optional<Condition> find_number_condition(const ShortCondition& e) {
   if (e.how == How::nan) return Condition::nan();
   return with_number(e.low, [&](auto low) -> std::optional<Condition> {
     switch (e.how) {
@@ -117,7 +117,7 @@ std::optional<Condition> find_number_condition(const Expression& e) {
 
 }  // namespace
 
-Expression parse_expression(std::string_view whole) {
+ShortCondition parse_condition(std::string_view whole) {
   // Longer signs first.
   constexpr std::pair<std::string_view, How> kSigns[] = {{">=", How::at_least},
                                                          {">", How::above},
@@ -125,7 +125,7 @@ Expression parse_expression(std::string_view whole) {
                                                          {"<", How::below},
                                                          {"==", How::equal}};
   const std::string_view text = trimmed(whole);
-  Expression e;
+  ShortCondition e;
   e.whole = whole;
   if (text == "nan" || text == "NaN") return e;
   if (text == "missing") {
@@ -148,7 +148,7 @@ Expression parse_expression(std::string_view whole) {
   return e;
 }
 
-Condition number_condition(const Expression& expression) {
+Condition number_condition(const ShortCondition& expression) {
   if (expression.how == How::missing) {
     throw UsageError("only cells of a frame can be missing; nan finds those that are NaN");
   }
@@ -157,14 +157,14 @@ Condition number_condition(const Expression& expression) {
   return *found;
 }
 
-ColumnCondition column_condition(const Expression& e, const Column& column) {
+ColumnCondition column_condition(const ShortCondition& e, const Column& column) {
   if (e.how == How::missing) return ColumnCondition::missing();
   if (e.how == How::nan) return Condition::nan();
   if (column.meaning.kind == MeaningKind::number) {
     if (const auto numbers = find_number_condition(e)) return *numbers;
   }
   // Of a column of numbers this is only for the message, which tells that it was in quotes.
-  const auto text_of = [&](const Expression::Bound& bound) {
+  const auto text_of = [&](const ShortCondition::Bound& bound) {
     const bool shows = bound.quoted && column.meaning.kind == MeaningKind::number;
     return shows ? '"' + bound.text + '"' : bound.text;
   };

@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "dapple/where_column.h"
+#include "dapple/where_rows.h"
 
 namespace dapple::cli {
 
 /// A condition as it was typed; what its bounds are is decided by what they are compared with.
-struct Expression {
+struct ShortCondition {
   enum class How : std::uint8_t { above, at_least, below, at_most, equal, between, nan, missing };
 
   struct Bound {
@@ -24,13 +24,13 @@ struct Expression {
 };
 
 /// Throws UsageError.
-Expression parse_expression(std::string_view text);
+ShortCondition parse_condition(std::string_view text);
 
 /// The condition on cells of a matrix. Throws UsageError when a bound is no number.
-Condition number_condition(const Expression& expression);
+Condition number_condition(const ShortCondition& expression);
 
 /// The condition on cells of this column: numbers of one of numbers, text of others. Bounds that
 /// are none for the column are reported by the search.
-ColumnCondition column_condition(const Expression& expression, const Column& column);
+ColumnCondition column_condition(const ShortCondition& expression, const Column& column);
 
 }  // namespace dapple::cli

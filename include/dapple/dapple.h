@@ -16,6 +16,7 @@
 #include "dapple/gather.h"          // lists of rows, columns and cells in any order
 #include "dapple/items.h"           // everything in a file, including padding and indexes
 #include "dapple/matrix.h"          // reading matrices
+#include "dapple/memory.h"          // giving back memory that files take
 #include "dapple/open.h"            // opening files of any format
 #include "dapple/product.h"         // matrix-vector and matrix-matrix products
 #include "dapple/region.h"          // ranges, rectangles, positions
@@ -28,5 +29,5 @@
 #include "dapple/version.h"         // DAPPLE_VERSION
 #include "dapple/view.h"            // stored values, in place
 #include "dapple/where.h"           // finding cells that meet a condition
-#include "dapple/where_column.h"    // finding rows of a frame by one column
+#include "dapple/where_rows.h"      // finding rows of a frame by conditions on its columns
 #include "dapple/writer.h"          // writing matrices and frames

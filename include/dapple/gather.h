@@ -27,6 +27,7 @@
 #include <span>
 
 #include "dapple/blocked_object.h"
+#include "dapple/frame.h"
 #include "dapple/open.h"
 #include "dapple/view.h"
 
@@ -86,5 +87,10 @@ void gather_cells(const BlockedObject& object, std::span<const CellPos> cells, s
                   const GatherOptions& options = {}) {
   detail::gather_cells_to(object, cells, out.data(), out.size(), value_type_of<T>(), options);
 }
+
+/// Copies rows of columns of a frame in the order of the list; `columns` have room for as many
+/// rows. Rows that are near each other are read at once. Throws what Frame::read_rows throws.
+void gather_rows(const Frame& frame, std::span<const std::uint64_t> rows,
+                 std::span<const ColumnBuffer> columns, const ReadOptions& options = {});
 
 }  // namespace dapple

@@ -1,7 +1,9 @@
 #include "lib/compute/column_match.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "dapple/error.h"
@@ -85,9 +87,13 @@ ColumnMatch::ColumnMatch(const Column& column, const ColumnCondition& condition,
 Condition ColumnMatch::candidates() {
   if (condition_.how_ == How::missing) return missing_cells();
   const MeaningKind kind = column_.meaning.kind;
+  if (condition_.how_ == How::prefix && !column_.meaning.has_words()) {
+    fail("column " + shown(column_.label) + " holds no words, which start with something");
+  }
+  if (condition_.how_ == How::one_of && !column_.meaning.has_words()) return members();
   if (condition_.how_ == How::numbers) {
-    if (kind == MeaningKind::number) return *condition_.numbers_;
-    if (Interval(*condition_.numbers_, false).of<double>().nan) return no_value();
+    if (kind == MeaningKind::number) return condition_.numbers_.front();
+    if (Interval(condition_.numbers_.front(), false).of<double>().nan) return no_value();
     fail_bound("a number");
   }
   switch (kind) {
@@ -111,6 +117,40 @@ Condition ColumnMatch::missing_cells() {
   return with_value(column_.value_type, *wanted_, [](auto mark) {
     return mark != mark ? Condition::nan() : Condition::equal(mark);
   });
+}
+
+/// Of a list of values: the interval from the lowest to the highest, of which only these match.
+Condition ColumnMatch::members() {
+  if (column_.meaning.kind == MeaningKind::number ? !condition_.words_.empty()
+                                                  : !condition_.numbers_.empty()) {
+    fail_bound(condition_.words_.empty() ? "a number" : shown(condition_.words_.front()));
+  }
+  std::vector<Condition> equals = condition_.numbers_;
+  for (const std::string& word : condition_.words_) {
+    const ColumnCondition one = ColumnCondition::equal(word);
+    equals.push_back(ColumnMatch(column_, one, false, file_).hull());
+  }
+  return visit_type(column_.value_type, [&](auto tag) {
+    using T = decltype(tag);
+    std::vector<T> values;
+    for (const Condition& equal : equals) {
+      const Matching<T> match = Interval(equal, false).template of<T>();
+      if (!match.none() && !match.nan) values.push_back(match.low);
+    }
+    if (values.empty()) return no_value();
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const Condition all = Condition::between(*low, *high);
+    for (const T value : values) members_.push_back(member(std::bit_cast<BitsOf<T>>(value)));
+    std::sort(members_.begin(), members_.end());
+    return all;
+  });
+}
+
+/// The bits of a value, with one zero for both.
+std::uint64_t ColumnMatch::member(std::uint64_t bits) const noexcept {
+  if (!is_float(column_.value_type)) return bits;
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(column_.value_type) - 1);
+  return bits == sign ? 0 : bits;
 }
 
 Condition ColumnMatch::truth() const {
@@ -160,6 +200,14 @@ Condition ColumnMatch::words() {
   const std::string &low = condition_.low_, &high = condition_.high_;
   if (condition_.how_ == How::equal) {
     return codes_where([&](std::uint64_t i) { return dictionary[i] == low; });
+  }
+  if (condition_.how_ == How::prefix) {
+    return codes_where([&](std::uint64_t i) { return dictionary[i].starts_with(low); });
+  }
+  if (condition_.how_ == How::one_of) {
+    if (!condition_.numbers_.empty()) fail_bound("a number");
+    const std::set<std::string_view> wanted(condition_.words_.begin(), condition_.words_.end());
+    return codes_where([&](std::uint64_t i) { return wanted.contains(dictionary[i]); });
   }
   const bool below = condition_.how_ == How::below || condition_.how_ == How::at_most;
   const bool above = condition_.how_ == How::above || condition_.how_ == How::at_least;

@@ -1,6 +1,7 @@
 // A condition on a column as what it asks of the stored values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -8,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dapple/where_column.h"
+#include "dapple/where_rows.h"
 #include "lib/compute/interval.h"
 
 namespace dapple::detail {
@@ -25,11 +26,18 @@ class ColumnMatch {
   /// Stored values outside do not match.
   const Interval& interval() const noexcept { return *interval_; }
   /// False when all inside match.
-  bool doubtful() const noexcept { return wanted_ || excluded_ || !codes_.empty(); }
+  /// Whether it finds missing cells.
+  bool finds_missing() const noexcept { return wanted_.has_value(); }
+  bool doubtful() const noexcept {
+    return wanted_ || excluded_ || !codes_.empty() || !members_.empty();
+  }
   /// Whether a value inside matches; `bits` are of the column's type.
   bool confirms(std::uint64_t bits) const noexcept {
     if (wanted_) return bits == *wanted_;
     if (excluded_ && bits == *excluded_) return false;
+    if (!members_.empty()) {
+      return std::binary_search(members_.begin(), members_.end(), member(bits));
+    }
     return codes_.empty() || (bits < codes_.size() && codes_[bits]);
   }
 
@@ -38,6 +46,9 @@ class ColumnMatch {
 
   Condition candidates();
   Condition missing_cells();
+  Condition members();
+  std::uint64_t member(std::uint64_t bits) const noexcept;
+  const Condition& hull() const noexcept { return *candidates_; }
   Condition truth() const;
   Condition times() const;
   Condition words();
@@ -52,6 +63,7 @@ class ColumnMatch {
   const std::string& file_;
   std::optional<std::uint64_t> wanted_, excluded_;  // bits of a missing cell
   std::vector<bool> codes_;                         // that match, unless the interval tells
+  std::vector<std::uint64_t> members_;              // bits that match, in order, of a list
   std::optional<Condition> candidates_;
   std::optional<Interval> interval_;  // of `candidates_`
 };

@@ -171,8 +171,14 @@ def test_xarray_never_rounds_and_is_told_what_dtypes_do_not_tell(tmp_path):
     inexact = {"i": [2**53 + 1, None], "j": [-(2**53) - 1, None], "k": [2**63 - 1, None], "u": [2**64 - 1, None],
                "v": [None, 2**63 - 1]}  # fmt: skip
     exact = {"a": [2**60, -(2**63), None], "b": [2**53 - 1, None, 0], "c": [None, None, 2**63]}
-    table = {label: pd.array([*values, 0], "UInt64" if label in "uv" else "Int64") for label, values in inexact.items()}
-    table |= {label: pd.array(values, "UInt64" if label == "c" else "Int64") for label, values in exact.items()}
+    table = {
+        label: pd.array([*values, 0], "UInt64" if label in "uv" else "Int64")
+        for label, values in inexact.items()
+    }
+    table |= {
+        label: pd.array(values, "UInt64" if label == "c" else "Int64")
+        for label, values in exact.items()
+    }
     table["small"] = pd.array([2**31 - 1, None, -(2**31)], "Int32")
     table["f"] = pd.array([0.5, None, 1], "Float32")
     table["t"] = pd.to_datetime(["2024-01-02"] * 3).tz_localize("Asia/Tokyo")
@@ -186,8 +192,15 @@ def test_xarray_never_rounds_and_is_told_what_dtypes_do_not_tell(tmp_path):
             assert ds[label].dtype == "f8"
             read = [pd.NA if np.isnan(x) else int(x) for x in ds[label].values]
             assert all(x is y or x == y for x, y in zip(read, table[label], strict=True))
-        assert ds["i"][2] == 0 and np.isnan(ds["i"][1]) and ds["f"].dtype == "f4" and np.isnan(ds["f"][1])
-        assert ds["t"].attrs == {"time_zone": "Asia/Tokyo"} and ds["t"].values[0] == np.datetime64("2024-01-01T15")
+        assert (
+            ds["i"][2] == 0
+            and np.isnan(ds["i"][1])
+            and ds["f"].dtype == "f4"
+            and np.isnan(ds["f"][1])
+        )
+        assert ds["t"].attrs == {"time_zone": "Asia/Tokyo"} and ds["t"].values[0] == np.datetime64(
+            "2024-01-01T15"
+        )
         assert ds["g"].attrs == {"ordered_categories": ["low", "high"]} and ds["f"].attrs == {}
     with xr.open_dataset(path, engine="pydapple", drop_variables=list(inexact)) as ds:
         ds.load()
@@ -252,10 +265,51 @@ def test_a_torch_data_set_fetches_batches(pair):
     with pytest.raises(ValueError):
         RowDataset(m, labels[:3])
     pd = pytest.importorskip("pandas")
-    for other in (labels.tolist(), pd.Series(labels, index=labels[::-1])):  # whose index means nothing
+    for other in (
+        labels.tolist(),
+        pd.Series(labels, index=labels[::-1]),
+    ):  # whose index means nothing
         data = RowDataset(m, other)
         assert data[7][1] == 7 and [y for _, y in data.__getitems__([5, 199])] == [5, 199]
     parts = list(batches(200, 64, seed=1))
     assert [len(p) for p in parts] == [64, 64, 64, 8]
     assert sorted(np.concatenate(parts)) == list(range(200))
     assert len(list(batches(200, 64, drop_last=True))) == 3
+
+
+def test_sparse_chunks_may_be_matrices(make):
+    sp = pytest.importorskip("scipy.sparse")
+    pytest.importorskip("dask.array")
+    s = sp.random_array((300, 80), density=0.1, format="csr", rng=0)
+    m = make(s)
+    x = m.to_dask((100, 80), sparse="matrix")
+    part = x.blocks[1, 0].compute(scheduler="threads")
+    assert isinstance(part, sp.csr_matrix) and abs(part - s[100:200]).nnz == 0
+    assert isinstance(
+        m.to_dask(sparse=True).blocks[0, 0].compute(scheduler="threads"), sp.csr_array
+    )
+    with pytest.raises(dp.Error, match="'array' or 'matrix'"):
+        m.to_dask(sparse="coo")
+
+
+def test_a_centred_operator_gives_principal_components(make):
+    sp = pytest.importorskip("scipy.sparse")
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    s = sp.random_array((300, 40), density=0.2, format="csr", rng=0)
+    operator = make(s).linear_operator(center=True)
+    centred = s.toarray() - s.toarray().mean(axis=0)
+    x = np.random.default_rng(0).standard_normal((40, 3))
+    assert np.allclose(operator @ x, centred @ x) and np.allclose(
+        operator @ x[:, 0], centred @ x[:, 0]
+    )
+    y = np.random.default_rng(1).standard_normal((300, 2))
+    assert np.allclose(operator.T @ y, centred.T @ y)
+    assert np.allclose(operator.T @ y[:, 0], centred.T @ y[:, 0])
+    values = np.sort(linalg.svds(operator, k=3)[1])[::-1]
+    assert np.allclose(values, np.linalg.svd(centred, compute_uv=False)[:3])
+
+
+def test_a_writer_that_is_never_finished_warns(tmp_path):
+    w = dp.writer(tmp_path / "w.dbdf", (2, 2), "f8")
+    with pytest.warns(ResourceWarning, match="never finished"):
+        del w

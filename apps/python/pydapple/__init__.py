@@ -26,12 +26,14 @@ from .errors import (
     TypeMismatchError,
     UnsupportedError,
 )
+from .expressions import Condition
 from .files import formats, index, info, open, repair, verify
 from .frame import Frame
 from .join import append, concat
 from .matrix import Matrix
 from .meanings import Group, Meaning
 from .picture import Picture
+from .polars_scan import scan
 from .reports import FormatInfo, RepairReport, VerifyReport, WriteSummary
 from .search import Hits, Verdict
 from .sparse_view import SparseView
@@ -45,6 +47,7 @@ __version__ = "0.3.0"
 __all__ = [
     "AbsentError",
     "Block",
+    "Condition",
     "CorruptError",
     "Error",
     "ExistsError",
@@ -82,6 +85,7 @@ __all__ = [
     "info",
     "open",
     "repair",
+    "scan",
     "verify",
     "write",
     "writer",

@@ -21,7 +21,7 @@
 #include "arrow_arrays.h"
 #include "arrow_columns.h"
 #include "core.h"
-#include "frame_rows.h"
+#include "dapple/gather.h"
 #include "numpy_api.h"
 
 namespace pydapple {
@@ -126,7 +126,7 @@ class Stream {
       parts.push_back(std::move(part));
     }
     if (by_position_) {
-      gather_rows(*frame_, std::span(positions_).subspan(rows_.begin, rows), buffers);
+      dapple::gather_rows(*frame_, std::span(positions_).subspan(rows_.begin, rows), buffers);
     } else {
       frame_->read_rows({rows_.begin, rows_.begin + rows}, buffers);
     }

@@ -8,14 +8,15 @@ import numpy as np
 
 from . import fetch, keys
 from .absent import Absent, absent_code
+from .errors import InvalidArgumentError
 from .matrix import Matrix
 from .sparse_view import SparseView
 
 _CHUNK = 1 << 26  # bytes of a chunk, as far as whole tiles go
 
 
-class FilledView:
-    """A matrix whose slices hold zeros or NaN where cells are absent."""
+class DenseChunks:
+    """A matrix of which slices are read, and the pages of the file given back after each."""
 
     ndim = 2
 
@@ -26,31 +27,52 @@ class FilledView:
         self._absent = absent
 
     def __getitem__(self, key: Any) -> Any:
-        return fetch.dense(self.matrix, *keys.picks(key, self.shape), absent=self._absent)
+        part = fetch.dense(self.matrix, *keys.picks(key, self.shape), absent=self._absent)
+        self.matrix._let_go()
+        return part
 
     def __dask_tokenize__(self) -> Any:
-        return "pydapple.filled", self.matrix.__dask_tokenize__(), self._absent
+        return "pydapple.dense", self.matrix.__dask_tokenize__(), self._absent
 
 
-def from_matrix(matrix: Matrix, chunks: Any, sparse: bool, absent: Absent) -> Any:
+class SparseChunks(SparseView):
+    """The same of compressed sparse rows."""
+
+    def __init__(self, matrix: Matrix, absent: Absent, kind: Any) -> None:
+        super().__init__(matrix, absent)
+        self.kind = kind  # what a slice is made
+
+    def __getitem__(self, key: Any) -> Any:
+        part = super().__getitem__(key)
+        self.matrix._let_go()
+        return self.kind(part) if getattr(part, "ndim", 0) == 2 else part
+
+    def __dask_tokenize__(self) -> Any:
+        return super().__dask_tokenize__(), self.kind.__name__
+
+
+def from_matrix(matrix: Matrix, chunks: Any, sparse: bool | str, absent: Absent) -> Any:
     """What `Matrix.to_dask` gives."""
     import dask.array as da
 
     if chunks is None:
-        chunks = default_chunks(matrix, sparse)
+        chunks = default_chunks(matrix, bool(sparse))
     if not sparse:
-        filled = matrix if absent == "error" else FilledView(matrix, absent_code(absent))
-        return da.from_array(filled, chunks=chunks, asarray=False, fancy=False, lock=False)
-    from scipy.sparse import csr_array
+        dense = DenseChunks(matrix, absent_code(absent))
+        return da.from_array(dense, chunks=chunks, asarray=False, fancy=False, lock=False)
+    if sparse not in (True, "array", "matrix"):
+        raise InvalidArgumentError(f"sparse is True, False, 'array' or 'matrix', not {sparse!r}")
+    from scipy.sparse import csr_array, csr_matrix
 
+    kind = csr_matrix if sparse == "matrix" else csr_array
     register_sparse_arrays()
     return da.from_array(
-        SparseView(matrix, absent),
+        SparseChunks(matrix, absent, kind),
         chunks=chunks,
         asarray=False,
         fancy=False,
         lock=False,
-        meta=csr_array((0, 0), dtype=matrix.dtype),
+        meta=kind((0, 0), dtype=matrix.dtype),
     )
 
 

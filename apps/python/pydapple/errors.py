@@ -77,7 +77,7 @@ class InvalidIndexError(Error, IndexError):
     code = "invalid_argument"
 
 
-class AbsentError(Error, LookupError):
+class AbsentError(Error, KeyError):
     """No block covers the cell, no block is stored at the position, no column has the label."""
 
     code = "absent"

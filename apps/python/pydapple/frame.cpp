@@ -9,7 +9,7 @@
 
 #include "at_work.h"
 #include "core.h"
-#include "frame_rows.h"
+#include "dapple/gather.h"
 #include "numpy_api.h"
 #include "words.h"
 
@@ -110,7 +110,7 @@ void take_columns(const FrameHandle& handle, nb::handle positions,
   const dapple::ReadOptions options{static_cast<dapple::Absent>(absent), threads};
   in_pieces(rows, buffers_of(cols, arrays, rows),
             [&](std::uint64_t first, std::uint64_t some, const auto& buffers) {
-              gather_rows(*frame, wanted.subspan(first, some), buffers, options);
+              dapple::gather_rows(*frame, wanted.subspan(first, some), buffers, options);
             });
 }
 

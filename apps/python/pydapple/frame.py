@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, keys
+from . import keys
 from .absent import Absent, absent_code
+from .advice import FRAME, no_attribute
 from .blocks import Blocks
 from .errors import InvalidArgumentError, InvalidIndexError, TypeMismatchError
+from .expressions import Condition
 from .frame_columns import each_label, unique
 from .frame_parts import FrameParts
 from .meanings import Meaning
 from .picture import Pictured
-from .search import column_condition
 from .stats import Stats, of_frame
 
 
@@ -90,7 +91,11 @@ class Frame(Pictured, FrameParts):
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        """A column, a part of one, or rows as a structured array."""
+        """A column, a part of one, or rows as a structured array; a condition picks rows."""
+        if isinstance(key, Condition):
+            key = self.where(key)
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], Condition):
+            key = (key[0], self.where(key[1]))
         if isinstance(key, str):
             key = (key, slice(None))
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
@@ -156,57 +161,6 @@ class Frame(Pictured, FrameParts):
         """
         return of_frame(self, absent, threads)
 
-    def where(
-        self, label: str | int, *, nonzero: bool = False, absent: Absent = "error", **condition: Any
-    ) -> NDArray[np.int64]:
-        """Find the rows in which a column meets one condition: ``f.where("age", above=30)``.
-
-        A missing cell meets no condition but ``missing=True``, NaN none but ``nan=True``. Words are
-        compared once, as the dictionary has them, not row by row. Blocks that cannot hold a match
-        are not read.
-
-        Args:
-            label: the column.
-            nonzero: only cells that are not zero; for columns of numbers.
-            absent: whether cells that no block covers are an error, or zero.
-            condition: one of ``above=x``, ``at_least=x``, ``below=x``, ``at_most=x``,
-                ``equal=x``, ``between=(low, high)`` (both included), ``nan=True`` and
-                ``missing=True``. Bounds are such as the column holds: numbers; words as str, of
-                which those of an unordered category are only equal or not; dates and times of
-                Python, NumPy or pandas, or in ISO 8601; timedeltas; True and False. Times without
-                a zone are UTC where the column has a zone.
-
-        Returns:
-            The numbers of the rows, in ascending order. O(rows + words).
-        """
-        found: NDArray[np.int64] = self._find("numbers", label, condition, nonzero, absent, 1)
-        return found
-
-    def count_where(
-        self, label: str | int, *, nonzero: bool = False, absent: Absent = "error",
-        threads: int | None = 1, **condition: Any,
-    ) -> int:  # fmt: skip
-        """In how many rows a column meets a condition; arguments as of `where`."""
-        return int(self._find("count", label, condition, nonzero, absent, threads))
-
-    def rows_where(
-        self, label: str | int, *, nonzero: bool = False, absent: Absent = "error",
-        threads: int | None = 1, **condition: Any,
-    ) -> NDArray[np.bool_]:  # fmt: skip
-        """For each row whether a column meets a condition: ``f[f.rows_where("age", above=30)]``."""
-        found: NDArray[Any] = self._find("rows", label, condition, nonzero, absent, threads)
-        return found.view(np.bool_)
-
-    def _find(
-        self, what: str, label: str | int, condition: dict[str, Any], nonzero: bool,
-        absent: Absent, threads: int | None,
-    ) -> Any:  # fmt: skip
-        col = self.column(label)
-        name, low, high = column_condition(condition, self._meanings[col].kind)
-        return _core.find_in_column(
-            self, col, what, name, low, high, absent_code(absent), nonzero, threads
-        )
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise InvalidArgumentError("an array of a frame is always a copy")
@@ -218,14 +172,31 @@ class Frame(Pictured, FrameParts):
         cells = np.ma.getdata(cells)
         return cells if dtype is None else cells.astype(dtype)
 
+    def to_dask(self, rows: int | None = None, columns: Sequence[str] | None = None) -> Any:
+        """A Dask DataFrame of partitions of rows, whose tasks carry the file's path, not its bytes.
+
+        Its divisions are the numbers of rows; a query reads the columns that it needs.
+
+        Args:
+            rows: of a partition; if not given, whole tiles of about 64 MiB.
+            columns: some of `columns`.
+        """
+        from .dask_frames import from_frame
+
+        return from_frame(self, rows, columns)
+
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute("Frame", name, FRAME)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.columns)
+
     def __repr__(self) -> str:
         if self.closed:
             return f"<pydapple.Frame {self.path!r}, closed>"
-        shown = ", ".join(self.columns[:6]) + (", ..." if len(self.columns) > 6 else "")
-        return (
-            f"<pydapple.Frame {self.path!r}: {self.shape[0]} rows, "
-            f"{len(self.columns)} columns ({shown})>"
-        )
+        from .summary import as_text
+
+        return as_text(self)
 
     def _repr_html_(self) -> str:
         from .notebook import frame_html

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -99,7 +100,12 @@ class FrameColumns(Opened, _core.Frame):
             return -1 - self._text[label]
         if label in self._made_up:
             return self._made_up[label]
-        raise AbsentError(f"no column is called {label!r}")
+        raise AbsentError(f"no column is called {label!r}{self._meant(label)}")
+
+    def _meant(self, label: str) -> str:
+        close = difflib.get_close_matches(label, self.columns, 1)
+        lower = [name for name in self.columns if name.lower() == label.lower()]
+        return "".join(f"; did you mean {meant!r}?" for meant in (lower or close)[:1])
 
     @cached_property
     def _made_up(self) -> dict[str, int]:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from . import _core, keys
 from .arrays import new_array
 from .arrow_stream import LabelledStream
-from .frame_columns import FrameColumns, each_label, unique
+from .expressions import Condition
+from .frame_columns import each_label, unique
+from .frame_search import SearchedFrame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 Columns = str | Sequence[str | int] | None
 
 
-class FrameParts(FrameColumns):
+class FrameParts(SearchedFrame):
     """What a `Frame` gives to pandas, polars and Arrow."""
 
     def to_pandas(
@@ -34,8 +36,8 @@ class FrameParts(FrameColumns):
         their `labels`, of which some may repeat. O(cells).
 
         Args:
-            rows: a slice, whose step may be any, an array of row numbers or Booleans; the index is
-                the numbers of the rows.
+            rows: a slice, whose step may be any, an array of row numbers or Booleans, or a
+                condition as of `where`; the index is the numbers of the rows.
             columns: one of `columns`, or several, or numbers as of `column`.
             threads: blocks decoded at once; 0: one for each processor.
         """
@@ -136,6 +138,8 @@ class FrameParts(FrameColumns):
         return unique([self._place(label) for label in each_label(columns)])
 
     def _picked_rows(self, rows: Any) -> keys.Pick:
+        if isinstance(rows, (Condition, str)):
+            rows = self.where(rows)
         return keys.Pick(keys.pick(slice(None) if rows is None else rows, self.shape[0], "row").of)
 
     def _label(self, where: int) -> str:

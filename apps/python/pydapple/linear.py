@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 class FileOperator(LinearOperator):  # type: ignore[misc]
     """``A @ x`` and ``A.T @ y`` in float64, where the cells are, without the matrix in memory."""
 
-    def __init__(self, matrix: Matrix, absent: Absent = "error", threads: int | None = 1) -> None:
+    def __init__(
+        self, matrix: Matrix, absent: Absent = "error", threads: int | None = 1,
+        center: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(np.dtype(np.float64), matrix.shape)
+        self.means = matrix.stats(axis=0, absent=absent, threads=threads).mean if center else None
         self.matrix = matrix
         self.absent = absent_code(absent)
         self.threads = threads
@@ -32,9 +36,14 @@ class FileOperator(LinearOperator):  # type: ignore[misc]
         return _core.multiply(self.matrix, cells, transposed, self.absent, self.threads)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._multiply(x, False)
+        made = self._multiply(x, False)
+        return made if self.means is None else made - self.means @ x
 
     def _rmatmat(self, y: NDArray[Any]) -> NDArray[Any]:
-        return self._multiply(y, True)
+        made = self._multiply(y, True)
+        if self.means is None:
+            return made
+        total = y.sum(axis=0)
+        return made - (self.means * total if y.ndim == 1 else np.outer(self.means, total))
 
     _matvec, _rmatvec = _matmat, _rmatmat

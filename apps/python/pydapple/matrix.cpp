@@ -6,6 +6,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "at_work.h"
+#include "dapple/memory.h"
 #include "gather.h"
 #include "numpy_api.h"
 #include "progress.h"
@@ -226,6 +227,7 @@ void bind_matrix(nb::module_& m) {
       .def("details", &details_of)
       .def("_grid", &grid_of)
       .def("_counts", &counts_of)
+      .def("_let_go", [](const Handle& h) { dapple::let_go(h.object()); })
       .def("prefetch", &prefetch, nb::arg("row_begin"), nb::arg("row_end"), nb::arg("col_begin"),
            nb::arg("col_end"))
       .def(

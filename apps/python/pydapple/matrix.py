@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _core, fetch, keys, strips
 from .absent import Absent, absent_code
+from .advice import MATRIX, no_attribute
 from .arrays import fill_rounded, new_array
 from .blocks import Blocks
 from .errors import InvalidArgumentError
@@ -290,15 +291,20 @@ class Matrix(Pictured, Opened, Searched):
         part = self.read_sparse(absent=absent, threads=threads)
         return part if format == "csr" else part.asformat(format)
 
-    def to_dask(self, chunks: Any = None, *, sparse: bool = False, absent: Absent = "error") -> Any:
+    def to_dask(
+        self, chunks: Any = None, *, sparse: bool | str = False, absent: Absent = "error"
+    ) -> Any:
         """The matrix as a Dask array whose tasks carry the file's path, not its bytes.
+
+        Each task gives the pages of the file back, which a worker's memory limit counts.
 
         Args:
             chunks: as Dask takes them; if not given, whole tiles of about 64 MiB.
             sparse: True: its chunks are `scipy.sparse.csr_array`. Slices, ``x.T`` and arithmetic
                 work on them, and ``map_blocks``; Dask's reductions and products, such as
                 ``x.sum(axis=0)``, do not, for SciPy lacks what they need. `stats` and
-                `linear_operator` have them, and a dense `to_dask` does.
+                `linear_operator` have them, and a dense `to_dask` does. ``"matrix"``: they are
+                `scipy.sparse.csr_matrix`, as scanpy wants them.
             absent: as of `read`; of sparse chunks an error or zero.
         """
         from .dask_arrays import from_matrix
@@ -306,16 +312,17 @@ class Matrix(Pictured, Opened, Searched):
         return from_matrix(self, chunks, sparse, absent)
 
     def linear_operator(
-        self, *, absent: Absent = "error", threads: int | None = 1
+        self, *, center: bool = False, absent: Absent = "error", threads: int | None = 1
     ) -> LinearOperator:
         """A `scipy.sparse.linalg.LinearOperator`, for `svds`, `lsqr` and so on, on the file itself.
 
         It computes in float64, with so many threads (0: one for each processor). Absent cells are
-        an error, or zero.
+        an error, or zero. With `center`, it is the matrix less the mean of each column, so that
+        ``svds`` gives principal components, and stays as sparse as it is.
         """
         from .linear import FileOperator
 
-        return FileOperator(self, absent, threads)
+        return FileOperator(self, absent, threads, center)
 
     def stats(
         self, axis: int | None = None, *, absent: Absent = "error", threads: int | None = 1,
@@ -355,6 +362,9 @@ class Matrix(Pictured, Opened, Searched):
             )
         cells = self.read()
         return cells if dtype is None else cells.astype(dtype, copy=False)
+
+    def __getattr__(self, name: str) -> Any:
+        raise no_attribute("Matrix", name, MATRIX)
 
     def __repr__(self) -> str:
         if self.closed:

@@ -53,6 +53,19 @@ class Meaning(NamedTuple):
     words: _core.Words | None = None
     stored: str | None = None
 
+    def __repr__(self) -> str:
+        """What was said of it, and nothing else."""
+        told = [repr(self.kind)]
+        if self.is_time:
+            told.append(f"unit={self.unit!r}")
+        if self.words is not None:
+            told.append(f"{len(self.words)} words")
+        usual = Meaning._field_defaults
+        for name in ("ordered", "zone", "missing", "stored"):
+            if getattr(self, name) != usual[name]:
+                told.append(f"{name}={getattr(self, name)!r}")
+        return f"Meaning({', '.join(told)})"
+
     @property
     def is_time(self) -> bool:
         """A timestamp or duration."""

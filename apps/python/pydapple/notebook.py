@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from . import _core
+from . import _core, summary
 from .errors import Error
 from .picture import origin, sound
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _SIZE = 420, 340  # pixels of the figure
 _LABEL = 60  # letters
-_COLUMNS = 20  # that are named
 
 
 def matrix_html(matrix: Matrix) -> str:
@@ -37,17 +36,60 @@ def matrix_html(matrix: Matrix) -> str:
 
 
 def frame_html(frame: Frame) -> str:
-    """A table of facts and the first columns, beside a picture of the cells."""
+    """A table of facts, and of each column its type, missing cells, values and first cells."""
     if frame.closed:
         return f"<pre>{escape(repr(frame))}</pre>"
-    dtypes = list(frame.dtypes.items())
-    shown = ", ".join(f"{_short(label)}: {kind}" for label, kind in dtypes[:_COLUMNS])
+    columns, sampled = summary.columns_of(frame)
     facts = {
         "file": f"{frame.path} ({_bytes(frame.file_bytes)}, {frame.format})",
         "rows": str(frame.shape[0]),
-        "columns": f"{len(dtypes)}: {shown}{', ...' if len(dtypes) > _COLUMNS else ''}",
+        "columns": str(len(frame.columns)),
     }
-    return _page("pydapple.Frame", facts, frame)
+    if sampled < len(frame):
+        facts["sample"] = f"shares and bars are of {sampled} rows"
+    return f"<div>{_page('pydapple.Frame', facts, frame)}{_columns_table(frame, columns)}</div>"
+
+
+def _columns_table(frame: Frame, columns: list[summary.ColumnSummary]) -> str:
+    if not columns:
+        return ""
+    more = len(frame.columns) - len(columns)
+    lines = [
+        ["", *(_short(column.name) for column in columns)],
+        ["type", *(column.kind for column in columns)],
+        ["missing", *(f"{column.missing:.1%}" if column.missing else "" for column in columns)],
+    ]
+    rows = "".join(_table_row(line, "th") for line in lines)
+    rows += "<tr><th></th>" + "".join(f"<td>{_bars(column.bars)}</td>" for column in columns)
+    rows += "</tr>"
+    for row in range(len(columns[0].first)):
+        rows += _table_row([str(row), *(column.first[row] for column in columns)], "td")
+    note = f"<p>... and {more} more columns</p>" if more else ""
+    return f"<table>{rows}</table>{note}"
+
+
+def _table_row(cells: list[str], kind: str) -> str:
+    shown = [escape(sound(cell), quote=True) for cell in cells]
+    body = "".join(f"<{kind} style='text-align:right'>{cell}</{kind}>" for cell in shown[1:])
+    return f"<tr><th style='text-align:left'>{shown[0]}</th>{body}</tr>"
+
+
+def _bars(counts: list[int]) -> str:
+    """A small histogram."""
+    height, width = 24, 6
+    most = max(counts, default=0)
+    if most == 0:
+        return ""
+    bars = "".join(
+        f"<rect x='{k * width}' y='{height - max(1, count * height // most)}' "
+        f"width='{width - 1}' height='{max(1, count * height // most)}'/>"
+        for k, count in enumerate(counts)
+        if count
+    )
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width * len(counts)}' height='{height}' "
+        f"fill='#4477aa'>{bars}</svg>"
+    )
 
 
 def _page(title: str, facts: dict[str, str], owner: Matrix | Frame) -> str:

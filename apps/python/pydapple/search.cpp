@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include "core.h"
-#include "dapple/where_column.h"
+#include "dapple/where_rows.h"
 #include "interruptible.h"
 #include "numpy_api.h"
 
@@ -111,16 +111,8 @@ nb::object find(const MatrixHandle& handle, const std::string& what, const std::
 }
 
 /// ((row, column), why it is skipped or None) of each block.
-nb::list explain(const MatrixHandle& handle, const std::string& name, nb::handle low,
-                 nb::handle high, int absent, bool nonzero) {
+nb::list to_list(const std::vector<dapple::BlockVerdict>& verdicts) {
   constexpr const char* kWhy[] = {nullptr, "empty", "value_type", "statistics"};
-  const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), 1, nonzero};
-  const auto matrix = handle.share_matrix();
-  const Condition condition = condition_of(name, low, high);
-  const auto verdicts = [&] {
-    const WithoutGil release;
-    return dapple::explain_where(*matrix, condition, options);
-  }();
   nb::list out;
   for (const dapple::BlockVerdict& one : verdicts) {
     const char* const why = kWhy[static_cast<std::size_t>(one.skipped)];
@@ -130,51 +122,63 @@ nb::list explain(const MatrixHandle& handle, const std::string& name, nb::handle
   return out;
 }
 
-dapple::ColumnCondition column_condition_of(const std::string& name, nb::handle low,
-                                            nb::handle high) {
-  using dapple::ColumnCondition;
-  if (name == "missing") return ColumnCondition::missing();
-  if (PyUnicode_Check(low.ptr()) == 0) return condition_of(name, low, high);
-  const auto bound = nb::cast<std::string>(low);
-  if (name == "above") return ColumnCondition::above(bound);
-  if (name == "at_least") return ColumnCondition::at_least(bound);
-  if (name == "below") return ColumnCondition::below(bound);
-  if (name == "at_most") return ColumnCondition::at_most(bound);
-  if (name == "equal") return ColumnCondition::equal(bound);
-  return ColumnCondition::between(bound, nb::cast<std::string>(high));
+nb::list explain(const MatrixHandle& handle, const std::string& name, nb::handle low,
+                 nb::handle high, int absent, bool nonzero) {
+  const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), 1, nonzero};
+  const auto matrix = handle.share_matrix();
+  const Condition condition = condition_of(name, low, high);
+  const auto verdicts = [&] {
+    const WithoutGil release;
+    return dapple::explain_where(*matrix, condition, options);
+  }();
+  return to_list(verdicts);
 }
 
-/// The numbers of the rows in which a column meets a condition.
-nb::object find_numbers(const std::shared_ptr<const dapple::Frame>& frame, std::uint64_t col,
-                        const dapple::ColumnCondition& condition,
-                        const dapple::WhereOptions& options, bool is_long) {
-  return to_array(interruptible(is_long, [frame, col, condition, options] {
+dapple::Expression expression_of(nb::bytes text) {
+  return dapple::Expression::parse({text.c_str(), text.size()});
+}
+
+/// The numbers of the rows that meet a condition.
+nb::object find_numbers(const std::shared_ptr<const dapple::Frame>& frame,
+                        const dapple::Expression& wanted, const dapple::WhereOptions& options,
+                        bool is_long) {
+  return to_array(interruptible(is_long, [frame, wanted, options] {
     std::vector<std::int64_t> rows;
-    const auto take = [&](std::span<const dapple::ColumnHit> hits) {
-      for (const dapple::ColumnHit& hit : hits) rows.push_back(static_cast<std::int64_t>(hit.row));
+    const auto take = [&](std::span<const std::uint64_t> found) {
+      rows.insert(rows.end(), found.begin(), found.end());
     };
-    dapple::where(*frame, col, condition, take, options);
+    dapple::where(*frame, wanted, take, options);
     return rows;
   }));
 }
 
-/// What is found in a column: "numbers" as above, "count", or "rows", which gives 0 or 1 for each.
-nb::object find_in_column(const FrameHandle& handle, std::uint64_t col, const std::string& what,
-                          const std::string& name, nb::handle low, nb::handle high, int absent,
-                          bool nonzero, Threads threads) {
+/// Which rows of a frame meet a condition: "numbers" as above, "count", or "rows", which gives 0 or
+/// 1 for each.
+nb::object find_rows(const FrameHandle& handle, const std::string& what, nb::bytes text, int absent,
+                     bool nonzero, Threads threads) {
   const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), threads, nonzero};
   const auto frame = handle.share_frame();
-  const dapple::ColumnCondition condition = column_condition_of(name, low, high);
+  const dapple::Expression wanted = expression_of(text);
   const bool is_long = frame->rows() >= kLongWork;
-  if (what == "numbers") return find_numbers(frame, col, condition, options, is_long);
+  if (what == "numbers") return find_numbers(frame, wanted, options, is_long);
   if (what == "count") {
-    return nb::int_(interruptible(is_long, [frame, col, condition, options] {
-      return dapple::count_where(*frame, col, condition, options);
+    return nb::int_(interruptible(is_long, [frame, wanted, options] {
+      return dapple::count_where(*frame, wanted, options);
     }));
   }
-  return to_array(interruptible(is_long, [frame, col, condition, options] {
-    return dapple::rows_where(*frame, col, condition, options);
-  }));
+  return to_array(interruptible(
+      is_long, [frame, wanted, options] { return dapple::rows_where(*frame, wanted, options); }));
+}
+
+nb::list explain_rows(const FrameHandle& handle, nb::bytes text, int absent, bool nonzero) {
+  const dapple::WhereOptions options{static_cast<dapple::Absent>(absent), 1, nonzero};
+  const auto frame = handle.share_frame();
+  const dapple::Expression wanted = expression_of(text);
+  const auto verdicts = [&] {
+    const WithoutGil release;
+    return dapple::explain_where(*frame, wanted, options);
+  }();
+  return to_list(verdicts);
 }
 
 }  // namespace
@@ -182,7 +186,8 @@ nb::object find_in_column(const FrameHandle& handle, std::uint64_t col, const st
 void bind_search(nb::module_& m) {
   m.def("find", &find);
   m.def("explain", &explain);
-  m.def("find_in_column", &find_in_column);
+  m.def("find_rows", &find_rows);
+  m.def("explain_rows", &explain_rows);
 }
 
 }  // namespace pydapple

@@ -103,7 +103,9 @@ def column_condition(condition: dict[str, Any], kind: str) -> tuple[str, Any, An
     """The same as `Frame.where` takes it for a column of this kind; times and so on as text."""
 
     def bound(value: Any) -> Any:
-        return _number(value) if kind == "number" and not isinstance(value, str) else _text(value)
+        return (
+            _number(value) if kind == "number" and not isinstance(value, str) else value_text(value)
+        )
 
     return _one(condition, _CONDITIONS | {"missing"}, bound, "value such as the column holds")
 
@@ -129,7 +131,7 @@ def _one(
     except (TypeError, ValueError):
         many = f"two of them (low, high), each a {wanted}" if name == "between" else f"a {wanted}"
         raise TypeMismatchError(f"{name} takes {many}, not {bound!r}") from None
-    return (name, low, high) if isinstance(low, str) else _as_bounds(name, low, high)
+    return (name, low, high) if isinstance(low, str) else nearest_bounds(name, low, high)
 
 
 def _number(value: Any) -> int | float:
@@ -139,7 +141,7 @@ def _number(value: Any) -> int | float:
     return number
 
 
-def _text(value: Any) -> Any:
+def value_text(value: Any) -> Any:
     """A word, a time, a duration or a truth value as the library reads it."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
@@ -160,7 +162,7 @@ def _duration(nanoseconds: int) -> str:
     return f"{'-' if nanoseconds < 0 else ''}{text}" + (f".{rest:09}" if rest else "")
 
 
-def _as_bounds(name: str, low: Any, high: Any) -> tuple[str, Any, Any]:
+def nearest_bounds(name: str, low: Any, high: Any) -> tuple[str, Any, Any]:
     """The same condition with integers of more than 64 bits, which few doubles are, as doubles."""
     if name == "equal" and _nearest(low, math.inf) != low:
         name, low, high = "between", math.inf, -math.inf  # no cell has that value

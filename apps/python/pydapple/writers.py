@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -26,6 +28,7 @@ class _TileWriter:
         self._writer = writer
         self.path = path
         self._threads = threads
+        self._process = os.getpid()
         self.summary: WriteSummary | None = None
 
     def finish(self) -> WriteSummary:
@@ -43,6 +46,16 @@ class _TileWriter:
             "a writer belongs to the process that made it: write a file of its own in each "
             "process, and put them together with pydapple.concat"
         )
+
+    def __del__(self) -> None:
+        writer = getattr(self, "_writer", None)
+        if writer is not None and writer.open and self._process == os.getpid():
+            warnings.warn(
+                f"{self.path} was never finished, and is not written: a writer's place is a with",
+                ResourceWarning,
+                stacklevel=2,
+                source=self,
+            )
 
     def __enter__(self: _W) -> _W:
         return self

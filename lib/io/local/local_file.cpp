@@ -285,6 +285,10 @@ std::uint64_t LocalFile::copy_within_system(int to, std::uint64_t begin,
   return begin;
 }
 
+void LocalFile::let_go() const noexcept {
+  if (is_mapped()) advise(at(0, 0), 0, size(), MADV_DONTNEED);
+}
+
 void LocalFile::read_nothing_ahead() const noexcept {
   expect_single_looks(0, size());
   reads_ahead_.store(false, std::memory_order_relaxed);

@@ -77,6 +77,8 @@ class LocalFile final : public ByteSource {
   /// The system will load single pages of these bytes instead of megabytes around them.
   void expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept override;
   void read_nothing_ahead() const noexcept override;
+  /// Gives back the pages of the map, which count as this process's memory.
+  void let_go() const noexcept;
 
  private:
   struct Map;

@@ -1,13 +1,14 @@
-#include "frame_rows.h"
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "dapple/array.h"
+#include "dapple/error.h"
+#include "dapple/gather.h"
 
-namespace pydapple {
+namespace dapple {
 
 namespace {
 
@@ -15,14 +16,14 @@ constexpr std::uint64_t kGap = 2048;        // rows that are cheaper to read tha
 constexpr std::uint64_t kMostRows = 65536;  // read at once
 
 /// Copies the rows at the places `mine` of `wanted`, which ascend.
-void gather_run(const dapple::Frame& frame, std::span<const std::uint64_t> wanted,
-                std::span<const std::size_t> mine, std::span<const dapple::ColumnBuffer> out,
-                const dapple::ReadOptions& options) {
-  const dapple::Range rows{wanted[mine.front()], wanted[mine.back()] + 1};
-  std::vector<dapple::Array<std::byte>> read(out.size());
-  std::vector<dapple::ColumnBuffer> buffers(out.begin(), out.end());
+void gather_run(const Frame& frame, std::span<const std::uint64_t> wanted,
+                std::span<const std::size_t> mine, std::span<const ColumnBuffer> out,
+                const ReadOptions& options) {
+  const Range rows{wanted[mine.front()], wanted[mine.back()] + 1};
+  std::vector<Array<std::byte>> read(out.size());
+  std::vector<ColumnBuffer> buffers(out.begin(), out.end());
   for (std::size_t k = 0; k < out.size(); ++k) {
-    buffers[k].step = dapple::size_of(out[k].value_type);
+    buffers[k].step = size_of(out[k].value_type);
     read[k].reset(rows.size() * buffers[k].step);
     buffers[k].data = read[k].data();
   }
@@ -38,8 +39,13 @@ void gather_run(const dapple::Frame& frame, std::span<const std::uint64_t> wante
 
 }  // namespace
 
-void gather_rows(const dapple::Frame& frame, std::span<const std::uint64_t> wanted,
-                 std::span<const dapple::ColumnBuffer> out, const dapple::ReadOptions& options) {
+void gather_rows(const Frame& frame, std::span<const std::uint64_t> wanted,
+                 std::span<const ColumnBuffer> out, const ReadOptions& options) {
+  for (const std::uint64_t row : wanted) {
+    if (row < frame.rows()) continue;
+    throw Error(Errc::out_of_range, "row " + std::to_string(row) + " is outside the " +
+                                        std::to_string(frame.rows()) + " rows");
+  }
   std::vector<std::size_t> order(wanted.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (!std::is_sorted(wanted.begin(), wanted.end())) {
@@ -56,4 +62,4 @@ void gather_rows(const dapple::Frame& frame, std::span<const std::uint64_t> want
   }
 }
 
-}  // namespace pydapple
+}  // namespace dapple

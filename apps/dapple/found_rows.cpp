@@ -1,0 +1,94 @@
+#include "found_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "dapple/csv.h"
+#include "dapple/gather.h"
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+/// The bits of cell `k` of a column, in the low bytes.
+std::uint64_t bits_at(const std::vector<std::byte>& cells, std::size_t size, std::size_t k) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    bits |= std::to_integer<std::uint64_t>(cells[k * size + i]) << (8 * i);
+  }
+  return bits;
+}
+
+/// A cell as JSON.
+std::string json_value(const Column& column, std::uint64_t bits) {
+  const Meaning& meaning = column.meaning;
+  std::string text;
+  append_text(column, bits, text);
+  if (is_missing(meaning, bits)) return "null";
+  if (meaning.has_words() || meaning.has_time()) return json_string(text);
+  return meaning.kind == MeaningKind::boolean ? text : json_number(text);
+}
+
+}  // namespace
+
+FoundRows::FoundRows(const Frame& frame, std::vector<std::uint64_t> columns, RowNumbers numbers,
+                     Console& console)
+    : frame_(frame),
+      columns_(std::move(columns)),
+      numbers_(numbers),
+      console_(console),
+      safe_(console.out.is_terminal()),
+      cells_(columns_.size()) {}
+
+void FoundRows::begin() {
+  if (begun_ || console_.json) return;
+  begun_ = true;
+  text_ = numbers_ == RowNumbers::yes ? "row" : "";
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (c > 0 || numbers_ == RowNumbers::yes) text_ += ',';
+    std::string label;
+    append_csv_label(frame_.label(columns_[c]), label);
+    text_ += safe_ ? printable(label) : label;
+  }
+  console_.out.write(text_ + "\n");
+}
+
+void FoundRows::print(std::span<const std::uint64_t> rows) {
+  constexpr std::size_t kAtOnce = 4096;
+  begin();
+  for (std::size_t first = 0; first < rows.size(); first += kAtOnce) {
+    const auto some = rows.subspan(first, std::min(kAtOnce, rows.size() - first));
+    std::vector<ColumnBuffer> buffers;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const ValueType type = frame_.column_info(columns_[c]).value_type;
+      cells_[c].resize(some.size() * size_of(type));
+      buffers.push_back({columns_[c], type, cells_[c].data(), size_of(type)});
+    }
+    gather_rows(frame_, some, buffers);
+    text_.clear();
+    for (std::size_t k = 0; k < some.size(); ++k) add_row(some[k], k);
+    console_.out.write(text_);
+  }
+}
+
+void FoundRows::add_row(std::uint64_t row, std::size_t place) {
+  const bool json = console_.json;
+  if (json) text_ += '{';
+  if (numbers_ == RowNumbers::yes) text_ += (json ? "\"row\":" : "") + std::to_string(row);
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Column& column = frame_.column_info(columns_[c]);
+    const std::uint64_t bits = bits_at(cells_[c], size_of(column.value_type), place);
+    if (c > 0 || numbers_ == RowNumbers::yes) text_ += ',';
+    if (json) {
+      text_ += json_string(column.label) + ':' + json_value(column, bits);
+    } else {
+      std::string field;
+      append_csv(column, bits, field);
+      text_ += safe_ ? printable(field) : field;
+    }
+  }
+  text_ += json ? "}\n" : "\n";
+}
+
+}  // namespace dapple::cli

@@ -1,0 +1,56 @@
+"""Frames as Dask DataFrames: partitions of rows, each of which carries the path of the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .frame import Frame
+
+_BYTES = 1 << 26  # of a partition
+
+
+class _Rows:
+    """Makes the DataFrame of one partition; Dask asks it for the columns that are used."""
+
+    def __init__(self, frame: Frame, labels: list[str]) -> None:
+        self.frame = frame
+        self.labels = labels
+
+    def __call__(self, rows: tuple[int, int], columns: Sequence[str] | None = None) -> Any:
+        wanted = self.labels if columns is None else list(columns)
+        made = self.frame.to_pandas(slice(*rows), wanted)
+        self.frame._let_go()
+        return made
+
+    def __dask_tokenize__(self) -> Any:
+        return "pydapple.rows", self.frame.__dask_tokenize__(), self.labels
+
+
+def from_frame(frame: Frame, rows: int | None, labels: Sequence[str] | None) -> Any:
+    """What `Frame.to_dask` gives."""
+    import dask.dataframe as dd
+
+    wanted = list(frame.columns if labels is None else labels)
+    step = rows or _rows_of(frame)
+    count = frame.shape[0]
+    begins = list(range(0, count, step)) or [0]
+    parts = [(begin, min(begin + step, count)) for begin in begins]
+    return dd.from_map(
+        _Rows(frame, wanted),
+        parts,
+        meta=frame.to_pandas(slice(0, 0), wanted),
+        divisions=[*begins, max(count - 1, 0)],
+        label="pydapple",
+    )
+
+
+def _rows_of(frame: Frame) -> int:
+    """Rows of about 64 MiB, in whole tiles where there are some."""
+    size = sum(64 if kind.hasobject else kind.itemsize for kind in frame.dtypes.values())
+    wanted = max(1, _BYTES // max(size, 1))
+    grid = frame._grid()
+    tile = grid[1][0] if grid else 1
+    return max(1, wanted // tile) * tile if tile <= wanted else wanted

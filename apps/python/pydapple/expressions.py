@@ -1,0 +1,203 @@
+"""Conditions on the columns of a frame: ``(f.c.age > 30) & f.c.city.isin(["Oslo", "Bergen"])``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .errors import AbsentError, InvalidArgumentError, TypeMismatchError
+from .search import nearest_bounds, value_text
+
+if TYPE_CHECKING:
+    from .frame_columns import FrameColumns
+
+_SIGNS = {"above": ">", "at_least": ">=", "below": "<", "at_most": "<=", "equal": "=="}
+
+
+class Condition:
+    """A condition on rows: what `Frame.where` and ``f.to_pandas(rows=...)`` take.
+
+    Put together by ``&``, ``|`` and ``~``, with each comparison in parentheses. As text, `str`
+    gives what ``dapple where`` takes.
+    """
+
+    __slots__ = ("_joint", "_parts")
+
+    def __init__(self, *parts: Condition | str, joint: str = "") -> None:
+        self._parts = parts
+        self._joint = joint  # "and", "or", "not", or none of a single test
+
+    def _joined(self, other: Any, joint: str) -> Condition:
+        if not isinstance(other, Condition):
+            raise TypeMismatchError(
+                f"a condition is joined to another one, not to {other!r}; comparisons need "
+                "parentheses: (f.c.a > 1) & (f.c.b < 2)"
+            )
+        parts: list[Condition | str] = []
+        for one in (self, other):  # side by side, however many there are
+            parts += one._parts if one._joint == joint else [one]
+        return Condition(*parts, joint=joint)
+
+    def __and__(self, other: Any) -> Condition:
+        return self._joined(other, "and")
+
+    def __or__(self, other: Any) -> Condition:
+        return self._joined(other, "or")
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Condition:
+        return Condition(self, joint="not")
+
+    def __bool__(self) -> bool:
+        raise InvalidArgumentError(
+            "a condition on rows is neither true nor false: put conditions together by &, | and ~, "
+            "not by and, or, not, or a chain such as 1 < f.c.a < 3"
+        )
+
+    def __str__(self) -> str:
+        if self._joint == "not":
+            return f"not ({self._parts[0]})"
+        if not self._joint:
+            return str(self._parts[0])
+        parts = [
+            f"({part})" if isinstance(part, Condition) and part._joint in ("and", "or") else part
+            for part in self._parts
+        ]
+        return f" {self._joint} ".join(map(str, parts))
+
+    def __repr__(self) -> str:
+        return f"<pydapple.Condition {self}>"
+
+
+class ColumnName:
+    """A column in a condition: compared with ``<``, ``<=``, ``>``, ``>=``, ``==`` and ``!=``.
+
+    A missing cell meets none of these, and no ``~`` of them, but `is_missing`.
+    """
+
+    __slots__ = ("_name",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __lt__(self, value: Any) -> Condition:
+        return compared(self._name, "below", value)
+
+    def __le__(self, value: Any) -> Condition:
+        return compared(self._name, "at_most", value)
+
+    def __gt__(self, value: Any) -> Condition:
+        return compared(self._name, "above", value)
+
+    def __ge__(self, value: Any) -> Condition:
+        return compared(self._name, "at_least", value)
+
+    def __eq__(self, value: Any) -> Condition:  # type: ignore[override]
+        return compared(self._name, "equal", value)
+
+    def __ne__(self, value: Any) -> Condition:  # type: ignore[override]
+        return ~compared(self._name, "equal", value)
+
+    def between(self, low: Any, high: Any) -> Condition:
+        """From `low` to `high`, both included."""
+        made: Condition = (self >= low) & (self <= high)
+        return made
+
+    def isin(self, values: Iterable[Any]) -> Condition:
+        """Equal to one of some values."""
+        if isinstance(values, (str, bytes)):
+            raise TypeMismatchError(f"isin takes a list of values, not {values!r}")
+        listed = ", ".join(_literal("equal", value)[1] for value in values)
+        return Condition(f"{self._name} in ({listed})")
+
+    def startswith(self, prefix: str) -> Condition:
+        """Words that start with this."""
+        if not isinstance(prefix, str):
+            raise TypeMismatchError(f"words start with a str, not {prefix!r}")
+        return Condition(f"{self._name} prefix {_quoted(prefix)}")
+
+    def is_missing(self) -> Condition:
+        """Missing cells."""
+        return Condition(f"{self._name} missing")
+
+    def is_nan(self) -> Condition:
+        """NaN, which no comparison finds."""
+        return Condition(f"{self._name} nan")
+
+    def __repr__(self) -> str:
+        return f"<column {self._name} of a condition>"
+
+
+class ColumnNames:
+    """The columns of a frame, to compare: ``f.c.age > 30``, ``f.c["first name"] == "Ann"``."""
+
+    def __init__(self, frame: FrameColumns) -> None:
+        self._frame = frame
+
+    def __getitem__(self, label: str | int) -> ColumnName:
+        return ColumnName(column_name(self._frame, label))
+
+    def __getattr__(self, label: str) -> ColumnName:
+        if label.startswith("__"):
+            raise AttributeError(label)
+        try:
+            return self[label]
+        except AbsentError as error:
+            raise AttributeError(str(error)) from error
+
+    def __dir__(self) -> list[str]:
+        return [label for label in self._frame.columns if label.isidentifier()]
+
+    def __iter__(self) -> Iterator[ColumnName]:
+        return (self[label] for label in self._frame.columns)
+
+    _ipython_key_completions_ = __dir__
+
+
+def column_name(frame: FrameColumns, label: str | int) -> str:
+    """A column as text of a condition names it."""
+    number = frame.column(label)
+    told = frame._labels.index(frame._labels[number]) == number
+    return f"`{frame._labels[number].replace('`', '``')}`" if told else f"#{number}"
+
+
+def compared(name: str, how: str, value: Any) -> Condition:
+    """A comparison of a column, as text names it."""
+    how, literal = _literal(how, value)
+    return Condition(f"{name} {_SIGNS[how]} {literal}")
+
+
+def _literal(how: str, value: Any) -> tuple[str, str]:
+    """A value as text of a condition has it; integers beyond 64 bits as the next double."""
+    if value is None:
+        raise TypeMismatchError("no cell is compared with None: is_missing() finds missing cells")
+    try:
+        given = value_text(value)
+    except (TypeError, ValueError):
+        raise TypeMismatchError(
+            f"a column is compared with numbers, words, times and truth values, not with {value!r}"
+        ) from None
+    if isinstance(given, str):
+        return how, _quoted(given)
+    made, low, _ = nearest_bounds(how, given, given)
+    if made == "between" or low != low:  # no cell has that value
+        return "above", "inf"
+    return made, repr(low)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def from_options(name: str, condition: dict[str, Any], kind: str) -> Condition:
+    """The condition of `Frame.where` with one keyword, such as ``above=30``."""
+    from .search import column_condition
+
+    how, low, high = column_condition(condition, kind)
+    if how in ("nan", "missing"):
+        return Condition(f"{name} {how}")
+    if how != "between":
+        return compared(name, how, low)
+    return compared(name, "at_least", low) & compared(name, "at_most", high)

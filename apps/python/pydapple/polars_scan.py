@@ -1,0 +1,116 @@
+"""A frame as a polars LazyFrame that reads only the columns, rows and blocks that are needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .errors import Error
+from .expressions import Condition, column_name, compared
+from .files import open
+from .frame import Frame
+from .reports import Path
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ROWS = 1 << 18  # of a batch
+_HOW = {"Gt": "above", "GtEq": "at_least", "Lt": "below", "LtEq": "at_most", "Eq": "equal"}
+
+
+def scan(source: Path | Frame) -> pl.LazyFrame:
+    """A polars LazyFrame over a frame: columns and conditions of the query are pushed down to it.
+
+    Columns that the query does not need are not read, nor blocks whose statistics show that no row
+    of theirs meets its conditions.
+
+    Args:
+        source: a frame, or the path of one.
+    """
+    from polars.io.plugins import register_io_source
+
+    frame = source if isinstance(source, Frame) else open(source)
+    if not isinstance(frame, Frame):
+        raise Error(f"{frame.path} holds a matrix, and polars scans frames")
+
+    def read(
+        columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        wanted = list(frame.columns) if columns is None else columns
+        needed = list(wanted)
+        if predicate is not None:
+            needed += [name for name in predicate.meta.root_names() if name not in needed]
+        left = rows
+        for part in _pieces(frame, predicate, min(size or _ROWS, _ROWS)):
+            batch = frame.to_polars(part, needed)
+            if predicate is not None:
+                batch = batch.filter(predicate)
+            if left is not None:
+                batch = batch.head(left)
+                left -= len(batch)
+            yield batch.select(wanted)
+            if left == 0:
+                return
+
+    schema = frame.to_polars(slice(0, 0)).schema
+    return register_io_source(read, schema=schema, is_pure=True)
+
+
+def _pieces(frame: Frame, predicate: pl.Expr | None, size: int) -> Iterator[Any]:
+    """Rows among which are all that meet the predicate, some at a time."""
+    condition = None if predicate is None else _condition(frame, predicate)
+    if condition is None:
+        for begin in range(0, len(frame), size):
+            yield slice(begin, begin + size)
+        return
+    found = frame.where(condition)
+    for begin in range(0, len(found), size):
+        yield found[begin : begin + size]
+
+
+def _condition(frame: Frame, predicate: pl.Expr) -> Condition | None:
+    """A condition that holds wherever the predicate does; None where that is not known.
+
+    polars filters what is found once more, so what is not understood here is only slower.
+    """
+    try:
+        tree = json.loads(predicate.meta.serialize(format="json"))
+        return _wider(frame, tree)
+    except (Error, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _wider(frame: Frame, tree: Any) -> Condition | None:
+    binary = tree.get("BinaryExpr") if isinstance(tree, dict) else None
+    if binary is None:
+        return None
+    left, op, right = binary["left"], binary["op"], binary["right"]
+    if op in ("And", "LogicalAnd"):
+        sides = [side for side in (_wider(frame, left), _wider(frame, right)) if side is not None]
+        if len(sides) == 2:
+            return sides[0] & sides[1]
+        return sides[0] if sides else None
+    if op in ("Or", "LogicalOr"):
+        one, other = _wider(frame, left), _wider(frame, right)
+        return None if one is None or other is None else one | other
+    if op not in _HOW or "Column" not in left:
+        return None
+    label, value = left["Column"], _number(right)
+    where = frame._where(label)
+    if value is None or where < 0 or frame._meanings[where].kind != "number":
+        return None
+    name = column_name(frame, label)
+    wanted = compared(name, _HOW[op], value)
+    if frame._dtypes[where].kind == "f":  # polars has NaN above all numbers
+        wanted = wanted | Condition(f"{name} nan")
+    return wanted
+
+
+def _number(tree: Any) -> int | float | None:
+    """The number of a literal."""
+    value = tree.get("Literal") if isinstance(tree, dict) else None
+    while isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if known else None

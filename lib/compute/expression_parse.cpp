@@ -1,0 +1,390 @@
+// The text of a condition on rows: a tokeniser, and a parser by recursive descent.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "dapple/error.h"
+#include "lib/base/text.h"
+#include "lib/compute/expression.h"
+
+namespace dapple {
+
+namespace {
+
+enum class Kind : std::uint8_t { name, quoted_name, place, text, number, symbol, end };
+
+struct Token {
+  Kind kind = Kind::end;
+  std::string text{};     // of names and texts without their quotes
+  std::size_t begin = 0;  // in the condition
+};
+
+[[noreturn]] void fail(std::string_view condition, std::size_t at, const std::string& what) {
+  throw Error(Errc::invalid_argument, "in the condition " + detail::shown(condition) + ": " + what +
+                                          ", at character " + std::to_string(at + 1));
+}
+
+bool in_name(char c) noexcept {
+  const auto byte = static_cast<unsigned char>(c);
+  return std::isalnum(byte) != 0 || c == '_' || c == '.' || byte >= 0x80;
+}
+
+class Tokens {
+ public:
+  explicit Tokens(std::string_view condition) : condition_(condition) { advance(); }
+
+  const Token& next() const noexcept { return next_; }
+  Token take() {
+    Token taken = std::move(next_);
+    advance();
+    return taken;
+  }
+  bool sees(std::string_view symbol) const {
+    return next_.kind == Kind::symbol && next_.text == symbol;
+  }
+  bool take(std::string_view symbol) {
+    const bool there = sees(symbol);
+    if (there) advance();
+    return there;
+  }
+  /// A word of the language, in small letters or capitals.
+  bool sees_word(std::string_view word) const {
+    return next_.kind == Kind::name && next_.text.size() == word.size() &&
+           std::equal(word.begin(), word.end(), next_.text.begin(), [](char a, char b) {
+             return a == std::tolower(static_cast<unsigned char>(b));
+           });
+  }
+  bool take_word(std::string_view word) {
+    const bool there = sees_word(word);
+    if (there) advance();
+    return there;
+  }
+  [[noreturn]] void fail_expected(const std::string& what) const {
+    const std::string seen = next_.kind == Kind::end ? "the end" : detail::shown(next_.text);
+    fail(condition_, next_.begin, what + " was expected, not " + seen);
+  }
+
+ private:
+  void advance() {
+    while (at_ < condition_.size() && std::isspace(static_cast<unsigned char>(condition_[at_]))) {
+      ++at_;
+    }
+    next_.kind = Kind::end;
+    next_.text.clear();
+    next_.begin = at_;
+    if (at_ == condition_.size()) return;
+    const char c = condition_[at_];
+    if (c == '"' || c == '\'' || c == '`') return quoted(c);
+    if (c == '#') {
+      ++at_;
+      return run(Kind::place, [](char d) { return std::isdigit(static_cast<unsigned char>(d)); });
+    }
+    if (starts_number()) return number();
+    if (in_name(c)) return run(Kind::name, in_name);
+    symbol();
+  }
+
+  template <class F>
+  void run(Kind kind, const F& belongs) {
+    const std::size_t begin = at_;
+    while (at_ < condition_.size() && belongs(condition_[at_])) ++at_;
+    next_.kind = kind;
+    next_.text = condition_.substr(begin, at_ - begin);
+  }
+
+  void quoted(char quote) {
+    next_.kind = quote == '`' ? Kind::quoted_name : Kind::text;
+    for (++at_;; ++at_) {
+      if (at_ == condition_.size()) {
+        fail(condition_, next_.begin, "the quote that begins there has no end");
+      }
+      if (condition_[at_] == quote) {
+        if (at_ + 1 == condition_.size() || condition_[at_ + 1] != quote) break;
+        ++at_;
+      }
+      next_.text += condition_[at_];
+    }
+    ++at_;
+  }
+
+  bool starts_number() const {
+    const auto digit = [&](std::size_t at) {
+      return at < condition_.size() && std::isdigit(static_cast<unsigned char>(condition_[at]));
+    };
+    std::size_t at = at_;
+    if (condition_[at] == '-' || condition_[at] == '+') ++at;
+    if (condition_.substr(at, 3) == "inf" && at > at_) return true;
+    if (at < condition_.size() && condition_[at] == '.') ++at;
+    return digit(at);
+  }
+
+  void number() {
+    const char* const first = condition_.data() + at_;
+    const char* const end = condition_.data() + condition_.size();
+    double value = 0;
+    const char* const last = detail::read_number(first, end, value).end;
+    next_.kind = Kind::number;
+    next_.text = std::string(first, last);
+    at_ += next_.text.size();
+    if (at_ < condition_.size() && in_name(condition_[at_])) {
+      fail(condition_, next_.begin,
+           "a number ends where letters start; put words and times in quotes, and names of columns "
+           "that start with a digit in `backquotes`");
+    }
+  }
+
+  void symbol() {
+    constexpr std::array<std::string_view, 10> symbols = {"==", "!=", "<=", ">=", "=",
+                                                          "<",  ">",  "(",  ")",  ","};
+    for (const std::string_view one : symbols) {
+      if (condition_.substr(at_).starts_with(one)) {
+        next_.kind = Kind::symbol;
+        next_.text = one;
+        at_ += one.size();
+        return;
+      }
+    }
+    fail(condition_, at_, detail::shown(condition_.substr(at_, 1)) + " has no meaning there");
+  }
+
+  std::string_view condition_;
+  std::size_t at_ = 0;
+  Token next_;
+};
+
+enum class Relation : std::uint8_t { equal, unequal, below, at_most, above, at_least };
+
+/// `value R column` as `column R value`.
+Relation turned(Relation relation) noexcept {
+  switch (relation) {
+    case Relation::below:
+      return Relation::above;
+    case Relation::at_most:
+      return Relation::at_least;
+    case Relation::above:
+      return Relation::below;
+    case Relation::at_least:
+      return Relation::at_most;
+    case Relation::equal:
+    case Relation::unequal:
+      break;
+  }
+  return relation;
+}
+
+/// Calls `f` with a number as an integer if it is one of 64 bits, or as f64.
+template <class F>
+auto with_number(const std::string& text, const F& f) {
+  const char* const end = text.data() + text.size();
+  std::int64_t small = 0;
+  if (const auto read = detail::read_number(text.data(), end, small);
+      read.end == end && read.error == detail::NumberError::none) {
+    return f(small);
+  }
+  std::uint64_t large = 0;
+  if (const auto read = detail::read_number(text.data(), end, large);
+      read.end == end && read.error == detail::NumberError::none) {
+    return f(large);
+  }
+  double real = 0;
+  detail::read_number(text.data(), end, real);
+  return f(real);
+}
+
+ColumnCondition compare(Relation relation, const Token& value) {
+  if (value.kind == Kind::number) {
+    return with_number(value.text, [&](auto number) -> ColumnCondition {
+      switch (relation) {
+        case Relation::below:
+          return Condition::below(number);
+        case Relation::at_most:
+          return Condition::at_most(number);
+        case Relation::above:
+          return Condition::above(number);
+        case Relation::at_least:
+          return Condition::at_least(number);
+        default:
+          return Condition::equal(number);
+      }
+    });
+  }
+  switch (relation) {
+    case Relation::below:
+      return ColumnCondition::below(value.text);
+    case Relation::at_most:
+      return ColumnCondition::at_most(value.text);
+    case Relation::above:
+      return ColumnCondition::above(value.text);
+    case Relation::at_least:
+      return ColumnCondition::at_least(value.text);
+    default:
+      return ColumnCondition::equal(value.text);
+  }
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view condition) : condition_(condition), tokens_(condition) {}
+
+  Expression whole() {
+    Expression made = either();
+    if (tokens_.next().kind != Kind::end) tokens_.fail_expected("and, or, or the end");
+    return made;
+  }
+
+ private:
+  Expression either() {
+    Expression made = both();
+    while (tokens_.take_word("or")) made = made || both();
+    return made;
+  }
+
+  Expression both() {
+    Expression made = negated();
+    while (tokens_.take_word("and")) made = made && negated();
+    return made;
+  }
+
+  Expression negated() {
+    constexpr int kDeepest = 200;
+    if (++depth_ > kDeepest) fail(condition_, tokens_.next().begin, "it is nested too deeply");
+    Expression made = [&] {
+      if (tokens_.take_word("not")) return !negated();
+      if (!tokens_.take("(")) return test();
+      Expression inside = either();
+      if (!tokens_.take(")")) tokens_.fail_expected("and, or, or )");
+      return inside;
+    }();
+    --depth_;
+    return made;
+  }
+
+  /// One test, or the two of `3 <= x < 9`.
+  Expression test() {
+    if (sees_value()) {
+      const Token value = tokens_.take();
+      const auto relation = take_relation();
+      if (!relation) tokens_.fail_expected("a comparison such as <");
+      const Column column = take_column();
+      Expression made = comparison(column, turned(*relation), value);
+      if (const auto second = take_relation())
+        made = made && comparison(column, *second, take_value());
+      return made;
+    }
+    const Column column = take_column();
+    if (const auto relation = take_relation()) return comparison(column, *relation, take_value());
+    tokens_.take_word("is");
+    const bool negative = tokens_.take_word("not");
+    Expression made = word_test(column);
+    return negative ? !made : made;
+  }
+
+  using Column = detail::ExpressionNode::Column;
+
+  static Expression of(const Column& column, ColumnCondition condition) {
+    return std::visit([&](const auto& known) { return Expression(known, std::move(condition)); },
+                      column);
+  }
+
+  static Expression comparison(const Column& column, Relation relation, const Token& value) {
+    Expression made = of(column, compare(relation, value));
+    return relation == Relation::unequal ? !made : made;
+  }
+
+  Expression word_test(const Column& column) {
+    if (tokens_.take_word("missing")) return of(column, ColumnCondition::missing());
+    if (tokens_.take_word("nan")) return of(column, Condition::nan());
+    if (tokens_.take_word("prefix")) {
+      if (tokens_.next().kind != Kind::text) tokens_.fail_expected("a text in quotes");
+      return of(column, ColumnCondition::prefix(tokens_.take().text));
+    }
+    if (!tokens_.take_word("in")) {
+      tokens_.fail_expected("a comparison such as <, or in, prefix, missing or nan,");
+    }
+    return of(column, one_of());
+  }
+
+  ColumnCondition one_of() {
+    std::vector<std::string> texts;
+    std::vector<Condition> numbers;
+    if (!tokens_.take("(")) tokens_.fail_expected("( and a list of values");
+    while (!tokens_.take(")")) {
+      const std::size_t at = tokens_.next().begin;
+      const Token value = take_value();
+      if (value.kind == Kind::number) {
+        numbers.push_back(with_number(value.text, [](auto n) { return Condition::equal(n); }));
+      } else {
+        texts.push_back(value.text);
+      }
+      if (!texts.empty() && !numbers.empty()) {
+        fail(condition_, at, "a list has numbers or texts, not both");
+      }
+      if (!tokens_.sees(")") && !tokens_.take(",")) tokens_.fail_expected(", or )");
+    }
+    return numbers.empty() ? ColumnCondition::one_of(std::move(texts))
+                           : ColumnCondition::one_of(std::move(numbers));
+  }
+
+  Column take_column() {
+    const Token& next = tokens_.next();
+    if (next.kind == Kind::place) {
+      std::uint64_t col = 0;
+      const char* const end = next.text.data() + next.text.size();
+      const auto read = detail::read_number(next.text.data(), end, col);
+      if (next.text.empty() || read.error != detail::NumberError::none) {
+        tokens_.fail_expected("the number of a column after #");
+      }
+      tokens_.take();
+      return col;
+    }
+    if (next.kind != Kind::name && next.kind != Kind::quoted_name) {
+      tokens_.fail_expected("the name of a column");
+    }
+    return tokens_.take().text;
+  }
+
+  std::optional<Relation> take_relation() {
+    constexpr std::pair<std::string_view, Relation> kAll[] = {
+        {"==", Relation::equal},   {"=", Relation::equal}, {"!=", Relation::unequal},
+        {"<=", Relation::at_most}, {"<", Relation::below}, {">=", Relation::at_least},
+        {">", Relation::above}};
+    for (const auto& [symbol, relation] : kAll) {
+      if (tokens_.take(symbol)) return relation;
+    }
+    return std::nullopt;
+  }
+
+  bool sees_value() const {
+    const Kind kind = tokens_.next().kind;
+    return kind == Kind::number || kind == Kind::text;
+  }
+
+  Token take_value() {
+    if (sees_value()) return tokens_.take();
+    for (const std::string_view word : {"true", "false"}) {
+      if (tokens_.sees_word(word)) {
+        Token token = tokens_.take();
+        token.text = word;
+        return token;
+      }
+    }
+    if (tokens_.sees_word("inf")) {
+      Token token = tokens_.take();
+      token.kind = Kind::number;
+      return token;
+    }
+    tokens_.fail_expected("a number, true, false, or a text in quotes");
+  }
+
+  std::string_view condition_;
+  Tokens tokens_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Expression Expression::parse(std::string_view text) { return Parser(text).whole(); }
+
+}  // namespace dapple

@@ -1,0 +1,306 @@
+#include "lib/compute/row_search.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "lib/base/vectors.h"
+#include "lib/cells/convert_cells.h"
+
+namespace dapple::detail {
+
+namespace {
+
+using Kind = ExpressionNode::Kind;
+
+const ColumnCondition kMissing = ColumnCondition::missing();
+
+/// Marks the values that match, so that the loop vectorises.
+template <Value T>
+DAPPLE_VECTORS void mark_run(const std::byte* values, std::size_t n, const Matching<T>& match,
+                             std::uint8_t* found) {
+  const T low = match.low, high = match.high;
+  if (match.nan) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const T v = load_le<T>(values + i * sizeof(T));
+      found[i] = v != v ? 1 : 0;
+    }
+    return;
+  }
+  const bool nonzero = match.excludes_zero();
+  for (std::size_t i = 0; i < n; ++i) {
+    const T v = load_le<T>(values + i * sizeof(T));
+    found[i] = ((v >= low) & (v <= high) & !(nonzero & (v == 0))) ? 1 : 0;
+  }
+}
+
+/// Marks the rows in which a column matches.
+struct Marker {
+  const Store& store;
+  const ColumnMatch& match;
+  std::uint64_t first;  // row
+  std::span<std::uint8_t> found;
+
+  template <Value T>
+  void dense(const DenseRows<T>& cells) const {
+    const Matching<T> wanted = match.interval().of<T>();
+    std::uint8_t* const out = found.data() + (cells.row - first);
+    if (cells.row_step == sizeof(T)) {
+      mark_run<T>(cells.data, cells.rows, wanted, out);
+    } else {
+      for (std::uint64_t r = 0; r < cells.rows; ++r) {
+        out[r] = wanted(load_le<T>(cells.data + r * cells.row_step)) ? 1 : 0;
+      }
+    }
+    if (!match.doubtful()) return;
+    for (std::uint64_t r = 0; r < cells.rows; ++r) {
+      if (out[r] == 0) continue;
+      out[r] = confirms(cells.row + r, cells.col, load_le<T>(cells.data + r * cells.row_step));
+    }
+  }
+  template <Value T>
+  void row(const SparseRow<T>& row) const {
+    row.each([&](int, std::uint32_t col, T value) { cell(row.row, row.col + col, value); });
+  }
+  template <Value T>
+  void cell(std::uint64_t row, std::uint64_t col, T value) const {
+    if (match.interval().of<T>()(value)) found[row - first] = confirms(row, col, value);
+  }
+
+ private:
+  template <Value T>
+  std::uint8_t confirms(std::uint64_t row, std::uint64_t col, T value) const {
+    const ValueType type = store.schema().type_of(col), stored = value_type_of<T>();
+    std::uint64_t bits = std::bit_cast<BitsOf<T>>(value);
+    if (stored != type) {
+      const StoredCell given{row, col, bits};
+      if (!convert_cell(stored, given.bits, type, bits)) fail_fit(store, given, type);
+    }
+    return match.confirms(bits) ? 1 : 0;
+  }
+};
+
+}  // namespace
+
+class RowSearch::Verdicts {
+ public:
+  void add(BlockPos pos, Skipped skipped) {
+    const auto [at, added] = known_.try_emplace({pos.rx, pos.cx}, skipped);
+    if (skipped == Skipped::no) at->second = skipped;  // one reason to read it is enough
+  }
+  std::vector<BlockVerdict> list() const {
+    std::vector<BlockVerdict> all;
+    for (const auto& [pos, skipped] : known_) all.push_back({{pos.first, pos.second}, skipped});
+    return all;
+  }
+
+ private:
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Skipped> known_;
+};
+
+RowSearch::RowSearch(const Frame& frame, const Expression& expression, const WhereOptions& options)
+    : frame_(frame),
+      store_(frame.store()),
+      expression_(expression),
+      absent_(options.absent),
+      root_(bind(*expression_.node_, false, options)) {
+  if (absent_ == Absent::zero) return;
+  for (const Test& test : tests_) {
+    store_.require_covered({{0, frame.rows()}, {test.col, test.col + 1}}, absent_);
+  }
+}
+
+RowSearch::Node RowSearch::bind(const ExpressionNode& node, bool negated,
+                                const WhereOptions& options) {
+  if (node.kind == Kind::negation) return bind(*node.of.front(), !negated, options);
+  if (node.kind == Kind::test) {
+    const std::uint64_t col = column_of(frame_, node);
+    const Column& column = frame_.column_info(col);
+    const std::string& file = store_.file().name();
+    const auto bound = [&](const ColumnCondition& condition, bool nonzero) {
+      return std::make_unique<ColumnMatch>(column, condition, nonzero, file);
+    };
+    Test test{col, bound(node.condition, options.nonzero), negated};
+    if (negated && mark_of(column.meaning) && !test.match->finds_missing()) {
+      test.missing = bound(kMissing, false);
+    }
+    tests_.push_back(std::move(test));
+    return {Kind::test, tests_.size() - 1};
+  }
+  Node made{(node.kind == Kind::all) != negated ? Kind::all : Kind::any};
+  for (const auto& part : node.of) made.of.push_back(bind(*part, negated, options));
+  return made;
+}
+
+/// The rows of a block of the tested columns, which pieces end with where statistics may decide.
+std::uint64_t RowSearch::block_rows() const {
+  std::uint64_t most = 1;
+  for (const Test& test : tests_) {
+    if (frame_.rows() == 0) continue;
+    store_.for_each_block({{0, 1}, {test.col, test.col + 1}}, {absent_},
+                          [&](std::uint64_t, const Entry& e, const Part&) {
+                            most = std::max<std::uint64_t>(most, e.rows);
+                          });
+  }
+  return most;
+}
+
+std::vector<Range> RowSearch::pieces(Range rows) const {
+  constexpr std::uint64_t kFew = 1 << 10, kMany = 1 << 16, kMost = 1 << 21;
+  // Formats that are parsed from the front are asked for larger pieces.
+  const bool known = store_.block_stats() != nullptr;
+  const std::uint64_t wanted = store_.driver().sequential ? kMost : known ? kFew : kMany;
+  const std::uint64_t block = std::min(block_rows(), kMost);
+  const std::uint64_t step = std::max<std::uint64_t>(wanted / block, 1) * block;
+  std::vector<Range> made;
+  for (std::uint64_t begin = rows.begin; begin < rows.end;) {
+    const std::uint64_t end = begin + std::min(rows.end - begin, step - begin % step);
+    made.push_back({begin, end});
+    begin = end;
+  }
+  return made;
+}
+
+/// Why a block need not be looked at. Dense blocks have statistics of all of their cells; of
+/// others, zeros are not stored.
+Skipped RowSearch::verdict_on(const ColumnMatch& match, std::uint64_t number,
+                              const Entry& entry) const {
+  const Interval& interval = match.interval();
+  if (entry.kind != BlockKind::dense && interval.holds_for_zero()) return Skipped::no;
+  const Skipped skipped = verdict(interval, entry);
+  if (skipped != Skipped::no) return skipped;
+  const BlockStatsTable* const known = store_.block_stats();
+  return known != nullptr && rules_out(interval, (*known)[number]) ? Skipped::statistics
+                                                                   : Skipped::no;
+}
+
+/// Whether all cells of a block match, as far as its statistics tell.
+bool RowSearch::all_match(const ColumnMatch& match, std::uint64_t number,
+                          const Entry& entry) const {
+  const BlockStatsTable* const known = store_.block_stats();
+  if (known == nullptr || entry.kind != BlockKind::dense || match.doubtful()) return false;
+  const BlockStats& stats = (*known)[number];
+  const auto type = stats.type();
+  return type && stats.nans() == 0 && visit_type(*type, [&](auto tag) {
+           using T = decltype(tag);
+           const Matching<T>& wanted = match.interval().of<T>();
+           const TallyOf<T> tally = stats.tally<T>();
+           return !wanted.nan && !wanted.excludes_zero() && tally.min >= wanted.low &&
+                  tally.max <= wanted.high && tally.min <= tally.max;
+         });
+}
+
+RowSearch::Truth RowSearch::judge(const Test& test, Range rows) const {
+  bool none = true, all = true;
+  std::uint64_t covered = 0;
+  store_.for_each_block({rows, {test.col, test.col + 1}}, {absent_},
+                        [&](std::uint64_t number, const Entry& e, const Part& part) {
+                          covered += part.rows.size();
+                          none = none && verdict_on(*test.match, number, e) != Skipped::no;
+                          all = all && all_match(*test.match, number, e);
+                        });
+  if (covered < rows.size()) {  // the others are zeros
+    all = false;
+    none = none && !test.match->interval().holds_for_zero();
+  }
+  if (none && (!test.negated || !test.missing)) return test.negated ? Truth::yes : Truth::no;
+  if (all) return test.negated ? Truth::no : Truth::yes;
+  return Truth::unknown;
+}
+
+RowSearch::Truth RowSearch::judge(const Node& node, Range rows) const {
+  if (node.kind == Kind::test) return judge(tests_[node.test], rows);
+  const Truth decisive = node.kind == Kind::all ? Truth::no : Truth::yes;
+  bool unknown = false;
+  for (const Node& part : node.of) {
+    const Truth truth = judge(part, rows);
+    if (truth == decisive) return decisive;
+    unknown = unknown || truth == Truth::unknown;
+  }
+  if (unknown) return Truth::unknown;
+  return decisive == Truth::no ? Truth::yes : Truth::no;
+}
+
+void RowSearch::find(const Node& node, Range rows, std::span<std::uint8_t> found) const {
+  if (const Truth truth = judge(node, rows); truth != Truth::unknown) {
+    std::fill(found.begin(), found.end(), truth == Truth::yes ? 1 : 0);
+    return;
+  }
+  if (node.kind == Kind::test) return find(tests_[node.test], rows, found);
+  find(node.of.front(), rows, found);
+  const bool all = node.kind == Kind::all;
+  std::vector<std::uint8_t> part(node.of.size() > 1 ? found.size() : 0);
+  for (std::size_t k = 1; k < node.of.size(); ++k) {
+    // What the rest finds makes no difference once no row, or every one, is left.
+    if (std::find(found.begin(), found.end(), all ? 1 : 0) == found.end()) return;
+    find(node.of[k], rows, part);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      found[i] = static_cast<std::uint8_t>(all ? found[i] & part[i] : found[i] | part[i]);
+    }
+  }
+}
+
+void RowSearch::find(const Test& test, Range rows, std::span<std::uint8_t> found) const {
+  mark(test.col, *test.match, rows, found);
+  if (!test.negated) return;
+  for (std::uint8_t& one : found) one ^= 1;
+  if (!test.missing) return;
+  std::vector<std::uint8_t> missing(found.size());
+  mark(test.col, *test.missing, rows, missing);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    found[i] = static_cast<std::uint8_t>(found[i] & ~missing[i]);
+  }
+}
+
+/// Marks the rows in which a column matches. Blocks that hold no match are not read.
+void RowSearch::mark(std::uint64_t col, const ColumnMatch& match, Range rows,
+                     std::span<std::uint8_t> found) const {
+  std::fill(found.begin(), found.end(), std::uint8_t{0});
+  const Range cols{col, col + 1};
+  const bool zeros = match.interval().holds_for_zero();
+  Marker marker{store_, match, rows.begin, found};
+  Band band;
+  std::uint64_t next = rows.begin;  // the rows before were looked at
+  const auto scan_before = [&](std::uint64_t row) {
+    if (zeros && next < row) scan(store_, {{next, row}, cols}, absent_, marker);
+  };
+  store_.for_each_block(
+      {rows, cols}, {absent_}, [&](std::uint64_t number, const Entry& e, const Part& part) {
+        if (zeros && e.kind != BlockKind::dense) {
+          return;  // scanned, with absent cells
+        }
+        scan_before(e.pos.rx + part.rows.begin);
+        next = e.pos.rx + part.rows.end;
+        if (verdict_on(match, number, e) != Skipped::no) return;
+        if (all_match(match, number, e)) {
+          const auto here =
+              found.subspan(e.pos.rx + part.rows.begin - rows.begin, part.rows.size());
+          std::fill(here.begin(), here.end(), std::uint8_t{1});
+          return;
+        }
+        visit_cells(store_, e, part, band, marker);
+      });
+  scan_before(rows.end);
+}
+
+void RowSearch::explain(const Node& node, Range rows, bool decided, Verdicts& verdicts) const {
+  decided = decided || judge(node, rows) != Truth::unknown;
+  for (const Node& part : node.of) explain(part, rows, decided, verdicts);
+  if (node.kind != Kind::test) return;
+  const Test& test = tests_[node.test];
+  store_.for_each_block({rows, {test.col, test.col + 1}}, {absent_},
+                        [&](std::uint64_t number, const Entry& e, const Part&) {
+                          const Skipped own = verdict_on(*test.match, number, e);
+                          const bool skipped = decided || all_match(*test.match, number, e);
+                          verdicts.add(e.pos,
+                                       own == Skipped::no && skipped ? Skipped::statistics : own);
+                        });
+}
+
+std::vector<BlockVerdict> RowSearch::explain() const {
+  Verdicts verdicts;
+  for (const Range& piece : pieces({0, frame_.rows()})) explain(root_, piece, false, verdicts);
+  return verdicts.list();
+}
+
+}  // namespace dapple::detail

@@ -1,0 +1,186 @@
+"""Conditions on the columns of a frame, held against pandas, polars and DuckDB's rules."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+import pydapple as dp
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+COUNT = 150_000
+
+
+def table():
+    random = np.random.default_rng(5)
+    city = np.array(["Oslo", "Bergen", "Rome", "Bern", None], object)
+    return pd.DataFrame(
+        {
+            "age": pd.array(
+                np.where(random.random(COUNT) < 0.1, None, random.integers(0, 90, COUNT)), "Int64"
+            ),
+            "city": pd.Categorical(city[random.integers(0, 5, COUNT)]),
+            "name": np.array(["Ann", "Bo", "Al", 'Q"x', "it's", None], object)[
+                random.integers(0, 6, COUNT)
+            ],
+            "born": np.datetime64("1990-01-01", "s") + np.arange(COUNT).astype("m8[h]"),
+            "ok": random.integers(0, 2, COUNT).astype(bool),
+            "x": random.standard_normal(COUNT),
+            "a b": np.arange(COUNT),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def data():
+    return table()
+
+
+@pytest.fixture(scope="module")
+def f(data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("where") / "f.dbdf"
+    dp.write(path, data, sync=False)
+    return dp.open(path)
+
+
+def cases(f):
+    """Conditions as ours, as polars' and as text."""
+    c, col = f.c, pl.col
+    day = dt.datetime(1999, 5, 17)
+    return [
+        (c.age > 30, col("age") > 30, "age > 30"),
+        (~(c.age > 30), ~(col("age") > 30), "not age > 30"),
+        ((c.age > 30) & c.city.isin(["Oslo", "Bergen"]),
+         (col("age") > 30) & col("city").cast(str).is_in(["Oslo", "Bergen"]),
+         'age > 30 and city in ("Oslo", "Bergen")'),
+        (c.name.startswith("A") | c.age.is_missing(),
+         col("name").str.starts_with("A") | col("age").is_null(), "name prefix 'A' or age missing"),
+        (~c.name.startswith("A"), ~col("name").str.starts_with("A"), "name not prefix 'A'"),
+        (c.born >= day, col("born") >= day, "born >= '1999-05-17'"),
+        (c.born.between(day, day + dt.timedelta(days=3)),
+         col("born").is_between(day, day + dt.timedelta(days=3)),
+         "'1999-05-17' <= born <= '1999-05-20'"),
+        (c.ok == True, col("ok"), "ok = true"),  # noqa: E712
+        (c.ok != True, ~col("ok"), "ok != true"),  # noqa: E712
+        ((c.x > 2) | (c.x < -2.5), (col("x") > 2) | (col("x") < -2.5), "x > 2 or x < -2.5"),
+        (c["a b"].isin([3, 70_000, -1]), col("a b").is_in([3, 70_000, -1]), "`a b` in (3, 70000, -1)"),
+        (c["a b"] == 5, col("a b") == 5, "#6 == 5"),
+        ((c.name == 'Q"x') | (c.name == "it's"), col("name").is_in(['Q"x', "it's"]),
+         "name in ('Q\"x', \"it's\")"),
+        (c.age > 10**30, col("age") > 10**18, "age > 1e30"),
+        (~((c.age < 5) | (c.city == "Rome")) & (c.x > 0),
+         ~((col("age") < 5) | (col("city").cast(str) == "Rome")) & (col("x") > 0),
+         "not (age < 5 or city = 'Rome') and x > 0"),
+        (c.age.isin([]), pl.lit(False), "age in ()"),
+        ((c.age != 7) & (c.city != "Oslo"), (col("age") != 7) & (col("city").cast(str) != "Oslo"),
+         "age != 7 and city != 'Oslo'"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("k", range(17))
+def test_conditions_find_what_polars_finds(f, data, k):
+    ours, theirs, text = cases(f)[k]
+    frame = pl.from_pandas(data).with_row_index("row")
+    want = frame.filter(theirs)["row"].to_list()
+    for condition in (ours, text, str(ours)):
+        assert f.where(condition).tolist() == want
+        assert f.count_where(condition, threads=2) == len(want)
+        assert np.flatnonzero(f.rows_where(condition)).tolist() == want
+        assert f.to_pandas(condition, "a b")["a b"].tolist() == want
+    assert f["a b", ours].tolist() == want and f[ours]["a b"].tolist() == want
+    read = {pos for pos, skipped in f.explain_where(ours) if skipped is None}
+    assert want == [] or read or len(want) == COUNT or k == 11
+
+
+def test_blocks_are_skipped_by_statistics_for_all_of_it(f):
+    last = COUNT - 1
+    verdicts = f.explain_where((f.c["a b"] >= last) & (f.c.x > -100))
+    assert sum(skipped is None for _, skipped in verdicts) <= 4
+    assert any(skipped == "statistics" for _, skipped in verdicts)
+    assert all(skipped for _, skipped in f.explain_where(~(f.c["a b"] < 10**9)))
+    assert all(skipped for _, skipped in f.explain_where(f.c["a b"] < 10**9))
+    assert f.count_where(f.c["a b"] < 10**9) == COUNT
+
+
+def test_parts_by_condition(f, data):
+    want = data[(data.age > 80).fillna(False) & (data.city == "Oslo")]
+    got = f.to_pandas((f.c.age > 80) & (f.c.city == "Oslo"), ["name", "x"])
+    assert got.index.tolist() == want.index.tolist() and got.x.tolist() == want.x.tolist()
+    assert f.to_arrow("age > 80 and city = 'Oslo'").num_rows == len(want)
+    assert f.to_polars("age > 80 and city = 'Oslo'", "x")["x"].to_list() == want.x.tolist()
+
+
+def test_conditions_that_are_none(f):
+    with pytest.raises(dp.Error, match="neither true nor false"):
+        bool(f.c.age > 3)
+    with pytest.raises(dp.Error, match="neither true nor false"):
+        assert 1 < f.c.age < 3
+    with pytest.raises(dp.Error, match="parentheses"):
+        assert f.c.age > 3 & (f.c.x > 2)
+    with pytest.raises(dp.Error, match="is_missing"):
+        assert f.c.age == None  # noqa: E711
+    with pytest.raises(dp.Error, match="not with"):
+        assert f.c.age == object()
+    with pytest.raises(dp.Error, match="list of values"):
+        f.c.city.isin("Oslo")
+    with pytest.raises(AttributeError, match="did you mean 'age'"):
+        assert f.c.agee
+    with pytest.raises(KeyError):
+        assert f.c["agee"]
+    with pytest.raises(dp.Error, match="at character 6"):
+        f.where("age >")
+    with pytest.raises(KeyError):
+        f.where("agee > 3")
+    with pytest.raises(dp.Error, match="one condition is needed"):
+        f.where("age")
+    with pytest.raises(dp.Error, match="holds numbers"):
+        f.where(f.c.age == "x")
+    with pytest.raises(dp.Error, match="no words"):
+        f.where("age prefix 'x'")
+
+
+def test_many_conditions_put_together(f):
+    wanted = f.c["a b"] == 0
+    for k in range(1, 2000):
+        wanted = wanted | (f.c["a b"] == k * 7)
+    assert f.count_where(wanted) == 2000
+    assert f.count_where(f.c["a b"].isin(range(0, 14_000, 7))) == 2000
+
+
+def test_polars_scans(f, data):
+    whole = f.to_polars()
+    lazy = dp.scan(f)
+    for query in (
+        lambda t: t.filter((pl.col("age") > 30) & (pl.col("x") < 1.5)).select("name", "a b"),
+        lambda t: t.filter(pl.col("a b") >= COUNT - 10),
+        lambda t: t.select("x").head(7),
+        lambda t: t.filter((pl.col("x") > 3) | (pl.col("age") == 3)).select(pl.len()),
+        lambda t: t.filter(~(pl.col("age") > 5)).select(pl.col("a b").sum()),
+        lambda t: t.filter(pl.col("name").str.starts_with("A")).group_by("ok").len().sort("ok"),
+        lambda t: t.filter(pl.col("a b").is_in([1, 2, 99])).select("born"),
+    ):
+        assert query(lazy).collect().equals(query(whole.lazy()).collect())
+    assert dp.scan(f.path).select(pl.len()).collect().item() == COUNT
+    with pytest.raises(dp.Error, match="matrix"):
+        dp.write(f.path + ".m.dbdf", np.eye(2), sync=False, overwrite=True)
+        dp.scan(f.path + ".m.dbdf")
+
+
+def test_scans_keep_nan_as_polars_orders_it(there):
+    f = there({"x": [1.0, float("nan"), 3.0]})
+    assert dp.scan(f).filter(pl.col("x") > 2).collect()["x"].is_nan().to_list() == [True, False]
+
+
+def test_dask_frames(f, data):
+    dd = pytest.importorskip("dask.dataframe")
+    d = f.to_dask(rows=40_000)
+    assert isinstance(d, dd.DataFrame) and d.npartitions == 4
+    assert d.divisions == (0, 40_000, 80_000, 120_000, COUNT - 1)
+    assert float(d.x.sum().compute(scheduler="threads")) == pytest.approx(data.x.sum())
+    got = d[d.age > 80][["a b", "name"]].compute(scheduler="threads")
+    want = data[(data.age > 80).fillna(False)]
+    assert got["a b"].tolist() == want["a b"].tolist()
+    assert len(f.to_dask(columns=["x"]).columns) == 1
+    assert f.to_dask().compute(scheduler="threads").x.tolist() == data.x.tolist()
