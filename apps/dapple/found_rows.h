@@ -21,7 +21,7 @@ class FoundRows {
 
   /// Prints some rows, in their order. Throws what gather_rows throws.
   void print(std::span<const std::uint64_t> rows);
-  /// Prints what stands above the rows, if there were none.
+  /// Prints the labels, if there were no rows.
   void finish() { begin(); }
 
  private:

@@ -194,7 +194,7 @@ class FrameColumns(Opened, _core.Frame):
 
     def _records(self, rows: keys.Pick, labels: Sequence[str] | None) -> NDArray[Any]:
         named = self._named() if labels is None else unique([self._place(x) for x in labels])
-        # NumPy has no empty names: it calls such a field after its place, and so does this.
+        # NumPy has no empty names: it calls that field after its place, and so does this.
         named = unique([(name or f"f{k}", where) for k, (name, where) in enumerate(named)])
         cells: Any = new_array(len(rows), [(name, self._dtype(where)) for name, where in named])
         if any(where >= 0 and self._meanings[where].is_masked for _, where in named):
