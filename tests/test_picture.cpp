@@ -237,6 +237,10 @@ TEST_CASE("picture: the tiles of every zoom cover the matrix, and no others exis
 
 TEST_CASE("picture: ticks of an axis without cells are none, and those of small bars few") {
   for (const Range cells : {Range{0, 0}, Range{7, 7}}) CHECK(cell_ticks(cells, 5).empty());
+  const auto all = cell_ticks({0, ~std::uint64_t{0}}, 5);  // of as many rows as there can be
+  REQUIRE(all.size() == 4);
+  CHECK(all[1].at == 5'000'000'000'000'000'000U);
+  CHECK(all[3].at == 15'000'000'000'000'000'000U);
   for (const double high : {0.02, 0.5, 1.0, 1e3}) {
     CAPTURE(high);
     const std::size_t few = value_ticks({3e-5, high, true}, 2).ticks.size();

@@ -116,8 +116,7 @@ std::vector<Tick<std::uint64_t>> cell_ticks(Range cells, std::size_t most) {
   if (cells.empty()) return {};
   std::vector<std::uint64_t> at{cells.begin};
   const std::uint64_t gaps = std::max<std::size_t>(most, 2) - 1;
-  const std::uint64_t step =
-      round_step(std::max<std::uint64_t>(1, (cells.size() + gaps - 1) / gaps));
+  const std::uint64_t step = round_step(cells.size() / gaps + (cells.size() % gaps != 0 ? 1 : 0));
   for (std::uint64_t next = cells.begin / step; next <= (cells.end - 1) / step; ++next) {
     const std::uint64_t cell = next * step;
     // Too near to the first one, which is not round, its text would not be read.
