@@ -6,9 +6,13 @@
 // infinities are treated as numbers. With Absent::nan, cells that no block covers count as NaNs,
 // among integers too.
 //
-// Exactness. Integers are summed exactly, and so are the squares of integers of at most 32 bits;
-// each result is rounded once, to f64; `Stats::exact` is not. Floats and squares of 64-bit integers
-// are summed in f64, in an order that depends only on the file and the number of threads. Sums
+// Exactness. Integers and their squares are summed exactly, so what only integers make is the same
+// to the last bit whatever the tiles, types and threads are: `sum`, `sum_squares` and
+// `squared_distances` are rounded once, `Stats::exact` is not. Floats are measured from one of
+// them, up to 1024 at a time, and these groups are merged (Chan's formula): however far n cells are
+// from zero, the relative error of `squared_distances` and of the variance is below 2^-36 + n *
+// 2^-65, and mostly around 2^-50. Floats in other tiles, in narrower types or read by other threads
+// may differ within that bound. (Distances below 2^-537 have squares that f64 rounds to 0.) Sums
 // beyond f64 are infinite, and NaN where two parts are, of opposite signs.
 #pragma once
 
@@ -37,16 +41,16 @@ struct Stats {
   double max = std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
   double sum_squares = 0;
+  double squared_distances = 0;  // from the mean, summed
   /// Where there are numbers and none is stored as a float: what `min`, `max` and `mean` round when
   /// it is beyond 2^53, as times in nanoseconds are.
   std::optional<ExactStats> exact{};
 
   /// The mean of the cells that are not NaN; NaN when there are none.
   double mean() const noexcept;
-  /// The population variance (divided by n, not n - 1) of the cells that are not NaN. Computed
-  /// from `sum` and `sum_squares`: when the mean is 10^k times the standard deviation, about 2k
-  /// decimal digits are lost. Zero where all cells are the same, NaN where there is no number or
-  /// one is infinite, infinite where `sum_squares` is beyond f64.
+  /// The population variance (divided by n, not n - 1) of the cells that are not NaN: zero where
+  /// all are the same, NaN where there is no number or one is infinite, infinite where
+  /// `squared_distances` is beyond f64.
   double variance() const noexcept;
 };
 
@@ -68,12 +72,13 @@ std::vector<Stats> tile_column_stats(const BlockedObject& object, const StatsOpt
 
 /// Of the cells of one of `object.blocks()`, zeros that it does not store included, as the file or
 /// its sidecar has them; codes and ticks count as numbers. Nothing where the file has none, unless
-/// the block is empty. Reads no cell. Throws corrupt, io. O(1) in a regular tiling, otherwise
-/// O(log blocks).
+/// the block is empty; no variance and no sum of squares (NaN) of floats and 64-bit integers where
+/// an earlier version of dapple wrote them. Reads no cell. Throws corrupt, io. O(1) in a regular
+/// tiling, otherwise O(log blocks).
 std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& block);
 
 /// One result for each row. Throws what `matrix_stats` throws. One pass over the blocks. Memory:
-/// the result, and 32 to 64 bytes per row while it runs.
+/// the result, and 48 to 128 bytes per row while it runs.
 std::vector<Stats> row_stats(const BlockedObject& object, const StatsOptions& options = {});
 
 /// One result for each column, of any frame; otherwise like `row_stats`, with memory per column.

@@ -11,6 +11,7 @@
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/write/transpose.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/object/block_stats.h"
 
 namespace dapple {
 
@@ -44,8 +45,9 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
                               "convert it first"
                             : " needs no index"));
     }
+    const BlockStatsTable* const known = sidecar.statistics ? store->block_stats() : nullptr;
     if (store->index().origin() == IndexOrigin::embedded && !sidecar.even_if_indexed &&
-        (!sidecar.statistics || store->block_stats() != nullptr)) {
+        (!sidecar.statistics || (known != nullptr && !known->old()))) {
       return false;
     }
     dbdf::write_sidecar_of(file, path, sidecar);

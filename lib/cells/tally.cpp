@@ -13,42 +13,48 @@ namespace {
 
 template <class T>
 constexpr bool kSmall = std::is_integral_v<T> && sizeof(T) <= 2;
+template <class T>
+constexpr bool kFloat = std::is_floating_point_v<T>;
 
 /// Types for sums of up to kRun values, as narrow as possible, so that loops over lanes of them
 /// vectorise.
 template <class T>
 struct Narrow {
-  static constexpr std::size_t kRun = std::size_t{1} << 15;
-  using Sum = std::conditional_t<std::is_floating_point_v<T>, double,
+  static constexpr std::size_t kRun = kFloat<T> ? FloatTally::kPending : std::size_t{1} << 15;
+  using Sum = std::conditional_t<kFloat<T>, double,
                                  std::conditional_t<kSmall<T>, std::int32_t, std::int64_t>>;
-  using Squares = std::conditional_t<
-      sizeof(T) == 1, std::uint32_t,
-      std::conditional_t<std::is_integral_v<T> && sizeof(T) <= 4, std::uint64_t, double>>;
+  using Squares =
+      std::conditional_t<kFloat<T>, double,
+                         std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>>;
+  // Sums of squares that have more than 64 bits are kept in digits of 2^32.
+  static constexpr std::size_t kDigits = kFloat<T> || kSmall<T> ? 1 : sizeof(T) / 2;
 };
+
+constexpr std::uint64_t kDigit = 0xffffffff;
 
 template <class T, std::size_t kLanes>
 struct Lanes {
   using Sum = typename Narrow<T>::Sum;
   using Squares = typename Narrow<T>::Squares;
-  // Sums of 64-bit integers and squares of 32-bit ones are kept in two halves.
-  std::array<Sum, kLanes> sum{}, sum_high{};
-  std::array<Squares, kLanes> squares{}, squares_high{};
+  // Of floats: their distances from `origin`, and the squares of those.
+  std::array<double, kFloat<T> ? kLanes : 0> origin{};
+  std::array<Sum, kLanes> sum{}, sum_high{};  // of 64-bit integers, in two halves
+  std::array<std::array<Squares, kLanes>, Narrow<T>::kDigits> squares;
   std::array<std::uint32_t, kLanes> nonzero{}, nans{};
-  using Extreme = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+  using Extreme = std::conditional_t<kFloat<T>, double, T>;
   std::array<Extreme, kLanes> min, max;
 
   Lanes() noexcept { reset(); }
   void reset() noexcept {
     sum.fill(0);
-    squares.fill(0);
+    for (auto& digit : squares) digit.fill(0);
     nonzero.fill(0);
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kFloat<T>) {
       nans.fill(0);
       min.fill(std::numeric_limits<double>::infinity());
       max.fill(-std::numeric_limits<double>::infinity());
     } else {
       if constexpr (sizeof(T) == 8) sum_high.fill(0);
-      if constexpr (sizeof(T) == 4) squares_high.fill(0);
       min.fill(std::numeric_limits<T>::max());
       max.fill(std::numeric_limits<T>::lowest());
     }
@@ -56,29 +62,36 @@ struct Lanes {
 
   [[gnu::always_inline]] void add(std::size_t lane, T value) noexcept {
     const auto v = static_cast<Extreme>(value);
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kFloat<T>) {
       const bool nan = v != v;
-      const double x = nan ? 0.0 : v;
-      sum[lane] += x;
-      squares[lane] += x * x;
-      nonzero[lane] += x != 0 ? 1U : 0U;
+      const double distance = nan ? 0.0 : v - origin[lane];
+      sum[lane] += distance;
+      squares[0][lane] += distance * distance;
+      nonzero[lane] += (v != 0) & !nan ? 1U : 0U;
       nans[lane] += nan ? 1U : 0U;
     } else {
       if constexpr (sizeof(T) == 8) {
         sum[lane] += static_cast<std::int64_t>(static_cast<std::uint32_t>(v));
         sum_high[lane] += static_cast<std::int64_t>(v >> 32);
-        squares[lane] += static_cast<double>(v) * static_cast<double>(v);
+        const auto bits = static_cast<std::uint64_t>(v);
+        const std::uint64_t magnitude = v < 0 ? 0 - bits : bits;
+        const std::uint64_t low = magnitude & kDigit, high = magnitude >> 32;
+        const std::uint64_t first = low * low, second = low * high, third = high * high;
+        squares[0][lane] += first & kDigit;
+        squares[1][lane] += (first >> 32) + 2 * (second & kDigit);
+        squares[2][lane] += 2 * (second >> 32) + (third & kDigit);
+        squares[3][lane] += third >> 32;
       } else if constexpr (sizeof(T) == 4) {
         const auto wide = static_cast<std::int64_t>(v);
         const auto bits = static_cast<std::uint64_t>(wide);
         const std::uint64_t square = bits * bits;  // unsigned, where it fits
         sum[lane] += wide;
-        squares[lane] += square & 0xffffffffU;
-        squares_high[lane] += square >> 32;
+        squares[0][lane] += square & kDigit;
+        squares[1][lane] += square >> 32;
       } else {
         sum[lane] += v;
         const auto magnitude = static_cast<std::uint32_t>(v < 0 ? -v : v);
-        squares[lane] += static_cast<std::uint32_t>(magnitude * magnitude);
+        squares[0][lane] += static_cast<std::uint32_t>(magnitude * magnitude);
       }
       nonzero[lane] += v != 0 ? 1U : 0U;
     }
@@ -86,32 +99,40 @@ struct Lanes {
     max[lane] = v > max[lane] ? v : max[lane];
   }
 
-  void flush(std::size_t lane, TallyOf<T>& tally) const noexcept {
-    TallyOf<T> part;
-    part.nonzero = nonzero[lane];
-    part.min = min[lane];
-    part.max = max[lane];
-    if constexpr (std::is_floating_point_v<T>) {
-      part.sum = sum[lane];
-      part.squares = squares[lane];
-      part.nans = nans[lane];
-    } else if constexpr (sizeof(T) == 8) {
-      part.sum = Int128{sum[lane]} + Int128{sum_high[lane]} * (Int128{1} << 32);
-      part.squares = squares[lane];
-    } else if constexpr (sizeof(T) == 4) {
-      part.sum = sum[lane];
-      part.squares = Uint128{squares[lane]} + (Uint128{squares_high[lane]} << 32);
+  /// Of floats, `n` values were added, for which the tally had made room.
+  void flush(std::size_t lane, std::size_t n, TallyOf<T>& tally) const noexcept {
+    if constexpr (kFloat<T>) {
+      tally.pending += n - nans[lane];
+      tally.distances += sum[lane];
+      tally.squares += squares[0][lane];
+      tally.nonzero += nonzero[lane];
+      tally.nans += nans[lane];
+      tally.min = std::min(tally.min, min[lane]);
+      tally.max = std::max(tally.max, max[lane]);
     } else {
+      TallyOf<T> part;
+      part.nonzero = nonzero[lane];
+      part.min = min[lane];
+      part.max = max[lane];
       part.sum = sum[lane];
-      part.squares = squares[lane];
+      part.squares += squares[0][lane];
+      if constexpr (sizeof(T) >= 4) part.squares += Uint128{squares[1][lane]} << 32;
+      if constexpr (sizeof(T) == 8) {
+        part.sum += Int128{sum_high[lane]} * (Int128{1} << 32);
+        part.squares += Uint128{squares[2][lane]} << 64;
+        part.squares += Uint128{squares[3][lane] & kDigit} << 96;
+        part.squares.high += squares[3][lane] >> 32;
+      }
+      tally.merge(part);
     }
-    tally.merge(part);
   }
 };
 
 /// Lanes of a run: enough to fill a vector with the narrowest members.
 template <class T>
-constexpr std::size_t kSideBySide = kSmall<T> ? 32 : 16;
+constexpr std::size_t kSideBySide = kSmall<T>   ? 32
+                                    : kFloat<T> ? 8
+                                                : 16;
 
 template <class T>
 DAPPLE_VECTORS void add_run(Lanes<T, kSideBySide<T>>& lanes, const std::byte* values,
@@ -124,6 +145,16 @@ DAPPLE_VECTORS void add_run(Lanes<T, kSideBySide<T>>& lanes, const std::byte* va
   }
   for (std::size_t k = 0; i + k < n; ++k) held.add(k, load_le<T>(values + (i + k) * sizeof(T)));
   lanes = held;
+}
+
+/// The first of `n` values, `step` bytes apart, from which others can be measured; 0 if none can.
+template <class T>
+double first_origin(const std::byte* values, std::size_t step, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double v = load_le<T>(values + i * step);
+    if (FloatTally::is_origin(v)) return v;
+  }
+  return 0;
 }
 
 constexpr std::size_t kColumnsAtOnce = 128;
@@ -140,7 +171,8 @@ DAPPLE_VECTORS void add_rows(Lanes<T, kColumnsAtOnce>& lanes, const std::byte* v
 
 template <Value T>
 void tally_run(TallyOf<T>& tally, const std::byte* values, std::size_t n) noexcept {
-  constexpr std::size_t kMost = Narrow<T>::kRun * kSideBySide<T>;
+  constexpr std::size_t kLanes = kSideBySide<T>;
+  constexpr std::size_t kMost = kFloat<T> ? 1024 : Narrow<T>::kRun * kLanes;
   constexpr std::size_t kFew = 8;
   if (n <= kFew) {
     for (std::size_t i = 0; i < n; ++i) tally.add(load_le<T>(values + i * sizeof(T)));
@@ -148,9 +180,19 @@ void tally_run(TallyOf<T>& tally, const std::byte* values, std::size_t n) noexce
   }
   for (std::size_t i = 0; i < n;) {
     const std::size_t run = std::min(n - i, kMost);
-    Lanes<T, kSideBySide<T>> lanes;
-    add_run<T>(lanes, values + i * sizeof(T), run);
-    for (std::size_t k = 0; k < kSideBySide<T>; ++k) lanes.flush(k, tally);
+    const std::byte* const first = values + i * sizeof(T);
+    Lanes<T, kLanes> lanes;
+    if constexpr (kFloat<T>) {
+      tally.expect(run, first_origin<T>(first, sizeof(T), run));
+      lanes.origin.fill(tally.origin);
+    }
+    add_run<T>(lanes, first, run);
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      lanes.flush(k, run / kLanes + (k < run % kLanes ? 1 : 0), tally);
+    }
+    if constexpr (kFloat<T>) {
+      if (tally.pending > FloatTally::kPending) tally.settle();
+    }
     i += run;
   }
 }
@@ -163,9 +205,17 @@ void tally_columns(TallyOf<T>* tallies, const std::byte* values, std::size_t row
     const std::size_t width = std::min(cols - first, kColumnsAtOnce);
     for (std::uint64_t row = 0; row < rows;) {
       const std::size_t height = std::min<std::uint64_t>(rows - row, Narrow<T>::kRun);
+      const std::byte* const corner = values + row * row_step + first * sizeof(T);
       lanes.reset();
-      add_rows<T>(lanes, values + row * row_step + first * sizeof(T), row_step, height, width);
-      for (std::size_t c = 0; c < width; ++c) lanes.flush(c, tallies[first + c]);
+      if constexpr (kFloat<T>) {
+        for (std::size_t c = 0; c < width; ++c) {
+          FloatTally& tally = tallies[first + c];
+          tally.expect(height, first_origin<T>(corner + c * sizeof(T), row_step, height));
+          lanes.origin[c] = tally.origin;
+        }
+      }
+      add_rows<T>(lanes, corner, row_step, height, width);
+      for (std::size_t c = 0; c < width; ++c) lanes.flush(c, height, tallies[first + c]);
       row += height;
     }
   }

@@ -1,44 +1,36 @@
 // Running statistics of cells of one stored type. Tallies of several types add up to Totals
 // (compute/totals.h), of which the Stats of the API are made; BlockStats are those of a file.
-// Integers are summed exactly; floats, and the squares of 64-bit integers, in f64.
+// Integers and their squares are summed exactly. Floats have moments (moments.h), so that their
+// spread does not drown in their mean.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include "dapple/value_type.h"
+#include "lib/cells/moments.h"
+#include "lib/cells/wide_sums.h"
 
 namespace dapple::detail {
-
-__extension__ using Int128 = __int128;
-__extension__ using Uint128 = unsigned __int128;
-
-/// The sum modulo 2^64 or 2^128. No real sums overflow; forged statistics may.
-template <class Sum>
-constexpr Sum wrapping_sum(Sum a, Sum b) noexcept {
-  using Unsigned = std::conditional_t<sizeof(Sum) == 8, std::uint64_t, Uint128>;
-  return static_cast<Sum>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
-}
 
 /// Statistics of integers. `Extreme` can hold every value. Cells that are not counted in `nonzero`
 /// are zeros, whether they were added or not.
 template <class Sum, class Squares, class Extreme>
 struct IntegerTally {
   Sum sum = 0;
-  Squares squares = 0;
+  Squares squares{};
   std::uint64_t nonzero = 0;
   Extreme min = std::numeric_limits<Extreme>::max();  // above `max` until something is added
   Extreme max = std::numeric_limits<Extreme>::lowest();
   static constexpr std::uint64_t nans = 0;
 
-  static constexpr Squares square(Extreme v) noexcept {
-    if constexpr (std::is_floating_point_v<Squares>) {
-      return static_cast<double>(v) * static_cast<double>(v);
-    } else {  // unsigned, where the square of any 32-bit integer fits
-      return static_cast<std::uint64_t>(v) * static_cast<std::uint64_t>(v);
-    }
+  static constexpr Uint128 square(Extreme v) noexcept {
+    const auto bits = static_cast<std::uint64_t>(v);
+    const std::uint64_t magnitude = v < 0 ? 0 - bits : bits;
+    return Uint128{magnitude} * magnitude;
   }
   void add(Extreme v) noexcept {
     sum += v;
@@ -58,26 +50,55 @@ struct IntegerTally {
 
 /// Statistics of floats. NaNs are counted and otherwise left out.
 struct FloatTally {
-  double sum = 0, squares = 0;
+  /// Values that are measured from one origin. More make the bound in stats.h larger.
+  static constexpr std::uint64_t kPending = 256;
+
+  Moments settled;
+  // Of the latest values: their distances from `origin`, which is the first of them.
+  double origin = 0, distances = 0, squares = 0;
+  std::uint64_t pending = 0;
   std::uint64_t nonzero = 0;
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
   std::uint64_t nans = 0;
+
+  /// False for NaN, infinities, and numbers from which a distance may be beyond f64. (Among those,
+  /// a variance is 0 or infinite.)
+  static bool is_origin(double v) noexcept { return std::fabs(v) < 0x1p960; }
+
+  /// Makes room for `n` values, of which `first` will be the origin unless some are pending.
+  /// REQUIRES that no more than kPending are.
+  void expect(std::uint64_t n, double first) noexcept {
+    if (n > kPending - pending) settle();
+    if (pending == 0) origin = is_origin(first) ? first : 0;
+  }
+  void settle() noexcept {
+    settled.merge(Moments::of(origin, pending, distances, squares));
+    pending = 0;
+    distances = squares = 0;
+  }
+  Moments moments() const noexcept {
+    FloatTally copy = *this;
+    copy.settle();
+    return copy.settled;
+  }
 
   void add(double v) noexcept {
     if (v != v) [[unlikely]] {
       ++nans;
       return;
     }
-    sum += v;
-    squares += v * v;
+    expect(1, v);
+    const double distance = v - origin;
+    distances += distance;
+    squares += distance * distance;
+    ++pending;
     nonzero += v != 0 ? 1U : 0U;
     if (v < min) min = v;
     if (v > max) max = v;
   }
   void merge(const FloatTally& other) noexcept {
-    sum += other.sum;
-    squares += other.squares;
+    settled.merge(other.moments());
     nonzero += other.nonzero;
     nans += other.nans;
     if (other.min < min) min = other.min;
@@ -85,11 +106,10 @@ struct FloatTally {
   }
 };
 
-// 64 bits overflow only after 2^47 cells of 8 or 16 bits.
-using SmallTally = IntegerTally<std::int64_t, std::uint64_t, std::int32_t>;
+using SmallTally = IntegerTally<std::int64_t, Uint128, std::int32_t>;  // of at most 2^47 cells
 using WideTally = IntegerTally<Int128, Uint128, std::int64_t>;
-using LongTally = IntegerTally<Int128, double, std::int64_t>;
-using UnsignedLongTally = IntegerTally<Int128, double, std::uint64_t>;
+using LongTally = IntegerTally<Int128, Uint192, std::int64_t>;
+using UnsignedLongTally = IntegerTally<Int128, Uint192, std::uint64_t>;
 
 template <Value T>
 using TallyOf = std::conditional_t<

@@ -29,13 +29,13 @@ std::uint64_t WholeTally::add(const BlockStatsTable& known, Range numbers) {
   std::uint64_t number = numbers.begin;
   while (number < numbers.end) {
     const auto type = known[number].type();
-    if (!type) break;
+    if (!type || !known[number].knows_spread()) break;
     visit_type(*type, [&](auto tag) {
       using T = decltype(tag);
       TallyOf<T> tally = *tallies.of<T>();  // in registers
       for (; number < numbers.end; ++number) {
         const BlockStats stats = known[number];
-        if (stats.type() != type) break;
+        if (stats.type() != type || !stats.knows_spread()) break;
         tally.merge(stats.tally<T>());
       }
       *tallies.of<T>() = tally;

@@ -1,14 +1,16 @@
 // All values of a block in one tally: from what the file knows of it, or from the block itself.
 #pragma once
 
+#include <array>
+
 #include "lib/compute/block_cells.h"
 #include "lib/compute/totals.h"
 #include "lib/object/block_stats.h"
 
 namespace dapple::detail {
 
-/// Adds the entries of a row. Floats go to four tallies side by side, of which each addition need
-/// not wait for the one before.
+/// Adds the entries of a row. Where there are many, they are put next to each other first, since
+/// contiguous values are added several at once.
 template <Value T>
 void add_row(const SparseRow<T>& row, TallyOf<T>& tally) {
   if (std::is_integral_v<T> || row.count < 16) {
@@ -17,16 +19,24 @@ void add_row(const SparseRow<T>& row, TallyOf<T>& tally) {
     tally = local;
     return;
   }
-  TallyOf<T> lanes[4];
-  row.each([&](int lane, std::uint32_t, T v) { lanes[lane].add(v); });
-  for (const TallyOf<T>& lane : lanes) tally.merge(lane);
+  std::array<T, FloatTally::kPending> values;
+  std::size_t n = 0;
+  const auto flush = [&] {
+    tally_run<T>(tally, reinterpret_cast<const std::byte*>(values.data()), n);
+    n = 0;
+  };
+  row.each([&](int, std::uint32_t, T v) {
+    if (n == values.size()) flush();
+    values[n++] = v;
+  });
+  flush();
 }
 
 /// A kernel (block_cells.h) that adds all stored values to one tally of each class.
 struct WholeTally {
   TallyTable tallies{1};
 
-  /// Adds the statistics of blocks up to the first of which nothing is known, and returns its
+  /// Adds the statistics of blocks up to the first of which not all is known, and returns its
   /// number, or `numbers.end`.
   std::uint64_t add(const BlockStatsTable& known, Range numbers);
 

@@ -105,15 +105,17 @@ std::vector<Totals> grid_totals(const Store& store, const StatsOptions& options,
   return totals;
 }
 
-/// Of all blocks, whose statistics are known. REQUIRES a grid, in which blocks do not overlap.
+/// Of all blocks, whose statistics are known. REQUIRES a table, and a grid, in which blocks do not
+/// overlap.
 Totals totals_of_blocks(const Store& store, unsigned threads) {
-  constexpr std::uint64_t kStep = 65536;  // blocks, which are worth a thread
+  // Blocks that are worth a thread, where none, or some, must be read.
+  const std::uint64_t step = store.block_stats()->old() ? 64 : 65536;
   const std::uint64_t blocks = store.index().size();
-  std::vector<Totals> parts((blocks + kStep - 1) / kStep);
+  std::vector<Totals> parts((blocks + step - 1) / step);
   parallel_for(parts.size(), threads, [&](std::uint64_t i) {
     WholeTally tally;
     Band band;
-    const Range numbers{i * kStep, std::min(blocks, (i + 1) * kStep)};
+    const Range numbers{i * step, std::min(blocks, (i + 1) * step)};
     tally_blocks(store, store.block_stats(), numbers, band, tally);
     parts[i] = tally.tallies.totals(0);
   });
@@ -253,7 +255,12 @@ std::optional<Stats> stored_stats(const BlockedObject& object, const BlockInfo& 
   return visit_type(*type, [&](auto tag) {
     detail::Totals totals;
     totals.add(stats.tally<decltype(tag)>());
-    return totals.stats(cells);
+    Stats known_of_block = totals.stats(cells);
+    if (!stats.knows_spread()) {
+      known_of_block.squared_distances = known_of_block.sum_squares =
+          std::numeric_limits<double>::quiet_NaN();
+    }
+    return known_of_block;
   });
 }
 

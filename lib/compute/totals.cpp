@@ -7,12 +7,7 @@ namespace dapple {
 double Stats::mean() const noexcept { return sum / static_cast<double>(count - nans); }
 
 double Stats::variance() const noexcept {
-  if (min == max) return min - max;  // 0, which the sums may miss; infinities have none
-  // Where squares are beyond f64, so is the variance: it must not become inf - inf.
-  if (std::isinf(sum_squares) && std::isfinite(min) && std::isfinite(max)) return sum_squares;
-  const auto n = static_cast<double>(count - nans);
-  // The fused product keeps what rounding it would lose.
-  return std::max(std::fma(-sum / n, sum, sum_squares) / n, 0.0);
+  return squared_distances / static_cast<double>(count - nans);
 }
 
 namespace detail {
@@ -26,15 +21,44 @@ Int128 rounded_mean(Int128 sum, std::uint64_t n) noexcept {
   return sum < 0 ? whole - 1 : whole + 1;
 }
 
+/// The sum of squared distances of `n` integers from their mean.
+double exact_spread(Int128 sum, const Uint192& squares, std::uint64_t n) noexcept {
+  if (n == 0) return 0;
+  const Words<2> magnitude = words_of(static_cast<Uint128>(sum < 0 ? -sum : sum));
+  return rounded_quotient(
+      difference(product(words_of(squares), Words<1>{n}), product(magnitude, magnitude)), n);
+}
+
 }  // namespace
+
+Moments Totals::integer_moments(std::uint64_t n) const noexcept {
+  const auto high = static_cast<double>(int_sum_);
+  const Int128 rest = wrapping_sum(int_sum_, -static_cast<Int128>(high));
+  return {n, {high, static_cast<double>(rest)}, {exact_spread(int_sum_, int_squares_, n), 0}};
+}
+
+void Totals::set_sums(std::uint64_t zeros_and_integers, Stats& stats) const noexcept {
+  Moments all = integer_moments(zeros_and_integers);
+  if (floats_.count == 0) {
+    stats.sum = all.sum.high;
+    stats.sum_squares = rounded_quotient(words_of(int_squares_), 1);
+    stats.squared_distances = all.spread.high;
+    return;
+  }
+  all.merge(floats_);
+  stats.sum = all.sum.value();
+  stats.sum_squares = all.squares();
+  stats.squared_distances = all.spread.value();
+}
 
 Stats Totals::stats(std::uint64_t count) const noexcept {
   Stats s;
   s.count = count;
   s.nnz = nonzero_;
   s.nans = nans_;
-  s.sum = static_cast<double>(int_sum_) + float_sum_;
-  s.sum_squares = static_cast<double>(int_squares_) + float_squares_;
+  // Forged statistics may have more floats than there are cells.
+  const std::uint64_t numbers = count - std::min(count, nans_);
+  set_sums(numbers - std::min(numbers, floats_.count), s);
   double min = float_min_, max = float_max_;
   const bool floats = min <= max;
   Int128 least = int_min_, greatest = int_max_;
@@ -55,6 +79,15 @@ Stats Totals::stats(std::uint64_t count) const noexcept {
   if (min <= max) {
     s.min = min + 0.0;  // never minus zero
     s.max = max + 0.0;
+  }
+  const bool finite = std::isfinite(s.min) && std::isfinite(s.max);
+  if (numbers == floats_.count && finite && s.min == s.max) {
+    s.squared_distances = 0;  // which means that differ by a rounding may miss
+  } else if (!std::isfinite(s.sum) || !std::isfinite(s.squared_distances)) {
+    // Where sums of finite numbers are beyond f64, their distances are, too.
+    s.squared_distances =
+        finite ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    s.sum_squares = std::numeric_limits<double>::infinity();
   }
   return s;
 }

@@ -18,13 +18,9 @@ class Totals {
   template <class Tally>
   void add(const Tally& tally) noexcept {
     if constexpr (std::is_same_v<Tally, FloatTally>) {
-      float_sum_ += tally.sum;
+      floats_.merge(tally.moments());
     } else {
       int_sum_ = wrapping_sum<Int128>(int_sum_, tally.sum);
-    }
-    if constexpr (std::is_floating_point_v<decltype(tally.squares)>) {
-      float_squares_ += tally.squares;
-    } else {
       int_squares_ += tally.squares;
     }
     nonzero_ += tally.nonzero;
@@ -41,8 +37,7 @@ class Totals {
   void merge(const Totals& other) noexcept {
     int_sum_ = wrapping_sum(int_sum_, other.int_sum_);
     int_squares_ += other.int_squares_;
-    float_sum_ += other.float_sum_;
-    float_squares_ += other.float_squares_;
+    floats_.merge(other.floats_);
     nonzero_ += other.nonzero_;
     nans_ += other.nans_;
     float_min_ = std::min(float_min_, other.float_min_);
@@ -54,9 +49,13 @@ class Totals {
   Stats stats(std::uint64_t count) const noexcept;
 
  private:
+  /// Of integers, and of `n` cells with the zeros that were not added.
+  Moments integer_moments(std::uint64_t n) const noexcept;
+  void set_sums(std::uint64_t zeros_and_integers, Stats& stats) const noexcept;
+
   Int128 int_sum_ = 0;
-  Uint128 int_squares_ = 0;
-  double float_sum_ = 0, float_squares_ = 0;
+  Uint192 int_squares_;
+  Moments floats_;
   std::uint64_t nonzero_ = 0, nans_ = 0;
   // Above the maximum until something is added.
   double float_min_ = std::numeric_limits<double>::infinity();

@@ -15,7 +15,8 @@ namespace dapple::detail::dbdf {
 
 namespace {
 
-constexpr std::uint64_t kStatisticsVersion = 1;
+// In version 1, squares of floats and of 64-bit integers are sums in f64.
+constexpr std::uint64_t kOldStatistics = 1, kStatisticsVersion = 2;
 
 /// Positions in the line before the table.
 namespace statistics_at {
@@ -87,12 +88,14 @@ std::unique_ptr<const BlockStatsTable> find_table(std::shared_ptr<const ByteSour
     return nullptr;
   }
   const std::byte* const p = file->at(hint->offset, kLine);
-  if (load_le<std::uint64_t>(p + statistics_at::version) != kStatisticsVersion ||
+  const auto version = load_le<std::uint64_t>(p + statistics_at::version);
+  if ((version != kStatisticsVersion && version != kOldStatistics) ||
       load_le<std::uint64_t>(p + statistics_at::count) != blocks ||
       load_le<std::uint64_t>(p + statistics_at::index_hash) != trailer.table_hash) {
     return nullptr;
   }
-  return std::make_unique<BlockStatsTable>(std::move(file), hint->offset + kLine, blocks);
+  return std::make_unique<BlockStatsTable>(std::move(file), hint->offset + kLine, blocks,
+                                           version == kOldStatistics);
 }
 
 /// True when both have the same blocks under the same numbers.
@@ -110,21 +113,24 @@ std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store) {
   const BlockIndex& index = store.index();
   std::uint64_t body = 0;
   const Schema schema = read_header(*file, body);
+  std::unique_ptr<const BlockStatsTable> within;
   if (index.origin() == IndexOrigin::embedded) {
     const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
     if (!trailer) return nullptr;
-    if (auto table = find_table(file, body, *trailer, index.size())) return table;
+    within = find_table(file, body, *trailer, index.size());
+    if (within != nullptr && !within->old()) return within;
   }
-  // A file with an index but without statistics may have a sidecar with statistics.
+  // A file with an index but without statistics of this version may have a sidecar with them.
   Sidecar sidecar = find_sidecar(*file, body);
   if (sidecar.state != SidecarState::fresh || index.origin() == IndexOrigin::scanned) {
-    return nullptr;
+    return within;
   }
   auto table = find_table(sidecar.file, kLine, sidecar.trailer, index.size());
-  if (table == nullptr || index.origin() == IndexOrigin::sidecar) return table;
-  if (!complete(sidecar.trailer.place, schema.rows, schema.cols)) return nullptr;
+  if (table == nullptr) return within;
+  if (index.origin() == IndexOrigin::sidecar) return table;
+  if (!complete(sidecar.trailer.place, schema.rows, schema.cols)) return within;
   const BlockIndex beside = index_at(sidecar.file, sidecar.trailer, IndexOrigin::sidecar);
-  return same_blocks(index, beside) ? std::move(table) : nullptr;
+  return same_blocks(index, beside) ? std::move(table) : std::move(within);
 }
 
 void check_statistics(const Store& store, std::vector<Error>& findings) {

@@ -7,32 +7,48 @@
 
 namespace dapple::detail {
 
+namespace {
+
+/// True when both may be of the same `n` floats: sums and spreads depend on the order of addition.
+bool agree(const Moments& a, const Moments& b, double n) {
+  const auto near = [](double x, double y, double most) {
+    // Beyond f64 a sum may be infinite in one order and NaN in another.
+    return x == y || std::abs(x - y) <= most || (!std::isfinite(x) && !std::isfinite(y));
+  };
+  const double spread = std::max(a.spread.high, b.spread.high), sum = a.sum.value();
+  return a.count == b.count &&
+         near(sum, b.sum.value(), 0x1p-40 * std::sqrt(n * spread) + 0x1p-52 * std::abs(sum)) &&
+         near(a.spread.high, b.spread.high, (0x1p-34 + n * 0x1p-63) * spread + n * 0x1p-1074);
+}
+
+}  // namespace
+
 bool BlockStats::agrees(const BlockStats& other, std::uint64_t n) const noexcept {
   if (*this == other) return true;
   const auto t = type();
   if (t != other.type() || !t) return false;
   return visit_type(*t, [&](auto tag) {
     using T = decltype(tag);
-    if constexpr (std::is_integral_v<T> && sizeof(T) < 8) {
-      return false;  // all is exact
+    const auto a = tally<T>(), b = other.tally<T>();
+    const bool known = knows_spread() && other.knows_spread();
+    if (std::is_integral_v<T> && known) return false;  // all is exact
+    if (a.nonzero != b.nonzero || a.nans != b.nans || a.min != b.min || a.max != b.max)
+      return false;
+    if constexpr (std::is_floating_point_v<T>) {
+      return !known || agree(a.settled, b.settled, static_cast<double>(n));
     } else {
-      const auto a = tally<T>(), b = other.tally<T>();
-      const double squares = static_cast<double>(a.squares);
-      const auto near = [&](double x, double y, double scale) {
-        const double most = 0x1p-51 * static_cast<double>(n) * scale;
-        // Sums beyond f64 may be infinite in one order and NaN in another.
-        return x == y || std::abs(x - y) <= most || std::isinf(most) ||
-               (std::isnan(x) && std::isnan(y));
-      };
-      // The sum of n magnitudes is at most sqrt(n * the sum of their squares).
-      const bool sums = std::is_integral_v<T>
-                            ? a.sum == b.sum
-                            : near(static_cast<double>(a.sum), static_cast<double>(b.sum),
-                                   std::sqrt(static_cast<double>(n) * squares));
-      return sums && near(squares, static_cast<double>(b.squares), squares) &&
-             a.nonzero == b.nonzero && a.nans == b.nans && a.min == b.min && a.max == b.max;
+      return a.sum == b.sum;
     }
   });
+}
+
+void BlockStats::set_moments(const Moments& moments) noexcept {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double spread = moments.spread.value();
+  words_[4] = to_bits(moments.sum.high);
+  words_[5] = to_bits(moments.sum.low);
+  words_[6] = to_bits(std::isfinite(spread) ? spread : infinity);
+  words_[7] = moments.count;
 }
 
 void BlockStats::merge(const BlockStats& other) noexcept {
@@ -74,10 +90,11 @@ BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* va
 }
 
 BlockStatsTable::BlockStatsTable(std::shared_ptr<const ByteSource> file, std::uint64_t offset,
-                                 std::uint64_t count)
+                                 std::uint64_t count, bool old)
     : file_(std::move(file)),
       offset_(offset),
       first_(file_->at(offset, count * BlockStats::kBytes)),
-      count_(count) {}
+      count_(count),
+      old_(old) {}
 
 }  // namespace dapple::detail

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "lib/base/bytes.h"
+#include "lib/base/value_types.h"
 #include "lib/cells/tally.h"
 #include "lib/io/byte_source.h"
 
@@ -28,13 +29,16 @@ class BlockStats {
     BlockStats s;
     s.words_[0] = tally.nonzero | std::uint64_t{static_cast<std::uint8_t>(value_type_of<T>())}
                                       << 56;
-    s.words_[1] = tally.nans;
     using Extreme = Wide<decltype(tally.min)>;
     const bool any = tally.min <= tally.max;
     s.words_[2] = to_bits(any ? Extreme{tally.min} : Extreme{1});
     s.words_[3] = to_bits(any ? Extreme{tally.max} : Extreme{0});
-    s.set_sum(4, tally.sum);
-    s.set_sum(6, tally.squares);
+    if constexpr (std::is_floating_point_v<T>) {
+      s.words_[1] = tally.nans;
+      s.set_moments(tally.moments());
+    } else {
+      s.set_sums(static_cast<Uint128>(Int128{tally.sum}), tally.squares);
+    }
     return s;
   }
 
@@ -54,7 +58,19 @@ class BlockStats {
   }
   /// Values that are neither zero nor NaN.
   std::uint64_t nonzero() const noexcept { return words_[0] & ~std::uint64_t{0} >> 8; }
-  std::uint64_t nans() const noexcept { return words_[1]; }
+  std::uint64_t nans() const noexcept { return type() && is_float(*type()) ? words_[1] : 0; }
+
+  /// False where a table of version 1 has squares that were rounded before they were added: there
+  /// is no variance in `tally()`, nor the number of floats.
+  bool knows_spread() const noexcept {
+    const auto t = type();
+    return !t || size_of(*t) < 4 || words_[spread_mark(*t)] != kUnknown;
+  }
+  /// Makes that of statistics that were loaded from such a table.
+  void drop_rounded() noexcept {
+    const auto t = type();
+    if (t && (is_float(*t) || size_of(*t) == 8)) words_[spread_mark(*t)] = kUnknown;
+  }
 
   /// REQUIRES that T is `type()`.
   template <Value T>
@@ -68,8 +84,18 @@ class BlockStats {
       tally.min = static_cast<decltype(tally.min)>(min);
       tally.max = static_cast<decltype(tally.max)>(max);
     }
-    get_sum(4, tally.sum);
-    get_sum(6, tally.squares);
+    if constexpr (std::is_floating_point_v<T>) {
+      tally.settled = {words_[7],
+                       {from_bits<double>(words_[4]), from_bits<double>(words_[5])},
+                       {from_bits<double>(words_[6]), 0}};
+    } else {
+      tally.sum = static_cast<decltype(tally.sum)>(wide(4));
+      if constexpr (sizeof(T) == 8) {
+        tally.squares = {wide(6), words_[1]};
+      } else {
+        tally.squares = wide(6);
+      }
+    }
     return tally;
   }
 
@@ -96,24 +122,24 @@ class BlockStats {
   static W from_bits(std::uint64_t bits) noexcept {
     return std::bit_cast<W>(bits);
   }
-  template <class Sum>
-  void set_sum(std::size_t at, Sum sum) noexcept {
-    if constexpr (std::is_floating_point_v<Sum>) {
-      words_[at] = to_bits(sum);
-    } else {
-      const auto wide = static_cast<Uint128>(static_cast<Int128>(sum));
-      words_[at] = static_cast<std::uint64_t>(wide);
-      words_[at + 1] = static_cast<std::uint64_t>(wide >> 64);
-    }
+  // In words that are never so large.
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  static std::size_t spread_mark(ValueType t) noexcept { return is_float(t) ? 7 : 1; }
+
+  Uint128 wide(std::size_t at) const noexcept { return Uint128{words_[at + 1]} << 64 | words_[at]; }
+  void set_wide(std::size_t at, Uint128 sum) noexcept {
+    words_[at] = static_cast<std::uint64_t>(sum);
+    words_[at + 1] = static_cast<std::uint64_t>(sum >> 64);
   }
-  template <class Sum>
-  void get_sum(std::size_t at, Sum& sum) const noexcept {
-    if constexpr (std::is_floating_point_v<Sum>) {
-      sum = from_bits<double>(words_[at]);
-    } else {
-      sum = static_cast<Sum>(Uint128{words_[at + 1]} << 64 | words_[at]);
-    }
+  void set_sums(Uint128 sum, Uint128 squares) noexcept {
+    set_wide(4, sum);
+    set_wide(6, squares);
   }
+  void set_sums(Uint128 sum, const Uint192& squares) noexcept {
+    set_sums(sum, squares.low);
+    words_[1] = squares.high;
+  }
+  void set_moments(const Moments& moments) noexcept;
 
   std::array<std::uint64_t, 8> words_{};
 };
@@ -126,11 +152,13 @@ BlockStats stats_of_values(ValueType stored, ValueType type, const std::byte* va
 /// The statistics of all blocks of an object, by number, in a mapped file.
 class BlockStatsTable {
  public:
-  /// REQUIRES that the file holds `count` of them from byte `offset` on.
-  BlockStatsTable(std::shared_ptr<const ByteSource> file, std::uint64_t offset,
-                  std::uint64_t count);
+  /// REQUIRES that the file holds `count` of them from byte `offset` on. Those of an `old` table do
+  /// not all know their spread.
+  BlockStatsTable(std::shared_ptr<const ByteSource> file, std::uint64_t offset, std::uint64_t count,
+                  bool old);
 
   std::uint64_t size() const noexcept { return count_; }
+  bool old() const noexcept { return old_; }
   /// The file that holds them, which may be a sidecar, and where in it those of a block are.
   const ByteSource& file() const noexcept { return *file_; }
   std::uint64_t byte_of(std::uint64_t number) const noexcept {
@@ -138,7 +166,9 @@ class BlockStatsTable {
   }
   /// REQUIRES number < size().
   BlockStats operator[](std::uint64_t number) const noexcept {
-    return BlockStats::load(first_ + number * BlockStats::kBytes);
+    BlockStats stats = BlockStats::load(first_ + number * BlockStats::kBytes);
+    if (old_) stats.drop_rounded();
+    return stats;
   }
 
  private:
@@ -146,6 +176,7 @@ class BlockStatsTable {
   std::uint64_t offset_;
   const std::byte* first_;
   std::uint64_t count_;
+  bool old_;
 };
 
 }  // namespace dapple::detail

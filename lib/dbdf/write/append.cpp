@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/cells/convert_cells.h"
+#include "lib/compute/block_tally.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/retile.h"
@@ -50,6 +51,7 @@ void take_over(const Store& store, BlockWriter& writer) {
     const std::uint64_t number = index.in_file_order(i);
     blocks.push_back(store.confirmed_entry(number));
     if (known != nullptr) stats[i] = (*known)[number];
+    if (!stats[i].knows_spread()) stats[i] = scan_block(store, blocks[i]);
     if (rows == nullptr) continue;
     const Entry block = blocks[i];
     if (const auto counts = rows->find(number, block)) writer.take_over(block, *counts);

@@ -16,13 +16,13 @@ void EncodedStats::reach(std::uint32_t end) {
 }
 
 const BlockStats& EncodedStats::finish() {
-  const bool zeros =
-      plan_.kind == BlockKind::dense && cells_.stored() < std::uint64_t{cells_.rows} * cells_.cols;
-  if (wanted_ && zeros) {  // which a dense block stores
+  const std::uint64_t zeros = std::uint64_t{cells_.rows} * cells_.cols - cells_.stored();
+  if (wanted_ && plan_.kind == BlockKind::dense && zeros > 0) {  // which a dense block stores
     visit_type(plan_.type, [&](auto zero) {
       using T = decltype(zero);
       TallyOf<T> tally;
       tally.add(T{0});
+      if constexpr (std::is_floating_point_v<T>) tally.pending = zeros;
       stats_.merge(BlockStats::of<T>(tally));
     });
   }
