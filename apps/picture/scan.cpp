@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "column_rules.h"
+#include "column_types.h"
 #include "counts.h"
 #include "on_threads.h"
 #include "tally.h"
@@ -130,13 +131,13 @@ Pixel read_run(const Object& object, const BlockInfo& block, std::uint64_t row, 
   Pixel pixel;
   pixel.cells = pixel.known = static_cast<double>(n);
   if (block.kind == BlockKind::empty) return pixel;
-  visit_type(block.value_type, [&](auto tag) {
+  each_type(object, block, {first, first + n}, [&](auto tag, Range cols) {
     using T = decltype(tag);
-    std::vector<T> values(n);
-    const Region cells{{row, row + 1}, {first, first + n}};
+    std::vector<T> values(cols.size());
+    const Region cells{{row, row + 1}, cols};
     std::visit([&](const auto& o) { o.read(cells, std::span(values)); }, object);
     RunTally<T> tally;
-    tally.add(reinterpret_cast<const std::byte*>(values.data()), n);
+    tally.add(reinterpret_cast<const std::byte*>(values.data()), cols.size());
     tally.move_to(pixel);
   });
   return pixel;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "column_rules.h"
+#include "column_types.h"
 #include "counts.h"
 #include "tally.h"
 
@@ -227,9 +228,13 @@ void UnitReader::read(const ScanUnit& unit) {
                          ? known_pixel(base(object_), unit.block)
                          : std::nullopt;
   if (known) return patch_.set(*known);
-  if (unit.block.kind == BlockKind::empty && !has_rules_) return;
-  visit_type(unit.block.value_type, [&](auto tag) {
-    Reader<decltype(tag)>(object_, blocks_, raster_, file_, patch_, pixel_of_).read(unit);
+  if (unit.block.kind == BlockKind::empty && !has_rules_) {
+    static_cast<void>(blocks_.fetch(unit.block));  // which compares the entry with the block
+    return;
+  }
+  each_type(object_, unit.block, unit.cells.cols, [&](auto tag, Range cols) {
+    Reader<decltype(tag)>(object_, blocks_, raster_, file_, patch_, pixel_of_)
+        .read({unit.block, {unit.cells.rows, cols}});
   });
 }
 

@@ -3,6 +3,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "column_types.h"
+
 namespace dapple::viewer {
 
 namespace {
@@ -98,11 +100,10 @@ class Cutter {
 };
 
 template <Value T>
-void add_dense(const picture::Object& object, const BlockInfo& block, Cutter& cutter) {
+void add_dense(const picture::Object& object, Region part, Cutter& cutter) {
   constexpr std::uint64_t kCellsAtOnce = std::uint64_t{1} << 20;
-  Region part = block.cells();
   const std::uint64_t end = part.rows.end;
-  const std::uint64_t step = std::max<std::uint64_t>(1, kCellsAtOnce / block.cols);
+  const std::uint64_t step = std::max<std::uint64_t>(1, kCellsAtOnce / part.cols.size());
   for (; part.rows.begin < end && !cutter.is_full(); part.rows.begin = part.rows.end) {
     part.rows.end = part.rows.begin + std::min(step, end - part.rows.begin);
     std::vector<T> values(part.rows.size() * part.cols.size());
@@ -176,10 +177,10 @@ std::optional<CellPieces> cell_pieces(const picture::Object& object,
   blocks.for_each_while(all, [&](const BlockInfo& block) {
     if (!whole) cutter.cover(block.cells());
     if (block.kind != BlockKind::empty) {
-      visit_type(block.value_type, [&](auto tag) {
+      picture::each_type(object, block, block.cells().cols, [&](auto tag, Range cols) {
         using T = decltype(tag);
         if (block.kind == BlockKind::dense) {
-          add_dense<T>(object, block, cutter);
+          add_dense<T>(object, {block.cells().rows, cols}, cutter);
         } else {
           add_sparse<T>(blocks.fetch(block), block, cutter);
         }

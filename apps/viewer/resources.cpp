@@ -6,6 +6,7 @@
 #include "cell_pieces.h"
 #include "choice.h"
 #include "column_rules.h"
+#include "column_types.h"
 #include "counts.h"
 #include "tile_bytes.h"
 
@@ -277,13 +278,13 @@ std::optional<std::string> Resources::cells(const Resource& resource) const {
     const Region inside = intersect(block.cells(), region);
     piece.cover(inside);
     if (block.kind == BlockKind::empty) return;
-    visit_type(block.value_type, [&](auto tag) {
+    picture::each_type(object_, block, inside.cols, [&](auto tag, Range cols) {
       using T = decltype(tag);
-      std::vector<T> values(inside.rows.size() * inside.cols.size());
-      std::visit([&](const auto& m) { m.read(inside, std::span(values)); }, object_);
+      std::vector<T> values(inside.rows.size() * cols.size());
+      std::visit([&](const auto& m) { m.read({inside.rows, cols}, std::span(values)); }, object_);
       const T* value = values.data();
       for (std::uint64_t r = inside.rows.begin; r < inside.rows.end; ++r) {
-        for (std::uint64_t c = inside.cols.begin; c < inside.cols.end; ++c) {
+        for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
           piece.add(r, c, *value++, described_column(object_, c));
         }
       }

@@ -49,10 +49,11 @@ std::uint64_t count_run(const std::byte* values, std::size_t n, const Matching<T
   return count_vectors<T>(values, n, match);
 }
 
-Skipped verdict(const Interval& interval, const Entry& entry) {
+Skipped verdict(const Interval& interval, const Entry& entry, ValueType declared) {
   if (entry.kind == BlockKind::empty) return Skipped::empty;
-  const bool none =
-      visit_type(entry.value_type, [&](auto tag) { return interval.of<decltype(tag)>().none(); });
+  // Text has no stored type: a block of it may be said to have one that its columns do not have.
+  const ValueType type = holds_all(declared, entry.value_type) ? entry.value_type : declared;
+  const bool none = visit_type(type, [&](auto tag) { return interval.of<decltype(tag)>().none(); });
   return none ? Skipped::value_type : Skipped::no;
 }
 

@@ -37,6 +37,13 @@ class HitRun {
     type_ = value_type_of<T>();
     cells_[size_++] = {row, col, std::bit_cast<BitsOf<T>>(value)};
   }
+  void add(ValueType type, std::span<const StoredCell> cells) {
+    for (const StoredCell& cell : cells) {
+      if (type_ != type || size_ == cells_.size()) flush();
+      type_ = type;
+      cells_[size_++] = cell;
+    }
+  }
   void flush() {
     if (size_ > 0) take_(type_, std::span(cells_).first(size_));
     size_ = 0;
@@ -49,10 +56,13 @@ class HitRun {
   std::array<StoredCell, 1024> cells_;
 };
 
-/// Finds the cells that match.
+/// Finds the cells that match, those of each block in ascending order: a block may store its
+/// entries in any (R5).
 struct Finder {
   const Interval& interval;
   HitRun& hits;
+  std::vector<StoredCell> entries{};  // found in the sparse row or COO block that is looked at
+  ValueType type{};                   // of all of them
 
   template <Value T>
   void dense(const DenseRows<T>& cells) const {
@@ -70,15 +80,34 @@ struct Finder {
     }
   }
   template <Value T>
-  void row(const SparseRow<T>& row) const {
+  void row(const SparseRow<T>& row) {
     const Matching<T> match = interval.of<T>();
     row.each([&](int, std::uint32_t col, T value) {
-      if (match(value)) hits.add(row.row, row.col + col, value);
+      if (match(value)) keep(row.row, row.col + col, value);
     });
+    end_entries();
   }
   template <Value T>
-  void cell(std::uint64_t row, std::uint64_t col, T value) const {
-    if (interval.of<T>()(value)) hits.add(row, col, value);
+  void cell(std::uint64_t row, std::uint64_t col, T value) {
+    if (interval.of<T>()(value)) keep(row, col, value);
+  }
+  /// After the last `cell` of a block.
+  void end_entries() {
+    const auto before = [](const StoredCell& a, const StoredCell& b) {
+      return a.row != b.row ? a.row < b.row : a.col < b.col;
+    };
+    if (!std::is_sorted(entries.begin(), entries.end(), before)) {
+      std::sort(entries.begin(), entries.end(), before);
+    }
+    hits.add(type, entries);
+    entries.clear();
+  }
+
+ private:
+  template <Value T>
+  void keep(std::uint64_t row, std::uint64_t col, T value) {
+    type = value_type_of<T>();
+    entries.push_back({row, col, std::bit_cast<BitsOf<T>>(value)});
   }
 };
 
@@ -110,8 +139,16 @@ struct Counter {
   }
 };
 
-/// Why the stored values of a block need no look. Zeros that it does not store are another matter.
-Skipped verdict(const Interval& interval, const Entry& entry);
+/// Why the stored values of a block, whose columns are declared as `declared`, need no look. Zeros
+/// that it does not store are another matter.
+Skipped verdict(const Interval& interval, const Entry& entry, ValueType declared);
+
+/// Hands the cells of a part of a block to the kernel.
+template <class Kernel>
+void look_at(const Store& store, const Entry& entry, const Part& part, Band& band, Kernel& kernel) {
+  visit_cells(store, entry, part, band, kernel);
+  if constexpr (requires { kernel.end_entries(); }) kernel.end_entries();
+}
 
 /// True when statistics rule out that a stored value of a block matches.
 bool rules_out(const Interval& interval, const BlockStats& stats);

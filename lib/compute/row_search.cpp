@@ -163,11 +163,11 @@ std::vector<Range> RowSearch::pieces(Range rows) const {
 
 /// Why a block need not be looked at. Dense blocks have statistics of all of their cells; of
 /// others, zeros are not stored.
-Skipped RowSearch::verdict_on(const ColumnMatch& match, std::uint64_t number,
+Skipped RowSearch::verdict_on(ValueType type, const ColumnMatch& match, std::uint64_t number,
                               const Entry& entry) const {
   const Interval& interval = match.interval();
   if (entry.kind != BlockKind::dense && interval.holds_for_zero()) return Skipped::no;
-  const Skipped skipped = verdict(interval, entry);
+  const Skipped skipped = verdict(interval, entry, type);
   if (skipped != Skipped::no) return skipped;
   const BlockStatsTable* const known = store_.block_stats();
   return known != nullptr && rules_out(interval, (*known)[number]) ? Skipped::statistics
@@ -196,7 +196,8 @@ RowSearch::Truth RowSearch::judge(const Test& test, Range rows) const {
   store_.for_each_block({rows, {test.col, test.col + 1}}, {absent_},
                         [&](std::uint64_t number, const Entry& e, const Part& part) {
                           covered += part.rows.size();
-                          none = none && verdict_on(*test.match, number, e) != Skipped::no;
+                          none = none && verdict_on(store_.schema().type_of(test.col), *test.match,
+                                                    number, e) != Skipped::no;
                           all = all && all_match(*test.match, number, e);
                         });
   if (covered < rows.size()) {  // the others are zeros
@@ -271,7 +272,7 @@ void RowSearch::mark(std::uint64_t col, const ColumnMatch& match, Range rows,
         }
         scan_before(e.pos.rx + part.rows.begin);
         next = e.pos.rx + part.rows.end;
-        if (verdict_on(match, number, e) != Skipped::no) return;
+        if (verdict_on(store_.schema().type_of(col), match, number, e) != Skipped::no) return;
         if (all_match(match, number, e)) {
           const auto here =
               found.subspan(e.pos.rx + part.rows.begin - rows.begin, part.rows.size());
@@ -288,13 +289,13 @@ void RowSearch::explain(const Node& node, Range rows, bool decided, Verdicts& ve
   for (const Node& part : node.of) explain(part, rows, decided, verdicts);
   if (node.kind != Kind::test) return;
   const Test& test = tests_[node.test];
-  store_.for_each_block({rows, {test.col, test.col + 1}}, {absent_},
-                        [&](std::uint64_t number, const Entry& e, const Part&) {
-                          const Skipped own = verdict_on(*test.match, number, e);
-                          const bool skipped = decided || all_match(*test.match, number, e);
-                          verdicts.add(e.pos,
-                                       own == Skipped::no && skipped ? Skipped::statistics : own);
-                        });
+  store_.for_each_block(
+      {rows, {test.col, test.col + 1}}, {absent_},
+      [&](std::uint64_t number, const Entry& e, const Part&) {
+        const Skipped own = verdict_on(store_.schema().type_of(test.col), *test.match, number, e);
+        const bool skipped = decided || all_match(*test.match, number, e);
+        verdicts.add(e.pos, own == Skipped::no && skipped ? Skipped::statistics : own);
+      });
 }
 
 std::vector<BlockVerdict> RowSearch::explain() const {

@@ -53,7 +53,8 @@ class RowSearch {
   void mark(std::uint64_t col, const ColumnMatch& match, Range rows,
             std::span<std::uint8_t> found) const;
   void explain(const Node& node, Range rows, bool decided, Verdicts& verdicts) const;
-  Skipped verdict_on(const ColumnMatch& match, std::uint64_t number, const Entry& entry) const;
+  Skipped verdict_on(ValueType type, const ColumnMatch& match, std::uint64_t number,
+                     const Entry& entry) const;
   bool all_match(const ColumnMatch& match, std::uint64_t number, const Entry& entry) const;
 
   const Frame& frame_;

@@ -10,6 +10,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/object/column_codes.h"
 #include "lib/object/column_runs.h"
 #include "lib/object/dictionary.h"
 
@@ -237,14 +238,26 @@ std::uint64_t Source::packed_row(Range cols) const noexcept {
 void Source::read_columns(Range rows, std::span<const ColumnBuffer> columns,
                           unsigned threads) const {
   if (options_.value_type) {
-    return for_each_column_run(columns, [&](Range cols, const Target& out) {
+    for_each_column_run(columns, [&](Range cols, const Target& out) {
       read({rows, cols}, out, threads);
     });
+  } else {
+    std::vector<ColumnBuffer> from(columns.begin(), columns.end());
+    for (ColumnBuffer& c : from) c.col = object_col(c.col);
+    store_->read_rows({rows_.begin + rows.begin, rows_.begin + rows.end}, from,
+                      {options_.absent, threads});
   }
-  std::vector<ColumnBuffer> from(columns.begin(), columns.end());
-  for (ColumnBuffer& c : from) c.col = object_col(c.col);
-  store_->read_rows({rows_.begin + rows.begin, rows_.begin + rows.end}, from,
-                    {options_.absent, threads});
+  for (const ColumnBuffer& c : columns) require_meant(rows, c);
+}
+
+void Source::require_meant(Range rows, const ColumnBuffer& read) const {
+  if (schema_.kind != ObjectKind::frame || options_.stored_numbers) return;
+  const Column& column = schema_.columns[read.col];
+  if (read.value_type != column.value_type) return;
+  const std::uint64_t at = first_meaningless(column, read.data, read.step, rows.size());
+  if (at == rows.size()) return;
+  fail_code(store_->file().name(), column, load_bits(column.value_type, read.data + at * read.step),
+            rows_.begin + rows.begin + at);
 }
 
 void Source::read_packed(const Region& region, std::byte* out, unsigned threads) const {
@@ -261,8 +274,9 @@ void Source::read_packed(const Region& region, std::byte* out, unsigned threads)
     const Range same = same_types(schema_, col, region.cols.end);
     const ValueType type = schema_.type_of(col);
     read({region.rows, same}, {out, type, row_step, size_of(type)}, threads);
-    out += same.size() * size_of(type);
-    col = same.end;
+    for (; col < same.end; ++col, out += size_of(type)) {
+      require_meant(region.rows, {col, type, out, row_step});
+    }
   }
 }
 

@@ -120,6 +120,9 @@ class Source {
   void progress(std::uint64_t rows_done) const;
 
  private:
+  /// Throws corrupt for a cell that was read and means no word and no truth value, unless
+  /// stored numbers are wanted.
+  void require_meant(Range rows, const ColumnBuffer& read) const;
   /// Neighbouring columns of the output that are neighbours in the object too.
   struct Run {
     std::uint64_t begin;  // first column of the output

@@ -7,6 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/compute/absent_cells.h"
 #include "lib/compute/block_tally.h"
+#include "lib/object/column_codes.h"
 
 namespace dapple {
 
@@ -191,6 +192,17 @@ Stats marked_stats(const Store& store, std::uint64_t col, const Meaning& meaning
   return with_missing(tally.totals(0).stats(numbers), store.schema().rows - numbers);
 }
 
+/// Throws corrupt for codes without words and for truth values that are none.
+void require_meant(const Store& store, const std::vector<Stats>& stats) {
+  for (std::uint64_t c = 0; c < store.schema().columns.size(); ++c) {
+    const Column& column = store.schema().columns[c];
+    const auto greatest = greatest_code(column.meaning);
+    if (!greatest || !stats[c].exact || stats[c].exact->max <= *greatest) continue;
+    throw Error(Errc::corrupt, store.file().name(), std::nullopt,
+                told_code(column, stats[c].exact->max));
+  }
+}
+
 /// Counts missing cells like NaNs, which those of float columns are.
 void count_missing(const Store& store, const StatsOptions& options, std::vector<Stats>& stats) {
   const std::vector<Column>& columns = store.schema().columns;
@@ -201,6 +213,7 @@ void count_missing(const Store& store, const StatsOptions& options, std::vector<
       stats[c] = marked_stats<decltype(tag)>(store, c, columns[c].meaning, options);
     });
   }
+  require_meant(store, stats);
 }
 
 }  // namespace

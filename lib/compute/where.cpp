@@ -76,9 +76,9 @@ void search(const Store& store, const Region& region, const Interval& interval, 
   Band band;
   const BlockStatsTable* const known = store.block_stats();
   const auto visit = [&](std::uint64_t number, const Entry& e, const Part& part) {
-    if (verdict(interval, e) != Skipped::no) return;
+    if (verdict(interval, e, store.schema().value_type) != Skipped::no) return;
     if (known != nullptr && rules_out(interval, (*known)[number])) return;
-    visit_cells(store, e, part, band, kernel);
+    look_at(store, e, part, band, kernel);
   };
   if (known == nullptr || !store.index().grid()) {
     return store.for_each_block(region, {absent}, visit);
@@ -191,15 +191,16 @@ std::vector<BlockVerdict> explain_where(const Matrix& matrix, const Condition& c
   std::vector<BlockVerdict> verdicts;
   const Region all{{0, matrix.rows()}, {0, matrix.cols()}};
   if (all.empty()) return verdicts;
-  store.for_each_block(all, {options.absent},
-                       [&](std::uint64_t number, const detail::Entry& e, const detail::Part&) {
-                         Skipped skipped = zeros ? Skipped::no : detail::verdict(interval, e);
-                         if (skipped == Skipped::no && !zeros && known != nullptr &&
-                             detail::rules_out(interval, (*known)[number])) {
-                           skipped = Skipped::statistics;
-                         }
-                         verdicts.push_back({e.pos, skipped});
-                       });
+  store.for_each_block(
+      all, {options.absent},
+      [&](std::uint64_t number, const detail::Entry& e, const detail::Part&) {
+        Skipped skipped = zeros ? Skipped::no : detail::verdict(interval, e, matrix.value_type());
+        if (skipped == Skipped::no && !zeros && known != nullptr &&
+            detail::rules_out(interval, (*known)[number])) {
+          skipped = Skipped::statistics;
+        }
+        verdicts.push_back({e.pos, skipped});
+      });
   return verdicts;
 }
 

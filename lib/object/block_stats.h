@@ -66,7 +66,7 @@ class BlockStats {
     const auto t = type();
     return !t || size_of(*t) < 4 || words_[spread_mark(*t)] != kUnknown;
   }
-  /// Makes that of statistics that were loaded from such a table.
+  /// Makes that of statistics that were loaded from that table.
   void drop_rounded() noexcept {
     const auto t = type();
     if (t && (is_float(*t) || size_of(*t) == 8)) words_[spread_mark(*t)] = kUnknown;

@@ -8,6 +8,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
+#include "lib/object/column_codes.h"
 #include "lib/object/groups.h"
 
 namespace dapple {
@@ -49,10 +50,9 @@ namespace {
 
 void append_word(const Column& column, std::uint64_t code, std::string& out) {
   const Dictionary& words = *column.meaning.words;
-  if (code == kMissingCode || code > words.size()) {
+  if (code > words.size()) {
     throw Error(Errc::corrupt, std::string(words.file()), std::nullopt,
-                "column " + detail::shown(column.label) + " holds code " + std::to_string(code) +
-                    ", but its dictionary has " + detail::counted(words.size(), "word"));
+                detail::told_code(column, code));
   }
   out += words[code - 1];
 }
@@ -86,11 +86,9 @@ void append_text(const Column& column, std::uint64_t bits, std::string& out) {
       end = detail::write_duration(text, std::bit_cast<std::int64_t>(bits), meaning.unit);
       break;
     case MeaningKind::boolean:
-      if (bits <= 1) {
-        out += bits == 1 ? "true" : "false";
-        return;
-      }
-      [[fallthrough]];  // neither true nor false: show the stored number
+      if (bits > 1) throw Error(Errc::corrupt, detail::told_code(column, bits));
+      out += bits == 1 ? "true" : "false";
+      return;
     case MeaningKind::number:
       return append_number(column.value_type, bits, out);
   }

@@ -33,11 +33,13 @@ bool is_valid(const ArrayData& out, std::uint64_t row) noexcept {
 }
 
 template <class T>
-void to_bits(const T* values, std::uint64_t rows, ArrayData& out) {
+void to_bits(const Column& column, const T* values, std::uint64_t rows, ArrayData& out) {
   Array<std::byte> bits((rows + 7) / 8);
   std::memset(bits.data(), 0, bits.size());
   for (std::uint64_t row = 0; row < rows; ++row) {
-    if (values[row] != 0) bits[row / 8] |= static_cast<std::byte>(1U << row % 8);
+    if (values[row] == 0) continue;
+    if (values[row] != 1) fail(column, "a number that is neither true nor false");
+    bits[row / 8] |= static_cast<std::byte>(1U << row % 8);
   }
   out.values = std::move(bits);
   out.buffers[1] = out.values.data();
@@ -118,7 +120,7 @@ void describe_as(const Column& column, std::uint64_t rows, ArrayData& out) {
     if (out.nulls != 0) out.buffers[0] = out.valid.data();
   }
   if constexpr (std::is_integral_v<T>) {
-    if (meaning.kind == MeaningKind::boolean) to_bits(values, rows, out);
+    if (meaning.kind == MeaningKind::boolean) to_bits(column, values, rows, out);
     if (meaning.has_words()) to_words(column, values, rows, out);
     if (meaning.has_time() && meaning.unit == TimeUnit::day) {
       days(column, values, rows, out);

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, times
+from .errors import CorruptError
 
 _NAN_F8 = 0x7FF80000000007A2  # the NaN that R uses for a missing value
 _NAN_F4 = 0x7FC007A2
@@ -105,6 +106,7 @@ class Meaning(NamedTuple):
                 stored[self.missing_cells(stored)] = np.iinfo(np.int64).min
             return stored.view(self.dtype(stored.dtype))
         missing = self.missing_cells(stored) if self.missing is not None else None
+        self._require_meant(stored, missing)
         if stored.dtype.kind == "f":
             if missing is not None:
                 stored[missing] = np.nan
@@ -114,11 +116,24 @@ class Meaning(NamedTuple):
         cells = stored.view(bool) if self.kind == "boolean" else stored
         return cells if missing is None else np.ma.MaskedArray(cells, missing)
 
+    def _require_meant(self, stored: NDArray[Any], missing: NDArray[np.bool_] | None) -> None:
+        """Raise CorruptError for codes without a word, and for truth values that are none."""
+        if self.words is not None:
+            most, wrong = len(self.words), "without a word"
+        elif self.kind == "boolean":
+            most, wrong = 1, "which is neither true nor false"
+        else:
+            return
+        bad = stored > most if missing is None else (stored > most) & ~missing
+        if bad.any():
+            raise CorruptError(f"a cell holds {stored[bad][0]}, {wrong}")
+
     def to_pandas(self, stored: NDArray[Any]) -> Any:
         """Stored numbers as an array for a pandas column, of the dtype that keeps all of it."""
         import pandas as pd
 
         if self.kind == "category" and self.words is not None:
+            self._require_meant(stored, None)
             codes = stored.astype(np.int64) - 1
             return pd.Categorical.from_codes(codes, self.words.tolist(), ordered=self.ordered)
         if self.words is not None:
@@ -133,6 +148,7 @@ class Meaning(NamedTuple):
         if self.missing is None:
             return self.to_numpy(stored)
         missing = self.missing_cells(stored)
+        self._require_meant(stored, missing)
         if self.kind == "boolean":
             return pd.arrays.BooleanArray((stored == 1), missing)
         if stored.dtype.kind == "f":
