@@ -11,6 +11,7 @@
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/write/transpose.h"
 #include "lib/foreign/csv/csv.h"
+#include "lib/io/output_file.h"
 #include "lib/object/block_stats.h"
 
 namespace dapple {
@@ -18,6 +19,7 @@ namespace dapple {
 bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options,
                    const SidecarOptions& sidecar) {
   using namespace detail;
+  write_back(path);
   const auto file = open_source(path.string(), options);
   return watched(*file, [&] {
     auto content = file;
@@ -58,6 +60,7 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
 WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOptions& options,
                                const ColumnCopyOptions& copy) {
   using namespace detail;
+  write_back(path);
   const auto file = open_source(path.string(), options);
   return watched(*file, [&] {
     const auto refuse = [&](const char* why) {

@@ -113,6 +113,14 @@ void remove_sidecar(const std::string& file) noexcept try {
 
 }  // namespace
 
+void write_back(const std::filesystem::path& path) {
+  const Descriptor opened(
+      uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+  if (!opened.is_open() || uninterrupted([&] { return ::fsync(opened.get()); }) == 0) return;
+  if (errno == EINVAL || errno == EROFS) return;  // nothing that could be written back
+  throw_io(path.string(), "sync", errno);
+}
+
 OutputFile::Hidden::Hidden() noexcept : process(::getpid()) {}
 
 OutputFile::Hidden::~Hidden() {

@@ -17,6 +17,11 @@ struct iovec;
 
 namespace dapple::detail {
 
+/// Writes to storage what was changed through maps of a file. Until then, the first change of a
+/// page has moved the file's times, and further ones do not: what is bound to those times would not
+/// notice them. Says nothing of a file that cannot be opened. Throws io.
+void write_back(const std::filesystem::path& path);
+
 /// A file that appears at its destination complete or not at all. Until publish() it has no name
 /// (O_TMPFILE) or, if the file system does not support that, a hidden one in the same folder. If
 /// the process dies, the next writer of the same file removes the hidden one.
