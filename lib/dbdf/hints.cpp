@@ -84,12 +84,17 @@ namespace {
               "the hints before the index are damaged; repair the file to get rid of them");
 }
 
+/// True when the bytes from `p` to byte `end` of the file are the trailer of a hint.
+bool is_hint_trailer(const std::byte* p, std::uint64_t end) noexcept {
+  return load_le<std::uint64_t>(p + hint_at::own_hash) == hint_hash(p, end - kHintTrailer);
+}
+
 /// The trailer of the hint that ends at byte `end`, which has `room` bytes for its payload.
 const std::byte* hint_trailer(const ByteSource& file, std::uint64_t end, std::uint64_t room) {
   if (room < kHintTrailer) fail_hints(file, end);
   const std::byte* const p = file.at(end - kHintTrailer, kHintTrailer);
   const auto bytes = load_le<std::uint64_t>(p + hint_at::bytes);
-  if (load_le<std::uint64_t>(p + hint_at::own_hash) != hint_hash(p, end - kHintTrailer) ||
+  if (!is_hint_trailer(p, end) || load_le<std::uint64_t>(p + hint_at::flags) > kMoreHints ||
       bytes < kTag || bytes > room - kHintTrailer || payload_bytes(bytes) > room) {
     fail_hints(file, end);
   }
@@ -115,6 +120,11 @@ void for_each_hint(const ByteSource& file, std::uint64_t first, const Trailer& t
     more = (load_le<std::uint32_t>(p + hint_at::flags) & kMoreHints) != 0;
     f({reinterpret_cast<const char*>(p) + hint_at::tag, kTag}, hint);
     end = hint.offset - kBlockHeader;
+  }
+  // A flag that hides a hint would make numbers of words.
+  if (end >= first && end - first >= kHintTrailer &&
+      is_hint_trailer(file.at(end - kHintTrailer, kHintTrailer), end)) {
+    fail_hints(file, end);
   }
 }
 

@@ -22,7 +22,8 @@ inline constexpr std::size_t kHintTrailer = 40;
 namespace hint_at {
 inline constexpr std::size_t bytes = 0, hash = 8, tag = 16, flags = 24, own_hash = 32;
 }
-inline constexpr std::uint32_t kMoreHints = 1;
+inline constexpr std::uint32_t kMoreHints =
+    1;  // the other bits, and the four bytes after, are zero
 
 /// The content of a hint: bytes of the file, which start with its tag.
 struct Hint {
@@ -61,7 +62,8 @@ class HintWriter {
 std::optional<Hint> find_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                               std::string_view tag);
 
-/// Calls f(tag, hint) for every hint. Throws corrupt as above.
+/// Calls f(tag, hint) for every hint. Throws corrupt as above, and when there is one more than the
+/// flags say.
 void for_each_hint(const ByteSource& file, std::uint64_t first, const Trailer& trailer,
                    const std::function<void(std::string_view, const Hint&)>& f);
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t kIndexVersion = 1;
 constexpr std::uint32_t kOrdered = 1, kEven = 2, kHints = 4, kNames = 8;  // flags
+constexpr std::uint32_t kFlags = kOrdered | kEven | kHints | kNames;
 
 using Line = std::array<std::byte, kLine>;
 
@@ -124,6 +125,7 @@ std::optional<Trailer> find_trailer(const ByteSource& file, std::uint64_t first)
   place.count = load_le<std::uint64_t>(p + trailer_at::count);
   place.tree_words = load_le<std::uint64_t>(p + trailer_at::tree_words);
   const auto flags = load_le<std::uint32_t>(p + trailer_at::flags);
+  if ((flags & ~kFlags) != 0 || (flags & (kHints | kNames)) == kNames) return std::nullopt;
   place.ordered = (flags & kOrdered) != 0;
   std::uint64_t middle, entries;
   if (!middle_bytes(place.count, place.ordered, place.tree_words, middle) ||
@@ -140,10 +142,9 @@ std::optional<Trailer> find_trailer(const ByteSource& file, std::uint64_t first)
   place.entries = trailer.payload + kLine;
   const TileShape tile{load_le<std::uint32_t>(p + trailer_at::tile_rows),
                        load_le<std::uint32_t>(p + trailer_at::tile_cols)};
-  if (tile.rows != 0 && tile.cols != 0) {
-    place.grid = Grid{0, 0, tile};
-    trailer.even = (flags & kEven) != 0 && place.count > 2;
-  }
+  if (tile.rows != 0 && tile.cols != 0) place.grid = Grid{0, 0, tile};
+  trailer.even = (flags & kEven) != 0;
+  if (trailer.even && (!place.grid || place.count < 3)) return std::nullopt;
   return trailer;
 }
 

@@ -108,7 +108,9 @@ bool same_blocks(const BlockIndex& a, const BlockIndex& b) {
 
 }  // namespace
 
-std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store) {
+namespace {
+
+std::unique_ptr<const BlockStatsTable> find_known(const Store& store) {
   const std::shared_ptr<ByteSource>& file = store.shared_file();
   const BlockIndex& index = store.index();
   std::uint64_t body = 0;
@@ -131,6 +133,15 @@ std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store) {
   if (!complete(sidecar.trailer.place, schema.rows, schema.cols)) return within;
   const BlockIndex beside = index_at(sidecar.file, sidecar.trailer, IndexOrigin::sidecar);
   return same_blocks(index, beside) ? std::move(table) : std::move(within);
+}
+
+}  // namespace
+
+std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store) {
+  auto table = find_known(store);
+  // What statistics answer without a look at a block depends on the shape of tiles.
+  if (table != nullptr && store.index().grid()) store.confirm_entry(0, store.index().entry(0));
+  return table;
 }
 
 void check_statistics(const Store& store, std::vector<Error>& findings) {

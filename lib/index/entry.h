@@ -20,6 +20,9 @@ inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 3
 }
 inline constexpr std::size_t kEntryBytes = 64;
 
+/// No kind: that of an entry whose reserved bytes are not zero, which matches no block.
+inline constexpr BlockKind kNoKind{0xff};
+
 /// One index entry, decoded.
 struct Entry {
   BlockPos pos;
@@ -51,9 +54,10 @@ inline Entry load_entry(const std::byte* p) noexcept {
   e.hash = load_le<std::uint64_t>(p + entry_at::hash);
   e.rows = load_le<std::uint32_t>(p + entry_at::rows);
   e.cols = load_le<std::uint32_t>(p + entry_at::cols);
-  e.kind = static_cast<BlockKind>(p[entry_at::kind]);
+  const auto last = load_le<std::uint64_t>(p + entry_at::kind);  // kind, type, reserved
+  e.kind = last >> 16 == 0 ? static_cast<BlockKind>(last & 0xff) : kNoKind;
   e.value_type =
-      e.kind == BlockKind::empty ? ValueType::u8 : static_cast<ValueType>(p[entry_at::value_type]);
+      e.kind == BlockKind::empty ? ValueType::u8 : static_cast<ValueType>(last >> 8 & 0xff);
   return e;
 }
 

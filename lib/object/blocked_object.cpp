@@ -31,8 +31,8 @@ void require_possible(const Store& store, std::uint64_t number, const Entry& ent
   const bool inside = entry.pos.rx < schema.rows && entry.rows <= schema.rows - entry.pos.rx &&
                       entry.pos.cx < schema.cols && entry.cols <= schema.cols - entry.pos.cx;
   const bool in_file = entry.offset <= size && entry.bytes <= size - entry.offset;
-  if (inside && in_file) [[likely]]
-    return;
+  if (inside && in_file && entry.rows > 0 && entry.cols > 0) [[likely]]
+    return store.require_tile(number, entry);
   const auto shape = [](std::uint64_t rows, std::uint64_t cols) {
     return std::to_string(rows) + " x " + std::to_string(cols) + " cells";
   };
@@ -75,10 +75,19 @@ void BlockRange::copy(std::uint64_t first, std::span<BlockInfo> out) const {
     throw Error(Errc::out_of_range, "the object has only " + detail::counted(size_, "block"));
   }
   store_->require_whole_index();
+  const detail::BlockIndex& index = store_->index();
   store_->watched([&] {
+    // A forged order may have a block twice, and another one not at all.
+    std::uint64_t before = first > 0 ? index.entry(index.in_file_order(first - 1)).offset : 0;
     for (BlockInfo& info : out) {
-      const std::uint64_t number = store_->index().in_file_order(first++);
-      info = info_of(*store_, number, store_->index().entry(number));
+      const std::uint64_t number = index.in_file_order(first++);
+      info = info_of(*store_, number, index.entry(number));
+      if (index.is_in_place() && info.offset <= before) {
+        index.fail_entry(number, std::string("the index does not list the blocks in the order of "
+                                             "the file; ")
+                                     .append(index.remedy()));
+      }
+      before = info.offset;
     }
   });
 }

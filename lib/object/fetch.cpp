@@ -49,17 +49,21 @@ CheckedBlocks::Even Store::guess_even() const {
   return {payload(first).data(), second.offset - first.offset};
 }
 
+void Store::require_tile(std::uint64_t number, const Entry& entry) const {
+  const auto& grid = index_.grid();
+  if (!grid) return;
+  const std::uint64_t i = number / grid->cols, j = number % grid->cols;
+  const std::uint64_t rx = i * grid->tile.rows, cx = j * grid->tile.cols;
+  if (entry.pos != BlockPos{rx, cx} ||
+      entry.rows != std::min<std::uint64_t>(grid->tile.rows, schema_.rows - rx) ||
+      entry.cols != std::min<std::uint64_t>(grid->tile.cols, schema_.cols - cx)) {
+    fail_tile_entry(index_, number, {rx, cx}, entry);
+  }
+}
+
 // Compares an entry with the tile that it should describe, and with the bytes that it points to.
 void Store::compare(std::uint64_t number, const Entry& entry) const {
-  if (const auto& grid = index_.grid()) {
-    const std::uint64_t i = number / grid->cols, j = number % grid->cols;
-    const std::uint64_t rx = i * grid->tile.rows, cx = j * grid->tile.cols;
-    if (entry.pos != BlockPos{rx, cx} ||
-        entry.rows != std::min<std::uint64_t>(grid->tile.rows, schema_.rows - rx) ||
-        entry.cols != std::min<std::uint64_t>(grid->tile.cols, schema_.cols - cx)) {
-      fail_tile_entry(index_, number, {rx, cx}, entry);
-    }
-  }
+  require_tile(number, entry);
   if (driver_->confirm != nullptr) driver_->confirm(*this, number, entry);
 }
 

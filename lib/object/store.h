@@ -79,6 +79,8 @@ class Store {
   /// The same for a block that was fetched; its hash is not compared again.
   Entry fetched_entry(std::uint64_t number) const;
   void confirm_entry(std::uint64_t number, const Entry& entry) const;
+  /// Throws corrupt when, in a regular tiling, the entry is not of the tile with its number.
+  void require_tile(std::uint64_t number, const Entry& entry) const;
 
   /// The block that covers a cell, or that is stored at a position. An index without such a block
   /// is believed only after a walk over the file.

@@ -182,9 +182,15 @@ class HintCheck {
       : file_(file), schema_(schema), level_(level), findings_(findings) {}
 
   void all(std::uint64_t body, const Trailer& trailer) {
+    bool names = false;
     collect(findings_, [&] {
-      for_each_hint(*file_, body, trailer,
-                    [&](std::string_view tag, const Hint& hint) { one(tag, hint); });
+      for_each_hint(*file_, body, trailer, [&](std::string_view tag, const Hint& hint) {
+        names |= tag == kColumnsTag && schema_.kind == ObjectKind::matrix;
+        one(tag, hint);
+      });
+      if (names == trailer.names) return;
+      findings_.emplace_back(Errc::corrupt, file_->name(), file_->size() - kLine,
+                             "the index is wrong about whether the columns of a matrix have names");
     });
   }
   /// The meanings of columns in a block that a walk found.

@@ -53,7 +53,7 @@ namespace {
 /// Gives the columns their meanings, groups and names from the hints before an index.
 void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t first,
                    const Trailer& trailer, Schema& schema) {
-  if (!(schema.kind == ObjectKind::frame ? trailer.hints : trailer.names)) return;
+  if (schema.kind == ObjectKind::matrix && !trailer.names) return;
   if (const auto columns = find_hint(*file, first, trailer, kColumnsTag)) {
     dbdf::read_columns(file, columns->offset, columns->bytes, schema);
   }
