@@ -122,3 +122,14 @@ def test_polars_gets_utc_for_zones_that_are_an_offset(there):
     )
     got = f.to_polars()
     assert got["t"].dtype.time_zone == "UTC" and got["t"].dt.epoch("s").to_list() == [0, 1]
+
+
+def test_zones_that_are_not_known_are_an_error(tmp_path):
+    path = tmp_path / "z.dbdf"
+    zone = dp.Meaning("timestamp", unit="s", zone="Mars/Phobos")
+    with dp.frame_writer(path, 1, {"t": zone}, sync=False) as w:
+        w["t"] = np.array([5], "M8[s]")
+    f = dp.open(path)
+    assert f["t"].tolist() == [np.datetime64(5, "s").item()]
+    with pytest.raises(dp.Error, match="Mars/Phobos"):
+        f.to_pandas()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, times
-from .errors import CorruptError
+from .errors import CorruptError, TypeMismatchError
 
 _NAN_F8 = 0x7FF80000000007A2  # the NaN that R uses for a missing value
 _NAN_F4 = 0x7FC007A2
@@ -128,6 +128,14 @@ class Meaning(NamedTuple):
         if bad.any():
             raise CorruptError(f"a cell holds {stored[bad][0]}, {wrong}")
 
+    def _in_zone(self, utc: Any) -> Any:
+        try:
+            return utc.tz_convert(self.zone)
+        except Exception as error:
+            raise TypeMismatchError(
+                f"the time zone {self.zone!r} is not known here; f[name] gives the times in UTC"
+            ) from error
+
     def to_pandas(self, stored: NDArray[Any]) -> Any:
         """Stored numbers as an array for a pandas column, of the dtype that keeps all of it."""
         import pandas as pd
@@ -144,7 +152,7 @@ class Meaning(NamedTuple):
                 ticks = times.in_unit(ticks, "s")
             if not self.zone:
                 return ticks
-            return pd.DatetimeIndex(ticks, tz="UTC").tz_convert(self.zone)
+            return self._in_zone(pd.DatetimeIndex(ticks, tz="UTC"))
         if self.missing is None:
             return self.to_numpy(stored)
         missing = self.missing_cells(stored)

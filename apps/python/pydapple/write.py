@@ -235,7 +235,9 @@ def _write_matrix(
     if given == "chunked":
         data, sparse = chunked(data), is_sparse(data._meta)
     elif sparse and options["tile"] is None:
-        options["tile"] = _core.default_sparse_tile(*data.shape, data.nnz, data.dtype)
+        options["tile"] = _core.default_sparse_tile(
+            data.shape[0], data.shape[1], data.nnz, data.dtype
+        )
     with writer(path, data.shape, data.dtype, threads=threads, sparse=sparse, **options) as made:
         if given == "chunked":
             store_chunks(data, made)
