@@ -72,7 +72,7 @@ setarch -R true 2>/dev/null && run_fixed="setarch -R"
 
 will_log build/meson-logs/testlog.json
 build build "" -Dtests=true -Dpython=disabled "${together[@]}" &&
-  run build "unit threads cli interop fuzz tree faults neighbours"
+  run build "unit made ranged threads cli interop fuzz tree faults neighbours"
 
 # Suites of other languages: scripts that say why they skip, and end with a line as ours does. They
 # keep one processor busy, so they run beside what follows.

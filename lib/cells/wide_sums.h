@@ -50,7 +50,7 @@ inline Words<3> words_of(const Uint192& v) noexcept {
 }
 
 template <std::size_t A, std::size_t B>
-Words<A + B> product(const Words<A>& a, const Words<B>& b) noexcept {
+Words<A + B> multiplied(const Words<A>& a, const Words<B>& b) noexcept {
   Words<A + B> out{};
   for (std::size_t i = 0; i < A; ++i) {
     std::uint64_t carry = 0;

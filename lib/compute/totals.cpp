@@ -26,7 +26,7 @@ double exact_spread(Int128 sum, const Uint192& squares, std::uint64_t n) noexcep
   if (n == 0) return 0;
   const Words<2> magnitude = words_of(static_cast<Uint128>(sum < 0 ? -sum : sum));
   return rounded_quotient(
-      difference(product(words_of(squares), Words<1>{n}), product(magnitude, magnitude)), n);
+      difference(multiplied(words_of(squares), Words<1>{n}), multiplied(magnitude, magnitude)), n);
 }
 
 }  // namespace

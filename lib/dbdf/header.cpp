@@ -43,7 +43,28 @@ std::string outside(const Item& item, std::uint64_t rows, std::uint64_t cols) {
 
 namespace {
 
-enum class Flaw : std::uint8_t { none, cut, kind, type, size, outside };
+enum class Flaw : std::uint8_t { none, cut, kind, type, encoding, size, outside };
+
+// The rest of the header of an encoded block, whose block type is at `p`.
+Flaw parse_encoded(const std::byte* p, std::uint64_t remaining, Entry& e) noexcept {
+  const auto kind = std::to_integer<std::uint8_t>(p[1]);
+  const auto type = value_type_of_code(std::to_integer<std::uint8_t>(p[2]));
+  e.codec = std::to_integer<std::uint8_t>(p[3]);
+  e.stored = load_le<std::uint64_t>(p + 5);
+  const auto size = load_le<std::uint64_t>(p + 13);
+  const std::uint64_t cells = std::uint64_t{e.rows} * e.cols;
+  if (kind < 1 || kind > 3 || !type || e.codec == 0 || p[4] != std::byte{0}) return Flaw::encoding;
+  e.kind = static_cast<BlockKind>(kind);
+  e.value_type = *type;
+  std::uint64_t decoded = 0;
+  if ((e.kind == BlockKind::dense ? e.stored != cells : e.stored > cells) ||
+      !block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, decoded) ||
+      decoded > kMostDecoded) {
+    return Flaw::encoding;
+  }
+  if (__builtin_add_overflow(size, kEncodedHeader, &e.bytes)) return Flaw::encoding;
+  return size > remaining ? Flaw::size : Flaw::none;
+}
 
 // The first rule that a header breaks, as far as it has been read into `item`.
 Flaw parse(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t rows,
@@ -58,6 +79,14 @@ Flaw parse(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t row
   e.rows = load_le<std::uint32_t>(p);
   e.cols = load_le<std::uint32_t>(p + 4);
   const auto kind = static_cast<std::uint8_t>(p[8]);
+  e.codec = 0;
+  item.auxiliary = false;
+  if (kind == kEncodedType) {
+    if (bytes.size() < kPosition + kEncodedHeader) return Flaw::cut;
+    const Flaw flaw = parse_encoded(p + 8, remaining - kPosition - kEncodedHeader, e);
+    if (flaw != Flaw::none) return flaw;
+    return is_inside(item, rows, cols) ? Flaw::none : Flaw::outside;
+  }
   if (kind > 3) return Flaw::kind;
   e.kind = static_cast<BlockKind>(kind);
   e.value_type = ValueType::u8;
@@ -95,12 +124,16 @@ Flaw parse(std::span<const std::byte> bytes, std::uint64_t at, std::uint64_t row
   } else if (flaw == Flaw::type) {
     at += kPosition + kBlockStart;
     detail = "value type " + code(kBlockStart) + " is unknown (R1)";
+  } else if (flaw == Flaw::encoding) {
+    at += kPosition + kBlockStart;
+    detail = "block " + text(item.entry.pos) +
+             " is encoded, and its header is none that an encoded block can have (R1)";
   } else if (flaw == Flaw::size) {
     at += kPosition;
-    std::uint64_t size = 0;
     const Entry& e = item.entry;
+    std::uint64_t size = e.bytes;
     detail = (e.pos == kAuxiliaryPos ? "an auxiliary block" : "block " + text(e.pos)) +
-             (block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, size)
+             (e.codec != 0 || block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, size)
                   ? " ends " + counted(size - (remaining - kPosition), "byte") +
                         " after the file does (R4)"
                   : " has more than 2^64 bytes (R4)");
@@ -250,6 +283,16 @@ std::size_t emit_item_header(std::byte* p, const Entry& e) noexcept {
   p += kPosition;
   store_le(p, e.rows);
   store_le(p + 4, e.cols);
+  if (e.codec != 0) {
+    p[8] = static_cast<std::byte>(kEncodedType);
+    p[9] = static_cast<std::byte>(e.kind);
+    p[10] = static_cast<std::byte>(e.value_type);
+    p[11] = static_cast<std::byte>(e.codec);
+    p[12] = std::byte{0};
+    store_le(p + 13, e.stored);
+    store_le(p + 21, e.bytes - kEncodedHeader);
+    return kPosition + kEncodedHeader;
+  }
   p[8] = static_cast<std::byte>(e.kind);
   if (e.kind != BlockKind::empty) p[9] = static_cast<std::byte>(e.value_type);
   if (e.kind == BlockKind::csr) store_le(p + kDenseHeader, e.stored);

@@ -31,7 +31,14 @@ inline constexpr std::size_t kBlockStart = 4 + 4 + 1;
 inline constexpr std::size_t kDenseHeader = kBlockStart + 1;
 inline constexpr std::size_t kCsrHeader = kDenseHeader + 8;  // u64 nzb
 inline constexpr std::size_t kCooHeader = kDenseHeader + 4;  // u32 nzb
-inline constexpr std::size_t kLongestItemHeader = kPosition + kCsrHeader;
+/// The block type of encoded blocks, far from those that the published format may get next. After
+/// the type that the header names otherwise come the kind and value type of what it decodes to, the
+/// codec, a zero, u64 stored values, u64 size.
+inline constexpr std::uint8_t kEncodedType = 128;
+inline constexpr std::size_t kEncodedHeader = kBlockStart + 4 + 8 + 8;
+inline constexpr std::size_t kLongestItemHeader = kPosition + kEncodedHeader;
+/// The most bytes that a block may decode to: a reader of a few cells may have to make them all.
+inline constexpr std::uint64_t kMostDecoded = std::uint64_t{1} << 30;
 /// The shortest item of a body: position and an empty block.
 inline constexpr std::size_t kShortestItem = kPosition + kBlockStart;
 
@@ -58,12 +65,17 @@ constexpr std::size_t header_size(BlockKind kind) noexcept {
   return 0;
 }
 
+/// The same of a block as it is stored.
+constexpr std::size_t header_size(const Entry& e) noexcept {
+  return e.codec != 0 ? kEncodedHeader : header_size(e.kind);
+}
+
 /// Bytes of one stored entry of a sparse block: its indices and its value.
 constexpr std::size_t entry_size(BlockKind kind, std::uint32_t cols, ValueType type) noexcept {
   return (kind == BlockKind::coo && cols != 1 ? 8u : 4u) + size_of(type);
 }
 
-/// The size of a block with its header, without its position. False when it exceeds 64 bits.
+/// The size of a plain block with its header, without its position. False when it exceeds 64 bits.
 bool block_size(BlockKind kind, std::uint32_t rows, std::uint32_t cols, ValueType type,
                 std::uint64_t stored, std::uint64_t& bytes) noexcept;
 
@@ -98,7 +110,7 @@ Schema read_header(const ByteSource& file, std::uint64_t& body);
 /// The bytes of a file header.
 std::vector<std::byte> emit_header(const Schema& schema);
 
-/// Writes position and block header to `p`; returns their size, at most kPosition + kCsrHeader.
+/// Writes position and block header to `p`; returns their size, at most kLongestItemHeader.
 std::size_t emit_item_header(std::byte* p, const Entry& entry) noexcept;
 
 }  // namespace dapple::detail::dbdf

@@ -24,6 +24,7 @@ void store_entry(std::byte* p, const Entry& e) noexcept {
   store_le(p + entry_at::cols, e.cols);
   p[entry_at::kind] = static_cast<std::byte>(e.kind);
   p[entry_at::value_type] = static_cast<std::byte>(e.value_type);
+  p[entry_at::codec] = static_cast<std::byte>(e.codec);
   std::memset(p + entry_at::reserved, 0, Entry::kBytes - entry_at::reserved);
 }
 

@@ -16,7 +16,8 @@ std::string text(BlockPos pos);
 /// Byte positions of the fields inside a 64-byte index entry (FORMAT.md, "Entry").
 namespace entry_at {
 inline constexpr std::size_t rx = 0, cx = 8, offset = 16, bytes = 24, stored = 32, hash = 40,
-                             rows = 48, cols = 52, kind = 56, value_type = 57, reserved = 58;
+                             rows = 48, cols = 52, kind = 56, value_type = 57, codec = 58,
+                             reserved = 59;
 }
 inline constexpr std::size_t kEntryBytes = 64;
 
@@ -31,9 +32,10 @@ struct Entry {
   std::uint64_t offset = 0;  // of the block's header; of the first data byte in foreign formats
   std::uint64_t bytes = 0;   // from `offset` to the block's end
   std::uint64_t stored = 0;
-  std::uint64_t hash = 0;  // XXH3-64 of position and block bytes; 0: not known
-  BlockKind kind = BlockKind::empty;
+  std::uint64_t hash = 0;             // XXH3-64 of position and block bytes; 0: not known
+  BlockKind kind = BlockKind::empty;  // of an encoded block: of what it decodes to
   ValueType value_type = ValueType::u8;
+  std::uint8_t codec = 0;  // lib/codec/codecs.h; 0: the payload is stored as it is
 
   static constexpr std::size_t kBytes = kEntryBytes;
 
@@ -54,10 +56,11 @@ inline Entry load_entry(const std::byte* p) noexcept {
   e.hash = load_le<std::uint64_t>(p + entry_at::hash);
   e.rows = load_le<std::uint32_t>(p + entry_at::rows);
   e.cols = load_le<std::uint32_t>(p + entry_at::cols);
-  const auto last = load_le<std::uint64_t>(p + entry_at::kind);  // kind, type, reserved
-  e.kind = last >> 16 == 0 ? static_cast<BlockKind>(last & 0xff) : kNoKind;
+  const auto last = load_le<std::uint64_t>(p + entry_at::kind);  // kind, type, codec, reserved
+  e.kind = last >> 24 == 0 ? static_cast<BlockKind>(last & 0xff) : kNoKind;
   e.value_type =
       e.kind == BlockKind::empty ? ValueType::u8 : static_cast<ValueType>(last >> 8 & 0xff);
+  e.codec = static_cast<std::uint8_t>(last >> 16 & 0xff);
   return e;
 }
 

@@ -20,7 +20,10 @@ Entry TileRun::operator[](std::uint64_t number) const noexcept {
 
 std::optional<TileRun> TileRun::ending(const Region& object, const Grid& grid, const Entry& before,
                                        const Entry& last) noexcept {
-  if (last.kind != BlockKind::dense || before.kind != BlockKind::dense) return std::nullopt;
+  if (last.kind != BlockKind::dense || before.kind != BlockKind::dense || last.codec != 0 ||
+      before.codec != 0) {
+    return std::nullopt;
+  }
   const std::uint64_t size = size_of(last.value_type);
   Entry first = last;
   first.pos = {0, 0};

@@ -5,6 +5,20 @@
 
 namespace dapple::detail {
 
+namespace {
+
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+ByteSource::ByteSource(std::string name, const Identity& identity, bool guarded)
+    : name_(std::move(name)), identity_(identity), number_(next_number()), guarded_(guarded) {}
+
+ByteSource::~ByteSource() = default;
+
 void ByteSource::fail_changed(const std::string& reading) const {
   throw Error(Errc::io, name_, std::nullopt, "it was changed while " + reading + " was read");
 }

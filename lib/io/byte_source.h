@@ -39,7 +39,7 @@ struct Identity {
 /// Read-only bytes that do not change. Any thread.
 class ByteSource {
  public:
-  virtual ~ByteSource() = default;
+  virtual ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
@@ -85,6 +85,11 @@ class ByteSource {
   /// True once all bytes are in a map or in memory, at one address.
   bool is_mapped() const noexcept { return base_.load(std::memory_order_acquire) != nullptr; }
 
+  /// True when `hold` has to fetch the bytes each time, so that they are worth keeping.
+  virtual bool fetches() const noexcept { return false; }
+  /// Tells this from every other source of the process, also from those that are gone.
+  std::uint64_t number() const noexcept { return number_; }
+
   /// What has this name followed by `ending`, for example ".dpx"; nullptr when there is none.
   virtual std::shared_ptr<ByteSource> sibling(std::string_view) const { return nullptr; }
   /// True when `name` is the path of a file of this machine.
@@ -111,8 +116,7 @@ class ByteSource {
   void set_check(Check check) noexcept { check_ = check; }
 
  protected:
-  ByteSource(std::string name, const Identity& identity, bool guarded = false)
-      : name_(std::move(name)), identity_(identity), guarded_(guarded) {}
+  ByteSource(std::string name, const Identity& identity, bool guarded = false);
   /// All bytes are at `base` from now on.
   void set_base(const std::byte* base) const noexcept {
     base_.store(base, std::memory_order_release);
@@ -127,6 +131,7 @@ class ByteSource {
   std::string name_;
   std::string chosen_;
   Identity identity_;
+  std::uint64_t number_;
   Check check_{};
   bool guarded_;
 };

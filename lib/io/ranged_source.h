@@ -24,6 +24,7 @@ class RangedSource : public ByteSource {
   void will_need(std::span<const Range> ranges) const noexcept override;
   using ByteSource::will_need;
   bool may_wait() const noexcept override { return true; }
+  bool fetches() const noexcept override { return true; }
 
  protected:
   /// How bytes are best fetched.

@@ -122,6 +122,8 @@ struct Driver {
   int dense_header = -1;
   /// Bytes of a block's own header, at `entry.offset`. May be null: none.
   std::uint64_t (*header_size)(const Entry&) = nullptr;
+  /// Bytes of the payload that an encoded block decodes to. May be null: no block is encoded.
+  std::uint64_t (*plain_size)(const Entry&) = nullptr;
   /// Compares entry `number` with the bytes that it points to. Called before a block is first used.
   /// May be null: nothing to compare.
   void (*confirm)(const Store&, std::uint64_t number, const Entry&) = nullptr;

@@ -40,13 +40,15 @@ CheckedBlocks::Even Store::guess_even() const {
     return {};
   }
   const Entry first = index_.entry(0), second = index_.entry(1);
-  if (first.kind != BlockKind::dense || second.kind != BlockKind::dense ||
+  if (first.kind != BlockKind::dense || second.kind != BlockKind::dense || first.codec != 0 ||
       first.bytes != second.bytes || second.offset <= first.offset ||
       second.offset > file_->size() ||
       (file_->size() - first.offset) / (second.offset - first.offset) < index_.size() - 1) {
     return {};
   }
-  return {payload(first).data(), second.offset - first.offset};
+  const HeldBytes values = payload(first);
+  if (!values.is_mapped()) return {};
+  return {values.data(), second.offset - first.offset};
 }
 
 void Store::require_tile(std::uint64_t number, const Entry& entry) const {
@@ -69,12 +71,15 @@ void Store::compare(std::uint64_t number, const Entry& entry) const {
 
 void Store::remember(std::uint64_t number, const Entry& entry) const {
   checked_.make(index_.size(), [this] { return guess_even(); });
-  if (entry.kind == BlockKind::dense && driver_->dense_header >= 0 && index_.grid() &&
-      TileShape{entry.rows, entry.cols} == index_.grid()->tile) {
-    checked_.set_compared(number, payload(entry).data(), entry.value_type);
-  } else {
-    checked_.set_compared(number);
+  const bool tile = entry.kind == BlockKind::dense && driver_->dense_header >= 0 && index_.grid() &&
+                    TileShape{entry.rows, entry.cols} == index_.grid()->tile;
+  if (tile && entry.codec == 0 && file_->is_mapped()) {
+    const HeldBytes values = payload(entry);
+    if (values.is_mapped()) {
+      return checked_.set_compared(number, values.data(), entry.value_type);
+    }
   }
+  checked_.set_compared(number);
 }
 
 void Store::fetch(std::uint64_t number) const {
@@ -150,7 +155,9 @@ void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
   if (!compared || index_.is_in_place()) compare(number, entry);
   if (compared) return;
   if (checks_hashes() && driver_->check_hash != nullptr) driver_->check_hash(*this, entry);
-  if (file_->is_mapped() && file_->check() != Check::always) remember(number, entry);
+  if ((file_->is_mapped() || file_->fetches()) && file_->check() != Check::always) {
+    remember(number, entry);
+  }
 }
 
 // The part of the block in a region that the index says it touches.

@@ -10,6 +10,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/base/text.h"
+#include "lib/cache/block_cache.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/stream_copy.h"
 #include "lib/object/column_runs.h"
@@ -179,8 +180,9 @@ void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
   std::vector<Range> wanted;
   for (const std::uint64_t number : numbers) {
-    if (checked_.was_compared(number)) continue;
+    if (checked_.was_compared(number) && !file_->fetches()) continue;
     const Entry e = index_.entry(number);
+    if (file_->fetches() && block_cache().find({file_->number(), e.offset}).value) continue;
     if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
     const Range bytes{e.offset - std::min(e.offset, kPosition), e.offset + e.bytes};
     if (!wanted.empty() && bytes.begin >= wanted.back().begin &&

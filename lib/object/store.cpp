@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/cache/block_cache.h"
 #include "lib/object/block_stats.h"
 #include "lib/object/row_access.h"
 #include "lib/object/row_counts.h"
@@ -25,6 +26,10 @@ Store::Store(std::shared_ptr<ByteSource> file, Schema schema, BlockIndex&& index
       index_(std::move(index)),
       driver_(&driver),
       state_(std::move(state)) {}
+
+Store::~Store() {
+  if (uses_cache_.load(std::memory_order_relaxed)) block_cache().forget(file_->number());
+}
 
 void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
   throw Error(code, file_->name(), offset, std::move(detail));

@@ -36,6 +36,9 @@ class Store {
  public:
   Store(std::shared_ptr<ByteSource> file, Schema schema, BlockIndex&& index, const Driver& driver,
         std::unique_ptr<DriverState> state = nullptr);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
 
   const ByteSource& file() const noexcept { return *file_; }
   const std::shared_ptr<ByteSource>& shared_file() const noexcept { return file_; }
@@ -101,8 +104,13 @@ class Store {
   void read(const Region& region, const Target& out, const ReadOptions& options) const;
   /// Where the bytes of a block after its header are in the file.
   std::uint64_t payload_offset(const Entry& entry) const;
-  /// The bytes of a block after its header. The only place where a block's payload comes into being
-  /// (payload.cpp). REQUIRES an entry that was confirmed. Throws corrupt, io.
+  /// A block as it is stored, with its header and `before` bytes before it. REQUIRES that they are
+  /// inside the file.
+  HeldBytes stored_block(const Entry& entry, std::uint64_t before) const;
+  /// What is stored after its header, encoded or not.
+  HeldBytes stored_bytes(const Entry& entry) const;
+  /// The bytes of a plain block after its header. The only place where a block's payload comes into
+  /// being (payload.cpp). REQUIRES an entry that was confirmed. Throws corrupt, io.
   HeldBytes payload(const Entry& entry) const;
   /// The same for bytes [part.begin, part.end) of them. REQUIRES that they are inside.
   HeldBytes payload(const Entry& entry, Range part) const;
@@ -217,6 +225,7 @@ class Store {
   /// Throws absent (R7) when cells are in no block and `absent` is an error, out_of_range, corrupt.
   Covering covering(const Region& region, Absent absent) const;
   void fetch(std::uint64_t number) const;
+  HeldBytes decoded(const Entry& entry) const;
   void compare(std::uint64_t number, const Entry& entry) const;
   void remember(std::uint64_t number, const Entry& entry) const;
   CheckedBlocks::Even guess_even() const;
@@ -235,6 +244,7 @@ class Store {
   std::string note_;
   std::vector<std::string> contents_;
   mutable CheckedBlocks checked_;
+  mutable std::atomic<bool> uses_cache_{false};
   mutable std::atomic<bool> index_is_whole_{false};
   mutable std::optional<BlockIndex> truth_;  // made when the index leaves a cell uncovered
   mutable std::shared_ptr<RowAccess> row_access_;

@@ -116,7 +116,7 @@ class Mtx {
 };
 
 /// A random number as text.
-std::string number(bool real, test::Rng& rng) {
+std::string random_number(bool real, test::Rng& rng) {
   std::string text = std::to_string(static_cast<std::int64_t>(rng.below(2001)) - 1000);
   if (real && rng.chance(60)) text.append(".").append(std::to_string(rng.below(10'000)));
   if (real && rng.chance(20)) text.append("e-").append(std::to_string(rng.below(30)));
@@ -133,7 +133,7 @@ std::string random_coordinate(const std::string& field, const std::string& symme
       if (!rng.chance(percent)) continue;
       std::string line = std::to_string(r + 1);
       line.append(rng.chance(90) ? " " : "\t  ").append(std::to_string(c + 1));
-      if (field != "pattern") line.append(" ").append(number(field == "real", rng));
+      if (field != "pattern") line.append(" ").append(random_number(field == "real", rng));
       if (rng.chance(5)) line += " \r";
       lines.push_back(line + '\n');
     }
@@ -156,9 +156,9 @@ std::string random_array(const std::string& field, const std::string& symmetry, 
   for (std::uint64_t c = 0; c < cols; ++c) {
     const std::uint64_t first = symmetry == "general" ? 0 : symmetry == "symmetric" ? c : c + 1;
     for (std::uint64_t r = first; r < rows; ++r) {
-      text += number(field == "real", rng) + (rng.chance(5)   ? "\r\n"
-                                              : rng.chance(5) ? " \n\n"
-                                                              : "\n");
+      text += random_number(field == "real", rng) + (rng.chance(5)   ? "\r\n"
+                                                     : rng.chance(5) ? " \n\n"
+                                                                     : "\n");
       if (rng.chance(comments)) text += "% 7 8 9\n";
     }
   }

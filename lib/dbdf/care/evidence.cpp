@@ -10,7 +10,7 @@ namespace dapple::detail::dbdf {
 
 bool same_block(const Entry& a, const Entry& b) noexcept {
   return a.pos == b.pos && a.rows == b.rows && a.cols == b.cols && a.kind == b.kind &&
-         a.stored == b.stored && a.bytes == b.bytes &&
+         a.stored == b.stored && a.bytes == b.bytes && a.codec == b.codec &&
          (a.kind == BlockKind::empty || a.value_type == b.value_type);
 }
 

@@ -194,7 +194,8 @@ bool makes_sense(const Entry& e, const std::byte* line, const Schema& schema) {
   std::uint64_t bytes = 0;
   const Item item{e};
   return stores && item.holds_cells() && is_inside(item, schema.rows, schema.cols) &&
-         block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, bytes) && bytes == e.bytes;
+         block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, bytes) &&
+         (e.codec == 0 ? bytes == e.bytes : e.bytes >= kEncodedHeader && bytes <= kMostDecoded);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ class IndexCheck {
       const Entry said = index.entry(i), real = truth.by_position(i);
       BlockInfo said_info = said.info();
       if (real.kind == BlockKind::empty) said_info.value_type = real.value_type;
-      if (said_info != real.info()) {
+      if (said_info != real.info() || said.codec != real.codec) {
         return report(at + i * Entry::kBytes,
                       "the index entry of block " + text(real.pos) + " does not match the block");
       }

@@ -57,14 +57,16 @@ void confirm(const Store& store, std::uint64_t number, const Entry& e) {
   const Entry& found = item.entry;
   const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type;
   if (!item.holds_cells() || found.pos != e.pos || found.rows != e.rows || found.cols != e.cols ||
-      found.kind != e.kind || !same_type || found.stored != e.stored || found.bytes != e.bytes) {
+      found.kind != e.kind || !same_type || found.stored != e.stored || found.bytes != e.bytes ||
+      found.codec != e.codec) {
     fail_unlike(store, number, e);
   }
 }
 
 void check_hash(const Store& store, const Entry& e) {
   if (e.hash == 0) return;
-  const std::uint64_t hash = xxh3(store.file().bytes(e.offset - kPosition, kPosition + e.bytes));
+  const HeldBytes block = store.stored_block(e, kPosition);
+  const std::uint64_t hash = xxh3(block.bytes);
   if (hash != e.hash) {
     store.fail(Errc::corrupt, e.offset,
                "the bytes of block " + text(e.pos) + " do not match their hash in the index");
@@ -136,7 +138,13 @@ const Driver kDriver = {
     .format = "dbdf",
     .sparse_in_place = true,
     .dense_header = kDenseHeader,
-    .header_size = [](const Entry& e) -> std::uint64_t { return header_size(e.kind); },
+    .header_size = [](const Entry& e) -> std::uint64_t { return header_size(e); },
+    .plain_size =
+        [](const Entry& e) {
+          std::uint64_t bytes = 0;  // compared with kMostDecoded when the header was read
+          block_size(e.kind, e.rows, e.cols, e.value_type, e.stored, bytes);
+          return bytes - header_size(e.kind);
+        },
     .confirm = confirm,
     .check_hash = check_hash,
     .walk_again = walk_again,
