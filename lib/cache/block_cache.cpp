@@ -35,7 +35,7 @@ BlockCache::~BlockCache() = default;
 
 std::size_t BlockCache::Hash::operator()(const Key& key) const noexcept {
   std::uint64_t h = key.source * 0x9e3779b97f4a7c15u + key.offset;
-  h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u + key.what;  // a multiplicative mix of 64 bits
+  h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;  // a multiplicative mix of 64 bits
   return static_cast<std::size_t>(h ^ (h >> 29));
 }
 

@@ -23,11 +23,10 @@ struct Cached {
 /// keeps it alive. Any thread.
 class BlockCache {
  public:
-  /// Things of one key are the same. `what` tells things of one place apart.
+  /// Things of one key are the same.
   struct Key {
-    std::uint64_t source;  // ByteSource::number
+    std::uint64_t source;  // ByteSource::number, or another serial number
     std::uint64_t offset;
-    std::uint32_t what = 0;
     friend bool operator==(const Key&, const Key&) = default;
   };
   using Make = std::function<Cached()>;

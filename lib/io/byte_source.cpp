@@ -3,19 +3,12 @@
 #include <optional>
 #include <system_error>
 
+#include "lib/base/serial_number.h"
+
 namespace dapple::detail {
 
-namespace {
-
-std::uint64_t next_number() noexcept {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-}  // namespace
-
 ByteSource::ByteSource(std::string name, const Identity& identity, bool guarded)
-    : name_(std::move(name)), identity_(identity), number_(next_number()), guarded_(guarded) {}
+    : name_(std::move(name)), identity_(identity), number_(serial_number()), guarded_(guarded) {}
 
 ByteSource::~ByteSource() = default;
 

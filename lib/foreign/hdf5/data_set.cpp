@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/base/bytes.h"
+#include "lib/cache/block_cache.h"
 #include "lib/io/local/local_file.h"
 
 namespace dapple::detail::hdf5 {
@@ -143,6 +144,7 @@ DataSet::DataSet(std::shared_ptr<const OpenFile> file, std::string path)
 }
 
 DataSet::~DataSet() {
+  block_cache().forget(number_);
   const Session session(file_->name());
   id_.close();
   memory_type_.close();

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "dapple/array.h"
 #include "dapple/region.h"
+#include "lib/base/serial_number.h"
 #include "lib/foreign/hdf5/h5_api.h"
 #include "lib/io/byte_source.h"
 
@@ -43,25 +43,6 @@ class OpenFile {
 /// The value type that cells of a data set are read as: of a Boolean u8, of half floats f32.
 /// Nothing when they are not numbers. `type` is one of the library's.
 std::optional<ValueType> value_type_of(const Session& session, hid_t type);
-
-/// Chunks that were decompressed last, because readers go on where they stopped, which is mostly
-/// inside of a chunk. Thread-safe.
-class RecentChunks {
- public:
-  using Cells = std::shared_ptr<const Array<std::byte>>;
-  /// The cells of the chunk that starts at `at`, or null.
-  Cells find(const BlockPos& at);
-  /// Forgets others when they are too many.
-  void keep(const BlockPos& at, Cells cells);
-
- private:
-  struct Chunk {
-    BlockPos at;
-    Cells cells;
-  };
-  std::mutex mutex_;           // guards what follows
-  std::vector<Chunk> chunks_;  // the one used last at the end
-};
 
 /// Numbers of one or two dimensions. All functions may be called by any thread.
 class DataSet {
@@ -103,7 +84,9 @@ class DataSet {
   };
   void read_slab(Range rows, Range cols, std::byte* out) const;
   bool read_chunks(Range rows, Range cols, std::byte* out) const;
-  RecentChunks::Cells read_chunk(const BlockPos& at) const;
+  using Chunk = std::shared_ptr<const Array<std::byte>>;
+  Chunk read_chunk(const BlockPos& at) const;
+  Chunk chunk(const BlockPos& at, bool whole) const;
 
   void inspect(const Session& session);
   void take_shape(const Session& session);
@@ -120,7 +103,7 @@ class DataSet {
   ValueType type_ = ValueType::f64;
   std::string compression_;
   Filters filters_;
-  mutable RecentChunks recent_;
+  const std::uint64_t number_ = serial_number();  // in keys of the cache
   std::optional<std::uint64_t> place_;
 };
 

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "lib/base/bytes.h"
+#include "lib/cache/block_cache.h"
 #include "lib/foreign/hdf5/data_set.h"
 
 namespace dapple::detail::hdf5 {
@@ -37,30 +38,8 @@ void unshuffle(const std::byte* in, std::byte* out, std::size_t items, std::size
 
 }  // namespace
 
-RecentChunks::Cells RecentChunks::find(const BlockPos& at) {
-  const std::lock_guard lock(mutex_);
-  for (std::size_t i = chunks_.size(); i-- > 0;) {
-    if (chunks_[i].at.rx != at.rx || chunks_[i].at.cx != at.cx) continue;
-    std::rotate(chunks_.begin() + static_cast<std::ptrdiff_t>(i),
-                chunks_.begin() + static_cast<std::ptrdiff_t>(i) + 1, chunks_.end());
-    return chunks_.back().cells;
-  }
-  return nullptr;
-}
-
-void RecentChunks::keep(const BlockPos& at, Cells cells) {
-  constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-  const std::size_t most = std::max<std::size_t>(1, kMostBytes / cells->size());
-  const std::lock_guard lock(mutex_);
-  if (chunks_.size() >= most) {
-    chunks_.erase(chunks_.begin(),
-                  chunks_.begin() + static_cast<std::ptrdiff_t>(chunks_.size() - most + 1));
-  }
-  chunks_.push_back({at, std::move(cells)});
-}
-
 /// One chunk as cells; null when the library must read it.
-RecentChunks::Cells DataSet::read_chunk(const BlockPos& at) const {
+DataSet::Chunk DataSet::read_chunk(const BlockPos& at) const {
   constexpr std::uint64_t most_ratio = 1032;  // of deflate
   const std::size_t size = size_of(type_);
   const std::uint64_t items = chunk_[0] * (chunk_.size() == 2 ? chunk_[1] : 1);
@@ -98,6 +77,24 @@ RecentChunks::Cells DataSet::read_chunk(const BlockPos& at) const {
   return cells;
 }
 
+/// The same; one that is read in part is kept, because readers go on where they stopped, which is
+/// mostly inside of a chunk.
+DataSet::Chunk DataSet::chunk(const BlockPos& at, bool whole) const {
+  const std::uint64_t across = chunk_.size() == 2 ? chunk_[1] : 1;
+  const std::uint64_t in_a_row = (cols() - 1) / across + 1;
+  const BlockCache::Key key{number_, at.rx / chunk_[0] * in_a_row + at.cx / across};
+  if (whole) {
+    const Cached kept = block_cache().find(key);
+    return kept.value != nullptr ? std::static_pointer_cast<const Array<std::byte>>(kept.value)
+                                 : read_chunk(at);
+  }
+  const Cached kept = block_cache().get(key, [&]() -> Cached {
+    const Chunk cells = read_chunk(at);
+    return {cells, cells != nullptr ? cells->size() : 0};
+  });
+  return std::static_pointer_cast<const Array<std::byte>>(kept.value);
+}
+
 /// False when the library must read them.
 bool DataSet::read_chunks(Range rows, Range cols, std::byte* out) const {
   if (!filters_.known) return false;
@@ -107,14 +104,10 @@ bool DataSet::read_chunks(Range rows, Range cols, std::byte* out) const {
     for (std::uint64_t col = cols.begin / across * across; col < cols.end; col += across) {
       const Range r{std::max(row, rows.begin), std::min(row + down, rows.end)};
       const Range c{std::max(col, cols.begin), std::min(col + across, cols.end)};
-      RecentChunks::Cells cells = recent_.find({row, col});
-      if (cells == nullptr) {
-        cells = read_chunk({row, col});
-        if (cells == nullptr) return false;
-        const bool whole = r.size() == std::min(down, this->rows() - row) &&
-                           c.size() == std::min(across, this->cols() - col);
-        if (!whole) recent_.keep({row, col}, cells);
-      }
+      const bool whole = r.size() == std::min(down, this->rows() - row) &&
+                         c.size() == std::min(across, this->cols() - col);
+      const Chunk cells = chunk({row, col}, whole);
+      if (cells == nullptr) return false;
       for (std::uint64_t i = r.begin; i < r.end; ++i) {
         std::memcpy(out + ((i - rows.begin) * cols.size() + c.begin - cols.begin) * size,
                     cells->data() + ((i - row) * across + c.begin - col) * size, c.size() * size);

@@ -1,7 +1,9 @@
 #include "lib/foreign/idv/idv_block.h"
 
 #include <cstring>
+#include <utility>
 
+#include "lib/cache/block_cache.h"
 #include "lib/foreign/idv/idv_deflate.h"
 
 namespace dapple::detail::idv {
@@ -38,12 +40,40 @@ void inflate_block(const ByteSource& file, Compression compression, const BlockP
 
 }  // namespace
 
+struct InflatedBlocks::Kept {
+  BlockPlace place;
+  Compression compression;
+  std::unique_ptr<std::byte[]> bytes;
+
+  Kept(const ByteSource& file, Compression how, const BlockPlace& where)
+      : place(where),
+        compression(how),
+        bytes(std::make_unique_for_overwrite<std::byte[]>(where.inflated)) {
+    inflate_block(file, compression, place, bytes.get());
+  }
+  /// Two lookup tables may disagree about one place; each gets what it asked for.
+  bool is_of(Compression how, const BlockPlace& where) const noexcept {
+    return compression == how && place == where;
+  }
+};
+
+InflatedBlocks::~InflatedBlocks() {
+  if (keeps_.load(std::memory_order_relaxed)) block_cache().forget(number_);
+}
+
+std::shared_ptr<const InflatedBlocks::Kept> InflatedBlocks::find(Compression compression,
+                                                                 const BlockPlace& place) const {
+  auto kept =
+      std::static_pointer_cast<const Kept>(block_cache().find({number_, place.offset}).value);
+  return kept != nullptr && kept->is_of(compression, place) ? kept : nullptr;
+}
+
 void InflatedBlocks::copy(const ByteSource& file, Compression compression, const BlockPlace& place,
                           std::byte* out) {
   if (compression == Compression::none) {
     std::memcpy(out, file.at(place.offset, place.inflated), place.inflated);
   } else if (const auto kept = find(compression, place)) {
-    std::memcpy(out, kept.get(), place.inflated);
+    std::memcpy(out, kept->bytes.get(), place.inflated);
   } else {
     inflate_block(file, compression, place, out);
   }
@@ -58,44 +88,21 @@ BlockBytes InflatedBlocks::read(const ByteSource& file, Compression compression,
     block.bytes = file.bytes(place.offset, place.inflated);
     return block;
   }
-  std::shared_ptr<const std::byte[]> bytes = find(compression, place);
-  if (bytes == nullptr) {
-    auto fresh = std::make_shared_for_overwrite<std::byte[]>(place.inflated);
-    inflate_block(file, compression, place, fresh.get());
-    bytes = std::move(fresh);
-    if (again == Again::yes) keep({place, compression, bytes});
+  std::shared_ptr<const Kept> inflated = find(compression, place);
+  if (inflated == nullptr && again == Again::yes) {
+    keeps_.store(true, std::memory_order_relaxed);
+    const Cached cached = block_cache().get({number_, place.offset}, [&] {
+      return Cached{std::make_shared<const Kept>(file, compression, place),
+                    sizeof(Kept) + static_cast<std::size_t>(place.inflated)};
+    });
+    inflated = std::static_pointer_cast<const Kept>(cached.value);
   }
-  block.bytes = {bytes.get(), static_cast<std::size_t>(place.inflated)};
-  block.owner = std::move(bytes);
+  if (inflated == nullptr || !inflated->is_of(compression, place)) {
+    inflated = std::make_shared<const Kept>(file, compression, place);
+  }
+  block.bytes = {inflated->bytes.get(), static_cast<std::size_t>(place.inflated)};
+  block.owner = std::move(inflated);
   return block;
-}
-
-std::shared_ptr<const std::byte[]> InflatedBlocks::find(Compression compression,
-                                                        const BlockPlace& place) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = by_offset_.find(place.offset);
-  if (found == by_offset_.end()) return nullptr;
-  const Kept& kept = *found->second;
-  // Two lookup tables may disagree about one place; each gets what it asked for.
-  if (kept.compression != compression || kept.place != place) return nullptr;
-  kept_.splice(kept_.begin(), kept_, found->second);
-  return kept.bytes;
-}
-
-void InflatedBlocks::keep(Kept block) {
-  const std::scoped_lock lock(mutex_);
-  const std::uint64_t offset = block.place.offset;
-  if (const auto old = by_offset_.find(offset); old != by_offset_.end()) drop(old->second);
-  total_ += block.place.inflated + kOverhead;
-  kept_.push_front(std::move(block));
-  by_offset_[offset] = kept_.begin();
-  while (total_ > kBytes && kept_.size() > 1) drop(std::prev(kept_.end()));
-}
-
-void InflatedBlocks::drop(List::iterator block) noexcept {
-  total_ -= block->place.inflated + kOverhead;
-  by_offset_.erase(block->place.offset);
-  kept_.erase(block);
 }
 
 }  // namespace dapple::detail::idv

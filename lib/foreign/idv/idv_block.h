@@ -1,17 +1,16 @@
 // The bytes of one block as its codec wrote them, and a reader that names what it finds there.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "lib/base/bytes.h"
+#include "lib/base/serial_number.h"
 #include "lib/foreign/idv/idv_lookup.h"
 
 namespace dapple::detail::idv {
@@ -53,12 +52,14 @@ class BlockReader {
 /// Whether a block that had to be inflated is likely to be asked for again.
 enum class Again : bool { no, yes };
 
-/// Blocks inflated lately, so that reading a block piece by piece inflates it once. Any thread;
-/// the lock is held for a look into a table, never while inflating. Keeps at most kBytes, or the
-/// last block when that one is larger.
+/// Blocks of one file, inflated; the cache keeps them, so that reading a block piece by piece
+/// inflates it once. Any thread.
 class InflatedBlocks {
  public:
-  static constexpr std::uint64_t kBytes = std::uint64_t{128} << 20;
+  InflatedBlocks() = default;
+  ~InflatedBlocks();
+  InflatedBlocks(const InflatedBlocks&) = delete;
+  InflatedBlocks& operator=(const InflatedBlocks&) = delete;
 
   /// The block's bytes: in place when it isn't compressed. Throws corrupt.
   BlockBytes read(const ByteSource& file, Compression compression, const BlockPlace& place,
@@ -70,22 +71,11 @@ class InflatedBlocks {
             std::byte* out);
 
  private:
-  struct Kept {
-    BlockPlace place;
-    Compression compression;
-    std::shared_ptr<const std::byte[]> bytes;
-  };
-  using List = std::list<Kept>;
-  static constexpr std::uint64_t kOverhead = 192;  // of a small block's node and table entry
+  struct Kept;
+  std::shared_ptr<const Kept> find(Compression compression, const BlockPlace& place) const;
 
-  std::shared_ptr<const std::byte[]> find(Compression compression, const BlockPlace& place);
-  void keep(Kept block);
-  void drop(List::iterator block) noexcept;
-
-  std::mutex mutex_;
-  List kept_;  // the last one used first
-  std::unordered_map<std::uint64_t, List::iterator> by_offset_;
-  std::uint64_t total_ = 0;
+  const std::uint64_t number_ = serial_number();  // in keys of the cache
+  std::atomic<bool> keeps_{false};                // something
 };
 
 }  // namespace dapple::detail::idv
