@@ -24,7 +24,7 @@ namespace {
 
 __extension__ using Quad = __float128;
 
-constexpr std::uint32_t kRows = 700, kCols = 23;
+constexpr std::uint32_t kSpreadRows = 700, kSpreadCols = 23;
 
 struct Truth {
   std::uint64_t numbers = 0;
@@ -58,7 +58,7 @@ Truth truth_of(const std::vector<T>& cells) {
 template <Value T>
 std::vector<T> far_cells(Rng& rng, int family) {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> cells(std::size_t{kRows} * kCols);
+  std::vector<T> cells(std::size_t{kSpreadRows} * kSpreadCols);
   for (T& cell : cells) {
     const double part = static_cast<double>(rng.below(1U << 20)) / (1U << 20);
     if constexpr (std::is_floating_point_v<T>) {
@@ -99,9 +99,9 @@ void require_spread(const Stats& got, const std::vector<T>& cells) {
 template <Value T>
 std::vector<T> part_of(const std::vector<T>& cells, Range rows, Range cols) {
   std::vector<T> part;
-  for (std::uint64_t r = rows.begin; r < std::min<std::uint64_t>(rows.end, kRows); ++r) {
-    for (std::uint64_t c = cols.begin; c < std::min<std::uint64_t>(cols.end, kCols); ++c) {
-      part.push_back(cells[r * kCols + c]);
+  for (std::uint64_t r = rows.begin; r < std::min<std::uint64_t>(rows.end, kSpreadRows); ++r) {
+    for (std::uint64_t c = cols.begin; c < std::min<std::uint64_t>(cols.end, kSpreadCols); ++c) {
+      part.push_back(cells[r * kSpreadCols + c]);
     }
   }
   return part;
@@ -110,13 +110,13 @@ std::vector<T> part_of(const std::vector<T>& cells, Range rows, Range cols) {
 template <Value T>
 void require_all(const Matrix& m, const std::vector<T>& cells, unsigned threads) {
   const StatsOptions options{Absent::error, threads};
-  const Range rows{0, kRows}, cols{0, kCols};
+  const Range rows{0, kSpreadRows}, cols{0, kSpreadCols};
   require_spread(matrix_stats(m, options), cells);
   const auto by_row = row_stats(m, options), by_col = column_stats(m, options);
-  for (std::uint64_t r = 0; r < kRows; r += 37) {
+  for (std::uint64_t r = 0; r < kSpreadRows; r += 37) {
     require_spread(by_row[r], part_of(cells, {r, r + 1}, cols));
   }
-  for (std::uint64_t c = 0; c < kCols; ++c) {
+  for (std::uint64_t c = 0; c < kSpreadCols; ++c) {
     require_spread(by_col[c], part_of(cells, rows, {c, c + 1}));
   }
   const TileShape tile = m.grid()->tile;
@@ -142,11 +142,12 @@ Matrix write_cells(const TempDir& dir, const std::vector<T>& cells, KindChoice k
   options.tile = tile;
   options.overwrite = true;
   options.sync = false;
-  auto writer = test::writer<T>(dir / "m.dbdf", kRows, kCols, options);
-  for (std::uint32_t r = 0; r < kRows; r += tile.rows) {
-    for (std::uint32_t c = 0; c < kCols; c += tile.cols) {
-      writer.template put<T>({r, c}, {&cells[r * kCols + c], std::min(tile.rows, kRows - r),
-                                      std::min(tile.cols, kCols - c), kCols});
+  auto writer = test::writer<T>(dir / "m.dbdf", kSpreadRows, kSpreadCols, options);
+  for (std::uint32_t r = 0; r < kSpreadRows; r += tile.rows) {
+    for (std::uint32_t c = 0; c < kSpreadCols; c += tile.cols) {
+      writer.template put<T>({r, c},
+                             {&cells[r * kSpreadCols + c], std::min(tile.rows, kSpreadRows - r),
+                              std::min(tile.cols, kSpreadCols - c), kSpreadCols});
     }
   }
   writer.finish();
@@ -194,7 +195,8 @@ TEST_CASE_TEMPLATE("spread: of every type, tiling, axis and number of threads", 
   for (int family = 0; family < 8; ++family) {
     const std::vector<T> cells = far_cells<T>(rng, family);
     for (const KindChoice kind : {KindChoice::automatic, KindChoice::csr, KindChoice::coo}) {
-      for (const TileShape tile : {TileShape{kRows, kCols}, TileShape{64, 20}, TileShape{300, 1}}) {
+      for (const TileShape tile :
+           {TileShape{kSpreadRows, kSpreadCols}, TileShape{64, 20}, TileShape{300, 1}}) {
         const bool plain = rng.chance(50);
         CAPTURE(family);
         CAPTURE(static_cast<int>(kind));
@@ -213,8 +215,8 @@ TEST_CASE_TEMPLATE("spread: integers have the same bits in every order", T, std:
   Rng rng(11);
   const TempDir dir;
   const std::vector<T> cells = far_cells<T>(rng, 0);
-  const Stats one =
-      matrix_stats(write_cells(dir, cells, KindChoice::dense, true, {kRows, kCols}), {});
+  const Stats one = matrix_stats(
+      write_cells(dir, cells, KindChoice::dense, true, {kSpreadRows, kSpreadCols}), {});
   const Stats other =
       matrix_stats(write_cells(dir, cells, KindChoice::csr, false, {13, 7}), {Absent::error, 3});
   CHECK(one.variance() == other.variance());
@@ -228,13 +230,13 @@ TEST_CASE_TEMPLATE("spread: statistics of earlier files are used for what they k
   const TempDir dir;
   const std::vector<T> cells = far_cells<T>(rng, 0);
   const auto path = dir / "m.dbdf";
-  write_cells(dir, cells, KindChoice::automatic, false, {350, kCols});
+  write_cells(dir, cells, KindChoice::automatic, false, {350, kSpreadCols});
   make_old(path);
   const Matrix m = Matrix::open(path);
   CHECK(verify(path, Level::payload).findings.empty());
   require_spread(matrix_stats(m, {Absent::error, 3}), cells);
   const auto down = tile_row_stats(m, {});
-  require_spread(down[1], part_of(cells, {350, kRows}, {0, kCols}));
+  require_spread(down[1], part_of(cells, {350, kSpreadRows}, {0, kSpreadCols}));
   for (const BlockVerdict& v : explain_where(m, above_all<T>())) {
     CHECK((v.skipped == Skipped::statistics || v.skipped == Skipped::value_type));
   }
@@ -242,7 +244,7 @@ TEST_CASE_TEMPLATE("spread: statistics of earlier files are used for what they k
   const auto stored = stored_stats(m, first);
   REQUIRE(stored);
   if (std::is_integral_v<T> && sizeof(T) < 8) {
-    require_spread(*stored, part_of(cells, {0, 350}, {0, kCols}));
+    require_spread(*stored, part_of(cells, {0, 350}, {0, kSpreadCols}));
   } else if (first.value_type == value_type_of<T>()) {
     CHECK(std::isnan(stored->variance()));
     CHECK(std::isnan(stored->sum_squares));
@@ -261,7 +263,7 @@ TEST_CASE("spread: appending to an earlier file makes its statistics anew") {
   Rng rng(6);
   const TempDir dir;
   const std::vector<double> cells = far_cells<double>(rng, 0);
-  write_cells(dir, cells, KindChoice::dense, false, {350, kCols});
+  write_cells(dir, cells, KindChoice::dense, false, {350, kSpreadCols});
   make_old(dir / "m.dbdf");
   append(dir / "m.dbdf", Matrix::open(dir / "m.dbdf"));
   const Matrix m = Matrix::open(dir / "m.dbdf");

@@ -114,6 +114,13 @@ class BlockRange {
   std::uint64_t size_;
 };
 
+/// Bytes from a cell to the one below it, and to the one at its right; 0: as if cells were stored
+/// row after row, without gaps. Columns after each other are strides of {size, rows * size}.
+struct Strides {
+  std::size_t row = 0;
+  std::size_t col = 0;
+};
+
 /// Cheap to copy: copies share one immutable map. Any number of threads may call any function at
 /// the same time.
 class BlockedObject {
@@ -172,6 +179,12 @@ class BlockedObject {
   Block tile(std::uint64_t i, std::uint64_t j) const&;
   Block tile(std::uint64_t i, std::uint64_t j) const&& = delete;
 
+  /// Copies the cells of `region` as values of `type`: cell (r, c) of the region goes to byte
+  /// r * strides.row + c * strides.col of `out`. Throws what `Matrix::read` throws, and
+  /// invalid_argument for strides with which cells would overlap.
+  void read(const Region& region, ValueType type, std::span<std::byte> out, Strides strides = {},
+            const ReadOptions& options = {}) const;
+
   /// Columns that can only be shown, in file order. Most formats have none.
   std::span<const TextColumn> text_columns() const noexcept;
   /// Calls `take` for each of these rows of text column `k`, in order. Throws out_of_range,
@@ -201,6 +214,8 @@ class BlockedObject {
   std::shared_ptr<const detail::Store> store_;
 
  private:
+  void read_target(const Region& region, const detail::Target& target,
+                   const ReadOptions& options) const;
   detail::TileTable tile_table() const;
 };
 

@@ -4,11 +4,13 @@
 //   std::vector<double> ph = f.read_column<double>(f.column("pH"), {0, f.rows()});
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dapple/blocked_object.h"
@@ -26,10 +28,20 @@ struct ColumnBuffer {
   std::size_t step = 0;
 };
 
+class Frame;
+namespace detail {
+Frame open_frame(std::span<const std::byte> bytes, std::string name, OpenOptions options);
+}
+
 class Frame : public BlockedObject {
  public:
   /// Like `dapple::open`; throws type_mismatch when the file holds a matrix.
   static Frame open(const std::filesystem::path& path, OpenOptions options = {});
+  /// The same for the bytes of a file, as `dapple::open` of them.
+  static Frame open(std::span<const std::byte> bytes, std::string name = "memory",
+                    OpenOptions options = {}) {
+    return detail::open_frame(bytes, std::move(name), std::move(options));
+  }
 
   /// The label as stored; valid as long as the frame. UTF-8 is customary, but a file may hold any
   /// bytes. Throws out_of_range.
@@ -64,6 +76,7 @@ class Frame : public BlockedObject {
   void read_rows(Range rows, std::span<const ColumnBuffer> columns,
                  const ReadOptions& options = {}) const;
 
+  using BlockedObject::read;  // as a type that is known at run time
   /// Copies a rectangle of cells of any columns as values of one type, like `Matrix::read`.
   template <Value T>
   void read(const Region& region, std::span<T> out, std::size_t row_stride = 0,
@@ -73,6 +86,8 @@ class Frame : public BlockedObject {
 
  private:
   friend std::variant<Matrix, Frame> open(const std::filesystem::path&, OpenOptions);
+  friend std::variant<Matrix, Frame> open(std::span<const std::byte>, std::string, OpenOptions);
+  friend Frame detail::open_frame(std::span<const std::byte>, std::string, OpenOptions);
   friend std::variant<Matrix, Frame> open_stream(int, std::string, OpenOptions);
   friend std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>>, Axis,
                                             const ConcatOptions&);

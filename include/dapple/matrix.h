@@ -6,8 +6,11 @@
 //   const double x = tiles(0, 0)(10, 0);   // without a copy where the stored type permits
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "dapple/blocked_object.h"
@@ -19,10 +22,20 @@ namespace dapple {
 /// What the file's header declares, DenseMatrix or CSRMatrix; blocks may be of any kind in either.
 enum class Storage : std::uint8_t { dense, csr };
 
+class Matrix;
+namespace detail {
+Matrix open_matrix(std::span<const std::byte> bytes, std::string name, OpenOptions options);
+}
+
 class Matrix : public BlockedObject {
  public:
   /// Like `dapple::open`; throws type_mismatch when the file holds a frame.
   static Matrix open(const std::filesystem::path& path, OpenOptions options = {});
+  /// The same for the bytes of a file, as `dapple::open` of them.
+  static Matrix open(std::span<const std::byte> bytes, std::string name = "memory",
+                     OpenOptions options = {}) {
+    return detail::open_matrix(bytes, std::move(name), std::move(options));
+  }
 
   ValueType value_type() const noexcept;
   Storage storage() const noexcept;
@@ -31,6 +44,7 @@ class Matrix : public BlockedObject {
   const ColumnGroup* group() const& noexcept;
   const ColumnGroup* group() const&& = delete;
 
+  using BlockedObject::read;  // as a type that is known at run time
   /// Copies the cells of `region` to `out`, row by row, rows `row_stride` values apart (0: no gap).
   /// Throws out_of_range, type_mismatch when a value does not fit T exactly (R6), absent (R7),
   /// corrupt, io, invalid_argument when `out` is too small; then `out` may hold some of the cells.
@@ -58,6 +72,8 @@ class Matrix : public BlockedObject {
 
  private:
   friend std::variant<Matrix, Frame> open(const std::filesystem::path&, OpenOptions);
+  friend std::variant<Matrix, Frame> open(std::span<const std::byte>, std::string, OpenOptions);
+  friend Matrix detail::open_matrix(std::span<const std::byte>, std::string, OpenOptions);
   friend std::variant<Matrix, Frame> open_stream(int, std::string, OpenOptions);
   friend std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>>, Axis,
                                             const ConcatOptions&);

@@ -1,11 +1,13 @@
 // Opening a file of any readable format as a Matrix or a Frame.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -107,6 +109,12 @@ using TakeNote = std::function<void(const std::string&)>;
 /// with gzip or zstd is decompressed to an unnamed temporary file first. Throws io, not_recognised,
 /// unsupported, corrupt (R1 to R4).
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options = {});
+
+/// Opens the bytes of a file of any format, which are used where they are: they must neither move
+/// nor change while the result, or anything of it, lives. Messages call it `name`. Nothing is
+/// looked for beside it. Throws what `open` throws.
+std::variant<Matrix, Frame> open(std::span<const std::byte> bytes, std::string name = "memory",
+                                 OpenOptions options = {});
 
 /// Opens what is left to read of the descriptor `fd`, for example a pipe, by copying it to an
 /// unnamed temporary file. Messages call it `name`. Does not close `fd`. Throws what `open` throws.

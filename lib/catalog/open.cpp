@@ -13,6 +13,7 @@
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
 #include "lib/io/local/local_file.h"
+#include "lib/io/memory/memory_source.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -30,6 +31,11 @@ std::shared_ptr<detail::ByteSource> open_file(const std::filesystem::path& path,
       detail::uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
   if (!pipe.is_open()) detail::throw_io(path, "open", errno);
   return detail::LocalFile::spool(pipe.get(), path);
+}
+
+SharedStore open_bytes(std::span<const std::byte> bytes, std::string name,
+                       const OpenOptions& options) {
+  return detail::open_store(detail::memory_source(bytes, std::move(name)), options);
 }
 
 SharedStore open_path(const std::filesystem::path& path, const OpenOptions& options) {
@@ -56,6 +62,26 @@ std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions 
   SharedStore store = open_path(path, options);
   if (holds_frame(*store)) return Frame(std::move(store));
   return Matrix(std::move(store));
+}
+
+std::variant<Matrix, Frame> open(std::span<const std::byte> bytes, std::string name,
+                                 OpenOptions options) {
+  SharedStore store = open_bytes(bytes, std::move(name), options);
+  if (holds_frame(*store)) return Frame(std::move(store));
+  return Matrix(std::move(store));
+}
+
+Matrix detail::open_matrix(std::span<const std::byte> bytes, std::string name,
+                           OpenOptions options) {
+  SharedStore store = open_bytes(bytes, std::move(name), options);
+  if (holds_frame(*store)) fail_object(*store, "matrix");
+  return Matrix(std::move(store));
+}
+
+Frame detail::open_frame(std::span<const std::byte> bytes, std::string name, OpenOptions options) {
+  SharedStore store = open_bytes(bytes, std::move(name), options);
+  if (!holds_frame(*store)) fail_object(*store, "frame");
+  return Frame(std::move(store));
 }
 
 std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options) {

@@ -1,5 +1,8 @@
 #include "dapple/blocked_object.h"
 
+#include <limits>
+#include <string>
+
 #include "lib/base/bytes.h"
 #include "lib/object/store.h"
 #include "lib/object/target.h"
@@ -165,15 +168,60 @@ std::vector<Detail> BlockedObject::details() const { return store_->details(); }
 
 void BlockedObject::prefetch(const Region& region) const { store_->prefetch(region); }
 
+namespace {
+
+/// True when rows x cols cells of `size` bytes do not overlap, and end within `room` bytes.
+bool fits(std::uint64_t rows, std::uint64_t cols, std::size_t size, const Strides& s,
+          std::size_t room) {
+  if (rows == 0 || cols == 0) return true;
+  const auto apart = [](std::size_t step, std::size_t least, std::uint64_t n, std::size_t inner) {
+    std::uint64_t run = 0;  // of the cells along the other axis
+    return step >= least && detail::multiply(n - 1, std::uint64_t{inner}, run) &&
+           run <= std::numeric_limits<std::uint64_t>::max() - least && (run + least <= step);
+  };
+  const bool by_row =
+      (cols == 1 || s.col >= size) && (rows == 1 || apart(s.row, size, cols, s.col));
+  const bool by_col =
+      (rows == 1 || s.row >= size) && (cols == 1 || apart(s.col, size, rows, s.row));
+  std::uint64_t down = 0, right = 0;
+  return (by_row || by_col) && detail::multiply(rows - 1, std::uint64_t{s.row}, down) &&
+         detail::multiply(cols - 1, std::uint64_t{s.col}, right) && size <= room &&
+         down <= room - size && right <= room - size - down;
+}
+
+}  // namespace
+
+void BlockedObject::read(const Region& region, ValueType type, std::span<std::byte> out,
+                         Strides strides, const ReadOptions& options) const {
+  store_->require_inside(region);
+  const std::uint64_t rows = region.rows.size(), cols = region.cols.size();
+  const std::size_t size = size_of(type);
+  if (strides.col == 0) strides.col = size;
+  if (strides.row == 0) strides.row = cols * strides.col;
+  if (!fits(rows, cols, size, strides, out.size())) {
+    throw Error(Errc::invalid_argument, "with these strides, " + std::to_string(rows) + " x " +
+                                            std::to_string(cols) + " values of " +
+                                            std::string(name(type)) + " overlap or do not fit " +
+                                            detail::counted(out.size(), "byte"));
+  }
+  read_target(region, {out.data(), type, strides.row, strides.col}, options);
+}
+
 void BlockedObject::read_to(const Region& region, void* out, std::size_t size,
                             std::size_t row_stride, ValueType type,
                             const ReadOptions& options) const {
   store_->require_inside(region);
-  const detail::Target target =
-      detail::target_for(out, size, row_stride, type, region.rows.size(), region.cols.size());
+  read_target(
+      region,
+      detail::target_for(out, size, row_stride, type, region.rows.size(), region.cols.size()),
+      options);
+}
+
+void BlockedObject::read_target(const Region& region, const detail::Target& target,
+                                const ReadOptions& options) const {
   const auto read_copy = [&](const Store& copy) {
-    copy.read({region.cols, region.rows}, {target.data, type, target.col_step, target.row_step},
-              options);
+    copy.read({region.cols, region.rows},
+              {target.data, target.type, target.col_step, target.row_step}, options);
   };
   if (store_->suits_copy(region) && store_->try_by_column(read_copy)) return;
   store_->read(region, target, options);
