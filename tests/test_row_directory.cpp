@@ -149,7 +149,7 @@ TEST_CASE("row directory: counts are those of a walk, whatever the rows are like
       CHECK(counts->bytes.size() + 24 <= entry.bytes / 32);
       const auto stored = detail::RowDirectory::from(*counts, entry, 1 << 20);
       REQUIRE(stored);
-      const detail::RowDirectory walked(*store, entry, 0, 1 << 20);
+      const detail::RowDirectory walked(detail::BlockRows(*store, entry), 1 << 20);
       for (std::uint64_t row = 0; row < entry.rows; ++row) {
         detail::RowCursor a = stored->cursor(row), b = walked.cursor(row);
         REQUIRE(a.row <= row);
@@ -297,7 +297,7 @@ TEST_CASE("row directory: little memory makes the kept positions coarser") {
   const auto counts = store->row_counts()->find(0, entry);
   REQUIRE(counts);
   const auto few = detail::RowDirectory::from(*counts, entry, 1000);
-  const detail::RowDirectory walked(*store, entry, 3, 1000);
+  const detail::RowDirectory walked(detail::BlockRows(*store, entry), 1000);
   REQUIRE(few);
   CHECK(few->bytes() <= 1000);
   CHECK(walked.bytes() <= 1000);

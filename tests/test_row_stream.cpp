@@ -1,5 +1,5 @@
 // Rows streamed from blocks of every kind, type and partition, against the same cells read densely.
-#include "lib/compute/row_stream.h"
+#include "lib/rows/row_stream.h"
 
 #include <doctest/doctest.h>
 
@@ -55,22 +55,21 @@ PlainRows streamed_rows(const Store& store, const Region& region, ValueType type
                         unsigned threads = 1) {
   RowStream stream(store, region, type, absent);
   PlainRows rows;
-  stream.for_each(threads, [&](const RowBand& band, unsigned, Turn& turn) {
-    std::vector<std::uint64_t> ends(band.rows().size() + 1);
-    std::vector<std::uint32_t> cols(band.entries());
-    std::vector<std::byte> values(band.entries() * size_of(type));
-    turn.take([&] {
-      const std::uint64_t base = rows.row_ptr.back();
-      REQUIRE(rows.row_ptr.size() <= band.rows().begin + 1);
-      rows.row_ptr.resize(band.rows().begin + 1, base);
-      band.place(base, ends.data(), cols.data(), values.data());
-      rows.row_ptr.insert(rows.row_ptr.end(), ends.begin() + 1, ends.end());
-      rows.col_idx.insert(rows.col_idx.end(), cols.begin(), cols.end());
-      for (std::size_t k = 0; k < cols.size(); ++k) {
-        rows.bits.push_back(load_bits(type, values.data() + k * size_of(type)));
-      }
-    });
-  });
+  stream.for_each<std::uint32_t>(
+      threads, [&](BandArrays<std::uint32_t>& band, unsigned, Turn& turn) {
+        turn.take([&] {
+          const std::uint64_t base = rows.row_ptr.back();
+          REQUIRE(rows.row_ptr.size() <= band.rows.begin + 1);
+          rows.row_ptr.resize(band.rows.begin + 1, base);
+          for (std::uint64_t i = 1; i <= band.rows.size(); ++i) {
+            rows.row_ptr.push_back(base + band.row_ptr[i]);
+          }
+          for (std::uint64_t k = 0; k < band.entries(); ++k) {
+            rows.col_idx.push_back(band.col_idx[k]);
+            rows.bits.push_back(load_bits(type, band.values.data() + k * size_of(type)));
+          }
+        });
+      });
   rows.row_ptr.resize(region.rows.size() + 1, rows.row_ptr.back());
   return rows;
 }
@@ -143,13 +142,11 @@ TEST_CASE("row stream: a block of 2^32 rows with three entries takes three short
   image.coo<double>({0, 0}, kRows, 9, {{kRows - 1, 8, 3}, {5, 1, 1}, {70'000, 2, 2}});
   const auto store = store_of(folder, image);
   RowStream stream(*store, {{0, kRows}, {0, 9}}, ValueType::f64, Absent::error);
-  RowBand band;
   std::uint64_t rows = 0, entries = 0;
-  while (stream.next(band)) {
-    stream.decode(band);
-    rows += band.rows().size();
+  stream.for_each<std::uint64_t>(1, [&](BandArrays<std::uint64_t>& band, unsigned, Turn&) {
+    rows += band.rows.size();
     entries += band.entries();
-  }
+  });
   CHECK(entries == 3);
   CHECK(rows < 1000);
 }
@@ -161,10 +158,14 @@ TEST_CASE("row stream: columns of a frame that declare several types come as wor
   image.csr<std::int8_t>({0, 0}, 3, {{{0, -1}, {1, 2}}, {{2, 3}, {1, 0}}});
   const auto store = store_of(folder, image);
   RowStream stream(*store, {0, 2}, {{{1, 3}, 4}, {{0, 1}, 9}}, std::nullopt, Absent::error);
-  std::vector<std::uint64_t> ends(3), cols(3), bits(3);
-  stream.for_each(1, [&](const RowBand& band, unsigned, Turn&) {
+  std::vector<std::uint64_t> ends, cols, bits;
+  stream.for_each<std::uint64_t>(1, [&](BandArrays<std::uint64_t>& band, unsigned, Turn&) {
     REQUIRE(band.entries() == 3);
-    band.place(0, ends.data(), cols.data(), reinterpret_cast<std::byte*>(bits.data()));
+    ends.assign(band.row_ptr.begin(), band.row_ptr.end());
+    for (std::size_t k = 0; k < 3; ++k) {
+      cols.push_back(band.col_idx[k]);
+      bits.push_back(load_bits(ValueType::u64, band.values.data() + k * 8));
+    }
   });
   CHECK(ends == std::vector<std::uint64_t>{0, 2, 3});
   CHECK(cols == std::vector<std::uint64_t>{4, 9, 5});

@@ -1,10 +1,8 @@
 // Copying with non-temporal stores, which bypass the caches.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace dapple::detail {
 
@@ -24,43 +22,6 @@ inline std::size_t place_in_line(const std::byte* to) noexcept {
 /// memcpy that writes whole lines with non-temporal stores. Each thread calls `finish_streams`
 /// after its last one.
 void stream_copy(std::byte* to, const std::byte* from, std::size_t n) noexcept;
-
-/// Collects bytes that arrive at most kMost at a time and writes them with `stream_copy` in whole
-/// lines. Partial lines would fall back to ordinary stores, which stall on reading the line.
-template <std::size_t kMost>
-class LineStage {
- public:
-  /// The first byte goes to `to`.
-  explicit LineStage(std::byte* to) noexcept : to_(to) {}
-
-  /// Room for the next bytes, at most kMost.
-  std::byte* room() noexcept { return bytes_.data() + held_; }
-  /// `n` bytes were put there.
-  void added(std::size_t n) noexcept {
-    held_ += n;
-    if (held_ < kEnough) return;
-    const std::size_t part = (reinterpret_cast<std::uintptr_t>(to_) + held_) % kCopyLine;
-    const std::size_t whole = held_ - part;
-    stream_copy(to_, bytes_.data(), whole);
-    std::memcpy(bytes_.data(), bytes_.data() + whole, kCopyLine);  // a constant size is inlined
-    to_ += whole;
-    held_ = part;
-  }
-  /// Writes whatever is left; the next byte goes to `to`.
-  void restart_at(std::byte* to) noexcept {
-    stream_copy(to_, bytes_.data(), held_);
-    to_ = to;
-    held_ = 0;
-  }
-
- private:
-  // Small, because reading stalls while a long burst of lines is written.
-  static constexpr std::size_t kEnough = 1024;
-
-  std::byte* to_;
-  std::size_t held_ = 0;
-  alignas(kCopyLine) std::array<std::byte, kEnough + kMost + kCopyLine> bytes_;
-};
 
 /// Orders this thread's non-temporal stores before its later stores, so that other threads that
 /// synchronise with it see them.

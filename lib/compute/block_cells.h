@@ -11,7 +11,7 @@
 #include "dapple/value_type.h"
 #include "lib/base/ask_ahead.h"
 #include "lib/base/bytes.h"
-#include "lib/object/sparse_stream.h"
+#include "lib/object/sparse.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
@@ -28,55 +28,17 @@ struct DenseRows {
 /// The stored entries of one row of a CSR block, from `col` of the object on.
 template <Value T>
 struct SparseRow {
-  static constexpr std::size_t kStride = 4 + sizeof(T);
-
-  const Stream& stream;
   std::uint64_t row;
   std::uint64_t col;
-  std::uint32_t row_in_block;
-  const std::byte* entries;
-  std::uint32_t count;
+  StoredRow stored;
 
-  /// Calls f(lane, column in the block, value) for each entry; `lane` goes round from 0 to 3, so
-  /// that `f` can keep four sums that do not wait for each other. Each column is checked in the
-  /// register that `f` gets (R5). Throws corrupt.
+  /// Calls f(lane, column in the block, value) for each entry, as `StoredRow::each`. Throws
+  /// corrupt.
   template <class F>
   [[gnu::always_inline]] void each(const F& f) const {
-    const std::int64_t width = stream.entry.cols;
-    const auto column = [&](std::uint32_t k) {
-      return load_le<std::uint32_t>(entries + k * kStride);
-    };
-    const auto value = [&](std::uint32_t k) { return load_le<T>(entries + k * kStride + 4); };
-    std::uint32_t k = 0;
-    std::int64_t last = -1;  // column
-    for (; count - k >= 4; k += 4) {
-      const std::int64_t a = column(k), b = column(k + 1), c = column(k + 2), d = column(k + 3);
-      // Negative when columns ascend and are inside: one branch for all.
-      const std::int64_t rising = (last - a) & (a - b) & (b - c) & (c - d) & (d - width);
-      if (rising >= 0) [[unlikely]]
-        break;
-      ask_ahead(entries + k * kStride);
-      f(0, static_cast<std::uint32_t>(a), value(k));
-      f(1, static_cast<std::uint32_t>(b), value(k + 1));
-      f(2, static_cast<std::uint32_t>(c), value(k + 2));
-      f(3, static_cast<std::uint32_t>(d), value(k + 3));
-      last = d;
-    }
-    for (; k < count; ++k) {
-      const std::int64_t a = column(k);
-      if (((last - a) & (a - width)) >= 0) [[unlikely]]
-        break;
-      f(0, static_cast<std::uint32_t>(a), value(k));
-      last = a;
-    }
-    if (k == count) [[likely]]
-      return;
-    stream.require_distinct_columns(entries, count, kStride, row_in_block);
-    for (; k < count; ++k) {
-      const std::uint32_t a = column(k);
-      if (a >= width) stream.fail_col(entries + k * kStride, a);
-      f(0, a, value(k));
-    }
+    stored.each<sizeof(T)>([&](int lane, std::uint32_t column, const std::byte* value) {
+      f(lane, column, load_le<T>(value));
+    });
   }
 };
 
@@ -150,18 +112,16 @@ void sparse_in_place(const Store& store, const Entry& e, const Part& part, Kerne
       put_cells(cells, e.value_type, kernel);
     });
   }
-  const Stream stream(store, e);
+  const SparsePayload payload = sparse_payload(store, e);
   visit_type(e.value_type, [&](auto tag) {
     using T = decltype(tag);
     if (e.kind == BlockKind::csr) {
-      RowCursor cursor = stream.cursor(part.rows.begin);
-      each_csr_row<sizeof(T)>(
-          stream, part.rows, cursor,
-          [&](std::uint32_t row, const std::byte* entries, std::uint32_t count) {
-            kernel.row(SparseRow<T>{stream, e.pos.rx + row, e.pos.cx, row, entries, count});
-          });
+      RowCursor cursor = cursor_at(store, e, part.rows.begin);
+      each_csr_row<sizeof(T)>(payload, part.rows, cursor, [&](const StoredRow& row) {
+        kernel.row(SparseRow<T>{e.pos.rx + row.row, e.pos.cx, row});
+      });
     } else {
-      each_coo<sizeof(T)>(stream, part,
+      each_coo<sizeof(T)>(payload, part,
                           [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
                             kernel.cell(e.pos.rx + row, e.pos.cx + col, load_le<T>(value));
                           });

@@ -13,7 +13,7 @@ namespace dapple::detail {
 /// contiguous values are added several at once.
 template <Value T>
 void add_row(const SparseRow<T>& row, TallyOf<T>& tally) {
-  if (std::is_integral_v<T> || row.count < 16) {
+  if (std::is_integral_v<T> || row.stored.count < 16) {
     TallyOf<T> local = tally;  // in registers
     row.each([&](int, std::uint32_t, T v) { local.add(v); });
     tally = local;

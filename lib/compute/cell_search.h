@@ -130,7 +130,7 @@ struct Counter {
     std::uint64_t here = 0;
     row.each([&](int, std::uint32_t, T value) { here += match(value) ? 1U : 0U; });
     found += here;
-    seen += row.count;
+    seen += row.stored.count;
   }
   template <Value T>
   void cell(std::uint64_t, std::uint64_t, T value) {

@@ -7,9 +7,9 @@
 #include "dapple/frame.h"
 #include "lib/base/closest.h"
 #include "lib/base/value_types.h"
-#include "lib/compute/csr.h"
 #include "lib/object/groups.h"
 #include "lib/object/store.h"
+#include "lib/rows/csr.h"
 
 namespace dapple {
 

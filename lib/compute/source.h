@@ -13,24 +13,18 @@
 #include <string>
 #include <vector>
 
-#include "dapple/array.h"
 #include "dapple/convert.h"
 #include "lib/object/store.h"
+#include "lib/rows/row_reader.h"
 
 namespace dapple::detail {
 
 class Turn;
 
-/// Rows of the output in three arrays: columns ascend within a row, no value is positive zero.
-struct SourceRows {
-  Range rows{0, 0};
+/// Rows of the output: columns ascend within a row, no value is positive zero.
+struct SourceRows : BandArrays<std::uint64_t> {
   ValueType type =
-      ValueType::f64;            // u64: each value as its column's type, in the low bytes of a word
-  Array<std::uint64_t> row_ptr;  // one more than rows, from 0
-  Array<std::uint64_t> col_idx;
-  Array<std::byte> values;
-
-  std::uint64_t entries() const noexcept { return row_ptr[rows.size()]; }
+      ValueType::f64;  // u64: each value as its column's type, in the low bytes of a word
 };
 
 class Source {

@@ -5,8 +5,8 @@
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/cells/convert_cells.h"
-#include "lib/compute/row_stream.h"
 #include "lib/compute/source.h"
+#include "lib/rows/row_stream.h"
 
 namespace dapple::detail {
 
@@ -28,18 +28,15 @@ void Source::for_each_band(const Region& region, std::optional<ValueType> type,
   }
   RowStream stream(*store_, rows, std::move(columns), stored, options_.absent);
   std::vector<SourceRows> results(worker_limit(options_.threads));
-  stream.for_each(options_.threads, [&](const RowBand& band, unsigned worker, Turn& turn) {
-    SourceRows& result = results[worker];
-    result.rows = {region.rows.begin + band.rows().begin, region.rows.begin + band.rows().end};
-    result.type = stored.value_or(ValueType::u64);
-    result.row_ptr.reset(result.rows.size() + 1);
-    result.row_ptr[0] = 0;
-    result.col_idx.reset(band.entries());
-    result.values.reset(band.entries() * stream.value_size());
-    band.place(0, result.row_ptr.data(), result.col_idx.data(), result.values.data());
-    if (converts) convert_values(result, type);
-    take(result, worker, turn);
-  });
+  stream.for_each<std::uint64_t>(
+      options_.threads, [&](BandArrays<std::uint64_t>& band, unsigned worker, Turn& turn) {
+        SourceRows& result = results[worker];
+        std::swap<BandArrays<std::uint64_t>>(result, band);
+        result.rows = {region.rows.begin + result.rows.begin, region.rows.begin + result.rows.end};
+        result.type = stored.value_or(ValueType::u64);
+        if (converts) convert_values(result, type);
+        take(result, worker, turn);
+      });
 }
 
 /// Words with values of the object's types become words with values of the output's, and of `type`.

@@ -17,6 +17,7 @@
 #include "lib/index/block_index.h"
 #include "lib/index/entry.h"
 #include "lib/io/held_bytes.h"
+#include "lib/layout/part.h"
 
 namespace dapple::detail {
 
@@ -39,19 +40,6 @@ struct Target {
   /// The same, streamed if rows x cols cells are too many for the caches.
   Target streamed_if_large(std::uint64_t rows, std::uint64_t cols) const noexcept;
 };
-
-/// A rectangle inside one block; rows and columns count from the block's first cell.
-struct Part {
-  Range rows;
-  Range cols;
-};
-
-/// The part of a block that is inside a region.
-inline Part shared_part(const Entry& entry, const Region& region) noexcept {
-  const Region both = intersect(entry.cells(), region);
-  return {{both.rows.begin - entry.pos.rx, both.rows.end - entry.pos.rx},
-          {both.cols.begin - entry.pos.cx, both.cols.end - entry.pos.cx}};
-}
 
 /// Values that can be used in place.
 struct DensePlace {
@@ -92,23 +80,6 @@ class CellRun {
   const Take& take_;
   std::size_t size_ = 0;
   std::array<StoredCell, kMost> cells_;
-};
-
-/// Three arrays for rows of a sparse block: row pointers, one more than rows, and `room` columns,
-/// counted from the block's first, and values of `type`.
-struct CsrTarget {
-  std::uint64_t* row_ptr;
-  std::uint32_t* col_idx;
-  std::byte* values;
-  ValueType type;
-  std::uint64_t room;
-};
-
-/// How far the rows of a block were read, so that the next read need not skip them again. A cursor
-/// past the requested rows starts again at row 0.
-struct RowCursor {
-  std::uint64_t row = 0;
-  std::uint64_t entries = 0;  // of the rows before
 };
 
 /// How the blocks of one format are decoded: a table of functions. They may be called from any

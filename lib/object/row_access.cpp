@@ -4,14 +4,17 @@
 #include <limits>
 #include <utility>
 
-#include "lib/object/sparse_stream.h"
+#include "lib/layout/csr_rows.h"
 
 namespace dapple::detail {
 
 namespace {
 
-std::size_t size_of_rows(const BlockRows& rows) {
-  return sizeof rows + rows.directory.bytes() + (rows.held.is_mapped() ? 0 : rows.held.size());
+std::size_t size_of_rows(const IndexedRows& rows) {
+  const BlockRows& block = rows.block;
+  return sizeof rows + rows.directory.bytes() +
+         (block.held().is_mapped() ? 0 : block.held().size()) +
+         (block.way() == BlockRows::Way::kept ? block.kept().bytes() : 0);
 }
 
 }  // namespace
@@ -29,29 +32,15 @@ void RowDirectory::reserve(const Entry& entry, unsigned shift, std::size_t most)
   }
 }
 
-RowDirectory::RowDirectory(const Store& store, const Entry& entry, unsigned shift,
-                           std::size_t most) {
-  reserve(entry, shift, most);
+RowDirectory::RowDirectory(const BlockRows& block, std::size_t most) {
+  const Entry& entry = block.entry();
+  reserve(entry, 0, most);
   const std::uint64_t step = std::uint64_t{1} << shift_, count = entry.rows / step + 1;
   RowCursor cursor;
-  if (!store.driver().sparse_in_place) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      put(i, cursor.entries);
-      store.driver().skip_rows(store, entry, std::min<std::uint64_t>((i + 1) * step, entry.rows),
-                               cursor);
-    }
-    return;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    put(i, cursor.entries);
+    block.skip(std::min<std::uint64_t>((i + 1) * step, entry.rows), cursor);
   }
-  const Stream stream(store, entry);
-  std::uint64_t entries = 0;
-  visit_bits(entry.value_type, [&](auto bits) {
-    each_csr_row<sizeof bits>(stream, {0, entry.rows}, cursor,
-                              [&](std::uint32_t row, const std::byte*, std::uint32_t n) {
-                                if ((row & (step - 1)) == 0) put(row >> shift_, entries);
-                                entries += n;
-                              });
-  });
-  if (entry.rows % step == 0) put(entry.rows / step, entries);
 }
 
 std::optional<RowDirectory> RowDirectory::from(const RowCounts& counts, const Entry& entry,
@@ -74,54 +63,32 @@ std::optional<RowDirectory> RowDirectory::from(const RowCounts& counts, const En
   return directory;
 }
 
-/// How many rows share a position in a directory that is made by a walk: one, if the directories of
-/// all blocks then fit in memory, or the directory is small compared with the block.
-unsigned RowAccess::shift_for(const Entry& entry) const {
-  constexpr std::uint64_t kLeastRow = 32, kPosition = 4;
-  const auto& grid = store_.index().grid();
-  const bool all_fit = grid && store_.schema().rows <=
-                                   budget_ / 2 / kPosition / std::max<std::uint64_t>(1, grid->cols);
-  return all_fit || entry.bytes / kLeastRow >= entry.rows ? 0 : RowDirectory::kStepShift;
+std::unique_ptr<IndexedRows> RowAccess::load(std::uint64_t number) const {
+  const Entry entry = store_.confirmed_entry(number);
+  return store_.watched([&] { return load(number, entry); }, &entry);
 }
 
-std::unique_ptr<BlockRows> RowAccess::load(std::uint64_t number) const {
-  auto rows = std::make_unique<BlockRows>();
-  rows->entry = store_.confirmed_entry(number);
-  const Entry& entry = rows->entry;
-  const Driver& driver = store_.driver();
+std::unique_ptr<IndexedRows> RowAccess::load(std::uint64_t number, const Entry& entry) const {
+  auto rows = std::make_unique<IndexedRows>(store_, entry);
+  const BlockRows& block = rows->block;
+  rows->data = block.data();
+  rows->row_step = block.row_step();
   rows->cols = entry.cols;
   rows->value_type = entry.value_type;
-  rows->empty = entry.kind == BlockKind::empty;
-  rows->payload_at = entry.offset + (driver.header_size != nullptr ? driver.header_size(entry) : 0);
-  store_.watched(
-      [&] {
-        if (entry.kind == BlockKind::dense && driver.in_place != nullptr) {
-          if (const auto place = driver.in_place(store_, entry)) {
-            rows->held = place->held;
-            rows->data = rows->held.data();
-            rows->row_step = place->row_step;
-          }
-        }
-        rows->by_row = entry.kind == BlockKind::csr && driver.skip_rows != nullptr;
-        if (!rows->by_row) return;
-        if (driver.sparse_in_place) {
-          rows->held = store_.payload(entry);
-          rows->data = rows->held.data();
-        }
-        // Where hashes are checked, the block is read anyway, and no hint need be believed.
-        const RowCountsTable* const stored = store_.checks_hashes() ? nullptr : store_.row_counts();
-        if (const auto counts = stored == nullptr ? std::nullopt : stored->find(number, entry)) {
-          if (auto directory = RowDirectory::from(*counts, entry, budget_ / 2)) {
-            rows->directory = std::move(*directory);
-            rows->stored_directory = true;
-          }
-        }
-        if (!rows->stored_directory) {
-          rows->directory = RowDirectory(store_, entry, shift_for(entry), budget_ / 2);
-        }
-        if (rows->data != nullptr) rows->positions = rows->directory.positions();
-      },
-      &entry);
+  rows->way = block.way();
+  rows->payload_at = store_.payload_offset(entry);
+  if (block.way() == BlockRows::Way::kept) block.kept();
+  if (!block.has_cursor()) return rows;
+  // Where hashes are checked, the block is read anyway, and no hint need be believed.
+  const RowCountsTable* const stored = store_.checks_hashes() ? nullptr : store_.row_counts();
+  if (const auto counts = stored == nullptr ? std::nullopt : stored->find(number, entry)) {
+    if (auto directory = RowDirectory::from(*counts, entry, budget_ / 2)) {
+      rows->directory = std::move(*directory);
+      rows->stored_directory = true;
+    }
+  }
+  if (!rows->stored_directory) rows->directory = RowDirectory(block, budget_ / 2);
+  if (block.way() == BlockRows::Way::csr) rows->positions = rows->directory.positions();
   return rows;
 }
 
@@ -174,7 +141,7 @@ RowCursor RowAccess::cursor(const Entry& entry, std::uint64_t row) {
   for (const bool again : {false, true}) {
     {
       const Reader reader(*this);
-      if (const BlockRows* const rows = reader.find(*number)) return cursor_in(*rows, row);
+      if (const IndexedRows* const rows = reader.find(*number)) return cursor_in(*rows, row);
     }
     // A directory that the file does not hold is made by a walk over all rows.
     const bool stored = !store_.checks_hashes() && store_.row_counts() != nullptr;
@@ -185,22 +152,15 @@ RowCursor RowAccess::cursor(const Entry& entry, std::uint64_t row) {
 }
 
 /// A directory in the file that is not that of the rows, or damage, leads back to a walk.
-RowCursor RowAccess::cursor_in(const BlockRows& block, std::uint64_t row) const {
-  if (!block.by_row || row >= block.entry.rows) return {};
-  if (block.positions != nullptr) {
-    const RowCursor cursor{row, block.positions[row]};
-    const std::byte* const at =
-        block.data + row * 4 + cursor.entries * (4 + size_of(block.value_type));
-    const bool same = load_le<std::uint32_t>(at) == block.positions[row + 1] - cursor.entries;
-    return same ? cursor : RowCursor{};
-  }
-  const Driver& driver = store_.driver();
-  RowCursor cursor = block.directory.cursor(row);
+RowCursor RowAccess::cursor_in(const IndexedRows& rows, std::uint64_t row) const {
+  const BlockRows& block = rows.block;
+  if (!block.has_cursor() || row >= block.entry().rows) return {};
+  RowCursor cursor = rows.directory.cursor(row);
   try {
-    driver.skip_rows(store_, block.entry, row, cursor);
+    block.skip(row, cursor);
     RowCursor next = cursor;
-    driver.skip_rows(store_, block.entry, row + 1, next);
-    if (block.directory.agrees(cursor, next.entries - cursor.entries, block.entry)) return cursor;
+    block.skip(row + 1, next);
+    if (rows.directory.agrees(cursor, next.entries - cursor.entries, block.entry())) return cursor;
   } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;
   }

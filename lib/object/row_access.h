@@ -14,23 +14,20 @@
 #include <vector>
 
 #include "dapple/array.h"
+#include "lib/object/block_rows.h"
 #include "lib/object/row_counts.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
 
-/// The number of entries of a CSR block before each row, or before every 2^n-th row when rows are
-/// so short that a complete directory would not be small compared with the block.
+/// The number of entries of a block before each row, or before every 2^n-th row when memory is
+/// short.
 class RowDirectory {
  public:
-  /// Rows between two positions are at most so many, unless memory is short.
-  static constexpr unsigned kStepShift = 3;
-  static constexpr std::uint64_t kStep = std::uint64_t{1} << kStepShift;
-
   RowDirectory() = default;
-  /// Walks over the rows and keeps the position of each 2^shift-th, or of fewer if they would take
-  /// more than `most` bytes. Throws corrupt. O(rows).
-  RowDirectory(const Store& store, const Entry& entry, unsigned shift, std::size_t most);
+  /// Walks over the rows and keeps the position of each, or of fewer if they would take more than
+  /// `most` bytes. REQUIRES a block with a cursor. Throws corrupt. O(rows).
+  RowDirectory(const BlockRows& block, std::size_t most);
   /// The same from counts in the file. Nothing when they do not add up to the entries of the block.
   static std::optional<RowDirectory> from(const RowCounts& counts, const Entry& entry,
                                           std::size_t most);
@@ -42,8 +39,8 @@ class RowDirectory {
     if (!halves_.empty()) return {i << shift_, halves_[i]};
     return {};
   }
-  /// True when a row with this cursor and so many entries may be where the directory says: it does
-  /// not reach past the next position.
+  /// True when a row with this cursor and that many entries may be where the directory says: it
+  /// does not reach past the next position.
   bool agrees(RowCursor at, std::uint64_t count, const Entry& entry) const noexcept {
     const std::uint64_t next = (at.row >> shift_) + 1;
     std::uint64_t end = entry.stored;
@@ -51,10 +48,6 @@ class RowDirectory {
     if (next < halves_.size()) end = halves_[next];
     const bool last = at.row + 1 == entry.rows || (at.row + 1) >> shift_ == next;
     return at.entries <= end && (last ? count == end - at.entries : count <= end - at.entries);
-  }
-  void prefetch(std::uint64_t row) const noexcept {
-    if (!halves_.empty()) __builtin_prefetch(&halves_[row >> shift_]);
-    if (!words_.empty()) __builtin_prefetch(&words_[row >> shift_]);
   }
   /// The entries before each row, and before the end; nullptr unless all are known, in 32 bits.
   const std::uint32_t* positions() const noexcept {
@@ -77,22 +70,23 @@ class RowDirectory {
   unsigned shift_ = 0;  // of a row's number
 };
 
-/// A block whose rows are being read. What each row needs is in the first cache line.
-struct alignas(64) BlockRows {
-  const std::byte* data = nullptr;  // dense values in place, or rows as they are in a CSR block
-  std::size_t row_step = 0;         // of dense values in place
-  /// `RowDirectory::positions` of a CSR block with `data`, or nullptr.
+/// A block whose rows are looked up, and where they are. What each row needs is in the first cache
+/// line.
+struct alignas(64) IndexedRows {
+  IndexedRows(const Store& store, const Entry& entry) : block(store, entry) {}
+
+  const std::byte* data = nullptr;  // dense values in place, or rows of CSR entries
+  /// `RowDirectory::positions` of CSR entries in place.
   const std::uint32_t* positions = nullptr;
+  std::size_t row_step = 0;  // of dense values in place
   std::uint32_t cols = 0;
   ValueType value_type = ValueType::u8;
-  bool empty = false;             // an empty block
-  bool by_row = false;            // a CSR block whose driver finds rows by a cursor
+  BlockRows::Way way = BlockRows::Way::empty;
   bool stored_directory = false;  // the directory is made of counts in the file
   mutable std::atomic<std::uint64_t> used{0};
-  RowDirectory directory;
-  HeldBytes held;                // keeps `data` if it is not in the map
+  BlockRows block;
+  RowDirectory directory;        // of a block with a cursor
   std::uint64_t payload_at = 0;  // where `data` is in the file
-  Entry entry;                   // confirmed; a copy, because an entry in place may change
 };
 
 /// A cache of the blocks whose rows were read recently, in bounded memory. Any thread.
@@ -114,9 +108,9 @@ class RowAccess {
    public:
     explicit Reader(const RowAccess& access) : access_(access), lock_(access.mutex_) {}
     /// nullptr when the block was not loaded, or was evicted.
-    const BlockRows* find(std::uint64_t number) const noexcept {
+    const IndexedRows* find(std::uint64_t number) const noexcept {
       const auto* const place = access_.slot(number);
-      const BlockRows* const rows = place == nullptr ? nullptr : place->get();
+      const IndexedRows* const rows = place == nullptr ? nullptr : place->get();
       if (rows == nullptr) return nullptr;
       const std::uint64_t now = access_.clock_.load(std::memory_order_relaxed);
       if (rows->used.load(std::memory_order_relaxed) != now) {
@@ -131,20 +125,20 @@ class RowAccess {
   };
 
   /// Loads a block without caching it.
-  std::unique_ptr<BlockRows> load(std::uint64_t number) const;
+  std::unique_ptr<IndexedRows> load(std::uint64_t number) const;
 
   /// The size of the cache.
   std::size_t bytes() const;
 
  private:
-  using Page = std::array<std::unique_ptr<BlockRows>, 512>;
+  using Page = std::array<std::unique_ptr<IndexedRows>, 512>;
 
-  std::unique_ptr<BlockRows>* slot(std::uint64_t number) const noexcept {
+  std::unique_ptr<IndexedRows>* slot(std::uint64_t number) const noexcept {
     Page* const page = pages_[number / std::tuple_size_v<Page>].get();
     return page == nullptr ? nullptr : &(*page)[number % std::tuple_size_v<Page>];
   }
-  unsigned shift_for(const Entry& entry) const;
-  RowCursor cursor_in(const BlockRows& block, std::uint64_t row) const;
+  std::unique_ptr<IndexedRows> load(std::uint64_t number, const Entry& entry) const;
+  RowCursor cursor_in(const IndexedRows& rows, std::uint64_t row) const;
   void ask_for(std::span<const std::uint64_t> numbers) const;
   void forget_least_used();
 

@@ -16,7 +16,8 @@ using namespace dapple::test;
 namespace {
 
 const std::string kSquare =
-    npy_image("<i4", "2, 2", number(1, 4) + number(2, 4) + number(3, 4) + number(4, 4));
+    npy_image("<i4", "2, 2",
+              test::number(1, 4) + test::number(2, 4) + test::number(3, 4) + test::number(4, 4));
 
 std::vector<double> cells(const std::filesystem::path& path, const std::string& array = {}) {
   const Matrix m = Matrix::open(path, {.array = array});

@@ -10,11 +10,31 @@
 #include "lib/cells/convert_cells.h"
 #include "lib/dbdf/read/scattered_rows.h"
 #include "lib/object/misfit.h"
-#include "lib/object/sparse_stream.h"
+#include "lib/object/sparse.h"
 
 namespace dapple::detail::dbdf {
 
 namespace {
+
+// A block, and its entries.
+struct Stream {
+  const Store& store;
+  const Entry& entry;
+  SparsePayload payload;
+
+  Stream(const Store& s, const Entry& e) : store(s), entry(e), payload(sparse_payload(s, e)) {}
+
+  // Calls take(row, col, value bytes) for every entry inside `part`, of values of `kSize` bytes.
+  template <std::size_t kSize, class Take>
+  void each(const Part& part, const Take& take) const {
+    each_entry<kSize>(payload, part, cursor_at(store, entry, part.rows.begin), take);
+  }
+  // The same, whatever the value type.
+  template <class Take>
+  void each_value(const Part& part, const Take& take) const {
+    visit_bits(entry.value_type, [&](auto bits) { each<sizeof bits>(part, take); });
+  }
+};
 
 // True for pairs of different types where To holds every value of From. They get loops of their
 // own; all others, which must check each value, share one loop per size of value.
@@ -93,8 +113,8 @@ void scatter(const Stream& stream, const Part& part, const Target& out, const Pu
   // Local copies: stores through a byte pointer may alias anything else.
   const std::size_t step = out.col_step;
   const auto first_col = static_cast<std::uint32_t>(part.cols.begin);
-  each<kSize>(
-      stream, part,
+  each_entry<kSize>(
+      stream.payload, part, cursor_at(stream.store, stream.entry, part.rows.begin),
       [&](Row row, std::uint32_t col, const std::byte* value) {
         put(row.first + (col - first_col) * step, CellInBlock{row.number, col}, value);
       },
@@ -112,7 +132,8 @@ void read_plain(const Stream& stream, const Part& part, const Target& out) {
         if constexpr (std::is_floating_point_v<From> && !std::is_same_v<From, To>) {
           // The conversion instruction would make a signalling NaN quiet.
           if (stored != stored) [[unlikely]] {
-            return store_bits(out.type, cell, value_as(stream, at, value, out.type));
+            return store_bits(out.type, cell,
+                              value_as(stream.store, stream.entry, at, value, out.type));
           }
         }
         store_le(cell, static_cast<To>(stored));
@@ -190,17 +211,17 @@ void read_sparse(const Store& store, const Entry& e, const Part& part, const Tar
   });
   if (done) return;
   visit_bits(e.value_type, [&](auto bits) {
-    scatter<sizeof bits>(stream, part, out,
-                         [&](std::byte* cell, CellInBlock at, const std::byte* value) {
-                           store_bits(out.type, cell, value_as(stream, at, value, out.type));
-                         });
+    scatter<sizeof bits>(
+        stream, part, out, [&](std::byte* cell, CellInBlock at, const std::byte* value) {
+          store_bits(out.type, cell, value_as(stream.store, stream.entry, at, value, out.type));
+        });
   });
 }
 
 void require_sparse_fits(const Store& store, const Entry& e, const Part& part, ValueType type) {
   const Stream stream(store, e);
-  each_value(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-    value_as(stream, {row, col}, value, type);
+  stream.each_value(part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+    value_as(store, e, {row, col}, value, type);
   });
 }
 
@@ -210,24 +231,24 @@ void sparse_entries(const Store& store, const Entry& e, const Part& part, CellRu
   const std::optional<ValueType> declared = one_type(schema, e.pos.cx, part.cols);
   if (declared == e.value_type) {
     visit_bits(e.value_type, [&](auto bits) {
-      each<sizeof bits>(stream, part,
-                        [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-                          take({e.pos.rx + row, e.pos.cx + col, load_le<decltype(bits)>(value)});
-                        });
+      stream.each<sizeof bits>(
+          part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+            take({e.pos.rx + row, e.pos.cx + col, load_le<decltype(bits)>(value)});
+          });
     });
   } else if (declared) {
     Widener widener(stream, *declared, take);
     visit_bits(e.value_type, [&](auto bits) {
-      each<sizeof bits>(stream, part,
-                        [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
-                          widener.add({row, col}, value, load_le<decltype(bits)>(value));
-                        });
+      stream.each<sizeof bits>(part,
+                               [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+                                 widener.add({row, col}, value, load_le<decltype(bits)>(value));
+                               });
     });
     widener.flush();
   } else {
-    each_value(stream, part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
+    stream.each_value(part, [&](std::uint32_t row, std::uint32_t col, const std::byte* value) {
       const std::uint64_t at = e.pos.cx + col;
-      take({e.pos.rx + row, at, value_as(stream, {row, col}, value, schema.type_of(at))});
+      take({e.pos.rx + row, at, value_as(store, e, {row, col}, value, schema.type_of(at))});
     });
   }
 }

@@ -5,7 +5,6 @@
 
 #include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
-#include "lib/dbdf/split_entries.h"
 
 namespace dapple::detail::dbdf {
 
@@ -63,8 +62,11 @@ void RowEncoder::put_csr(std::uint32_t i) {
   while (k < end) {
     std::uint64_t count = std::min<std::uint64_t>(end - k, (out_.left() + stride - 1) / stride);
     const std::byte* const value = values_at<kSize>(k, count);
-    join_csr_entries<kSize>(cells_.col_idx + k, value, static_cast<std::uint32_t>(count),
-                            out_.claim(count * stride));
+    std::byte* entry = out_.claim(count * stride);
+    for (std::uint64_t j = 0; j < count; ++j, entry += stride) {
+      std::memcpy(entry, cells_.col_idx + k + j, 4);
+      std::memcpy(entry + 4, value + j * kSize, kSize);
+    }
     k += count;
   }
 }

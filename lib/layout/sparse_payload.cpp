@@ -1,4 +1,4 @@
-#include "lib/object/sparse_stream.h"
+#include "lib/layout/sparse_payload.h"
 
 #include <algorithm>
 #include <vector>
@@ -9,45 +9,44 @@ namespace dapple::detail {
 
 namespace {
 
-[[noreturn]] void fail_twice(const Stream& s, const std::byte* at, std::uint32_t row,
+[[noreturn]] void fail_twice(const SparsePayload& s, const std::byte* at, std::uint32_t row,
                              std::uint32_t col) {
   s.fail(at, "block " + text(s.entry.pos) + " stores its cell " + text({row, col}) + " twice (R5)");
 }
 
 }  // namespace
 
-void Stream::fail(const std::byte* at, const std::string& detail) const {
+void SparsePayload::fail(const std::byte* at, const std::string& detail) const {
   // Bytes that were made are at no offset of the file: the block is to blame.
   const std::uint64_t where =
-      held.is_mapped() ? store.payload_offset(entry) + static_cast<std::uint64_t>(at - data)
-                       : entry.offset;
-  store.fail(Errc::corrupt, where, detail);
+      held.is_mapped() ? offset + static_cast<std::uint64_t>(at - data) : entry.offset;
+  throw Error(Errc::corrupt, file.name(), where, detail);
 }
 
-void Stream::fail_row(const std::byte* at, std::uint32_t row) const {
+void SparsePayload::fail_row(const std::byte* at, std::uint32_t row) const {
   fail(at, "row " + std::to_string(row) + " is outside a block of " + counted(entry.rows, "row") +
                " (R5)");
 }
 
-void Stream::fail_col(const std::byte* at, std::uint32_t col) const {
+void SparsePayload::fail_col(const std::byte* at, std::uint32_t col) const {
   fail(at, "column " + std::to_string(col) + " is outside a block of " +
                counted(entry.cols, "column") + " (R5)");
 }
 
-void Stream::fail_count(const std::byte* at, std::uint32_t row, std::uint32_t count,
-                        std::uint64_t left) const {
+void SparsePayload::fail_count(const std::byte* at, std::uint32_t row, std::uint32_t count,
+                               std::uint64_t left) const {
   fail(at, "row " + std::to_string(row) + " counts " + std::to_string(count) +
                " entries where only " + std::to_string(left) + " of the block's " +
                std::to_string(entry.stored) + " are left (R5)");
 }
 
-void Stream::fail_sum(std::uint64_t sum) const {
+void SparsePayload::fail_sum(std::uint64_t sum) const {
   fail(data - 8, "the row counts add up to " + std::to_string(sum) + ", not to the block's " +
                      std::to_string(entry.stored) + " entries (R5)");
 }
 
-void Stream::require_distinct_columns(const std::byte* entries, std::uint32_t count,
-                                      std::size_t stride, std::uint32_t row) const {
+void SparsePayload::require_distinct_columns(const std::byte* entries, std::uint32_t count,
+                                             std::size_t stride, std::uint32_t row) const {
   std::vector<std::uint32_t> cols(count);
   for (std::uint32_t i = 0; i < count; ++i) cols[i] = load_le<std::uint32_t>(entries + i * stride);
   std::sort(cols.begin(), cols.end());
@@ -55,7 +54,7 @@ void Stream::require_distinct_columns(const std::byte* entries, std::uint32_t co
   if (twice != cols.end()) fail_twice(*this, entries, row, *twice);
 }
 
-void Stream::require_distinct_cells(std::size_t stride, bool with_col) const {
+void SparsePayload::require_distinct_cells(std::size_t stride, bool with_col) const {
   std::vector<std::uint64_t> cells(entry.stored);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::byte* p = data + i * stride;
@@ -67,15 +66,6 @@ void Stream::require_distinct_cells(std::size_t stride, bool with_col) const {
   if (twice == cells.end()) return;
   fail_twice(*this, data, static_cast<std::uint32_t>(*twice >> 32),
              static_cast<std::uint32_t>(*twice));
-}
-
-std::uint64_t value_as(const Stream& s, CellInBlock cell, const std::byte* value, ValueType type) {
-  std::uint64_t bits = 0;
-  const ValueType stored = s.entry.value_type;
-  if (!convert_cell(stored, load_bits(stored, value), type, bits)) {
-    fail_misfit(s.store, s.entry, cell, value, type);
-  }
-  return bits;
 }
 
 }  // namespace dapple::detail

@@ -1,5 +1,4 @@
-// Regions as the caller's compressed sparse rows: of CSR tiles by the shortest way, of others by a
-// stream (row_stream.h).
+// Regions as the caller's compressed sparse rows.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <new>
-#include <shared_mutex>
 #include <stdexcept>
-#include <string>
+#include <vector>
 
 #include "dapple/array.h"
 #include "dapple/view.h"
-#include "lib/base/parallel.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail {
@@ -57,38 +54,39 @@ CsrOut<Col> csr_out(Csr<T, Col>& csr) {
           }};
 }
 
-/// A Csr as it grows: bands of rows take their places in turn, and are filled in at the same time
-/// by any number of threads.
+/// A Csr as it grows, row by row. One thread at a time.
 template <class Col>
 class CsrCollector {
  public:
   /// For `rows` rows, with room for `expected` entries at first.
   CsrCollector(std::uint64_t rows, std::uint64_t expected, const CsrOut<Col>& out);
 
-  /// Gives these rows a place for `entries` entries; those above them that have none are empty.
-  /// Then calls fill(base, row_ptr, cols, values), which writes the entries, and to row_ptr[1], ...
-  /// where its rows end, counted from `base`.
-  template <class Fill>
-  void add(Turn& turn, Range rows, std::uint64_t entries, const Fill& fill) {
-    std::uint64_t base = 0;
-    turn.take([&] { base = claim(rows, entries); });
-    const std::shared_lock lock(moved_);
-    fill(base, out_.row_ptr.data() + rows.begin, out_.col_idx.data() + base,
-         values_ + base * size_of(out_.type));
+  /// Makes room for that many more entries; rows above `row` that have no end yet end here.
+  void prepare(std::uint64_t row, std::uint64_t entries);
+  /// Entries so far, and where the next ones go.
+  std::uint64_t size() const noexcept { return size_; }
+  Col* cols() const noexcept { return out_.col_idx.data(); }
+  std::byte* values() const noexcept { return values_; }
+  std::uint64_t* ends(std::uint64_t row) const noexcept { return out_.row_ptr.data() + row + 1; }
+  /// Rows before `row` have their ends, the last of which is `size`.
+  void added(std::uint64_t row, std::uint64_t size) noexcept {
+    row_ = row;
+    size_ = size;
   }
+  /// Copies rows from `row` on; row pointers count from 0.
+  void add(std::uint64_t row, std::uint64_t rows, const std::uint64_t* row_ptr, const Col* cols,
+           const std::byte* values);
   /// After the last rows.
   void finish();
 
  private:
-  std::uint64_t claim(Range rows, std::uint64_t entries);
   void reserve(std::uint64_t room);
 
   const CsrOut<Col>& out_;
-  std::shared_mutex moved_;  // shared by those who fill the arrays: they must stay where they are
   std::byte* values_ = nullptr;
   std::uint64_t room_ = 0;  // entries that the arrays can take,
-  std::uint64_t size_ = 0;  //   and that have a place
-  std::uint64_t row_ = 0;   // rows above it have one
+  std::uint64_t size_ = 0;  //   and that are there
+  std::uint64_t row_ = 0;   // rows above it have ends
 };
 
 /// Puts the cells of `region` that are stored and not positive zero into `out`, as sorted rows,
@@ -97,12 +95,6 @@ class CsrCollector {
 template <class Col>
 void collect_csr(const Store& store, const Region& region, const ReadOptions& options,
                  const CsrOut<Col>& out);
-
-/// The same for a few columns of one column of CSR tiles. False, and what `out` holds is
-/// unspecified, for other regions, and when something needs a closer look.
-template <class Col>
-bool collect_few_columns(const Store& store, const Region& region, const ReadOptions& options,
-                         const CsrOut<Col>& out);
 
 /// The same for a region that suits the copy by column. False, and what `out` holds is unspecified,
 /// when there is none that could be used.

@@ -1,7 +1,7 @@
 #include "dapple/block.h"
 #include "lib/base/value_types.h"
-#include "lib/compute/csr.h"
 #include "lib/object/store.h"
+#include "lib/rows/csr.h"
 
 namespace dapple {
 

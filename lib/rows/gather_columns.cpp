@@ -9,9 +9,8 @@
 #include "dapple/gather.h"
 #include "lib/base/parallel.h"
 #include "lib/base/value_types.h"
-#include "lib/compute/few_columns.h"
-#include "lib/compute/gather_parts.h"
-#include "lib/compute/row_stream.h"
+#include "lib/rows/gather.h"
+#include "lib/rows/row_stream.h"
 
 namespace dapple::detail {
 
@@ -19,8 +18,9 @@ namespace {
 
 /// Columns of dense cells that are so near each other are read together: they share cache lines.
 constexpr std::uint64_t kNearColumns = 16;
-/// Strips up to this width have a table of their wanted columns.
+/// Of at most this many neighbouring columns, a table tells which are wanted.
 constexpr std::uint64_t kWidestTable = std::uint64_t{1} << 22;
+constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
 
 class ColumnGather {
  public:
@@ -33,18 +33,20 @@ class ColumnGather {
 
   void run() {
     const auto& grid = store_.index().grid();
-    for_each_run(
-        [&](std::uint64_t last, std::uint64_t next) {
-          return !grid || last / grid->tile.cols == next / grid->tile.cols;
-        },
-        {0, cols_.size()},
-        [&](Range strip) {
-          if (pick_from_tiles(strip)) return;
-          const bool dense = store_.schema().storage == Storage::dense;
-          for_each_run([&](std::uint64_t last,
-                           std::uint64_t next) { return !dense || next - last <= kNearColumns; },
-                       strip, [&](Range run) { stream(run); });
-        });
+    const bool dense = store_.schema().storage == Storage::dense;
+    const auto strip_of = [&](std::uint64_t col) { return grid ? col / grid->tile.cols : 0; };
+    Range run{0, 0};
+    while (run.begin < cols_.size()) {
+      const std::uint64_t first = cols_[run.begin];
+      run.end = run.begin + 1;
+      while (run.end < cols_.size() && strip_of(cols_[run.end]) == strip_of(first) &&
+             cols_[run.end] - first < kWidestTable &&
+             (!dense || cols_[run.end] - cols_[run.end - 1] <= kNearColumns)) {
+        ++run.end;
+      }
+      stream(run);
+      run.begin = run.end;
+    }
     finish();
   }
 
@@ -54,20 +56,6 @@ class ColumnGather {
     std::uint64_t slot, row, bits;
   };
 
-  /// Calls f(run) for runs of the wanted columns with these numbers, each as long as
-  /// together(last, next) holds for its last column and the one after it.
-  template <class Together, class F>
-  void for_each_run(const Together& together, Range slots, const F& f) const {
-    while (!slots.empty()) {
-      Range run{slots.begin, slots.begin + 1};
-      while (run.end < slots.end && together(cols_[run.end - 1], cols_[run.end])) {
-        ++run.end;
-      }
-      f(run);
-      slots.begin = run.end;
-    }
-  }
-  bool pick_from_tiles(Range slots);
   void stream(Range slots);
   void tell(unsigned worker, double part, Range slots) const {
     if (cols_.empty()) return;
@@ -87,81 +75,35 @@ class ColumnGather {
   std::vector<Found> found_;         // those of a column in ascending order of rows
 };
 
-/// Columns of one strip of CSR tiles, in place. False, and nothing was found, for anything else.
-bool ColumnGather::pick_from_tiles(Range slots) {
-  const std::uint64_t first = cols_[slots.begin], width = cols_[slots.end - 1] - first + 1;
-  if (!possible_to_pick(store_) || width > kWidestTable || store_.schema().rows == 0) return false;
+/// All columns between the first and the last are read, and dropped if not wanted.
+void ColumnGather::stream(Range slots) {
+  const std::uint64_t first = cols_[slots.begin], width = cols_[slots.end - 1] + 1 - first;
   std::vector<std::uint32_t> table(width, kNoSlot);
+  std::vector<std::uint8_t> keep(width);
   for (std::uint64_t slot = slots.begin; slot < slots.end; ++slot) {
     table[cols_[slot] - first] = static_cast<std::uint32_t>(slot - slots.begin);
+    keep[cols_[slot] - first] = 1;
   }
-  const Grid& grid = *store_.index().grid();
-  const std::uint64_t strip = first / grid.tile.cols;
-  const auto left = static_cast<std::uint32_t>(first - strip * grid.tile.cols);
-  const auto slot_of = [&](std::uint32_t col) {
-    return col - left < width ? table[col - left] : kNoSlot;
-  };
-  const std::size_t before = found_.size();
-  std::vector<std::vector<Pick>> memory(worker_limit(options_.threads));
-  try {
-    parallel_in_order(
-        grid.rows, options_.threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
-          tell(worker, static_cast<double>(i) / static_cast<double>(grid.rows), slots);
-          store_.watched([&] {
-            const Entry tile = store_.confirmed_entry(i * grid.cols + strip);
-            std::vector<Pick>& picks = memory[worker];
-            HeldBytes held;
-            pick_from(store_, tile, {0, tile.rows}, slot_of, picks, held);
-            turn.take([&] {
-              for (const Pick& p : picks) {
-                std::uint64_t bits = load_bits(tile.value_type, p.value);
-                if (!convert_cell(tile.value_type, bits, out_.type, bits)) throw NeedsCloserLook();
-                found_.push_back({slots.begin + p.slot, tile.pos.rx + p.row, bits});
-              }
-            });
-          });
-        });
-  } catch (const NeedsCloserLook&) {
-    found_.resize(before);
-    return false;
-  }
-  return true;
-}
-
-/// Columns of any object: all between the first and the last are read, and dropped if not wanted.
-void ColumnGather::stream(Range slots) {
-  struct Arrays {
-    Array<std::uint64_t> row_ptr, cols;
-    Array<std::byte> values;
-  };
-  const std::uint64_t first = cols_[slots.begin], rows = store_.schema().rows;
-  RowStream stream(store_, {{0, rows}, {first, cols_[slots.end - 1] + 1}}, out_.type,
-                   options_.absent);
-  std::vector<Arrays> memory(worker_limit(options_.threads));
+  const std::uint64_t rows = store_.schema().rows;
+  RowStream stream(store_, {{0, rows}, {first, first + width}}, out_.type, options_.absent);
+  stream.keep_only(keep);
   const std::size_t size = size_of(out_.type);
-  stream.for_each(options_.threads, [&](const RowBand& band, unsigned worker, Turn& turn) {
-    tell(worker, static_cast<double>(band.rows().begin) / static_cast<double>(rows), slots);
-    Arrays& arrays = memory[worker];
-    arrays.row_ptr.reset(band.rows().size() + 1);
-    arrays.row_ptr[0] = 0;
-    arrays.cols.reset(band.entries());
-    arrays.values.reset(band.entries() * size);
-    band.place(0, arrays.row_ptr.data(), arrays.cols.data(), arrays.values.data());
-    turn.take([&] {
-      const auto end = cols_.begin() + static_cast<std::ptrdiff_t>(slots.end);
-      for (std::uint64_t row = 0; row < band.rows().size(); ++row) {
-        auto col = cols_.begin() + static_cast<std::ptrdiff_t>(slots.begin);
-        for (std::uint64_t k = arrays.row_ptr[row]; k < arrays.row_ptr[row + 1]; ++k) {
-          col = std::lower_bound(col, end, first + arrays.cols[k]);
-          if (col == end) break;
-          if (*col != first + arrays.cols[k]) continue;
-          found_.push_back({static_cast<std::uint64_t>(col - cols_.begin()),
-                            band.rows().begin + row,
-                            load_bits(out_.type, arrays.values.data() + k * size)});
+  std::vector<std::vector<Found>> memory(worker_limit(options_.threads));
+  stream.for_each<std::uint32_t>(
+      options_.threads, [&](BandArrays<std::uint32_t>& band, unsigned worker, Turn& turn) {
+        tell(worker, static_cast<double>(band.rows.begin) / static_cast<double>(rows), slots);
+        std::vector<Found>& found = memory[worker];
+        found.clear();
+        for (std::uint64_t row = 0; row < band.rows.size(); ++row) {
+          for (std::uint64_t k = band.row_ptr[row]; k < band.row_ptr[row + 1]; ++k) {
+            const std::uint32_t slot = table[band.col_idx[k]];
+            if (slot == kNoSlot) continue;
+            found.push_back({slots.begin + slot, band.rows.begin + row,
+                             load_bits(out_.type, band.values.data() + k * size)});
+          }
         }
-      }
-    });
-  });
+        turn.take([&] { found_.insert(found_.end(), found.begin(), found.end()); });
+      });
 }
 
 /// Puts what was found where the list wants it: columns that are listed again are copied.

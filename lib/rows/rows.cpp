@@ -1,11 +1,11 @@
 #include "dapple/rows.h"
 
-#include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "lib/base/parallel.h"
-#include "lib/compute/row_stream.h"
+#include "lib/rows/row_stream.h"
 
 namespace dapple {
 
@@ -13,19 +13,17 @@ namespace detail {
 
 template <class Col>
 struct BandReader<Col>::Impl {
-  /// A band, decoded and in one piece.
   struct Slot {
     RowBand band;
-    Array<std::uint64_t> row_ptr;
-    Array<Col> cols;
-    Array<std::byte> values;
+    RowReader<Col> reader;
+    BandArrays<Col> arrays;
   };
 
   std::shared_ptr<const Store> store;
   std::uint64_t rows;
   unsigned threads;
   RowStream stream;
-  std::vector<Slot> slots;  // one per thread
+  std::vector<std::unique_ptr<Slot>> slots;  // one per thread
   std::size_t filled = 0, taken = 0;
 
   Impl(std::shared_ptr<const Store> s, const Region& region, ValueType type,
@@ -33,20 +31,18 @@ struct BandReader<Col>::Impl {
       : store(std::move(s)),
         rows(region.rows.size()),
         threads(options.threads),
-        stream(*store, region, type, options.absent),
-        slots(worker_limit(threads)) {}
+        stream(*store, region, type, options.absent) {
+    while (slots.size() < worker_limit(threads)) {
+      slots.push_back(
+          std::make_unique<Slot>(Slot{RowBand(), RowReader<Col>(*store, type), BandArrays<Col>()}));
+    }
+  }
 
   void fill() {
     filled = taken = 0;
-    while (filled < slots.size() && stream.next(slots[filled].band)) ++filled;
+    while (filled < slots.size() && stream.next(slots[filled]->band)) ++filled;
     parallel_for(filled, threads, [&](std::uint64_t i) {
-      Slot& slot = slots[i];
-      stream.decode(slot.band);
-      slot.row_ptr.reset(slot.band.rows().size() + 1);
-      slot.row_ptr[0] = 0;
-      slot.cols.reset(slot.band.entries());
-      slot.values.reset(slot.band.entries() * stream.value_size());
-      slot.band.place(0, slot.row_ptr.data(), slot.cols.data(), slot.values.data());
+      stream.decode(slots[i]->band, slots[i]->reader, slots[i]->arrays);
     });
   }
 };
@@ -72,9 +68,9 @@ template <class Col>
 bool BandReader<Col>::next(Band& band) {
   if (impl_->taken == impl_->filled) impl_->fill();
   if (impl_->filled == 0) return false;
-  const auto& slot = impl_->slots[impl_->taken++];
-  band = {slot.band.rows().begin, slot.band.rows().size(), slot.row_ptr.data(), slot.cols.data(),
-          slot.values.data()};
+  const BandArrays<Col>& from = impl_->slots[impl_->taken++]->arrays;
+  band = {from.rows.begin, from.rows.size(), from.row_ptr.data(), from.col_idx.data(),
+          from.values.data()};
   return true;
 }
 

@@ -1,0 +1,213 @@
+#include "lib/rows/gather.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/base/bytes.h"
+#include "lib/base/parallel.h"
+#include "lib/cells/convert_cells.h"
+
+namespace dapple::detail {
+
+void fail_outside(const Store& store, const char* what, std::uint64_t number, std::size_t at,
+                  std::uint64_t limit) {
+  throw Error(Errc::out_of_range, store.file().name(), std::nullopt,
+              std::string(what) + " " + std::to_string(number) + ", number " + std::to_string(at) +
+                  " of the list, is outside the " + std::to_string(limit) + " " + what + "s");
+}
+
+void require_rows(const Store& store, std::span<const std::uint64_t> rows) {
+  const std::uint64_t limit = store.schema().rows;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (rows[k] >= limit) fail_outside(store, "row", rows[k], k, limit);
+  }
+}
+
+Range require_columns(const Store& store, const GatherOptions& options) {
+  const Range cols = options.cols.value_or(Range{0, store.schema().cols});
+  store.require_inside({{0, 0}, cols});
+  return cols;
+}
+
+void require_apart(const Store& store, const void* list, std::size_t list_bytes, const void* out,
+                   std::size_t out_bytes) {
+  const auto a = reinterpret_cast<std::uintptr_t>(list), b = reinterpret_cast<std::uintptr_t>(out);
+  if (list_bytes == 0 || out_bytes == 0 || (a < b ? b - a >= list_bytes : a - b >= out_bytes)) {
+    return;
+  }
+  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+              "the output overlaps the list of what to gather");
+}
+
+namespace {
+
+void require_room(const Store& store, std::size_t size, std::uint64_t needed) {
+  if (size >= needed) return;
+  throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+              "the output has room for " + counted(size, "value") + ", " + std::to_string(needed) +
+                  " are needed");
+}
+
+/// Dense cells of rows that one worker finds.
+class CellGather {
+ public:
+  CellGather(const Store& store, Range cols, ValueType type, Absent absent)
+      : finder_(store, cols, absent), store_(store), reader_(store, type), type_(type) {}
+
+  RowFinder& finder() noexcept { return finder_; }
+
+  /// Puts the cells of a part that was found to `out`.
+  void put(const RowPart& part, const Target& out) {
+    if (part.block->way == BlockRows::Way::dense) return put_dense(part, out);
+    std::memset(out.data, 0, part.cols.size() * size_of(type_));
+    if (part.stored == 0) return;
+    cols_.reset(part.stored);
+    values_.reset(part.stored * size_of(type_));
+    RowSink<std::uint64_t> sink{cols_.data(), values_.data()};
+    finder_.append(part, reader_, 0, sink);
+    visit_bits(type_, [&](auto tag) {
+      using Bits = decltype(tag);
+      for (std::uint64_t k = 0; k < sink.size; ++k) {
+        store_le(out.data + cols_[k] * sizeof(Bits),
+                 load_le<Bits>(values_.data() + k * sizeof(Bits)));
+      }
+    });
+  }
+
+ private:
+  void put_dense(const RowPart& part, const Target& out) const {
+    const ValueType stored = part.block->value_type;
+    const Schema& schema = store_.schema();
+    const std::size_t count = part.cols.size(), size = size_of(stored);
+    // Values that may not fit what their columns declare need a closer look.
+    if (part.at != nullptr && schema.kind == ObjectKind::matrix &&
+        holds_all(schema.value_type, stored)) {
+      if (stored == type_) {
+        std::memcpy(out.data, part.at, count * size);
+        return;
+      }
+      if (convert_cells(stored, part.at, size, type_, out.data, size_of(type_), count) == count) {
+        return;
+      }
+    }
+    store_.driver().read(store_, part.block->block.entry(), {{part.row, part.row + 1}, part.cols},
+                         out);
+  }
+
+  RowFinder finder_;
+  const Store& store_;
+  RowReader<std::uint64_t> reader_;
+  const ValueType type_;
+  Array<std::uint64_t> cols_;
+  Array<std::byte> values_;
+};
+
+/// Calls f(gather, chunk, first) for pieces of the list, so large that a report between them is no
+/// burden.
+template <class T, class F>
+void for_each_chunk(const Store& store, std::span<const T> list, std::uint64_t at_once, Range cols,
+                    ValueType type, const GatherOptions& options, const F& f) {
+  std::vector<std::unique_ptr<CellGather>> workers;
+  while (workers.size() < worker_limit(options.threads)) {
+    workers.push_back(std::make_unique<CellGather>(store, cols, type, options.absent));
+  }
+  const std::uint64_t chunks = list.size() / at_once + (list.size() % at_once != 0 ? 1 : 0);
+  parallel_for(chunks, options.threads, [&](std::uint64_t i, unsigned worker) {
+    const std::size_t first = i * at_once;
+    report(options, worker, first, list.size());
+    const auto chunk = list.subspan(first, std::min<std::size_t>(at_once, list.size() - first));
+    store.watched([&] {
+      const RowFinder::Hold hold(workers[worker]->finder());
+      workers[worker]->finder().find(chunk);
+      f(*workers[worker], chunk, first);
+    });
+  });
+}
+
+/// True when absent cells are to be filled in, which only a read does.
+bool fills_absent(const Store& store, Absent absent) {
+  return absent == Absent::nan && !store.index().grid();
+}
+
+}  // namespace
+
+void gather_rows_to(const BlockedObject& object, std::span<const std::uint64_t> rows, void* out,
+                    std::size_t size, std::size_t row_stride, ValueType type,
+                    const GatherOptions& options) {
+  const Store& store = object.store();
+  const Range cols = require_columns(store, options);
+  require_rows(store, rows);
+  const std::uint64_t stride = row_stride != 0 ? row_stride : cols.size();
+  if (stride < cols.size()) {
+    throw Error(Errc::invalid_argument, store.file().name(), std::nullopt,
+                "rows of " + counted(cols.size(), "value") + " overlap when they are " +
+                    counted(stride, "value") + " apart");
+  }
+  if (rows.empty() || cols.empty()) return;
+  std::uint64_t needed = 0;
+  if (!multiply(rows.size() - 1, stride, needed) || needed > ~cols.size()) needed = ~cols.size();
+  require_room(store, size, needed + cols.size());
+  const std::size_t value = size_of(type);
+  require_apart(store, rows.data(), rows.size_bytes(), out, size * value);
+  const Target target{static_cast<std::byte*>(out), type, stride * value, value};
+  if (fills_absent(store, options.absent)) {
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      report(options, 0, k, rows.size());
+      Target row = target;
+      row.data = target.cell(k, 0);
+      store.read({{rows[k], rows[k] + 1}, cols}, row, {options.absent, 1});
+    }
+    return;
+  }
+  const std::uint64_t parts = RowFinder(store, cols, options.absent).parts_per_row();
+  const bool has_gaps = !store.index().grid();
+  for_each_chunk(store, rows, rows_at_once(parts, cols.size()), cols, type, options,
+                 [&](CellGather& gather, std::span<const std::uint64_t> chunk, std::size_t first) {
+                   for (std::size_t i = 0; i < chunk.size(); ++i) {
+                     gather.finder().use(i);
+                     if (has_gaps) std::memset(target.cell(first + i, 0), 0, cols.size() * value);
+                     for (const RowPart& part : gather.finder().parts(i)) {
+                       gather.put(part, {target.cell(first + i, part.first), type, 0, value});
+                     }
+                   }
+                 });
+}
+
+void gather_cells_to(const BlockedObject& object, std::span<const CellPos> cells, void* out,
+                     std::size_t size, ValueType type, const GatherOptions& options) {
+  const Store& store = object.store();
+  const Schema& schema = store.schema();
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    if (cells[k].row >= schema.rows) fail_outside(store, "row", cells[k].row, k, schema.rows);
+    if (cells[k].col >= schema.cols) fail_outside(store, "column", cells[k].col, k, schema.cols);
+  }
+  require_room(store, size, cells.size());
+  require_apart(store, cells.data(), cells.size_bytes(), out, cells.size() * size_of(type));
+  const std::size_t value = size_of(type);
+  const auto target = [&](std::size_t k) {
+    return Target{static_cast<std::byte*>(out) + k * value, type, value, value};
+  };
+  if (fills_absent(store, options.absent)) {
+    for (std::size_t k = 0; k < cells.size(); ++k) {
+      report(options, 0, k, cells.size());
+      const CellPos& cell = cells[k];
+      store.read({{cell.row, cell.row + 1}, {cell.col, cell.col + 1}}, target(k),
+                 {options.absent, 1});
+    }
+    return;
+  }
+  for_each_chunk(store, cells, kPartsAtOnce, {0, 0}, type, options,
+                 [&](CellGather& gather, std::span<const CellPos> chunk, std::size_t first) {
+                   for (std::size_t i = 0; i < chunk.size(); ++i) {
+                     gather.finder().use(i);
+                     const auto parts = gather.finder().parts(i);
+                     if (parts.empty()) std::memset(target(first + i).data, 0, value);
+                     for (const RowPart& part : parts) gather.put(part, target(first + i));
+                   }
+                 });
+}
+
+}  // namespace dapple::detail

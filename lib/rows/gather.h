@@ -1,0 +1,52 @@
+// What gathering rows, cells and compressed rows share.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dapple/gather.h"
+#include "lib/rows/csr.h"
+#include "lib/rows/row_finder.h"
+
+namespace dapple::detail {
+
+/// Parts of rows that are found together. As many reads from storage are under way at once.
+inline constexpr std::uint64_t kPartsAtOnce = 512;
+/// Cells of dense rows that are copied between two reports of progress.
+inline constexpr std::uint64_t kCellsAtOnce = 1 << 22;
+
+/// How many rows, each of these parts and dense cells, are found together.
+inline std::uint64_t rows_at_once(std::uint64_t parts, std::uint64_t cells) noexcept {
+  const std::uint64_t rows = std::min(kPartsAtOnce / std::max<std::uint64_t>(1, parts),
+                                      kCellsAtOnce / std::max<std::uint64_t>(1, cells));
+  return std::max<std::uint64_t>(1, rows);
+}
+
+/// Reports from one worker only, so that no two calls overlap.
+inline void report(const GatherOptions& options, unsigned worker, std::uint64_t done,
+                   std::uint64_t total) {
+  if (worker == 0 && options.progress) options.progress(done, total);
+}
+
+/// Throw out_of_range: an item of the list, or a column, is not in the object.
+[[noreturn]] void fail_outside(const Store& store, const char* what, std::uint64_t number,
+                               std::size_t at, std::uint64_t limit);
+void require_rows(const Store& store, std::span<const std::uint64_t> rows);
+Range require_columns(const Store& store, const GatherOptions& options);
+/// Throws invalid_argument when the list and the output overlap.
+void require_apart(const Store& store, const void* list, std::size_t list_bytes, const void* out,
+                   std::size_t out_bytes);
+template <Value T>
+void require_apart(const Store& store, std::span<const std::uint64_t> list, const Csr<T>& out) {
+  const std::size_t bytes = list.size_bytes();
+  require_apart(store, list.data(), bytes, out.row_ptr.data(), out.row_ptr.capacity() * 8);
+  require_apart(store, list.data(), bytes, out.col_idx.data(), out.col_idx.capacity() * 8);
+}
+
+/// Gathers the entries of rows in these columns. REQUIRES that they are inside the object.
+void gather_csr_to(const Store& store, std::span<const std::uint64_t> rows, Range cols,
+                   const CsrOut<std::uint64_t>& out, const GatherOptions& options);
+
+}  // namespace dapple::detail

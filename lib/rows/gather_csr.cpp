@@ -1,0 +1,133 @@
+#include "lib/rows/gather.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "lib/base/parallel.h"
+#include "lib/base/value_types.h"
+
+namespace dapple::detail {
+
+namespace {
+
+/// Rows of a list, a chunk at a time.
+class CsrGather {
+ public:
+  CsrGather(const Store& store, std::span<const std::uint64_t> rows, Range cols,
+            const CsrOut<std::uint64_t>& out, const GatherOptions& options)
+      : store_(store),
+        rows_(rows),
+        type_(out.type),
+        options_(options),
+        collector_(rows.size(), out.col_idx.capacity(), out) {
+    for (unsigned i = 0; i < worker_limit(options.threads); ++i) {
+      workers_.push_back(std::make_unique<Worker>(store, cols, type_, options.absent));
+    }
+    const std::uint64_t cells = store.schema().storage == Storage::dense ? cols.size() : 0;
+    at_once_ = rows_at_once(workers_[0]->finder.parts_per_row(), cells);
+  }
+
+  void run() {
+    const std::uint64_t chunks = rows_.size() / at_once_ + (rows_.size() % at_once_ != 0 ? 1 : 0);
+    const bool alone = workers_.size() == 1 || chunks == 1;
+    parallel_in_order(chunks, options_.threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
+      const std::size_t first = i * at_once_;
+      report(options_, worker, first, rows_.size());
+      const auto chunk =
+          rows_.subspan(first, std::min<std::size_t>(at_once_, rows_.size() - first));
+      if (alone) {
+        add(*workers_[worker], chunk, first);
+      } else {
+        add_in_turn(*workers_[worker], chunk, first, turn);
+      }
+    });
+    collector_.finish();
+  }
+
+ private:
+  struct Worker {
+    Worker(const Store& store, Range cols, ValueType type, Absent absent)
+        : finder(store, cols, absent), reader(store, type) {}
+    RowFinder finder;
+    RowReader<std::uint64_t> reader;
+    BandArrays<std::uint64_t> arrays;
+  };
+
+  /// Decodes the rows that were found.
+  static void decode(Worker& worker, std::size_t count, RowSink<std::uint64_t>& out,
+                     std::uint64_t* ends) {
+    for (std::size_t i = 0; i < count; ++i) {
+      worker.finder.use(i);
+      for (const RowPart& part : worker.finder.parts(i)) {
+        worker.finder.append(part, worker.reader, part.first, out);
+      }
+      ends[i] = out.size;
+    }
+  }
+
+  /// Straight to the result.
+  void add(Worker& worker, std::span<const std::uint64_t> chunk, std::size_t first) {
+    store_.watched([&] {
+      const RowFinder::Hold hold(worker.finder);
+      worker.finder.find(chunk);
+      collector_.prepare(first, worker.finder.most());
+      RowSink<std::uint64_t> out{collector_.cols(), collector_.values(), collector_.size()};
+      decode(worker, chunk.size(), out, collector_.ends(first));
+      collector_.added(first + chunk.size(), out.size);
+    });
+  }
+
+  void add_in_turn(Worker& worker, std::span<const std::uint64_t> chunk, std::size_t first,
+                   Turn& turn) {
+    BandArrays<std::uint64_t>& arrays = worker.arrays;
+    store_.watched([&] {
+      // Who waits for its turn must hold nothing: the one before it may wait for that.
+      const RowFinder::Hold hold(worker.finder);
+      worker.finder.find(chunk);
+      auto out = arrays.reset({first, first + chunk.size()}, worker.finder.most(), size_of(type_));
+      decode(worker, chunk.size(), out, arrays.row_ptr.data() + 1);
+    });
+    turn.take([&] {
+      collector_.add(first, chunk.size(), arrays.row_ptr.data(), arrays.col_idx.data(),
+                     arrays.values.data());
+    });
+  }
+
+  const Store& store_;
+  const std::span<const std::uint64_t> rows_;
+  const ValueType type_;
+  const GatherOptions& options_;
+  CsrCollector<std::uint64_t> collector_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::uint64_t at_once_ = 1;
+};
+
+}  // namespace
+
+void gather_csr_to(const Store& store, std::span<const std::uint64_t> rows, Range cols,
+                   const CsrOut<std::uint64_t>& out, const GatherOptions& options) {
+  CsrGather(store, rows, cols, out, options).run();
+}
+
+}  // namespace dapple::detail
+
+namespace dapple {
+
+template <Value T>
+void gather_csr(const BlockedObject& object, std::span<const std::uint64_t> rows, Csr<T>& out,
+                const GatherOptions& options) {
+  const detail::Store& store = object.store();
+  const Range cols = detail::require_columns(store, options);
+  detail::require_rows(store, rows);
+  detail::require_apart(store, rows, out);
+  detail::gather_csr_to(store, rows, cols, detail::csr_out(out), options);
+}
+
+#define DAPPLE_INSTANTIATE(T)                                                             \
+  template void gather_csr(const BlockedObject&, std::span<const std::uint64_t>, Csr<T>&, \
+                           const GatherOptions&);
+DAPPLE_FOR_EACH_VALUE(DAPPLE_INSTANTIATE)
+#undef DAPPLE_INSTANTIATE
+
+}  // namespace dapple

@@ -1,0 +1,250 @@
+#include "lib/rows/row_finder.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "lib/base/bytes.h"
+#include "lib/cells/convert_cells.h"
+
+namespace dapple::detail {
+
+namespace {
+
+constexpr std::size_t kLine = 64;  // bytes of a cache line
+
+/// A row further on is asked for up to here; the processor fetches the rest of a long one by
+/// itself.
+constexpr std::size_t kAskedBytes = 16 * kLine;
+/// Bytes of rows that are asked for ahead of their use.
+constexpr std::size_t kBytesAhead = 8192;
+
+std::uint32_t up_to_32_bits(std::uint64_t n) noexcept {
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(n, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// Every line of a short row; the last byte's line may be one more.
+void prefetch_lines(const std::byte* at, std::size_t bytes) noexcept {
+  bytes = std::min(bytes, kAskedBytes);
+  for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(at + i);
+  __builtin_prefetch(at + bytes - 1);
+}
+
+}  // namespace
+
+RowFinder::RowFinder(const Store& store, Range cols, Absent absent)
+    : store_(store), cols_(cols), absent_(absent) {}
+
+std::uint64_t RowFinder::parts_per_row() const noexcept {
+  const auto& grid = store_.index().grid();
+  if (cols_.empty()) return 1;
+  if (grid) return (cols_.end - 1) / grid->tile.cols - cols_.begin / grid->tile.cols + 1;
+  return 1;
+}
+
+/// A part of a row of the object, in a block whose first cell this is.
+void RowFinder::add(std::uint64_t number, BlockPos first, Range cols, std::uint64_t row) {
+  numbers_.push_back(number);
+  parts_.push_back({nullptr,
+                    nullptr,
+                    row - first.rx,
+                    {cols.begin - first.cx, cols.end - first.cx},
+                    cols.begin - cols_.begin,
+                    {},
+                    0,
+                    0});
+}
+
+void RowFinder::find(std::span<const std::uint64_t> rows) {
+  parts_.clear();
+  numbers_.clear();
+  begin_.assign(1, 0);
+  const auto& grid = store_.index().grid();
+  for (const std::uint64_t row : rows) {
+    if (grid) {
+      const std::uint64_t i = row / grid->tile.rows;
+      for (std::uint64_t col = cols_.begin; col < cols_.end;) {
+        const std::uint64_t j = col / grid->tile.cols, left = j * grid->tile.cols;
+        const std::uint64_t end = left + std::min<std::uint64_t>(cols_.end - left, grid->tile.cols);
+        add(i * grid->cols + j, {i * grid->tile.rows, left}, {col, end}, row);
+        col = end;
+      }
+    } else {
+      store_.for_each_block({{row, row + 1}, cols_}, {absent_, 1},
+                            [&](std::uint64_t number, const Entry& entry, const Part&) {
+                              add(number, entry.pos, intersect(entry.cells().cols, cols_), row);
+                            });
+      const auto begin = parts_.begin() + static_cast<std::ptrdiff_t>(begin_.back());
+      if (!std::is_sorted(begin, parts_.end(),
+                          [](auto& a, auto& b) { return a.first < b.first; })) {
+        sort_from(begin_.back());
+      }
+    }
+    begin_.push_back(parts_.size());
+  }
+  resolve();
+}
+
+void RowFinder::find(std::span<const CellPos> cells) {
+  parts_.clear();
+  numbers_.clear();
+  begin_.assign(1, 0);
+  const auto& grid = store_.index().grid();
+  for (const CellPos& cell : cells) {
+    const Range col{cell.col, cell.col + 1};
+    if (grid) {
+      const std::uint64_t i = cell.row / grid->tile.rows, j = cell.col / grid->tile.cols;
+      add(i * grid->cols + j, {i * grid->tile.rows, j * grid->tile.cols}, col, cell.row);
+    } else {
+      store_.for_each_block({{cell.row, cell.row + 1}, col}, {absent_, 1},
+                            [&](std::uint64_t number, const Entry& entry, const Part&) {
+                              add(number, entry.pos, col, cell.row);
+                            });
+    }
+    begin_.push_back(parts_.size());
+  }
+  resolve();
+}
+
+/// Parts of a row in ascending order of columns: blocks that begin further up may come first.
+void RowFinder::sort_from(std::size_t begin) {
+  std::vector<std::pair<RowPart, std::uint64_t>> row;
+  for (std::size_t k = begin; k < parts_.size(); ++k) row.emplace_back(parts_[k], numbers_[k]);
+  std::sort(row.begin(), row.end(),
+            [](const auto& a, const auto& b) { return a.first.first < b.first.first; });
+  for (std::size_t k = begin; k < parts_.size(); ++k) {
+    std::tie(parts_[k], numbers_[k]) = row[k - begin];
+  }
+}
+
+/// Loads what is in `missing_`.
+void RowFinder::load_missing() {
+  reader_.reset();
+  std::sort(missing_.begin(), missing_.end());
+  missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
+  store_.row_access().make(missing_);
+  reader_.emplace(store_.row_access());
+}
+
+void RowFinder::resolve() {
+  unkept_.clear();
+  reader_.emplace(store_.row_access());
+  const auto look = [&] {
+    missing_.clear();
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      parts_[k].block = reader_->find(numbers_[k]);
+      if (parts_[k].block == nullptr) missing_.push_back(numbers_[k]);
+    }
+    return missing_.empty();
+  };
+  if (!look()) {
+    load_missing();
+    if (!look()) {
+      for (std::size_t k = 0; k < parts_.size(); ++k) {
+        if (parts_[k].block != nullptr) continue;
+        unkept_.push_back(store_.row_access().load(numbers_[k]));
+        parts_[k].block = unkept_.back().get();
+      }
+    }
+  }
+  for (RowPart& part : parts_) locate(part);
+  ask_for_parts();
+  asked_ = ahead_ = 0;
+}
+
+/// Where the row is in its block.
+void RowFinder::locate(RowPart& part) const {
+  const IndexedRows& rows = *part.block;
+  const std::size_t size = size_of(rows.value_type);
+  switch (rows.way) {
+    case BlockRows::Way::empty:
+      return;
+    case BlockRows::Way::dense:
+      part.stored = part.cols.size();
+      if (rows.data == nullptr) return;
+      part.at = rows.data + part.row * rows.row_step + part.cols.begin * size;
+      part.bytes = up_to_32_bits(part.cols.size() * size);
+      return;
+    case BlockRows::Way::kept:
+      part.stored = rows.block.kept().in({part.row, part.row + 1}).size();
+      return;
+    case BlockRows::Way::csr:
+    case BlockRows::Way::arrays:
+      break;
+  }
+  if (rows.positions != nullptr) {
+    const std::uint64_t before = rows.positions[part.row];
+    part.start = {part.row, before};
+    part.stored = rows.positions[part.row + 1] - before;
+  } else {
+    const Entry& entry = rows.block.entry();
+    part.start = rows.directory.cursor(part.row);
+    rows.block.skip(part.row, part.start);
+    RowCursor end = part.start;
+    rows.block.skip(part.row + 1, end);
+    part.stored = end.entries - part.start.entries;
+    if (rows.stored_directory && !rows.directory.agrees(part.start, part.stored, entry)) {
+      fail_directory(rows);
+    }
+  }
+  if (rows.way == BlockRows::Way::arrays) return;
+  part.at = rows.data + part.row * 4 + part.start.entries * (4 + size);
+  part.bytes = up_to_32_bits(4 + part.stored * (4 + size));
+}
+
+/// Starts reading from storage what was found and is not in memory, so that many reads are under
+/// way at once. A page fault for each would wait for one after the other.
+void RowFinder::ask_for_parts() {
+  const ByteSource& file = store_.file();
+  if (!file.may_wait()) return;
+  ranges_.clear();
+  for (const RowPart& part : parts_) {
+    if (part.bytes == 0 || !part.block->block.held().is_mapped()) continue;
+    const std::uint64_t at =
+        part.block->payload_at + static_cast<std::uint64_t>(part.at - part.block->data);
+    ranges_.push_back({at, at + part.bytes});
+  }
+  file.will_need(ranges_);
+}
+
+std::uint64_t RowFinder::most() const noexcept {
+  std::uint64_t sum = 0;
+  for (const RowPart& part : parts_) sum += part.stored;
+  return sum;
+}
+
+void RowFinder::use(std::size_t i) noexcept {
+  for (; asked_ < parts_.size() && ahead_ < kBytesAhead; ++asked_) {
+    const RowPart& part = parts_[asked_];
+    if (part.bytes != 0) prefetch_lines(part.at, part.bytes);
+    ahead_ += part.bytes;
+  }
+  for (const RowPart& part : parts(i)) ahead_ -= std::min<std::size_t>(ahead_, part.bytes);
+}
+
+void RowFinder::fail_directory(const IndexedRows& block) const {
+  store_.fail(Errc::corrupt, block.block.entry().offset,
+              "the row directory of block " + text(block.block.entry().pos) +
+                  " is not that of its rows; repair the file to renew it");
+}
+
+void RowFinder::append(const RowPart& part, RowReader<std::uint64_t>& reader, std::uint64_t first,
+                       RowSink<std::uint64_t>& out) const {
+  const IndexedRows& rows = *part.block;
+  const WantedCols<std::uint64_t> wanted{part.cols, first};
+  if (rows.way == BlockRows::Way::csr) {
+    if (load_le<std::uint32_t>(part.at) != part.stored) {
+      if (rows.stored_directory) fail_directory(rows);
+      store_.file().fail_changed("block " + text(rows.block.entry().pos));
+    }
+    const StoredRow row{rows.block.payload(), static_cast<std::uint32_t>(part.row), part.at + 4,
+                        static_cast<std::uint32_t>(part.stored)};
+    return reader.append(rows.block, row, wanted, out);
+  }
+  std::uint64_t end = 0;
+  reader.append(rows.block, {part.row, part.row + 1}, part.start, part.stored, wanted, out, &end);
+}
+
+}  // namespace dapple::detail

@@ -1,0 +1,93 @@
+// Rows and cells at random, many at a time so that their cache misses, and reads from storage,
+// overlap.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dapple/gather.h"
+#include "lib/object/row_access.h"
+#include "lib/rows/row_reader.h"
+
+namespace dapple::detail {
+
+/// What one block has of a row.
+struct RowPart {
+  const IndexedRows* block;
+  const std::byte* at;   // the first wanted value of a dense block in place; the count of a row of
+                         // CSR entries, which its entries follow; otherwise nullptr
+  std::uint64_t row;     // in the block
+  Range cols;            // wanted ones, in the block
+  std::uint64_t first;   // column of the result where they begin
+  RowCursor start;       // of a block with a cursor,
+  std::uint64_t stored;  //   and the entries of the row; otherwise the most that there can be
+  std::uint32_t bytes;   // from `at` on, at most 4 GiB
+};
+
+/// For one worker.
+class RowFinder {
+ public:
+  /// What was found is let go at the end of this: others may wait to change what is remembered.
+  class Hold {
+   public:
+    explicit Hold(RowFinder& finder) noexcept : finder_(finder) {}
+    ~Hold() { finder_.reader_.reset(); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    RowFinder& finder_;
+  };
+
+  /// For columns [cols.begin, cols.end) of rows.
+  RowFinder(const Store& store, Range cols, Absent absent);
+
+  /// How many parts a row has, where blocks form a grid; otherwise a guess.
+  std::uint64_t parts_per_row() const noexcept;
+
+  /// Finds the parts of these rows, in ascending order of columns, valid while a Hold lasts. Throws
+  /// absent, corrupt, io.
+  void find(std::span<const std::uint64_t> rows);
+  /// The same for single cells: one part each, or none where it is absent.
+  void find(std::span<const CellPos> cells);
+
+  /// Of the i-th row or cell.
+  std::span<const RowPart> parts(std::size_t i) const noexcept {
+    return std::span(parts_).subspan(begin_[i], begin_[i + 1] - begin_[i]);
+  }
+  /// Entries that the rows hold at most.
+  std::uint64_t most() const noexcept;
+
+  /// Asks for the bytes of parts some time before they are used; row `i` is used next.
+  void use(std::size_t i) noexcept;
+
+  /// Appends the wanted entries of a part.
+  void append(const RowPart& part, RowReader<std::uint64_t>& reader, std::uint64_t first,
+              RowSink<std::uint64_t>& out) const;
+
+ private:
+  void add(std::uint64_t number, BlockPos first, Range cols, std::uint64_t row);
+  void sort_from(std::size_t begin);
+  void resolve();
+  void load_missing();
+  void locate(RowPart& part) const;
+  void ask_for_parts();
+  [[noreturn]] void fail_directory(const IndexedRows& block) const;
+
+  const Store& store_;
+  const Range cols_;
+  const Absent absent_;
+  std::vector<RowPart> parts_;
+  std::vector<std::uint64_t> numbers_;  // of their blocks
+  std::vector<std::size_t> begin_;      // of each row's parts, and the end
+  std::size_t asked_ = 0, ahead_ = 0;   // parts, and their bytes that were not used yet
+  std::vector<std::uint64_t> missing_;
+  std::vector<Range> ranges_;
+  std::vector<std::unique_ptr<IndexedRows>> unkept_;  // that others pushed out of memory meanwhile
+  std::optional<RowAccess::Reader> reader_;
+};
+
+}  // namespace dapple::detail
