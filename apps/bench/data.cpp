@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "bench.h"
-#include "dapple/matrix.h"
+#include "dapple/writer.h"
 
 namespace dapple::bench {
 
@@ -18,7 +18,7 @@ constexpr int kVersion = 1;
 /// The file that dapple's code is in.
 fs::path library() {
   Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(&Matrix::open), &info) == 0) return "/proc/self/exe";
+  if (::dladdr(reinterpret_cast<void*>(&default_tile), &info) == 0) return "/proc/self/exe";
   return info.dli_fname;
 }
 
