@@ -9,12 +9,22 @@ namespace dapple::detail {
 
 namespace {
 
-void decode_packed(const PayloadShape& s, const StoredBytes& stored, std::span<std::byte> out) {
+packed::BlockReader packed_reader(const PayloadShape& s, const StoredBytes& stored) {
   const packed::Source source{stored.bytes, stored.offset, &stored.file};
-  packed::BlockReader({s.kind, s.value_type, s.rows, s.cols, s.stored}, source).decode(out.data());
+  return {{s.kind, s.value_type, s.rows, s.cols, s.stored}, source};
 }
 
-constexpr BlockCodec kCodecs[] = {{kPackedCodec, "packed", decode_packed}};
+void decode_packed(const PayloadShape& s, const StoredBytes& stored, std::span<std::byte> out) {
+  packed_reader(s, stored).decode(out.data());
+}
+
+void decode_packed_rows(const PayloadShape& s, const StoredBytes& stored, Range rows,
+                        std::byte* out) {
+  const std::size_t row_bytes = s.cols * size_of(s.value_type);
+  packed_reader(s, stored).cells(rows, {0, s.cols}, out, row_bytes);
+}
+
+constexpr BlockCodec kCodecs[] = {{kPackedCodec, "packed", decode_packed, decode_packed_rows}};
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "dapple/block.h"
+#include "dapple/region.h"
 #include "dapple/value_type.h"
 
 namespace dapple::detail {
@@ -32,6 +33,9 @@ struct BlockCodec {
   std::string_view name;
   /// Decodes the payload of the plain block to `out`, which has its size. Throws corrupt.
   void (*decode)(const PayloadShape& shape, const StoredBytes& stored, std::span<std::byte> out);
+  /// The same for some rows of a dense block, without decoding others.
+  void (*decode_rows)(const PayloadShape& shape, const StoredBytes& stored, Range rows,
+                      std::byte* out);
 };
 
 inline constexpr std::uint8_t kPackedCodec = 1;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "dapple/array.h"
@@ -27,6 +28,43 @@ HeldBytes as_held(const Cached& cached) {
 Cached as_cached(HeldBytes bytes) {
   const std::size_t size = sizeof bytes + bytes.size();
   return {std::make_shared<const HeldBytes>(std::move(bytes)), size};
+}
+
+/// Calls decode(codec, shape, stored, out) to make `size` bytes of what an encoded block decodes
+/// to.
+template <class F>
+HeldBytes decode_into(const Store& store, const Entry& entry, std::uint64_t size, const F& decode) {
+  const BlockCodec* const codec = find_codec(entry.codec);
+  if (codec == nullptr) {
+    store.fail(Errc::unsupported, entry.offset,
+               "block " + text(entry.pos) + " is stored in codec " + std::to_string(entry.codec) +
+                   ", which this version does not know; a later one wrote it");
+  }
+  std::shared_ptr<Array<std::byte>> plain;
+  try {
+    plain = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(size));
+  } catch (const std::bad_alloc&) {
+    store.fail(
+        Errc::invalid_argument, entry.offset,
+        "the " + counted(size, "byte") + " of block " + text(entry.pos) + " do not fit in memory");
+  }
+  const HeldBytes stored = store.stored_bytes(entry);
+  decode(*codec, PayloadShape{entry.kind, entry.value_type, entry.rows, entry.cols, entry.stored},
+         StoredBytes{stored.bytes, store.payload_offset(entry), store.file().name()},
+         std::span(plain->data(), plain->size()));
+  return {{plain->data(), plain->size()}, plain};
+}
+
+/// The rows that these bytes of an encoded dense block are, if they are few of them: then decoding
+/// all would take longer than decoding these each time.
+std::optional<Range> few_rows(const Entry& entry, Range part) {
+  const std::uint64_t row_bytes = std::uint64_t{entry.cols} * size_of(entry.value_type);
+  if (entry.codec == 0 || entry.kind != BlockKind::dense || row_bytes == 0 ||
+      part.begin % row_bytes != 0 || part.size() % row_bytes != 0 ||
+      part.size() > entry.rows * row_bytes / 8) {
+    return std::nullopt;
+  }
+  return Range{part.begin / row_bytes, part.end / row_bytes};
 }
 
 /// Tests are also run with a library in which all payloads are made anew, as those of encoded
@@ -56,25 +94,10 @@ HeldBytes Store::stored_bytes(const Entry& entry) const {
 }
 
 HeldBytes Store::decoded(const Entry& entry) const {
-  const BlockCodec* const codec = find_codec(entry.codec);
-  if (codec == nullptr) {
-    fail(Errc::unsupported, entry.offset,
-         "block " + text(entry.pos) + " is stored in codec " + std::to_string(entry.codec) +
-             ", which this version does not know; a later one wrote it");
-  }
-  const std::uint64_t size = driver_->plain_size(entry);
-  std::shared_ptr<Array<std::byte>> plain;
-  try {
-    plain = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(size));
-  } catch (const std::bad_alloc&) {
-    fail(Errc::invalid_argument, entry.offset,
-         "the " + counted(size, "byte") + " of block " + text(entry.pos) + " do not fit in memory");
-  }
-  const HeldBytes stored = stored_bytes(entry);
-  codec->decode({entry.kind, entry.value_type, entry.rows, entry.cols, entry.stored},
-                {stored.bytes, payload_offset(entry), file_->name()},
-                {plain->data(), plain->size()});
-  return {{plain->data(), plain->size()}, plain};
+  return decode_into(
+      *this, entry, driver_->plain_size(entry),
+      [](const BlockCodec& codec, const PayloadShape& shape, const StoredBytes& stored,
+         std::span<std::byte> out) { codec.decode(shape, stored, out); });
 }
 
 HeldBytes Store::payload(const Entry& entry) const {
@@ -88,6 +111,14 @@ HeldBytes Store::payload(const Entry& entry) const {
 HeldBytes Store::payload(const Entry& entry, Range part) const {
   if (entry.codec == 0 && (!file_->fetches() || entry.bytes > kWhole)) {
     return as_tested(file_->hold(payload_offset(entry) + part.begin, part.size()));
+  }
+  if (const auto rows = few_rows(entry, part)) {
+    if (!block_cache().find({file_->number(), entry.offset}).value) {
+      return decode_into(
+          *this, entry, part.size(),
+          [&](const BlockCodec& codec, const PayloadShape& shape, const StoredBytes& stored,
+              std::span<std::byte> out) { codec.decode_rows(shape, stored, *rows, out.data()); });
+    }
   }
   HeldBytes whole = payload(entry);
   whole.bytes = whole.bytes.subspan(part.begin, part.size());
