@@ -113,6 +113,41 @@ void print_more_json(const BlockedObject& object, std::span<const Detail> detail
   }
 }
 
+struct PackedBlocks {
+  std::uint64_t blocks = 0;
+  std::uint64_t bytes = 0, plain_bytes = 0;
+};
+
+/// Bytes of a block in the published format.
+std::uint64_t plain_bytes(const BlockInfo& block) {
+  const std::uint64_t size = size_of(block.value_type);
+  switch (block.kind) {
+    case BlockKind::dense:
+      return 10 + block.stored * size;
+    case BlockKind::csr:
+      return 18 + 4 * std::uint64_t{block.rows} + block.stored * (4 + size);
+    case BlockKind::coo:
+      return 14 + block.stored * ((block.cols == 1 ? 4 : 8) + size);
+    case BlockKind::empty:
+      break;
+  }
+  return 9;
+}
+
+/// What packing saved: nothing is read but the index.
+PackedBlocks packed_blocks(const BlockedObject& object) {
+  PackedBlocks found;
+  if (object.format() != "dbdf") return found;
+  for (const BlockInfo& block : object.blocks()) {
+    const std::uint64_t plain = plain_bytes(block);
+    if (block.bytes == plain) continue;
+    ++found.blocks;
+    found.bytes += block.bytes;
+    found.plain_bytes += plain;
+  }
+  return found;
+}
+
 void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
@@ -144,6 +179,10 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   }
   out.print(R"(,"stored":{},"bytes":{},"index":"{}")", counts.stored, o.bytes(),
             name(o.index_origin()));
+  if (const auto packed = packed_blocks(o); packed.blocks > 0) {
+    out.print(R"(,"packed":{{"blocks":{},"bytes":{},"plain_bytes":{}}})", packed.blocks,
+              packed.bytes, packed.plain_bytes);
+  }
   const std::string_view copy = copy_state(object);
   if (!copy.empty()) out.print(R"(,"column_copy":"{}")", copy);
   print_more_json(o, details, out);
@@ -342,6 +381,12 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
   print_line(out, "blocks", tiling(o));
   if (counts.total > 0) print_line(out, "kinds", kinds_text(counts));
   print_line(out, "stored", stored(o));
+  if (const auto packed = packed_blocks(o); packed.blocks > 0) {
+    print_line(out, "packed",
+               fmt::format("{} of {} block{}, {} in place of {}", packed.blocks, counts.total,
+                           counts.total == 1 ? "" : "s", human_size(packed.bytes),
+                           human_size(packed.plain_bytes)));
+  }
   print_line(out, "index", index_text(o, file));
   if (const auto copy = copy_state(object); !copy.empty()) {
     print_line(out, "by column",

@@ -16,6 +16,9 @@ constexpr std::pair<std::string_view, KindChoice> kKinds[] = {{"auto", KindChoic
                                                               {"csr", KindChoice::csr},
                                                               {"coo", KindChoice::coo}};
 
+constexpr std::pair<std::string_view, Packing> kPackings[] = {
+    {"none", Packing::none}, {"fast", Packing::fast}, {"small", Packing::small}};
+
 TileShape parse_tile(const std::string& text) {
   const auto [rows, cols] = parse_pair("--tile", text, 'x', "RxC");
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -72,6 +75,15 @@ void add_write_flags(Command& command, WriteFlags& flags) {
         options.align = parse_align(text);
       },
       "align dense tiles to N bytes, a power of two up to 2097152");
+  command.option(
+      "--pack", "HOW",
+      [&options, given](const std::string& text) {
+        given("--pack");
+        options.pack = parse_choice("--pack", text, kPackings);
+      },
+      "pack blocks: fast (read as fast as plain ones) or small (with zstd); only dapple reads "
+      "them, "
+      "and writes them back without it");
   command.flag(
       "--plain",
       [&options, given] {

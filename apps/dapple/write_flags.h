@@ -15,7 +15,7 @@ struct WriteFlags {
   bool kind = false;       // --kind was given, which is for daphne, too
 };
 
-/// --tile, --kind, --no-narrow, --align and --plain. `flags` must outlive the command.
+/// --tile, --kind, --no-narrow, --align, --pack and --plain. `flags` must outlive the command.
 void add_write_flags(Command& command, WriteFlags& flags);
 
 /// Throws UsageError when a flag was given that does not apply to `format`.

@@ -26,14 +26,23 @@ namespace dapple {
 /// Which kinds of block the writer may choose from, besides empty ones.
 enum class KindChoice : std::uint8_t { automatic, dense, csr, coo };
 
+/// Whether blocks are packed where that makes them smaller. Other programs cannot read packed
+/// blocks, and say so; writing the file once more without packing gives them back bit for bit.
+enum class Packing : std::uint8_t {
+  none,   // the published format
+  fast,   // bits: read as fast as plain blocks, single rows and cells, too
+  small,  // and zstd where that is smaller
+};
+
 struct WriteOptions {
   std::optional<TileShape> tile{};          // unset: as below
   KindChoice kind = KindChoice::automatic;  // automatic: the smallest
   bool narrow = true;        // store a block in a smaller value type if that loses nothing
   std::uint32_t align = 64;  // dense payloads start at a multiple of this power of two, <= 2 MiB
-  bool plain = false;        // no index, statistics or padding: only the published format
-  bool overwrite = false;    // replace an existing file
-  bool sync = true;          // fsync before publishing; false is for throw-away files
+  Packing pack = Packing::none;
+  bool plain = false;      // no index, statistics or padding: only the published format
+  bool overwrite = false;  // replace an existing file
+  bool sync = true;        // fsync before publishing; false is for throw-away files
 };
 
 /// The tile shape of dense objects when none is given: about 512 KiB of f64, never larger than the

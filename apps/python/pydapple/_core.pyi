@@ -36,6 +36,7 @@ class WriteOptions:
         kind: str = ...,
         narrow: bool = ...,
         align: int = ...,
+        pack: str | None = ...,
         plain: bool = ...,
         overwrite: bool = ...,
         sync: bool = ...,

@@ -74,8 +74,8 @@ def convert(
         threads: 0: one for each processor.
         progress: True shows a bar where tqdm is installed; a function gets (done, total).
         open_with: options of `open` for `src`.
-        **write: further keywords, ``tile=``, ``kind=``, ``narrow=``, ``align=``, ``plain=``,
-            ``overwrite=`` and ``sync=``, as of `write`.
+        **write: further keywords, ``tile=``, ``kind=``, ``narrow=``, ``align=``, ``pack=``,
+            ``plain=``, ``overwrite=`` and ``sync=``, as of `write`.
     """
     if "write" in write:
         raise TypeMismatchError(

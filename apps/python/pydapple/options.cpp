@@ -182,8 +182,8 @@ std::optional<dapple::TileShape> tile_of(nb::handle tile) {
 }
 
 void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::string& kind,
-                        bool narrow, std::uint32_t align, bool plain, bool overwrite, bool sync,
-                        const nb::kwargs& others) {
+                        bool narrow, std::uint32_t align, nb::handle pack, bool plain,
+                        bool overwrite, bool sync, const nb::kwargs& others) {
   require_none("writing", others);
   dapple::WriteOptions options;
   options.tile = tile_of(tile);
@@ -194,6 +194,11 @@ void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::
                                              {"coo", dapple::KindChoice::coo}});
   options.narrow = narrow;
   options.align = align;
+  if (!pack.is_none()) {
+    options.pack = choose<dapple::Packing>(
+        "pack", nb::cast<std::string>(pack),
+        {{"fast", dapple::Packing::fast}, {"small", dapple::Packing::small}});
+  }
   options.plain = plain;
   options.overwrite = overwrite;
   options.sync = sync;
@@ -211,8 +216,8 @@ void bind_options(nb::module_& m) {
   nb::class_<dapple::WriteOptions>(m, "WriteOptions")
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
            nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,
-           nb::arg("plain") = false, nb::arg("overwrite") = false, nb::arg("sync") = true,
-           nb::arg("others"));
+           nb::arg("pack") = nb::none(), nb::arg("plain") = false, nb::arg("overwrite") = false,
+           nb::arg("sync") = true, nb::arg("others"));
 }
 
 }  // namespace pydapple

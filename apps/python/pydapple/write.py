@@ -138,6 +138,7 @@ def write(
     kind: str = "auto",
     narrow: bool = True,
     align: int = 64,
+    pack: str | None = None,
     plain: bool = False,
     overwrite: bool = False,
     sync: bool = True,
@@ -164,6 +165,8 @@ def write(
             ``"coo"``.
         narrow: store tiles in a smaller dtype where every bit comes back.
         align: dense tiles start at a multiple of this, a power of two.
+        pack: ``"fast"`` packs tiles into fewer bits, which are read about as fast as they are
+            without it; ``"small"`` adds zstd. Other programs refuse packed tiles.
         plain: write no index and no padding, nothing but the published format.
         overwrite: replace an existing file.
         sync: wait until the file is on storage; False only for files to be thrown away.
@@ -175,8 +178,8 @@ def write(
         FileExistsError: the file exists and `overwrite` is False.
     """
     options: dict[str, Any] = {
-        "tile": tile, "kind": kind, "narrow": narrow, "align": align, "plain": plain,
-        "overwrite": overwrite, "sync": sync,
+        "tile": tile, "kind": kind, "narrow": narrow, "align": align, "pack": pack,
+        "plain": plain, "overwrite": overwrite, "sync": sync,
     }  # fmt: skip
     data = unwrapped(data)
     kind_given = kind_of(data)
@@ -199,7 +202,7 @@ def _write_other(
     """Write a file of another format, by way of a temporary one of ours."""
     from .conversion import convert
 
-    own = {"tile": None, "kind": "auto", "narrow": True, "align": 64, "plain": False}
+    own = {"tile": None, "kind": "auto", "narrow": True, "align": 64, "pack": None, "plain": False}
     wrong = [name for name, default in own.items() if options[name] != default]
     if wrong:
         raise InvalidArgumentError(

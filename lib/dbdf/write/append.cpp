@@ -59,6 +59,13 @@ void take_over(const Store& store, BlockWriter& writer) {
   writer.take_over(store.file(), std::move(blocks), std::move(stats));
 }
 
+bool has_encoded_blocks(const Store& store) {
+  for (std::uint64_t number = 0; number < store.index().size(); ++number) {
+    if (store.index().entry(number).codec != 0) return true;
+  }
+  return false;
+}
+
 /// The tiles of the file. Those of a single row of tiles may be low only because the file was: then
 /// the tiles that the whole would have if it were written afresh.
 TileShape tile_to_append(const Store& old, const std::shared_ptr<const Store>& whole,
@@ -79,7 +86,8 @@ WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
   ConvertOptions replacing = options;
   replacing.write.overwrite = true;
   // Otherwise all rows are written anew, the old ones too.
-  const bool keep = keeps_blocks(before, after);
+  const bool keep =
+      keeps_blocks(before, after) && !(options.write.plain && has_encoded_blocks(*old));
   if (keep && options.absent == Absent::error && before.rows > 0) {
     old->require_covered({{0, before.rows}, {0, before.cols}});
   }

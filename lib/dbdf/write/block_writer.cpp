@@ -11,6 +11,7 @@
 #include "dapple/array.h"
 #include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/codec/codecs.h"
 #include "lib/dbdf/codes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
@@ -353,7 +354,23 @@ void BlockWriter::take_over(const Entry& block, const RowCounts& counts) {
 }
 
 void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item) {
-  file_.put(entry, {}, item);
+  if (entry.codec == 0 || !options_.plain) return file_.put(entry, {}, item);
+  Entry plain = entry;
+  plain.codec = 0;
+  dbdf::block_size(plain.kind, plain.rows, plain.cols, plain.value_type, plain.stored, plain.bytes);
+  std::vector<std::byte> made(kPosition + plain.bytes);
+  const std::size_t header = dbdf::emit_item_header(made.data(), plain);
+  const auto stored = item.subspan(kPosition + dbdf::kEncodedHeader);
+  const BlockCodec* const codec = find_codec(entry.codec);
+  if (codec == nullptr) {
+    throw Error(Errc::unsupported, file_.name(), std::nullopt,
+                "block " + text(entry.pos) + " is stored in codec " + std::to_string(entry.codec) +
+                    ", which this version does not know, and so cannot make plain");
+  }
+  codec->decode({entry.kind, entry.value_type, entry.rows, entry.cols, entry.stored},
+                {stored, entry.offset + dbdf::kEncodedHeader, file_.name()},
+                std::span(made).subspan(header));
+  file_.put(plain, {}, made);
 }
 
 WriteSummary BlockWriter::finish() {

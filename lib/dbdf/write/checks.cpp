@@ -18,6 +18,10 @@ void require_sound(const WriteOptions& options) {
                                             std::to_string(kLargest) + ", and " +
                                             std::to_string(options.align) + " is not");
   }
+  if (options.plain && options.pack != Packing::none) {
+    throw Error(Errc::invalid_argument,
+                "the plain layout has no packed blocks; choose one or the other");
+  }
   if (options.tile && (options.tile->rows == 0 || options.tile->cols == 0)) {
     throw Error(Errc::invalid_argument, "tiles of " + std::to_string(options.tile->rows) + " x " +
                                             std::to_string(options.tile->cols) +

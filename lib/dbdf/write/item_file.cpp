@@ -8,6 +8,8 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
+#include "lib/codec/codecs.h"
+#include "lib/codec/packed/packed_block.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/index_block.h"
 #include "lib/io/hash.h"
@@ -57,6 +59,7 @@ ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& option
                    std::span<const std::byte> header, KeepStats stats)
     : file_(path, options.overwrite),
       align_(options.plain ? 1 : options.align),
+      pack_(options.pack),
       keeps_stats_(stats == KeepStats::yes),
       write_([this](std::uint64_t offset, auto piece) { file_.write_at(offset, piece); }) {
   tail_.start(0, write_);
@@ -98,17 +101,48 @@ void ItemFile::take_over(const ByteSource& from, std::uint64_t body, EntryTable 
 void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
                    Turn* turn) {
   attempt([&] {
-    entry.hash = xxh3(item);
-    if (!goes_together(item.size())) {
-      file_.write_at(reserve(entry, stats, turn).offset, item);
-    } else {
-      const iovec part{const_cast<std::byte*>(item.data()), item.size()};
-      in_turn(turn, [&] { append_small(entry, stats, {&part, 1}); });
-    }
+    const std::vector<std::byte> packed = pack(entry, item);
+    put_stored(entry, stats, packed.empty() ? item : packed, turn);
   });
 }
 
+void ItemFile::put_stored(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
+                          Turn* turn) {
+  entry.hash = xxh3(item);
+  if (!goes_together(item.size())) {
+    file_.write_at(reserve(entry, stats, turn).offset, item);
+  } else {
+    const iovec part{const_cast<std::byte*>(item.data()), item.size()};
+    in_turn(turn, [&] { append_small(entry, stats, {&part, 1}); });
+  }
+}
+
+/// The item with its block packed, which `entry` describes from then on; empty if it stays plain.
+std::vector<std::byte> ItemFile::pack(Entry& entry, std::span<const std::byte> item) const {
+  // A reader makes all of a block, at most so much.
+  if (pack_ == Packing::none || entry.codec != 0 || entry.bytes > kMostDecoded) return {};
+  const packed::Shape shape{entry.kind, entry.value_type, entry.rows, entry.cols, entry.stored};
+  const auto effort = pack_ == Packing::fast ? packed::Effort::fast : packed::Effort::small;
+  const std::vector<std::byte> payload =
+      packed::encode(shape, item.subspan(kPosition + header_size(entry)), effort);
+  if (payload.empty()) return {};
+  entry.codec = kPackedCodec;
+  entry.bytes = kEncodedHeader + payload.size();
+  std::vector<std::byte> packed(kPosition + entry.bytes);
+  std::memcpy(packed.data() + emit_item_header(packed.data(), entry), payload.data(),
+              payload.size());
+  return packed;
+}
+
 void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> parts, Turn* turn) {
+  if (pack_ != Packing::none) {
+    std::vector<std::byte> item;
+    item.reserve(kPosition + entry.bytes);
+    for (const iovec& part : parts) {
+      item.insert(item.end(), bytes_of(part).begin(), bytes_of(part).end());
+    }
+    return put(entry, stats, item, turn);
+  }
   attempt([&] {
     Xxh3 hash;
     if (goes_together(kPosition + entry.bytes)) {
@@ -129,6 +163,19 @@ void ItemFile::put(Entry entry, const BlockStats& stats, std::span<const iovec> 
 bool ItemFile::put_pieces(Entry entry, const BlockStats& stats, Turn* turn, PieceBuffer& buffer,
                           const std::function<bool()>& make) {
   bool made = false;
+  if (pack_ != Packing::none) {
+    std::vector<std::byte> item;
+    item.reserve(kPosition + entry.bytes);
+    const TakePiece take = [&](std::uint64_t, std::span<const std::byte> piece) {
+      item.insert(item.end(), piece.begin(), piece.end());
+    };
+    buffer.start(0, take);
+    made = make();
+    if (!made) return false;
+    buffer.flush();
+    put(entry, stats, item, turn);
+    return true;
+  }
   attempt([&] {
     const Place place = reserve(entry, stats, turn);
     file_.will_write(place.offset, kPosition + entry.bytes);
@@ -208,7 +255,7 @@ void ItemFile::list(const Entry& entry, const BlockStats& stats) {
 // Appends a small item, to be written together with others.
 void ItemFile::append_small(Entry& entry, const BlockStats& stats, std::span<const iovec> parts) {
   const std::lock_guard lock(mutex_);
-  if (entry.kind == BlockKind::dense) append_padding(align_);
+  if (entry.kind == BlockKind::dense && entry.codec == 0) append_padding(align_);
   entry.offset = tail_.offset() + kPosition;
   for (const iovec& part : parts) tail_.put(bytes_of(part));
   list(entry, stats);
@@ -220,7 +267,7 @@ ItemFile::Place ItemFile::reserve(Entry& entry, const BlockStats& stats, Turn* t
   in_turn(turn, [&] {
     const std::lock_guard lock(mutex_);
     place.begin = tail_.offset();
-    if (entry.kind == BlockKind::dense) append_padding(align_);
+    if (entry.kind == BlockKind::dense && entry.codec == 0) append_padding(align_);
     tail_.flush();
     place.offset = tail_.offset();
     place.number = entries_.size();

@@ -91,6 +91,9 @@ class ItemFile {
   void list(const Entry& entry, const BlockStats& stats);
   void set_entry(const Place& place, const Entry& entry, const BlockStats& stats);
   void take_back(const Place& place, const Entry& entry, PieceBuffer& buffer);
+  void put_stored(Entry entry, const BlockStats& stats, std::span<const std::byte> item,
+                  Turn* turn);
+  std::vector<std::byte> pack(Entry& entry, std::span<const std::byte> item) const;
   void append_small(Entry& entry, const BlockStats& stats, std::span<const iovec> parts);
   bool goes_together(std::size_t bytes) const noexcept {
     return bytes <= kSmallest || (bytes <= kSmall && busy_ == 1);
@@ -101,6 +104,7 @@ class ItemFile {
 
   OutputFile file_;
   const std::uint64_t align_;
+  const Packing pack_;
   const bool keeps_stats_;
   std::uint64_t padding_ = 0;        // bytes so far; guarded by mutex_
   std::atomic<bool> failed_{false};  // an item could not be put
