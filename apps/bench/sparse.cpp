@@ -41,10 +41,12 @@ Shape shape_of(const Data& data) {
 /// Of result `i`, 1 to 7: sums of small integers by such weights are exact, and tell results apart.
 double weight_of(std::uint64_t i) { return static_cast<double>(i % 7 + 1); }
 
-/// A file that is written with defaults, from one that holds the matrix as a single block.
-Matrix open_sparse(const Data& data) {
+/// A file that is written with defaults but for packing, from one that holds the matrix as a single
+/// block.
+Matrix open_sparse(const Data& data, Packing pack = Packing::none) {
   const Shape shape = shape_of(data);
-  return Matrix::open(data.chosen_file("sparse.dbdf", [&](const fs::path& to) {
+  const char* const name = pack == Packing::none ? "sparse.dbdf" : "packed.dbdf";
+  return Matrix::open(data.chosen_file(name, [&](const fs::path& to) {
     const fs::path whole = data.scratch("block.dbdf");
     std::vector<std::uint64_t> row_ptr{0};
     std::vector<std::uint32_t> col_idx;
@@ -60,6 +62,7 @@ Matrix open_sparse(const Data& data) {
     writer.finish();
     ConvertOptions options;
     options.to = "dbdf";
+    options.write.pack = pack;
     convert(open(whole), {}, to, options);
     fs::remove(whole);
   }));
@@ -72,9 +75,9 @@ std::vector<std::uint64_t> random_numbers(std::uint64_t limit, std::size_t n) {
   return numbers;
 }
 
-template <std::size_t Batch>
+template <std::size_t Batch, Packing kPack>
 Ready random_rows(const Data& data) {
-  const Matrix matrix = open_sparse(data);
+  const Matrix matrix = open_sparse(data, kPack);
   const Shape shape = shape_of(data);
   const auto rows = random_numbers(shape.rows, data.sized<std::size_t>(16384, 4096));
   auto expected = static_cast<double>(rows.size() * shape.per_row);
@@ -110,8 +113,9 @@ Ready random_columns(const Data& data) {
           }};
 }
 
+template <Packing kPack>
 Ready whole_to_csr(const Data& data) {
-  const Matrix matrix = open_sparse(data);
+  const Matrix matrix = open_sparse(data, kPack);
   const Shape shape = shape_of(data);
   double expected = 0;
   shape.each([&](std::uint32_t row, std::uint32_t, double value) {
@@ -128,6 +132,19 @@ Ready whole_to_csr(const Data& data) {
         }
         return sum;
       }};
+}
+
+Ready packing(const Data& data) {
+  const Matrix matrix = open_sparse(data);
+  const auto expected = static_cast<double>(shape_of(data).entries());
+  return {.expected = expected, .run = [=, &data] {
+            ConvertOptions options;
+            options.write.pack = Packing::fast;
+            options.write.sync = false;
+            const fs::path to = data.scratch("again.dbdf");
+            convert(matrix, {}, to, options);
+            return static_cast<double>(Matrix::open(to).counts().stored);
+          }};
 }
 
 Ready sparse_product(const Data& data) {
@@ -168,13 +185,18 @@ Ready statistics(const Data& data) {
 
 constexpr Workload kWorkloads[] = {
     {"random rows, batches of 64", "What does a random row of 500 entries cost?", kMicroseconds,
-     false, random_rows<64>},
+     false, random_rows<64, Packing::none>},
     {"random rows, batches of 4096", "And in large batches?", kMicroseconds, false,
-     random_rows<4096>},
+     random_rows<4096, Packing::none>},
     {"random columns", "What does a random column cost, without a copy by column?", kMilliseconds,
      false, random_columns},
     {"whole to CSR", "How soon are 30 million entries three arrays?", kMilliseconds, false,
-     whole_to_csr},
+     whole_to_csr<Packing::none>},
+    {"random rows, packed", "And of packed tiles, in batches of 64?", kMicroseconds, false,
+     random_rows<64, Packing::fast>},
+    {"whole to CSR, packed", "And all of a packed file?", kMilliseconds, false,
+     whole_to_csr<Packing::fast>},
+    {"packing", "How long does it take to pack 30 million entries?", kMilliseconds, false, packing},
     {"A x, sparse", "How long does a product with a vector take?", kMilliseconds, false,
      sparse_product},
     {"statistics by row", "How long do mean and variance of rows take?", kMilliseconds, false,
