@@ -57,7 +57,7 @@ nb::object look_up(const Words& words, nb::handle codes) {
   return out;
 }
 
-nb::list to_list(const Words& words) {
+nb::list list_words(const Words& words) {
   nb::list out;
   for (std::uint64_t i = 0; i < words.dictionary->size(); ++i) {
     if (i % 65536 == 0) check_signals();
@@ -204,7 +204,7 @@ void bind_words(nb::module_& m) {
   nb::class_<Words>(m, "Words")
       .def("__init__", &make_words)
       .def("__len__", [](const Words& words) { return words.dictionary->size(); })
-      .def("tolist", &to_list)
+      .def("tolist", &list_words)
       .def("__reduce__",
            [](nb::handle self) {
              return nb::make_tuple(self.type(), nb::make_tuple(self.attr("tolist")()));
