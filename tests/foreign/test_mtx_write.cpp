@@ -91,6 +91,20 @@ TEST_CASE("mtx write: a sparse matrix is coordinate, row after row") {
         "%%MatrixMarket matrix coordinate integer general\n2 2 0\n");
 }
 
+TEST_CASE("mtx write: few stored values are coordinate whatever the header declares") {
+  const test::TempDir dir;
+  std::vector<float> cells(200 * 64);
+  cells[3] = 1.5F;
+  cells[150 * 64 + 2] = -2;
+  const auto path = file_of<float>(dir, 200, 64, cells, Storage::dense);
+  REQUIRE(Matrix::open(path).counts().stored == 2);
+  CHECK(mtx_of(path) ==
+        "%%MatrixMarket matrix coordinate real general\n200 64 2\n1 4 1.5\n151 3 -2\n");
+  for (std::size_t i = 0; i < cells.size(); i += 3) cells[i] = 1;
+  CHECK(mtx_of(file_of<float>(dir, 200, 64, cells, Storage::dense))
+            .starts_with("%%MatrixMarket matrix array real general\n200 64\n1\n"));
+}
+
 TEST_CASE("mtx write: u64 is integer until a value needs the larger field") {
   const test::TempDir dir;
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max();

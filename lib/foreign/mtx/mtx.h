@@ -23,9 +23,9 @@ Match recognise_mtx(const Probe& probe);
 /// sorted. Throws corrupt, unsupported and type_mismatch naming line and byte.
 std::shared_ptr<const Store> open_mtx(std::shared_ptr<ByteSource> file, const OpenOptions& options);
 
-/// Writes a sparse matrix as coordinate, any other object as array, in which case values larger
-/// than 256 MiB pass through a temporary file. Throws unsupported for a frame with labels, and what
-/// reading throws.
+/// Writes a sparse matrix, and any object that stores few of its cells, as coordinate; any other as
+/// array, in which case values larger than 256 MiB pass through a temporary file. Throws
+/// unsupported for a frame with labels, and what reading throws.
 void write_mtx(const Source& source, ByteSink& sink, const ConvertOptions& options);
 
 }  // namespace dapple::detail::mtx

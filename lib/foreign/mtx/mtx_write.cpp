@@ -1,4 +1,4 @@
-// Writing: sparse matrices as coordinate, all others as array.
+// Writing: sparse matrices, and what stores few values, as coordinate; all others as array.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -215,12 +215,21 @@ void write_array(const Source& source, ValueType type, bool short_floats, ByteSi
   }
 }
 
+/// Whether lines of row, column and value are fewer bytes than a line for every cell.
+bool stores_few(const Source& source) {
+  constexpr double kFew = 1.0 / 8;
+  if (source.fills_with_nan()) return false;
+  const Source::Load load = source.load({{0, source.rows()}, {0, source.cols()}});
+  return load.area > 0 && load.stored <= load.area * kFew;
+}
+
 }  // namespace
 
 void write_mtx(const Source& source, ByteSink& sink, const ConvertOptions& options) {
   const Schema& schema = source.schema();
   const ValueType type = type_to_write(schema);
-  if (schema.kind == ObjectKind::matrix && schema.storage == Storage::csr) {
+  const bool sparse = schema.kind == ObjectKind::matrix && schema.storage == Storage::csr;
+  if (sparse || stores_few(source)) {
     write_coordinate(source, type, options.short_floats, sink);
   } else {
     write_array(source, type, options.short_floats, sink);
