@@ -126,7 +126,8 @@ using TakeRows = std::function<void(std::span<const std::uint64_t>)>;
 
 /// Calls `take` in this thread with every row that meets the condition, in ascending order. Throws
 /// absent when a column is not there; out_of_range; invalid_argument when a column's meaning has no
-/// such test, or is no number and WhereOptions::nonzero is set; absent (R7), corrupt, io; and what
+/// such test, or is no number and WhereOptions::nonzero is set; absent (R7), io; corrupt, also when
+/// a column that is tested holds a code without a word, or a truth value that is none; and what
 /// `take` throws. O(rows + size of the dictionaries).
 void where(const Frame& frame, const Expression& expression, const TakeRows& take,
            const WhereOptions& options = {});

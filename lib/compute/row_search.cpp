@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/object/column_codes.h"
 
 namespace dapple::detail {
 
@@ -80,6 +82,34 @@ struct Marker {
   }
 };
 
+/// Throws corrupt at the first number that means no word and no truth value.
+struct MeantCheck {
+  const std::string& file;
+  const Column& column;
+  const Interval& meaningless;
+
+  template <Value T>
+  void dense(const DenseRows<T>& cells) const {
+    if (cells.row_step == sizeof(T) &&
+        count_run<T>(cells.data, cells.rows, meaningless.of<T>()) == 0) {
+      return;
+    }
+    for (std::uint64_t r = 0; r < cells.rows; ++r) {
+      cell(cells.row + r, cells.col, load_le<T>(cells.data + r * cells.row_step));
+    }
+  }
+  template <Value T>
+  void row(const SparseRow<T>& row) const {
+    row.each([&](int, std::uint32_t col, T value) { cell(row.row, row.col + col, value); });
+  }
+  template <Value T>
+  void cell(std::uint64_t row, std::uint64_t, T value) const {
+    if (meaningless.of<T>()(value)) {
+      fail_code(file, column, std::bit_cast<BitsOf<T>>(value), row);
+    }
+  }
+};
+
 }  // namespace
 
 class RowSearch::Verdicts {
@@ -104,6 +134,13 @@ RowSearch::RowSearch(const Frame& frame, const Expression& expression, const Whe
       expression_(expression),
       absent_(options.absent),
       root_(bind(*expression_.node_, false, options)) {
+  std::set<std::uint64_t> cols;
+  for (const Test& test : tests_) cols.insert(test.col);
+  for (const std::uint64_t col : cols) {
+    if (store_.driver().sequential) break;  // what is parsed means something
+    const auto greatest = greatest_code(frame_.column_info(col).meaning);
+    if (greatest) codes_.push_back({col, Condition::above(*greatest)});
+  }
   if (absent_ == Absent::zero) return;
   for (const Test& test : tests_) {
     store_.require_covered({{0, frame.rows()}, {test.col, test.col + 1}}, absent_);
@@ -220,6 +257,27 @@ RowSearch::Truth RowSearch::judge(const Node& node, Range rows) const {
   }
   if (unknown) return Truth::unknown;
   return decisive == Truth::no ? Truth::yes : Truth::no;
+}
+
+/// Throws corrupt when a cell of these rows means no word and no truth value, whatever is
+/// searched for. Blocks whose statistics rule that out are not read.
+void RowSearch::require_meant(const Codes& codes, Range rows) const {
+  const Interval meaningless(codes.meaningless, false);
+  const MeantCheck check{store_.file().name(), frame_.column_info(codes.col), meaningless};
+  const BlockStatsTable* const known = store_.block_stats();
+  const ValueType type = store_.schema().type_of(codes.col);
+  Band band;
+  store_.for_each_block({rows, {codes.col, codes.col + 1}}, {absent_},
+                        [&](std::uint64_t number, const Entry& e, const Part& part) {
+                          if (verdict(meaningless, e, type) != Skipped::no) return;
+                          if (known != nullptr && rules_out(meaningless, (*known)[number])) return;
+                          visit_cells(store_, e, part, band, check);
+                        });
+}
+
+void RowSearch::find(Range rows, std::span<std::uint8_t> found) const {
+  for (const Codes& codes : codes_) require_meant(codes, rows);
+  find(root_, rows, found);
 }
 
 void RowSearch::find(const Node& node, Range rows, std::span<std::uint8_t> found) const {

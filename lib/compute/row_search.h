@@ -20,8 +20,9 @@ class RowSearch {
 
   /// Cuts rows into pieces that are looked at one after the other.
   std::vector<Range> pieces(Range rows) const;
-  /// Sets the entries of those of the rows that match to 1, all others to 0.
-  void find(Range rows, std::span<std::uint8_t> found) const { find(root_, rows, found); }
+  /// Sets the entries of those of the rows that match to 1, all others to 0. Throws corrupt when a
+  /// tested column holds a code without a word, or a truth value that is none.
+  void find(Range rows, std::span<std::uint8_t> found) const;
   /// What `find` does with each block, in ascending order of positions.
   std::vector<BlockVerdict> explain() const;
 
@@ -35,6 +36,11 @@ class RowSearch {
     bool negated;
     std::unique_ptr<ColumnMatch> missing{};  // if it is negated, and some cells may be missing
   };
+  /// What the numbers of a tested column of words or truth values cannot be.
+  struct Codes {
+    std::uint64_t col;
+    Condition meaningless;
+  };
   /// Negations are in the tests only.
   struct Node {
     ExpressionNode::Kind kind;
@@ -46,6 +52,7 @@ class RowSearch {
 
   std::uint64_t block_rows() const;
   Node bind(const ExpressionNode& node, bool negated, const WhereOptions& options);
+  void require_meant(const Codes& codes, Range rows) const;
   Truth judge(const Node& node, Range rows) const;
   Truth judge(const Test& test, Range rows) const;
   void find(const Node& node, Range rows, std::span<std::uint8_t> found) const;
@@ -62,6 +69,7 @@ class RowSearch {
   Expression expression_;  // to which the tests refer
   Absent absent_;
   std::vector<Test> tests_;
+  std::vector<Codes> codes_{};
   Node root_;
 };
 
