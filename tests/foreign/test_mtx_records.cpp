@@ -25,7 +25,7 @@ void check_strips(const Header& header, unsigned shift, std::uint64_t most, test
   const auto file = detail::LocalFile::open(dir.write("any.mtx", {}));
   const Text text(*file);
   const std::uint64_t strips = 5;
-  StripRecords all(text, Packing(header, shift), strips, most);
+  StripRecords all(text, detail::mtx::Packing(header, shift), strips, most);
   std::vector<std::vector<Record>> expected(strips);
   for (int i = 0; i < 9000; ++i) {
     const std::uint64_t strip = rng.between(0, 3);  // the last one stays empty
@@ -90,7 +90,7 @@ TEST_CASE("mtx records: more than there is room for") {
   const Text text(*file);
   Header header;
   header.cols = 10;
-  StripRecords all(text, Packing(header, 3), 1, 100);
+  StripRecords all(text, detail::mtx::Packing(header, 3), 1, 100);
   const auto put = [&] {
     for (std::uint64_t i = 0; i < 5 * kChunk; ++i) all.put(0, {1, 2, 3});
   };
