@@ -4,7 +4,8 @@
 set -u
 
 needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev zlib1g-dev
-  libzstd-dev libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev libcpp-httplib-dev)
+  libzstd-dev libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev libcpp-httplib-dev
+  libcurl4-openssl-dev)
 useful=()  # without these, tests are skipped
 if [ "${1:-}" = tests ]; then
   needed+=(doctest-dev python3)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -36,13 +37,23 @@ bool is_stdin(const std::string& name) {
 
 }  // namespace
 
+std::string Input::name() const {
+  if (file == "-") return "stdin";
+  const std::size_t scheme = file.find("://");
+  if (!file.starts_with("http") || scheme == std::string::npos) return file;
+  const std::string plain = file.substr(0, file.find_first_of("?#"));
+  const std::size_t host = scheme + 3, path = std::min(plain.find('/', host), plain.size());
+  const std::size_t user = plain.substr(0, path).rfind('@');
+  return user == std::string::npos ? plain : plain.substr(0, host) + plain.substr(user + 1);
+}
+
 bool Input::is_stream() const {
   std::error_code none;
   return is_stdin(file) || std::filesystem::is_fifo(file, none);
 }
 
 void add_input(Command& command, Input& input, const std::string& operand) {
-  command.operand(operand, input.file, "the file or pipe to read; - is standard input");
+  command.operand(operand, input.file, "the file, pipe or address to read; - is standard input");
 }
 
 void add_from_flag(Command& command, OpenOptions& options) {

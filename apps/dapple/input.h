@@ -15,8 +15,8 @@ struct Input {
   std::string file;
   OpenOptions options{.guard = true};  // a truncated file becomes an error instead of a crash
 
-  /// The name for messages.
-  std::string name() const { return file == "-" ? "stdin" : file; }
+  /// The name for messages: of an address without user, password and query.
+  std::string name() const;
   /// True for standard input and named pipes, which can be opened only once.
   bool is_stream() const;
 };

@@ -1,10 +1,12 @@
 #include "lib/catalog/sources.h"
 
+#include "lib/io/http/http.h"
 #include "lib/io/local/local_file.h"
 
 namespace dapple::detail {
 
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options) {
+  if (http::is_address(name)) return http::open_address(name);
   return LocalFile::open(name, options.guard);
 }
 

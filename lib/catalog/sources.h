@@ -9,7 +9,7 @@
 
 namespace dapple::detail {
 
-/// Opens what has this name: the path of a file. Throws io.
+/// Opens what has this name: the path of a file, or an address. Throws io and unsupported.
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options);
 
 }  // namespace dapple::detail

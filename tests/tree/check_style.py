@@ -19,6 +19,7 @@ OWNERS = {
     "tbb/": {"lib/base/parallel.h"},
     "oneapi/": {"lib/base/parallel.h"},
     "nlohmann/": {"lib/foreign/meta/parse_daphne_meta.cpp"},
+    "curl/": {"lib/io/http/curl.h"},
     "hdf5.h": {"lib/foreign/hdf5/h5_api.h"},
 }
 APPS_ONLY = ("fmt/", "CLI/", "doctest/")

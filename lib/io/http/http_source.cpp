@@ -1,0 +1,206 @@
+#include "lib/io/http/http_source.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "dapple/error.h"
+#include "lib/io/http/http.h"
+
+namespace dapple::detail::http {
+
+namespace {
+
+constexpr std::uint64_t kEnd = 64 << 10;   // what is fetched of each end at once
+constexpr std::uint64_t kPiece = 4 << 20;  // larger ranges are fetched in pieces, side by side
+constexpr std::size_t kInFlight = 16;
+constexpr unsigned kTries = 3;
+constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{5000};
+
+/// Writing to a connection that the server has closed must not end the process.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() noexcept {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutSigpipe() {
+    constexpr timespec kNow{};
+    while (!was_pending_ && sigtimedwait(&pipe_, nullptr, &kNow) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_;
+};
+
+/// Runs each once; those that are worth another try.
+std::vector<Exchange*> run_once(const CurlApi& curl, CURLM* multi,
+                                std::span<Exchange* const> wanted) {
+  std::vector<Exchange*> again;
+  std::size_t begun = 0, running = 0;
+  while (begun < wanted.size() || running > 0) {
+    for (; running < kInFlight && begun < wanted.size(); ++running) wanted[begun++]->begin(multi);
+    int active = 0, left = 0;
+    curl.curl_multi_perform(multi, &active);
+    bool moved = false;
+    while (const CURLMsg* const message = curl.curl_multi_info_read(multi, &left)) {
+      char* owner = nullptr;
+      curl.curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
+      auto* const exchange = reinterpret_cast<Exchange*>(owner);
+      const Exchange::Next next = exchange->finish(message->data.result);
+      moved = true;
+      if (next == Exchange::Next::follow) {
+        exchange->follow();
+        continue;
+      }
+      exchange->end();
+      --running;
+      if (next == Exchange::Next::retry) again.push_back(exchange);
+    }
+    if (!moved) curl.curl_multi_poll(multi, nullptr, 0, 1000, nullptr);
+  }
+  return again;
+}
+
+/// The longest that a server wants to be left alone, within limits.
+std::chrono::milliseconds pause_before(std::span<Exchange* const> again, unsigned tries) {
+  std::chrono::milliseconds pause = kFirstPause * (1U << (2 * tries));
+  for (const Exchange* exchange : again) {
+    const std::int64_t seconds = std::clamp<std::int64_t>(exchange->retry_after(), 0, 5);
+    pause = std::max<std::chrono::milliseconds>(pause, std::chrono::seconds(seconds));
+  }
+  return std::min(pause, kLongestPause);
+}
+
+}  // namespace
+
+/// Connections for one thread.
+class Connections::Loan {
+ public:
+  explicit Loan(Connections& from) : from_(from) {
+    const std::lock_guard lock(from.mutex_);
+    // After a fork the connections are the parent's: two processes must not use one.
+    if (const pid_t process = ::getpid(); std::exchange(from.process_, process) != process) {
+      from.idle_.clear();
+    }
+    if (from.idle_.empty()) {
+      multi_ = from.curl_.curl_multi_init();
+      if (multi_ == nullptr) throw std::bad_alloc();
+      from.curl_.curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(kInFlight));
+    } else {
+      multi_ = from.idle_.back();
+      from.idle_.pop_back();
+    }
+  }
+  ~Loan() {
+    try {
+      const std::lock_guard lock(from_.mutex_);
+      from_.idle_.push_back(multi_);
+    } catch (...) {  // no memory
+      from_.curl_.curl_multi_cleanup(multi_);
+    }
+  }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+  CURLM* multi() const noexcept { return multi_; }
+
+ private:
+  Connections& from_;
+  CURLM* multi_;
+};
+
+Connections::Connections(const CurlApi& curl) : curl_(curl), process_(::getpid()) {}
+
+Connections::~Connections() {
+  if (::getpid() != process_) return;
+  const WithoutSigpipe guard;
+  for (CURLM* const multi : idle_) curl_.curl_multi_cleanup(multi);
+}
+
+void Connections::run(std::span<const std::unique_ptr<Exchange>> exchanges) {
+  const WithoutSigpipe guard;
+  const Loan loan(*this);
+  std::vector<Exchange*> left;
+  for (const auto& exchange : exchanges) left.push_back(exchange.get());
+  try {
+    for (unsigned tries = 0; !left.empty(); ++tries) {
+      if (tries == kTries) left.front()->fail();
+      if (tries > 0) std::this_thread::sleep_for(pause_before(left, tries - 1));
+      left = run_once(curl_, loan.multi(), left);
+    }
+  } catch (...) {  // the others are still on their way
+    for (const auto& exchange : exchanges) exchange->end();
+    throw;
+  }
+}
+
+HttpSource::HttpSource(const CurlApi& curl, const std::string& address, const Version& version,
+                       std::unique_ptr<Connections> connections)
+    : RangedSource(shown(address), {version.size}, {.unit = kEnd, .gap = 256 << 10}),
+      curl_(curl),
+      address_(address),
+      version_(version),
+      connections_(std::move(connections)) {}
+
+HttpSource::~HttpSource() = default;
+
+void HttpSource::fetch(std::span<const Part> parts) const {
+  std::vector<std::unique_ptr<Exchange>> exchanges;
+  for (const Part& part : parts) {
+    for (std::uint64_t done = 0; done < part.to.size(); done += kPiece) {
+      const auto n = static_cast<std::size_t>(std::min(kPiece, part.to.size() - done));
+      exchanges.push_back(std::make_unique<Exchange>(
+          curl_, address_, part.offset + done, part.to.subspan(static_cast<std::size_t>(done), n),
+          &version_));
+    }
+  }
+  connections_->run(exchanges);
+}
+
+void HttpSource::know_ends(std::span<const std::byte> first) const {
+  know(0, first);
+  if (size() == first.size()) return;
+  const std::uint64_t begin =
+      std::max<std::uint64_t>(first.size(), size() - std::min(size(), kEnd));
+  std::vector<std::byte> last(static_cast<std::size_t>(size() - begin));
+  const Part part{begin, last};
+  fetch({&part, 1});
+  know(begin, last);
+}
+
+std::shared_ptr<ByteSource> open_address(const std::string& address) {
+  const CurlApi& curl = curl_for(shown(address));
+  auto connections = std::make_unique<Connections>(curl);
+  std::vector<std::byte> first(static_cast<std::size_t>(kEnd));
+  std::vector<std::unique_ptr<Exchange>> one;
+  one.push_back(std::make_unique<Exchange>(curl, address, 0, first, nullptr));
+  connections->run(one);
+  const Version& version = one.front()->version();
+  if (version.size > 0 && version.etag.empty() && version.modified.empty()) {
+    throw Error(Errc::unsupported, shown(address), std::nullopt,
+                "the server gives the object neither an ETag nor a date, so that nobody could see "
+                "that it is replaced; download the file first");
+  }
+  auto source = std::make_shared<HttpSource>(curl, address, version, std::move(connections));
+  source->know_ends(std::span(first).first(one.front()->received()));
+  return source;
+}
+
+}  // namespace dapple::detail::http

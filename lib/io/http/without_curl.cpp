@@ -1,0 +1,13 @@
+#include <optional>
+
+#include "lib/io/http/http.h"
+
+namespace dapple::detail::http {
+
+std::shared_ptr<ByteSource> open_address(const std::string& address) {
+  throw Error(Errc::unsupported, shown(address), std::nullopt,
+              "an address, and dapple was built without libcurl; install its headers "
+              "(libcurl4-openssl-dev) and build with -Dcurl=enabled");
+}
+
+}  // namespace dapple::detail::http

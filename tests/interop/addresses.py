@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Files at http addresses, from a server of our own on 127.0.0.1, which counts requests and can lie.
+
+    addresses.py DAPPLE
+
+What dapple prints of an address must be what it prints of the same file on disk; whatever the server
+does, dapple prints that or fails with a sentence."""
+
+import collections
+import http.server
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from checks import Skip, run_checks
+
+DAPPLE = pathlib.Path(sys.argv[1]).resolve()
+ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+FOLDER = tempfile.TemporaryDirectory()
+ROWS, COLS = 3000, 400
+requests = collections.Counter()  # by path: each check has paths of its own
+lock = threading.Lock()
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """/FAULT/ID/NAME is the file NAME; FAULT says what is wrong with the answers."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def plain(self, status, headers=(), body=b""):
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        _, fault, _, name = self.path.partition("?")[0].split("/")
+        with lock:
+            requests[self.path] += 1
+            count = requests[self.path]
+        data = (pathlib.Path(FOLDER.name) / name).read_bytes()
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers["Range"] or "")
+        first, last = int(asked[1]), min(int(asked[2]), len(data) - 1)
+        tag = '"one"'
+        if fault in ("replaced", "ignores") and count > 2:
+            tag = '"two"'
+        if fault == "loop":
+            return self.plain(302, [("Location", self.path)])
+        if fault == "elsewhere":
+            return self.plain(302, [("Location", "file:///etc/passwd")])
+        if fault == "moved":
+            return self.plain(307, [("Location", self.path.replace("moved", "plain"))])
+        if fault == "whole":
+            return self.plain(200, [("ETag", tag)], data)
+        if fault == "missing":
+            return self.plain(404, [], b"<p>no such page" * 20000)
+        if fault in ("busy", "always-busy") and (count <= 2 or fault == "always-busy"):
+            return self.plain(503, [("Retry-After", "0")], b"later")
+        if fault == "drop" and count <= 2:
+            self.close_connection = True
+            return self.connection.shutdown(socket.SHUT_RDWR)
+        if fault == "stall":
+            time.sleep(40)
+            return None
+        if self.headers["If-Match"] not in (None, tag) and fault != "ignores":
+            return self.plain(412)
+        if not data:
+            return self.plain(416, [("Content-Range", "bytes */0")])
+        body = data[first:last + 1]
+        shown = f"bytes {first}-{last}/{len(data)}"
+        if fault == "shifted":
+            shown = f"bytes {first + 1}-{last + 1}/{len(data) + 1}"
+        if fault == "no-range":
+            shown = "bytes */*"
+        if fault == "huge":
+            shown = f"bytes {first}-{last}/{2 ** 63}"
+        if fault == "grows":
+            shown = f"bytes {first}-{last}/{len(data) + count}"
+        if fault == "longer":
+            body += bytes(1000)
+        if fault == "shorter":
+            body = body[:-1]
+        headers = [("Content-Range", shown)]
+        if fault != "untagged":
+            headers.append(("ETag", tag))
+        if fault == "headers":
+            headers += [(f"X-{i}", "x" * 1000) for i in range(100)]
+        if fault == "cut" and count <= 2:
+            self.send_response(206)
+            self.send_header("Content-Length", str(len(body)))
+            for header in headers:
+                self.send_header(*header)
+            self.end_headers()
+            self.wfile.write(body[:len(body) // 2])
+            self.close_connection = True
+            return None
+        return self.plain(206, headers, body)
+
+
+class Threads(http.server.ThreadingHTTPServer):
+    def handle_error(self, *_):
+        """Clients that go away are what this is about."""
+
+
+server = Threads(("127.0.0.1", 0), Server)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+
+
+def address(fault, who, name="m.dbdf", user=""):
+    return f"http://{user}127.0.0.1:{server.server_port}/{fault}/{who}/{name}"
+
+
+def dapple(*arguments, timeout=60):
+    return subprocess.run([DAPPLE, *map(str, arguments)], capture_output=True, text=True, env=ENVIRONMENT,
+                          timeout=timeout)
+
+
+def counted(verb, fault, who, *flags, name="m.dbdf"):
+    """What a verb prints of an address, which has to be what it prints of the file; and the requests."""
+    path = f"/{fault}/{who}/{name}"
+    got = dapple(verb, address(fault, who, name), *flags)
+    assert got.returncode == 0, got.stderr
+    wanted = dapple(verb, pathlib.Path(FOLDER.name) / name, *flags)
+    assert wanted.returncode == 0 and got.stdout == wanted.stdout, (verb, flags)
+    return requests[path]
+
+
+def refused(fault, words, *, verb="stats", flags=(), status=3):
+    got = dapple(verb, address(fault, "refused"), *flags)
+    assert got.returncode == status and words in got.stderr, (fault, got)
+    assert not got.stdout, (fault, got.stdout)
+
+
+def make_files():
+    folder = pathlib.Path(FOLDER.name)
+    lines = (f"{r + 1} {(r * 7 + k * 13) % COLS + 1} {(r * 31 + k) % 1000 / 8}\n"
+             for r in range(ROWS) for k in range(20))
+    cells = dict((tuple(line.split()[:2]), line) for line in lines)
+    (folder / "m.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n{ROWS} {COLS} {len(cells)}\n"
+                                  + "".join(cells.values()))
+    made = dapple("convert", "-q", "--tile", "100x400", folder / "m.mtx", folder / "m.dbdf")
+    assert made.returncode == 0, made.stderr
+    (folder / "f.csv").write_text("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(500)))
+    (folder / "empty.dbdf").write_bytes(b"")
+    assert (folder / "m.dbdf").stat().st_size > 300_000  # so that the ends are not all of it
+
+
+def check_verbs(_):
+    assert counted("get", "plain", "region", "--rows", "1500:1520", "--cols", "10:90") <= 4
+    assert counted("get", "plain", "rows", "--rows", "7:8") <= 4
+    assert counted("stats", "plain", "stats") <= 4
+    assert counted("where", "plain", "where", "> 1e9") <= 4
+    many = counted("where", "plain", "search", "> 124")
+    assert many <= 12, many
+    counted("blocks", "plain", "blocks")
+    counted("get", "plain", "csv", name="f.csv")
+
+
+def check_opening(_):
+    got = dapple("info", "--json", address("plain", "info"))
+    assert got.returncode == 0, got.stderr
+    assert json.loads(got.stdout)["rows"] == ROWS
+    assert requests["/plain/info/m.dbdf"] <= 2
+    small = dapple("info", address("plain", "info", "f.csv"))
+    assert small.returncode == 0 and requests["/plain/info/f.csv"] == 1, small.stderr
+
+
+def check_passwords_are_not_printed(_):
+    for verb in ("info", "get"):
+        for fault in ("plain", "missing"):
+            got = dapple(verb, address(fault, "user", user="me:secret@") + "?signature=secret")
+            assert (got.returncode == 0) == (fault == "plain"), got.stderr
+            assert "secret" not in got.stdout + got.stderr, got
+
+
+def check_what_passes(_):
+    for fault in ("busy", "drop", "cut", "moved"):
+        counted("get", fault, "passes", "--rows", "1500:1520")
+
+
+def check_lies(_):
+    refused("shifted", "other bytes than it was asked for")
+    refused("no-range", "size cannot be told")
+    refused("huge", "size cannot be told")
+    refused("longer", "more bytes than it was asked for")
+    refused("shorter", "fewer bytes than it was asked for")
+    refused("whole", "ranges", status=1)
+    refused("untagged", "neither an ETag nor a date", status=1)
+    refused("missing", "status 404")
+    refused("always-busy", "status 503")
+    refused("headers", "64 KiB of headers")
+    refused("loop", "redirects more than 5 times")
+    refused("elsewhere", "redirects to file:")
+    assert requests["/always-busy/refused/m.dbdf"] == 3
+
+
+def check_replaced_objects(_):
+    cells = ("--rows", "1500:1520")
+    for fault in ("replaced", "ignores", "grows"):
+        refused(fault, "replaced", verb="get", flags=cells)
+
+
+def check_empty_objects(_):
+    got = dapple("info", address("plain", "empty", "empty.dbdf"))
+    assert got.returncode == 1 and "empty" in got.stderr, got
+
+
+def check_stalls(_):
+    begin = time.monotonic()
+    refused("stall", "imeout")
+    assert 15 < time.monotonic() - begin < 35
+
+
+def check_certificates(folder):
+    import shutil
+    import ssl
+
+    if shutil.which("openssl") is None:
+        raise Skip("openssl")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1",
+                    "-keyout", folder / "key", "-out", folder / "certificate"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "certificate", folder / "key")
+    secure = Threads(("127.0.0.1", 0), Server)
+    secure.socket = context.wrap_socket(secure.socket, server_side=True)
+    threading.Thread(target=secure.serve_forever, daemon=True).start()
+    got = dapple("info", f"https://127.0.0.1:{secure.server_port}/plain/tls/m.dbdf")
+    assert got.returncode == 3 and "certificate" in got.stderr, got
+    assert requests["/plain/tls/m.dbdf"] == 0
+
+
+if __name__ == "__main__":
+    make_files()
+    if "built without libcurl" in dapple("info", address("plain", "first")).stderr:
+        print("libcurl is missing")
+        sys.exit(77)
+    sys.exit(run_checks(globals()))
