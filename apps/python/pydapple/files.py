@@ -54,7 +54,7 @@ def open(
     blocks are read once.
 
     Args:
-        path: the file.
+        path: the file, or as a string its http or https address.
         format: one of `formats()`; told from the bytes and the name if not given. Parquet and
             Arrow's files are none of them: `convert` reads those.
         array: which of several arrays in an .npz archive, or the path of a data set or group in an

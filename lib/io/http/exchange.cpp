@@ -19,7 +19,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;  // what fits an ad
 constexpr int kMostRedirections = 5;
 constexpr long kConnectSeconds = 10;
 constexpr long kStallSeconds = 20, kStallBytes = 1024;         // slower than that is stalled
-constexpr long kAnswerSeconds = 60, kSlowestBytes = 16 << 10;  // and a second for so many bytes
+constexpr long kAnswerSeconds = 60, kSlowestBytes = 16 << 10;  // and a second for each of these
 
 std::string_view trimmed(std::string_view text) noexcept {
   constexpr std::string_view kBlanks = " \t\r\n";
