@@ -14,6 +14,7 @@ import inputs  # noqa: E402
 
 INPUTS = ("mixed.dbdf", "cut.dbdf", "irregular.dbdf", "large.csv", "people.csv", "more.csv")
 OLD = b"what was there before\n"
+OLD_META = b'{"numRows": 1, "numCols": 1, "valueType": "si64", "numNonZeros": -1}'  # beside it
 OLD_MODE = 0o640  # is kept; a new file has another
 SIDECAR = b"DPL-SIDE" + bytes(56)
 
@@ -157,8 +158,9 @@ class Place:
             os.unlink(self.temporary / name)
         prepare = self.scenario.prepare
         if isinstance(prepare, bytes):
-            for name in (self.scenario.out, *self.scenario.also):
-                (self.work / name).write_bytes(prepare)
+            self.out.write_bytes(prepare)
+            for name in self.scenario.also:
+                (self.work / name).write_bytes(OLD_META)
             self.out.chmod(OLD_MODE)
         elif prepare is not None:
             for command in prepare:
@@ -207,7 +209,7 @@ class Place:
     def is_mixed(self):
         """True when a file is beside one that was written with another, or before it."""
         beside = [self.work / name for name in self.scenario.also]
-        return any(file.exists() and (file.read_bytes() == OLD) != (self.content() == OLD)
+        return any(file.exists() and (file.read_bytes() == OLD_META) != (self.content() == OLD)
                    for file in beside if self.out.exists())
 
     def lacks_labels(self):

@@ -78,8 +78,13 @@ std::string_view text_of(const ByteSource& file) {
 }  // namespace
 
 bool has_daphne_meta(const std::filesystem::path& data) {
-  const auto file = LocalFile::open_if_there(daphne_meta_path(data).string());
-  return file != nullptr && may_be_daphne_meta(text_of(*file));
+  const std::string meta = daphne_meta_path(data).string();
+  std::error_code reason;
+  const auto status = std::filesystem::status(meta, reason);
+  // One that cannot be looked at might be DAPHNE's.
+  if (status.type() == std::filesystem::file_type::none) throw_io(meta, "open", reason.value());
+  return std::filesystem::is_regular_file(status) &&
+         may_be_daphne_meta(text_of(*LocalFile::open(meta)));
 }
 
 std::optional<DaphneMeta> find_daphne_meta(const ByteSource& data) {
