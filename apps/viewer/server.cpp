@@ -112,8 +112,9 @@ class Server::Impl {
             body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
   }
   static void pack(HttpAnswer& answer) {
-    constexpr int kLevel = 6;
-    answer.body = deflated(answer.body, kLevel);
+    // The page comes once, and first; pictures come by the dozen.
+    const int level = std::string_view(answer.type).starts_with("text/html") ? 12 : 6;
+    answer.body = deflated(answer.body, level);
     answer.headers.emplace_back("Content-Encoding", "deflate");
   }
 
