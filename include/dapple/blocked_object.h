@@ -194,6 +194,10 @@ class BlockedObject {
   /// What the file says about itself; most formats have nothing. Throws corrupt.
   std::vector<Detail> details() const;
 
+  /// The user's attributes: a JSON object in UTF-8, at most a mebibyte, "{}" when there are none.
+  /// Only dbdf files have them. Throws corrupt when they are damaged. O(bytes).
+  std::string attributes() const;
+
   /// Throws io when a file opened with OpenOptions::guard has been truncated or changed since:
   /// values that views returned may be wrong. Does nothing without the guard. One system call.
   void require_intact() const;

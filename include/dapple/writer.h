@@ -43,6 +43,9 @@ struct WriteOptions {
   bool plain = false;      // no index, statistics or padding: only the published format
   bool overwrite = false;  // replace an existing file
   bool sync = true;        // fsync before publishing; false is for throw-away files
+  /// The user's attributes, a JSON object in UTF-8: at most a mebibyte, and 64 objects and arrays
+  /// in each other. Empty: those of what is copied, if anything is; "{}": none. Not with `plain`.
+  std::string attributes{};
 };
 
 /// The tile shape of dense objects when none is given: about 512 KiB of f64, never larger than the

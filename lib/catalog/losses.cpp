@@ -123,9 +123,11 @@ void require_plain_numbers(const Source& source, const std::string& target) {
   }
 }
 
+bool is_dbdf(const Format& format) { return format.info.name == "dbdf"; }
+
 /// True when a dbdf file without auxiliary blocks is to be written.
 bool is_plain_layout(const Format& format, const ConvertOptions& options) {
-  return options.write.plain && format.info.name == "dbdf";
+  return options.write.plain && is_dbdf(format);
 }
 
 /// Tells `options.note` of what is lost. REQUIRES that there is one.
@@ -140,6 +142,10 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
   const bool named = schema.group != nullptr && schema.group->slot_names != nullptr;
   if (named && (format.lost.matrix_names || plain) && !options.drop_labels) {
     options.note(target + " keeps no names of the columns of a matrix");
+  }
+  if ((!is_dbdf(format) || plain) &&
+      (!options.write.attributes.empty() || !schema.read_attributes().empty())) {
+    options.note(target + " keeps no attributes");
   }
   const Format* const from = find_format(source.store().driver().format);
   if (from != nullptr && from->own_columns != nullptr) {

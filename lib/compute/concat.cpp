@@ -34,6 +34,18 @@ std::shared_ptr<const ColumnGroup> merge_names(std::shared_ptr<const ColumnGroup
   return before;
 }
 
+/// Tells of attributes that others than the first have, since those of the first are kept.
+void note_attributes(const std::vector<Piece>& pieces, const TakeNote& note) {
+  const std::string kept = pieces.front().store->schema().read_attributes();
+  for (const Piece& piece : pieces) {
+    const std::string json = piece.store->schema().read_attributes();
+    if (json.empty() || json == kept) continue;
+    note("the attributes are those of the first, " + pieces.front().store->file().name() + "; " +
+         piece.store->file().name() + " has others");
+    return;
+  }
+}
+
 /// Places the pieces along the axis and merges what they say of themselves.
 Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions& options) {
   for (const Piece& piece : pieces) {
@@ -139,6 +151,7 @@ std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> 
         {std::visit([](const BlockedObject& o) { return o.share(); }, part), 0, 0, {}});
   }
   detail::Schema schema = detail::merge_schemas(pieces, axis, options);
+  if (options.note) detail::note_attributes(pieces, options.note);
   auto store = detail::store_of(std::move(pieces), std::move(schema), axis);
   if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
   return Matrix(std::move(store));

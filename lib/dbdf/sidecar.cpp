@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
@@ -147,6 +148,9 @@ void write_sidecar_of(const std::shared_ptr<ByteSource>& data, const std::filesy
     } else {
       hints.add_names(std::move(copy));
     }
+  }
+  if (found.attributes) {
+    hints.add(emit_attributes(read_attributes(*data, hint_in(*data, *found.attributes))));
   }
   const std::uint64_t header_hash = xxh3(data->bytes(0, body));
   const Store store(data, std::move(schema), std::move(found.index), kDriver);

@@ -164,6 +164,11 @@ void BlockedObject::read_text(std::size_t k, Range rows, const TakeText& take) c
   store_->read_text(k, rows, take);
 }
 
+std::string BlockedObject::attributes() const {
+  std::string json = store_->watched([&] { return store_->schema().read_attributes(); });
+  return json.empty() ? "{}" : json;
+}
+
 std::vector<Detail> BlockedObject::details() const { return store_->details(); }
 
 void BlockedObject::prefetch(const Region& region) const { store_->prefetch(region); }

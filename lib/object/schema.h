@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,10 +24,14 @@ struct Schema {
   std::vector<Column> columns;            // of a frame: cols of them
   /// Of a matrix: what its columns are called. Null: nothing.
   std::shared_ptr<const ColumnGroup> group;
+  /// Reads the user's attributes, a JSON object as text; "" when there are none. Throws corrupt.
+  /// Null: there are none.
+  std::function<std::string()> attributes;
 
   ValueType type_of(std::uint64_t col) const {
     return kind == ObjectKind::matrix ? value_type : columns[col].value_type;
   }
+  std::string read_attributes() const { return attributes ? attributes() : std::string(); }
 };
 
 }  // namespace dapple::detail

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/care/evidence.h"
 #include "lib/dbdf/care/known_items.h"
 #include "lib/dbdf/care/resync.h"
@@ -62,9 +63,11 @@ void check_padding(const ByteSource& file, const Entry& e, std::vector<Error>& f
   findings.emplace_back(Errc::corrupt, file.name(), at, "padding is not a tag and zeros");
 }
 
-// Notes a block of column meanings.
-void see_columns(const ByteSource& file, const Item& item, Inspection& out) {
-  if (item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) out.columns = item.entry;
+// Notes a block of column meanings or attributes.
+void see_hints(const ByteSource& file, const Item& item, Inspection& out) {
+  if (!item.auxiliary) return;
+  if (may_be_hint(file, item.entry, kColumnsTag)) out.columns = item.entry;
+  if (may_be_hint(file, item.entry, kAttributesTag)) out.attributes = item.entry;
 }
 
 // A walk over a body that is damaged, or does not agree with its index.
@@ -197,7 +200,7 @@ class Inspector {
     if (item.auxiliary && level_ == Level::payload && known_.complete() && !known_.is_hint(e)) {
       check_padding(file_, e, out.findings);
     }
-    see_columns(file_, item, out);
+    see_hints(file_, item, out);
     if (!item.holds_cells()) return;
     if (!is_inside(item, schema_.rows, schema_.cols)) {
       fail(start, outside(item, schema_.rows, schema_.cols));
@@ -351,7 +354,7 @@ Inspection inspect(const std::shared_ptr<ByteSource>& file, std::uint64_t body,
   std::uint64_t items = 0;
   PlainWalk plain(*file, body, schema, [&](const Item& item, std::uint64_t end) {
     if (++items % kBetweenTells == 0) tell(0, end);
-    see_columns(*file, item, out);
+    see_hints(*file, item, out);
     if (payload && known.complete() && item.auxiliary && !known.is_hint(item.entry)) {
       check_padding(*file, item.entry, out.findings);
     }

@@ -19,6 +19,7 @@ struct Inspection {
   std::uint64_t blocks = 0;          // blocks that hold cells, sound or not
   std::uint64_t lost = 0;            // blocks that are known to have existed and are not sound
   std::optional<Entry> columns;      // the last block of column meanings, perhaps cut off
+  std::optional<Entry> attributes;   // the last block of attributes
   bool cut = false;                  // nothing is known of how the file ended
   bool index_lies = false;           // KnownItems::lies
   bool had_index = false;            // the file ends in an index, damaged or not

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
@@ -41,6 +42,21 @@ std::optional<Hint> find_columns(const ByteSource& file, std::uint64_t body,
   return Hint{found.columns->offset + kDenseHeader, found.columns->bytes - kDenseHeader};
 }
 
+/// Gives the schema the attributes that the walk found. Where they are damaged, it has none, and
+/// `lost` says so.
+void save_attributes(const std::shared_ptr<ByteSource>& file, const Inspection& found,
+                     Schema& schema, std::vector<Error>& lost) {
+  if (!found.attributes) return;
+  try {
+    schema.attributes = [json = read_attributes(*file, hint_in(*file, *found.attributes))] {
+      return json;
+    };
+  } catch (const Error& e) {
+    if (e.code() == Errc::io) throw;
+    lost.push_back(e);
+  }
+}
+
 /// The block that starts at this byte, as its header says.
 Entry block_at(const ByteSource& file, std::uint64_t start, const Schema& schema) {
   const std::uint64_t left = file.size() - start;
@@ -72,6 +88,7 @@ RepairReport repair_dbdf(const std::shared_ptr<ByteSource>& file, const std::fil
         "times, truth values and missing cells are numbers now");
     report.meanings_lost = 1;
   }
+  save_attributes(file, found, schema, report.lost);
   // Of each block only its start is kept: the writer needs the memory.
   std::vector<std::uint64_t> starts;
   starts.reserve(found.sound.size());

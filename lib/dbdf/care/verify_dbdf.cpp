@@ -1,9 +1,12 @@
 #include "lib/dbdf/care/verify_dbdf.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "lib/base/bytes.h"
+#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/care/values.h"
 #include "lib/dbdf/columns.h"
@@ -182,10 +185,14 @@ class HintCheck {
       : file_(file), schema_(schema), level_(level), findings_(findings) {}
 
   void all(std::uint64_t body, const Trailer& trailer) {
-    bool names = false;
+    bool names = false, attributes = false;
     collect(findings_, [&] {
       for_each_hint(*file_, body, trailer, [&](std::string_view tag, const Hint& hint) {
         names |= tag == kColumnsTag && schema_.kind == ObjectKind::matrix;
+        if (tag == kAttributesTag && std::exchange(attributes, true)) {
+          findings_.emplace_back(Errc::corrupt, file_->name(), hint.offset,
+                                 "the file has attributes twice; readers take the last");
+        }
         one(tag, hint);
       });
       if (names == trailer.names) return;
@@ -193,9 +200,9 @@ class HintCheck {
                              "the index is wrong about whether the columns of a matrix have names");
     });
   }
-  /// The meanings of columns in a block that a walk found.
-  void columns(const Entry& block) {
-    collect(findings_, [&] { one(kColumnsTag, hint_in(*file_, block)); });
+  /// A hint with this tag in a block that a walk found, if it did.
+  void found(const char* tag, const std::optional<Entry>& block) {
+    if (block) collect(findings_, [&] { one(tag, hint_in(*file_, *block)); });
   }
 
  private:
@@ -209,6 +216,8 @@ class HintCheck {
       dbdf::read_columns(file_, hint.offset, hint.bytes, described);
       const std::vector<Error> words = words_not_utf8(described, file_->name());
       findings_.insert(findings_.end(), words.begin(), words.end());
+    } else if (tag == kAttributesTag) {
+      collect(findings_, [&] { dbdf::read_attributes(*file_, hint); });
     }
   }
 
@@ -258,8 +267,10 @@ VerifyReport verify_dbdf(const std::shared_ptr<ByteSource>& file, Level level,
                           "the index trailer does not match its hash or the file, which is read "
                           "without its index; repair the file to rebuild it");
   }
-  if (!trailer && found.columns) {
-    HintCheck(file, schema, level, findings).columns(*found.columns);
+  if (!trailer) {
+    HintCheck check(file, schema, level, findings);
+    check.found(kColumnsTag, found.columns);
+    check.found(kAttributesTag, found.attributes);
   }
   hints |= check_sidecar(*file, body, schema, found, findings);
   // Only blocks that are sound have values to compare with.

@@ -1,5 +1,6 @@
 #include "lib/dbdf/read/open_dbdf.h"
 
+#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
@@ -29,7 +30,7 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress) {
   constexpr std::uint64_t kSample = 64, kTell = 1024;
   std::uint64_t items = 0;
-  std::optional<Entry> columns;
+  std::optional<Entry> columns, attributes;
   FoundBlocks found(schema.rows, schema.cols);
   Walk walk(file, body, schema.rows, schema.cols);
   for (Item item; walk.next(item);) {
@@ -37,6 +38,8 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
       found.add(item.entry);
     } else if (item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) {
       columns = item.entry;
+    } else if (item.auxiliary && may_be_hint(file, item.entry, kAttributesTag)) {
+      attributes = item.entry;
     }
     if (++items % kTell == 0 && progress) progress(walk.offset(), file.size());
     if (items == kSample) {  // extrapolate the number of blocks
@@ -45,14 +48,16 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
       found.expect(all + all / 8 + kSample);
     }
   }
-  return {std::move(found).make_index(file.name()), columns};
+  return {std::move(found).make_index(file.name()), columns, attributes};
 }
 
 namespace {
 
-/// Gives the columns their meanings, groups and names from the hints before an index.
+/// Gives the columns their meanings, groups and names from the hints before an index, and the
+/// object its attributes.
 void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t first,
                    const Trailer& trailer, Schema& schema) {
+  schema.attributes = attributes_before(file, first, trailer);
   if (schema.kind == ObjectKind::matrix && !trailer.names) return;
   if (const auto columns = find_hint(*file, first, trailer, kColumnsTag)) {
     dbdf::read_columns(file, columns->offset, columns->bytes, schema);
@@ -86,6 +91,7 @@ BlockIndex index_from_outside(const std::shared_ptr<const ByteSource>& file, std
     const Hint hint = hint_in(*file, *found.columns);
     dbdf::read_columns(file, hint.offset, hint.bytes, schema);
   }
+  if (found.attributes) schema.attributes = attributes_in(file, *found.attributes);
   return std::move(found.index);
 }
 

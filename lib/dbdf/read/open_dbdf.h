@@ -30,6 +30,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
 struct Scan {
   BlockIndex index;
   std::optional<Entry> columns{};  // the last block of column meanings
+  std::optional<Entry> attributes{};
 };
 Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress = {});

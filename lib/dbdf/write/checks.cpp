@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
+#include "lib/object/attributes.h"
 
 namespace dapple::detail::dbdf {
 
@@ -27,6 +28,9 @@ void require_sound(const WriteOptions& options) {
                                             std::to_string(options.tile->cols) +
                                             " cells hold nothing");
   }
+  if (options.attributes.empty()) return;
+  const std::string fault = fault_of_attributes(options.attributes);
+  if (!fault.empty()) throw Error(Errc::invalid_argument, "the attributes " + fault);
 }
 
 void require_meanings(const std::vector<Column>& columns, const std::string& file) {

@@ -243,6 +243,7 @@ WriteSummary write_transposed(const Source& source, const std::filesystem::path&
   schema.cols = source.rows();
   schema.value_type = source.schema().value_type;
   schema.storage = source.schema().storage;
+  if (hint.empty()) schema.attributes = source.schema().attributes;  // a copy by column needs none
   WriteOptions write = options;
   write.tile = transposer.shape();
   BlockWriter writer(path, std::move(schema), write);
