@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "attributes.h"
 #include "destination.h"
 #include "input.h"
 #include "report.h"
@@ -28,6 +31,7 @@ int run_convert(const Arguments& arguments, Console& console) {
   SelectionFlags wanted;
   WriteFlags write;
   ConvertOptions options;
+  std::vector<std::pair<std::string, std::string>> attributes;
   Command command(kConvertVerb);
   add_input(command, input, "IN");
   command.operand("OUT", destination.path, "the file to write; - is standard output");
@@ -47,6 +51,7 @@ int run_convert(const Arguments& arguments, Console& console) {
       "is given");
   command.flag("--transpose", options.transpose,
                "write a matrix with its rows as columns, to dbdf");
+  add_attribute_flag(command, attributes);
   add_destination_flags(command, destination);
   add_write_flags(command, write);
   add_reading_flags(command, input.options);
@@ -66,6 +71,9 @@ int run_convert(const Arguments& arguments, Console& console) {
   if (options.transpose && (destination.append || write.options.tile)) {
     throw UsageError("--transpose chooses the tiles, and cannot append");
   }
+  if (!attributes.empty() && (destination.append || write.options.plain || format.name != "dbdf")) {
+    throw UsageError("--attribute is for a new dbdf file, without --append and --plain");
+  }
   require_flags_for(format, write);
   require_replaceable(destination);
 
@@ -74,6 +82,9 @@ int run_convert(const Arguments& arguments, Console& console) {
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   options.write = write.options;
+  if (!attributes.empty()) {
+    options.write.attributes = with_members(base(object).attributes(), attributes);
+  }
   options.note = notes_to(console);
   const auto written = deliver(object, part, destination, options, console);
   if (written && !console.quiet && !console.json) {
@@ -92,6 +103,7 @@ const Verb kConvertVerb = {
     "  dapple convert counts.btable counts.dbdf --tile 1024x1024\n"
     "  dapple convert table.csv table.dbdf --missing nan\n"
     "  dapple convert today.csv all.dbdf --append\n"
+    "  dapple convert scan.npy scan.dbdf --attribute run=12 --attribute 'units=\"mm\"'\n"
     "  dapple convert wide.dbdf narrow.npy --column pH --value-type f32 --allow-loss\n"
     "  dapple convert counts.csv.gz small.dbdf\n",
     run_convert};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attributes.h"
 #include "dapple/convert.h"
 #include "dapple/sidecar.h"
 #include "input.h"
@@ -81,8 +82,9 @@ std::string_view title_of_contents(const BlockedObject& object) {
   return object.format() == "futhark" ? "values" : "arrays";
 }
 
-/// Keys that only some files have: several objects, text columns, a note, details.
-void print_more_json(const BlockedObject& object, std::span<const Detail> details, Output& out) {
+/// Keys that only some files have: several objects, text columns, attributes, a note, details.
+void print_more_json(const BlockedObject& object, std::span<const Detail> details,
+                     const std::string& attributes, Output& out) {
   if (object.contents().size() > 1) {
     out.print(R"(,"{}":)", title_of_contents(object));
     std::string_view before = "[";
@@ -101,6 +103,7 @@ void print_more_json(const BlockedObject& object, std::span<const Detail> detail
     }
     out.write("]");
   }
+  if (attributes != "{}") out.print(R"(,"attributes":{})", on_one_line(attributes));
   if (!object.note().empty()) out.print(R"(,"note":{})", json_string(object.note()));
   if (!details.empty()) {
     std::string_view before = R"(,"details":[)";
@@ -151,7 +154,8 @@ PackedBlocks packed_blocks(const BlockedObject& object) {
 void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   const BlockedObject& o = base(object);
   const BlockCounts counts = o.counts();
-  const std::vector<Detail> details = o.details();  // before printing, because it may throw
+  const std::vector<Detail> details = o.details();  // before printing, because these may throw
+  const std::string attributes = o.attributes();
   out.print(R"({{"format":{})", json_string(o.format()));
   if (const auto* matrix = std::get_if<Matrix>(&object)) {
     out.print(R"(,"kind":"matrix","storage":"{}","rows":{},"cols":{},"value_type":"{}")",
@@ -185,7 +189,7 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   }
   const std::string_view copy = copy_state(object);
   if (!copy.empty()) out.print(R"(,"column_copy":"{}")", copy);
-  print_more_json(o, details, out);
+  print_more_json(o, details, attributes, out);
   out.write("}\n");
 }
 
@@ -397,6 +401,11 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
                                                          copy)));
   }
   if (!o.note().empty()) print_line(out, "note", printable(o.note()));
+  std::string_view key = "attributes";
+  for (const std::string& line : member_lines(o.attributes(), out.is_terminal())) {
+    print_line(out, key, line);
+    key = "";
+  }
   print_details(o, out);
 }
 

@@ -21,18 +21,19 @@ namespace dapple::cli {
 
 namespace {
 
-constexpr const Verb* kVerbs[] = {&kInfoVerb,   &kBlocksVerb, &kGetVerb,    &kConvertVerb,
-                                  &kConcatVerb, &kIndexVerb,  &kVerifyVerb, &kStatsVerb,
-                                  &kWhereVerb,  &kRepairVerb, &kShowVerb,   &kViewVerb};
+constexpr const Verb* kVerbs[] = {&kInfoVerb,      &kBlocksVerb, &kGetVerb,    &kConvertVerb,
+                                  &kConcatVerb,    &kIndexVerb,  &kVerifyVerb, &kStatsVerb,
+                                  &kWhereVerb,     &kRepairVerb, &kShowVerb,   &kViewVerb,
+                                  &kAttributesVerb};
 
 std::string usage() {
   std::string text =
       "dapple opens matrices and frames of any size and takes out any part of them.\n"
       "\nusage: dapple VERB [flags] FILE\n\n";
   for (const Verb* verb : kVerbs) {
-    text += fmt::format("  {:<8} {:<12} {}\n", verb->name, verb->operands, verb->summary);
+    text += fmt::format("  {:<10} {:<12} {}\n", verb->name, verb->operands, verb->summary);
   }
-  text += fmt::format("  {:<8} {:<12} {}\n", "help", "[TOPIC]", "a verb, a format, or 'formats'");
+  text += fmt::format("  {:<10} {:<12} {}\n", "help", "[TOPIC]", "a verb, a format, or 'formats'");
   return text +
          "\n'dapple VERB --help' explains a verb and its flags, 'dapple help FORMAT' a format and\n"
          "its flags; 'dapple --version' says which dapple this is. Exit status:\n"

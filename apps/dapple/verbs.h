@@ -6,6 +6,6 @@
 namespace dapple::cli {
 
 extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kConcatVerb, kIndexVerb,
-    kVerifyVerb, kRepairVerb, kShowVerb, kStatsVerb, kViewVerb, kWhereVerb;
+    kVerifyVerb, kRepairVerb, kShowVerb, kStatsVerb, kViewVerb, kWhereVerb, kAttributesVerb;
 
 }  // namespace dapple::cli
