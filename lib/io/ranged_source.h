@@ -63,7 +63,7 @@ class RangedSource : public ByteSource {
   mutable std::mutex mutex_;  // guards what follows; not held while bytes are fetched
   mutable std::byte* area_ = nullptr;
   mutable std::map<std::uint64_t, std::uint64_t> kept_;                   // begin -> end, disjoint
-  mutable std::map<std::uint64_t, std::shared_ptr<const Buffer>> ahead_;  // by first byte, disjoint
+  mutable std::map<std::uint64_t, std::shared_ptr<const Buffer>> ahead_;  // by first byte
   mutable std::vector<std::uint64_t> ahead_order_;                        // oldest first
   mutable std::uint64_t ahead_bytes_ = 0;
 };
