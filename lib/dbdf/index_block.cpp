@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lib/dbdf/header.h"
-#include "lib/index/tile_run.h"
 #include "lib/io/hash.h"
 
 namespace dapple::detail::dbdf {
@@ -14,8 +13,9 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint32_t kIndexVersion = 1;
-constexpr std::uint32_t kOrdered = 1, kEven = 2, kHints = 4, kNames = 8;  // flags
-constexpr std::uint32_t kFlags = kOrdered | kEven | kHints | kNames;
+constexpr std::uint32_t kOrdered = 1, kHints = 4, kNames = 8;  // flags
+constexpr std::uint32_t kIgnored = 2;                          // set by 0.1 and 0.2
+constexpr std::uint32_t kFlags = kOrdered | kIgnored | kHints | kNames;
 
 using Line = std::array<std::byte, kLine>;
 
@@ -55,9 +55,9 @@ Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_
   store_le(p + trailer_at::tile_rows, tile.rows);
   store_le(p + trailer_at::tile_cols, tile.cols);
   store_le(p + trailer_at::version, kIndexVersion);
-  store_le(p + trailer_at::flags,
-           (index.file_order().empty() ? 0 : kOrdered) | (index.lies_evenly() ? kEven : 0) |
-               (hints == Hints::none ? 0 : kHints) | (hints == Hints::with_names ? kNames : 0));
+  store_le(p + trailer_at::flags, (index.file_order().empty() ? 0 : kOrdered) |
+                                      (hints == Hints::none ? 0 : kHints) |
+                                      (hints == Hints::with_names ? kNames : 0));
   store_le(p + trailer_at::hash, trailer_hash(p, file_size));
   std::memcpy(p + trailer_at::magic, kTrailerTag, 8);
   return line;
@@ -98,12 +98,7 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
 namespace {
 
 // REQUIRES a file of at least one line.
-const std::byte* last_line(const ByteSource& file) {
-  // One read brings the trailer and the last three entries, or all of a small index.
-  constexpr std::uint64_t kLook = 256;
-  const std::uint64_t look = std::min(kLook, file.size());
-  return file.at(file.size() - look, look) + (look - kLine);
-}
+const std::byte* last_line(const ByteSource& file) { return file.at(file.size() - kLine, kLine); }
 
 }  // namespace
 
@@ -143,30 +138,8 @@ std::optional<Trailer> find_trailer(const ByteSource& file, std::uint64_t first)
   const TileShape tile{load_le<std::uint32_t>(p + trailer_at::tile_rows),
                        load_le<std::uint32_t>(p + trailer_at::tile_cols)};
   if (tile.rows != 0 && tile.cols != 0) place.grid = Grid{0, 0, tile};
-  trailer.even = (flags & kEven) != 0;
-  if (trailer.even && (!place.grid || place.count < 3)) return std::nullopt;
   return trailer;
 }
-
-namespace {
-
-// The run of evenly spaced tiles that the last three entries show, which were read with the
-// trailer. Nothing when they show none: then each entry is used as it is stored.
-std::optional<TileRun> find_run(const ByteSource& file, const BlockIndex::Place& place) {
-  constexpr std::uint64_t kLast = 3;
-  const std::byte* const p =
-      file.at(place.entries + (place.count - kLast) * Entry::kBytes, kLast * Entry::kBytes);
-  for (std::uint64_t i = 0; i < kLast; ++i) {
-    const auto code = static_cast<std::uint8_t>(p[i * Entry::kBytes + entry_at::value_type]);
-    if (!value_type_of_code(code)) return std::nullopt;
-  }
-  auto run = TileRun::ending(place.object, *place.grid, load_entry(p + Entry::kBytes),
-                             load_entry(p + 2 * Entry::kBytes));
-  if (run && (*run)[place.count - kLast].info() != load_entry(p).info()) run.reset();
-  return run;
-}
-
-}  // namespace
 
 bool complete(BlockIndex::Place& place, std::uint64_t rows, std::uint64_t cols) {
   place.object = {{0, rows}, {0, cols}};
@@ -184,7 +157,6 @@ BlockIndex index_at(std::shared_ptr<const ByteSource> file, const Trailer& trail
   BlockIndex::Place place = trailer.place;
   file->expect_single_looks(trailer.payload, file->size() - trailer.payload);
   place.origin = origin;
-  if (trailer.even) place.run = find_run(*file, place);
   return BlockIndex::in_place(std::move(file), place);
 }
 

@@ -44,8 +44,7 @@ void emit_index(const BlockIndex& index, std::uint64_t header_hash, std::uint64_
 struct Trailer {
   std::uint64_t payload = 0;     // byte of the file where the index payload starts
   std::uint64_t table_hash = 0;  // of all payload bytes before the trailer
-  BlockIndex::Place place;       // without `origin` and `run`; see `complete`
-  bool even = false;             // the entries are the tiles of a run
+  BlockIndex::Place place;       // without `origin`; see `complete`
   bool hints = false;            // a hint ends right before the index block (hints.h)
   bool names = false;            // one names the columns of a matrix
 };

@@ -73,12 +73,8 @@ BlockIndex BlockIndex::from_entries(EntryTable entries, const EntrySummary& summ
   return index;
 }
 
-BlockIndex BlockIndex::from_run(const TileRun& run, const EntrySummary& summary) {
-  return in_memory(Entries(run), summary);
-}
-
 BlockIndex BlockIndex::in_place(std::shared_ptr<const ByteSource> file, const Place& place) {
-  BlockIndex index(Entries(file, place.entries, place.count, place.run), place.object, place.grid,
+  BlockIndex index(Entries(file, place.entries, place.count), place.object, place.grid,
                    place.origin);
   index.ordered_ = place.ordered;
   index.tree_words_ = place.tree_words;
@@ -105,15 +101,6 @@ BlockIndex BlockIndex::on_demand(Bands bands, std::unique_ptr<const EntryMaker> 
   index.strips_ = std::move(bands.col_starts);
   index.band_rows_ = bands.rows;
   return index;
-}
-
-bool BlockIndex::lies_evenly() const {
-  if (!grid_ || size() < 3 || !order_.empty()) return false;
-  TileRun run(object_.rows.end, object_.cols.end);
-  for (std::uint64_t i = 0; i < size(); ++i) {
-    if (!run.take(entry(i))) return false;
-  }
-  return true;
 }
 
 std::uint64_t BlockIndex::strip_of(std::uint64_t col) const noexcept {

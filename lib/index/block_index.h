@@ -45,8 +45,6 @@ class BlockIndex {
   /// The same for entries that were all shown to `summary` (entry_summary.h).
   static BlockIndex from_entries(EntryTable entries, const EntrySummary& summary,
                                  const std::string& file);
-  /// An index of the tiles of a run that were all shown to `summary`. REQUIRES that it has a grid.
-  static BlockIndex from_run(const TileRun& run, const EntrySummary& summary);
 
   /// An index in place. The file holds a head of 64 bytes; then, from byte `entries` on, `count`
   /// entries; if `ordered`, a u64 per block that lists the entries in file order; and without a
@@ -58,7 +56,6 @@ class BlockIndex {
     bool ordered = false;
     Region object{{0, 0}, {0, 0}};
     std::optional<Grid> grid;
-    std::optional<TileRun> run;  // if set, the entries are computed from it
     IndexOrigin origin = IndexOrigin::embedded;
     std::optional<std::uint64_t> hash;  // XXH3-64 of head, entries, order and tree, if known
   };
@@ -104,10 +101,6 @@ class BlockIndex {
   std::optional<std::uint64_t> find(BlockPos pos) const;
   /// Numbers of the blocks that share a cell with `region`, ascending.
   std::vector<std::uint64_t> touching(const Region& region) const;
-
-  /// True when there are at least three entries and they form a TileRun. REQUIRES an index in
-  /// memory. O(n).
-  bool lies_evenly() const;
 
   /// Throws corrupt, blaming the bytes of entry `number`. REQUIRES an index in place.
   [[noreturn]] void fail_entry(std::uint64_t number, std::string detail) const;

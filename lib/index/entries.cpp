@@ -40,9 +40,7 @@ void EntryTable::grow() { reserve(std::max<std::uint64_t>(16, 2 * size_)); }
 Entries::Entries(std::shared_ptr<EntryPages> pages)
     : size_(pages->size()), pages_(std::move(pages)) {}
 
-Entry Entries::made(std::uint64_t number) const {
-  return run_ ? (*run_)[number] : load_entry(pages_->at(number));
-}
+Entry Entries::made(std::uint64_t number) const { return load_entry(pages_->at(number)); }
 
 std::span<const std::byte> Entries::bytes(Range numbers, std::span<std::byte> scratch) const {
   const std::size_t n = static_cast<std::size_t>(numbers.size()) * Entry::kBytes;

@@ -1,5 +1,5 @@
-// Where the entries of a block index live: in the mapped file, in a table in memory, in a formula
-// (tile_run.h), or in pages that are made on demand (entry_pages.h).
+// Where the entries of a block index live: in the mapped file, in a table in memory, or in pages
+// that are made on demand (entry_pages.h).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,6 @@
 #include "dapple/array.h"
 #include "dapple/region.h"
 #include "lib/index/entry.h"
-#include "lib/index/tile_run.h"
 #include "lib/io/byte_source.h"
 
 namespace dapple::detail {
@@ -67,12 +66,9 @@ class Entries {
   Entries() = default;
   explicit Entries(EntryTable table)
       : size_(table.size()), table_(std::move(table)), memory_(table_.data()) {}
-  /// The tiles of a run.
-  explicit Entries(const TileRun& run) : size_(run.size()), run_(run) {}
-  /// `n` entries in a mapped file, from byte `first` on. With a run, they are computed from it.
-  Entries(std::shared_ptr<const ByteSource> file, std::uint64_t first, std::uint64_t n,
-          const std::optional<TileRun>& run)
-      : size_(n), run_(run), file_(std::move(file)), first_(first) {}
+  /// `n` entries in a mapped file, from byte `first` on.
+  Entries(std::shared_ptr<const ByteSource> file, std::uint64_t first, std::uint64_t n)
+      : size_(n), file_(std::move(file)), first_(first) {}
   explicit Entries(std::shared_ptr<EntryPages> pages);
 
   std::uint64_t size() const noexcept { return size_; }
@@ -86,9 +82,8 @@ class Entries {
     return first_ + number * Entry::kBytes;
   }
 
-  /// REQUIRES number < size(). Entries from a run have no hash. Making one on demand may throw.
+  /// REQUIRES number < size(). Making one on demand may throw.
   Entry operator[](std::uint64_t number) const {
-    if (run_) return (*run_)[number];
     const std::byte* p = memory_ != nullptr ? memory_ + number * Entry::kBytes : nullptr;
     if (file_ != nullptr) p = file_->at(byte_of(number), Entry::kBytes);
     return p != nullptr ? load_entry(p) : made(number);
@@ -103,7 +98,6 @@ class Entries {
   std::uint64_t size_ = 0;
   EntryTable table_;
   const std::byte* memory_ = nullptr;  // the table's bytes
-  std::optional<TileRun> run_;
   std::shared_ptr<const ByteSource> file_;
   std::uint64_t first_ = 0;
   std::shared_ptr<EntryPages> pages_;

@@ -51,9 +51,6 @@ class IndexCheck {
     }
     place.grid = place.grid ? grid : std::nullopt;
     place.object = summary.object();
-    if (trailer_.even && !lies_evenly(truth, schema)) {
-      report(file_->size() - kLine, "the tiles are not evenly spaced, though the index says so");
-    }
     compare(BlockIndex::in_place(file_, place), truth, summary.counts());
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
@@ -62,15 +59,6 @@ class IndexCheck {
 
   void report(std::uint64_t byte, std::string detail) {
     findings_.emplace_back(Errc::corrupt, file_->name(), byte, std::move(detail));
-  }
-
-  static bool lies_evenly(const Inspection& truth, const Schema& schema) {
-    if (truth.sound.size() < 3 || !truth.order.empty()) return false;
-    TileRun run(schema.rows, schema.cols);
-    for (std::uint64_t i = 0; i < truth.sound.size(); ++i) {
-      if (!run.take(truth.sound[i])) return false;
-    }
-    return true;
   }
 
   void compare(const BlockIndex& index, const Inspection& truth, const BlockCounts& real_counts) {

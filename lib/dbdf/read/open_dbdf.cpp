@@ -8,7 +8,7 @@
 #include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
-#include "lib/index/found_blocks.h"
+#include "lib/index/entry_summary.h"
 
 namespace dapple::detail::dbdf {
 
@@ -26,16 +26,27 @@ Match recognise_dbdf(const Probe& probe) {
   return probe.extension == ".dbdf" ? Match::by_name : Match::no;
 }
 
+/// Makes room for about `n` entries: growing a table of millions costs more than finding them.
+/// Unused room is never touched, and without enough memory the table grows.
+void make_room(EntryTable& table, std::uint64_t n) noexcept {
+  try {
+    table.reserve(n);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress) {
   constexpr std::uint64_t kSample = 64, kTell = 1024;
   std::uint64_t items = 0;
   std::optional<Entry> columns, attributes;
-  FoundBlocks found(schema.rows, schema.cols);
+  EntrySummary summary(schema.rows, schema.cols);
+  EntryTable found;
   Walk walk(file, body, schema.rows, schema.cols);
   for (Item item; walk.next(item);) {
     if (item.holds_cells()) {
-      found.add(item.entry);
+      summary.see(item.entry);
+      found.push_back(item.entry);
     } else if (item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) {
       columns = item.entry;
     } else if (item.auxiliary && may_be_hint(file, item.entry, kAttributesTag)) {
@@ -45,10 +56,10 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
     if (items == kSample) {  // extrapolate the number of blocks
       const std::uint64_t mean = (walk.offset() - body) / kSample;
       const std::uint64_t all = (file.size() - body) / mean;
-      found.expect(all + all / 8 + kSample);
+      make_room(found, all + all / 8 + kSample);
     }
   }
-  return {std::move(found).make_index(file.name()), columns, attributes};
+  return {BlockIndex::from_entries(std::move(found), summary, file.name()), columns, attributes};
 }
 
 namespace {
@@ -135,7 +146,6 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
   if (!trailer || !complete(trailer->place, schema.rows, schema.cols)) {
     return open_without_index(std::move(file), body, std::move(schema), options);
   }
-  if (options.check != Check::never) trailer->even = false;  // each entry has a hash
   read_meanings(file, body, *trailer, schema);
   BlockIndex index = index_at(file, *trailer, IndexOrigin::embedded);
   return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver);

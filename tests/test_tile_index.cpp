@@ -1,5 +1,5 @@
-// An index that says that its tiles lie evenly, so that most of its entries are never looked at
-// (lib/index/block_index.h, FORMAT.md "Even").
+// The index of tiles of one type and shape: what it lists, a flag of old versions (FORMAT.md, "Bit
+// 1"), and damage to any of its bits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using test::writer;
 namespace {
 
 constexpr std::size_t kIndexLine = 64, kFlagsAt = 44, kHashAt = 48;
-constexpr std::uint32_t kOrderedFlag = 1, kEvenFlag = 2;
+constexpr std::uint32_t kOldFlag = 2;
 
 std::uint32_t flags_of(const std::vector<std::byte>& bytes) {
   return detail::load_le<std::uint32_t>(bytes.data() + bytes.size() - kIndexLine + kFlagsAt);
@@ -96,46 +96,16 @@ std::uint64_t wrong_cells(const Matrix& m, const TileLayout& layout, std::uint64
 
 }  // namespace
 
-TEST_CASE("even index: the writer says of dense tiles of one type whether they lie evenly") {
-  const TempDir dir;
-  const struct {
-    std::string what;
-    TileLayout layout;
-    std::uint32_t flags;
-  } cases[] = {
-      {"whole tiles", {12, 16}, kEvenFlag},
-      {"three tiles", {4, 12}, kEvenFlag},
-      {"fewer rows in the last ones, and so another padding", {10, 16}, 0},
-      {"fewer columns, and so another padding", {12, 14}, 0},
-      {"one column of tiles that are all alike", {12, 3}, kEvenFlag},
-      {"two tiles", {4, 8}, 0},
-      {"another type", {12, 16, {}, 5}, 0},
-      {"another order", {4, 12, {0, 2, 1}}, kOrderedFlag},
-  };
-  for (const auto& c : cases) {
-    CAPTURE(c.what);
-    const auto bytes = written_bytes(dir, c.layout);
-    CHECK(flags_of(bytes) == c.flags);
-    CHECK(verify(dir / "m", Level::payload).findings.empty());
-    CHECK(test::difference(dir / "m") == "");
-    std::uint64_t refused = 0;
-    CHECK(wrong_cells(Matrix::open(dir / "m"), c.layout, refused) == 0);
-    CHECK(refused == 0);
-  }
-}
-
-TEST_CASE("even index: a listing, and a sidecar, name the blocks as their headers do") {
+TEST_CASE("index of tiles: a listing, and a sidecar, name the blocks as their headers do") {
   const TempDir dir;
   const TileLayout layout{40, 16};
-  const auto bytes = written_bytes(dir, layout);
-  REQUIRE(flags_of(bytes) == kEvenFlag);
+  written_bytes(dir, layout);
   ConvertOptions options;
   options.write.tile = {4, 4};
   options.write.kind = KindChoice::dense;
   options.write.plain = true;
   convert(open(dir / "m"), {}, dir / "plain.dbdf", options);
   write_sidecar(dir / "plain.dbdf");
-  CHECK(flags_of(test::read_bytes(dir / "plain.dbdf.dpx")) == kEvenFlag);
   for (const char* name : {"m", "plain.dbdf"}) {
     CAPTURE(name);
     const Matrix m = Matrix::open(dir / name);
@@ -157,40 +127,26 @@ TEST_CASE("even index: a listing, and a sidecar, name the blocks as their header
   }
 }
 
-TEST_CASE("even index: one that says so of other tiles is found out, and shows no wrong cell") {
+TEST_CASE("index of tiles: the flag that 0.2 set for evenly spaced ones changes nothing") {
   const TempDir dir;
-  struct Lie {
-    TileLayout layout;
-    std::uint64_t refused;  // cells
-  };
-  // A tile of another type is not what the last three tell, unless it is one of them; after rows
-  // of tiles that end in a smaller one is another padding, so that only the last row is found.
-  const Lie lies[] = {{{12, 16, {}, 5}, 16}, {{12, 16, {}, 11}, 0}, {{12, 14}, 8 * 14}};
-  for (const Lie& lie : lies) {
-    auto bytes = written_bytes(dir, lie.layout);
-    REQUIRE(flags_of(bytes) == 0);
-    set_flags(bytes, kEvenFlag);
+  const TileLayout layouts[] = {{12, 16}, {10, 14}, {12, 16, {}, 5}, {4, 12, {0, 2, 1}}};
+  for (const TileLayout& layout : layouts) {
+    auto bytes = written_bytes(dir, layout);
+    CHECK((flags_of(bytes) & kOldFlag) == 0);
+    set_flags(bytes, flags_of(bytes) | kOldFlag);
     test::write_bytes(dir / "m", bytes);
+    CHECK(verify(dir / "m", Level::payload).findings.empty());
+    CHECK(test::difference(dir / "m") == "");
     std::uint64_t refused = 0;
-    CHECK(wrong_cells(Matrix::open(dir / "m"), lie.layout, refused) == 0);
-    CHECK(refused == lie.refused);
-    OpenOptions options;
-    options.check = Check::first_touch;  // each entry is looked at for its hash
-    CHECK(wrong_cells(Matrix::open(dir / "m", options), lie.layout, refused) == 0);
+    CHECK(wrong_cells(Matrix::open(dir / "m"), layout, refused) == 0);
     CHECK(refused == 0);
-    const auto report = verify(dir / "m", Level::structure);
-    REQUIRE(report.findings.size() == 1);
-    CHECK(std::string(report.findings[0].what()) ==
-          (dir / "m").string() + ": corrupt at byte " + std::to_string(bytes.size() - kIndexLine) +
-              ": the tiles are not evenly spaced, though the index says so");
   }
 }
 
-TEST_CASE("even index: damage to any bit of the index shows no wrong cell") {
+TEST_CASE("index of tiles: damage to any bit of the index shows no wrong cell") {
   const TempDir dir;
   const TileLayout layout{8, 12};
   const auto sound = written_bytes(dir, layout);
-  REQUIRE(flags_of(sound) == kEvenFlag);
   const std::size_t index = sound.size() - (1 + 6 + 1) * kIndexLine;
   REQUIRE(std::memcmp(sound.data() + index, "DPL-INDX", 8) == 0);
   for (std::size_t byte = index; byte < sound.size(); ++byte) {
