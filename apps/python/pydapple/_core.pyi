@@ -11,6 +11,7 @@ Counts = dict[str, int]
 Summary = tuple[Counts, int]
 Tiling = tuple[tuple[int, int], tuple[int, int]]
 Described = tuple[str, str, bool, str, int | None, "Words | None"]
+Pairs = list[tuple[bytes, bytes]]
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
 class OpenOptions:
@@ -40,6 +41,7 @@ class WriteOptions:
         plain: bool = ...,
         overwrite: bool = ...,
         sync: bool = ...,
+        attributes: str = ...,
     ) -> None: ...
 
 class Block:
@@ -113,6 +115,7 @@ class Object:
         """Where the block index came from: 'embedded', 'sidecar' or 'scanned'."""
     def contents(self) -> list[str]:
         """The objects in the file, for formats that hold several."""
+    def _attributes(self) -> str: ...
     def details(self) -> list[tuple[str, bytes]]:
         """What the format has to say beside rows, columns and cells."""
     def prefetch(self, row_begin: int, row_end: int, col_begin: int, col_end: int) -> None:
@@ -264,12 +267,14 @@ class StreamFault:
 def arrow_stream(
     frame: Frame, names: list[str] | None = ..., fault: StreamFault | None = ...,
     columns: list[int] | None = ..., rows: tuple[int, int] | NDArray[np.int64] | None = ...,
-    named_zones: bool = ...,
+    named_zones: bool = ..., metadata: bytes = ..., of_fields: list[bytes] = ...,
 ) -> Any: ...  # fmt: skip
 def schema_names(capsule: Any, /) -> list[str]: ...
 def read_arrow(
     capsule: Any, /
-) -> list[tuple[str, NDArray[Any], NDArray[np.uint8] | None, Described]]: ...
+) -> tuple[
+    list[tuple[str, NDArray[Any], NDArray[np.uint8] | None, Described, Pairs]], Pairs
+]: ...
 def encode_words(
     texts: Iterable[Any], missing: NDArray[np.uint8], /
 ) -> tuple[NDArray[np.uint32], Words]: ...

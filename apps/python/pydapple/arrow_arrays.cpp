@@ -80,6 +80,7 @@ ArrowSchema make_schema(std::string format, std::unique_ptr<SchemaData> data) {
   ArrowSchema out{};
   out.format = data->format.c_str();
   out.name = data->name.c_str();
+  if (!data->metadata.empty()) out.metadata = data->metadata.data();
   out.flags = kNullable;
   out.n_children = static_cast<std::int64_t>(data->children.size());
   out.children = data->pointers.data();

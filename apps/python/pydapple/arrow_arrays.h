@@ -30,6 +30,7 @@ inline constexpr std::int64_t kOrdered = 1, kNullable = 2;
 /// The memory of a schema.
 struct SchemaData {
   std::string name, format;
+  std::string metadata;  // packed as Arrow has them; empty: none
   std::vector<ArrowSchema> children;
   std::vector<ArrowSchema*> pointers;
 };

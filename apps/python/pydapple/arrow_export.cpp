@@ -63,7 +63,9 @@ struct Selection {
   dapple::Range rows{};                    // a range of rows, or
   std::vector<std::uint64_t> positions{};  // rows in any order
   bool by_position = false;
-  bool named_zones = false;  // UTC for zones that are an offset
+  bool named_zones = false;              // UTC for zones that are an offset
+  std::string metadata{};                // of the schema, packed
+  std::vector<std::string> of_fields{};  // of each field, or of none
 };
 
 class Stream {
@@ -73,7 +75,9 @@ class Stream {
         frame_(std::move(frame)),
         positions_(std::move(selection.positions)),
         by_position_(selection.by_position),
-        rows_(selection.by_position ? dapple::Range{0, positions_.size()} : selection.rows) {
+        rows_(selection.by_position ? dapple::Range{0, positions_.size()} : selection.rows),
+        metadata_(std::move(selection.metadata)),
+        of_fields_(std::move(selection.of_fields)) {
     columns_ = columns_of(*frame_);
     if (!selection.all_columns) {
       std::vector<Column> picked;
@@ -94,9 +98,12 @@ class Stream {
 
   ArrowSchema schema() const {
     auto data = std::make_unique<SchemaData>();
+    data->metadata = metadata_;
     for (const Column& column : columns_) {
       auto child = std::make_unique<SchemaData>();
       child->name = column.name;
+      const std::size_t k = data->children.size();
+      if (k < of_fields_.size()) child->metadata = of_fields_[k];
       ArrowSchema made = make_schema(format_of(column), std::move(child));
       if (column.words) {
         made.dictionary = new ArrowSchema(make_schema("U", std::make_unique<SchemaData>()));
@@ -188,6 +195,8 @@ class Stream {
   std::vector<std::uint64_t> positions_;
   bool by_position_;
   dapple::Range rows_;  // those left: of the frame, or of the positions
+  std::string metadata_;
+  std::vector<std::string> of_fields_;
 };
 
 template <class F>
@@ -235,11 +244,17 @@ Selection selection_of(const dapple::Frame& frame, std::vector<std::string> name
 
 nb::object stream_of(const FrameHandle& handle, std::optional<std::vector<std::string>> names,
                      const StreamFault* fault, std::optional<std::vector<std::size_t>> columns,
-                     nb::handle rows, bool named_zones) {
+                     nb::handle rows, bool named_zones, const nb::bytes& metadata,
+                     const nb::list& of_fields) {
   const auto frame = handle.share_frame();
   Selection selection =
       selection_of(*frame, std::move(names).value_or(std::vector<std::string>()), columns, rows);
   selection.named_zones = named_zones;
+  selection.metadata.assign(metadata.c_str(), metadata.size());
+  for (nb::handle field : of_fields) {
+    const auto packed = nb::cast<nb::bytes>(field);
+    selection.of_fields.emplace_back(packed.c_str(), packed.size());
+  }
   auto kept = std::make_unique<Stream>(frame, std::move(selection),
                                        fault == nullptr ? StreamFault() : *fault);
   auto stream = std::make_unique<ArrowArrayStream>();
@@ -291,7 +306,8 @@ void bind_arrow_export(nb::module_& m) {
       });
   m.def("arrow_stream", &stream_of, nb::arg("frame"), nb::arg("names") = nb::none(),
         nb::arg("fault") = nb::none(), nb::arg("columns") = nb::none(),
-        nb::arg("rows") = nb::none(), nb::arg("named_zones") = false);
+        nb::arg("rows") = nb::none(), nb::arg("named_zones") = false,
+        nb::arg("metadata") = nb::bytes("", 0), nb::arg("of_fields") = nb::list());
   m.def("schema_names", &schema_names);
 }
 

@@ -75,10 +75,12 @@ class Strings {
   const ArrowArray& array_;
 };
 
-/// The name of an extension type, such as "pandas.period", in a field's metadata; "" where there is
-/// none. They are a count of pairs, then each key and value after its length.
-std::string extension_name(const char* metadata) {
-  if (metadata == nullptr) return {};
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// The metadata of a schema or field: a count of pairs, then each key and value after its length.
+Pairs pairs_in(const char* metadata) {
+  Pairs out;
+  if (metadata == nullptr) return out;
   const auto number = [&] {
     const auto value = load<std::int32_t>(metadata, 0);
     metadata += sizeof value;
@@ -86,21 +88,33 @@ std::string extension_name(const char* metadata) {
   };
   const auto text = [&] {
     const auto size = static_cast<std::size_t>(number());
-    return std::string_view(std::exchange(metadata, metadata + size), size);
+    return std::string(std::exchange(metadata, metadata + size), size);
   };
   for (std::int32_t pairs = number(); pairs > 0; --pairs) {
-    const std::string_view key = text(), value = text();
-    if (key == "ARROW:extension:name") return std::string(value);
+    std::string key = text();
+    out.emplace_back(std::move(key), text());
   }
-  return {};
+  return out;
+}
+
+nb::list to_list(const Pairs& pairs) {
+  nb::list out;
+  for (const auto& [key, value] : pairs) {
+    out.append(
+        nb::make_tuple(nb::bytes(key.data(), key.size()), nb::bytes(value.data(), value.size())));
+  }
+  return out;
 }
 
 class Imported {
  public:
   explicit Imported(const ArrowSchema& schema)
-      : name_(schema.name != nullptr ? schema.name : ""), format_(schema.format) {
-    if (const std::string extension = extension_name(schema.metadata); !extension.empty()) {
-      fail_column(name_, "is of Arrow's extension type " + extension +
+      : name_(schema.name != nullptr ? schema.name : ""),
+        format_(schema.format),
+        metadata_(pairs_in(schema.metadata)) {
+    for (const auto& [key, value] : metadata_) {
+      if (key != "ARROW:extension:name" || value.empty()) continue;  // "pandas.period", say
+      fail_column(name_, "is of Arrow's extension type " + value +
                              ", of which only the storage could be kept; cast it to that first");
     }
     if (schema.dictionary != nullptr) {
@@ -171,7 +185,7 @@ class Imported {
       std::memcpy(data_of(missing), missing_.data(), missing_.size());
     }
     if (format_ == "e") values = values.attr("view")("f2");
-    return nb::make_tuple(to_str(name_), values, missing, to_tuple(meaning_));
+    return nb::make_tuple(to_str(name_), values, missing, to_tuple(meaning_), to_list(metadata_));
   }
 
  private:
@@ -275,6 +289,7 @@ class Imported {
   }
 
   std::string name_, format_, dictionary_format_;
+  Pairs metadata_;
   ValueType type_ = ValueType::u8;
   Meaning meaning_;
   std::shared_ptr<WordTable> words_;
@@ -300,8 +315,8 @@ void check(ArrowArrayStream& stream, int status) {
                       words != nullptr ? words : "the Arrow stream failed");
 }
 
-/// [(name, values, missing, meaning)] of all columns.
-nb::list read_stream(nb::handle capsule) {
+/// [(name, values, missing, meaning, metadata)] of all columns, and the metadata of the schema.
+nb::object read_stream(nb::handle capsule) {
   auto* const held =
       static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), kArrowStreamName));
   if (held == nullptr) throw nb::python_error();
@@ -330,7 +345,7 @@ nb::list read_stream(nb::handle capsule) {
   }
   nb::list out;
   for (const Imported& column : columns) out.append(column.finish());
-  return out;
+  return nb::make_tuple(out, to_list(pairs_in(schema.metadata)));
 }
 
 }  // namespace

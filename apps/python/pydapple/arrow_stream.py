@@ -18,11 +18,13 @@ class LabelledStream:
     def __init__(
         self, frame: _core.Frame, labels: Sequence[str] | None = None,
         columns: list[int] | None = None, rows: Any = None, named_zones: bool = False,
+        metadata: tuple[bytes, list[bytes]] = (b"", []),
     ) -> None:  # fmt: skip
         self.frame = frame
         self.columns = columns  # places in their order; None: all
         self.rows = rows  # a pair (begin, end), or positions; None: all
         self.named_zones = named_zones  # UTC for those that are an offset
+        self.metadata = metadata  # of the schema, and of its fields or of none
         self.labels: list[str] | None = None
         if labels is not None:
             self.labels = [
@@ -33,7 +35,8 @@ class LabelledStream:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return _core.arrow_stream(
-            self.frame, self.labels, self.fault, self.columns, self.rows, self.named_zones
+            self.frame, self.labels, self.fault, self.columns, self.rows, self.named_zones,
+            *self.metadata,
         )
 
     @contextmanager

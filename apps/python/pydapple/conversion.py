@@ -75,7 +75,8 @@ def convert(
         progress: True shows a bar where tqdm is installed; a function gets (done, total).
         open_with: options of `open` for `src`.
         **write: further keywords, ``tile=``, ``kind=``, ``narrow=``, ``align=``, ``pack=``,
-            ``plain=``, ``overwrite=`` and ``sync=``, as of `write`.
+            ``plain=``, ``overwrite=``, ``sync=`` and ``attrs=``, as of `write`. Without `attrs`,
+            those of `src` are kept where the format has a place for them.
     """
     if "write" in write:
         raise TypeMismatchError(
@@ -89,14 +90,15 @@ def convert(
     if guest is not None and guest != "gzip":
         taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose}
         taken |= {"short_floats": short_floats, **write}
-        wrong = [name for name in taken if taken[name] and name not in ("overwrite", "sync")]
+        finish = ("overwrite", "sync", "attrs")
+        wrong = [name for name in taken if taken[name] and name not in finish]
         if wrong:
             raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")
         with opened_as(src, open_with, columns) as opened:
             return guests.save(
                 opened, file_name(dst), guest, rows,
                 cols if columns is None else list(each_label(columns)),
-                bool(write.get("overwrite")), absent,
+                bool(write.get("overwrite")), absent, write.get("attrs"),
             )  # fmt: skip
 
     def written_as(path: Path, **finish: Any) -> WriteSummary:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, guests
+from .attributes import write_options
 from .errors import InvalidArgumentError, TypeMismatchError
 from .frame import Frame
 from .identity import file_name, open_options, stamp_of
@@ -167,6 +168,8 @@ def info(path: Path, **options: Any) -> dict[str, Any]:
 def _more(opened: Matrix | Frame) -> dict[str, Any]:
     """What only some files have."""
     known: dict[str, Any] = {}
+    if opened.attrs:
+        known["attributes"] = dict(opened.attrs)
     if len(opened.contents()) > 1:
         known["values"] = opened.contents()
     texts = opened._texts() if isinstance(opened, Frame) else []
@@ -228,7 +231,7 @@ def repair(
         lost, kept, gone, meanings, written = _core.repair(
             file_name(src),
             file_name(dst),
-            _core.WriteOptions(**write),
+            write_options(**write),
             open_options(dict(open_with or {})),
             report,
         )

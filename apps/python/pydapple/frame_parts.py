@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _core, keys
 from .arrays import new_array
 from .arrow_stream import LabelledStream
+from .attributes import Attributes, metadata_of
 from .expressions import Condition
 from .frame_columns import each_label, unique
 from .frame_search import SearchedFrame
@@ -56,6 +57,7 @@ class FrameParts(SearchedFrame):
             copy=False,
         )
         labels = [self._label(where) for _, where in wanted]
+        made.attrs = dict(self.attrs)
         try:
             made.columns = pd.Index(labels)
         except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
@@ -117,19 +119,22 @@ class FrameParts(SearchedFrame):
 
     def _stream(
         self, rows: Any, columns: Columns, names: Sequence[str] | None = None, *,
-        named_zones: bool = False,
+        named_zones: bool = False, attrs: Attributes | None = None,
     ) -> LabelledStream:  # fmt: skip
         """Rows and columns as a stream of Arrow record batches; under their labels, or `names`."""
         places = None
+        labels = self.labels
         if columns is not None:
             order = [where for _, where in self._order()]
             places = [order.index(where) for _, where in self._picked(columns)]
+            labels = tuple(labels[place] for place in places)
         picked = self._picked_rows(rows)
         straight = picked.forward()
         part: Any = picked.positions() if straight is None or straight[1] else (
             straight[0].start, straight[0].stop
         )  # fmt: skip
-        return LabelledStream(self, names, places, part, named_zones)
+        metadata = metadata_of(self.attrs if attrs is None else attrs, labels)
+        return LabelledStream(self, names, places, part, named_zones, metadata)
 
     def _picked(self, columns: Columns) -> list[tuple[str, int]]:
         """Names and numbers of some columns, or of all."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _core, keys
 from .absent import Absent, absent_code
+from .attributes import Attributes, of_json, pandas_metadata, tell, to_json
 from .errors import (
     Error,
     ExistsError,
@@ -162,22 +163,25 @@ def _bad(path: str, error: Exception) -> NotRecognisedError:
 
 def save(
     opened: Matrix | Frame, path: str, guest: str, rows: Any, columns: Any, overwrite: bool,
-    absent: Absent,
+    absent: Absent, attrs: Any,
 ) -> WriteSummary:  # fmt: skip
     """Write rows and columns of an open matrix or frame. The file appears when it is whole."""
     require_new(path, overwrite)
     part = keys.span(rows, opened.shape[0], "row")
+    noted = opened.attrs if attrs is None else of_json(to_json(attrs))
     write: Callable[[str], None]
     if guest == "npz":
         if not isinstance(opened, Matrix):
             raise InvalidArgumentError("an .npz file takes a matrix; a frame may become .parquet")
         write = _npz_writer(opened, part, columns, absent)
+        if noted:
+            tell("npz keeps no attributes")
     else:
         if not isinstance(opened, Frame):
             raise InvalidArgumentError(
                 "a matrix has no labelled columns, which Parquet and Arrow need; write it as .npz"
             )
-        write = _arrow_writer(opened, part, columns, guest)
+        write = _arrow_writer(opened, part, columns, guest, noted)
     return publish(path, write)
 
 
@@ -242,21 +246,26 @@ def _npz_writer(opened: Matrix, rows: range, cols: Any, absent: Absent) -> Calla
     return lambda path: np.savez(path, opened.read(rows, across, absent=absent))
 
 
-def _arrow_writer(opened: Frame, rows: range, columns: Any, guest: str) -> Callable[[str], None]:
+def _arrow_writer(
+    opened: Frame, rows: range, columns: Any, guest: str, attrs: Attributes
+) -> Callable[[str], None]:
     import pyarrow as pa
 
     if isinstance(columns, (slice, range, tuple)):
         columns = list(keys.span(columns, opened.shape[1], "column"))
-    stream = opened._stream(slice(rows.start, rows.stop), columns)
+    stream = opened._stream(slice(rows.start, rows.stop), columns, attrs=attrs)
     batches = pa.RecordBatchReader.from_stream(stream)
+    schema = batches.schema
+    if guest == "parquet":
+        schema = schema.with_metadata({**(schema.metadata or {}), **pandas_metadata(attrs)} or None)
 
     def write(path: str) -> None:
         if guest == "parquet":
             import pyarrow.parquet as pq
 
-            writer = pq.ParquetWriter(path, batches.schema)
+            writer = pq.ParquetWriter(path, schema)
         else:
-            writer = pa.ipc.new_file(path, batches.schema)
+            writer = pa.ipc.new_file(path, schema)
         with stream.raising(), writer:
             for batch in batches:
                 writer.write_batch(batch)

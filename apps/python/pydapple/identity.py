@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from . import _core
+from .attributes import Attributes, of_json
 from .errors import InvalidArgumentError, StaleError, TypeMismatchError, from_code
 
 Stamp = tuple[int, int, int]
@@ -61,6 +62,16 @@ class Opened:
     _whole_path: str  # from the root, wherever the process goes later
     _options: dict[str, Any]
     _stamp: Stamp
+
+    @property
+    def attrs(self) -> Attributes:
+        """What was noted about the object, a JSON object, as a mapping that cannot be changed.
+
+        Files of dapple's own format have attributes; `write`, `writer` and `convert` take them as
+        ``attrs=``. Under ``"column_attributes"`` are those of a frame's columns, by label; under
+        ``"dimension_names"`` is what rows and columns are called together.
+        """
+        return of_json(self._attributes())  # type: ignore[attr-defined]
 
     def close(self) -> None:
         """Close the file. Arrays and views that were made of it stay valid."""

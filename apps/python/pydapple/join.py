@@ -18,7 +18,7 @@ from .given import kind_of, unwrapped
 from .identity import file_name
 from .matrix import Matrix
 from .reports import Path, Progress, WriteSummary, reporting
-from .tables import columns_of, missing_like, rows_of, says_nothing_of
+from .tables import missing_like, rows_of, says_nothing_of, table_of
 from .write import write, write_columns
 
 
@@ -68,7 +68,7 @@ def _write_rows(file: str, rows: Any, path: Path, threads: int | None) -> None:
     if kind_of(rows) != "table":
         write(file, rows, sync=False, threads=threads)
         return
-    table = columns_of(rows)
+    table = table_of(rows).columns
     with open(path) as whole:
         if isinstance(whole, Frame):
             likes = zip(table, whole._meanings, whole._dtypes, strict=False)

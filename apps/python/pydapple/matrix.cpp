@@ -225,6 +225,7 @@ void bind_matrix(nb::module_& m) {
       .def_prop_ro("index_origin", [](const Handle& h) { return name(h.object().index_origin()); })
       .def("contents", &contents_of)
       .def("details", &details_of)
+      .def("_attributes", [](const Handle& h) { return h.object().attributes(); })
       .def("_grid", &grid_of)
       .def("_counts", &counts_of)
       .def("_let_go", [](const Handle& h) { dapple::let_go(h.object()); })

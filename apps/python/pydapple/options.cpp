@@ -183,7 +183,8 @@ std::optional<dapple::TileShape> tile_of(nb::handle tile) {
 
 void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::string& kind,
                         bool narrow, std::uint32_t align, nb::handle pack, bool plain,
-                        bool overwrite, bool sync, const nb::kwargs& others) {
+                        bool overwrite, bool sync, std::string attributes,
+                        const nb::kwargs& others) {
   require_none("writing", others);
   dapple::WriteOptions options;
   options.tile = tile_of(tile);
@@ -202,6 +203,7 @@ void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::
   options.plain = plain;
   options.overwrite = overwrite;
   options.sync = sync;
+  options.attributes = std::move(attributes);
   new (self) dapple::WriteOptions(options);
 }
 
@@ -217,7 +219,7 @@ void bind_options(nb::module_& m) {
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
            nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,
            nb::arg("pack") = nb::none(), nb::arg("plain") = false, nb::arg("overwrite") = false,
-           nb::arg("sync") = true, nb::arg("others"));
+           nb::arg("sync") = true, nb::arg("attributes") = "", nb::arg("others"));
 }
 
 }  // namespace pydapple

@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike
 
 from . import _core, keys
 from .absent import Absent, absent_code
+from .attributes import write_options
 from .errors import InvalidArgumentError
 from .frame import Frame
 from .frame_columns import each_label
@@ -58,7 +59,7 @@ def rewrite(
                 allow_loss,
                 absent_code(absent),
                 threads,
-                _core.WriteOptions(**write),
+                write_options(**write),
                 drop_labels,
                 deflate,
                 stored_numbers,

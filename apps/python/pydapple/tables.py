@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, times
+from . import _core, attributes, times
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .given import loaded
 from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
@@ -39,16 +39,25 @@ def as_cells(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def columns_of(data: Any) -> list[StoredColumn]:
-    """The columns of a table, as `given.kind_of` calls it."""
+class Table(NamedTuple):
+    """Columns, and what else is known of them together."""
+
+    columns: list[StoredColumn]
+    attrs: dict[str, Any]
+
+
+def table_of(data: Any) -> Table:
+    """What a table, as `given.kind_of` calls it, holds."""
     if isinstance(data, np.ndarray):
         flat = data.reshape(-1) if data.ndim != 1 else data
-        return [as_column(flat[label], label) for label in data.dtype.names]
+        return Table([as_column(flat[label], label) for label in data.dtype.names], {})
     if isinstance(data, Mapping):
-        return [as_column(values, str(label)) for label, values in data.items()]
+        return Table([as_column(values, str(label)) for label, values in data.items()], {})
     if hasattr(data, "iloc"):
         _require_positions(data.index)
-        return [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
+        columns = [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
+        attrs = getattr(data, "attrs", {})
+        return Table(columns, attributes.storable(attrs, "the attributes of the DataFrame"))
     return from_arrow(data)
 
 
@@ -68,18 +77,19 @@ def _require_positions(index: Any) -> None:
         )
 
 
-def from_arrow(data: Any) -> list[StoredColumn]:
-    """Columns of anything with ``__arrow_c_stream__``."""
-    columns = []
+def from_arrow(data: Any) -> Table:
+    """The table of anything with ``__arrow_c_stream__``; metadata become attributes."""
+    columns, noted = [], {}
     try:
-        read = _core.read_arrow(data.__arrow_c_stream__())
+        read, metadata = _core.read_arrow(data.__arrow_c_stream__())
     except TypeError as error:
         raise TypeMismatchError(str(error)) from None
-    for label, cells, missing, described in read:
+    for label, cells, missing, described, of_column in read:
         meaning = Meaning(*described)
         gone = None if missing is None else missing.view(bool)
         columns.append(_stored(label, cells, gone, meaning))
-    return columns
+        noted[label] = attributes.of_metadata(of_column)
+    return Table(columns, attributes.with_columns(attributes.of_metadata(metadata), noted))
 
 
 def _stored(
@@ -180,14 +190,14 @@ def _from_numpy(values: Any, label: str) -> StoredColumn:
 def _from_series(values: Any, label: str) -> StoredColumn:
     """A polars Series, or another array that Arrow's interface gives."""
     if hasattr(values, "to_frame"):
-        return from_arrow(values.to_frame(label))[0]
+        return from_arrow(values.to_frame(label)).columns[0]
     import pyarrow as pa
 
     if not hasattr(values, "__arrow_c_stream__"):
         values = pa.array(values)
     elif not isinstance(values, pa.ChunkedArray):
         values = pa.chunked_array(values)
-    return from_arrow(pa.table({label: values}))[0]
+    return from_arrow(pa.table({label: values})).columns[0]
 
 
 def _from_list(values: Any) -> NDArray[Any]:
@@ -337,7 +347,7 @@ def _from_pandas(series: Any, label: str) -> StoredColumn | None:
         utc = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
         return _from_times(utc, None, label, zone_name(dtype.tz))
     if isinstance(dtype, pd.ArrowDtype):
-        return from_arrow(series.to_frame(label))[0]
+        return from_arrow(series.to_frame(label)).columns[0]
     missing = series.isna().to_numpy()
     if isinstance(dtype, pd.StringDtype):
         return _from_objects(series.to_numpy(object), missing, label)

@@ -10,8 +10,9 @@ from typing import Any
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import _core, guests, keys
+from . import _core, attributes, guests, keys
 from .arrays import bands_of
+from .attributes import write_options
 from .declared import cell_dtype, declared
 from .errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
 from .files import is_own_name
@@ -20,7 +21,7 @@ from .identity import file_name
 from .meanings import Meaning
 from .reports import Path, Progress, WriteSummary, reporting
 from .rewrite import rewrite
-from .tables import StoredColumn, columns_of, rows_of
+from .tables import StoredColumn, rows_of, table_of
 from .writers import FrameWriter, MatrixWriter
 
 
@@ -49,7 +50,7 @@ def writer(
     kind = cell_dtype(dtype)
     name = _own_name(path)
     rows, cols = _extents(shape)
-    made = _core.create_matrix(name, rows, cols, kind, _core.WriteOptions(**options), sparse)
+    made = _core.create_matrix(name, rows, cols, kind, write_options(**options), sparse)
     return MatrixWriter(made, name, (rows, cols), kind, threads)
 
 
@@ -94,7 +95,7 @@ def _create_frame(
         (_label_bytes(label), cells.dtype, tuple(meaning)) for label, cells, meaning in columns
     ]
     rows = _extent(keys.whole(rows), "rows")
-    made = _core.create_frame(name, rows, described, _core.WriteOptions(**options))
+    made = _core.create_frame(name, rows, described, write_options(**options))
     return FrameWriter(made, name, rows, columns, threads)
 
 
@@ -142,6 +143,7 @@ def write(
     plain: bool = False,
     overwrite: bool = False,
     sync: bool = True,
+    attrs: Mapping[str, Any] | None = None,
     threads: int | None = 1,
     progress: Progress = None,
 ) -> WriteSummary:
@@ -170,6 +172,9 @@ def write(
         plain: write no index and no padding, nothing but the published format.
         overwrite: replace an existing file.
         sync: wait until the file is on storage; False only for files to be thrown away.
+        attrs: what to note about it, in place of what `data` has itself (``attrs`` of a `Matrix` or
+            `Frame`, of pandas and xarray; metadata of Arrow): str, numbers, bool, None, lists and
+            dicts, NumPy's numbers and arrays; at most a mebibyte as JSON.
         threads: tiles encoded at once; 0: one for each processor.
         progress: True shows a bar where tqdm is installed; a function gets (done, total) rows.
 
@@ -179,8 +184,10 @@ def write(
     """
     options: dict[str, Any] = {
         "tile": tile, "kind": kind, "narrow": narrow, "align": align, "pack": pack,
-        "plain": plain, "overwrite": overwrite, "sync": sync,
+        "plain": plain, "overwrite": overwrite, "sync": sync, "attrs": attrs,
     }  # fmt: skip
+    if attrs is None and (found := attributes.of_array(data)) and not plain:
+        options["attrs"] = found
     data = unwrapped(data)
     kind_given = kind_of(data)
     if not is_own_name(path):
@@ -189,7 +196,9 @@ def write(
         return rewrite(data, path, to="dbdf", threads=threads, progress=progress, **options)
     with reporting(progress, "write") as report:
         if kind_given == "table":
-            table = columns_of(data)
+            table, found = table_of(data)
+            if attrs is None and not plain:
+                options["attrs"] = found
             rows = len(table[0].cells) if table else rows_of(data)
             return write_columns(path, table, rows, threads, options, report)
         return _write_matrix(path, data, kind_given, threads, options, report)
@@ -209,13 +218,13 @@ def _write_other(
             f"{file_name(path)} is the name of a file of another format, which is written without "
             f"{', '.join(wrong)}"
         )
-    finish = {"overwrite": options["overwrite"], "sync": options["sync"]}
+    finish = {name: options[name] for name in ("overwrite", "sync", "attrs")}
     guests.require_new(file_name(path), options["overwrite"])
     if given == "opened":
         return convert(data, path, threads=threads, progress=progress, **finish)
     with tempfile.TemporaryDirectory() as folder:
         own_file = os.path.join(folder, "data.dbdf")
-        write(own_file, data, sync=False, threads=threads)
+        write(own_file, data, sync=False, threads=threads, attrs=finish.pop("attrs"))
         try:
             return convert(own_file, path, threads=threads, progress=progress, **finish)
         except Error as error:

@@ -11,6 +11,7 @@ import xarray as xr
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
+from .attributes import COLUMNS, DIMENSIONS, columns_in, dimensions_in
 from .errors import TypeMismatchError
 from .files import formats, open
 from .frame import Frame
@@ -84,7 +85,7 @@ class ColumnArray(BackendArray):  # type: ignore[misc]
 def _attributes(frame: Frame, where: int) -> dict[str, Any]:
     """What a column means beyond what its cells tell."""
     meaning = frame._meanings[where] if where >= 0 else Meaning()
-    known: dict[str, Any] = {}
+    known = dict(columns_in(frame.attrs).get(frame._label(where)) or {})
     if meaning.zone:
         known["time_zone"] = meaning.zone
     if meaning.ordered and meaning.words is not None:
@@ -95,8 +96,10 @@ def _attributes(frame: Frame, where: int) -> dict[str, Any]:
 class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
     """xarray's door to every format that dapple reads.
 
-    A matrix becomes the variable ``data`` of the dimensions ``row`` and ``col``, a frame one
-    variable a column, all of the dimension ``row``, by its name in `Frame.columns`. Times are in
+    A matrix becomes the variable ``data`` of the dimensions ``row`` and ``col``, or those that its
+    attribute ``dimension_names`` lists, a frame one variable a column, all of the dimension
+    ``row``, by its name in `Frame.columns`. Attributes are those of the variable, or of the
+    Dataset, with those of columns at their variables. Times are in
     UTC where the attribute ``time_zone`` names a zone; ``ordered_categories`` lists the words of an
     ordered category in their order.
     """
@@ -116,9 +119,11 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
         variables: dict[str, xr.Variable]
         if isinstance(opened, Matrix):
             cells = indexing.LazilyIndexedArray(MatrixArray(opened))
-            chunks = dict(zip(("row", "col"), opened.chunks, strict=True))
+            dims = dimensions_in(opened.attrs) or ("row", "col")
+            chunks = dict(zip(dims, opened.chunks, strict=True))
+            attrs = {key: one for key, one in opened.attrs.items() if key != DIMENSIONS}
             variables = {
-                "data": xr.Variable(("row", "col"), cells, encoding={"preferred_chunks": chunks})
+                "data": xr.Variable(dims, cells, attrs, encoding={"preferred_chunks": chunks})
             }
         else:
             variables = {
@@ -130,7 +135,11 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
                 for name, where in opened._named()
             }
         dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
-        made = xr.Dataset({k: v for k, v in variables.items() if k not in dropped})
+        noted = {} if isinstance(opened, Matrix) else opened.attrs
+        made = xr.Dataset(
+            {k: v for k, v in variables.items() if k not in dropped},
+            attrs={key: one for key, one in noted.items() if key != COLUMNS},
+        )
         made.set_close(opened.close)
         return made
 
