@@ -19,6 +19,7 @@ enum class Copy : std::uint8_t;
 namespace detail {
 
 class Store;
+struct ObjectMaker;
 struct Target;
 
 /// A value of type T from little-endian bytes at any address.

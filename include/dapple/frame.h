@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,7 +32,8 @@ struct ColumnBuffer {
 class Frame;
 namespace detail {
 Frame open_frame(std::span<const std::byte> bytes, std::string name, OpenOptions options);
-}
+Frame open_frame(std::shared_ptr<const RangeReader> reader, std::string name, OpenOptions options);
+}  // namespace detail
 
 class Frame : public BlockedObject {
  public:
@@ -41,6 +43,11 @@ class Frame : public BlockedObject {
   static Frame open(std::span<const std::byte> bytes, std::string name = "memory",
                     OpenOptions options = {}) {
     return detail::open_frame(bytes, std::move(name), std::move(options));
+  }
+  /// The same for bytes that are read in ranges.
+  static Frame open(std::shared_ptr<const RangeReader> reader, std::string name,
+                    OpenOptions options = {}) {
+    return detail::open_frame(std::move(reader), std::move(name), std::move(options));
   }
 
   /// The label as stored; valid as long as the frame. UTF-8 is customary, but a file may hold any
@@ -85,12 +92,7 @@ class Frame : public BlockedObject {
   }
 
  private:
-  friend std::variant<Matrix, Frame> open(const std::filesystem::path&, OpenOptions);
-  friend std::variant<Matrix, Frame> open(std::span<const std::byte>, std::string, OpenOptions);
-  friend Frame detail::open_frame(std::span<const std::byte>, std::string, OpenOptions);
-  friend std::variant<Matrix, Frame> open_stream(int, std::string, OpenOptions);
-  friend std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>>, Axis,
-                                            const ConcatOptions&);
+  friend struct detail::ObjectMaker;
   using BlockedObject::BlockedObject;
 };
 

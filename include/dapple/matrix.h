@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,7 +26,9 @@ enum class Storage : std::uint8_t { dense, csr };
 class Matrix;
 namespace detail {
 Matrix open_matrix(std::span<const std::byte> bytes, std::string name, OpenOptions options);
-}
+Matrix open_matrix(std::shared_ptr<const RangeReader> reader, std::string name,
+                   OpenOptions options);
+}  // namespace detail
 
 class Matrix : public BlockedObject {
  public:
@@ -35,6 +38,11 @@ class Matrix : public BlockedObject {
   static Matrix open(std::span<const std::byte> bytes, std::string name = "memory",
                      OpenOptions options = {}) {
     return detail::open_matrix(bytes, std::move(name), std::move(options));
+  }
+  /// The same for bytes that are read in ranges.
+  static Matrix open(std::shared_ptr<const RangeReader> reader, std::string name,
+                     OpenOptions options = {}) {
+    return detail::open_matrix(std::move(reader), std::move(name), std::move(options));
   }
 
   ValueType value_type() const noexcept;
@@ -71,12 +79,7 @@ class Matrix : public BlockedObject {
   Csr<T> read_csr(const Region& region, const ReadOptions& options = {}) const;
 
  private:
-  friend std::variant<Matrix, Frame> open(const std::filesystem::path&, OpenOptions);
-  friend std::variant<Matrix, Frame> open(std::span<const std::byte>, std::string, OpenOptions);
-  friend Matrix detail::open_matrix(std::span<const std::byte>, std::string, OpenOptions);
-  friend std::variant<Matrix, Frame> open_stream(int, std::string, OpenOptions);
-  friend std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>>, Axis,
-                                            const ConcatOptions&);
+  friend struct detail::ObjectMaker;
   using BlockedObject::BlockedObject;
 };
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@ namespace dapple {
 
 class Matrix;
 class Frame;
+class RangeReader;
 enum class Axis : std::uint8_t;
 struct ConcatOptions;
 
@@ -114,6 +116,12 @@ std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions 
 /// nor change while the result, or anything of it, lives. Messages call it `name`. Nothing is
 /// looked for beside it. Throws what `open` throws.
 std::variant<Matrix, Frame> open(std::span<const std::byte> bytes, std::string name = "memory",
+                                 OpenOptions options = {});
+
+/// Opens bytes that `reader` reads in ranges (range_reader.h), with one call of it, or a few more
+/// for files without an index. What is read of the blocks is kept in bounded memory. Messages call
+/// it `name`. Throws what `open` throws, and what the reader throws.
+std::variant<Matrix, Frame> open(std::shared_ptr<const RangeReader> reader, std::string name,
                                  OpenOptions options = {});
 
 /// Opens what is left to read of the descriptor `fd`, for example a pipe, by copying it to an

@@ -14,6 +14,8 @@
 #include "lib/catalog/sources.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/memory/memory_source.h"
+#include "lib/io/reader/reader_source.h"
+#include "lib/object/make_object.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -38,6 +40,11 @@ SharedStore open_bytes(std::span<const std::byte> bytes, std::string name,
   return detail::open_store(detail::memory_source(bytes, std::move(name)), options);
 }
 
+SharedStore open_reader(std::shared_ptr<const RangeReader> reader, std::string name,
+                        const OpenOptions& options) {
+  return detail::open_store(detail::reader_source(std::move(reader), std::move(name)), options);
+}
+
 SharedStore open_path(const std::filesystem::path& path, const OpenOptions& options) {
   const auto file = open_file(path, options);
   auto store = detail::watched(*file, [&] { return detail::open_store(file, options); });
@@ -45,61 +52,70 @@ SharedStore open_path(const std::filesystem::path& path, const OpenOptions& opti
   return store;
 }
 
-bool holds_frame(const detail::Store& store) noexcept {
-  return store.schema().kind == detail::ObjectKind::frame;
+[[noreturn, gnu::cold]] void fail_object(const detail::Store& store, std::string_view wanted) {
+  throw Error(
+      Errc::type_mismatch, store.file().name(), std::nullopt,
+      std::string(detail::holds_frame(store) ? "the file holds a frame" : "the file holds a matrix")
+          .append(", not a ")
+          .append(wanted));
 }
 
-[[noreturn, gnu::cold]] void fail_object(const detail::Store& store, std::string_view wanted) {
-  throw Error(Errc::type_mismatch, store.file().name(), std::nullopt,
-              std::string(holds_frame(store) ? "the file holds a frame" : "the file holds a matrix")
-                  .append(", not a ")
-                  .append(wanted));
+Matrix matrix_of(SharedStore store) {
+  if (detail::holds_frame(*store)) fail_object(*store, "matrix");
+  return detail::ObjectMaker::matrix(std::move(store));
+}
+
+Frame frame_of(SharedStore store) {
+  if (!detail::holds_frame(*store)) fail_object(*store, "frame");
+  return detail::ObjectMaker::frame(std::move(store));
 }
 
 }  // namespace
 
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options) {
-  SharedStore store = open_path(path, options);
-  if (holds_frame(*store)) return Frame(std::move(store));
-  return Matrix(std::move(store));
+  return detail::make_object(open_path(path, options));
 }
 
 std::variant<Matrix, Frame> open(std::span<const std::byte> bytes, std::string name,
                                  OpenOptions options) {
-  SharedStore store = open_bytes(bytes, std::move(name), options);
-  if (holds_frame(*store)) return Frame(std::move(store));
-  return Matrix(std::move(store));
+  return detail::make_object(open_bytes(bytes, std::move(name), options));
+}
+
+std::variant<Matrix, Frame> open(std::shared_ptr<const RangeReader> reader, std::string name,
+                                 OpenOptions options) {
+  return detail::make_object(open_reader(std::move(reader), std::move(name), options));
+}
+
+std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options) {
+  return detail::make_object(
+      detail::open_store(detail::LocalFile::spool(fd, std::move(name)), options));
 }
 
 Matrix detail::open_matrix(std::span<const std::byte> bytes, std::string name,
                            OpenOptions options) {
-  SharedStore store = open_bytes(bytes, std::move(name), options);
-  if (holds_frame(*store)) fail_object(*store, "matrix");
-  return Matrix(std::move(store));
+  return matrix_of(open_bytes(bytes, std::move(name), options));
+}
+
+Matrix detail::open_matrix(std::shared_ptr<const RangeReader> reader, std::string name,
+                           OpenOptions options) {
+  return matrix_of(open_reader(std::move(reader), std::move(name), options));
 }
 
 Frame detail::open_frame(std::span<const std::byte> bytes, std::string name, OpenOptions options) {
-  SharedStore store = open_bytes(bytes, std::move(name), options);
-  if (!holds_frame(*store)) fail_object(*store, "frame");
-  return Frame(std::move(store));
+  return frame_of(open_bytes(bytes, std::move(name), options));
 }
 
-std::variant<Matrix, Frame> open_stream(int fd, std::string name, OpenOptions options) {
-  SharedStore store = detail::open_store(detail::LocalFile::spool(fd, std::move(name)), options);
-  if (holds_frame(*store)) return Frame(std::move(store));
-  return Matrix(std::move(store));
+Frame detail::open_frame(std::shared_ptr<const RangeReader> reader, std::string name,
+                         OpenOptions options) {
+  return frame_of(open_reader(std::move(reader), std::move(name), options));
 }
 
 Matrix Matrix::open(const std::filesystem::path& path, OpenOptions options) {
-  SharedStore store = open_path(path, options);
-  if (holds_frame(*store)) fail_object(*store, "matrix");
-  return Matrix(std::move(store));
+  return matrix_of(open_path(path, options));
 }
 
 Frame Frame::open(const std::filesystem::path& path, OpenOptions options) {
-  SharedStore store = open_path(path, options);
-  if (!holds_frame(*store)) fail_object(*store, "frame");
-  return Frame(std::move(store));
+  return frame_of(open_path(path, options));
 }
 
 }  // namespace dapple

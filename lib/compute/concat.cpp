@@ -12,6 +12,7 @@
 #include "lib/compute/concat_columns.h"
 #include "lib/compute/concat_driver.h"
 #include "lib/object/groups.h"
+#include "lib/object/make_object.h"
 #include "lib/object/store.h"
 
 namespace dapple {
@@ -152,9 +153,7 @@ std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> 
   }
   detail::Schema schema = detail::merge_schemas(pieces, axis, options);
   if (options.note) detail::note_attributes(pieces, options.note);
-  auto store = detail::store_of(std::move(pieces), std::move(schema), axis);
-  if (store->schema().kind == detail::ObjectKind::frame) return Frame(std::move(store));
-  return Matrix(std::move(store));
+  return detail::make_object(detail::store_of(std::move(pieces), std::move(schema), axis));
 }
 
 }  // namespace dapple

@@ -9,9 +9,13 @@
 #include <span>
 #include <vector>
 
+#include "dapple/range_reader.h"
 #include "lib/io/byte_source.h"
 
 namespace dapple::detail {
+
+/// The most bytes that a source may have: what fits an address space.
+inline constexpr std::uint64_t kMostRangedBytes = std::uint64_t{1} << 46;
 
 /// Keeps what `at` is asked for, in an area of addresses as large as the source that costs memory
 /// only where bytes were fetched; what `will_need` announces waits in memory until `hold` or `at`
@@ -35,11 +39,7 @@ class RangedSource : public ByteSource {
   };
   RangedSource(std::string name, const Identity& identity, const Habits& habits);
 
-  /// Bytes from `offset` on, and where they go.
-  struct Part {
-    std::uint64_t offset;
-    std::span<std::byte> to;
-  };
+  using Part = RangeRequest;
   /// Fetches all parts, at once as far as possible. Any thread. Throws io.
   virtual void fetch(std::span<const Part> parts) const = 0;
   /// Takes over bytes that came with something else, for example with the answer that told the

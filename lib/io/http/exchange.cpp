@@ -8,14 +8,14 @@
 
 #include "dapple/error.h"
 #include "lib/io/http/http.h"
+#include "lib/io/ranged_source.h"
 
 namespace dapple::detail::http {
 
 namespace {
 
 constexpr std::uint64_t kMostHeaderBytes = 64 << 10;
-constexpr std::uint64_t kMostIgnoredBytes = 64 << 10;         // of pages that explain an error
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;  // what fits an address space
+constexpr std::uint64_t kMostIgnoredBytes = 64 << 10;  // of pages that explain an error
 constexpr int kMostRedirections = 5;
 constexpr long kConnectSeconds = 10;
 constexpr long kStallSeconds = 20, kStallBytes = 1024;         // slower than that is stalled
@@ -192,7 +192,7 @@ void Exchange::require_range() {
   text.remove_prefix(in_bytes ? 6 : 0);
   const auto first = take_number(text, "-"), last = take_number(text, "/");
   const auto size = take_number(text, "");
-  if (!in_bytes || !first || !last || !size || !text.empty() || *size > kMostBytes) {
+  if (!in_bytes || !first || !last || !size || !text.empty() || *size > kMostRangedBytes) {
     fail("the server answers with the range '" + content_range_.substr(0, 80) +
          "', from which the object's size cannot be told");
   }

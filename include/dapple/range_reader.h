@@ -1,0 +1,36 @@
+// Bytes that the caller reads in ranges, and that are opened like a file: a blob in a database, an
+// object in a store that dapple does not know.
+//
+//   class Blob final : public dapple::RangeReader { ... };
+//   const auto m = dapple::Matrix::open(std::make_shared<Blob>(connection), "blob 7");
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dapple {
+
+/// Bytes from `offset` on, and where they go.
+struct RangeRequest {
+  std::uint64_t offset = 0;
+  std::span<std::byte> to{};
+};
+
+/// The bytes must not change while an object that was opened from them lives. Any thread calls
+/// these functions, several at once. What they throw is thrown by the call that needed the bytes,
+/// as it is; a prefetch drops it, and the bytes are asked for again when they are needed.
+class RangeReader {
+ public:
+  virtual ~RangeReader() = default;
+
+  /// How many bytes there are. Called once, by `open`.
+  virtual std::uint64_t size() const = 0;
+
+  /// Fills all requests, which are not empty and inside `size()`, at once as far as possible, and
+  /// returns the number of bytes in all. Any other number than was asked for is an error (io). Near
+  /// ranges come as one, so that a request may be of many megabytes.
+  virtual std::uint64_t read(std::span<const RangeRequest> requests) const = 0;
+};
+
+}  // namespace dapple
