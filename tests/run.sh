@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds dapple and runs every test: in the ordinary build, under the address and undefined-behaviour
-# sanitizers, then the Python and the browser suites. The last line counts test cases: "N passed, N
-# failed", and ", N skipped" if there are any. Exits 1 if one failed or something did not build. What
-# takes long is in the suite `soak` (tests/soak/meson.build), with the thread sanitizer's build.
+# sanitizers, then the suites in Python, in a browser and in JavaScript. The last line counts test cases:
+# "N passed, N failed", and ", N skipped" if there are any. Exits 1 if one failed or something did not
+# build. What takes long is in the suite `soak` (tests/soak/meson.build), with the thread sanitizer's build.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -76,8 +76,8 @@ build build "" -Dtests=true -Dpython=disabled "${together[@]}" &&
 
 # Suites of other languages: scripts that say why they skip, and end with a line as ours does. They
 # keep one processor busy, so they run beside what follows.
-for suite in python browser; do will_log "build/$suite.log"; done
-for suite in python browser; do tests/"$suite"/run.sh build >"build/$suite.log" 2>&1; done &
+for suite in python browser js; do will_log "build/$suite.log"; done
+for suite in python browser js; do tests/"$suite"/run.sh build >"build/$suite.log" 2>&1; done &
 
 # The programs of the ordinary build run again with libraries that the address and undefined-behaviour
 # sanitizers watch in place of their own: compiling only those takes half the time. One program is
@@ -100,7 +100,7 @@ if build build-asan "library internal_library tests/fuzz/replay_views" -Dtests=t
 fi
 
 wait
-for suite in python browser python-asan; do
+for suite in python browser js python-asan; do
   [ -f "build/$suite.log" ] || continue
   echo "== $suite"
   cat "build/$suite.log"

@@ -1,0 +1,67 @@
+// Bytes of sound files, changed or cut off: the cells are right, or there is an error that says where.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { open } from "../../apps/viewer/reader/dbdf.js";
+import { CELLS, dapple, folder, same, test } from "./common.mjs";
+import { writeNpy } from "./made.mjs";
+
+const npy = `${folder}/damaged.npy`, file = `${folder}/damaged.dbdf`, each = CELLS > 300000 ? 1 : 7;
+const convert = (...flags) => {
+  execFileSync(dapple, ["convert", ...flags, file, "--force", "-q"]);
+  return readFileSync(file);
+};
+const values = Float64Array.from({length: 600}, (_, i) => i % 5 === 0 ? 0 : i % 7 / 4);
+writeNpy(npy, "f8", 20, 30, values);
+writeFileSync(`${folder}/damaged.csv`, "word,when,flag,x\n" + Array.from({length: 60}, (_, i) =>
+  `w${i % 7},2024-01-${10 + i % 20},${i % 3 ? i % 3 === 1 : ""},${i % 4 ? i / 8 : ""}\n`).join(""));
+const FILES = {
+  dense: () => convert(npy, "--tile", "7x30", "--kind", "dense"),
+  csr: () => convert(npy, "--kind", "csr", "--tile", "11x16"),
+  coo: () => convert(npy, "--kind", "coo"),
+  packed: () => convert(npy, "--pack", "fast", "--tile", "10x30"),
+  frame: () => convert(`${folder}/damaged.csv`, "--attribute", "unit=mm"),
+};
+
+/** All that a file says of its cells, as text. */
+async function textOf(bytes) {
+  const opened = await open(bytes, {name: "damaged"});
+  await opened.statistics();
+  if (!opened.isFrame) return [opened.rows, opened.cols, opened.type, await opened.read()].join();
+  const columns = await Promise.all(opened.labels.map((_, c) => opened.column(c, {text: true})));
+  return JSON.stringify([await opened.attributes(), opened.columns.map(({words, ...rest}) => rest), columns],
+    (_, value) => typeof value === "bigint" ? String(value) : value);
+}
+
+async function rightOrRefused(bytes, wanted, what) {
+  let got;
+  try {
+    got = await textOf(bytes);
+  } catch (error) {
+    same(error.name, "DbdfError", `${what}: ${error.stack}`);
+    return 1;
+  }
+  if (got !== wanted) throw new Error(`${what}: other cells`);
+  return 0;
+}
+
+for (const [name, make] of Object.entries(FILES)) {
+  await test(`damaged: ${name}`, async () => {
+    const sound = make(), wanted = await textOf(sound);
+    let refused = 0, right = 0;
+    for (let at = 0; at < sound.length; at += at < 200 || at > sound.length - 1200 ? 1 : each) {
+      for (const change of [1, 0x80, 0xff]) {
+        const bytes = Buffer.from(sound);
+        bytes[at] ^= change;
+        if (await rightOrRefused(bytes, wanted, `byte ${at} ^ ${change}`)) ++refused; else ++right;
+      }
+    }
+    same(refused > 100 && right > 100, true, `${refused} refused, ${right} right`);
+    for (let size = 0; size < sound.length; size += each) {
+      const bytes = sound.subarray(0, size);
+      let got = null;
+      try { got = await textOf(bytes); } catch (error) { same(error.name, "DbdfError", `cut at ${size}: ${error.stack}`); }
+      // Without their meanings, which come last, columns are numbers, and nothing shows that they were not.
+      if (got !== null && name !== "frame") same(got, wanted, `cut at ${size}`);
+    }
+  });
+}
