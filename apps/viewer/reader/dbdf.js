@@ -8,7 +8,7 @@ import { DbdfError, sourceOf } from "./source.js";
 import { ARRAYS, dataOf, KINDS, MOST, sizeOf, TYPES, u64 } from "./values.js";
 import { xxh3 } from "./xxh3.js";
 
-const SMALL = 1 << 18;         // an index of so many bytes is read whole, and its hash compared
+const SMALL = 1 << 18;         // an index of at most these bytes is read whole, and its hash compared
 const TAIL = 1 << 16;          // read at once: often all of the index, and the hints
 const NEAR = 1 << 14;          // hints beside statistics seldom have more bytes
 const MOST_NEAR = 3 << 18;     // of statistics that are read before anybody asks for them
