@@ -36,7 +36,8 @@ struct RepairReport {
   WriteSummary written;
 };
 
-/// Writes every intact block of a dbdf file to a sound file at `out`. Cells of lost blocks become
+/// Writes every intact block of a dbdf file to a sound file at `out`; without a sound index, those
+/// before the first damage, since nothing tells where others start. Cells of lost blocks become
 /// absent; none are invented. A column whose words or meaning are lost becomes one of numbers, in
 /// which missing cells stay missing. Throws io, not_recognised when the header cannot be read,
 /// invalid_argument for other formats.

@@ -1,22 +1,18 @@
 #include "lib/dbdf/care/inspect.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 #include <string>
 
 #include "lib/dbdf/attributes.h"
-#include "lib/dbdf/care/evidence.h"
-#include "lib/dbdf/care/known_items.h"
-#include "lib/dbdf/care/resync.h"
 #include "lib/dbdf/care/values.h"
+#include "lib/dbdf/care/whole_index.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/walk.h"
 #include "lib/index/entry_summary.h"
@@ -28,10 +24,6 @@ namespace dapple::detail::dbdf {
 namespace {
 
 constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
-
-std::string wrong_hash(BlockPos pos) {
-  return "the bytes of block " + text(pos) + " do not match their hash in the index";
-}
 
 // Removes the blocks for which `keep` returns false or throws; what it throws is a finding.
 template <class Keep>
@@ -63,251 +55,270 @@ void check_padding(const ByteSource& file, const Entry& e, std::vector<Error>& f
   findings.emplace_back(Errc::corrupt, file.name(), at, "padding is not a tag and zeros");
 }
 
-// Notes a block of column meanings or attributes.
-void see_hints(const ByteSource& file, const Item& item, Inspection& out) {
-  if (!item.auxiliary) return;
-  if (may_be_hint(file, item.entry, kColumnsTag)) out.columns = item.entry;
-  if (may_be_hint(file, item.entry, kAttributesTag)) out.attributes = item.entry;
-}
+/// Reads the fields of the header of an item that may be cut off.
+class CutFields {
+ public:
+  explicit CutFields(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-// A walk over a body that is damaged, or does not agree with its index.
+  /// The next field of that many bytes; if it is incomplete, the lowest value it may have had.
+  std::uint64_t next(std::size_t size) {
+    const std::size_t have = std::min(size, bytes_.size());
+    std::uint64_t value = 0;
+    full_ = have > 0;
+    for (std::size_t i = 0; i < have; ++i) {
+      value |= std::to_integer<std::uint64_t>(bytes_[i]) << (8 * i);
+      full_ = full_ && bytes_[i] == std::byte{0xFF};
+    }
+    bytes_ = bytes_.subspan(have);
+    return value;
+  }
+  bool was_full() const { return full_; }  // all bits of the last field that are there are set
+  bool at_end() const { return bytes_.empty(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+  bool full_ = false;
+};
+
+/// One inspection of a body.
 class Inspector {
  public:
-  Inspector(const ByteSource& file, std::uint64_t body, const Schema& schema, Level level,
-            const KnownItems& known)
-      : file_(file),
+  Inspector(const std::shared_ptr<ByteSource>& file, std::uint64_t body, const Schema& schema,
+            Level level, const TakeProgress& progress)
+      : file_(*file),
         body_(body),
         schema_(schema),
         level_(level),
-        known_(known),
-        resync_(file, schema) {}
+        progress_(progress),
+        index_(file, body) {}
 
-  // Collects every block whose header is sound (R1, R2, R4) in file order.
-  void walk(Inspection& out) {
-    std::uint64_t at = body_;
-    while (at < file_.size()) {
-      Walk walk(file_, at, kAnywhere, kAnywhere);
+  Inspection run() {
+    const std::optional<Error> fault = walk();
+    const std::uint64_t walked = out_.blocks;
+    out_.had_index = index_.has_trailer() || saw_index_ || has_tag_of_trailer();
+    out_.hashes_lost = out_.had_index && !index_.found();
+    if (!index_.found()) {
+      out_.lost = out_.blocks - out_.sound.size();
+      if (fault) keep_front(*fault);
+    } else if (fault || !index_.lists(out_.sound)) {
+      out_.index_lies = !fault && index_.lies(out_.sound, object());
+      walk_by_index();
+      out_.blocks = out_.index_lies ? walked : index_.size();
+    }
+    if (index_.other_header()) out_.findings.push_back(header_error(file_));
+    return std::move(out_);
+  }
+
+  /// Tells the progress of one of two passes.
+  void tell(std::uint64_t pass, std::uint64_t byte) const {
+    const std::uint64_t passes = level_ == Level::payload ? 2 : 1;
+    if (progress_) progress_(pass * file_.size() + byte, passes * file_.size());
+  }
+
+ private:
+  Region object() const { return {{0, schema_.rows}, {0, schema_.cols}}; }
+
+  bool has_tag_of_trailer() const {
+    const std::uint64_t n = out_.sound.size();
+    const std::uint64_t end = n == 0 ? body_ : out_.sound[n - 1].offset + out_.sound[n - 1].bytes;
+    return file_.size() - end >= kLine && ends_in_tag(file_);
+  }
+
+  /// Collects the blocks in file order, up to the first item that breaks R1 or R4: `end_` is where
+  /// it starts.
+  std::optional<Error> walk() {
+    constexpr std::uint64_t kSample = 64, kBetweenTells = 1024;
+    std::uint64_t items = 0;
+    Walk walk(file_, body_, kAnywhere, kAnywhere);
+    end_ = body_;
+    try {
+      for (Item item; walk.next(item);) {
+        if (item.holds_cells()) see_block(item);
+        if (out_.sound.size() == kSample) {  // growing would copy a table of millions
+          out_.sound.reserve((file_.size() - body_) / ((walk.offset() - body_) / kSample) +
+                             kSample);
+        }
+        see_auxiliary(item);
+        after_no_cells_ = !item.holds_cells() && !item.auxiliary;
+        end_ = walk.offset();
+        if (++items % kBetweenTells == 0) tell(0, end_);
+      }
+    } catch (const Error& e) {
+      if (e.code() != Errc::corrupt) throw;
+      return e;
+    }
+    return std::nullopt;
+  }
+
+  void see_block(const Item& item) {
+    ++out_.blocks;
+    if (is_inside(item, schema_.rows, schema_.cols)) return out_.sound.push_back(item.entry);
+    out_.findings.emplace_back(Errc::corrupt, file_.name(), end_,
+                               outside(item, schema_.rows, schema_.cols));
+  }
+
+  /// Without an index nothing tells where blocks go on after damage. What precedes it is kept, but
+  /// for the last block, whose length may be what is damaged, unless the file just ends early.
+  void keep_front(const Error& fault) {
+    const bool cut = may_be_cut(end_) && !after_no_cells_;
+    const std::string rest = cut ? "" : "; without a sound index, nothing after it can be found";
+    out_.cut = true;
+    out_.findings.emplace_back(fault.code(), fault.file(), fault.offset(), fault.detail() + rest);
+    see_cut_columns(end_);
+    out_.lost += !is_auxiliary(end_);
+    if (cut || out_.sound.size() == 0) return;
+    const Entry last = out_.sound[out_.sound.size() - 1];
+    if (last.offset + last.bytes < end_ && !after_no_cells_) return;  // an auxiliary item follows
+    out_.findings.emplace_back(
+        Errc::corrupt, file_.name(), last.offset - kPosition,
+        "block " + text(last.pos) +
+            " is the last one before the damage, which may be in its length");
+    out_.sound.pop_back();
+    ++out_.lost;
+  }
+
+  /// Takes the blocks that are where the index has them. After damage, the walk goes on at the next
+  /// of them.
+  void walk_by_index() {
+    index_.arrange();
+    if (out_.index_lies) index_.keep_only(out_.sound);
+    out_.sound = EntryTable();
+    out_.findings.clear();
+    for (std::uint64_t at = body_; at < file_.size();) {
+      Walk walk(file_, at, schema_.rows, schema_.cols);
       try {
         for (Item item; walk.next(item);) {
-          take(item, at, walk.offset(), out);
+          take(item, at, walk.offset());
           at = walk.offset();
         }
       } catch (const Error& e) {
         if (e.code() != Errc::corrupt) throw;
-        out.findings.push_back(e);
-        faults_.push_back(at);
-        see_cut_columns(at, out);
-        at = next_after(at, out);
-        out.cut = at == file_.size();
+        out_.findings.push_back(e);
+        at = std::min(index_.next(at), file_.size());
       }
     }
-    for (std::uint64_t i = 0; i < out.sound.size(); ++i) starts_.push_back(out.sound[i].offset);
-    if (known_.payload()) {
-      for (std::uint64_t i = 0; i < out.sound.size(); ++i) positions_.push_back(out.sound[i].pos);
-      std::sort(positions_.begin(), positions_.end());
-    }
-    if (!known_.complete() && !known_.lies()) {
-      if (level_ == Level::payload && known_.payload()) weigh(out, *known_.payload());
-      if (!out.findings.empty() && !is_cut_) drop_doubtful(out);
-    }
-    out.had_index = had_index(out);
+    name_missing();
   }
 
-  // The number of blocks that the walk found, sound or not.
-  std::uint64_t found() const { return starts_.size(); }
+  /// Takes the item in bytes [start, end). Throws corrupt when it cannot be one.
+  void take(const Item& item, std::uint64_t start, std::uint64_t end) {
+    const auto said = index_.find(start);
+    if (said && !(item.holds_cells() && same_block(*said, item.entry))) {
+      const bool forged = out_.index_lies && item.holds_cells() &&
+                          xxh3(file_.bytes(start, end - start)) == said->hash;
+      if (!forged) {
+        fail(start,
+             "the block header is not that of block " + text(said->pos) + ", as the index has it");
+      }
+    }
+    if (const std::uint64_t next = index_.next(start); next < end) {
+      fail(start, "the item ends at byte " + std::to_string(end) + ", but the next one starts at " +
+                      std::to_string(next));
+    }
+    see_auxiliary(item);
+    if (!item.holds_cells()) return;
+    if (!said && !out_.index_lies) {
+      fail(start, "the index does not name block " + text(item.entry.pos));
+    }
+    Entry e = item.entry;
+    e.hash = said ? said->hash : 0;
+    out_.sound.push_back(e);
+  }
 
-  // The number of lost blocks among those that the walk did not find. Adds findings for those that
-  // only the index names.
-  std::uint64_t count_missing(Inspection& out) const {
-    const EntryTable missing = find_missing(out.sound);
-    std::uint64_t lost = missing.size();
+  /// Counts the blocks of the index that were not found, and names those in whose place nothing
+  /// wrong was.
+  void name_missing() {
     std::set<std::uint64_t> reported;
-    for (const Error& error : out.findings) reported.insert(error.offset().value_or(0));
-    std::map<std::uint64_t, std::uint64_t> ends;  // of missing blocks, by their starts
-    for (std::uint64_t i = 0; i < missing.size(); ++i) {
-      const Entry e = missing[i];
-      const std::uint64_t start = e.offset - kPosition, end = e.offset + e.bytes;
-      ends.emplace(start, end);
+    for (const Error& error : out_.findings) reported.insert(error.offset().value_or(0));
+    std::set<std::uint64_t> found;
+    for (std::uint64_t i = 0; i < out_.sound.size(); ++i) {
+      found.insert(out_.sound[i].offset - kPosition);
+    }
+    index_.for_each([&](const Entry& e) {
+      const std::uint64_t start = e.offset - kPosition;
+      if (found.contains(start)) return;
+      ++out_.lost;
       const auto first = reported.lower_bound(start);
-      if (first != reported.end() && *first < end) continue;
-      out.findings.emplace_back(Errc::corrupt, file_.name(), start,
-                                "block " + text(e.pos) + ", which the index names, is not there");
-    }
-    if (known_.complete()) return lost;  // there were no others
-    for (const std::uint64_t at : faults_) {
-      const auto after = ends.upper_bound(at);
-      const bool counted = after != ends.begin() && std::prev(after)->second > at;
-      lost += !counted && !is_auxiliary(at);
-    }
-    return lost;
+      if (first != reported.end() && *first - start < kPosition + e.bytes) return;
+      out_.findings.emplace_back(Errc::corrupt, file_.name(), start,
+                                 "block " + text(e.pos) + ", which the index names, is not there");
+    });
   }
 
- private:
-  // True when the item that starts at a fault, which may be truncated, is padding or the index.
+  /// Notes a block of column meanings or attributes, and checks padding.
+  void see_auxiliary(const Item& item) {
+    if (!item.auxiliary) return;
+    if (may_be_hint(file_, item.entry, kColumnsTag)) out_.columns = item.entry;
+    if (may_be_hint(file_, item.entry, kAttributesTag)) out_.attributes = item.entry;
+    saw_index_ |= has_tag(file_, item.entry, kIndexTag);
+    if (level_ == Level::payload && index_.found() && !index_.is_hint(item.entry)) {
+      check_padding(file_, item.entry, out_.findings);
+    }
+  }
+
+  /// True when the item that starts here, which may be cut off, is padding, a hint or the index.
   bool is_auxiliary(std::uint64_t at) const {
-    if (known_.payload() && at >= *known_.payload() - kDenseHeader - kPosition) return true;
     const auto bytes = file_.bytes(at, std::min<std::uint64_t>(kPosition, file_.size() - at));
     return std::all_of(bytes.begin(), bytes.end(),
                        [](std::byte b) { return b == std::byte{0xFF}; });
   }
 
-  // Blocks that the index names although the walk found neither them nor anything in their place.
-  EntryTable find_missing(const EntryTable& sound) const {
-    std::set<BlockPos> taken;
-    EntryTable missing;
-    known_.for_each_named(schema_, [&](const Entry& e) {
-      if (std::binary_search(starts_.begin(), starts_.end(), e.offset) ||
-          std::binary_search(positions_.begin(), positions_.end(), e.pos) ||
-          !taken.insert(e.pos).second) {
-        return;
-      }
-      missing.push_back(e);
-    });
-    if (missing.size() == 0) return missing;
-    EntryTable both = sound;
-    for (std::uint64_t i = 0; i < missing.size(); ++i) both.push_back(missing[i]);
-    std::set<std::uint64_t> overlapping;
-    for (const Overlap& overlap : find_overlaps(both, order_by_position(both))) {
-      overlapping.insert({both[overlap.earlier].offset, both[overlap.later].offset});
-    }
-    EntryTable lost;
-    for (std::uint64_t i = 0; i < missing.size(); ++i) {
-      if (overlapping.count(missing[i].offset) == 0) lost.push_back(missing[i]);
-    }
-    return lost;
-  }
-
-  // Takes the item in bytes [start, end). Throws corrupt when it cannot be one.
-  void take(const Item& item, std::uint64_t start, std::uint64_t end, Inspection& out) {
-    out.blocks += item.holds_cells();
-    Entry e = item.entry;
-    const auto known = known_.find(start);
-    if (known && !(item.holds_cells() && same_block(*known, e)) &&
-        (!item.holds_cells() || xxh3(file_.bytes(start, end - start)) != known->hash)) {
-      const std::string detail =
-          "the block header is not that of block " + text(known->pos) + ", as the index has it";
-      if (!known_.lies()) fail(start, detail);
-      out.findings.emplace_back(Errc::corrupt, file_.name(), start, detail);
-      faults_.push_back(start);
-      return;
-    }
-    if (const std::uint64_t next = known_.next(start); next < end) {
-      fail(start, "the item ends at byte " + std::to_string(end) + ", but the next one starts at " +
-                      std::to_string(next));
-    }
-    after_no_cells_ = !item.holds_cells() && !item.auxiliary;
-    if (!after_no_cells_) after_block_ = item.holds_cells();
-    if (item.auxiliary && level_ == Level::payload && known_.complete() && !known_.is_hint(e)) {
-      check_padding(file_, e, out.findings);
-    }
-    see_hints(file_, item, out);
-    if (!item.holds_cells()) return;
-    if (!is_inside(item, schema_.rows, schema_.cols)) {
-      fail(start, outside(item, schema_.rows, schema_.cols));
-    }
-    // Without a trailer, bytes may be missing anywhere: the next item may start before the end of
-    // this one even if the hash matches.
-    if (known && known_.has_trailer()) e.hash = known->hash;
-    out.sound.push_back(e);
-  }
-
-  // Notes column meanings of which the start is there. Their table has a hash of its own.
-  void see_cut_columns(std::uint64_t start, Inspection& out) const {
+  /// Notes column meanings of which the start is there. Their table has a hash of its own.
+  void see_cut_columns(std::uint64_t start) {
     if (file_.size() - start < kPosition + kDenseHeader || !is_auxiliary(start)) return;
     Entry block;
     block.offset = start + kPosition;
     block.bytes = file_.size() - block.offset;
-    if (has_tag(file_, block, kColumnsTag)) out.columns = block;
+    if (has_tag(file_, block, kColumnsTag)) out_.columns = block;
   }
 
-  // If the file was truncated inside its index, the walk has reported that already.
-  bool had_index(const Inspection& out) const {
-    if (!known_.payload()) return false;
-    const std::uint64_t start = *known_.payload() - kDenseHeader - kPosition;
-    return ends_like_trailer(file_) ||
-           std::none_of(out.findings.begin(), out.findings.end(),
-                        [&](const Error& e) { return e.offset().value_or(0) >= start; });
+  /// True when the bytes from `at` to the end of the file may be the start of an item that is cut
+  /// off: an auxiliary one, or a block inside the object that is none of those that were found.
+  bool may_be_cut(std::uint64_t at) const {
+    CutFields fields(
+        file_.bytes(at, std::min<std::uint64_t>(file_.size() - at, kPosition + kDenseHeader)));
+    BlockPos pos;
+    pos.rx = fields.next(sizeof pos.rx);
+    const bool row_of_auxiliary = fields.was_full();
+    if (!row_of_auxiliary && pos.rx >= schema_.rows) return false;
+    if (fields.at_end()) return true;
+    pos.cx = fields.next(sizeof pos.cx);
+    const bool auxiliary = row_of_auxiliary && fields.was_full();
+    if (!auxiliary && (pos.rx >= schema_.rows || pos.cx >= schema_.cols)) return false;
+    if (fields.at_end()) return true;
+    const std::uint64_t rows = fields.next(4), cols = fields.next(4);
+    if (!auxiliary && (rows > schema_.rows - pos.rx || cols > schema_.cols - pos.cx || has(pos))) {
+      return false;
+    }
+    if (fields.at_end()) return true;
+    const std::uint64_t kind = fields.next(1);
+    if (kind == kEncodedType) return !auxiliary;
+    if (kind > 3 || (auxiliary && kind != 1)) return false;
+    if (fields.at_end()) return kind != 0;
+    return value_type_of_code(static_cast<std::uint8_t>(fields.next(1))).has_value();
+  }
+
+  bool has(BlockPos pos) const {
+    for (std::uint64_t i = 0; i < out_.sound.size(); ++i) {
+      if (out_.sound[i].pos == pos) return true;
+    }
+    return false;
   }
 
   [[noreturn]] void fail(std::uint64_t at, std::string detail) const {
     throw Error(Errc::corrupt, file_.name(), at, std::move(detail));
   }
 
-  // Where the walk continues when no item can be read at `at`. Without an index, the damage may be
-  // in the length of the previous block, or in items without cells.
-  std::uint64_t next_after(std::uint64_t at, const Inspection& out) {
-    const std::uint64_t known = std::min(known_.next(at), file_.size());
-    if (known_.complete()) return known;
-    resync_.reject(at);
-    if (out.sound.size() == 0) return std::min(known, resync_.next_item(body_, out.sound));
-    const Entry before = out.sound[out.sound.size() - 1];
-    const std::uint64_t start = before.offset - kPosition, end = before.offset + before.bytes;
-    if (before.hash != 0) return std::min(known, resync_.next_item(end, out.sound));
-    const bool may_be_cut = resync_.may_be_cut(at, out.sound);
-    // In a truncated file the last item is the only fault. Then the previous block is taken to be
-    // too long only if a chain of items leads to the very end of the file.
-    const bool looks_cut = may_be_cut && out.findings.size() == 1 && !after_no_cells_;
-    std::uint64_t next = std::min(known, resync_.next_item(start + 1, out.sound, looks_cut));
-    if (looks_cut && next >= end) {
-      next = std::min(known, resync_.next_item(end, out.sound));
-      // The last bytes of values may look like an empty block.
-      if (file_.size() - next == kShortestItem) next = file_.size();
-    }
-    if (next < end) {
-      too_long_.push_back(start);
-    } else if (next == file_.size() && may_be_cut) {
-      is_cut_ = looks_cut;
-    } else if (after_block_) {
-      before_damage_.push_back(start);
-    }
-    return next;
-  }
-
-  // Compares the blocks with what is left of a damaged index.
-  void weigh(Inspection& out, std::uint64_t payload) const {
-    Evidence evidence(file_, payload);
-    filter(out, [&](Entry& e) {
-      const std::uint64_t start = e.offset - kPosition;
-      const std::uint64_t hash = xxh3(file_.bytes(start, kPosition + e.bytes));
-      const auto verdict = e.hash != 0 ? Evidence::Verdict::unknown : evidence.judge(e, hash);
-      if (verdict == Evidence::Verdict::damaged) fail(start, wrong_hash(e.pos));
-      if (verdict == Evidence::Verdict::whole) e.hash = hash;
-      return true;
-    });
-  }
-
-  // Without hashes, a block next to damage may itself be damaged. If the blocks are tiles of one
-  // shape, those of other shapes are dropped; otherwise those after which the walk failed.
-  void drop_doubtful(Inspection& out) {
-    const auto tile = common_tile(out.sound, schema_);
-    if (!tile) {
-      too_long_.insert(too_long_.end(), before_damage_.begin(), before_damage_.end());
-    }
-    std::sort(too_long_.begin(), too_long_.end());
-    filter(out, [&](const Entry& e) {
-      const std::uint64_t start = e.offset - kPosition;
-      const bool doubtful = std::binary_search(too_long_.begin(), too_long_.end(), start);
-      if (e.hash == 0 && (doubtful || (tile && !is_tile(e, *tile, schema_)))) {
-        fail(start, "block " + text(e.pos) + " of " + std::to_string(e.rows) + " x " +
-                        std::to_string(e.cols) + " cells does not fit the blocks around it");
-      }
-      return true;
-    });
-  }
-
   const ByteSource& file_;
   std::uint64_t body_;
   const Schema& schema_;
   Level level_;
-  const KnownItems& known_;
-  Resync resync_;
-  bool after_block_ = false;           // the last item was a block, ignoring items without cells
-  bool after_no_cells_ = false;        // the last item had no cells
-  bool is_cut_ = false;                // the only fault is that the last item is truncated
-  std::vector<std::uint64_t> starts_;  // offsets of the blocks that the walk found, ascending
-  std::vector<BlockPos> positions_;    // their positions, ascending, if there is an index
-  std::vector<std::uint64_t> faults_;  // where the walk found no item
-  std::vector<std::uint64_t> before_damage_, too_long_;  // where such blocks start
+  const TakeProgress& progress_;
+  WholeIndex index_;
+  Inspection out_;
+  std::uint64_t end_ = 0;        // where the walk without the index ended
+  bool after_no_cells_ = false;  // its last item was a block of no cells
+  bool saw_index_ = false;
 };
 
 // Of two blocks that share a cell, drops the one that overlaps more blocks, or else the one without
@@ -343,48 +354,21 @@ void drop_overlaps(Inspection& out, const Schema& schema, const std::string& fil
 
 Inspection inspect(const std::shared_ptr<ByteSource>& file, std::uint64_t body,
                    const Schema& schema, Level level, const TakeProgress& progress) {
-  Inspection out;
-  const bool payload = level == Level::payload;
-  const auto tell = [&](std::uint64_t pass, std::uint64_t byte) {
-    const std::uint64_t passes = payload ? 2 : 1;
-    if (progress) progress(pass * file->size() + byte, passes * file->size());
-  };
-  KnownItems known(file, body);
-  constexpr std::uint64_t kBetweenTells = 1024;
-  std::uint64_t items = 0;
-  PlainWalk plain(*file, body, schema, [&](const Item& item, std::uint64_t end) {
-    if (++items % kBetweenTells == 0) tell(0, end);
-    see_hints(*file, item, out);
-    if (payload && known.complete() && item.auxiliary && !known.is_hint(item.entry)) {
-      check_padding(*file, item.entry, out.findings);
-    }
-  });
-  std::optional<Inspector> inspector;
-  if (known.agrees(plain, schema)) {
-    out.sound = std::move(plain.blocks);
-    out.blocks = out.sound.size();
-    out.had_index = known.has_trailer();
-  } else {
-    out.findings.clear();
-    plain.blocks = EntryTable();
-    inspector.emplace(*file, body, schema, level, known);
-    inspector->walk(out);
-  }
-  const std::uint64_t found = inspector ? inspector->found() : out.sound.size();
-  out.index_lies = known.lies();
-  if (known.other_header()) out.findings.push_back(header_error(*file));
-  if (payload) {
+  Inspector inspector(file, body, schema, level, progress);
+  Inspection out = inspector.run();
+  const std::uint64_t found = out.sound.size();
+  if (level == Level::payload) {
     const Store store(file, schema, {}, kDriver);
     file->expect_reads();
     filter(out, [&](const Entry& e) {
       kDriver.check_hash(store, e);
       read_all(store, e);
-      tell(1, e.offset + e.bytes);
+      inspector.tell(1, e.offset + e.bytes);
       return true;
     });
   }
   drop_overlaps(out, schema, file->name());
-  out.lost = found - out.sound.size() + (inspector ? inspector->count_missing(out) : 0);
+  out.lost += found - out.sound.size();
   std::stable_sort(out.findings.begin(), out.findings.end(), [](const Error& a, const Error& b) {
     return a.offset().value_or(0) < b.offset().value_or(0);
   });

@@ -20,9 +20,10 @@ struct Inspection {
   std::uint64_t lost = 0;            // blocks that are known to have existed and are not sound
   std::optional<Entry> columns;      // the last block of column meanings, perhaps cut off
   std::optional<Entry> attributes;   // the last block of attributes
-  bool cut = false;                  // nothing is known of how the file ended
-  bool index_lies = false;           // KnownItems::lies
-  bool had_index = false;            // the file ends in an index, damaged or not
+  bool cut = false;                  // damage, after which nothing is known
+  bool index_lies = false;           // WholeIndex::lies
+  bool had_index = false;            // the file ends in an index, which may be damaged
+  bool hashes_lost = false;          // it is damaged
 
   bool all_sound() const { return blocks == sound.size() && lost == 0; }
   Entry by_position(std::uint64_t i) const { return sound[order.empty() ? i : order[i]]; }
@@ -30,10 +31,9 @@ struct Inspection {
 
 /// Walks over the body and checks R1 to R4; at Level::payload also R5, R6 and the hashes.
 ///
-/// Blocks are compared with an intact index, unless the body is sound by itself and the index names
-/// other blocks. After a damaged header, the walk continues at the next block of the index or,
-/// without one, at the next credible block (resync.h); blocks next to the damage then count as
-/// sound only if what is left of an index proves them (evidence.h).
+/// Blocks are compared with an intact index (whole_index.h), which also tells where they go on
+/// after damage, unless the body is sound by itself and the index names other blocks. Without an
+/// intact index, what precedes the first damage is kept.
 ///
 /// Throws io. Memory: 64 bytes per block while index and body agree, otherwise about 200.
 Inspection inspect(const std::shared_ptr<ByteSource>& file, std::uint64_t body,

@@ -76,6 +76,11 @@ RepairReport repair_dbdf(const std::shared_ptr<ByteSource>& file, const std::fil
   RepairReport report;
   report.lost = std::move(found.findings);
   report.blocks_lost = found.lost;
+  if (found.hashes_lost) {
+    report.lost.emplace_back(Errc::corrupt, file->name(), file->size() - kLine,
+                             "the index is damaged, and with it the hashes that would show damage "
+                             "inside of blocks");
+  }
   report.blocks_kept = found.sound.size();
   if (const auto hint = find_columns(*file, body, found)) {
     const std::size_t before = report.lost.size();

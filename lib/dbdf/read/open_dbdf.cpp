@@ -5,7 +5,6 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
-#include "lib/dbdf/index_traces.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
 #include "lib/index/entry_summary.h"
@@ -106,15 +105,26 @@ BlockIndex index_from_outside(const std::shared_ptr<const ByteSource>& file, std
   return std::move(found.index);
 }
 
+/// True when an index block follows byte `end` of a file, or a trailer ends it.
+bool has_traces_of_index(const ByteSource& file, std::uint64_t end, const Schema& schema) {
+  if (file.size() - end >= kLine && ends_in_tag(file)) return true;
+  Walk walk(file, end, schema.rows, schema.cols);
+  for (Item item; walk.next(item);) {
+    if (item.auxiliary && has_tag(file, item.entry, kIndexTag)) return true;
+  }
+  return false;
+}
+
 /// Throws corrupt when the file has a damaged index: the hashes that should be checked are in it.
-void require_no_damaged_index(const ByteSource& file, std::uint64_t body, const BlockIndex& index) {
+void require_no_damaged_index(const ByteSource& file, std::uint64_t body, const Schema& schema,
+                              const BlockIndex& index) {
   std::uint64_t end = body;
   if (index.size() > 0) {
     const Entry last = index.entry(index.in_file_order(index.size() - 1));
     if (last.offset > file.size() || last.bytes > file.size() - last.offset) return;
     end = last.offset + last.bytes;
   }
-  if (!find_damaged_index(file, end)) return;
+  if (!has_traces_of_index(file, end, schema)) return;
   throw Error(Errc::corrupt, file.name(), file.size() - kLine,
               "the index is damaged, so the hashes that were to be checked are lost; repair the "
               "file to rebuild it");
@@ -125,7 +135,7 @@ std::shared_ptr<const Store> open_without_index(std::shared_ptr<ByteSource>&& fi
                                                 const OpenOptions& options) {
   std::string note;
   BlockIndex index = index_from_outside(file, body, schema, note);
-  if (options.check != Check::never) require_no_damaged_index(*file, body, index);
+  if (options.check != Check::never) require_no_damaged_index(*file, body, schema, index);
   auto store =
       std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver);
   store->set_note(std::move(note));
