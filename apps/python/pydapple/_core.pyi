@@ -1,7 +1,7 @@
 """The extension: what the modules of the package are built on. Use those, not this."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -215,7 +215,11 @@ class Writer:
     def finish(self) -> Summary: ...
     def abort(self) -> None: ...
 
-def open(path: str | os.PathLike[str], options: OpenOptions, /) -> Matrix | Frame: ...
+def open(path: str | os.PathLike[str], options: OpenOptions, far: bool, /) -> Matrix | Frame: ...
+def open_ranges(
+    read: Callable[[Sequence[tuple[int, int]]], Sequence[Any]], size: int, name: str,
+    options: OpenOptions, /,
+) -> Matrix | Frame: ...  # fmt: skip
 def convert(
     handle: Object, out: str | os.PathLike[str], rows: tuple[int, int] | None,
     cols: list[int] | None, to: str, dtype: Any, allow_loss: bool, absent: int,
@@ -261,6 +265,7 @@ def draw(
     down: int, across: int, from_stats: bool, threads: int | None, progress: Any,
 ) -> Drawing: ...  # fmt: skip
 def glance(handle: Object, file: str, width: int, height: int, /) -> Drawing | str: ...
+
 class StreamFault:
     def error(self) -> Exception | None: ...
 
@@ -272,9 +277,7 @@ def arrow_stream(
 def schema_names(capsule: Any, /) -> list[str]: ...
 def read_arrow(
     capsule: Any, /
-) -> tuple[
-    list[tuple[str, NDArray[Any], NDArray[np.uint8] | None, Described, Pairs]], Pairs
-]: ...
+) -> tuple[list[tuple[str, NDArray[Any], NDArray[np.uint8] | None, Described, Pairs]], Pairs]: ...
 def encode_words(
     texts: Iterable[Any], missing: NDArray[np.uint8], /
 ) -> tuple[NDArray[np.uint32], Words]: ...

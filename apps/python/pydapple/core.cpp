@@ -20,5 +20,6 @@ NB_MODULE(_core, m) {
   pydapple::bind_options(m);
   pydapple::bind_writer(m);
   pydapple::bind_files(m);
+  pydapple::bind_remote(m);
   pydapple::watch_forks();
 }

@@ -63,8 +63,9 @@ class Handle {
 
 class MatrixHandle : public Handle {
  public:
-  explicit MatrixHandle(dapple::Matrix matrix);
-  MatrixHandle(const MatrixHandle& other) : MatrixHandle(other.matrix()) {}
+  /// `far`: its bytes may have to be waited for.
+  explicit MatrixHandle(dapple::Matrix matrix, bool far = false);
+  MatrixHandle(const MatrixHandle& other) : MatrixHandle(other.matrix(), other.far_) {}
 
   const dapple::Matrix& matrix() const { return static_cast<const dapple::Matrix&>(object()); }
   std::shared_ptr<const dapple::Matrix> share_matrix() const {
@@ -81,11 +82,12 @@ class MatrixHandle : public Handle {
   void give_up_views() const noexcept { views_ = std::monostate(); }
 
   /// True when a few cells are read so fast that waiting for the GIL afterwards would take longer:
-  /// where no block is sparse, compressed or text.
+  /// where no block is sparse, compressed, text or far away.
   bool is_quick() const;
 
  private:
   dapple::ValueType type_;
+  bool far_;
   // Written with the GIL held only.
   mutable std::variant<std::monostate, dapple::Tiles<std::uint8_t>, dapple::Tiles<std::uint16_t>,
                        dapple::Tiles<std::uint32_t>, dapple::Tiles<std::uint64_t>,
@@ -109,6 +111,8 @@ class FrameHandle : public Handle {
 
 /// What a handle holds, itself.
 std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle);
+/// The other way; `far` as a MatrixHandle takes it.
+nb::object to_handle(std::variant<dapple::Matrix, dapple::Frame>&& opened, bool far);
 
 /// How many threads a caller asks for; 0: one for each processor.
 struct Threads {
@@ -155,6 +159,7 @@ void bind_block_lookup(nb::class_<Handle>& object);
 void bind_drawing(nb::module_& m);
 void bind_errors(nb::module_& m);
 void bind_files(nb::module_& m);
+void bind_remote(nb::module_& m);
 void bind_frame(nb::module_& m);
 void bind_matrix(nb::module_& m);
 void bind_products(nb::module_& m);

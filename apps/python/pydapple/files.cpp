@@ -25,14 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Bounds = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
 
-nb::object to_handle(std::variant<dapple::Matrix, dapple::Frame>&& opened) {
-  if (auto* matrix = std::get_if<dapple::Matrix>(&opened)) {
-    return nb::cast(MatrixHandle(std::move(*matrix)));
-  }
-  return nb::cast(FrameHandle(std::move(std::get<dapple::Frame>(opened))));
-}
-
-nb::object open_file(const fs::path& path, const dapple::OpenOptions& options) {
+nb::object open_file(const fs::path& path, const dapple::OpenOptions& options, bool far) {
   // Text and compressed files are read whole; of any other only headers or an index.
   std::error_code failed;
   const std::string ending = path.extension().string();
@@ -40,7 +33,7 @@ nb::object open_file(const fs::path& path, const dapple::OpenOptions& options) {
                         ending == ".tsv" || ending == ".txt") &&
                        fs::file_size(path, failed) >= kLongWork && !failed;
   auto opened = interruptible(is_long, [path, options] { return dapple::open(path, options); });
-  return to_handle(std::move(opened));
+  return to_handle(std::move(opened), far);
 }
 
 /// How many frames up somebody has called pydapple.
@@ -84,7 +77,7 @@ nb::object concat_objects(nb::list parts, int axis, bool allow_loss) {
                           {.allow_loss = allow_loss, .note = notes.taker()});
   }();
   notes.warn();
-  return to_handle(std::move(whole));
+  return to_handle(std::move(whole), false);
 }
 
 nb::object append_rows(const fs::path& path, const Handle& rows, bool allow_loss, int absent,
@@ -201,6 +194,13 @@ nb::list format_list() {
 }
 
 }  // namespace
+
+nb::object to_handle(std::variant<dapple::Matrix, dapple::Frame>&& opened, bool far) {
+  if (auto* matrix = std::get_if<dapple::Matrix>(&opened)) {
+    return nb::cast(MatrixHandle(std::move(*matrix), far));
+  }
+  return nb::cast(FrameHandle(std::move(std::get<dapple::Frame>(opened))));
+}
 
 std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle) {
   if (const auto* const matrix = dynamic_cast<const MatrixHandle*>(&handle)) {

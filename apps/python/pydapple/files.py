@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, guests
+from . import _core, guests, remote
 from .attributes import write_options
 from .errors import InvalidArgumentError, TypeMismatchError
 from .frame import Frame
@@ -48,6 +48,8 @@ def open(
     csv: Mapping[str, Any] | None = None,
     futhark: Mapping[str, Any] | None = None,
     idv: Mapping[str, Any] | None = None,
+    fs: Any = None,
+    store: Any = None,
 ) -> Matrix | Frame:
     """Open a file of any format that dapple reads.
 
@@ -55,7 +57,9 @@ def open(
     blocks are read once.
 
     Args:
-        path: the file, or as a string its http or https address.
+        path: the file; or as a string its http or https address, or an address that fsspec knows
+            (``"s3://bucket/key"``); or its name in `fs` or `store`. Of what is far away only the
+            ranges that are needed are fetched, and one state of it is read, or OSError raised.
         format: one of `formats()`; told from the bytes and the name if not given. Parquet and
             Arrow's files are none of them: `convert` reads those.
         array: which of several arrays in an .npz archive, or the path of a data set or group in an
@@ -77,6 +81,8 @@ def open(
         idv: ``columns``; ``drop_unsupported``, to leave out columns that can only be shown;
             ``keep_hidden``, for columns that later ones of the same name hide, too, as
             ``NAME (hidden N)``. `note` tells what was left out.
+        fs: a file system of fsspec that has the file, with its credentials.
+        store: a store of obstore that has it.
 
     Returns:
         A `Matrix`, or a `Frame` where columns have labels and types of their own.
@@ -100,11 +106,20 @@ def open(
     defaults = {"check": "never", "guard": False, "read_ahead": True, "threads": 1}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = file_name(path)
+    made: Matrix | Frame
+    reader = remote.reader_of(name, fs, store)
+    if reader is not None:
+        chosen = open_options(options)
+        handle = _core.open_ranges(reader.read, reader.version[0], reader.name, chosen)
+        made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
+        made._remember(name, options, reader.version, {"fs": fs, "store": store})
+        return made
+    name = remote.local_path(name, fs)
+    far = remote.is_address(name)
     with guests.pointed_out(name, format):
-        handle = _core.open(name, open_options(options))
-    made: Matrix | Frame = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
-    made.path, made._options, made._stamp = name, options, stamp_of(name)
-    made._whole_path = os.path.abspath(name)
+        handle = _core.open(name, open_options(options), far)
+    made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
+    made._remember(name, options, None if far else stamp_of(name), {} if far else None)
     return made
 
 

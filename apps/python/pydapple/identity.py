@@ -6,11 +6,11 @@ import hashlib
 import os
 from typing import Any
 
-from . import _core
+from . import _core, remote
 from .attributes import Attributes, of_json
 from .errors import InvalidArgumentError, StaleError, TypeMismatchError, from_code
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int] | remote.Version
 _SAMPLE = 4096  # bytes
 
 
@@ -61,7 +61,18 @@ class Opened:
     path: str
     _whole_path: str  # from the root, wherever the process goes later
     _options: dict[str, Any]
-    _stamp: Stamp
+    _stamp: Stamp | None  # None: of a web address, asked for when it is needed
+    _through: dict[str, Any] | None  # of an object far away: `fs` or `store`, if it has one
+
+    def _remember(
+        self,
+        path: str,
+        options: dict[str, Any],
+        stamp: Stamp | None,
+        through: dict[str, Any] | None,
+    ) -> None:
+        self.path, self._options, self._stamp, self._through = path, options, stamp, through
+        self._whole_path = os.path.abspath(path) if through is None else path
 
     @property
     def attrs(self) -> Attributes:
@@ -78,14 +89,21 @@ class Opened:
         _core.Object.close(self)  # type: ignore[arg-type]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        path, stamp = self._whole_path, self._stamp
+        path, stamp = self._whole_path, self._state()
+        if self._through is not None:
+            return reopen_far, (path, self._options, stamp, self._through)
         if stamp_of(path) != stamp:
             raise _stale(path)
         # Another machine may have a copy, whose inode is another one.
         return reopen, (path, self._options, stamp[:2], fingerprint_of(path))
 
     def __dask_tokenize__(self) -> Any:
-        return "pydapple", self._whole_path, self._stamp, sorted(self._options.items())
+        return "pydapple", self._whole_path, self._state(), sorted(self._options.items())
+
+    def _state(self) -> Stamp:
+        if self._stamp is None:
+            self._stamp = remote.version_of_address(self.path)
+        return self._stamp
 
 
 def _stale(path: str) -> StaleError:
@@ -101,7 +119,18 @@ def reopen(
     from . import files
 
     opened = files.open(path, **options)
-    if opened._stamp[:2] != size_and_time or fingerprint_of(path) != fingerprint:
+    if opened._state()[:2] != size_and_time or fingerprint_of(path) != fingerprint:
+        opened.close()
+        raise _stale(path)
+    return opened
+
+
+def reopen_far(path: str, options: dict[str, Any], stamp: Stamp, through: dict[str, Any]) -> Any:
+    """The same for an object far away, through the same file system or store."""
+    from . import files
+
+    opened = files.open(path, **options, **through)
+    if opened._state() != stamp:
         opened.close()
         raise _stale(path)
     return opened

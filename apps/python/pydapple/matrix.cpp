@@ -165,10 +165,11 @@ void prefetch(const Handle& handle, std::uint64_t row_begin, std::uint64_t row_e
 
 }  // namespace
 
-MatrixHandle::MatrixHandle(dapple::Matrix matrix)
+MatrixHandle::MatrixHandle(dapple::Matrix matrix, bool far)
     : Handle(std::make_shared<dapple::Matrix>(std::move(matrix))),
-      type_(this->matrix().value_type()) {
-  if (!this->matrix().grid()) return;
+      type_(this->matrix().value_type()),
+      far_(far) {
+  if (far || !this->matrix().grid()) return;
   dapple::visit_type(type_, [&](auto tag) {
     views_ = this->matrix().tiles<decltype(tag)>(dapple::Copy::forbidden);
   });
@@ -178,7 +179,7 @@ bool MatrixHandle::is_quick() const {
   if (!quick_) {
     const std::string_view format = matrix().format();
     const auto counts = matrix().counts();
-    quick_ = counts.csr == 0 && counts.coo == 0 && format != "csv" && format != "mtx" &&
+    quick_ = !far_ && counts.csr == 0 && counts.coo == 0 && format != "csv" && format != "mtx" &&
              format != "idv" && format != "futhark";
   }
   return *quick_;

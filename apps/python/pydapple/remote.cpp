@@ -1,0 +1,82 @@
+// Objects whose bytes Python reads in ranges: remote.py has the readers.
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "at_work.h"
+#include "core.h"
+#include "dapple/range_reader.h"
+
+namespace pydapple {
+
+namespace {
+
+/// The bytes of a Python object, for as long as this lives. Called with the GIL held.
+class Bytes {
+ public:
+  explicit Bytes(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &buffer_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  ~Bytes() { PyBuffer_Release(&buffer_); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+
+  const void* data() const noexcept { return buffer_.buf; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(buffer_.len); }
+
+ private:
+  Py_buffer buffer_{};
+};
+
+/// Calls read([(first, size), ...]), which gives bytes for each. What it raises is thrown.
+class PythonReader final : public dapple::RangeReader {
+ public:
+  PythonReader(std::uint64_t size, nb::callable read) : size_(size), read_(std::move(read)) {}
+  ~PythonReader() override {
+    const nb::gil_scoped_acquire acquire;  // threads of the library may be the last to let go
+    read_.reset();
+  }
+
+  std::uint64_t size() const override { return size_; }
+
+  std::uint64_t read(std::span<const dapple::RangeRequest> requests) const override {
+    const nb::gil_scoped_acquire acquire;
+    std::vector<std::pair<std::uint64_t, std::size_t>> ranges;
+    for (const auto& request : requests) ranges.emplace_back(request.offset, request.to.size());
+    const nb::object answers = read_(ranges);
+    std::uint64_t total = 0;
+    std::size_t i = 0;
+    for (const nb::handle answer : answers) {
+      const Bytes bytes(answer);
+      total += bytes.size();
+      if (i == requests.size() || bytes.size() != requests[i].to.size()) break;  // a wrong total
+      std::memcpy(requests[i++].to.data(), bytes.data(), bytes.size());
+    }
+    return total;
+  }
+
+ private:
+  std::uint64_t size_;
+  nb::callable read_;
+};
+
+nb::object open_ranges(nb::callable read, std::uint64_t size, std::string name,
+                       const dapple::OpenOptions& options) {
+  auto reader = std::make_shared<const PythonReader>(size, std::move(read));
+  auto opened = [&] {
+    const WithoutGil release;
+    return dapple::open(std::move(reader), std::move(name), options);
+  }();
+  return to_handle(std::move(opened), true);
+}
+
+}  // namespace
+
+void bind_remote(nb::module_& m) { m.def("open_ranges", &open_ranges); }
+
+}  // namespace pydapple

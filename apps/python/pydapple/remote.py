@@ -1,0 +1,189 @@
+"""Objects far away: at web addresses, and in stores that fsspec or obstore open.
+
+Web addresses (http, https) are read by the library itself. Whatever else people already have, S3,
+GCS, Azure, an archive, memory, is read through their own object, with their own credentials: a
+file system of fsspec (``fs=``), or a store of obstore (``store=``). One state of an object is read,
+or an error raised: obstore asks for that state with each request (``if_match``); fsspec cannot, so
+the state is asked for again after each reading.
+"""
+
+from __future__ import annotations
+
+import errno
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+from .errors import InvalidArgumentError, UnsupportedError, from_code
+
+_AT_ONCE = 16  # requests
+_PIECE = 4 << 20  # bytes of a request: larger ranges are read side by side
+_TIMEOUT = 30.0  # seconds
+
+Version = tuple[int, str]  # size, and what the store calls this state of the object
+Range = tuple[int, int]  # first byte, number of bytes
+
+
+class Reader(Protocol):
+    """Bytes that are read in ranges, as `_core.open_ranges` takes them."""
+
+    name: str
+    version: Version
+
+    def read(self, ranges: Sequence[Range]) -> list[Any]:
+        """The bytes of each range, in order. Raises OSError when the object was replaced."""
+
+
+def is_address(path: str) -> bool:
+    """Whether a name is a web address."""
+    return path.lower().startswith(("http://", "https://"))
+
+
+def reader_of(path: str, fs: Any, store: Any) -> Reader | None:
+    """The reader of an object far away; None for what the library opens by its name.
+
+    Raises InvalidArgumentError for both a file system and a store, UnsupportedError for an address
+    that nothing installed here knows.
+    """
+    if fs is not None and store is not None:
+        raise InvalidArgumentError("give fs= or store=, not both")
+    if store is not None:
+        return StoreReader(store, path)
+    if fs is None:
+        scheme, found, _ = path.partition("://")
+        if not found or not scheme.isalnum() or is_address(path):
+            return None
+        fs, path = _file_system(path, scheme)
+    return None if _is_local(fs) else FileSystemReader(fs, path)
+
+
+def local_path(path: str, fs: Any) -> str:
+    """The path of a file of this machine, where `fs` is its file system."""
+    return str(fs._strip_protocol(path)) if fs is not None and _is_local(fs) else path
+
+
+def version_of_address(address: str) -> Version:
+    """Size and state of what a web server has. One request."""
+    request = urllib.request.Request(address, method="HEAD")
+    try:
+        with urllib.request.urlopen(request, timeout=_TIMEOUT) as answer:
+            headers = answer.headers
+    except (urllib.error.URLError, OSError, ValueError) as error:
+        raise _failed(shown(address), error) from None
+    state = headers.get("ETag") or headers.get("Last-Modified") or ""
+    return int(headers.get("Content-Length") or 0), state
+
+
+def shown(address: str) -> str:
+    """An address without what may be secret: user, password, query."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+class StoreReader:
+    """An object in a store of obstore."""
+
+    def __init__(self, store: Any, path: str) -> None:
+        import obstore
+
+        self.name = path
+        self._store = store
+        self._get = obstore.get
+        try:
+            head = obstore.head(store, path)
+        except Exception as error:
+            raise _failed(path, error) from None
+        self._tag = head["e_tag"]
+        if self._tag is None:
+            raise UnsupportedError(
+                f"{path}: the store gives the object no tag, so that nobody could see that it is "
+                "replaced; download it first"
+            )
+        self.version: Version = (head["size"], self._tag)
+
+    def read(self, ranges: Sequence[Range]) -> list[Any]:
+        """As `Reader.read`: several requests at once."""
+        return _in_pieces(self._one, ranges, self.name)
+
+    def _one(self, piece: Range) -> Any:
+        first, size = piece
+        options = {"range": (first, first + size), "if_match": self._tag}
+        return self._get(self._store, self.name, options=options).bytes()
+
+
+class FileSystemReader:
+    """A file of a file system of fsspec."""
+
+    def __init__(self, fs: Any, path: str) -> None:
+        self.name = path
+        self._fs = fs
+        self.version = self._now()
+
+    def read(self, ranges: Sequence[Range]) -> list[Any]:
+        """As `Reader.read`: one call of the file system, and one for the state."""
+        try:
+            starts = [first for first, _ in ranges]
+            ends = [first + size for first, size in ranges]
+            got = self._fs.cat_ranges([self.name] * len(starts), starts, ends, on_error="raise")
+        except Exception as error:
+            raise _failed(self.name, error) from None
+        if self._now() != self.version:
+            detail = "the object was replaced while it was read; open it again"
+            raise from_code("io", detail, self.name, None, 0)
+        return list(got)
+
+    def _now(self) -> Version:
+        try:
+            self._fs.invalidate_cache(self._fs._parent(self.name))
+            about = self._fs.info(self.name)
+        except Exception as error:
+            raise _failed(self.name, error) from None
+        if about.get("type") == "directory" or about.get("size") is None:
+            raise UnsupportedError(f"{self.name}: this is no file of a known size")
+        keys = ("ETag", "etag", "e_tag", "version_id", "generation", "md5", "mtime", "created")
+        return int(about["size"]), repr([about.get(key) for key in (*keys, "LastModified")])
+
+
+def _in_pieces(get: Callable[[Range], Any], ranges: Sequence[Range], name: str) -> list[Any]:
+    """The bytes of each range, read in pieces, several at once."""
+    pieces = [
+        (first + done, min(_PIECE, size - done))
+        for first, size in ranges
+        for done in range(0, size, _PIECE)
+    ]
+    try:
+        if len(pieces) == 1:
+            return [get(pieces[0])]
+        with ThreadPoolExecutor(min(_AT_ONCE, len(pieces))) as pool:
+            return list(pool.map(get, pieces))
+    except Exception as error:
+        raise _failed(name, error) from None
+
+
+def _file_system(path: str, scheme: str) -> tuple[Any, str]:
+    try:
+        import fsspec
+    except ImportError:
+        raise UnsupportedError(
+            f"{shown(path)}: addresses of {scheme}:// need fsspec and its part for {scheme}, "
+            "or a file system or store of yours: dp.open(path, fs=...), dp.open(path, store=...)"
+        ) from None
+    try:
+        fs, inside = fsspec.core.url_to_fs(path)
+    except (ImportError, ValueError) as error:
+        raise UnsupportedError(f"{shown(path)}: {error}") from None
+    return fs, str(inside)
+
+
+def _is_local(fs: Any) -> bool:
+    protocol = getattr(fs, "protocol", ())
+    return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
+
+
+def _failed(name: str, error: Exception) -> Exception:
+    number = errno.ENOENT if isinstance(error, FileNotFoundError) else 0
+    first = str(error).strip().splitlines()
+    return from_code("io", first[0] if first else type(error).__name__, name, None, number)

@@ -1,0 +1,145 @@
+"""Objects that fsspec and obstore read: every answer is that of the same file here, or an error."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from conftest import cells
+
+import pydapple as dp
+
+fsspec = pytest.importorskip("fsspec")
+obstore = pytest.importorskip("obstore")
+
+
+@pytest.fixture
+def far(make):
+    """The bytes of a file of 12 tiles, and its cells."""
+    a = cells((600, 400), "f8", density=1)
+    m = make(a, tile=(150, 134), kind="dense", narrow=False)
+    with open(m.path, "rb") as file:
+        return file.read(), a
+
+
+def in_store(data):
+    store = obstore.store.MemoryStore()
+    obstore.put(store, "m.dbdf", data)
+    return store
+
+
+def in_memory(data, name="/bucket/m.dbdf"):
+    fs = fsspec.filesystem("memory", skip_instance_cache=True)
+    fs.pipe(name, data)
+    return fs
+
+
+@pytest.mark.parametrize("how", ["fs", "store"])
+def test_a_file_in_a_store_is_read_as_the_file_itself(far, how):
+    data, a = far
+    if how == "fs":
+        m = dp.open("/bucket/m.dbdf", fs=in_memory(data))
+    else:
+        m = dp.open("m.dbdf", store=in_store(data))
+    assert m.shape == a.shape and m.dtype == a.dtype
+    assert np.array_equal(m[:], a)
+    assert m[599, 399] == a[599, 399] and np.array_equal(m[7, 3:9], a[7, 3:9])
+    assert np.array_equal(m.take([5, 599, 0]), a[[5, 599, 0]])
+    assert np.allclose(m.stats(axis=0).mean, a.mean(axis=0))
+    with ThreadPoolExecutor(8) as pool:
+        rows = list(pool.map(lambda i: m[i], range(0, 600, 7)))
+    assert np.array_equal(rows, a[::7])
+
+
+def test_only_what_is_needed_is_asked_for(far):
+    data, a = far
+    asked = []
+
+    class Watched(type(in_memory(data))):
+        def cat_ranges(self, paths, starts, ends, **options):
+            asked.extend(zip(starts, ends, strict=True))
+            return super().cat_ranges(paths, starts, ends, **options)
+
+    fs = Watched(skip_instance_cache=True)
+    fs.pipe("/b/m.dbdf", data)
+    m = dp.open("/b/m.dbdf", fs=fs)
+    assert sum(end - start for start, end in asked) <= 2 * 65536
+    asked.clear()
+    assert np.array_equal(m[300:302, 140:150], a[300:302, 140:150])
+    assert sum(end - start for start, end in asked) < len(data) / 2
+
+
+def test_an_address_goes_to_fsspec_by_its_scheme(far):
+    data, a = far
+    in_memory(data, "/elsewhere/m.dbdf")
+    assert np.array_equal(dp.open("memory://elsewhere/m.dbdf")[:], a)
+    with pytest.raises(dp.UnsupportedError, match="nowhere"):
+        dp.open("nowhere://x/m.dbdf")
+
+
+def test_the_local_file_system_opens_the_file_itself(make):
+    a = cells((30, 20), "f8")
+    path = make(a).path
+    m = dp.open(path, fs=fsspec.filesystem("file"))
+    assert np.array_equal(m[:], a) and m.path == path
+
+
+@pytest.mark.parametrize("how", ["fs", "store"])
+def test_a_replaced_object_is_an_error_and_never_a_mixture(far, how):
+    data, _ = far
+    if how == "fs":
+        fs = in_memory(data)
+        m = dp.open("/bucket/m.dbdf", fs=fs)
+        fs.pipe("/bucket/m.dbdf", data)
+    else:
+        store = in_store(data)
+        m = dp.open("m.dbdf", store=store)
+        obstore.put(store, "m.dbdf", data)
+    with pytest.raises(OSError, match="replaced|precondition"):
+        m[:]
+
+
+def test_what_is_not_there_and_both_ways_at_once(far):
+    data, _ = far
+    with pytest.raises(FileNotFoundError):
+        dp.open("/bucket/none.dbdf", fs=in_memory(data))
+    with pytest.raises(FileNotFoundError):
+        dp.open("none.dbdf", store=in_store(data))
+    with pytest.raises(dp.InvalidArgumentError, match="not both"):
+        dp.open("m.dbdf", store=in_store(data), fs=in_memory(data))
+
+
+def test_short_answers_and_foreign_exceptions(far):
+    data, _ = far
+
+    class Short(type(in_memory(data))):
+        fault = "none"
+
+        def cat_ranges(self, paths, starts, ends, **options):
+            if self.fault == "raise":
+                raise RuntimeError("the line is down")
+            found = super().cat_ranges(paths, starts, ends, **options)
+            return [one[:-1] for one in found] if self.fault == "short" else found
+
+    fs = Short(skip_instance_cache=True)
+    fs.pipe("/s/m.dbdf", data)
+    m = dp.open("/s/m.dbdf", fs=fs)
+    fs.fault = "short"
+    with pytest.raises(OSError, match="bytes"):
+        m[:]
+    fs.fault = "raise"
+    with pytest.raises(OSError, match="the line is down"):
+        m[:]
+
+
+def test_pickles_open_it_through_the_same_store(far, tmp_path):
+    data, a = far
+    (tmp_path / "m.dbdf").write_bytes(data)
+    store = obstore.store.LocalStore(tmp_path)
+    m = dp.open("m.dbdf", store=store)
+    again = pickle.loads(pickle.dumps(m))
+    assert np.array_equal(again[:], a)
+    sent = pickle.dumps(m)
+    (tmp_path / "m.dbdf").write_bytes(data[:-8] + bytes(8))
+    with pytest.raises((dp.StaleError, OSError)):
+        pickle.loads(sent)
