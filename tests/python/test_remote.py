@@ -95,7 +95,7 @@ def test_a_replaced_object_is_an_error_and_never_a_mixture(far, how):
         store = in_store(data)
         m = dp.open("m.dbdf", store=store)
         obstore.put(store, "m.dbdf", data)
-    with pytest.raises(OSError, match="replaced|precondition"):
+    with pytest.raises(OSError, match=r"replaced|precondition"):
         m[:]
 
 
