@@ -38,6 +38,7 @@ from .reports import FormatInfo, RepairReport, VerifyReport, WriteSummary
 from .search import Hits, Verdict
 from .sparse_view import SparseView
 from .stats import Stats
+from .stores import zarr_store
 from .strips import Strip
 from .write import frame_writer, write, writer
 from .writers import FrameWriter, MatrixWriter
@@ -89,4 +90,5 @@ __all__ = [
     "verify",
     "write",
     "writer",
+    "zarr_store",
 ]
