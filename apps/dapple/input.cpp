@@ -62,6 +62,9 @@ void add_from_flag(Command& command, OpenOptions& options) {
       "--from", "FORMAT",
       [&options](const std::string& text) { options.format = format_named(text); },
       "the file's format, if its bytes and name do not tell");
+  command.option(
+      "--cache", "DIR", [&options](const std::string& text) { options.cache = text; },
+      "keep pieces of objects on servers in DIR, for all processes here, at most 10 GiB");
 }
 
 void add_reading_flags(Command& command, OpenOptions& options) {

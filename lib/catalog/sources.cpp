@@ -6,7 +6,9 @@
 namespace dapple::detail {
 
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options) {
-  if (http::is_address(name)) return http::open_address(name);
+  if (http::is_address(name)) {
+    return http::open_address(name, {options.cache, options.cache_bytes});
+  }
   return LocalFile::open(name, options.guard);
 }
 

@@ -111,6 +111,9 @@ class ByteSource {
   /// before this is shared.
   const std::string& chosen() const noexcept { return chosen_; }
   void set_chosen(std::string chosen) noexcept { chosen_ = std::move(chosen); }
+  /// What the user should know of how this was opened; "": nothing. Set before this is shared.
+  const std::string& note() const noexcept { return note_; }
+  void set_note(std::string note) noexcept { note_ = std::move(note); }
   /// When hashes are to be looked at, here and in what is beside it. Set before this is shared.
   Check check() const noexcept { return check_; }
   void set_check(Check check) noexcept { check_ = check; }
@@ -129,7 +132,7 @@ class ByteSource {
 
   mutable std::atomic<const std::byte*> base_{nullptr};
   std::string name_;
-  std::string chosen_;
+  std::string chosen_, note_;
   Identity identity_;
   std::uint64_t number_;
   Check check_{};

@@ -54,7 +54,7 @@ class Store {
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
   std::vector<Detail> details() const;
 
-  const std::string& note() const noexcept { return note_; }
+  const std::string& note() const noexcept { return note_.empty() ? file_->note() : note_; }
   void set_note(std::string note) { note_ = std::move(note); }
   static constexpr std::size_t kMostContents = 1000;
   const std::vector<std::string>& contents() const noexcept { return contents_; }

@@ -11,7 +11,9 @@ import http.server
 import json
 import os
 import pathlib
+import random
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -223,8 +225,83 @@ def check_stalls(_):
     assert 15 < time.monotonic() - begin < 35
 
 
+def cached(folder, verb, fault, who, *flags, status=0):
+    """As `counted`, with pieces kept in `folder`: what was printed, and the requests that it took."""
+    path = f"/{fault}/{who}/m.dbdf"
+    before = requests[path]
+    got = dapple(verb, address(fault, who), "--cache", folder, *flags)
+    assert got.returncode == status, got
+    return got.stdout, requests[path] - before
+
+
+def check_a_cache_serves_other_processes(folder):
+    wanted = dapple("get", pathlib.Path(FOLDER.name) / "m.dbdf").stdout
+    first, requested = cached(folder / "c", "get", "plain", "kept")
+    assert first == wanted and requested > 2
+    assert cached(folder / "c", "get", "plain", "kept") == (wanted, 0)
+    for kept in (folder / "c").iterdir():
+        assert kept.stat().st_mode & 0o077 == 0, kept
+
+
+def check_a_cache_believes_no_damaged_piece(folder):
+    wanted = dapple("get", pathlib.Path(FOLDER.name) / "m.dbdf").stdout
+    cached(folder, "get", "plain", "damaged")
+    for kept in folder.glob("*.pieces"):
+        bytes_ = bytearray(kept.read_bytes())
+        for at in range(0, len(bytes_), 50_000):
+            bytes_[at] ^= 1
+        kept.write_bytes(bytes_)
+    again, requested = cached(folder, "get", "plain", "damaged")
+    assert again == wanted and requested > 0
+    for kept in folder.iterdir():  # cut to nothing, or nonsense
+        kept.write_bytes(b"x" * (5 if kept.suffix == ".seen" else 0))
+    assert cached(folder, "get", "plain", "damaged")[0] == wanted
+
+
+def check_a_replaced_object_is_not_mixed_with_its_pieces(folder):
+    """The second of these servers gives another tag from the third request on."""
+    cached(folder, "get", "plain", "other", "--rows", "0:2")
+    stored = dapple("get", pathlib.Path(FOLDER.name) / "m.dbdf", "--rows", "1500:1520").stdout
+    path = "/replaced/mixed/m.dbdf"
+    refused_ = dapple("get", address("replaced", "mixed"), "--cache", folder, "--rows", "1500:1520")
+    assert refused_.returncode == 3 and "replaced" in refused_.stderr, refused_
+    assert requests[path] > 2
+    got = dapple("get", address("replaced", "mixed"), "--cache", folder, "--rows", "1500:1520")
+    assert got.returncode == 0 and got.stdout == stored, got  # opened anew: no old version is remembered
+
+
+def check_a_cache_is_bounded_and_optional(folder):
+    folder.chmod(0o500)
+    try:
+        if os.geteuid() != 0:
+            got = dapple("get", address("plain", "denied"), "--cache", folder / "new")
+            assert got.returncode == 0 and "cache folder is not used" in got.stderr, got.stderr
+    finally:
+        folder.chmod(0o700)
+    (folder / "file").write_text("")
+    got = dapple("get", address("plain", "file"), "--cache", folder / "file")
+    assert got.returncode == 0 and "cache folder is not used" in got.stderr, got.stderr
+
+
+def check_killed_fillers(folder):
+    """Processes that fill the cache are killed at any moment; what others read of it is right."""
+    wanted = dapple("get", pathlib.Path(FOLDER.name) / "m.dbdf").stdout
+    rng = random.Random(7)
+    kills = int(os.environ.get("DAPPLE_KILLS", "60"))
+    for turn in range(kills):
+        if turn % 5 == 0:
+            shutil.rmtree(folder / "c", ignore_errors=True)
+        pair = [subprocess.Popen([DAPPLE, "get", address("plain", "killed"), "--cache", folder / "c"], env=ENVIRONMENT,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
+        time.sleep(rng.random() * 0.06)
+        for process in pair:
+            process.kill()
+            process.wait()
+        if turn % 3 == 0:
+            assert cached(folder / "c", "get", "plain", "killed")[0] == wanted, turn
+
+
 def check_certificates(folder):
-    import shutil
     import ssl
 
     if shutil.which("openssl") is None:

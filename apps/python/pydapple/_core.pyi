@@ -24,6 +24,7 @@ class OpenOptions:
         guard: bool = ...,
         read_ahead: bool = ...,
         threads: int | None = ...,
+        cache: str = ...,
         csv: dict[str, Any] | None = ...,
         futhark: dict[str, Any] | None = ...,
         idv: dict[str, Any] | None = ...,

@@ -50,6 +50,7 @@ def open(
     idv: Mapping[str, Any] | None = None,
     fs: Any = None,
     store: Any = None,
+    cache: Path = "",
 ) -> Matrix | Frame:
     """Open a file of any format that dapple reads.
 
@@ -83,6 +84,9 @@ def open(
             ``NAME (hidden N)``. `note` tells what was left out.
         fs: a file system of fsspec that has the file, with its credentials.
         store: a store of obstore that has it.
+        cache: of a web address, a folder that keeps pieces of objects, up to 10 GiB, for all
+            processes of this machine; an address that was opened within the last minute is opened
+            without a request, as it was then.
 
     Returns:
         A `Matrix`, or a `Frame` where columns have labels and types of their own.
@@ -102,8 +106,9 @@ def open(
         "csv": _group("csv", csv),
         "futhark": _group("futhark", futhark),
         "idv": _group("idv", idv),
+        "cache": file_name(cache),
     }
-    defaults = {"check": "never", "guard": False, "read_ahead": True, "threads": 1}
+    defaults = {"cache": "", "check": "never", "guard": False, "read_ahead": True, "threads": 1}
     options = {key: value for key, value in given.items() if value != defaults.get(key)}
     name = file_name(path)
     made: Matrix | Frame

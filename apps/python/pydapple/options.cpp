@@ -150,9 +150,9 @@ dapple::IdvOptions idv_options(const nb::dict& given) {
 
 void make_open_options(dapple::OpenOptions* self, std::optional<std::string> format,
                        std::optional<std::string> array, const std::string& check, bool guard,
-                       bool read_ahead, Threads threads, std::optional<nb::dict> csv,
-                       std::optional<nb::dict> futhark, std::optional<nb::dict> idv,
-                       const nb::kwargs& others) {
+                       bool read_ahead, Threads threads, const std::string& cache,
+                       std::optional<nb::dict> csv, std::optional<nb::dict> futhark,
+                       std::optional<nb::dict> idv, const nb::kwargs& others) {
   require_none("opening", others);
   dapple::OpenOptions options;
   options.format = format.value_or("");
@@ -164,6 +164,7 @@ void make_open_options(dapple::OpenOptions* self, std::optional<std::string> for
   options.guard = guard;
   options.read_ahead = read_ahead;
   options.threads = threads;
+  options.cache = cache;
   if (csv) options.csv = csv_options(*csv);
   if (futhark) options.futhark = futhark_options(*futhark);
   if (idv) options.idv = idv_options(*idv);
@@ -213,8 +214,9 @@ void bind_options(nb::module_& m) {
   nb::class_<dapple::OpenOptions>(m, "OpenOptions")
       .def("__init__", &make_open_options, nb::kw_only(), nb::arg("format") = nb::none(),
            nb::arg("array") = nb::none(), nb::arg("check") = "never", nb::arg("guard") = false,
-           nb::arg("read_ahead") = true, nb::arg("threads") = 1, nb::arg("csv") = nb::none(),
-           nb::arg("futhark") = nb::none(), nb::arg("idv") = nb::none(), nb::arg("others"));
+           nb::arg("read_ahead") = true, nb::arg("threads") = 1, nb::arg("cache") = "",
+           nb::arg("csv") = nb::none(), nb::arg("futhark") = nb::none(),
+           nb::arg("idv") = nb::none(), nb::arg("others"));
   nb::class_<dapple::WriteOptions>(m, "WriteOptions")
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
            nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <thread>
@@ -89,6 +91,17 @@ std::chrono::milliseconds pause_before(std::span<Exchange* const> again, unsigne
   return std::min(pause, kLongestPause);
 }
 
+/// Copies those of `bytes`, which start at `offset`, that are of a part.
+void copy_overlap(std::uint64_t offset, std::span<const std::byte> bytes,
+                  const RangeRequest& part) {
+  const std::uint64_t begin = std::max(offset, part.offset);
+  const std::uint64_t end = std::min(offset + bytes.size(), part.offset + part.to.size());
+  if (begin < end) {
+    std::memcpy(part.to.data() + (begin - part.offset), bytes.data() + (begin - offset),
+                static_cast<std::size_t>(end - begin));
+  }
+}
+
 }  // namespace
 
 /// Connections for one thread.
@@ -161,7 +174,73 @@ HttpSource::HttpSource(const CurlApi& curl, const std::string& address, const Ve
 
 HttpSource::~HttpSource() = default;
 
+void HttpSource::set_cache(std::unique_ptr<const PieceCache> cache, CacheFolder folder) noexcept {
+  cache_ = std::move(cache);
+  folder_ = std::move(folder);
+}
+
 void HttpSource::fetch(std::span<const Part> parts) const {
+  if (cache_ == nullptr) return fetch_from_server(parts);
+  try {
+    fetch_through_cache(parts);
+  } catch (const Error&) {  // the next to open the address shall ask for its version
+    PieceCache::forget(folder_, address_);
+    throw;
+  }
+}
+
+struct HttpSource::Gap {
+  Part part;
+  Range pieces;
+};
+
+void HttpSource::fetch_through_cache(std::span<const Part> parts) const {
+  constexpr std::uint64_t kPiece = PieceCache::kPiece;
+  std::vector<Gap> gaps;
+  for (const Part& part : parts) {
+    const std::uint64_t end = (part.offset + part.to.size() + kPiece - 1) / kPiece;
+    bool in_gap = false;
+    for (std::uint64_t piece = part.offset / kPiece; piece < end; ++piece) {
+      if (take_piece(piece, part)) {
+        in_gap = false;
+      } else if (std::exchange(in_gap, true)) {
+        ++gaps.back().pieces.end;
+      } else {
+        gaps.push_back({part, {piece, piece + 1}});
+      }
+    }
+  }
+  std::vector<std::vector<std::byte>> buffers;
+  std::vector<Part> wanted;
+  for (const Gap& gap : gaps) {
+    const std::uint64_t begin = gap.pieces.begin * kPiece;
+    const std::uint64_t end = std::min(size(), gap.pieces.end * kPiece);
+    wanted.push_back({begin, buffers.emplace_back(static_cast<std::size_t>(end - begin))});
+  }
+  fetch_from_server(wanted);
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const std::span<const std::byte> bytes = wanted[i].to;
+    for (std::uint64_t at = 0; at < bytes.size(); at += kPiece) {
+      cache_->write((wanted[i].offset + at) / kPiece,
+                    bytes.subspan(at, std::min<std::size_t>(kPiece, bytes.size() - at)));
+    }
+    copy_overlap(wanted[i].offset, bytes, gaps[i].part);
+  }
+}
+
+bool HttpSource::take_piece(std::uint64_t piece, const Part& part) const {
+  const std::uint64_t begin = piece * PieceCache::kPiece;
+  const auto n = static_cast<std::size_t>(std::min(size() - begin, PieceCache::kPiece));
+  if (begin >= part.offset && begin - part.offset + n <= part.to.size()) {
+    return cache_->read(piece, part.to.subspan(static_cast<std::size_t>(begin - part.offset), n));
+  }
+  std::vector<std::byte> bytes(n);
+  if (!cache_->read(piece, bytes)) return false;
+  copy_overlap(begin, bytes, part);
+  return true;
+}
+
+void HttpSource::fetch_from_server(std::span<const Part> parts) const {
   std::vector<std::unique_ptr<Exchange>> exchanges;
   for (const Part& part : parts) {
     for (std::uint64_t done = 0; done < part.to.size(); done += kPiece) {
@@ -171,22 +250,79 @@ void HttpSource::fetch(std::span<const Part> parts) const {
           &version_));
     }
   }
-  connections_->run(exchanges);
+  if (!exchanges.empty()) connections_->run(exchanges);
 }
 
 void HttpSource::know_ends(std::span<const std::byte> first) const {
-  know(0, first);
-  if (size() == first.size()) return;
-  const std::uint64_t begin =
-      std::max<std::uint64_t>(first.size(), size() - std::min(size(), kEnd));
-  std::vector<std::byte> last(static_cast<std::size_t>(size() - begin));
-  const Part part{begin, last};
-  fetch({&part, 1});
-  know(begin, last);
+  std::vector<std::byte> head(first.empty() ? static_cast<std::size_t>(std::min(size(), kEnd)) : 0);
+  const std::uint64_t known = std::max<std::uint64_t>(head.size(), first.size());
+  const std::uint64_t begin = std::max(known, size() - std::min(size(), kEnd));
+  std::vector<std::byte> tail(static_cast<std::size_t>(size() - begin));
+  std::vector<Part> parts;
+  if (!head.empty()) parts.push_back({0, head});
+  if (!tail.empty()) parts.push_back({begin, tail});
+  if (!parts.empty()) fetch(parts);
+  know(0, head.empty() ? first : head);
+  know(begin, tail);
+  if (cache_ != nullptr && !first.empty()) cache_->write(0, first);
 }
 
-std::shared_ptr<ByteSource> open_address(const std::string& address) {
+namespace {
+
+/// What tells a version of an object from others.
+std::string line_of(const Version& version) {
+  return std::to_string(version.size) + '\n' + version.etag + '\n' + version.modified;
+}
+
+std::optional<Version> version_in(const std::string& line) {
+  const std::size_t first = line.find('\n');
+  const std::size_t second = line.find('\n', std::min(first, line.size() - 1) + 1);
+  Version version;
+  const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), version.size);
+  if (failed != std::errc() || first == std::string::npos || second == std::string::npos ||
+      end != line.data() + first || version.size > kMostRangedBytes) {
+    return std::nullopt;
+  }
+  version.etag = line.substr(first + 1, second - first - 1);
+  version.modified = line.substr(second + 1);
+  return version;
+}
+
+using Opened = std::shared_ptr<HttpSource>;
+
+Opened source_of(const CurlApi& curl, const std::string& address, const Version& version,
+                 std::unique_ptr<Connections> connections, const CacheFolder& folder) {
+  auto source = std::make_shared<HttpSource>(curl, address, version, std::move(connections));
+  if (folder.path.empty() || version.size == 0) return source;
+  try {
+    source->set_cache(std::make_unique<PieceCache>(folder, address, line_of(version), version.size),
+                      folder);
+  } catch (const Error& e) {
+    source->set_note("the cache folder is not used: " + std::string(e.what()));
+  }
+  return source;
+}
+
+/// The object as another process of this machine saw it lately; no request if all is kept.
+Opened open_seen(const CurlApi& curl, const std::string& address, const CacheFolder& folder) {
+  if (folder.path.empty()) return nullptr;
+  const auto line = PieceCache::seen(folder, address);
+  const auto version = line ? version_in(*line) : std::nullopt;
+  if (!version) return nullptr;
+  try {
+    auto source = source_of(curl, address, *version, std::make_unique<Connections>(curl), folder);
+    source->know_ends({});
+    return source;
+  } catch (const Error&) {  // replaced meanwhile: it has been forgotten
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<ByteSource> open_address(const std::string& address, const CacheFolder& folder) {
   const CurlApi& curl = curl_for(shown(address));
+  if (auto source = open_seen(curl, address, folder)) return source;
   auto connections = std::make_unique<Connections>(curl);
   std::vector<std::byte> first(static_cast<std::size_t>(kEnd));
   std::vector<std::unique_ptr<Exchange>> one;
@@ -198,8 +334,9 @@ std::shared_ptr<ByteSource> open_address(const std::string& address) {
                 "the server gives the object neither an ETag nor a date, so that nobody could see "
                 "that it is replaced; download the file first");
   }
-  auto source = std::make_shared<HttpSource>(curl, address, version, std::move(connections));
+  auto source = source_of(curl, address, version, std::move(connections), folder);
   source->know_ends(std::span(first).first(one.front()->received()));
+  if (!folder.path.empty()) PieceCache::see(folder, address, line_of(version));
   return source;
 }
 

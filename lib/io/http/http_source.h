@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/io/http/exchange.h"
+#include "lib/io/http/piece_cache.h"
 #include "lib/io/ranged_source.h"
 
 namespace dapple::detail::http {
@@ -40,16 +41,26 @@ class HttpSource final : public RangedSource {
              std::unique_ptr<Connections> connections);
   ~HttpSource() override;
 
-  /// Keeps the bytes that came first, and fetches the last ones, where indexes are. Throws io.
+  /// Looks for bytes in a cache first. Set before this is shared.
+  void set_cache(std::unique_ptr<const PieceCache> cache, CacheFolder folder) noexcept;
+  /// Fetches the first and the last bytes, where headers and indexes are, but for those that came
+  /// already. Throws io.
   void know_ends(std::span<const std::byte> first) const;
 
  private:
+  /// Pieces in a row that are not in the cache, as far as a part needs them.
+  struct Gap;
   void fetch(std::span<const Part> parts) const override;
+  void fetch_through_cache(std::span<const Part> parts) const;
+  bool take_piece(std::uint64_t piece, const Part& part) const;
+  void fetch_from_server(std::span<const Part> parts) const;
 
   const CurlApi& curl_;
   const std::string address_;
   const Version version_;
   const std::unique_ptr<Connections> connections_;
+  std::unique_ptr<const PieceCache> cache_;
+  CacheFolder folder_;
 };
 
 }  // namespace dapple::detail::http

@@ -4,7 +4,7 @@
 
 namespace dapple::detail::http {
 
-std::shared_ptr<ByteSource> open_address(const std::string& address) {
+std::shared_ptr<ByteSource> open_address(const std::string& address, const CacheFolder&) {
   throw Error(Errc::unsupported, shown(address), std::nullopt,
               "an address, and dapple was built without libcurl; install its headers "
               "(libcurl4-openssl-dev) and build with -Dcurl=enabled");
