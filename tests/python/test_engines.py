@@ -240,42 +240,6 @@ def test_scikit_learn_learns_strip_by_strip(make):
         assert np.allclose(by_strips.coef_, at_once.coef_)
 
 
-def test_a_torch_data_set_fetches_batches(pair):
-    from pydapple.batches import RowDataset, batches
-
-    a, m = pair
-    labels = np.arange(200)
-    data = pickle.loads(pickle.dumps(RowDataset(m, labels)))  # as a worker gets it
-    assert len(data) == 200
-    cells_of, label = data[7]
-    assert np.array_equal(cells_of, a[7]) and label == 7
-    batch = data.__getitems__([5, 199, 5])
-    assert [y for _, y in batch] == [5, 199, 5]
-    assert all(np.array_equal(x, a[y]) and x.flags.writeable for x, y in batch)
-    assert len(RowDataset(m).__getitems__([1, 2])) == 2
-    with pytest.raises(dp.InvalidIndexError):
-        RowDataset(m).__getitems__([1.7])
-    with pytest.raises(dp.InvalidArgumentError):
-        RowDataset(m, labels[1:])
-    for wrong in ((10, -1), (10, 0), (-1, 10), (10, 2.5)):
-        with pytest.raises(dp.Error):
-            batches(*wrong)
-    assert sorted(np.concatenate(list(batches(10, 4)))) == list(range(10))
-    assert [len(part) for part in batches(10, 4, drop_last=True)] == [4, 4]
-    with pytest.raises(ValueError):
-        RowDataset(m, labels[:3])
-    pd = pytest.importorskip("pandas")
-    for other in (
-        labels.tolist(),
-        pd.Series(labels, index=labels[::-1]),
-    ):  # whose index means nothing
-        data = RowDataset(m, other)
-        assert data[7][1] == 7 and [y for _, y in data.__getitems__([5, 199])] == [5, 199]
-    parts = list(batches(200, 64, seed=1))
-    assert [len(p) for p in parts] == [64, 64, 64, 8]
-    assert sorted(np.concatenate(parts)) == list(range(200))
-    assert len(list(batches(200, 64, drop_last=True))) == 3
-
 
 def test_sparse_chunks_may_be_matrices(make):
     sp = pytest.importorskip("scipy.sparse")

@@ -2,8 +2,8 @@
 
     python train_on_batches.py [--rows 1000000] [--cols 200] [--epochs 3]
 
-Every epoch reads all rows once, in another random order. With torch installed,
-`DataLoader(RowDataset(m, labels), batch_size=256, num_workers=2)` reads the same way."""
+Every epoch reads all rows once, in another random order; the next batches are read while one is used.
+With torch installed, `DataLoader(loader, batch_size=None, num_workers=2)` reads them in processes."""
 
 import argparse
 import os
@@ -12,7 +12,6 @@ import tempfile
 import numpy as np
 
 import pydapple as dp
-from pydapple.batches import RowDataset, batches
 
 
 def make(path, rows, cols, seed=0):
@@ -28,18 +27,17 @@ def make(path, rows, cols, seed=0):
     return labels
 
 
-def train(data, epochs, size=256, rate=0.5):
+def train(loader, cols, epochs, rate=0.5):
     """Weights of the plane, by gradient descent."""
-    weights = np.zeros(data.matrix.shape[1])
-    cells = np.empty((size, len(weights)), np.float32)  # used again for every batch
+    weights = np.zeros(cols)
     for epoch in range(epochs):
         right = seen = 0
-        for rows in batches(len(data), size, seed=epoch, drop_last=True):
-            data.matrix.take(rows, out=cells)
+        for cells, known, rows in loader:
+            side = known["side"]
             guess = 1 / (1 + np.exp(-(cells @ weights)))
-            right += int(((guess > 0.5) == data.labels[rows]).sum())
+            right += int(((guess > 0.5) == side).sum())
             seen += len(rows)
-            weights -= rate * (guess - data.labels[rows]) @ cells / size
+            weights -= rate * (guess - side) @ cells / len(rows)
         print(f"epoch {epoch}: {right / max(seen, 1):.1%} right")
     return weights
 
@@ -53,7 +51,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "rows.dbdf")
         labels = make(path, given.rows, given.cols)
-        train(RowDataset(dp.open(path), labels), given.epochs)
+        loader = dp.loader(dp.open(path), {"side": labels}, batch=256, reuse=True)
+        train(loader, given.cols, given.epochs)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from .expressions import Condition
 from .files import formats, index, info, open, repair, verify
 from .frame import Frame
 from .join import append, concat
+from .loader import loader
 from .matrix import Matrix
 from .meanings import Group, Meaning
 from .picture import Picture
@@ -84,6 +85,7 @@ __all__ = [
     "frame_writer",
     "index",
     "info",
+    "loader",
     "open",
     "repair",
     "scan",

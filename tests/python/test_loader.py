@@ -1,0 +1,137 @@
+"""Batches for training: every row once, in orders that repeat, with what is known of it."""
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pytest
+from conftest import cells
+
+import pydapple as dp
+
+ROWS = 500
+
+
+@pytest.fixture
+def data(make, tmp_path):
+    """A sparse matrix, what is known of its rows, and both as arrays."""
+    a = cells((ROWS, 30), "f8", density=0.2)
+    kinds = np.array(["B", "T", "NK"])[np.arange(ROWS) % 5 % 3]
+    genes = np.arange(ROWS) * 3
+    dp.write(tmp_path / "obs.dbdf", {"kind": kinds, "genes": genes})
+    return make(a), dp.open(tmp_path / "obs.dbdf"), a, kinds, genes
+
+
+def all_rows(loader):
+    return np.concatenate([rows for _, _, rows in loader])
+
+
+@pytest.mark.parametrize("ahead", [0, 1, 3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_each_epoch_has_every_row_once_with_what_is_known_of_it(data, ahead, sparse):
+    m, obs, a, kinds, genes = data
+    loader = dp.loader(m.sparse if sparse else m, obs, batch=64, ahead=ahead, seed=3)
+    assert len(loader) == 8
+    orders = []
+    for _ in range(2):
+        seen = []
+        for x, known, rows in loader:
+            dense = x.toarray() if sparse else x
+            assert np.array_equal(dense, a[rows])
+            assert list(known["kind"]) == list(kinds[rows])
+            assert np.array_equal(known["genes"], genes[rows])
+            seen.append(rows)
+        orders.append(np.concatenate(seen))
+        assert np.array_equal(np.sort(orders[-1]), np.arange(ROWS))
+    assert not np.array_equal(*orders)
+
+
+def test_a_batch_follows_from_seed_epoch_and_number(data):
+    m, obs, *_ = data
+    one, other = (dp.loader(m, obs, batch=32, seed=5) for _ in range(2))
+    sent = pickle.loads(pickle.dumps(other))  # as a worker gets it
+    for epoch in (0, 7):
+        one.set_epoch(epoch)
+        sent.set_epoch(epoch)
+        for k in (3, 0, 15):
+            assert np.array_equal(one[k].rows, sent[k].rows)
+            assert np.array_equal(one[k].x, sent[k].x)
+    other.set_epoch(7)
+    assert np.array_equal(all_rows(other), np.concatenate([one[k].rows for k in range(16)]))
+    assert not np.array_equal(all_rows(dp.loader(m, batch=32, seed=6)), all_rows(dp.loader(m, batch=32, seed=5)))
+    with pytest.raises(IndexError):
+        one[16]
+
+
+def test_rows_are_picked_by_condition_mask_numbers_and_slice(data):
+    m, obs, _, kinds, genes = data
+    wanted = np.flatnonzero((kinds == "B") & (genes > 300))
+    by_text = dp.loader(m, obs, rows="kind == 'B' and genes > 300", shuffle=False)
+    assert np.array_equal(all_rows(by_text), wanted)
+    by_condition = dp.loader(m, obs, rows=(obs.c.kind == "B") & (obs.c.genes > 300))
+    assert np.array_equal(np.sort(all_rows(by_condition)), wanted)
+    mask = np.isin(np.arange(ROWS), wanted)
+    assert np.array_equal(all_rows(dp.loader(m, rows=mask, shuffle=False)), wanted)
+    assert np.array_equal(all_rows(dp.loader(m, rows=[9, 2, 9], shuffle=False)), [9, 2, 9])
+    assert np.array_equal(all_rows(dp.loader(m, rows=slice(10, 90, 7), shuffle=False)), range(10, 90, 7))
+    short = dp.loader(m, rows=slice(0, 70), batch=32, drop_last=True)
+    assert len(short) == 2 and [len(rows) for _, _, rows in short] == [32, 32]
+
+
+def test_strata_have_their_share_of_each_batch(data):
+    m, obs, _, kinds, _ = data
+    shares = {kind: count / ROWS for kind, count in Counter(kinds.tolist()).items()}
+    loader = dp.loader(m, obs, columns=["genes"], stratify="kind", batch=50)
+    for _, known, rows in loader:
+        assert list(known) == ["genes"]
+        counts = Counter(kinds[rows].tolist())
+        for kind, share in shares.items():
+            assert abs(counts[kind] - share * len(rows)) <= 2
+    assert np.array_equal(np.sort(all_rows(loader)), np.arange(ROWS))
+
+
+def test_weights_draw_rows_in_proportion(data):
+    m, *_ = data
+    weights = np.zeros(ROWS)
+    weights[[3, 400, 499]] = 1, 2, 1
+    loader = dp.loader(m, weights=weights, batch=100)
+    counts = Counter(np.concatenate([all_rows(loader) for _ in range(20)]).tolist())
+    assert set(counts) == {3, 400, 499} and sum(counts.values()) == 20 * ROWS
+    assert abs(counts[400] / (20 * ROWS) - 0.5) < 0.03
+    assert abs(counts[499] / (20 * ROWS) - 0.25) < 0.03
+
+
+def test_buffers_are_used_again_and_rounded_to(data):
+    m, _, a, *_ = data
+    seen = set()
+    for x, _, rows in dp.loader(m, batch=16, reuse=True, dtype="f4", ahead=2):
+        assert x.dtype == np.float32 and np.array_equal(x, a[rows].astype("f4"))
+        seen.add(x.__array_interface__["data"][0])
+    assert len(seen) <= 6
+    last = None
+    for x, _, rows in dp.loader(m, batch=16, dtype="f4", ahead=0):
+        last = x, rows
+    assert np.array_equal(last[0], a[last[1]].astype("f4"))
+
+
+def test_what_does_not_fit_is_refused(data):
+    m, obs, _, kinds, _ = data
+    for wrong in (
+        {"obs": {"kind": kinds[1:]}},
+        {"columns": ["kind"]},
+        {"stratify": "kind"},
+        {"weights": np.ones(ROWS - 1)},
+        {"weights": -np.ones(ROWS)},
+        {"weights": np.zeros(ROWS)},
+        {"weights": np.ones(ROWS), "shuffle": False},
+        {"batch": 0},
+        {"ahead": -1},
+    ):
+        with pytest.raises(dp.InvalidArgumentError):
+            dp.loader(m, **wrong)
+    with pytest.raises(dp.TypeMismatchError):
+        dp.loader(m, {"kind": kinds}, rows="kind == 'B'")
+    with pytest.raises(KeyError):
+        dp.loader(m, obs, columns=["none"])
+    with pytest.raises(dp.OutOfRangeError):
+        dp.loader(m, rows=[ROWS])
