@@ -10,6 +10,7 @@ Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
 """
 
 from ._core import Block
+from .annotated import read_anndata
 from .conversion import convert
 from .errors import (
     AbsentError,
@@ -87,6 +88,7 @@ __all__ = [
     "info",
     "loader",
     "open",
+    "read_anndata",
     "repair",
     "scan",
     "verify",

@@ -1,0 +1,145 @@
+"""AnnData over files: `pydapple.read_anndata`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from . import files
+from .errors import Error, NotRecognisedError, UnsupportedError
+from .identity import file_name
+from .matrix import Matrix
+from .reports import Path
+
+if TYPE_CHECKING:
+    import anndata
+
+_SPARSE = ("csr_matrix", "csc_matrix")
+_ALIGNED = ("layers", "obsm", "varm", "obsp", "varp")
+
+
+def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
+    """Open annotated data in place, as a lazy `anndata.AnnData`.
+
+    X, layers, raw and every other matrix are Dask arrays of `Matrix.to_dask`, whose tasks read the
+    rows that they need: sparse ones in chunks of `scipy.sparse.csr_matrix`, as scanpy and anndata
+    take them. Tables (obs, var) and everything unstructured are read at once, by anndata. So
+    ``adata[mask]`` stays lazy, ``adata[mask].to_memory()`` reads these rows only, and scanpy's
+    functions for Dask arrays run as they are.
+
+    >>> adata = dp.read_anndata("pbmc.h5ad")
+    >>> sc.pp.normalize_total(adata); sc.pp.log1p(adata)
+    >>> adata[adata.obs["cell_type"] == "B"].to_memory()
+
+    Args:
+        path: a file of anndata (.h5ad), of any version since 0.7, or a folder of anndata's Zarr.
+        chunks: of X and of what has its rows, as `Matrix.to_dask` takes them; if not given, whole
+            tiles of about 64 MiB.
+
+    Raises:
+        ImportError: anndata or h5py, or zarr for a folder, is not installed.
+        NotRecognisedError: there is no annotated data.
+    """
+    name = file_name(path)
+    with _group_of(name) as group:
+        if group.attrs.get("encoding-type") != "anndata":
+            return _of_old_file(name, group, chunks)
+        return _assembled(group, _Elements(name, group, chunks))
+
+
+class _Elements:
+    """The elements of annotated data: matrices lazily, everything else as anndata reads it."""
+
+    def __init__(self, path: str, group: Any, chunks: Any) -> None:
+        self._path, self._group, self._chunks = path, group, chunks
+
+    def __call__(self, name: str) -> Any:
+        from anndata.io import read_elem
+
+        element = self._group[name]
+        kind = element.attrs.get("encoding-type", "array")
+        wide = len(getattr(element, "shape", ())) == 2 and not element.dtype.hasobject
+        if kind in _SPARSE or (kind == "array" and wide):
+            lazy = self.matrix(name, kind in _SPARSE)
+            if lazy is not None:
+                return lazy
+        return read_elem(element)
+
+    def matrix(self, name: str, sparse: bool) -> Any:
+        """A matrix as a Dask array; None for one that dapple does not read."""
+        try:
+            opened = files.open(self._path, array=name)
+        except (UnsupportedError, NotRecognisedError):
+            return None
+        assert isinstance(opened, Matrix)
+        by_rows = name == "X" or name.startswith(("layers/", "raw/"))
+        chunks = self._chunks if by_rows else None
+        return opened.to_dask(chunks, sparse="matrix" if sparse else False)
+
+
+def _assembled(group: Any, read: Callable[[str], Any]) -> anndata.AnnData:
+    import anndata
+
+    parts: dict[str, Any] = {
+        part: {name: read(f"{part}/{name}") for name in group.get(part, ())} for part in _ALIGNED
+    }
+    if "raw" in group:
+        raw = group["raw"]
+        varm = {name: read(f"raw/varm/{name}") for name in raw.get("varm", ())}
+        parts["raw"] = {"X": read("raw/X"), "var": read("raw/var"), "varm": varm}
+    return anndata.AnnData(
+        X=read("X") if "X" in group else None,
+        obs=read("obs"),
+        var=read("var"),
+        uns=read("uns") if "uns" in group else {},
+        **parts,
+    )
+
+
+def _of_old_file(path: str, group: Any, chunks: Any) -> anndata.AnnData:
+    """Files of anndata before 0.8 have no encoding at their root; anndata knows their tables."""
+    import anndata
+
+    if not {"X", "obs", "var"} <= set(group):
+        raise NotRecognisedError(f"{path}: there is no annotated data: obs and var are missing")
+    known = anndata.read_h5ad(path, backed="r")
+    try:
+        elements = _Elements(path, group, chunks)
+        lazy = elements.matrix("X", not hasattr(group["X"], "shape"))
+        return anndata.AnnData(
+            X=known.X[:] if lazy is None else lazy,
+            obs=known.obs,
+            var=known.var,
+            uns=known.uns,
+            **{part: dict(getattr(known, part)) for part in _ALIGNED},
+            raw=None if known.raw is None else {"X": known.raw.X[:], "var": known.raw.var},
+        )
+    finally:
+        known.file.close()
+
+
+@contextmanager
+def _group_of(path: str) -> Iterator[Any]:
+    if os.path.isdir(path):
+        import zarr
+
+        yield zarr.open_group(path, mode="r")
+        return
+    import h5py
+
+    try:
+        file = h5py.File(path, "r", locking=False)
+    except FileNotFoundError:
+        files.open(path)  # raises, as for any other file
+        raise
+    except OSError as error:
+        try:
+            what = files.open(path).format
+        except Error:
+            what = ""
+        hint = f"this is a file of format {what}" if what else str(error)
+        raise NotRecognisedError(f"{path}: {hint}, not one of anndata") from None
+    with file:
+        yield file

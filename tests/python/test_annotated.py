@@ -1,0 +1,120 @@
+"""Annotated data in place: what anndata and scanpy see of it is what they see of their own."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import pydapple as dp
+
+anndata = pytest.importorskip("anndata")
+pytest.importorskip("h5py")
+
+
+def made(form):
+    """Annotated data with something in every place."""
+    rng = np.random.default_rng(1)
+    x = sp.random(400, 60, density=0.2, format="csr", random_state=1, dtype=np.float32)
+    x.data = np.ceil(x.data * 9)
+    obs = pd.DataFrame(
+        {
+            "cell_type": pd.Categorical(rng.choice(["B", "T", "NK"], 400)),
+            "n": np.arange(400),
+            "some": pd.array([None if i % 7 == 0 else i for i in range(400)], dtype="Int64"),
+            "note": [f"n{i % 5}" for i in range(400)],
+        },
+        index=[f"cell{i}" for i in range(400)],
+    )
+    var = pd.DataFrame({"long": rng.random(60)}, index=[f"gene{i}" for i in range(60)])
+    a = anndata.AnnData(form(x), obs=obs, var=var)
+    a.layers["counts"] = x.copy()
+    a.layers["dense"] = rng.random((400, 60))
+    a.obsm["X_pca"] = rng.random((400, 5)).astype("f4")
+    a.obsm["table"] = pd.DataFrame({"q": np.arange(400)}, index=obs.index)
+    a.varm["loadings"] = rng.random((60, 5))
+    a.obsp["near"] = sp.random(400, 400, density=0.01, format="csr", random_state=2)
+    a.uns["how"] = {"k": 3, "names": np.array(["a", "b"]), "nested": {"x": np.arange(3.0)}}
+    a.raw = a.copy()
+    return a[:, :50].copy()
+
+
+def in_memory(x):
+    x = x.compute() if hasattr(x, "compute") else x
+    return x.toarray() if sp.issparse(x) else np.asarray(x)
+
+
+def require_same(got, wanted):
+    assert got.shape == wanted.shape
+    pd.testing.assert_frame_equal(got.obs, wanted.obs)
+    pd.testing.assert_frame_equal(got.var, wanted.var)
+    assert np.array_equal(in_memory(got.X), in_memory(wanted.X))
+    for part in ("layers", "obsm", "varm", "obsp", "varp"):
+        ours, theirs = getattr(got, part), getattr(wanted, part)
+        assert list(ours) == list(theirs), part
+        for name in theirs:
+            if isinstance(theirs[name], pd.DataFrame):
+                pd.testing.assert_frame_equal(ours[name], theirs[name])
+            else:
+                assert np.array_equal(in_memory(ours[name]), in_memory(theirs[name])), (part, name)
+    assert got.uns["how"]["k"] == 3 and np.array_equal(got.uns["how"]["nested"]["x"], np.arange(3.0))
+    assert list(got.uns["how"]["names"]) == ["a", "b"]
+    assert np.array_equal(in_memory(got.raw.X), in_memory(wanted.raw.X))
+    pd.testing.assert_frame_equal(got.raw.var, wanted.raw.var)
+
+
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csc_matrix, lambda x: x.toarray()])
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_a_file_of_anndata_is_opened_in_place(tmp_path, form, compression):
+    wanted = made(form)
+    wanted.write_h5ad(tmp_path / "a.h5ad", compression=compression)
+    got = dp.read_anndata(tmp_path / "a.h5ad", chunks=(128, -1))
+    assert hasattr(got.X, "dask") and hasattr(got.layers["counts"], "dask")
+    require_same(got, wanted)
+    require_same(pickle.loads(pickle.dumps(got)), wanted)
+
+
+def test_slices_stay_lazy_and_read_their_rows(tmp_path):
+    wanted = made(sp.csr_matrix)
+    wanted.write_h5ad(tmp_path / "a.h5ad")
+    got = dp.read_anndata(tmp_path / "a.h5ad", chunks=(64, -1))
+    picked = got[got.obs["cell_type"] == "B"]
+    assert hasattr(picked.X, "dask") and picked.n_obs == (wanted.obs["cell_type"] == "B").sum()
+    require_same(picked.to_memory(), wanted[wanted.obs["cell_type"] == "B"].copy())
+    assert sp.issparse(picked.to_memory().X)
+    picked.copy().write_h5ad(tmp_path / "b.h5ad")  # what is lazy can be written
+    require_same(anndata.read_h5ad(tmp_path / "b.h5ad"), wanted[wanted.obs["cell_type"] == "B"].copy())
+
+
+def test_scanpy_runs_on_it_unmodified(tmp_path):
+    scanpy = pytest.importorskip("scanpy")
+    da = pytest.importorskip("dask.array")
+    wanted = made(sp.csr_matrix)
+    wanted.write_h5ad(tmp_path / "a.h5ad")
+    got = dp.read_anndata(tmp_path / "a.h5ad", chunks=(100, -1))
+    theirs = wanted.copy()  # the same chunks of arrays in memory: scanpy rounds them otherwise
+    theirs.X = da.from_array(wanted.X.toarray(), chunks=(100, -1)).map_blocks(sp.csr_matrix)
+    for one in (wanted, got, theirs):
+        scanpy.pp.calculate_qc_metrics(one, inplace=True, percent_top=None)
+        scanpy.pp.normalize_total(one, target_sum=1e4)
+        scanpy.pp.log1p(one)
+        scanpy.pp.highly_variable_genes(one, n_top_genes=20)
+    assert np.allclose(got.obs["total_counts"], wanted.obs["total_counts"])
+    assert np.allclose(in_memory(got.X), in_memory(wanted.X), rtol=1e-5)
+    assert np.allclose(got.var["dispersions"], wanted.var["dispersions"], rtol=1e-4)
+    assert np.array_equal(got.var["highly_variable"], theirs.var["highly_variable"])
+
+
+def test_what_is_no_annotated_data_is_refused_with_a_sentence(tmp_path):
+    import h5py
+
+    with h5py.File(tmp_path / "plain.h5", "w") as file:
+        file["x"] = np.zeros((2, 2))
+    with pytest.raises(dp.NotRecognisedError, match="obs and var are missing"):
+        dp.read_anndata(tmp_path / "plain.h5")
+    dp.write(tmp_path / "m.dbdf", np.eye(3))
+    with pytest.raises(dp.NotRecognisedError, match="dbdf"):
+        dp.read_anndata(tmp_path / "m.dbdf")
+    with pytest.raises(FileNotFoundError):
+        dp.read_anndata(tmp_path / "none.h5ad")
