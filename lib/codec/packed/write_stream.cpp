@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dapple/array.h"
 #include "lib/codec/packed/dictionary_builder.h"
 #include "lib/codec/packed/stream.h"
 
@@ -130,12 +131,12 @@ unsigned find_split(std::span<const W> sample, unsigned size) {
 
 template <Word W>
 bool write_dictionary(std::span<const W> words, std::size_t size, IntegerPlan plan, Bytes& out) {
-  std::vector<W> codes(words.size());
+  Array<W> codes(words.size());
   const auto table = make_dictionary<W>(words, kMostWords, codes.data());
   if (!table) return false;
   append_le(out, static_cast<std::uint32_t>(table->size()));
   for (const W value : *table) append_word(out, value, size);
-  return write_integers<W>({codes, 4}, plan, out);
+  return write_integers<W>({{codes.begin(), codes.end()}, 4}, plan, out);
 }
 
 /// The value that more exceptions have than have any other (a majority vote), if that is one value
@@ -164,11 +165,12 @@ std::optional<Mark<W>> find_mark(std::span<const W> words, std::span<const W> in
 
 template <Word W>
 bool write_decimals(std::span<const W> words, IntegerPlan plan, int exponent, Bytes& out) {
-  std::vector<W> integers(words.size()), back(words.size());
+  Array<W> integers(words.size()), back(words.size());
   integers_of(words, exponent, integers.data());
-  back = integers;
+  std::copy(integers.begin(), integers.end(), back.begin());
   decimals_to_floats<W>(exponent, std::nullopt, back.size(), back.data());
-  const auto mark = find_mark<W>(words, integers, back);
+  const auto mark =
+      find_mark<W>(words, {integers.begin(), integers.end()}, {back.begin(), back.end()});
   if (mark) out.back() = static_cast<std::byte>(Kind::marked);
   out.push_back(static_cast<std::byte>(exponent));
   if (mark) {
@@ -193,25 +195,25 @@ bool write_decimals(std::span<const W> words, IntegerPlan plan, int exponent, By
   }
   store_le(out.data() + count_at, count);
   out.insert(out.end(), exceptions.begin(), exceptions.end());
-  return write_integers<W>({integers, sizeof(W)}, plan, out);
+  return write_integers<W>({{integers.begin(), integers.end()}, sizeof(W)}, plan, out);
 }
 
 template <Word W>
 bool write_split(std::span<const W> words, IntegerPlan plan, unsigned low, Bytes& out) {
-  std::vector<W> parts(words.size()), codes(words.size());
+  Array<W> parts(words.size()), codes(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) parts[i] = words[i] >> low;
-  const auto table = make_dictionary<W>(parts, kMostWords, codes.data());
+  const auto table = make_dictionary<W>({parts.begin(), parts.end()}, kMostWords, codes.data());
   if (!table) return false;
   out.push_back(static_cast<std::byte>(low));
   append_le(out, static_cast<std::uint32_t>(table->size()));
   for (const W value : *table) append_word(out, value, 2);
   const std::size_t size_at = out.size();
   out.resize(size_at + 4);
-  if (!write_integers<W>({codes, 4}, plan, out)) return false;
+  if (!write_integers<W>({{codes.begin(), codes.end()}, 4}, plan, out)) return false;
   store_le(out.data() + size_at, static_cast<std::uint32_t>(out.size() - size_at - 4));
   const W mask = static_cast<W>(low_bits(low));
   for (std::size_t i = 0; i < words.size(); ++i) parts[i] = words[i] & mask;
-  return write_integers<W>({parts, sizeof(W)}, {}, out);
+  return write_integers<W>({{parts.begin(), parts.end()}, sizeof(W)}, {}, out);
 }
 
 /// False, and `out` is unspecified, if the recipe does not suit the values.
