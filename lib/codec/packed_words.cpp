@@ -11,9 +11,16 @@
 
 namespace dapple::detail {
 
+namespace {
+
+constexpr std::size_t kFewest = 4096;  // bytes that are worth packing
+
+}
+
 std::vector<std::byte> pack_words(std::span<const std::byte> offsets,
                                   std::span<const std::byte> words) {
-  const std::size_t n = offsets.size() / 8 - 1;
+  const std::size_t n = offsets.size() / 8 - 1, plain = offsets.size() + words.size();
+  if (plain < kFewest) return {};
   std::vector<std::byte> content(n * 4 + words.size());
   for (std::size_t i = 0; i < n; ++i) {
     const auto begin = load_le<std::uint64_t>(offsets.data() + i * 8);
@@ -27,7 +34,6 @@ std::vector<std::byte> pack_words(std::span<const std::byte> offsets,
       ZSTD_compress(frame.data(), frame.size(), content.data(), content.size(), 3);
   // With that much room, only memory can be short.
   if (ZSTD_isError(size) != 0) throw std::bad_alloc();
-  const std::size_t plain = offsets.size() + words.size();
   if (size > plain / 20 * 19 || content.size() / kMostWordRatio > size) return {};
   frame.resize(size);
   return frame;

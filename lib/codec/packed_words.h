@@ -9,12 +9,12 @@
 
 namespace dapple::detail {
 
-/// Words and lengths are at most so many times as large as their frame: one that claims more is not
-/// decoded.
+/// Words and lengths are at most this many times as large as their frame: one that claims more is
+/// not decoded.
 inline constexpr std::uint64_t kMostWordRatio = 1000;
 
-/// The frame for `offsets`, one more u64 than words, and the words. Empty where that saves less
-/// than 5 %, or a word is 4 GiB long.
+/// The frame for `offsets`, one more u64 than words, and the words. Empty where they are
+/// few, that saves less than 5 %, or a word is 4 GiB long.
 std::vector<std::byte> pack_words(std::span<const std::byte> offsets,
                                   std::span<const std::byte> words);
 
