@@ -111,7 +111,15 @@ HeldBytes Store::decoded(const Entry& entry) const {
 
 HeldRows Store::encoded_rows(const Entry& entry) const {
   if (entry.codec == 0 || entry.kind != BlockKind::csr) return {};
-  HeldRows made{stored_bytes(entry), nullptr};
+  HeldRows made;
+  if (file_->fetches()) {
+    // Not under the key of the decoded block.
+    uses_cache_.store(true, std::memory_order_relaxed);
+    made.held = as_held(block_cache().get({file_->number(), payload_offset(entry)},
+                                          [&] { return as_cached(stored_bytes(entry)); }));
+  } else {
+    made.held = stored_bytes(entry);
+  }
   made.rows = codec_of(*this, entry).rows(shape_of(entry), stored_of(*this, entry, made.held));
   return made;
 }
