@@ -17,8 +17,8 @@ namespace dapple {
 
 namespace {
 
-/// A sample is about so many bytes of cells or entries, in runs of rows from all over the object:
-/// runs that are too short would not be packed as a whole file is.
+/// About this many bytes of cells or entries are in a run of rows; runs are from all over the
+/// object: runs that are too short would not be packed as a whole file is.
 constexpr double kRunBytes = 4 << 20;
 constexpr std::uint64_t kRuns = 8;
 
@@ -79,7 +79,7 @@ PackingEstimate estimate_packing(const std::variant<Matrix, Frame>& in,
       estimate.sampled ? std::ceil(static_cast<double>(rows) / runs) : static_cast<double>(rows));
   const TemporaryFolder folder(store.file().name());
   ConvertOptions as = options;
-  as.to = "dbdf";
+  as.to.clear();
   as.write.overwrite = true;
   as.write.sync = false;
   const std::pair<Packing, std::uint64_t PackingEstimate::*> ways[] = {
