@@ -31,7 +31,8 @@ std::vector<std::byte> encoded_item(const EncodedBlock& block) {
   return item;
 }
 
-std::vector<std::byte> with_packed_blocks(std::span<const std::byte> file, std::uint64_t& packed) {
+std::vector<std::byte> with_packed_blocks(std::span<const std::byte> file, std::uint64_t& packed,
+                                          detail::packed::Effort effort) {
   const auto source = detail::memory_source(file, "plain");
   std::uint64_t at = 0;
   const detail::Schema schema = detail::dbdf::read_header(*source, at);
@@ -46,8 +47,8 @@ std::vector<std::byte> with_packed_blocks(std::span<const std::byte> file, std::
                                       end - e.offset - detail::dbdf::header_size(e));
     std::vector<std::byte> bytes;
     if (item.holds_cells() && e.kind != BlockKind::empty) {
-      const auto small = detail::packed::encode({e.kind, e.value_type, e.rows, e.cols, e.stored},
-                                                payload, detail::packed::Effort::fast);
+      const auto small =
+          detail::packed::encode({e.kind, e.value_type, e.rows, e.cols, e.stored}, payload, effort);
       bytes.assign(small.begin(), small.end());
     }
     if (bytes.empty()) {

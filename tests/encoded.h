@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/codec/packed/stream.h"
 #include "lib/index/entry.h"
 
 namespace dapple::test {
@@ -21,6 +22,8 @@ std::vector<std::byte> encoded_item(const EncodedBlock& block);
 
 /// A copy of a file without an index, in which each block that packing makes smaller is packed.
 /// Counts these in `packed`.
-std::vector<std::byte> with_packed_blocks(std::span<const std::byte> file, std::uint64_t& packed);
+std::vector<std::byte> with_packed_blocks(
+    std::span<const std::byte> file, std::uint64_t& packed,
+    detail::packed::Effort effort = detail::packed::Effort::fast);
 
 }  // namespace dapple::test

@@ -143,13 +143,17 @@ Numbers read_table(Input& in, std::size_t size) {
   return table;
 }
 
-Numbers read_decimals(Input& in, std::size_t n, std::size_t size) {
+Numbers read_decimals(Input& in, std::size_t n, std::size_t size, bool marked) {
   const int exponent = static_cast<std::int8_t>(in.number(1));
+  const std::uint64_t mark = marked ? in.number(size) : 0,
+                      mark_value = marked ? in.number(size) : 0;
   Numbers places(in.number(4)), values(places.size());
   for (std::uint64_t& place : places) place = in.number(4);
   for (std::uint64_t& value : values) value = in.number(size);
   Numbers out = read_integers(in, n, size);
-  for (std::uint64_t& value : out) value = decimal(value, exponent, size);
+  for (std::uint64_t& value : out) {
+    value = marked && value == mark ? mark_value : decimal(value, exponent, size);
+  }
   for (std::size_t i = 0; i < places.size(); ++i) out.at(places[i]) = values[i];
   return out;
 }
@@ -169,8 +173,8 @@ Numbers read_stream(Input in, std::size_t n, std::size_t size) {
     const Numbers table = read_table(in, size);
     out = read_integers(in, n, 4);
     for (std::uint64_t& value : out) value = table.at(value);
-  } else if (encoding == 4) {
-    out = read_decimals(in, n, size);
+  } else if (encoding == 4 || encoding == 6) {
+    out = read_decimals(in, n, size, encoding == 6);
   } else {
     require(encoding == 5, "encoding");
     const std::uint64_t low = in.number(1);

@@ -8,6 +8,7 @@
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
+#include "dapple/packing.h"
 #include "dapple/stats.h"
 #include "dapple/verify.h"
 #include "lib/dbdf/header.h"
@@ -186,4 +187,43 @@ TEST_CASE("pack: a plain file with packed blocks is refused") {
   options.plain = true;
   CHECK_THROWS_AS(write_matrix(dir / "m.dbdf", options), Error);
   CHECK(dir.names().empty());
+}
+
+TEST_CASE("pack: a small object is measured, and a large one estimated from a sample") {
+  const test::TempDir dir;
+  write_matrix(dir / "m.dbdf", options_of(Packing::none));
+  const auto size_as = [&](const std::variant<Matrix, Frame>& object, Packing pack) {
+    ConvertOptions options;
+    options.write.pack = pack;
+    options.write.overwrite = true;
+    convert(object, {}, dir / "out.dbdf", options);
+    return fs::file_size(dir / "out.dbdf");
+  };
+  const auto small = open(dir / "m.dbdf");
+  const PackingEstimate found = estimate_packing(small);
+  CHECK(!found.sampled);
+  CHECK(found.plain == size_as(small, Packing::none));
+  CHECK(found.fast == size_as(small, Packing::fast));
+  CHECK(found.small == size_as(small, Packing::small));
+  // 36 MB of cells, of which rows further down have more bits.
+  std::vector<double> cells(3000 * 1500);
+  test::Rng rng(8);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    cells[i] = static_cast<double>(rng.below(2 + i / 1000)) / 4;
+  }
+  auto writer = MatrixWriter::create(dir / "l.dbdf", 3000, 1500, ValueType::f64,
+                                     {.tile = TileShape{3000, 1500}, .narrow = false});
+  writer.put<double>({0, 0}, {cells.data(), 3000, 1500, 1500});
+  writer.finish();
+  const auto large = open(dir / "l.dbdf");
+  const PackingEstimate guess = estimate_packing(large);
+  CHECK(guess.sampled);
+  const auto near = [](std::uint64_t a, std::uint64_t b) {
+    return static_cast<double>(a) < 1.1 * static_cast<double>(b) &&
+           static_cast<double>(b) < 1.1 * static_cast<double>(a);
+  };
+  CHECK(near(guess.plain, size_as(large, Packing::none)));
+  CHECK(near(guess.fast, size_as(large, Packing::fast)));
+  CHECK(near(guess.small, size_as(large, Packing::small)));
+  CHECK(dir.names() == std::vector<std::string>{"l.dbdf", "m.dbdf", "out.dbdf"});
 }

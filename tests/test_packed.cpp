@@ -77,6 +77,11 @@ const std::vector<Pattern>& patterns() {
          if (!is_float(type) || i % 7 > 0) return bits_of(type, double(rng.below(90)) / 8);
          return bits_of(type, rng.chance(50) ? -0.0 : nan) + rng.below(2);
        }},
+      {"missing decimals",
+       [](auto& rng, auto, auto type) {
+         if (rng.chance(20)) return bits_of(type, is_float(type) ? std::nan("5") : 0);
+         return bits_of(type, double(rng.below(9000)) / 100);
+       }},
       {"bell", [](auto& rng, auto, auto type) { return bits_of(type, 20 * bell(rng)); }},
       {"random", [](auto& rng, auto, auto type) { return rng.bits() >> 8 * (8 - size_of(type)); }},
   };
@@ -172,7 +177,10 @@ void check_rows(const Sample& sample, const Bytes& packed, test::Rng& rng) {
     const std::uint32_t n = starts.back() - starts.front();
     std::vector<std::uint32_t> cols(n);
     Bytes values(n * size);
-    reader.prefetch(starts.front(), starts.back());
+    for (const auto bytes : reader.bytes_of(starts.front(), starts.back())) {
+      CHECK((bytes.empty() || (bytes.data() >= packed.data() &&
+                               bytes.data() + bytes.size() <= packed.data() + packed.size())));
+    }
     reader.columns(starts, cols.data());
     reader.values(starts.front(), starts.back(), values.data());
     Bytes rebuilt;
@@ -304,6 +312,8 @@ TEST_CASE("packed: each encoding is taken where it is smallest") {
   CHECK(encoding(ValueType::f32, "decimals", Effort::fast) == 4);
   CHECK(encoding(ValueType::f64, "decimals", Effort::fast) == 4);
   CHECK(encoding(ValueType::f64, "decimals", Effort::small) == 4);
+  CHECK(encoding(ValueType::f32, "missing decimals", Effort::fast) == 6);
+  CHECK(encoding(ValueType::f64, "missing decimals", Effort::small) == 6);
   CHECK(encoding(ValueType::f32, "bell", Effort::fast) == 5);
   CHECK(encoding(ValueType::f64, "bell", Effort::fast) == 5);
   CHECK(encoding(ValueType::u8, "random", Effort::fast) == -1);

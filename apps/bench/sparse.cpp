@@ -1,5 +1,6 @@
 // A sparse matrix in a file as `convert` writes it: rows and columns at random, all of it, products
 // and statistics.
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `per_row` entries in each row, one in each of as many equal strips of columns; values 1 to 255.
+/// `per_row` entries in each row, one in each of as many equal strips of columns. Values are 1 to
+/// 65, half of them 1, a quarter 2 and so on, as counts are.
 struct Shape {
   std::uint32_t rows, cols, per_row;
 
@@ -23,7 +25,7 @@ struct Shape {
     return k * step + static_cast<std::uint32_t>(mix((row << 32) ^ k) % step);
   }
   static double value(std::uint64_t row, std::uint32_t k) {
-    return 1 + static_cast<double>(mix((std::uint64_t{k} << 32) ^ row) % 255);
+    return 1 + std::countr_zero(mix((std::uint64_t{k} << 32) ^ row));
   }
   /// Calls take(row, col, value) for each entry.
   template <class Take>
@@ -147,8 +149,9 @@ Ready packing(const Data& data) {
           }};
 }
 
+template <Packing kPack>
 Ready sparse_product(const Data& data) {
-  const Matrix matrix = open_sparse(data);
+  const Matrix matrix = open_sparse(data, kPack);
   const Shape shape = shape_of(data);
   std::vector<double> x(shape.cols);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 16);
@@ -165,9 +168,9 @@ Ready sparse_product(const Data& data) {
           }};
 }
 
-template <bool ByRow>
+template <bool ByRow, Packing kPack = Packing::none>
 Ready statistics(const Data& data) {
-  const Matrix matrix = open_sparse(data);
+  const Matrix matrix = open_sparse(data, kPack);
   double expected = 0;  // sums and sums of squares, weighted
   shape_of(data).each([&](std::uint32_t row, std::uint32_t col, double v) {
     expected += (v + v * v) * weight_of(ByRow ? row : col);
@@ -194,14 +197,19 @@ constexpr Workload kWorkloads[] = {
      whole_to_csr<Packing::none>},
     {"random rows, packed", "And of packed tiles, in batches of 64?", kMicroseconds, false,
      random_rows<64, Packing::fast>},
+    {"random rows, packed, of 4096", "And in large batches?", kMicroseconds, false,
+     random_rows<4096, Packing::fast>},
     {"whole to CSR, packed", "And all of a packed file?", kMilliseconds, false,
      whole_to_csr<Packing::fast>},
     {"packing", "How long does it take to pack 30 million entries?", kMilliseconds, false, packing},
     {"A x, sparse", "How long does a product with a vector take?", kMilliseconds, false,
-     sparse_product},
+     sparse_product<Packing::none>},
+    {"A x, packed", "And of a packed file?", kMilliseconds, false, sparse_product<Packing::fast>},
     {"statistics by row", "How long do mean and variance of rows take?", kMilliseconds, false,
      statistics<true>},
     {"statistics by column", "And of columns?", kMilliseconds, false, statistics<false>},
+    {"statistics by column, packed", "And of a packed file?", kMilliseconds, false,
+     statistics<false, Packing::fast>},
 };
 
 }  // namespace

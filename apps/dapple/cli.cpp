@@ -55,7 +55,8 @@ std::string explain(const std::string& complaint) {
 
 /// Splits `--column=` into the flag and an empty value: CLI11 would take the next argument as the
 /// value.
-Arguments with_empty_values(const CLI::App& app, const Arguments& arguments) {
+Arguments with_values(const CLI::App& app, const std::map<std::string, std::string>& left_out,
+                      const Arguments& arguments) {
   Arguments spelled_out;
   bool flags = true;  // until --, which only operands follow
   for (const std::string& argument : arguments) {
@@ -69,6 +70,8 @@ Arguments with_empty_values(const CLI::App& app, const Arguments& arguments) {
       }
     }
     spelled_out.push_back(argument);
+    const auto found = left_out.find(argument);
+    if (flags && found != left_out.end()) spelled_out.push_back(found->second);
   }
   return spelled_out;
 }
@@ -122,6 +125,14 @@ void Command::option(const std::string& names, const std::string& value,
   flag_lines_.push_back({names + " " + value, std::move(help), topic_});
 }
 
+void Command::optional_value(const std::string& name, const std::string& value,
+                             std::string left_out, std::function<void(const std::string&)> take,
+                             std::string help) {
+  app_->add_option_function<std::string>(name, std::move(take));
+  left_out_.emplace(name, std::move(left_out));
+  flag_lines_.push_back({name + "[=" + value + "]", std::move(help), topic_});
+}
+
 void Command::repeatable(const std::string& names, const std::string& value,
                          std::function<void(const std::string&)> take, std::string help) {
   app_->add_option_function<std::vector<std::string>>(
@@ -135,7 +146,7 @@ void Command::repeatable(const std::string& names, const std::string& value,
 
 void Command::parse(const Arguments& arguments) {
   if (arguments == Arguments{"--complete"}) throw HelpAsked{flag_names()};
-  Arguments reversed = with_empty_values(*app_, arguments);
+  Arguments reversed = with_values(*app_, left_out_, arguments);
   std::reverse(reversed.begin(), reversed.end());  // CLI11 expects them so
   try {
     app_->parse(std::move(reversed));

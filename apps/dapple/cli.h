@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -77,6 +78,9 @@ class Command {
   /// A flag with a value, at most once.
   void option(const std::string& names, const std::string& value,
               std::function<void(const std::string&)> take, std::string help);
+  /// The same where the value may be left out; one that is given follows '='.
+  void optional_value(const std::string& name, const std::string& value, std::string left_out,
+                      std::function<void(const std::string&)> take, std::string help);
   /// A flag with a value, any number of times.
   void repeatable(const std::string& names, const std::string& value,
                   std::function<void(const std::string&)> take, std::string help);
@@ -99,7 +103,8 @@ class Command {
   Verb verb_;
   std::vector<std::pair<std::string, std::function<bool()>>> operands_;  // names; true if missing
   std::vector<Line> operand_lines_, flag_lines_;
-  std::string topic_;  // of the flags added now
+  std::map<std::string, std::string> left_out_;  // values of flags that are given without one
+  std::string topic_;                            // of the flags added now
 };
 
 /// --json, -q and --threads. `json_help` says what JSON is printed.

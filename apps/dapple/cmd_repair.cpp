@@ -8,6 +8,7 @@
 #include "report.h"
 #include "text.h"
 #include "verbs.h"
+#include "write_flags.h"
 
 namespace dapple::cli {
 
@@ -26,6 +27,7 @@ std::string absent_text(const BlockedObject& object) {
 int run_repair(const Arguments& arguments, Console& console) {
   Input input;
   Destination destination;
+  WriteFlags write;
   Command command(kRepairVerb);
   command.operand("FILE", input.file, "the file to repair; it is not touched");
   add_from_flag(command, input.options);
@@ -34,6 +36,7 @@ int run_repair(const Arguments& arguments, Console& console) {
       "-o,--output", "OUT", [&](const std::string& text) { take_output(text, destination); },
       "the file to write");
   command.flag("--force", destination.force, "replace OUT if it exists");
+  add_pack_flag(command, write);
   add_shared_flags(command, console, "one JSON object per loss, then one that counts them");
   command.parse(arguments);
 
@@ -42,7 +45,7 @@ int run_repair(const Arguments& arguments, Console& console) {
   if (destination.is_stdout())
     throw UsageError("cannot repair to standard output; -o OUT must name a file");
   require_replaceable(destination);
-  WriteOptions options;
+  WriteOptions& options = write.options;
   options.overwrite = destination.force;
   const RepairReport report = [&] {
     Progress progress(printable(input.file), console.quiet);

@@ -39,6 +39,17 @@ std::uint32_t parse_align(const std::string& text) {
 
 }  // namespace
 
+void add_pack_flag(Command& command, WriteFlags& flags) {
+  command.optional_value(
+      "--pack", "HOW", "fast",
+      [&flags](const std::string& text) {
+        if (flags.first.empty()) flags.first = "--pack";
+        flags.options.pack = parse_choice("--pack", text, kPackings);
+      },
+      "pack blocks: fast (unless given; read as fast as plain ones), small (with zstd) or none; "
+      "only dapple reads them, and writes them back without it");
+}
+
 void add_write_flags(Command& command, WriteFlags& flags) {
   const auto given = [&flags](std::string_view flag) {
     if (flags.first.empty()) flags.first = flag;
@@ -75,15 +86,7 @@ void add_write_flags(Command& command, WriteFlags& flags) {
         options.align = parse_align(text);
       },
       "align dense tiles to N bytes, a power of two up to 2097152");
-  command.option(
-      "--pack", "HOW",
-      [&options, given](const std::string& text) {
-        given("--pack");
-        options.pack = parse_choice("--pack", text, kPackings);
-      },
-      "pack blocks: fast (read as fast as plain ones) or small (with zstd); only dapple reads "
-      "them, "
-      "and writes them back without it");
+  add_pack_flag(command, flags);
   command.flag(
       "--plain",
       [&options, given] {

@@ -15,6 +15,9 @@ struct WriteFlags {
   bool kind = false;       // --kind was given, which is for daphne, too
 };
 
+/// --pack alone.
+void add_pack_flag(Command& command, WriteFlags& flags);
+
 /// --tile, --kind, --no-narrow, --align, --pack and --plain. `flags` must outlive the command.
 void add_write_flags(Command& command, WriteFlags& flags);
 

@@ -19,6 +19,7 @@
 #include "dapple/matrix.h"          // reading matrices
 #include "dapple/memory.h"          // giving back memory that files take
 #include "dapple/open.h"            // opening files of any format
+#include "dapple/packing.h"         // what packing would save
 #include "dapple/product.h"         // matrix-vector and matrix-matrix products
 #include "dapple/range_reader.h"    // bytes that the caller reads, opened like a file
 #include "dapple/region.h"          // ranges, rectangles, positions

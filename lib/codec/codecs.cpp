@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "lib/codec/packed/packed_block.h"
 
@@ -24,7 +25,37 @@ void decode_packed_rows(const PayloadShape& s, const StoredBytes& stored, Range 
   packed_reader(s, stored).cells(rows, {0, s.cols}, out, row_bytes);
 }
 
-constexpr BlockCodec kCodecs[] = {{kPackedCodec, "packed", decode_packed, decode_packed_rows}};
+/// Each call has a reader of its own, which keeps what it decompressed.
+class PackedRows final : public EncodedRows {
+ public:
+  explicit PackedRows(packed::BlockReader reader) : reader_(std::move(reader)) {}
+
+  void starts(std::uint32_t begin, std::uint32_t end, std::uint32_t* out) const override {
+    packed::BlockReader reader = reader_;
+    reader.row_starts(begin, end, out);
+  }
+  std::uint32_t entries(std::span<const std::uint32_t> starts, std::uint32_t* cols, ValueType type,
+                        std::byte* values) const override {
+    packed::BlockReader reader = reader_;
+    reader.columns(starts, cols);
+    return reader.values_as(starts.front(), starts.back(), type, values);
+  }
+  std::array<std::span<const std::byte>, 2> bytes_of(std::uint32_t begin,
+                                                     std::uint32_t end) const noexcept override {
+    return reader_.bytes_of(begin, end);
+  }
+
+ private:
+  const packed::BlockReader reader_;
+};
+
+std::unique_ptr<const EncodedRows> packed_rows(const PayloadShape& s, const StoredBytes& stored) {
+  packed::BlockReader reader = packed_reader(s, stored);
+  return reader.ascends() ? std::make_unique<PackedRows>(std::move(reader)) : nullptr;
+}
+
+constexpr BlockCodec kCodecs[] = {
+    {kPackedCodec, "packed", decode_packed, decode_packed_rows, packed_rows}};
 
 }  // namespace
 

@@ -4,6 +4,12 @@
 
 namespace dapple::detail {
 
+namespace {
+
+constexpr std::uint64_t kEntriesAtOnce = 4096;
+
+}
+
 bool holds_stored(const Schema& schema, Range cols, ValueType stored) {
   if (schema.kind == ObjectKind::matrix) return holds_all(schema.value_type, stored);
   for (std::uint64_t c = cols.begin; c < cols.end; ++c) {
@@ -17,6 +23,29 @@ std::uint64_t end_of_type(const Schema& schema, Range cols) {
   std::uint64_t end = cols.begin + 1;
   while (end < cols.end && schema.type_of(end) == schema.type_of(cols.begin)) ++end;
   return end;
+}
+
+EncodedRun::EncodedRun(const EncodedRows& from, const Entry& entry, Range rows)
+    : from_(from),
+      entry_(entry),
+      stop_(rows.end),
+      at_once_(std::clamp<std::uint64_t>(kEntriesAtOnce * entry.rows / (entry.stored + 1), 1,
+                                         kEntriesAtOnce)),
+      first_(rows.begin),
+      end_(rows.begin) {}
+
+bool EncodedRun::next() {
+  first_ = end_;
+  if (first_ == stop_) return false;
+  end_ += std::min(at_once_, stop_ - first_);
+  starts_.reset(rows() + 1);
+  from_.starts(static_cast<std::uint32_t>(first_), static_cast<std::uint32_t>(end_),
+               starts_.data());
+  const std::uint32_t count = starts_[rows()] - starts_[0];
+  cols_.reset(count);
+  values_.reset(count * size_of(entry_.value_type));
+  from_.entries({starts_.begin(), starts_.end()}, cols_.data(), entry_.value_type, values_.data());
+  return true;
 }
 
 namespace {

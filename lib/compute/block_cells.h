@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
+#include "dapple/array.h"
 #include "dapple/value_type.h"
 #include "lib/base/ask_ahead.h"
 #include "lib/base/bytes.h"
+#include "lib/codec/codecs.h"
 #include "lib/object/sparse.h"
 #include "lib/object/store.h"
 
@@ -28,10 +31,12 @@ struct DenseRows {
 /// The stored entries of one row of a CSR block, from `col` of the object on.
 template <Value T>
 struct SparseRow {
+  using Type = T;
   std::uint64_t row;
   std::uint64_t col;
   StoredRow stored;
 
+  std::uint32_t count() const noexcept { return stored.count; }
   /// Calls f(lane, column in the block, value) for each entry, as `StoredRow::each`. Throws
   /// corrupt.
   template <class F>
@@ -40,6 +45,35 @@ struct SparseRow {
       f(lane, column, load_le<T>(value));
     });
   }
+};
+
+/// The same of an encoded block. Columns ascend.
+template <Value T>
+struct DecodedRow {
+  using Type = T;
+  std::uint64_t row;
+  std::uint64_t col;
+  std::span<const std::uint32_t> cols;
+  const T* values;
+
+  std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(cols.size()); }
+  template <class F>
+  [[gnu::always_inline]] void each(const F& f) const {
+    std::size_t k = 0;
+    for (; cols.size() - k >= 4; k += 4) {
+      f(0, cols[k], values[k]);
+      f(1, cols[k + 1], values[k + 1]);
+      f(2, cols[k + 2], values[k + 2]);
+      f(3, cols[k + 3], values[k + 3]);
+    }
+    for (; k < cols.size(); ++k) f(0, cols[k], values[k]);
+  }
+};
+
+/// Either of the two.
+template <class R>
+concept AnyRow = requires {
+  typename R::Type;
 };
 
 /// Memory for cells that cannot be looked at where they are; kept from block to block.
@@ -56,6 +90,34 @@ class Band {
  private:
   std::unique_ptr<std::byte[]> bytes_;
   std::size_t size_ = 0;
+};
+
+/// Rows of an encoded block in order, about as many entries at a time as stay in a core's cache.
+class EncodedRun {
+ public:
+  EncodedRun(const EncodedRows& from, const Entry& entry, Range rows);
+
+  /// Decodes the next rows; false at the end. Throws corrupt.
+  bool next();
+  /// Of those: the first one in the block, how many they are, and of each the entries.
+  std::uint64_t first() const noexcept { return first_; }
+  std::uint64_t rows() const noexcept { return end_ - first_; }
+  std::span<const std::uint32_t> cols(std::uint64_t i) const noexcept {
+    return {cols_.data() + (starts_[i] - starts_[0]), starts_[i + 1] - starts_[i]};
+  }
+  /// REQUIRES that T is the block's type.
+  template <Value T>
+  const T* values(std::uint64_t i) const noexcept {
+    return reinterpret_cast<const T*>(values_.data()) + (starts_[i] - starts_[0]);
+  }
+
+ private:
+  const EncodedRows& from_;
+  const Entry& entry_;
+  const std::uint64_t stop_, at_once_;
+  std::uint64_t first_, end_;
+  Array<std::uint32_t> starts_, cols_;
+  Array<std::byte> values_;
 };
 
 /// True when every value of the stored type is one of the declared type of these columns of the
@@ -105,6 +167,29 @@ void put_cells(std::span<const StoredCell> cells, ValueType type, Kernel& kernel
   });
 }
 
+/// The rows of an encoded block, of which a few at a time are decoded.
+template <class Kernel>
+void encoded_rows(const EncodedRows& rows, const Entry& e, const Part& part, Kernel& kernel) {
+  EncodedRun run(rows, e, part.rows);
+  visit_type(e.value_type, [&](auto tag) {
+    using T = decltype(tag);
+    while (run.next()) {
+      for (std::uint64_t i = 0; i < run.rows(); ++i) {
+        const DecodedRow<T> row{e.pos.rx + run.first() + i, e.pos.cx, run.cols(i),
+                                run.template values<T>(i)};
+        if (part.cols.size() == e.cols) {
+          kernel.row(row);
+          continue;
+        }
+        row.each([&](int, std::uint32_t col, T value) {
+          if (col - part.cols.begin >= part.cols.size()) return;
+          kernel.cell(row.row, e.pos.cx + col, value);
+        });
+      }
+    }
+  });
+}
+
 template <class Kernel>
 void sparse_in_place(const Store& store, const Entry& e, const Part& part, Kernel& kernel) {
   if (e.kind == BlockKind::csr && part.cols.size() != e.cols) {
@@ -147,9 +232,9 @@ void sparse_entries(const Store& store, const Entry& e, const Part& part, Kernel
 
 /// Hands the cells of `part` of a block, whose entry is known to be right, to the kernel:
 /// `kernel.dense(DenseRows<T>)` for dense cells, `kernel.row(SparseRow<T>)` for each row of CSR
-/// entries, `kernel.cell(row, col, T)` for each other stored entry, of which none is called for
-/// zeros that are not stored. T is the stored type, or the declared one where values must be
-/// compared with it. Throws corrupt, type_mismatch.
+/// entries or DecodedRow<T> where they are encoded, `kernel.cell(row, col, T)` for each other
+/// stored entry, of which none is called for zeros that are not stored. T is the stored type, or
+/// the declared one where values must be compared with it. Throws corrupt, type_mismatch.
 template <class Kernel>
 void visit_cells(const Store& store, const Entry& e, const Part& part, Band& band, Kernel& kernel) {
   if (e.kind == BlockKind::empty) return;
@@ -158,6 +243,9 @@ void visit_cells(const Store& store, const Entry& e, const Part& part, Band& ban
   const bool as_stored = holds_stored(store.schema(), cols, e.value_type);
   if (e.kind != BlockKind::dense) {
     if (driver.sparse_in_place && as_stored) {
+      if (const HeldRows encoded = store.encoded_rows(e); encoded.rows != nullptr) {
+        return block_cells::encoded_rows(*encoded.rows, e, part, kernel);
+      }
       return block_cells::sparse_in_place(store, e, part, kernel);
     }
     if (driver.entries != nullptr) return block_cells::sparse_entries(store, e, part, kernel);

@@ -11,9 +11,10 @@ namespace dapple::detail {
 
 /// Adds the entries of a row. Where there are many, they are put next to each other first, since
 /// contiguous values are added several at once.
-template <Value T>
-void add_row(const SparseRow<T>& row, TallyOf<T>& tally) {
-  if (std::is_integral_v<T> || row.stored.count < 16) {
+template <AnyRow Row>
+void add_row(const Row& row, TallyOf<typename Row::Type>& tally) {
+  using T = typename Row::Type;
+  if (std::is_integral_v<T> || row.count() < 16) {
     TallyOf<T> local = tally;  // in registers
     row.each([&](int, std::uint32_t, T v) { local.add(v); });
     tally = local;
@@ -51,9 +52,9 @@ struct WholeTally {
       tally_run<T>(tally, cells.data + r * cells.row_step, cells.cols);
     }
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) {
-    add_row(row, *tallies.of<T>());
+  template <AnyRow Row>
+  void row(const Row& row) {
+    add_row(row, *tallies.of<typename Row::Type>());
   }
   template <Value T>
   void cell(std::uint64_t, std::uint64_t, T value) {

@@ -79,8 +79,9 @@ struct Finder {
       }
     }
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) {
+  template <AnyRow Row>
+  void row(const Row& row) {
+    using T = typename Row::Type;
     const Matching<T> match = interval.of<T>();
     row.each([&](int, std::uint32_t col, T value) {
       if (match(value)) keep(row.row, row.col + col, value);
@@ -124,13 +125,14 @@ struct Counter {
     }
     seen += cells.rows * cells.cols;
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) {
+  template <AnyRow Row>
+  void row(const Row& row) {
+    using T = typename Row::Type;
     const Matching<T> match = interval.of<T>();
     std::uint64_t here = 0;
     row.each([&](int, std::uint32_t, T value) { here += match(value) ? 1U : 0U; });
     found += here;
-    seen += row.stored.count;
+    seen += row.count();
   }
   template <Value T>
   void cell(std::uint64_t, std::uint64_t, T value) {

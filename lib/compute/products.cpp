@@ -71,10 +71,10 @@ void each_panel(const DenseRows<T>& cells, const F& f) {
   }
 }
 
-template <Value T>
-double row_times_one(const SparseRow<T>& row, const double* x) {
+template <AnyRow Row>
+double row_times_one(const Row& row, const double* x) {
   double sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  row.each([&](int lane, std::uint32_t col, T v) {
+  row.each([&](int lane, std::uint32_t col, auto v) {
     (lane == 0   ? sum0
      : lane == 1 ? sum1
      : lane == 2 ? sum2
@@ -83,21 +83,19 @@ double row_times_one(const SparseRow<T>& row, const double* x) {
   return (sum0 + sum1) + (sum2 + sum3);
 }
 
-template <Value T>
-DAPPLE_VECTORS void row_times_few(const SparseRow<T>& row, const double* x, std::size_t step,
-                                  double* y) {
+template <AnyRow Row>
+DAPPLE_VECTORS void row_times_few(const Row& row, const double* x, std::size_t step, double* y) {
   Eight sum0{}, sum1{};
-  row.each([&](int lane, std::uint32_t col, T v) {
+  row.each([&](int lane, std::uint32_t col, auto v) {
     add_product(lane % 2 == 0 ? sum0 : sum1, static_cast<double>(v), x + col * step);
   });
   add_to(y, sum0 + sum1);
 }
 
-template <Value T>
-DAPPLE_VECTORS void row_times_many(const SparseRow<T>& row, const double* x, std::size_t step,
-                                   double* y) {
+template <AnyRow Row>
+DAPPLE_VECTORS void row_times_many(const Row& row, const double* x, std::size_t step, double* y) {
   Eight sum0{}, sum1{}, sum2{}, sum3{};
-  row.each([&](int, std::uint32_t col, T v) {
+  row.each([&](int, std::uint32_t col, auto v) {
     const auto value = static_cast<double>(v);
     const double* const from = x + col * step;
     add_product(sum0, value, from);
@@ -111,25 +109,25 @@ DAPPLE_VECTORS void row_times_many(const SparseRow<T>& row, const double* x, std
   add_to(y + 24, sum3);
 }
 
-template <Value T>
-DAPPLE_VECTORS void add_row_times_few(const SparseRow<T>& row, const double* x, std::size_t step,
+template <AnyRow Row>
+DAPPLE_VECTORS void add_row_times_few(const Row& row, const double* x, std::size_t step,
                                       double* y) {
   Eight factor;
   load(factor, x);
-  row.each([&](int, std::uint32_t col, T v) {
+  row.each([&](int, std::uint32_t col, auto v) {
     add_to(y + col * step, static_cast<double>(v) * factor);
   });
 }
 
-template <Value T>
-DAPPLE_VECTORS void add_row_times_many(const SparseRow<T>& row, const double* x, std::size_t step,
+template <AnyRow Row>
+DAPPLE_VECTORS void add_row_times_many(const Row& row, const double* x, std::size_t step,
                                        double* y) {
   Eight x0, x1, x2, x3;
   load(x0, x);
   load(x1, x + 8);
   load(x2, x + 16);
   load(x3, x + 24);
-  row.each([&](int, std::uint32_t col, T v) {
+  row.each([&](int, std::uint32_t col, auto v) {
     const auto value = static_cast<double>(v);
     double* const to = y + col * step;
     add_to(to, value * x0);
@@ -147,9 +145,9 @@ void add_nonzero(const Product& product, const double* panel, std::uint64_t row,
     for (std::size_t j = 0; j < cols; ++j) product.cell(row + i, col + j, panel[i * cols + j]);
   }
 }
-template <class Product, Value T>
-void add_nonzero(const Product& product, const SparseRow<T>& row) {
-  row.each([&](int, std::uint32_t col, T v) { product.cell(row.row, row.col + col, v); });
+template <class Product, AnyRow Row>
+void add_nonzero(const Product& product, const Row& row) {
+  row.each([&](int, std::uint32_t col, auto v) { product.cell(row.row, row.col + col, v); });
 }
 
 /// y += A x.
@@ -176,8 +174,8 @@ struct Forward : Columns {
       }
     });
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) const {
+  template <AnyRow Row>
+  void row(const Row& row) const {
     if (!finite) return add_nonzero(*this, row);
     const double* const from = x + row.col * step;
     double* const to = y + row.row * step;
@@ -224,14 +222,14 @@ struct Transposed : Columns {
       }
     });
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) const {
+  template <AnyRow Row>
+  void row(const Row& row) const {
     if (!finite) return add_nonzero(*this, row);
     const double* const from = x + row.row * step;
     double* const to = y + row.col * step;
     if (k == 1) {
       const double factor = *from;
-      row.each([&](int, std::uint32_t col, T v) { to[col] += factor * static_cast<double>(v); });
+      row.each([&](int, std::uint32_t col, auto v) { to[col] += factor * static_cast<double>(v); });
       return;
     }
     std::size_t j = 0;

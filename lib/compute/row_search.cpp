@@ -60,9 +60,9 @@ struct Marker {
       out[r] = confirms(cells.row + r, cells.col, load_le<T>(cells.data + r * cells.row_step));
     }
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) const {
-    row.each([&](int, std::uint32_t col, T value) { cell(row.row, row.col + col, value); });
+  template <AnyRow Row>
+  void row(const Row& row) const {
+    row.each([&](int, std::uint32_t col, auto value) { cell(row.row, row.col + col, value); });
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t col, T value) const {
@@ -98,9 +98,9 @@ struct MeantCheck {
       cell(cells.row + r, cells.col, load_le<T>(cells.data + r * cells.row_step));
     }
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) const {
-    row.each([&](int, std::uint32_t col, T value) { cell(row.row, row.col + col, value); });
+  template <AnyRow Row>
+  void row(const Row& row) const {
+    row.each([&](int, std::uint32_t col, auto value) { cell(row.row, row.col + col, value); });
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t, T value) const {

@@ -35,9 +35,9 @@ struct RowTallies {
       tally[r] = local;
     }
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) {
-    add_row(row, tallies.of<T>()[row.row - rows.begin]);
+  template <AnyRow Row>
+  void row(const Row& row) {
+    add_row(row, tallies.of<typename Row::Type>()[row.row - rows.begin]);
   }
   template <Value T>
   void cell(std::uint64_t row, std::uint64_t, T value) {
@@ -55,8 +55,9 @@ struct ColumnTallies {
     tally_columns<T>(tallies.of<T>() + (cells.col - cols.begin), cells.data, cells.row_step,
                      cells.rows, cells.cols);
   }
-  template <Value T>
-  void row(const SparseRow<T>& row) {
+  template <AnyRow Row>
+  void row(const Row& row) {
+    using T = typename Row::Type;
     TallyOf<T>* const tally = tallies.of<T>() + (row.col - cols.begin);
     row.each([&](int, std::uint32_t col, T v) { tally[col].add(v); });
   }

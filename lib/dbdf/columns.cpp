@@ -9,6 +9,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
+#include "lib/codec/packed_words.h"
 #include "lib/dbdf/columns_table.h"
 #include "lib/object/dictionary.h"
 #include "lib/object/groups.h"
@@ -53,8 +54,8 @@ class Reader {
     if (bytes_ < kTableHead) fail(0, "is cut off");
     const std::byte* head = file_->at(offset_, kTableHead);
     version_ = load_le<std::uint32_t>(head + table_at::version);
-    if (std::memcmp(head + table_at::tag, kColumnsTag, 8) != 0 ||
-        (version_ != kMeaningsVersion && version_ != kGroupsVersion)) {
+    if (std::memcmp(head + table_at::tag, kColumnsTag, 8) != 0 || version_ < kMeaningsVersion ||
+        version_ > kPackedVersion) {
       fail(0, "has another tag or version");
     }
     const auto count = load_le<std::uint32_t>(head + table_at::count);
@@ -69,7 +70,7 @@ class Reader {
   }
 
   bool is_group(std::uint64_t at) const {
-    return version_ == kGroupsVersion && table_[at + column_at::kind] == std::byte{kGroup};
+    return version_ >= kGroupsVersion && table_[at + column_at::kind] == std::byte{kGroup};
   }
 
   /// The zone or name of a record.
@@ -206,6 +207,10 @@ class Reader {
     const auto bytes = load_le<std::uint64_t>(p + column_at::word_bytes);
     const auto hash = load_le<std::uint64_t>(p + column_at::hash);
     const std::uint64_t left = begin <= bytes_ ? bytes_ - begin : 0;
+    if (version_ == kPackedVersion &&
+        (p[column_at::flags] & std::byte{kPackedWords}) != std::byte{0}) {
+      return packed_words(at, {begin, n, bytes, hash}, left);
+    }
     if (n >= left / 8 || bytes > left - 8 * (n + 1)) {
       fail(at + column_at::words, "holds a dictionary outside its bytes");
     }
@@ -214,6 +219,28 @@ class Reader {
       const std::uint64_t first = offset_ + begin, offsets = 8 * (n + 1);
       known = stored_dictionary(file_, file_->bytes(first, offsets),
                                 file_->bytes(first + offsets, bytes), hash, file_->name(), first);
+    }
+    return known;
+  }
+
+  using Place = std::array<std::uint64_t, 4>;  // where it starts, words, their bytes, hash
+
+  /// `left` is how much follows its start.
+  std::shared_ptr<const Dictionary> packed_words(std::uint64_t at, const Place& place,
+                                                 std::uint64_t left) {
+    const auto [begin, n, bytes, hash] = place;
+    const std::uint64_t size =
+        left < 8 ? left : load_le<std::uint64_t>(file_->at(offset_ + begin, 8));
+    // A number of words that is not absurd, so that nothing below overflows.
+    if (left < 8 || size > left - 8 || n / kMostWordRatio > size || bytes / kMostWordRatio > size ||
+        (n * 4 + bytes) / kMostWordRatio > size) {
+      fail(at + column_at::words, "holds a packed dictionary outside its bytes");
+    }
+    auto& known = dictionaries_[place];
+    if (known == nullptr) {
+      const std::uint64_t first = offset_ + begin + 8;
+      known =
+          packed_dictionary(file_, file_->bytes(first, size), n, bytes, hash, file_->name(), first);
     }
     return known;
   }
@@ -228,7 +255,7 @@ class Reader {
   std::vector<Error>* lost_;
   std::span<const std::byte> table_;
   std::uint32_t version_ = kMeaningsVersion;
-  std::map<std::array<std::uint64_t, 4>, std::shared_ptr<const Dictionary>> dictionaries_;
+  std::map<Place, std::shared_ptr<const Dictionary>> dictionaries_;
   std::set<const Dictionary*> sound_;  // of which every word was read
 };
 

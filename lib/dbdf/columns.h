@@ -16,13 +16,16 @@ namespace dapple::detail::dbdf {
 
 inline constexpr char kColumnsTag[9] = "DPL-COLS";
 
+enum class WordsAs : bool { plain, packed };
+
 /// The content for these columns; empty when all are plain numbers in no group. Groups that are not
-/// whole are left out. Throws invalid_argument for a meaning that does not fit its column's value
-/// type, and for a group that has other slot names than slots, or too long a name; corrupt for
-/// damaged words.
-std::vector<std::byte> emit_columns(const std::vector<Column>& columns);
+/// whole are left out. Words are packed where that makes them smaller. Throws invalid_argument for
+/// a meaning that does not fit its column's value type, and for a group that has other slot names
+/// than slots, or too long a name; corrupt for damaged words.
+std::vector<std::byte> emit_columns(const std::vector<Column>& columns,
+                                    WordsAs words = WordsAs::plain);
 /// The same for a frame, or for what the columns of a matrix are called.
-std::vector<std::byte> emit_columns(const Schema& schema);
+std::vector<std::byte> emit_columns(const Schema& schema, WordsAs words = WordsAs::plain);
 
 /// Throws invalid_argument, naming `file`, for a meaning that the column's value type cannot have.
 void require_fit(const Column& column, const std::string& file);

@@ -10,7 +10,7 @@
 
 namespace dapple::detail::dbdf {
 
-inline constexpr std::uint32_t kMeaningsVersion = 1, kGroupsVersion = 2;
+inline constexpr std::uint32_t kMeaningsVersion = 1, kGroupsVersion = 2, kPackedVersion = 3;
 inline constexpr std::uint64_t kTableHead = 32, kColumnRecord = 64;
 inline constexpr std::uint64_t kMostNameBytes = 65535;
 
@@ -27,7 +27,7 @@ inline constexpr std::size_t column = 0, kind = 8, unit = 9, flags = 10, zone_by
 // Of a group: its name is where a zone is, its slot names where words are.
 inline constexpr std::size_t name_bytes = zone_bytes, slots = missing, name = zone;
 }  // namespace column_at
-inline constexpr std::uint8_t kOrderedWords = 1, kMissing = 2;
+inline constexpr std::uint8_t kOrderedWords = 1, kMissing = 2, kPackedWords = 4;
 
 /// Covers the head up to its hash field, and the rest of the table.
 inline std::uint64_t table_hash(std::span<const std::byte> table) noexcept {

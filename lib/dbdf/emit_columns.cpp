@@ -6,6 +6,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
+#include "lib/codec/packed_words.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/columns_table.h"
 #include "lib/object/dictionary.h"
@@ -58,8 +59,25 @@ void append(std::vector<std::byte>& out, std::string_view text) {
 
 void pad(std::vector<std::byte>& out) { out.resize(round_up(out.size(), 8)); }
 
-/// Appends the offsets and bytes of the words, and completes the column's record.
-void append_words(const Dictionary& words, std::vector<std::byte>& out, std::uint64_t record) {
+/// Replaces what `out` has from `begin` on, the offsets and then the words, with the same packed,
+/// and flags the record. False, and nothing has changed, where that is no smaller.
+bool pack_last(std::vector<std::byte>& out, std::uint64_t begin, std::uint64_t words,
+               std::byte* record) {
+  const std::span<const std::byte> all(out);
+  const std::vector<std::byte> frame =
+      pack_words(all.subspan(begin, words - begin), all.subspan(words));
+  if (frame.empty()) return false;
+  record[column_at::flags] |= std::byte{kPackedWords};
+  out.resize(begin);
+  append_le(out, static_cast<std::uint64_t>(frame.size()));
+  out.insert(out.end(), frame.begin(), frame.end());
+  return true;
+}
+
+/// Appends the offsets and bytes of the words, and completes the column's record. True if they are
+/// packed.
+bool append_words(const Dictionary& words, WordsAs as, std::vector<std::byte>& out,
+                  std::uint64_t record) {
   const std::uint64_t begin = out.size(), n = words.size();
   std::uint64_t end = 0;
   append_le(out, end);
@@ -76,7 +94,9 @@ void append_words(const Dictionary& words, std::vector<std::byte>& out, std::uin
   store_le(p + column_at::offsets, begin);
   store_le(p + column_at::word_bytes, end);
   store_le(p + column_at::hash, hash);
+  const bool packed = as == WordsAs::packed && pack_last(out, begin, bytes, p);
   pad(out);
+  return packed;
 }
 
 /// Collects records, then the bytes that they point to.
@@ -100,7 +120,7 @@ class Emitter {
     records_.push_back({col, nullptr, &group, names, group.name});
   }
 
-  std::vector<std::byte> emit() {
+  std::vector<std::byte> emit(WordsAs as) {
     if (records_.empty()) return {};
     std::vector<std::byte> out(kTableHead + kColumnRecord * records_.size());
     std::memcpy(out.data() + table_at::tag, kColumnsTag, 8);
@@ -117,8 +137,12 @@ class Emitter {
       const std::uint64_t record = kTableHead + k * kColumnRecord;
       const auto [same, is_new] = written.emplace(words, record);
       if (is_new) {
-        append_words(*words, out, record);
+        if (append_words(*words, as, out, record)) {
+          store_le(out.data() + table_at::version, kPackedVersion);
+        }
       } else {
+        out[record + column_at::flags] |=
+            out[same->second + column_at::flags] & std::byte{kPackedWords};
         std::memcpy(out.data() + record + column_at::words,
                     out.data() + same->second + column_at::words,
                     column_at::zone - column_at::words);
@@ -163,7 +187,7 @@ class Emitter {
 
 }  // namespace
 
-std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
+std::vector<std::byte> emit_columns(const std::vector<Column>& columns, WordsAs words) {
   Emitter emitter;
   for (std::uint64_t c = 0; c < columns.size(); ++c) {
     require_fit(columns[c], {});
@@ -174,14 +198,14 @@ std::vector<std::byte> emit_columns(const std::vector<Column>& columns) {
     if (!group.empty()) emitter.add(c, *columns[c].group);
     c = std::max(c + 1, group.end);
   }
-  return emitter.emit();
+  return emitter.emit(words);
 }
 
-std::vector<std::byte> emit_columns(const Schema& schema) {
-  if (schema.kind == ObjectKind::frame) return emit_columns(schema.columns);
+std::vector<std::byte> emit_columns(const Schema& schema, WordsAs words) {
+  if (schema.kind == ObjectKind::frame) return emit_columns(schema.columns, words);
   Emitter emitter;
   if (schema.group != nullptr && schema.group->size == schema.cols) emitter.add(0, *schema.group);
-  return emitter.emit();
+  return emitter.emit(words);
 }
 
 }  // namespace dapple::detail::dbdf

@@ -101,6 +101,14 @@ std::vector<std::byte> RowDirectoryWriter::emit(const BlockIndex& index) {
   std::sort(blocks_.begin(), blocks_.end(), [](const Counts& a, const Counts& b) {
     return std::tie(a.pos.rx, a.pos.cx) < std::tie(b.pos.rx, b.pos.cx);
   });
+  std::uint64_t at = 0;
+  std::vector<Counts> wanted;
+  for (Counts& counts : blocks_) {
+    while (index.entry(at).pos != counts.pos) ++at;
+    // A packed block tells itself where its rows are.
+    if (index.entry(at).codec == 0) wanted.push_back(std::move(counts));
+  }
+  blocks_ = std::move(wanted);
   if (blocks_.empty()) return {};
   std::size_t start = kLine + blocks_.size() * kRecord, bytes = start;
   for (const Counts& counts : blocks_) bytes += counts.bytes.size();

@@ -173,6 +173,12 @@ HeldBytes RangedSource::hold_anew(std::uint64_t offset, std::uint64_t n) const {
       buffer = std::move(copy);
     }
   }
+  if (buffer != nullptr && n < buffer->size / 2) {
+    // What is held does not keep alive much more than itself.
+    auto copy = std::make_shared<Buffer>(offset, n);
+    if (n > 0) std::memcpy(copy->data, buffer->at(offset), size);
+    buffer = std::move(copy);
+  }
   if (buffer == nullptr) {
     const Range range{offset, offset + n};
     buffer = fetched({&range, 1}).front();

@@ -24,12 +24,22 @@ std::string stored_as(const Entry& e) {
                  std::string(name(type)) + "; decode it");
 }
 
+/// Throws type_mismatch for a block whose bytes are not those of its cells.
+void require_plain(const detail::Store& store, const Entry& e) {
+  if (e.codec == 0) return;
+  store.fail(Errc::type_mismatch, e.offset,
+             "block " + detail::text(e.pos) +
+                 " is packed and cannot be viewed; decode it (Block::cells, Block::rows, "
+                 "Matrix::read), or write the file again without packing");
+}
+
 }  // namespace
 
 BlockInfo Block::info() const { return store().fetched_entry(number_).info(); }
 
 std::span<const std::byte> Block::payload() const {
   const Entry e = store().fetched_entry(number_);
+  require_plain(store(), e);
   const detail::HeldBytes held = store().payload(e);
   if (held.is_mapped()) return held.bytes;
   store().fail(Errc::type_mismatch, e.offset,
@@ -43,6 +53,7 @@ Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
   }
   const Entry e = store().fetched_entry(number_);
   if (e.kind == BlockKind::dense && e.value_type == wanted) {
+    require_plain(store(), e);
     store().fail(Errc::type_mismatch, e.offset,
                  "values of the format " + std::string(store().driver().format) +
                      " cannot be viewed in place; decode them");
@@ -55,6 +66,7 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
   if (e.kind != wanted_kind || e.value_type != wanted || !store().driver().sparse_in_place) {
     fail_kind(store(), e, wanted_kind, wanted);
   }
+  require_plain(store(), e);
   const detail::HeldBytes held = store().payload(e);
   if (!held.is_mapped()) fail_kind(store(), e, wanted_kind, wanted);
   return {held.data(), held.size(), e.rows, e.cols, e.stored};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "lib/cells/convert_cells.h"
 #include "lib/object/sparse.h"
@@ -86,7 +87,11 @@ BlockRows::BlockRows(const Store& store, const Entry& entry) : store_(store), en
   }
   way_ = Way::kept;
   if (entry_.kind != BlockKind::csr) return;
-  if (driver.sparse_in_place) {
+  if (HeldRows encoded = store.encoded_rows(entry_); encoded.rows != nullptr) {
+    way_ = Way::encoded;
+    held_ = std::move(encoded.held);
+    encoded_ = std::move(encoded.rows);
+  } else if (driver.sparse_in_place) {
     way_ = Way::csr;
     payload_.emplace(sparse_payload(store, entry_));
     held_ = payload_->held;
@@ -99,6 +104,13 @@ BlockRows::BlockRows(const Store& store, const Entry& entry) : store_(store), en
 }
 
 void BlockRows::skip(std::uint64_t row, RowCursor& cursor) const {
+  if (way_ == Way::encoded) {
+    const auto at = static_cast<std::uint32_t>(std::min<std::uint64_t>(row, entry_.rows));
+    std::uint32_t before = 0;
+    encoded_->starts(at, at, &before);
+    cursor = {at, before};
+    return;
+  }
   if (way_ == Way::arrays) return store_.driver().skip_rows(store_, entry_, row, cursor);
   each_csr_row(*payload_, {row, row}, cursor, [](const StoredRow&) {});
 }

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "lib/codec/codecs.h"
 #include "lib/layout/csr_rows.h"
 #include "lib/object/store.h"
 
@@ -29,10 +31,11 @@ class BlockRows {
  public:
   enum class Way : std::uint8_t {
     empty,
-    csr,     // rows of CSR entries in place
-    arrays,  // CSR rows that the driver decodes, found by a cursor
-    dense,   // cells, in place where `data` is set
-    kept,    // all else: entries that are decoded once
+    csr,      // rows of CSR entries in place
+    encoded,  // rows of CSR entries that the block's codec decodes
+    arrays,   // CSR rows that the driver decodes, found by a cursor
+    dense,    // cells, in place where `data` is set
+    kept,     // all else: entries that are decoded once
   };
 
   /// REQUIRES a confirmed entry. Throws what fetching its bytes throws.
@@ -43,13 +46,18 @@ class BlockRows {
   const Store& store() const noexcept { return store_; }
   const Entry& entry() const noexcept { return entry_; }
   Way way() const noexcept { return way_; }
-  bool has_cursor() const noexcept { return way_ == Way::csr || way_ == Way::arrays; }
-  /// Rows of CSR entries, or dense values in place; nullptr when there are none.
+  bool has_cursor() const noexcept {
+    return way_ == Way::csr || way_ == Way::encoded || way_ == Way::arrays;
+  }
+  /// Rows of CSR entries, encoded or in place, or dense values in place; nullptr when there are
+  /// none.
   const std::byte* data() const noexcept { return held_.data(); }
   std::size_t row_step() const noexcept { return row_step_; }
   const HeldBytes& held() const noexcept { return held_; }
   /// REQUIRES Way::csr.
   const SparsePayload& payload() const noexcept { return *payload_; }
+  /// REQUIRES Way::encoded.
+  const EncodedRows& encoded() const noexcept { return *encoded_; }
   /// REQUIRES Way::kept. Decodes the block the first time. Throws corrupt, type_mismatch.
   const KeptCells& kept() const;
 
@@ -67,6 +75,7 @@ class BlockRows {
   std::size_t row_step_ = 0;
   HeldBytes held_;
   std::optional<SparsePayload> payload_;
+  std::unique_ptr<const EncodedRows> encoded_;
   mutable std::mutex mutex_;
   mutable std::optional<KeptCells> kept_;  // made under the mutex, and then never changed
 };

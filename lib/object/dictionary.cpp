@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
+#include "lib/codec/packed_words.h"
 #include "lib/io/hash.h"
 
 namespace dapple::detail {
@@ -60,6 +62,52 @@ class StoredDictionary final : public Dictionary {
   std::string file_;
   std::uint64_t at_;  // byte of the file where the offsets start
   mutable std::atomic<bool> checked_{false};
+};
+
+class PackedDictionary final : public Dictionary {
+ public:
+  PackedDictionary(std::shared_ptr<const void> owner, std::span<const std::byte> frame,
+                   std::uint64_t size, std::uint64_t bytes, std::uint64_t hash, std::string file,
+                   std::uint64_t at)
+      : owner_(std::move(owner)),
+        frame_(frame),
+        size_(size),
+        bytes_(bytes),
+        hash_(hash),
+        file_(std::move(file)),
+        at_(at) {}
+
+  std::uint64_t size() const noexcept override { return size_; }
+  std::string_view file() const noexcept override { return file_; }
+  std::string_view operator[](std::uint64_t i) const override { return plain()[i]; }
+
+ private:
+  const Dictionary& plain() const {
+    const Dictionary* words = plain_.load(std::memory_order_acquire);
+    if (words != nullptr) return *words;
+    const std::lock_guard lock(mutex_);
+    if (kept_ == nullptr) kept_ = unpack();
+    plain_.store(kept_.get(), std::memory_order_release);
+    return *kept_;
+  }
+  std::shared_ptr<const Dictionary> unpack() const {
+    const std::size_t offsets = (size_ + 1) * 8;
+    const auto memory = std::make_shared<Array<std::byte>>(offsets + bytes_);
+    const std::span<std::byte> all(memory->data(), memory->size());
+    if (!unpack_words(frame_, all.first(offsets), all.subspan(offsets))) {
+      throw Error(Errc::corrupt, file_, at_, "the packed dictionary of a column is damaged");
+    }
+    return stored_dictionary(memory, all.first(offsets), all.subspan(offsets), hash_, file_, at_);
+  }
+
+  std::shared_ptr<const void> owner_;
+  std::span<const std::byte> frame_;
+  std::uint64_t size_, bytes_, hash_;
+  std::string file_;
+  std::uint64_t at_;  // byte of the file where the frame starts
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Dictionary> kept_;
+  mutable std::atomic<const Dictionary*> plain_{nullptr};
 };
 
 class ListedDictionary final : public Dictionary {
@@ -166,6 +214,15 @@ std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> 
                                                     std::uint64_t at) {
   return std::make_shared<StoredDictionary>(std::move(owner), offsets, bytes, hash, std::move(file),
                                             at);
+}
+
+std::shared_ptr<const Dictionary> packed_dictionary(std::shared_ptr<const void> owner,
+                                                    std::span<const std::byte> frame,
+                                                    std::uint64_t size, std::uint64_t bytes,
+                                                    std::uint64_t hash, std::string file,
+                                                    std::uint64_t at) {
+  return std::make_shared<PackedDictionary>(std::move(owner), frame, size, bytes, hash,
+                                            std::move(file), at);
 }
 
 std::shared_ptr<const Dictionary> listed_dictionary(std::vector<std::string> words) {

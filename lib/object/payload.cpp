@@ -30,16 +30,26 @@ Cached as_cached(HeldBytes bytes) {
   return {std::make_shared<const HeldBytes>(std::move(bytes)), size};
 }
 
+const BlockCodec& codec_of(const Store& store, const Entry& entry) {
+  if (const BlockCodec* const codec = find_codec(entry.codec)) return *codec;
+  store.fail(Errc::unsupported, entry.offset,
+             "block " + text(entry.pos) + " is stored in codec " + std::to_string(entry.codec) +
+                 ", which this version does not know; a later one wrote it");
+}
+
+PayloadShape shape_of(const Entry& e) noexcept {
+  return {e.kind, e.value_type, e.rows, e.cols, e.stored};
+}
+
+StoredBytes stored_of(const Store& store, const Entry& entry, const HeldBytes& held) {
+  return {held.bytes, store.payload_offset(entry), store.file().name()};
+}
+
 /// Calls decode(codec, shape, stored, out) to make `size` bytes of what an encoded block decodes
 /// to.
 template <class F>
 HeldBytes decode_into(const Store& store, const Entry& entry, std::uint64_t size, const F& decode) {
-  const BlockCodec* const codec = find_codec(entry.codec);
-  if (codec == nullptr) {
-    store.fail(Errc::unsupported, entry.offset,
-               "block " + text(entry.pos) + " is stored in codec " + std::to_string(entry.codec) +
-                   ", which this version does not know; a later one wrote it");
-  }
+  const BlockCodec& codec = codec_of(store, entry);
   std::shared_ptr<Array<std::byte>> plain;
   try {
     plain = std::make_shared<Array<std::byte>>(static_cast<std::size_t>(size));
@@ -49,8 +59,7 @@ HeldBytes decode_into(const Store& store, const Entry& entry, std::uint64_t size
         "the " + counted(size, "byte") + " of block " + text(entry.pos) + " do not fit in memory");
   }
   const HeldBytes stored = store.stored_bytes(entry);
-  decode(*codec, PayloadShape{entry.kind, entry.value_type, entry.rows, entry.cols, entry.stored},
-         StoredBytes{stored.bytes, store.payload_offset(entry), store.file().name()},
+  decode(codec, shape_of(entry), stored_of(store, entry, stored),
          std::span(plain->data(), plain->size()));
   return {{plain->data(), plain->size()}, plain};
 }
@@ -98,6 +107,21 @@ HeldBytes Store::decoded(const Entry& entry) const {
       *this, entry, driver_->plain_size(entry),
       [](const BlockCodec& codec, const PayloadShape& shape, const StoredBytes& stored,
          std::span<std::byte> out) { codec.decode(shape, stored, out); });
+}
+
+HeldRows Store::encoded_rows(const Entry& entry) const {
+  if (entry.codec == 0 || entry.kind != BlockKind::csr) return {};
+  HeldRows made;
+  if (file_->fetches()) {
+    // Not under the key of the decoded block.
+    uses_cache_.store(true, std::memory_order_relaxed);
+    made.held = as_held(block_cache().get({file_->number(), payload_offset(entry)},
+                                          [&] { return as_cached(stored_bytes(entry)); }));
+  } else {
+    made.held = stored_bytes(entry);
+  }
+  made.rows = codec_of(*this, entry).rows(shape_of(entry), stored_of(*this, entry, made.held));
+  return made;
 }
 
 HeldBytes Store::payload(const Entry& entry) const {

@@ -36,11 +36,30 @@ RowDirectory::RowDirectory(const BlockRows& block, std::size_t most) {
   const Entry& entry = block.entry();
   reserve(entry, 0, most);
   const std::uint64_t step = std::uint64_t{1} << shift_, count = entry.rows / step + 1;
+  if (block.way() == BlockRows::Way::encoded) {
+    put_encoded(block);
+    return;
+  }
   RowCursor cursor;
   for (std::uint64_t i = 0; i < count; ++i) {
     put(i, cursor.entries);
     block.skip(std::min<std::uint64_t>((i + 1) * step, entry.rows), cursor);
   }
+}
+
+void RowDirectory::put_encoded(const BlockRows& block) {
+  constexpr std::uint32_t at_once = 1024;
+  std::array<std::uint32_t, at_once + 1> starts;
+  const std::uint32_t rows = block.entry().rows, mask = (std::uint32_t{1} << shift_) - 1;
+  std::uint32_t row = 0;
+  do {
+    const std::uint32_t end = row + std::min(at_once, rows - row);
+    block.encoded().starts(row, end, starts.data());
+    for (std::uint32_t i = 0; i <= end - row; ++i) {
+      if (((row + i) & mask) == 0) put((row + i) >> shift_, starts[i]);
+    }
+    row = end;
+  } while (row < rows);
 }
 
 std::optional<RowDirectory> RowDirectory::from(const RowCounts& counts, const Entry& entry,
@@ -79,8 +98,10 @@ std::unique_ptr<IndexedRows> RowAccess::load(std::uint64_t number, const Entry& 
   rows->payload_at = store_.payload_offset(entry);
   if (block.way() == BlockRows::Way::kept) block.kept();
   if (!block.has_cursor()) return rows;
-  // Where hashes are checked, the block is read anyway, and no hint need be believed.
-  const RowCountsTable* const stored = store_.checks_hashes() ? nullptr : store_.row_counts();
+  // Where hashes are checked, the block is read anyway, and no hint need be believed; an encoded
+  // block has its own.
+  const bool walks = store_.checks_hashes() || block.way() == BlockRows::Way::encoded;
+  const RowCountsTable* const stored = walks ? nullptr : store_.row_counts();
   if (const auto counts = stored == nullptr ? std::nullopt : stored->find(number, entry)) {
     if (auto directory = RowDirectory::from(*counts, entry, budget_ / 2)) {
       rows->directory = std::move(*directory);
@@ -88,7 +109,7 @@ std::unique_ptr<IndexedRows> RowAccess::load(std::uint64_t number, const Entry& 
     }
   }
   if (!rows->stored_directory) rows->directory = RowDirectory(block, budget_ / 2);
-  if (block.way() == BlockRows::Way::csr) rows->positions = rows->directory.positions();
+  if (block.way() != BlockRows::Way::arrays) rows->positions = rows->directory.positions();
   return rows;
 }
 
@@ -135,7 +156,10 @@ void RowAccess::make(std::span<const std::uint64_t> numbers) {
 }
 
 RowCursor RowAccess::cursor(const Entry& entry, std::uint64_t row) {
-  if (row < kNear || entry.kind != BlockKind::csr || !store_.driver().sparse_in_place) return {};
+  if (row < kNear || entry.kind != BlockKind::csr || entry.codec != 0 ||
+      !store_.driver().sparse_in_place) {
+    return {};
+  }
   const auto number = store_.index().find(entry.pos);
   if (!number) return {};
   for (const bool again : {false, true}) {

@@ -57,6 +57,7 @@ class RowDirectory {
 
  private:
   void reserve(const Entry& entry, unsigned shift, std::size_t most);
+  void put_encoded(const BlockRows& block);
   void put(std::uint64_t i, std::uint64_t entries) noexcept {
     if (!halves_.empty()) {
       halves_[i] = static_cast<std::uint32_t>(entries);
@@ -76,7 +77,7 @@ struct alignas(64) IndexedRows {
   IndexedRows(const Store& store, const Entry& entry) : block(store, entry) {}
 
   const std::byte* data = nullptr;  // dense values in place, or rows of CSR entries
-  /// `RowDirectory::positions` of CSR entries in place.
+  /// `RowDirectory::positions` of CSR entries, in place or encoded.
   const std::uint32_t* positions = nullptr;
   std::size_t row_step = 0;  // of dense values in place
   std::uint32_t cols = 0;

@@ -31,6 +31,7 @@ namespace dapple::detail {
 class BlockStatsTable;
 class RowAccess;
 class RowCountsTable;
+struct HeldRows;
 
 class Store {
  public:
@@ -114,7 +115,10 @@ class Store {
   HeldBytes payload(const Entry& entry) const;
   /// The same for bytes [part.begin, part.end) of them. REQUIRES that they are inside.
   HeldBytes payload(const Entry& entry, Range part) const;
-  /// The same for a part of one block, whose entry was confirmed.
+  /// The rows of an encoded CSR block, to decode some without the others; null where all of it has
+  /// to be decoded, and for blocks that are not encoded. Throws as `payload`.
+  HeldRows encoded_rows(const Entry& entry) const;
+  /// The same as `read` for a part of one block, whose entry was confirmed.
   void read_block(const Entry& entry, const Part& part, const Target& out) const;
 
   /// Implements `Frame::read_rows`. Formats that are parsed in order are parsed once for all

@@ -32,6 +32,15 @@ void prefetch_lines(const std::byte* at, std::size_t bytes) noexcept {
   __builtin_prefetch(at + bytes - 1);
 }
 
+/// Calls f(first byte, bytes) for the bytes that a part will look at.
+template <class F>
+void each_range(const RowPart& part, const F& f) {
+  if (part.at != nullptr && part.bytes != 0) f(part.at, part.bytes);
+  for (const auto range : part.encoded) {
+    if (!range.empty()) f(range.data(), range.size());
+  }
+}
+
 }  // namespace
 
 RowFinder::RowFinder(const Store& store, Range cols, Absent absent)
@@ -54,7 +63,8 @@ void RowFinder::add(std::uint64_t number, BlockPos first, Range cols, std::uint6
                     cols.begin - cols_.begin,
                     {},
                     0,
-                    0});
+                    0,
+                    {}});
 }
 
 void RowFinder::find(std::span<const std::uint64_t> rows) {
@@ -171,6 +181,7 @@ void RowFinder::locate(RowPart& part) const {
       part.stored = rows.block.kept().in({part.row, part.row + 1}).size();
       return;
     case BlockRows::Way::csr:
+    case BlockRows::Way::encoded:
     case BlockRows::Way::arrays:
       break;
   }
@@ -190,6 +201,13 @@ void RowFinder::locate(RowPart& part) const {
     }
   }
   if (rows.way == BlockRows::Way::arrays) return;
+  if (rows.way == BlockRows::Way::encoded) {
+    const auto begin = static_cast<std::uint32_t>(part.start.entries);
+    part.encoded =
+        rows.block.encoded().bytes_of(begin, begin + static_cast<std::uint32_t>(part.stored));
+    part.bytes = up_to_32_bits(part.encoded[0].size() + part.encoded[1].size());
+    return;
+  }
   part.at = rows.data + part.row * 4 + part.start.entries * (4 + size);
   part.bytes = up_to_32_bits(4 + part.stored * (4 + size));
 }
@@ -202,9 +220,10 @@ void RowFinder::ask_for_parts() {
   ranges_.clear();
   for (const RowPart& part : parts_) {
     if (part.bytes == 0 || !part.block->block.held().is_mapped()) continue;
-    const std::uint64_t at =
-        part.block->payload_at + static_cast<std::uint64_t>(part.at - part.block->data);
-    ranges_.push_back({at, at + part.bytes});
+    each_range(part, [&](const std::byte* at, std::size_t bytes) {
+      const auto offset = static_cast<std::uint64_t>(at - part.block->data);
+      ranges_.push_back({part.block->payload_at + offset, part.block->payload_at + offset + bytes});
+    });
   }
   file.will_need(ranges_);
 }
@@ -218,7 +237,7 @@ std::uint64_t RowFinder::most() const noexcept {
 void RowFinder::use(std::size_t i) noexcept {
   for (; asked_ < parts_.size() && ahead_ < kBytesAhead; ++asked_) {
     const RowPart& part = parts_[asked_];
-    if (part.bytes != 0) prefetch_lines(part.at, part.bytes);
+    each_range(part, prefetch_lines);
     ahead_ += part.bytes;
   }
   for (const RowPart& part : parts(i)) ahead_ -= std::min<std::size_t>(ahead_, part.bytes);

@@ -2,6 +2,7 @@
 // overlap.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ struct RowPart {
   RowCursor start;       // of a block with a cursor,
   std::uint64_t stored;  //   and the entries of the row; otherwise the most that there can be
   std::uint32_t bytes;   // from `at` on, at most 4 GiB
+  std::array<std::span<const std::byte>, 2> encoded;  // of a row of encoded entries
 };
 
 /// For one worker.

@@ -5,6 +5,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/value_types.h"
+#include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/cells/row_columns.h"
 #include "lib/layout/dense_rows.h"
@@ -18,6 +19,19 @@ namespace {
 /// in order passes over all rows of a block above those that it is asked for.
 constexpr std::uint64_t kDecodedAtOnce = std::uint64_t{32} << 10;
 constexpr std::uint64_t kParsedAtOnce = std::uint64_t{1} << 20;
+
+template <class Bits>
+DAPPLE_VECTORS bool has_zero_bits(const std::byte* values, std::uint64_t n) noexcept {
+  Bits zero = 0;
+  for (std::uint64_t k = 0; k < n; ++k) {
+    zero |= static_cast<Bits>(load_le<Bits>(values + k * sizeof(Bits)) == 0 ? 1 : 0);
+  }
+  return zero != 0;
+}
+
+bool has_zero(ValueType type, const std::byte* values, std::uint64_t n) noexcept {
+  return visit_bits(type, [&](auto tag) { return has_zero_bits<decltype(tag)>(values, n); });
+}
 
 }  // namespace
 
@@ -45,6 +59,8 @@ void RowReader<Col>::append(const BlockRows& block, Range rows, RowCursor start,
         append(block, row, wanted, out);
         *ends++ = out.size;
       });
+    case BlockRows::Way::encoded:
+      return append_encoded(block, rows, start, stored, wanted, out, ends);
     case BlockRows::Way::arrays:
       return append_arrays(block, rows, start, stored, wanted, out, ends);
     case BlockRows::Way::dense:
@@ -86,6 +102,54 @@ void RowReader<Col>::append(const BlockRows& block, const StoredRow& row,
   put(block, row.row,
       {picked_cols_.data(), picked_.data(), size_of(entry.value_type), n, entry.value_type}, wanted,
       out);
+}
+
+/// Straight to the result where all columns are wanted and no value needs a look.
+template <class Col>
+void RowReader<Col>::append_encoded(const BlockRows& block, Range rows, RowCursor start,
+                                    std::uint64_t stored, const WantedCols<Col>& wanted,
+                                    RowSink<Col>& out, std::uint64_t* ends) {
+  const Entry& entry = block.entry();
+  const auto first = static_cast<std::uint32_t>(start.entries);
+  encoded_starts_.reset(rows.size() + 1);
+  encoded_starts_[0] = first;
+  encoded_starts_[rows.size()] = first + static_cast<std::uint32_t>(stored);
+  if (rows.size() > 1) {
+    block.encoded().starts(static_cast<std::uint32_t>(rows.begin),
+                           static_cast<std::uint32_t>(rows.end), encoded_starts_.data());
+  }
+  if (encoded_starts_[0] != start.entries || encoded_starts_[rows.size()] - first != stored) {
+    store_.file().fail_changed("block " + text(entry.pos));
+  }
+  const std::span<const std::uint32_t> starts(encoded_starts_.begin(), encoded_starts_.end());
+  const bool whole = wanted.cols.size() == entry.cols;
+  if (whole && splitters_[static_cast<std::size_t>(entry.value_type)] != nullptr) {
+    std::byte* const values = out.values + out.size * size_of(out_type_);
+    Col* const cols = out.cols + out.size;
+    if constexpr (sizeof(Col) == 8) cols_.reset(stored);
+    std::uint32_t* from = cols_.data();
+    if constexpr (sizeof(Col) == 4) from = cols;
+    if (block.encoded().entries(starts, from, out_type_, values) == stored &&
+        !has_zero(out_type_, values, stored)) {
+      if (sizeof(Col) == 8 || wanted.at != 0) {
+        for (std::uint64_t k = 0; k < stored; ++k) cols[k] = wanted.at + from[k];
+      }
+      for (const std::uint32_t next : starts.subspan(1)) *ends++ = out.size + (next - first);
+      out.size += stored;
+      return;
+    }
+  }
+  const std::size_t size = size_of(entry.value_type);
+  cols_.reset(stored);
+  values_.reset(stored * size);
+  block.encoded().entries(starts, cols_.data(), entry.value_type, values_.data());
+  for (std::uint64_t i = 0; i < rows.size(); ++i) {
+    const std::uint64_t k = starts[i] - first;
+    const Picked row{cols_.data() + k, values_.data() + k * size, size, starts[i + 1] - starts[i],
+                     entry.value_type};
+    put(block, rows.begin + i, whole ? row : pick(row, wanted), wanted, out);
+    *ends++ = out.size;
+  }
 }
 
 /// Rows as the driver gives them.

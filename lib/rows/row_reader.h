@@ -95,6 +95,8 @@ class RowReader {
     std::optional<ValueType> type;  // of the values; nothing: as each column declares
   };
 
+  void append_encoded(const BlockRows& block, Range rows, RowCursor start, std::uint64_t stored,
+                      const WantedCols<Col>& wanted, RowSink<Col>& out, std::uint64_t* ends);
   void append_arrays(const BlockRows& block, Range rows, RowCursor start, std::uint64_t stored,
                      const WantedCols<Col>& wanted, RowSink<Col>& out, std::uint64_t* ends);
   void append_kept(const BlockRows& block, Range rows, const WantedCols<Col>& wanted,
@@ -120,7 +122,7 @@ class RowReader {
   std::span<const std::uint8_t> keep_;
   std::vector<BandArrays<Col>> pieces_;
   Array<std::uint64_t> row_ptr_;
-  Array<std::uint32_t> cols_, picked_cols_;
+  Array<std::uint32_t> encoded_starts_, cols_, picked_cols_;
   Array<std::byte> values_, picked_, converted_;
 };
 

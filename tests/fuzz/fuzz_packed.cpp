@@ -38,7 +38,8 @@ void read_cells(const Shape& shape, BlockReader& reader, const Bytes& whole) {
   }
 }
 
-void read_rows(const Shape& shape, BlockReader& reader, const Bytes& whole) {
+void read_rows(const Shape& shape, std::span<const std::byte> packed, BlockReader& reader,
+               const Bytes& whole) {
   const std::size_t size = size_of(shape.value_type);
   const std::byte* at = whole.data();
   for (std::uint32_t row = 0; row < shape.rows; ++row) {
@@ -49,7 +50,9 @@ void read_rows(const Shape& shape, BlockReader& reader, const Bytes& whole) {
     at += 4;
     std::vector<std::uint32_t> cols(count);
     Bytes values(count * size);
-    reader.prefetch(starts[0], starts[1]);
+    for (const auto part : reader.bytes_of(starts[0], starts[1])) {
+      require(part.size() <= packed.size(), "bytes of a row");
+    }
     reader.columns(starts, cols.data());
     reader.values(starts[0], starts[1], values.data());
     for (std::uint32_t i = 0; i < count; ++i, at += 4 + size) {
@@ -75,7 +78,7 @@ FUZZ_TARGET(packed) {
     BlockReader reader(shape, {packed, 0, &name});
     reader.decode(whole.data());
     if (shape.kind == BlockKind::dense) read_cells(shape, reader, whole);
-    if (shape.kind == BlockKind::csr) read_rows(shape, reader, whole);
+    if (shape.kind == BlockKind::csr) read_rows(shape, packed, reader, whole);
   } catch (const Error& e) {
     require(e.code() == Errc::corrupt && e.offset().value_or(size) <= packed.size(), "error");
     return 0;

@@ -68,6 +68,12 @@ def files():
     decimal = struct.pack("<bIId", 3, 1, 23, float("inf"))
     yield "decimal_f64", block(DENSE, "f64", 4, 6, 0, 0, b"\x04" + decimal + integers(
         some, 8, reference=2**51 - 1000))
+    marked = struct.pack("<bIIIIf", -1, 2**30 + 1003, 0x7FC007A2, 1, 5, 1e30)
+    yield "marked_f32", block(DENSE, "f32", 4, 6, 0, 0, b"\x06" + marked + integers(
+        some, 4, reference=2**30 + 1000))
+    marked = struct.pack("<bQdI", 0, 2**51 + 2, float("nan"), 0)
+    yield "marked_f64", block(DENSE, "f64", 4, 6, 0, 0, b"\x06" + marked + integers(
+        some, 8, reference=2**51))
     highs = struct.pack("<I11H", 11, *range(100, 111))
     codes = integers(some, 4)
     split = bytes([20]) + highs + struct.pack("<I", len(codes)) + codes

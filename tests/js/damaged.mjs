@@ -18,7 +18,7 @@ const FILES = {
   dense: () => convert(npy, "--tile", "7x30", "--kind", "dense"),
   csr: () => convert(npy, "--kind", "csr", "--tile", "11x16"),
   coo: () => convert(npy, "--kind", "coo"),
-  packed: () => convert(npy, "--pack", "fast", "--tile", "10x30"),
+  packed: () => convert(npy, "--pack", "--tile", "10x30"),
   frame: () => convert(`${folder}/damaged.csv`, "--attribute", "unit=mm"),
 };
 

@@ -2,6 +2,7 @@
 // statistics, attributes, names.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import zlib from "node:zlib";
 import { open } from "../../apps/viewer/reader/dbdf.js";
 import { CELLS, dapple, folder, refused, same, test } from "./common.mjs";
 
@@ -39,9 +40,9 @@ const PATTERNS = {
   rare: (_, r) => r % 400 === 0 ? r : 0,
   constant: () => 7,
 };
-const FLAGS = [["--tile", "117x61"], ["--pack", "fast", "--tile", "64x500"], ["--pack", "fast"], ["--kind", "csr", "--pack", "fast"],
-  ["--kind", "coo", "--tile", "90x90"], ["--kind", "coo", "--pack", "fast"], ["--no-narrow", "--kind", "dense"], ["--plain"],
-  ["--pack", "fast", "--tile", "2000x8"]];
+const FLAGS = [["--tile", "117x61"], ["--pack", "--tile", "64x500"], ["--pack"], ["--kind", "csr", "--pack"],
+  ["--kind", "coo", "--tile", "90x90"], ["--kind", "coo", "--pack"], ["--no-narrow", "--kind", "dense"], ["--plain"],
+  ["--pack", "--tile", "2000x8"]];
 
 async function sameCells(file, wanted, rows, cols) {
   same(file.rows, rows, "rows");
@@ -116,16 +117,20 @@ await test("a frame: words, times, truth values, missing cells, packed and not",
     wanted.push(fields);
   }
   writeFileSync(`${folder}/frame.csv`, lines.join("\n") + "\n");
-  for (const flags of [[], ["--pack", "fast"], ["--tile", "1000x2"]]) {
+  for (const flags of [[], ["--pack"], ["--tile", "1000x2"]]) {
     run("convert", `${folder}/frame.csv`, frame, "--type", "took=duration", "--force", "-q", ...flags);
-    const file = await open(readFileSync(frame));
+    const zstd = zlib.zstdDecompressSync, file = await open(readFileSync(frame), {zstd});
     for (const c of file.labels.keys()) {
+      if (file.labels[c] === "word" && flags[0] === "--pack" && !zstd) {
+        same((await refused(() => file.column(c, {text: true}))).message.includes("decompressor"), true, "told");
+        continue;
+      }
       (await file.column(c, {text: true})).forEach((text, r) => same(text ?? "", wanted[r][c], `${file.labels[c]}, row ${r}`));
     }
     same(file.columns[2].meaning, "category", "meaning");
     same((await file.column("flag", {rows: [5, 6]}))[0], wanted[5][6] === "" ? null : wanted[5][6] === "true", "a truth value");
     same((await file.column("when", {rows: [5, 6]}))[0], wanted[5][3] === "" ? null : BigInt(Date.parse(wanted[5][3] + "Z")), "ticks");
-    same((await file.column("word", {rows: [5, 6]}))[0], wanted[5][1] || null, "a word");
+    if (flags[0] !== "--pack" || zstd) same((await file.column("word", {rows: [5, 6]}))[0], wanted[5][1] || null, "a word");
   }
 });
 

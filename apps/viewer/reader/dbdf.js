@@ -46,7 +46,7 @@ class DbdfFile {
   /** What columns mean, and which are one vector. */
   async describe() {
     const hint = this.isFrame || !this.index || this.index.names ? await this.hint("DPL-COLS") : null;
-    const found = hint ? readColumns(hint.bytes, this.header, this.name, hint.at) : {columns: new Map(), groups: []};
+    const found = hint ? readColumns(hint.bytes, this.header, this.name, hint.at, this.options.zstd) : {columns: new Map(), groups: []};
     const plain = (label, c) => ({label, type: this.types[c], meaning: "number", missing: null});
     this.groups = found.groups;
     this.columns = this.isFrame ? this.labels.map((label, c) => ({...plain(label, c), ...found.columns.get(c)})) : null;

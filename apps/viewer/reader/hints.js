@@ -30,6 +30,22 @@ function readDictionary(bytes, at, words, size, hash, fail) {
   return {length: words, at: (i) => text.decode(bytes.subarray(start + offset(i), start + offset(i + 1)))};
 }
 
+/** The same of a packed one. Without a decompressor it has its length, but no words. */
+function readPackedDictionary(bytes, at, words, size, hash, fail, zstd) {
+  const frame = at + 8 > bytes.length ? 0 : u64(dataOf(bytes), at), content = 4 * words + size;
+  if (at + 8 > bytes.length || frame > bytes.length - at - 8 || content / 1000 >= frame + 1) throw fail("a packed dictionary does not end within its table", at);
+  const missing = () => { throw fail("words packed with zstd (--pack), for which open() needs a decompressor, {zstd}", at); };
+  if (!zstd) return {length: words, at: missing};
+  const plain = zstd(bytes.subarray(at + 8, at + 8 + frame), content), data = dataOf(plain), whole = new Uint8Array(8 * (words + 1) + size);
+  if (plain.length !== content) throw fail("a packed dictionary is damaged", at);
+  for (let i = 0, end = 0n; i < words; ++i) {
+    end += BigInt(data.getUint32(4 * i, true));
+    dataOf(whole).setBigUint64(8 * (i + 1), end, true);
+  }
+  whole.set(plain.subarray(4 * words), 8 * (words + 1));
+  return readDictionary(whole, 0, words, size, hash, (what) => fail(what, at));
+}
+
 export const MEANINGS = ["number", "boolean", "timestamp", "duration", "category", "text"];
 export const UNITS = ["D", "s", "ms", "us", "ns"];
 
@@ -37,11 +53,11 @@ export const UNITS = ["D", "s", "ms", "us", "ns"];
  * The content of DPL-COLS: {columns, groups}. A column has `meaning`, and `unit`, `zone`, `ordered`,
  * `missing` (the bits of that value, or null) and `words` where its meaning has them.
  */
-export function readColumns(bytes, header, name, place) {
+export function readColumns(bytes, header, name, place, zstd) {
   const fail = (what, at) => new DbdfError(name, what, place + at), data = dataOf(bytes);
   if (bytes.length < 32) throw fail("the table of columns is cut short", 0);
   const version = data.getUint32(8, true), n = data.getUint32(12, true), size = u64(data, 16);
-  if (version < 1 || version > 2) throw fail(`version ${version} of the table of columns is not known`, 8);
+  if (version < 1 || version > 3) throw fail(`version ${version} of the table of columns is not known`, 8);
   if (size > bytes.length || 32 + 64 * n > size) throw fail("the table of columns does not end within its hint", 16);
   const hash = xxh3(bytes.subarray(32, size), xxh3(bytes.subarray(0, 24)));
   if (data.getBigUint64(24, true) !== hash) throw fail("the table of columns is damaged", 24);
@@ -49,12 +65,12 @@ export function readColumns(bytes, header, name, place) {
   for (let at = 32; at < 32 + 64 * n; at += 64) {
     const column = u64(data, at), meaning = data.getUint8(at + 8), flags = data.getUint8(at + 10), words = u64(data, at + 24);
     const zoneSize = data.getUint32(at + 12, true), zoneAt = u64(data, at + 56), type = header.types[column];
-    if (column >= header.cols || meaning > 6 || data.getUint8(at + 9) > 4 || flags > 3) throw fail("a record of a column is impossible", at);
+    if (column >= header.cols || meaning > 6 || data.getUint8(at + 9) > 4 || flags > (version === 3 ? 7 : 3)) throw fail("a record of a column is impossible", at);
     if (zoneSize > size - Math.min(size, zoneAt)) throw fail("a name does not end within the table of columns", at + 56);
     const zone = text.decode(bytes.subarray(zoneAt, zoneAt + zoneSize)), first = u64(data, at + 32);
     if (words > 0 && first > bytes.length) throw fail("a dictionary is outside of its table", at + 32);
     const dictionary = words === 0 ? null
-      : readDictionary(bytes, first, words, u64(data, at + 40), data.getBigUint64(at + 48, true), fail);
+      : (flags & 4 ? readPackedDictionary : readDictionary)(bytes, first, words, u64(data, at + 40), data.getBigUint64(at + 48, true), fail, zstd);
     if (meaning === 6) {
       const count = u64(data, at + 16);
       if (count < 1 || count > header.cols - column || (words !== 0 && words !== count)) throw fail("a group has no or too many columns", at + 16);

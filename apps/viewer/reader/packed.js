@@ -117,7 +117,7 @@ function integers(part, n, size, zstd) {
   const low = new Uint32Array(n), high = size === 8 ? new Uint32Array(n) : null, each = how & 4 ? 4096 : 1024;
   part.parts(Math.ceil(n / each)).forEach((piece, p) => {
     if (how & 4) {
-      piece.check(zstd, "packed with zstd (--pack small), for which open() needs a decompressor, {zstd}");
+      piece.check(zstd, "packed with zstd (--pack=small), for which open() needs a decompressor, {zstd}");
       const most = (GROUP * size + 3 + size + GROUP + GROUP * size) * each / GROUP;
       const plain = zstd(piece.bytes.subarray(piece.at, piece.end), most), padded = new Uint8Array(plain.length + 8);
       padded.set(plain);
@@ -148,8 +148,9 @@ function fromDictionary(part, n, size, zstd) {
   return all;
 }
 
-function fromDecimals(part, n, size, zstd) {
-  const exponent = part.u8() << 24 >> 24, count = part.u32(), ARRAY = size === 4 ? Float32Array : Float64Array;
+function fromDecimals(part, n, size, zstd, marked) {
+  const exponent = part.u8() << 24 >> 24, mark = marked ? part.halves(size) : null, markValue = marked ? part.values(1, size) : null;
+  const count = part.u32(), ARRAY = size === 4 ? Float32Array : Float64Array;
   part.check(Math.abs(exponent) <= 22 && count <= n, "decimals of no known kind");
   const places = new Uint32Array(part.values(count, 4).buffer), own = part.values(count, size);
   for (let k = 0; k < count; ++k) part.check(places[k] < n && (k === 0 || places[k] > places[k - 1]), "places of exceptions do not ascend");
@@ -161,6 +162,9 @@ function fromDecimals(part, n, size, zstd) {
     values[i] = exponent < 0 ? (d - bias) / power : (d - bias) * power;
   }
   const all = new Uint8Array(values.buffer);
+  for (let i = 0; marked && i < n; ++i) {
+    if (low[i] === mark[0] >>> 0 && (!high || high[i] === mark[1] >>> 0)) all.set(markValue, i * size);
+  }
   for (let k = 0; k < count; ++k) all.set(own.subarray(k * size, (k + 1) * size), places[k] * size);
   return all;
 }
@@ -182,7 +186,7 @@ function fromSplit(part, n, size, zstd) {
 function stream(part, n, size, isFloat, zstd) {
   const how = part.u8();
   let all;
-  part.check(how <= 5 && (how < 4 || isFloat), "values of no known encoding");
+  part.check(how <= 6 && (how < 4 || isFloat), "values of no known encoding");
   if (how === 0) {
     all = part.values(n, size);
   } else if (how === 1) {
@@ -192,7 +196,7 @@ function stream(part, n, size, isFloat, zstd) {
   } else if (how === 2) {
     all = bytesOf(integers(part, n, size, zstd), size);
   } else {
-    all = [fromDictionary, fromDecimals, fromSplit][how - 3](part, n, size, zstd);
+    all = [fromDictionary, fromDecimals, fromSplit, fromDecimals][how - 3](part, n, size, zstd, how === 6);
   }
   part.done();
   return all;

@@ -112,26 +112,30 @@ __attribute__((target("avx2"))) void unpack_avx2(const std::byte* in, std::size_
 __attribute__((target("avx2"))) bool gaps_to_columns_avx2(std::uint32_t* gaps, std::size_t n,
                                                           std::uint32_t before,
                                                           std::uint32_t width) noexcept {
-  const __m256i steps = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 8), last = _mm256_set1_epi32(7);
+  const __m256i one = _mm256_set1_epi32(1), last = _mm256_set1_epi32(7);
   __m256i sum = _mm256_set1_epi32(static_cast<int>(before)), most = _mm256_setzero_si256();
+  __m256i all_gaps = most;
   std::size_t i = 0;
   for (; n - i >= 8; i += 8) {
     auto* const at = reinterpret_cast<__m256i*>(gaps + i);
     __m256i x = _mm256_loadu_si256(at);
-    most = _mm256_max_epu32(most, x);
+    all_gaps = _mm256_or_si256(all_gaps, x);
+    x = _mm256_add_epi32(x, one);
     x = _mm256_add_epi32(x, _mm256_slli_si256(x, 4));
     x = _mm256_add_epi32(x, _mm256_slli_si256(x, 8));
     // The sum of the low half is added to the high one.
     const __m256i low = _mm256_permute2x128_si256(x, x, 0x08);
     x = _mm256_add_epi32(x, _mm256_shuffle_epi32(low, 0xFF));
-    x = _mm256_add_epi32(x, _mm256_add_epi32(sum, steps));
-    most = _mm256_max_epu32(most, x);
-    sum = _mm256_permutevar8x32_epi32(x, last);
-    _mm256_storeu_si256(at, x);
+    const __m256i columns = _mm256_add_epi32(x, sum);
+    // One addition is all that the next columns wait for.
+    sum = _mm256_add_epi32(sum, _mm256_permutevar8x32_epi32(x, last));
+    most = _mm256_max_epu32(most, columns);
+    _mm256_storeu_si256(at, columns);
   }
   alignas(32) std::array<std::uint32_t, 8> all;
   _mm256_store_si256(reinterpret_cast<__m256i*>(all.data()), most);
-  bool inside = width > 0;
+  // No gap is 2^31 or more, so that the first column outside is not one that went around.
+  bool inside = _mm256_movemask_ps(_mm256_castsi256_ps(all_gaps)) == 0 && width > 0;
   for (const std::uint32_t value : all) inside &= value < width;
   if (i > 0) before = gaps[i - 1];
   return (i == 0 || inside) & gaps_to_columns_plain(gaps + i, n - i, before, width);
@@ -177,7 +181,7 @@ void pack(const W* values, std::size_t n, unsigned width, std::byte* out) noexce
 bool gaps_to_columns(std::uint32_t* gaps, std::size_t n, std::uint32_t before,
                      std::uint32_t width) noexcept {
 #if defined(__x86_64__)
-  if (has_avx2()) return gaps_to_columns_avx2(gaps, n, before, width);
+  if (width >> 31 == 0 && has_avx2()) return gaps_to_columns_avx2(gaps, n, before, width);
 #endif
   return gaps_to_columns_plain(gaps, n, before, width);
 }

@@ -14,7 +14,7 @@ namespace dapple::detail::packed {
 inline constexpr std::uint8_t kVersion = 1;
 
 /// How the values of a stream are encoded.
-enum class Kind : std::uint8_t { raw, constant, integers, dictionary, decimal, split };
+enum class Kind : std::uint8_t { raw, constant, integers, dictionary, decimal, split, marked };
 
 /// What the integers of a group are relative to.
 enum class Mode : std::uint8_t {

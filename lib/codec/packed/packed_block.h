@@ -2,6 +2,7 @@
 // or only what is asked for. FORMAT.md describes the bytes. Nothing here does I/O.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,7 +32,8 @@ std::optional<std::uint64_t> plain_bytes(const Shape& shape) noexcept;
 /// payload is not what the shape says.
 Bytes encode(const Shape& shape, std::span<const std::byte> plain, Effort effort);
 
-/// Decodes a packed payload, which it borrows. One thread. All functions throw corrupt.
+/// Decodes a packed payload, which it borrows. One thread, but for the const functions; a copy is
+/// cheap. All others throw corrupt.
 class BlockReader {
  public:
   BlockReader(const Shape& shape, const Source& source);
@@ -45,8 +47,11 @@ class BlockReader {
   /// The entries of a CSR block before each of the rows [begin, end], `end - begin + 1` numbers
   /// that ascend. REQUIRES begin <= end <= rows.
   void row_starts(std::uint32_t begin, std::uint32_t end, std::uint32_t* starts);
-  /// Starts to load entries [begin, end) of a CSR block, which will be asked for soon.
-  void prefetch(std::uint32_t begin, std::uint32_t end) const noexcept;
+  /// Where most of the columns, and of the values, of entries [begin, end) of a CSR block are.
+  std::array<std::span<const std::byte>, 2> bytes_of(std::uint32_t begin,
+                                                     std::uint32_t end) const noexcept;
+  /// True when the columns of each row of a CSR block ascend.
+  bool ascends() const noexcept { return layout_ == 1; }
   /// The columns of entries of whole rows, whose starts these are, all of them inside the block.
   void columns(std::span<const std::uint32_t> starts, std::uint32_t* out);
   /// Values [begin, end) of a sparse block, as they are stored.
@@ -59,6 +64,7 @@ class BlockReader {
   using ValueReader = std::variant<StreamReader<std::uint32_t>, StreamReader<std::uint64_t>>;
   std::span<const std::byte> part(std::uint32_t number) const;
   ValueReader value_reader(std::uint32_t number, std::uint64_t n) const;
+  bool widen_words(std::uint32_t begin, std::uint32_t end, ValueType to, std::byte* out);
   void decode_csr(std::byte* out);
   void decode_coo(std::byte* out);
   bool by_column() const noexcept { return shape_.kind == BlockKind::dense && layout_ == 1; }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "lib/base/vectors.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/codec/packed/packed_block.h"
 
@@ -24,6 +25,15 @@ void interleave(const std::uint32_t* cols, const std::byte* values, std::size_t 
   for (std::size_t i = 0; i < n; ++i, out += 4 + kSize) {
     store_le(out, cols[i]);
     std::memcpy(out + 4, values + i * kSize, kSize);
+  }
+}
+
+template <class T>
+DAPPLE_VECTORS void words_to_floats(const std::uint32_t* __restrict words, std::size_t n,
+                                    std::byte* __restrict out) noexcept {
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto value = static_cast<float>(static_cast<T>(words[i]));
+    std::memcpy(out + i * 4, &value, 4);
   }
 }
 
@@ -143,9 +153,10 @@ void BlockReader::row_starts(std::uint32_t begin, std::uint32_t end, std::uint32
   if (!ascend) source_.fail(streams_.data(), "the rows of a packed block do not add up (R5)");
 }
 
-void BlockReader::prefetch(std::uint32_t begin, std::uint32_t end) const noexcept {
-  cols_.prefetch(begin, end);
-  std::visit([&](const auto& reader) { reader.prefetch(begin, end); }, values_);
+std::array<std::span<const std::byte>, 2> BlockReader::bytes_of(std::uint32_t begin,
+                                                                std::uint32_t end) const noexcept {
+  return {cols_.bytes_of(begin, end),
+          std::visit([&](const auto& reader) { return reader.bytes_of(begin, end); }, values_)};
 }
 
 void BlockReader::columns(std::span<const std::uint32_t> starts, std::uint32_t* out) {
@@ -174,6 +185,19 @@ void BlockReader::values(std::uint32_t begin, std::uint32_t end, std::byte* out)
   std::visit([&](auto& reader) { reader.read(begin, end, out); }, values_);
 }
 
+/// Values of 1 or 2 bytes as floats, straight from the words that they are decoded to. False for
+/// other types.
+bool BlockReader::widen_words(std::uint32_t begin, std::uint32_t end, ValueType to,
+                              std::byte* out) {
+  if (to != ValueType::f32 || size_of(shape_.value_type) > 2) return false;
+  std::array<std::uint32_t, kRun> words;
+  std::get<StreamReader<std::uint32_t>>(values_).words(begin, end, words.data());
+  visit_type(shape_.value_type, [&](auto tag) {
+    if constexpr (sizeof tag <= 2) words_to_floats<decltype(tag)>(words.data(), end - begin, out);
+  });
+  return true;
+}
+
 std::uint32_t BlockReader::values_as(std::uint32_t begin, std::uint32_t end, ValueType to,
                                      std::byte* out) {
   const ValueType from = shape_.value_type;
@@ -184,8 +208,12 @@ std::uint32_t BlockReader::values_as(std::uint32_t begin, std::uint32_t end, Val
   std::array<std::byte, std::size_t{kRun} * 8> run;
   for (std::uint32_t at = begin; at < end;) {
     const std::uint32_t n = std::min(end - at, kRun - at % kRun);
-    values(at, at + n, run.data());
     std::byte* const target = out + std::size_t{at - begin} * size_of(to);
+    if (widen_words(at, at + n, to, target)) {
+      at += n;
+      continue;
+    }
+    values(at, at + n, run.data());
     const std::size_t fit =
         convert_cells(from, run.data(), size_of(from), to, target, size_of(to), n);
     at += static_cast<std::uint32_t>(fit);

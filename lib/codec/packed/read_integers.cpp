@@ -46,17 +46,15 @@ void IntegerReader<W>::read(std::uint32_t begin, std::uint32_t end, W* out) {
 }
 
 template <Word W>
-void IntegerReader<W>::prefetch(std::uint32_t begin, std::uint32_t end) const noexcept {
-  constexpr std::size_t line = 64, most = 64;  // more lines than that come in order anyway
-  if (begin >= end || ends_.empty()) return;
+std::span<const std::byte> IntegerReader<W>::bytes_of(std::uint32_t begin,
+                                                      std::uint32_t end) const noexcept {
+  if (begin >= end || ends_.empty()) return {};
   const std::size_t per_piece = kGroup * (zstd_ ? kZstdPiece : kPlainPiece);
   const std::size_t first = begin / per_piece, last = (end - 1) / per_piece;
   const std::size_t from = first == 0 ? 0 : load_le<std::uint32_t>(ends_.data() + first * 4 - 4);
   const std::size_t to = load_le<std::uint32_t>(ends_.data() + last * 4);
-  if (to > data_.size()) return;
-  for (std::size_t at = from, i = 0; at < to && i < most; at += line, ++i) {
-    __builtin_prefetch(data_.data() + at);
-  }
+  return from <= to && to <= data_.size() ? data_.subspan(from, to - from)
+                                          : std::span<const std::byte>();
 }
 
 /// The bytes of a piece, decompressed.

@@ -23,8 +23,8 @@ class IntegerReader {
   /// Integers [begin, end), of which the lowest `size` bytes count. REQUIRES end <= n. Throws
   /// corrupt.
   void read(std::uint32_t begin, std::uint32_t end, W* out);
-  /// Starts to load what `read` of a few integers will touch.
-  void prefetch(std::uint32_t begin, std::uint32_t end) const noexcept;
+  /// The bytes that `read` will look at.
+  std::span<const std::byte> bytes_of(std::uint32_t begin, std::uint32_t end) const noexcept;
 
  private:
   struct Group {

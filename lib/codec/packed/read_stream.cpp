@@ -18,24 +18,28 @@ constexpr std::array<double, kMostExponent + 1> kPowers = {
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 // Division rounds right: the result is what a decimal number is read as.
-template <bool kDivide>
-DAPPLE_VECTORS void scale_f64(double power, std::size_t n, std::uint64_t* words) noexcept {
+template <bool kDivide, bool kMarked>
+DAPPLE_VECTORS void scale(double power, Mark<std::uint64_t> mark, std::size_t n,
+                          std::uint64_t* words) noexcept {
   constexpr std::uint64_t exponent_of_2_52 = std::uint64_t{0x433} << 52;
   for (std::size_t i = 0; i < n; ++i) {
     // An integer below 2^52 is the fraction of a float that is 2^52 more.
     const double biased = std::bit_cast<double>(words[i] + exponent_of_2_52);
     const double integer = biased - static_cast<double>((std::uint64_t{1} << 52) + kBias64);
-    words[i] = std::bit_cast<std::uint64_t>(kDivide ? integer / power : integer * power);
+    const auto bits = std::bit_cast<std::uint64_t>(kDivide ? integer / power : integer * power);
+    words[i] = kMarked && words[i] == mark.integer ? mark.value : bits;
   }
 }
 
-template <bool kDivide>
-DAPPLE_VECTORS void scale_f32(double power, std::size_t n, std::uint32_t* words) noexcept {
+template <bool kDivide, bool kMarked>
+DAPPLE_VECTORS void scale(double power, Mark<std::uint32_t> mark, std::size_t n,
+                          std::uint32_t* words) noexcept {
   for (std::size_t i = 0; i < n; ++i) {
     const auto integer =
         static_cast<double>(static_cast<std::int32_t>(words[i] - std::uint32_t{kBias32}));
-    words[i] = std::bit_cast<std::uint32_t>(
+    const auto bits = std::bit_cast<std::uint32_t>(
         static_cast<float>(kDivide ? integer / power : integer * power));
+    words[i] = kMarked && words[i] == mark.integer ? mark.value : bits;
   }
 }
 
@@ -53,12 +57,14 @@ void widen(const std::byte* in, std::size_t n, W* out) noexcept {
 }  // namespace
 
 template <Word W>
-void decimals_to_floats(int exponent, std::size_t n, W* words) noexcept {
+void decimals_to_floats(int exponent, const std::optional<Mark<W>>& mark, std::size_t n,
+                        W* words) noexcept {
   const double power = kPowers[static_cast<std::size_t>(std::abs(exponent))];
-  if constexpr (sizeof(W) == 8) {
-    exponent < 0 ? scale_f64<true>(power, n, words) : scale_f64<false>(power, n, words);
+  const Mark<W> given = mark.value_or(Mark<W>{});
+  if (exponent < 0) {
+    mark ? scale<true, true>(power, given, n, words) : scale<true, false>(power, given, n, words);
   } else {
-    exponent < 0 ? scale_f32<true>(power, n, words) : scale_f32<false>(power, n, words);
+    mark ? scale<false, true>(power, given, n, words) : scale<false, false>(power, given, n, words);
   }
 }
 
@@ -81,6 +87,7 @@ StreamReader<W>::StreamReader(const Source& source, std::span<const std::byte> p
       integers_ = IntegerReader<W>(source, in, n, 4);
       break;
     case Kind::decimal:
+    case Kind::marked:
       read_exceptions(in, n);
       [[fallthrough]];
     case Kind::integers:
@@ -119,6 +126,12 @@ void StreamReader<W>::read_exceptions(ByteReader& in, std::uint32_t n) {
   if (size_ < 4 || std::abs(exponent_) > kMostExponent) {
     in.fail(start, "decimal numbers have an impossible exponent");
   }
+  if (kind_ == Kind::marked) {
+    const auto integer = load_word(in.take(size_, "a mark").data(), size_);
+    const auto value = load_word(in.take(size_, "a mark").data(), size_);
+    mark_ = Mark<W>{static_cast<W>(integer), static_cast<W>(value)};
+  }
+  const std::uint64_t count_at = in.offset();
   const auto count = in.le<std::uint32_t>("the number of exceptions");
   at_ = in.take(std::uint64_t{count} * 4, "the places of exceptions");
   bool ascend = true;
@@ -127,7 +140,7 @@ void StreamReader<W>::read_exceptions(ByteReader& in, std::uint32_t n) {
     const auto next = i + 1 < count ? load_le<std::uint32_t>(at_.data() + i * 4 + 4) : n;
     ascend &= place < next;
   }
-  if (!ascend) in.fail(start + 5, "the places of exceptions do not ascend");
+  if (!ascend) in.fail(count_at + 4, "the places of exceptions do not ascend");
   values_ = in.take(std::uint64_t{count} * size_, "exceptions");
 }
 
@@ -158,9 +171,10 @@ void StreamReader<W>::words(std::uint32_t begin, std::uint32_t end, W* out) {
       look_up(size_, n, out);
       break;
     case Kind::decimal:
+    case Kind::marked:
       integers_.read(begin, end, out);
       require_biased(n, out);
-      decimals_to_floats(exponent_, n, out);
+      decimals_to_floats(exponent_, mark_, n, out);
       patch(begin, end, out);
       break;
     case Kind::split:
@@ -245,7 +259,9 @@ void StreamReader<W>::read(std::uint32_t begin, std::uint32_t end, std::byte* ou
 
 template class StreamReader<std::uint32_t>;
 template class StreamReader<std::uint64_t>;
-template void decimals_to_floats(int, std::size_t, std::uint32_t*) noexcept;
-template void decimals_to_floats(int, std::size_t, std::uint64_t*) noexcept;
+template void decimals_to_floats(int, const std::optional<Mark<std::uint32_t>>&, std::size_t,
+                                 std::uint32_t*) noexcept;
+template void decimals_to_floats(int, const std::optional<Mark<std::uint64_t>>&, std::size_t,
+                                 std::uint64_t*) noexcept;
 
 }  // namespace dapple::detail::packed

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "lib/codec/packed/read_integers.h"
@@ -25,6 +26,12 @@ enum class Effort : std::uint8_t {
 template <Word W>
 void write_stream(std::span<const W> words, const Values& values, Effort effort, Bytes& out);
 
+/// An integer in place of a float that is no decimal number, such as the NaN of missing values.
+template <Word W>
+struct Mark {
+  W integer, value;
+};
+
 /// Reads any part of a stream. Borrows its bytes. One thread.
 template <Word W>
 class StreamReader {
@@ -39,9 +46,10 @@ class StreamReader {
   void words(std::uint32_t begin, std::uint32_t end, W* out);
   /// The same as `size` bytes each.
   void read(std::uint32_t begin, std::uint32_t end, std::byte* out);
-  /// Starts to load what reading a few values will touch.
-  void prefetch(std::uint32_t begin, std::uint32_t end) const noexcept {
-    integers_.prefetch(begin, end);
+  /// Most of the bytes that reading values [begin, end) will look at.
+  std::span<const std::byte> bytes_of(std::uint32_t begin, std::uint32_t end) const noexcept {
+    if (kind_ == Kind::raw) return raw_.subspan(std::size_t{begin} * size_, (end - begin) * size_);
+    return (kind_ == Kind::split ? lows_ : integers_).bytes_of(begin, end);
   }
 
  private:
@@ -58,13 +66,16 @@ class StreamReader {
   std::span<const std::byte> table_;        // of dictionary and split
   std::span<const std::byte> at_, values_;  // of the exceptions of decimal
   int exponent_ = 0;                        // of decimal
+  std::optional<Mark<W>> mark_;             // of marked
   unsigned low_ = 0;                        // bits of the low part of split
   IntegerReader<W> integers_, lows_;
 };
 
 /// words[i], an integer with a bias, as the bits of that number times ten to the power of
-/// `exponent`: of f32 in words of 32 bits, else of f64.
+/// `exponent`: of f32 in words of 32 bits, else of f64. The mark, if there is one, becomes its
+/// value.
 template <Word W>
-void decimals_to_floats(int exponent, std::size_t n, W* words) noexcept;
+void decimals_to_floats(int exponent, const std::optional<Mark<W>>& mark, std::size_t n,
+                        W* words) noexcept;
 
 }  // namespace dapple::detail::packed

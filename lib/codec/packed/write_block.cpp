@@ -2,8 +2,8 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
+#include "dapple/array.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/codec/packed/packed_block.h"
 
@@ -11,13 +11,17 @@ namespace dapple::detail::packed {
 
 namespace {
 
-using Words = std::vector<std::uint32_t>;
+using Words = Array<std::uint32_t>;
+
+std::span<const std::uint32_t> span_of(const Words& words) { return {words.begin(), words.end()}; }
 
 /// The streams of a block, one after the other, with where each ends in front.
 class StreamWriter {
  public:
-  StreamWriter(std::uint8_t layout, std::size_t streams)
+  /// `bytes` are those of the plain payload.
+  StreamWriter(std::uint8_t layout, std::size_t streams, std::size_t bytes)
       : out_(4 + streams * 4), data_(out_.size()) {
+    out_.reserve(bytes / 2);
     out_[0] = static_cast<std::byte>(kVersion);
     out_[1] = static_cast<std::byte>(layout);
   }
@@ -47,14 +51,14 @@ auto with_words(ValueType type, const std::byte* first, std::size_t step, std::s
                 const F& f) {
   return visit_bits(type, [&](auto tag) {
     using W = std::conditional_t<sizeof tag == 8, std::uint64_t, std::uint32_t>;
-    std::vector<W> words(n);
+    Array<W> words(n);
     for (std::size_t i = 0; i < n; ++i) words[i] = load_le<decltype(tag)>(first + i * step);
-    return f(std::span<const W>(words));
+    return f(std::span<const W>(words.begin(), words.end()));
   });
 }
 
 Bytes encode_by_row(const Shape& shape, std::span<const std::byte> plain, Effort effort) {
-  StreamWriter out(0, 1);
+  StreamWriter out(0, 1, plain.size());
   const std::size_t size = size_of(shape.value_type);
   with_words(shape.value_type, plain.data(), size, plain.size() / size,
              [&](auto words) { out.add(words, values_of(shape.value_type), effort); });
@@ -62,7 +66,7 @@ Bytes encode_by_row(const Shape& shape, std::span<const std::byte> plain, Effort
 }
 
 Bytes encode_by_column(const Shape& shape, std::span<const std::byte> plain, Effort effort) {
-  StreamWriter out(1, shape.cols);
+  StreamWriter out(1, shape.cols, plain.size());
   const std::size_t size = size_of(shape.value_type);
   for (std::size_t col = 0; col < shape.cols; ++col) {
     with_words(shape.value_type, plain.data() + col * size, shape.cols * size, shape.rows,
@@ -82,10 +86,20 @@ bool by_column_is_smaller(const Shape& shape, std::span<const std::byte> plain, 
   return encode_by_column(some, part, effort).size() < encode_by_row(some, part, effort).size();
 }
 
+void gaps_to_columns(const Words& ends, Words& gaps) {
+  std::uint32_t k = 0;
+  for (const std::uint32_t end : ends) {
+    for (std::uint32_t next = 0; k < end; ++k) {
+      gaps[k] += next;
+      next = gaps[k] + 1;
+    }
+  }
+}
+
 Bytes encode_csr(const Shape& shape, std::span<const std::byte> plain, Effort effort) {
   const std::size_t size = size_of(shape.value_type), stride = 4 + size;
-  Words ends(shape.rows), cols(shape.stored), gaps(shape.stored);
-  std::vector<std::byte> values(shape.stored * size);
+  Words ends(shape.rows), gaps(shape.stored);
+  Array<std::byte> values(shape.stored * size);
   bool ascending = true, inside = true;
   std::size_t k = 0;
   const std::byte* at = plain.data();
@@ -99,7 +113,6 @@ Bytes encode_csr(const Shape& shape, std::span<const std::byte> plain, Effort ef
       ascending &= col >= next;
       inside &= col < shape.cols;
       gaps[k] = col - next;
-      cols[k] = col;
       next = col + 1;
     }
     visit_bits(shape.value_type, [&](auto tag) {
@@ -110,10 +123,11 @@ Bytes encode_csr(const Shape& shape, std::span<const std::byte> plain, Effort ef
     ends[row] = static_cast<std::uint32_t>(k);
   }
   if (k != shape.stored || !inside) return {};
-  StreamWriter out(ascending ? 1 : 0, 3);
-  out.add<std::uint32_t>(ends, {4}, effort);
-  out.add<std::uint32_t>(ascending ? gaps : cols, {4}, effort);
-  with_words(shape.value_type, values.data(), size, cols.size(),
+  if (!ascending) gaps_to_columns(ends, gaps);
+  StreamWriter out(ascending ? 1 : 0, 3, plain.size());
+  out.add<std::uint32_t>(span_of(ends), {4}, effort);
+  out.add<std::uint32_t>(span_of(gaps), {4}, effort);
+  with_words(shape.value_type, values.data(), size, gaps.size(),
              [&](auto words) { out.add(words, values_of(shape.value_type), effort); });
   return out.take();
 }
@@ -129,9 +143,9 @@ Bytes encode_coo(const Shape& shape, std::span<const std::byte> plain, Effort ef
     cols[i] = load_le<std::uint32_t>(plain.data() + i * stride + 4);
     if (cols[i] >= shape.cols) return {};
   }
-  StreamWriter out(0, places == 8 ? 3 : 2);
-  out.add<std::uint32_t>(rows, {4}, effort);
-  if (places == 8) out.add<std::uint32_t>(cols, {4}, effort);
+  StreamWriter out(0, places == 8 ? 3 : 2, plain.size());
+  out.add<std::uint32_t>(span_of(rows), {4}, effort);
+  if (places == 8) out.add<std::uint32_t>(span_of(cols), {4}, effort);
   with_words(shape.value_type, plain.data() + places, stride, rows.size(),
              [&](auto words) { out.add(words, values_of(shape.value_type), effort); });
   return out.take();

@@ -35,6 +35,12 @@ DAPPLE_VECTORS Extent<W> extent_of(const W* in, std::size_t n, W zero, W mask) n
   return found;
 }
 
+template <Word W>
+DAPPLE_VECTORS void bit_lengths(const W* __restrict words, std::size_t n,
+                                std::uint8_t* __restrict out) noexcept {
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(std::bit_width(words[i]));
+}
+
 /// Turns words into what is packed: differences from the reference, the base of their group, or the
 /// word before. All of it is modulo 2^(8 size).
 template <Word W>
@@ -122,13 +128,15 @@ class Transform {
 /// Appends a head to `heads` and a body to `bodies`. `words` are overwritten.
 template <Word W>
 void write_group(W* words, std::size_t n, unsigned step, Bytes& heads, Bytes& bodies) {
+  std::array<std::uint8_t, kGroup> length_of;
+  bit_lengths(words, n, length_of.data());
   // Two counts in turn: most lengths are the same, and each would wait for the one before.
   std::array<std::uint16_t, 65> lengths{}, others{};
   for (std::size_t i = 0; i + 1 < n; i += 2) {
-    ++lengths[static_cast<std::size_t>(std::bit_width(words[i]))];
-    ++others[static_cast<std::size_t>(std::bit_width(words[i + 1]))];
+    ++lengths[length_of[i]];
+    ++others[length_of[i + 1]];
   }
-  if (n % 2 == 1) ++lengths[static_cast<std::size_t>(std::bit_width(words[n - 1]))];
+  if (n % 2 == 1) ++lengths[length_of[n - 1]];
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     lengths[i] = static_cast<std::uint16_t>(lengths[i] + others[i]);
   }

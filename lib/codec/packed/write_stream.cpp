@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dapple/array.h"
 #include "lib/codec/packed/dictionary_builder.h"
 #include "lib/codec/packed/stream.h"
 
@@ -36,16 +37,20 @@ std::vector<W> sample_of(std::span<const W> words) {
   return sample;
 }
 
+template <Word W>
+double float_of(W word) noexcept {
+  if constexpr (sizeof(W) == 4) {
+    return static_cast<double>(std::bit_cast<float>(word));
+  } else {
+    return std::bit_cast<double>(word);
+  }
+}
+
 /// The integer that `decimals_to_floats` turns into the value, or something else if there is none.
 template <Word W>
 W integer_of(W word, double scale, bool divide) noexcept {
   constexpr auto bias = static_cast<double>(sizeof(W) == 4 ? kBias32 : kBias64);
-  double value = 0;
-  if constexpr (sizeof(W) == 4) {
-    value = static_cast<double>(std::bit_cast<float>(word));
-  } else {
-    value = std::bit_cast<double>(word);
-  }
+  const double value = float_of(word);
   const double scaled = divide ? value / scale : value * scale;
   // Adding and subtracting rounds to an integer. A NaN fails the comparison.
   const double magic = 0x1.8p52, integer = (scaled + magic) - magic;
@@ -77,9 +82,12 @@ std::optional<int> find_exponent(std::span<const W> sample) {
       most = std::max(most, back[i]);
       least = std::min(least, back[i]);
     }
-    decimals_to_floats(exponent, n, back.data());
+    decimals_to_floats<W>(exponent, std::nullopt, n, back.data());
     std::size_t misses = 0;
-    for (std::size_t i = 0; i < n; ++i) misses += back[i] != some[i] ? 1U : 0U;
+    // The same NaN again and again costs as little as an integer.
+    for (std::size_t i = 0; i < n; ++i) {
+      misses += back[i] != some[i] && !std::isnan(float_of(some[i])) ? 1U : 0U;
+    }
     if (misses > n / 2) continue;
     const std::size_t cost =
         n * static_cast<std::size_t>(std::bit_width(most - least)) + misses * (sizeof(W) * 8 + 32);
@@ -123,27 +131,62 @@ unsigned find_split(std::span<const W> sample, unsigned size) {
 
 template <Word W>
 bool write_dictionary(std::span<const W> words, std::size_t size, IntegerPlan plan, Bytes& out) {
-  std::vector<W> codes(words.size());
+  Array<W> codes(words.size());
   const auto table = make_dictionary<W>(words, kMostWords, codes.data());
   if (!table) return false;
   append_le(out, static_cast<std::uint32_t>(table->size()));
   for (const W value : *table) append_word(out, value, size);
-  return write_integers<W>({codes, 4}, plan, out);
+  return write_integers<W>({{codes.begin(), codes.end()}, 4}, plan, out);
+}
+
+/// The value that more exceptions have than have any other (a majority vote), if that is one value
+/// in 64, and an integer that no other value has.
+template <Word W>
+std::optional<Mark<W>> find_mark(std::span<const W> words, std::span<const W> integers,
+                                 std::span<const W> back) {
+  constexpr std::size_t rare = 64;
+  W value = 0, most = 0;
+  std::size_t votes = 0, count = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (back[i] == words[i]) {
+      most = std::max(most, integers[i]);
+    } else if (votes == 0 || words[i] == value) {
+      value = words[i];
+      ++votes;
+    } else {
+      --votes;
+    }
+  }
+  for (std::size_t i = 0; votes > 0 && i < words.size(); ++i) count += words[i] == value ? 1U : 0U;
+  const bool fits = most < 2 * static_cast<W>(sizeof(W) == 4 ? kBias32 : kBias64) - 1;
+  if (count < words.size() / rare + 1 || !fits) return std::nullopt;
+  return Mark<W>{most + 1, value};
 }
 
 template <Word W>
 bool write_decimals(std::span<const W> words, IntegerPlan plan, int exponent, Bytes& out) {
-  std::vector<W> integers(words.size()), back(words.size());
+  Array<W> integers(words.size()), back(words.size());
   integers_of(words, exponent, integers.data());
-  back = integers;
-  decimals_to_floats(exponent, back.size(), back.data());
+  std::copy(integers.begin(), integers.end(), back.begin());
+  decimals_to_floats<W>(exponent, std::nullopt, back.size(), back.data());
+  const auto mark =
+      find_mark<W>(words, {integers.begin(), integers.end()}, {back.begin(), back.end()});
+  if (mark) out.back() = static_cast<std::byte>(Kind::marked);
+  out.push_back(static_cast<std::byte>(exponent));
+  if (mark) {
+    append_word(out, mark->integer, sizeof(W));
+    append_word(out, mark->value, sizeof(W));
+  }
   Bytes exceptions;
   std::uint32_t count = 0;
-  const std::size_t count_at = out.size() + 1;
-  out.resize(out.size() + 5);
-  out[count_at - 1] = static_cast<std::byte>(exponent);
+  const std::size_t count_at = out.size();
+  out.resize(count_at + 4);
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (back[i] == words[i]) continue;
+    if (mark && words[i] == mark->value) {
+      integers[i] = mark->integer;
+      continue;
+    }
     // What precedes costs the fewest bits in its place.
     integers[i] = i > 0 ? integers[i - 1] : W{sizeof(W) == 4 ? kBias32 : kBias64};
     append_le(out, static_cast<std::uint32_t>(i));
@@ -152,25 +195,25 @@ bool write_decimals(std::span<const W> words, IntegerPlan plan, int exponent, By
   }
   store_le(out.data() + count_at, count);
   out.insert(out.end(), exceptions.begin(), exceptions.end());
-  return write_integers<W>({integers, sizeof(W)}, plan, out);
+  return write_integers<W>({{integers.begin(), integers.end()}, sizeof(W)}, plan, out);
 }
 
 template <Word W>
 bool write_split(std::span<const W> words, IntegerPlan plan, unsigned low, Bytes& out) {
-  std::vector<W> parts(words.size()), codes(words.size());
+  Array<W> parts(words.size()), codes(words.size());
   for (std::size_t i = 0; i < words.size(); ++i) parts[i] = words[i] >> low;
-  const auto table = make_dictionary<W>(parts, kMostWords, codes.data());
+  const auto table = make_dictionary<W>({parts.begin(), parts.end()}, kMostWords, codes.data());
   if (!table) return false;
   out.push_back(static_cast<std::byte>(low));
   append_le(out, static_cast<std::uint32_t>(table->size()));
   for (const W value : *table) append_word(out, value, 2);
   const std::size_t size_at = out.size();
   out.resize(size_at + 4);
-  if (!write_integers<W>({codes, 4}, plan, out)) return false;
+  if (!write_integers<W>({{codes.begin(), codes.end()}, 4}, plan, out)) return false;
   store_le(out.data() + size_at, static_cast<std::uint32_t>(out.size() - size_at - 4));
   const W mask = static_cast<W>(low_bits(low));
   for (std::size_t i = 0; i < words.size(); ++i) parts[i] = words[i] & mask;
-  return write_integers<W>({parts, sizeof(W)}, {}, out);
+  return write_integers<W>({{parts.begin(), parts.end()}, sizeof(W)}, {}, out);
 }
 
 /// False, and `out` is unspecified, if the recipe does not suit the values.
@@ -181,6 +224,7 @@ bool write_as(const Recipe& recipe, std::span<const W> words, const Values& valu
     case Kind::dictionary:
       return write_dictionary(words, values.size, recipe.plan, out);
     case Kind::decimal:
+    case Kind::marked:
       return write_decimals(words, recipe.plan, recipe.exponent, out);
     case Kind::split:
       return write_split(words, recipe.plan, recipe.low, out);
@@ -212,7 +256,7 @@ std::vector<Recipe> recipes_for(std::span<const W> sample, const Values& values,
   return recipes;
 }
 
-/// The recipes, the one that makes the sample smallest first.
+/// The recipes that make the sample smaller, the one that makes it smallest first.
 template <Word W>
 std::vector<Recipe> ranked_recipes(std::span<const W> words, const Values& values, Effort effort) {
   if (words.empty()) return {};
@@ -220,7 +264,11 @@ std::vector<Recipe> ranked_recipes(std::span<const W> words, const Values& value
   std::vector<std::pair<std::size_t, Recipe>> ranked;
   for (const Recipe& recipe : recipes_for<W>(sample, values, effort)) {
     Bytes bytes;
-    if (write_as<W>(recipe, sample, values, bytes)) ranked.emplace_back(bytes.size(), recipe);
+    // What saves little is not worth its decoding.
+    const std::size_t most = sample.size() * values.size / 20 * 19;
+    if (write_as<W>(recipe, sample, values, bytes) && bytes.size() <= most) {
+      ranked.emplace_back(bytes.size(), recipe);
+    }
   }
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -242,14 +290,18 @@ void write_stream(std::span<const W> words, const Values& values, Effort effort,
   }
   const std::size_t most = words.size() * values.size / 20 * 19;
   for (const Recipe& recipe : ranked_recipes(words, values, effort)) {
-    // What saves little is not worth its decoding.
     if (write_as(recipe, words, values, out) && out.size() - start <= most) return;
     out.resize(start);
     // The sample has fewer distinct values than the whole: then the next recipe is better.
     if (recipe.kind != Kind::dictionary) break;
   }
   out.push_back(static_cast<std::byte>(Kind::raw));
-  for (const W word : words) append_word(out, word, values.size);
+  if (values.size == sizeof(W)) {
+    const auto bytes = std::as_bytes(words);
+    out.insert(out.end(), bytes.begin(), bytes.end());
+  } else {
+    for (const W word : words) append_word(out, word, values.size);
+  }
 }
 
 template void write_stream(std::span<const std::uint32_t>, const Values&, Effort, Bytes&);

@@ -396,7 +396,9 @@ WriteSummary BlockWriter::finish() {
     summary.counts = index.counts();
     if (!options_.plain) {
       dbdf::HintWriter hints;
-      if (auto columns = dbdf::emit_columns(schema_); !columns.empty()) {
+      const auto words =
+          options_.pack == Packing::none ? dbdf::WordsAs::plain : dbdf::WordsAs::packed;
+      if (auto columns = dbdf::emit_columns(schema_, words); !columns.empty()) {
         if (schema_.kind == ObjectKind::frame) {
           hints.add(std::move(columns));
         } else {
