@@ -78,7 +78,7 @@ constexpr std::array kTable = {
            .check_values = idv::check_values,
            .holds_meanings = true,
            .lost = {.zones = true, .order = true, .missing_floats = true},
-           .own_columns = idv::own_columns},
+           .own_losses = idv::own_losses},
     Format{.info = {"mtx", "Matrix Market", ".mtx", true, true, true},
            .recognise = mtx::recognise_mtx,
            .open = mtx::open_mtx,
@@ -239,6 +239,8 @@ std::span<const std::byte> head_of(const ByteSource& file) {
 }
 
 }  // namespace
+
+std::span<const Format> all_formats() noexcept { return kTable; }
 
 const Format* find_format(std::string_view name) {
   const std::string wanted = lower(std::string(name));

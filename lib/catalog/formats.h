@@ -57,10 +57,13 @@ struct Format {
     bool groups = false;          // of the columns of a frame
     bool matrix_names = false;    // of the columns of a matrix
   } lost{};
-  /// Columns of a file that no other format has as they are, so that `convert` tells of it. `back`:
-  /// but not of those that `write_file` makes the same again. Null: there are none.
-  OwnColumns (*own_columns)(const Source&, bool back) = nullptr;
+  /// What other formats do not keep of columns of its files, so that `convert` tells of it. `back`:
+  /// what it does not keep itself. Null: there is nothing.
+  std::vector<OwnLoss> (*own_losses)(const Source&, bool back) = nullptr;
 };
+
+/// The table.
+std::span<const Format> all_formats() noexcept;
 
 /// The format of that name, in capitals or not, or null.
 const Format* find_format(std::string_view name);

@@ -16,19 +16,6 @@ using Names = std::vector<std::string_view>;
 /// What messages call dbdf without auxiliary blocks.
 constexpr std::string_view kPlainLayout = "the plain layout";
 
-/// Tells what happens to the columns or groups of these names, if there are any.
-void note_named(const std::string& noun, const Names& names, const std::string& what,
-                const TakeNote& note) {
-  constexpr std::size_t kNamed = 3;
-  if (names.empty()) return;
-  std::string text = noun + (names.size() == 1 ? " " : "s ");
-  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) {
-    text += (i == 0 ? "" : ", ") + shown(names[i]);
-  }
-  if (names.size() > kNamed) text += " and " + std::to_string(names.size() - kNamed) + " more";
-  note(text + ": " + what);
-}
-
 /// Tells of the columns for which `loses` holds, by label.
 template <class Loses>
 void note_columns(const Source& source, const TakeNote& note, const std::string& what,
@@ -147,15 +134,12 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
       (!options.write.attributes.empty() || !schema.read_attributes().empty())) {
     options.note(target + " keeps no attributes");
   }
-  const Format* const from = find_format(source.store().driver().format);
-  if (from != nullptr && from->own_columns != nullptr) {
-    const bool back = from == &format && !options.value_type && !options.stored_numbers;
-    const OwnColumns own = from->own_columns(source, back);
-    note_named("column", own.split, target + " keeps the two parts of each cell as two columns",
-               options.note);
-    if (!options.stored_numbers) {
-      note_named("column", own.ticks, target + " keeps the times as plain numbers, ticks of 100 ns",
-                 options.note);
+  for (const Format& own : all_formats()) {
+    if (own.own_losses == nullptr) continue;
+    const bool back = &own == &format && !options.value_type && !options.stored_numbers;
+    for (const OwnLoss& loss : own.own_losses(source, back)) {
+      if (loss.of_meaning && options.stored_numbers) continue;
+      note_named("column", loss.names, target + ' ' + std::string(loss.what), options.note);
     }
   }
 }

@@ -53,7 +53,8 @@ Schema merge_schemas(std::vector<Piece>& pieces, Axis axis, const ConcatOptions&
     if (!piece.store->text_columns().empty()) {
       fail_piece(*piece.store, Errc::unsupported,
                  "column " + shown(piece.store->text_columns().front().label) +
-                     " can only be shown, not put together; choose columns of numbers");
+                     " can only be shown, not put together",
+                 Remedy::other_columns);
     }
   }
   Schema all = pieces.front().store->schema();

@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 #include "lib/cells/convert_cells.h"
+#include "lib/compute/merged_words.h"
 #include "lib/compute/word_order.h"
 #include "lib/object/dictionary.h"
 #include "lib/object/groups.h"
@@ -96,10 +97,7 @@ class ColumnMerge {
     if (!words) return {};
     ordered_.push_back(next.meaning.ordered);
     Recode recode;
-    recode.codes.push_back(static_cast<std::uint32_t>(kMissingCode));
-    for (std::uint64_t i = 0; i < next.meaning.words->size(); ++i) {
-      recode.codes.push_back(words_->add((*next.meaning.words)[i]));
-    }
+    recode.codes = words_.add(*next.meaning.words);
     return recode;
   }
 
@@ -117,7 +115,7 @@ class ColumnMerge {
         parts.back().words.push_back(part.codes[i] - 1);
       }
     }
-    const auto order = merged_order(parts, words_->size());
+    const auto order = merged_order(parts, words_.size());
     if (!order) {
       const std::string what = "column " + shown(column_.label) +
                                ": the parts do not agree on one order of all its words";
@@ -127,13 +125,12 @@ class ColumnMerge {
       if (options.note) options.note(what + "; they are put together without an order");
       return;
     }
-    auto words = std::make_shared<WordTable>();
     std::vector<std::uint32_t> codes(order->size() + 1);
-    for (const std::uint32_t word : *order) codes[word + 1] = words->add((*words_)[word]);
+    for (std::uint32_t i = 0; i < order->size(); ++i) codes[(*order)[i] + 1] = i + 1;
     for (Recode& part : recode) {
       for (std::uint32_t& code : part.codes) code = codes[code];
     }
-    words_ = std::move(words);
+    words_.reorder(*order);
     meaning.kind = MeaningKind::category;
     meaning.ordered = true;
   }
@@ -142,8 +139,8 @@ class ColumnMerge {
   Column finish(bool missing) {
     Meaning& meaning = column_.meaning;
     if (meaning.has_words()) {
-      meaning.words = words_;
-      column_.value_type = code_type(words_->size());
+      column_.value_type = code_type(words_.size());
+      meaning.words = words_.take();
     }
     if (missing && !meaning.missing) meaning.missing = missing_mark(meaning.kind);
     return column_;
@@ -153,7 +150,7 @@ class ColumnMerge {
   const Store& first_;
   Column column_;
   std::vector<bool> ordered_;  // of each frame that was added, if the column is one of words
-  std::shared_ptr<WordTable> words_ = std::make_shared<WordTable>();
+  MergedWords words_;
 };
 
 /// A frame that has a column which is no column of words.

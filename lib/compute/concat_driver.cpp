@@ -214,7 +214,7 @@ void read_rows(const Store& whole, Range rows, std::span<const ColumnBuffer> col
 
 constexpr Driver make_driver(bool with_arrays, bool sequential, bool frame) {
   Driver driver;
-  driver.format = "concat";
+  driver.format = kConcatFormat;
   driver.fail_absent = fail_absent;
   driver.read = read;
   driver.in_place = in_place;

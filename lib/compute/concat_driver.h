@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dapple/concat.h"
@@ -20,6 +21,9 @@ struct Piece {
   /// Of each column of a frame, one for all of a matrix; none: all stay what they are.
   std::vector<Recode> recode;
 };
+
+/// What the driver of the whole calls its format. The state is a ConcatState.
+inline constexpr std::string_view kConcatFormat = "concat";
 
 struct ConcatState final : DriverState {
   std::vector<Piece> pieces;

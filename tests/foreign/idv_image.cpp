@@ -142,13 +142,11 @@ File build(int version, std::uint64_t rows, const std::vector<FileColumn>& colum
     }
     lookups.push_back(lookup);
   }
-  for (const Bytes& lookup : lookups) {
-    file.lookup.push_back(out.size());
-    append(out, lookup);
-  }
   Bytes toc;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const FileColumn& c = columns[i];
+    file.lookup.push_back(out.size());
+    append(out, lookups[i]);
     append(toc, str(c.name) + c.codec + num(static_cast<std::uint8_t>(c.compression)) +
                     leb(c.block_rows) + num(file.lookup[i]));
     if (version == 3) {

@@ -1,6 +1,7 @@
 // Opened files as lines of text, for tests of ML.NET files.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "tests/foreign/idv_image.h"
 #include "tests/support.h"
 
 namespace dapple::test::idv {
@@ -63,6 +65,33 @@ inline ConvertOptions over() {
   ConvertOptions options;
   options.write.overwrite = true;
   return options;
+}
+
+using Notes = std::vector<std::string>;
+
+/// 1970 in ticks of .NET.
+inline constexpr std::int64_t kUnixTicks = 621'355'968'000'000'000;
+
+inline Metadata text_values(std::int32_t n, const Bytes& block) {
+  return {"KeyValues", vector_codec(codec("TextSpan"), {n}), vectors({{n}}, n, block)};
+}
+
+/// Writes a file, not compressed, and returns the notes.
+inline Notes written(const std::variant<Matrix, Frame>& object, const std::filesystem::path& path,
+                     const Selection& part = {}) {
+  Notes notes;
+  ConvertOptions options = over();
+  options.idv.deflate = false;
+  options.note = [&](const std::string& note) { notes.push_back(note); };
+  convert(object, part, path, options);
+  return notes;
+}
+
+/// The rows of these files.
+inline std::variant<Matrix, Frame> below(const std::vector<std::filesystem::path>& files) {
+  std::vector<std::variant<Matrix, Frame>> parts;
+  for (const auto& file : files) parts.push_back(open(file));
+  return concat(parts, Axis::rows);
 }
 
 }  // namespace dapple::test::idv

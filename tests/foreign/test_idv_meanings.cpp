@@ -253,6 +253,7 @@ TEST_CASE("idv: convert tells of columns that become two, and of names that a ma
     return all;
   };
   CHECK(notes("a.dbdf", {}) ==
+        "column 'n': dbdf does not keep how many keys there are\n"
         "columns 'z', 'r': dbdf keeps the two parts of each cell as two columns\n");
   CHECK(notes("a.csv", {"r", "v"}) ==
         "group 'v': csv keeps the columns, but not that they are one vector\n"

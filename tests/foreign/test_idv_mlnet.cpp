@@ -10,10 +10,13 @@
 
 #include "dapple/dapple.h"
 #include "tests/foreign/idv_image.h"
+#include "tests/foreign/idv_shown.h"
 #include "tests/support.h"
 
 using namespace dapple;
 using test::base;
+using test::error_of;
+using test::required_error;
 using namespace test::idv;
 
 namespace {
@@ -136,4 +139,90 @@ TEST_CASE("idv: verify finds dates that .NET does not have") {
   // A missing value of the old codecs.
   CHECK(found("DvDateTime", ticks(kLeast)) == 0);
   CHECK(found("DvDateTime", ticks(-1)) == 1);
+}
+
+TEST_CASE("idv: a column is no part of a vector whose name another column has") {
+  const test::TempDir dir;
+  for (const char* text :
+       {"a,a.0,a.1\n5,1,3\n6,2,4\n", "a.0,a.1,a\n1,3,5\n2,4,6\n", "a.0,a.1,b,a.0,a.1\n1,2,3,4,5\n",
+        "a.0,a.1,a.0.0,a.0.1,a\n1,2,3,4,5\n"}) {
+    CAPTURE(text);
+    test::write_text(dir / "t.csv", text);
+    CHECK(written(open(dir / "t.csv"), dir / "t.idv").empty());
+    CHECK(columns_of(dir / "t.idv") == columns_of(dir / "t.csv"));
+  }
+  // A group of our own format, too.
+  const auto group = std::make_shared<ColumnGroup>(ColumnGroup{"g", 2});
+  const std::vector<Column> columns = {
+      {"x", ValueType::u8, {}, group, 0}, {"y", ValueType::u8, {}, group, 1}, {"g", ValueType::u8}};
+  FrameWriter::create(dir / "g.dbdf", 0, columns).finish();
+  CHECK(written(open(dir / "g.dbdf"), dir / "g.idv").empty());
+  CHECK(columns_of(dir / "g.idv") == Notes{"x u8 number:", "y u8 number:", "g u8 number:"});
+}
+
+TEST_CASE("idv: columns of one label are all written, and it is told that ML.NET shows the last") {
+  const test::TempDir dir;
+  test::write_text(dir / "t.csv", "a,b,a\n1,2,3\n");
+  CHECK(written(open(dir / "t.csv"), dir / "t.idv") ==
+        Notes{"column 'a': of columns of one name ML.NET shows only the last"});
+  OpenOptions all;
+  all.idv.keep_hidden = true;
+  CHECK(Frame::open(dir / "t.idv", all).cols() == 3);
+}
+
+TEST_CASE("idv: values of keys that are times or truth values are shown as such") {
+  const test::TempDir dir;
+  const auto key = [](const char* name, const char* item, const Bytes& values, std::int32_t n) {
+    FileColumn column{
+        name, key2_codec("Byte", static_cast<std::uint64_t>(n)), {packed<std::uint8_t>({2, 1})}, 2};
+    column.metadata = {{"KeyValues", vector_codec(codec(item), {n}), vectors({{n}}, n, values)}};
+    return column;
+  };
+  const auto ticks = [](std::int64_t a, std::int64_t b) { return packed<std::int64_t>({a, b}); };
+  FileColumn sparse = key("sparse", "Single", {}, 2);
+  sparse.metadata[0].value = vectors({{2, {{1}}}}, 2, packed<float>({5}));
+  const auto path = dir.write(
+      "t.idv",
+      build(
+          6, 2,
+          {key("date", "DateTime", ticks(kUnixTicks, kUnixTicks + 864'000'000'000), 2),
+           key("span", "TimeSpan", ticks(36'000'000'000, 5), 2),
+           key("truth", "Boolean", bits({1, 0}), 2),
+           key("zoned", "DateTimeOffset", zoned({{kUnixTicks, -90}, {kUnixTicks + 10, 120}}), 2),
+           key("ticks", "TimeSpan", ticks(std::numeric_limits<std::int64_t>::min(), 7), 2), sparse})
+          .bytes);
+  CHECK(
+      columns_of(path) ==
+      Notes{
+          "date u8 category, missing 0: <1970-01-02T00:00:00.000000> <1970-01-01T00:00:00.000000>",
+          "span u8 category, missing 0: <00:00:00.000000500> <01:00:00.000000000>",
+          "truth u8 category, missing 0: <false> <true>",
+          "zoned u8 category, missing 0: <1970-01-01T00:00:00.000001+02:00> "
+          "<1970-01-01T00:00:00.000000-01:30>",
+          "ticks u8 category, missing 0: <00:00:00.000000700> <-9223372036854775808>",
+          "sparse u8 category, missing 0: <5> <0>"});
+  CHECK(metadata_of(path)[2] == R"("truth": KeyValues, Vector<Boolean,2> = [true, false])");
+  CHECK(written(open(path), dir / "again.idv").empty());
+  CHECK(metadata_of(dir / "again.idv") == metadata_of(path));
+}
+
+TEST_CASE("idv: missing texts, which ML.NET has not, are told") {
+  const test::TempDir dir;
+  test::write_text(dir / "t.csv", "t,u\n\"x y\",a\n,b\n\"x z\",c\n\"x\",d\n\"y\",e\n");
+  OpenOptions text;
+  text.csv.meanings = {{"*", MeaningKind::text}};
+  CHECK(written(open(dir / "t.csv", text), dir / "t.idv") ==
+        Notes{"column 't': ML.NET reads missing texts as empty ones"});
+  CHECK(written(open(dir / "t.idv"), dir / "again.idv").empty());  // nothing new
+}
+
+TEST_CASE("idv: columns that can only be shown are put together when they are left out") {
+  const test::TempDir dir;
+  const FileColumn shown{
+      "w", vector_codec(codec("Byte"), {}), {vectors({{1}}, 0, packed<std::uint8_t>({1}))}, 1};
+  const FileColumn number{"n", codec("Byte"), {packed<std::uint8_t>({4})}, 1};
+  const auto path = dir.write("t.idv", build(6, 1, {shown, number}).bytes);
+  const Error error = required_error(error_of([&] { below({path, path}); }));
+  CHECK(error.detail() == "column 'w' can only be shown, not put together");
+  CHECK(error.remedy() == Remedy::other_columns);
 }

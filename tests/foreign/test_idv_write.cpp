@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "dapple/dapple.h"
+#include "lib/object/dictionary.h"
 #include "tests/foreign/idv_image.h"
+#include "tests/foreign/idv_shown.h"
 #include "tests/support.h"
 #include "tests/table.h"
 
@@ -48,6 +50,48 @@ ConvertOptions plain() {
 
 Table matrix_of(std::uint64_t rows, std::uint64_t cols, ValueType type) {
   return Table(ObjectKind::matrix, rows, std::vector<Column>(cols, Column{"", type}));
+}
+
+/// A file of two rows of all that only ML.NET has, or of them `times` times over.
+std::vector<FileColumn> columns_of_mlnet(std::size_t times) {
+  const auto again = [&](auto values) {
+    const auto once = values;
+    for (std::size_t i = 1; i < times; ++i) values.insert(values.end(), once.begin(), once.end());
+    return values;
+  };
+  const std::uint64_t n = 2 * times;
+  FileColumn grid{"grid",
+                  vector_codec(codec("Single"), {2, 3}),
+                  {vectors(again(std::vector<Vector>{{6}, {6, {{2}}}}), 6,
+                           packed(again(std::vector<float>{1, 2, 3, 4, 5, 6, 7})))},
+                  n};
+  FileColumn spans{"spans",
+                   vector_codec(codec("TimeSpan"), {2}),
+                   {vectors(std::vector<Vector>(n, Vector{2}), 2,
+                            packed(again(std::vector<std::int64_t>{1, 2, 3, 4})))},
+                   n};
+  FileColumn numbered{
+      "numbered", key2_codec("UInt32", 3), {packed(again(std::vector<std::uint32_t>{3, 1}))}, n};
+  numbered.metadata = {{"KeyValues", vector_codec(codec("Single"), {3}),
+                        vectors({{3}}, 3, packed<float>({1, 2.5f, -1}))}};
+  // Buckets of a hash, most of them without a value.
+  FileColumn hashed{
+      "hashed", key2_codec("UInt32", 4), {packed(again(std::vector<std::uint32_t>{4, 2}))}, n};
+  hashed.metadata = {text_values(4, texts({0, 1, 1, 1}, "a"))};
+  return {
+      {"zoned",
+       codec("DateTimeOffset"),
+       {zoned(again(std::vector<std::pair<std::int64_t, std::int16_t>>{{kUnixTicks + 10, 60},
+                                                                       {kUnixTicks, -60}}))},
+       n},
+      {"id", codec("DataViewRowId"), {packed(again(std::vector<std::uint64_t>{1, 2, 3, 4}))}, n},
+      {"early", codec("DateTime"), {packed(again(std::vector<std::int64_t>{1, 20}))}, n},
+      {"bare", key2_codec("UInt16", 5), {packed(again(std::vector<std::uint16_t>{0, 5}))}, n},
+      {"truth", codec("Boolean"), {bits(again(std::vector<int>{1, 0}))}, n},
+      std::move(grid),
+      std::move(spans),
+      std::move(numbered),
+      std::move(hashed)};
 }
 
 }  // namespace
@@ -170,4 +214,123 @@ TEST_CASE("idv: any readable format becomes an ML.NET file, and that any writabl
   CHECK(test::read_text(dir / "back.csv") == "a,b\n1,0.5\n-2,7\n");
   convert(open(dir / "t.idv"), {}, dir / "back.npy");
   CHECK(Table::read(open(dir / "back.npy")) == Table::read(open(dir / "t.csv")));
+}
+
+TEST_CASE("idv: categories are keys of 32 bits, however narrow their codes") {
+  const test::TempDir dir;
+  std::vector<Column> columns = {{"word", ValueType::u8}, {"number", ValueType::u8}};
+  columns[0].meaning.kind = MeaningKind::category;
+  columns[0].meaning.words = detail::listed_dictionary({"red", "blue"});
+  columns[1].meaning.missing = 0;
+  test::Table table(detail::ObjectKind::frame, 3, columns);
+  for (std::uint64_t r = 0; r < 3; ++r) {
+    table.set<std::uint8_t>(r, 0, static_cast<std::uint8_t>(2 - r));
+    table.set<std::uint8_t>(r, 1, static_cast<std::uint8_t>(255 - r));
+  }
+  table.write(dir / "t.dbdf", over().write);
+  FileColumn word{"word", key2_codec("UInt32", 2), {packed<std::uint32_t>({2, 1, 0})}, 3};
+  word.metadata = {text_values(2, texts({3, 7}, "redblue"))};
+  const FileColumn number{
+      "number", key2_codec("UInt32", 255), {packed<std::uint32_t>({255, 254, 253})}, 3};
+  written(open(dir / "t.dbdf"), dir / "t.idv");
+  CHECK(test::read_bytes(dir / "t.idv") == build(6, 3, {word, number}).bytes);
+}
+
+TEST_CASE("idv: files become one file as ML.NET would have written it, to the byte") {
+  const test::TempDir dir;
+  const auto path = dir.write("t.idv", build(6, 2, columns_of_mlnet(1)).bytes);
+  CHECK(written(open(path), dir / "again.idv").empty());
+  CHECK(test::read_bytes(dir / "again.idv") == test::read_bytes(path));
+  CHECK(written(below({path, path, path}), dir / "three.idv").empty());
+  CHECK(test::read_bytes(dir / "three.idv") == build(6, 6, columns_of_mlnet(3)).bytes);
+  // One part after the other, and columns beside others.
+  const std::variant<Matrix, Frame> parts[] = {below({path, path}), open(path)};
+  CHECK(written(concat(parts, Axis::rows), dir / "three.idv").empty());
+  CHECK(test::read_bytes(dir / "three.idv") == build(6, 6, columns_of_mlnet(3)).bytes);
+  const std::vector<FileColumn> other = {{"n", codec("Byte"), {packed<std::uint8_t>({1, 2})}, 2}};
+  const std::variant<Matrix, Frame> sides[] = {open(dir.write("n.idv", build(6, 2, other).bytes)),
+                                               open(path)};
+  std::vector<FileColumn> both = other;
+  for (FileColumn& column : columns_of_mlnet(1)) both.push_back(std::move(column));
+  CHECK(written(concat(sides, Axis::columns), dir / "sides.idv").empty());
+  CHECK(test::read_bytes(dir / "sides.idv") == build(6, 2, both).bytes);
+}
+
+TEST_CASE("idv: a slot of a vector of keys is a key of the same type and number") {
+  const test::TempDir dir;
+  const FileColumn keys{"k",
+                        vector_codec(key2_codec("Byte", 9), {2}),
+                        {vectors({{2}}, 2, packed<std::uint8_t>({7, 9}))},
+                        1};
+  const FileColumn other{"n", codec("Byte"), {packed<std::uint8_t>({1})}, 1};
+  const auto path = dir.write("t.idv", build(6, 1, {keys, other}).bytes);
+  written(open(path), dir / "one.idv", {{}, std::vector<std::uint64_t>{1}});
+  const FileColumn slot{"k.1", key2_codec("Byte", 9), {packed<std::uint8_t>({9})}, 1};
+  CHECK(test::read_bytes(dir / "one.idv") == build(6, 1, {slot}).bytes);
+}
+
+TEST_CASE("idv: keys of several files have the wider type, and each value as often as one has it") {
+  const test::TempDir dir;
+  FileColumn narrow{"k", key2_codec("Byte", 3), {packed<std::uint8_t>({1, 2, 3})}, 3};
+  narrow.metadata = {text_values(3, texts({0, 1, 1}, "x"))};  // "", "x", ""
+  FileColumn wide{"k", key2_codec("UInt16", 2), {packed<std::uint16_t>({1, 2, 0})}, 3};
+  wide.metadata = {text_values(2, texts({1, 1}, "y"))};  // "y", ""
+  const auto a = dir.write("a.idv", build(6, 3, {narrow}).bytes);
+  const auto b = dir.write("b.idv", build(6, 3, {wide}).bytes);
+  CHECK(written(below({a, b}), dir / "t.idv").empty());
+  FileColumn all{"k", key2_codec("UInt16", 4), {packed<std::uint16_t>({1, 2, 3, 4, 1, 0})}, 6};
+  all.metadata = {text_values(4, texts({0, 1, 1, 2}, "xy"))};
+  CHECK(test::read_bytes(dir / "t.idv") == build(6, 6, {all}).bytes);
+  // More values than a narrow key counts.
+  std::vector<std::filesystem::path> files;
+  for (const char* letter : {"a", "b", "c"}) {
+    std::string text;
+    std::vector<std::uint32_t> ends;
+    for (int i = 0; i < 100; ++i) {
+      text += std::to_string(i) + letter;
+      ends.push_back(static_cast<std::uint32_t>(text.size()));
+    }
+    FileColumn key{"k", key2_codec("Byte", 100), {packed<std::uint8_t>({100})}, 1};
+    key.metadata = {text_values(100, texts(ends, text))};
+    files.push_back(dir.write(std::string(letter) + ".idv", build(6, 1, {key}).bytes));
+  }
+  CHECK(written(below(files), dir / "t.idv").empty());
+  CHECK(columns_of(dir / "t.idv") == Notes{"k u32 category, missing 0: <99a> <99b> <99c>"});
+}
+
+TEST_CASE("idv: what files that are put together cannot keep is told") {
+  const test::TempDir dir;
+  const auto key = [&](float last) {
+    FileColumn column{"k", key2_codec("Byte", 2), {packed<std::uint8_t>({2})}, 1};
+    column.metadata = {{"KeyValues", vector_codec(codec("Single"), {2}),
+                        vectors({{2}}, 2, packed<float>({1, last}))}};
+    return column;
+  };
+  const auto grid = [&](std::vector<std::int32_t> dims) {
+    return FileColumn{"g",
+                      vector_codec(codec("Byte"), std::move(dims)),
+                      {vectors({{6}}, 6, packed<std::uint8_t>({1, 2, 3, 4, 5, 6}))},
+                      1};
+  };
+  const auto a = dir.write("a.idv", build(6, 1, {key(2), grid({2, 3})}).bytes);
+  const auto b = dir.write("b.idv", build(6, 1, {key(3), grid({3, 2})}).bytes);
+  CHECK(written(below({a, b}), dir / "t.idv") ==
+        Notes{"column 'k': idv keeps the values of the keys as words",
+              "column 'g': idv keeps the vectors, but not that they have several dimensions"});
+  CHECK(columns_of(dir / "t.idv")[0] == "k u8 category, missing 0: <2> <3>");
+
+  const auto path = dir.write("t.idv", build(6, 2, columns_of_mlnet(1)).bytes);
+  const Notes lost = {
+      "columns 'zoned', 'id': dbdf keeps the two parts of each cell as two columns",
+      "columns 'early', 'spans': dbdf keeps the times as plain numbers, ticks of 100 ns",
+      "column 'bare': dbdf does not keep how many keys there are",
+      "column 'grid': dbdf keeps the vectors, but not that they have several dimensions",
+      "column 'numbered': dbdf keeps the values of the keys as words"};
+  CHECK(written(open(path), dir / "t.dbdf") == lost);
+  Notes notes;
+  ConvertOptions options;
+  options.note = [&](const std::string& note) { notes.push_back(note); };
+  append(dir / "t.dbdf", open(path), options);
+  CHECK(notes == lost);
+  CHECK(Frame::open(dir / "t.dbdf").rows() == 4);
 }

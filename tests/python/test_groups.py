@@ -1,5 +1,8 @@
 """Columns that are one vector, as ML.NET has them, and columns that others hide."""
 
+import pathlib
+import struct
+
 import numpy as np
 import pytest
 
@@ -69,3 +72,23 @@ def test_a_column_that_another_hides_is_left_out(tmp_path):
     kept = dp.open(tmp_path / "t.idv", idv={"keep_hidden": True})
     assert kept.columns == ("a (hidden 0)", "b", "a")
     assert kept["a (hidden 0)"].tolist() == [1]
+
+
+def test_a_slot_may_be_called_as_a_column_that_can_only_be_shown(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(pathlib.Path(__file__).parents[1] / "cli")
+    import inputs
+
+    def vectors(size):
+        return inputs.idv_string("Byte") + inputs.leb128(0) + struct.pack("<2i", 1, size)
+
+    varying = struct.pack("<8i", 2, 0, 2, 1, -1, -1, 0, 0)[:-4] + bytes([1, 2, 3])
+    fixed = struct.pack("<5i", 2, 1, -1, -1, 0) + bytes([8, 9])
+    columns = [("v.0", "VBuffer", varying, vectors(0)), ("v", "VBuffer", fixed, vectors(1))]
+    (tmp_path / "t.idv").write_bytes(inputs.idv_file(2, columns))
+    f = dp.open(tmp_path / "t.idv")
+    assert f.labels == ("v.0", "v.0")
+    assert f.columns == ("v.0", "v.0.1")
+    assert list(f["v.0"]) == ["[1, 2]", "[3]"]
+    assert list(f["v.0.1"]) == [8, 9]
+    read = f.read(columns=["v.0.1", "v.0"])
+    assert list(read["v.0.1"]) == [8, 9] and list(read["v.0"]) == ["[1, 2]", "[3]"]

@@ -94,12 +94,10 @@ class FrameColumns(Opened, _core.Frame):
         return self._labels[where], where
 
     def _where(self, label: str) -> int:
-        if label in self._labels:
-            return self._labels.index(label)
-        if label in self._text:
+        if label in self._by_name:
+            return self._by_name[label]
+        if label in self._text:  # one that cannot even be shown
             return -1 - self._text[label]
-        if label in self._made_up:
-            return self._made_up[label]
         raise AbsentError(f"no column is called {label!r}{self._meant(label)}")
 
     def _meant(self, label: str) -> str:
@@ -108,11 +106,8 @@ class FrameColumns(Opened, _core.Frame):
         return "".join(f"; did you mean {meant!r}?" for meant in (lower or close)[:1])
 
     @cached_property
-    def _made_up(self) -> dict[str, int]:
-        """Columns by names that are no labels, but tell columns of one label apart."""
-        order = self._order()
-        given = zip(self._named(), order, strict=True)
-        return {name: where for (name, where), (label, _) in given if name != label}
+    def _by_name(self) -> dict[str, int]:
+        return dict(self._named())
 
     def _dtype(self, where: int) -> np.dtype[Any]:
         if where < 0:

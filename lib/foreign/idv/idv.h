@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
@@ -33,8 +34,8 @@ WriteSummary write_idv(const Source& source, const std::filesystem::path& path,
 /// range. REQUIRES an opened .idv file.
 void check_values(const Store& store, const Entry& entry);
 
-/// Of columns of the file that no other format has as they are. `back`: but not of those that
-/// `write_idv` makes the same again. REQUIRES an opened .idv file.
-OwnColumns own_columns(const Source& source, bool back);
+/// What no other format keeps of columns of such files, alone or put together. `back`: what
+/// `write_idv` does not keep.
+std::vector<OwnLoss> own_losses(const Source& source, bool back);
 
 }  // namespace dapple::detail::idv

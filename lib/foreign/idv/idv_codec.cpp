@@ -120,7 +120,7 @@ ValueCodec read_definition(ByteReader& in, Level level) {
   ByteReader inside(params, params_at, in.file());
   if (key) read_key(inside, old_key, codec);
   if (vector) read_vector(inside, codec);
-  // Behind a codec that is not known, the parameters of the outer one can't be found.
+  // After a codec that is not known, the parameters of the outer one can't be found.
   if (codec.known() && inside.remaining() > 0) {
     in.fail(inside.offset(), surplus(inside.remaining(), "the parameters of codec " + load_name));
   }
@@ -162,8 +162,10 @@ void put_codec(std::vector<std::byte>& out, const ValueCodec& codec) {
     wrap("Key2");
   }
   if (codec.vector) {
-    put_le(inner, std::int32_t{1});  // dimensions
-    put_le(inner, static_cast<std::int32_t>(codec.size));
+    const auto size = static_cast<std::uint32_t>(codec.size);
+    const std::span dims = codec.dims.empty() ? std::span(&size, 1) : std::span(codec.dims);
+    put_le(inner, static_cast<std::int32_t>(dims.size()));
+    for (const std::uint32_t dim : dims) put_le(inner, dim);
     wrap("VBuffer");
   }
   put_bytes(out, inner);

@@ -69,8 +69,8 @@ struct ValueCodec {
 /// its parameters are stepped over. Throws corrupt for parameters that a known codec cannot have.
 ValueCodec read_codec(ByteReader& in);
 
-/// Appends the definition of a codec: of an item, a key of it, or a vector of one dimension of
-/// either. REQUIRES size < 2^31.
+/// Appends the definition of a codec: of an item, a key of it, or a vector of either, of one
+/// dimension where none are given. REQUIRES size < 2^31.
 void put_codec(std::vector<std::byte>& out, const ValueCodec& codec);
 
 /// "Single", "Key<UInt32,5>", "Vector<Text>", "Vector<Single,3>", "unknown codec Foo".

@@ -15,7 +15,7 @@ bool is_smaller_sparse(std::uint64_t stored, std::uint64_t size, std::size_t ite
   return stored < size && stored * (4 + item_bytes) < size * item_bytes;
 }
 
-/// All of a block of vectors that stands in front of the items.
+/// All of a block of vectors that is in front of the items.
 void put_vector_head(std::vector<std::byte>& out, std::uint64_t size,
                      const std::vector<std::int32_t>& counts,
                      const std::vector<std::int32_t>& indices) {

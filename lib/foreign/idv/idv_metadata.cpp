@@ -92,7 +92,7 @@ std::optional<std::string> metadata_text(const ByteSource& file, const MetadataE
   const auto block = read_block(file, entry, room);
   if (!block) return std::nullopt;
   std::string result;
-  render_block(*block, entry.codec, 1, {0, 1},
+  render_block(*block, entry.codec, 1, {0, 1}, Shown::meant,
                [&](std::uint64_t, std::string_view text) { result = text; });
   return result;
 }

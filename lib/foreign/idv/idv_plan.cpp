@@ -1,16 +1,14 @@
 #include "lib/foreign/idv/idv_plan.h"
 
 #include <limits>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/foreign/idv/idv.h"
-#include "lib/foreign/idv/idv_items.h"
-#include "lib/foreign/idv/idv_metadata.h"
+#include "lib/foreign/idv/idv_origin.h"
 #include "lib/foreign/idv/idv_primitives.h"
-#include "lib/foreign/idv/idv_state.h"
 #include "lib/object/groups.h"
 
 namespace dapple::detail::idv {
@@ -26,27 +24,6 @@ const ItemType& item_titled(std::string_view title) {
   return item_types().front();  // not reached: the titles are those of the table
 }
 
-/// How many columns of a source, an ML.NET file, from `col` on are all of one column of the file,
-/// in its order; 0 when they are not.
-std::uint64_t whole_column(const Source& source, std::uint64_t col) {
-  const Contents& contents = source.store().state<State>().contents();
-  const Strip* strip = &strip_of(contents, source.object_col(col));
-  const std::uint32_t column = strip->column;
-  const ValueCodec& codec = contents.toc[column].codec;
-  const std::uint64_t slots = codec.vector ? codec.size : 1;
-  const std::uint64_t n = slots * parts_of(*codec.item).size();
-  if (n > source.cols() - col) return 0;
-  for (std::uint64_t i = 0; i < n; ++i) {
-    const std::uint64_t from = source.object_col(col + i);
-    if (from < strip->begin || from - strip->begin >= strip->width) {
-      strip = &strip_of(contents, from);
-    }
-    const std::uint64_t slot = strip->first_slot + (from - strip->begin);
-    if (strip->column != column || strip->part != i / slots || slot != i % slots) return 0;
-  }
-  return n;
-}
-
 class Planner {
  public:
   Planner(const Source& source, const ConvertOptions& options)
@@ -57,17 +34,19 @@ class Planner {
       add_matrix();
       return std::move(out_);
     }
-    for (std::uint64_t col = 0; col < columns_.size();) {
+    for (std::uint64_t col = 0; col < columns_.size(); col = out_.back().cols.end) {
       OutColumn column = column_of_file(col);
       if (column.cols.empty()) column = group_of_columns(col);
       if (column.cols.empty()) column = numbered_columns(col);
       if (column.cols.empty()) column = single_column(col);
-      require_name(column);
-      col = column.cols.end;
-      column.toc.compression = options_.idv.deflate ? Compression::deflate : Compression::none;
       out_.push_back(std::move(column));
     }
+    split_hiding();
     if (out_.size() > kMaxInt) fail("an ML.NET file has at most 2147483647 columns");
+    for (OutColumn& column : out_) {
+      require_name(column);
+      column.toc.compression = options_.idv.deflate ? Compression::deflate : Compression::none;
+    }
     return std::move(out_);
   }
 
@@ -98,33 +77,44 @@ class Planner {
     out_.push_back(std::move(column));
   }
 
-  /// A matrix that is all of a vector of an ML.NET file has the same items there.
+  /// A matrix that is all of a vector of ML.NET files has the same items there.
   void take_vector_of_file(OutColumn& column) const {
-    const Strip* const first = strip(0);
-    if (first == nullptr || whole_column(source_, 0) != column.cols.size()) return;
-    const Contents& contents = source_.store().state<State>().contents();
-    const TocColumn& toc = contents.toc[first->column];
-    column.toc.codec = toc.codec;
-    column.toc.codec.item = &current_item(*toc.codec.item);
-    if (toc.codec.key_count == 0) return;
-    const auto metadata = metadata_of(toc);
-    column.key_values =
-        cells_of(source_.store().shared_file(), contents.header, toc, metadata, 0).meaning.words;
-    column.key_block = key_block(toc, metadata);
+    if (!keeps_codecs() || whole_column(source_, 0) != column.cols.size()) return;
+    const Origins origins = origins_of(source_, 0);
+    column.toc.codec = merged_codec(origins);
+    if (column.toc.codec.key_count == 0) return;
+    column.key_values = origins.files.front().key_words();
+    column.key_block = merged_key_values(origins, column.key_values.get());
   }
 
-  std::vector<MetadataEntry> metadata_of(const TocColumn& toc) const {
-    const Contents& contents = source_.store().state<State>().contents();
-    MetadataRoom room(contents.header);
-    return read_metadata_table(source_.store().file(), contents.header, toc, room);
-  }
-
-  /// Values of keys that are no texts.
-  std::optional<MetadataBlock> key_block(const TocColumn& toc,
-                                         const std::vector<MetadataEntry>& metadata) const {
-    const MetadataEntry* const values = find_key_values(toc, metadata);
-    if (values == nullptr || values->codec.text()) return std::nullopt;
-    return copy_metadata(source_.store().file(), *values);
+  /// Vectors of our own making whose name another column has are columns of their own again:
+  /// ML.NET sees only the last column of a name.
+  void split_hiding() {
+    std::map<std::string, std::size_t> named;
+    for (const OutColumn& column : out_) ++named[column.toc.name];
+    for (bool again = true; again;) {
+      again = false;
+      std::vector<OutColumn> all;
+      for (OutColumn& column : out_) {
+        if (column.own || !column.vector() || named[column.toc.name] == 1) {
+          all.push_back(std::move(column));
+          continue;
+        }
+        again = true;
+        --named[column.toc.name];
+        for (std::uint64_t col = column.cols.begin; col < column.cols.end; ++col) {
+          ++named[all.emplace_back(single_column(col)).toc.name];
+        }
+      }
+      out_ = std::move(all);
+    }
+    std::vector<std::string_view> hidden;
+    for (const auto& [name, count] : named) {
+      if (count > 1) hidden.push_back(name);
+    }
+    if (!options_.note) return;
+    note_named("column", hidden, "of columns of one name ML.NET shows only the last",
+               options_.note);
   }
 
   void require_name(const OutColumn& column) const {
@@ -137,33 +127,29 @@ class Planner {
     }
   }
 
-  /// The strip of an ML.NET file that a column is of; null for other sources and other types.
-  const Strip* strip(std::uint64_t col) const {
-    const bool kept = !options_.value_type && !options_.stored_numbers;
-    if (source_.store().driver().format != kDriver.format || !kept) return nullptr;
-    return &strip_of(source_.store().state<State>().contents(), source_.object_col(col));
-  }
+  /// Columns of ML.NET files stay what they are there.
+  bool keeps_codecs() const noexcept { return !options_.value_type && !options_.stored_numbers; }
 
-  /// All of a column of an ML.NET file, if that is what starts here.
+  /// All of a column of ML.NET files, if that is what starts here.
   OutColumn column_of_file(std::uint64_t col) const {
-    const Strip* const first = strip(col);
-    if (first == nullptr) return {};
-    const std::uint64_t n = whole_column(source_, col);
+    const std::uint64_t n = keeps_codecs() ? whole_column(source_, col) : 0;
     if (n == 0) return {};
-    const TocColumn& toc = source_.store().state<State>().contents().toc[first->column];
-    OutColumn column;
-    column.toc.name = toc.name;
-    column.toc.codec = toc.codec;
-    column.toc.codec.item = &current_item(*toc.codec.item);
-    column.cols = {col, col + n};
-    column.scale = first->scale;
+    const Origins origins = origins_of(source_, col);
     const Column& described = columns_[col];
-    if (toc.codec.text() || item_is("Boolean", column) || !first->scale.is_identity()) {
+    const Meaning& meaning = described.meaning;
+    OutColumn column;
+    column.own = true;
+    column.toc.name = origins.files.front().column().name;
+    column.toc.codec = merged_codec(origins);
+    column.cols = {col, col + n};
+    if (meaning.has_time()) column.scale = scale_of(meaning.unit, !item_is("TimeSpan", column));
+    const ValueCodec& codec = column.toc.codec;
+    if (codec.text() || item_is("Boolean", column) || meaning.has_time()) {
       column.described = &described;
     }
-    if (toc.codec.key_count > 0) {
-      column.key_values = described.meaning.words;
-      column.key_block = key_block(toc, metadata_of(toc));
+    if (codec.key_count > 0 && meaning.has_words()) {
+      make_key(column, described, codec.item->value_type);
+      column.key_block = merged_key_values(origins, meaning.words.get());
     }
     if (described.group != nullptr) column.slot_names = described.group->slot_names;
     return column;
@@ -240,11 +226,12 @@ class Planner {
     if (options_.stored_numbers) return column;
     switch (meaning.kind) {
       case MeaningKind::number:
-        if (meaning.missing && !is_float(c.value_type)) make_key(column, c, 0);
-        return column;  // a float that is missing is a NaN, as in ML.NET
+        // A float that is missing is a NaN, as in ML.NET.
+        if (!meaning.missing || is_float(c.value_type)) return column;
+        [[fallthrough]];
       case MeaningKind::category:
-        make_key(column, c, meaning.words->size());
-        if (meaning.words->size() > 0) column.key_values = meaning.words;
+        make_key(column, c, ValueType::u32);
+        take_key_of_file(column);
         return column;
       case MeaningKind::text:
         column.toc.codec.item = &text_item();
@@ -265,19 +252,40 @@ class Planner {
     return column;
   }
 
-  /// A key of `count` values, or of as many as its type has when there are none.
-  void make_key(OutColumn& column, const Column& c, std::uint64_t count) const {
-    if (is_signed(c.value_type) || c.meaning.missing.value_or(0) != 0) {
+  /// A key of at least this type, the one that ML.NET's trainers take, with a value for each word;
+  /// with as many as the column's type has, where there are no words.
+  void make_key(OutColumn& column, const Column& c, ValueType least) const {
+    const bool words = c.meaning.has_words();
+    if ((!words && is_signed(c.value_type)) || c.meaning.missing.value_or(0) != 0) {
       fail("column " + shown(c.label) + " has missing values, which ML.NET's integers have not",
            Remedy::stored_numbers);
     }
-    const std::uint64_t most =
-        std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_of(c.value_type));
+    std::uint64_t count = words ? c.meaning.words->size() : 0;
     if (count > kMaxInt) {
       fail("column " + shown(c.label) + " has " + std::to_string(count) +
            " words, and ML.NET's keys have at most 2147483647");
     }
-    column.toc.codec.key_count = count == 0 ? most : count;
+    ValueType type = least;
+    if (count > 0) column.key_values = c.meaning.words;
+    if (words && count > most_of(type)) type = ValueType::u32;
+    if (!words && size_of(c.value_type) > size_of(type)) type = c.value_type;
+    column.toc.codec.item = &number_item(type);
+    column.toc.codec.key_count = count > 0 ? count : most_of(words ? type : c.value_type);
+  }
+
+  /// A slot of a vector of keys of an ML.NET file, say, is a key of the same type and number.
+  void take_key_of_file(OutColumn& column) const {
+    const Origins origins = keeps_codecs() ? origins_of(source_, column.cols.begin) : Origins();
+    if (!origins.own()) return;
+    const ValueCodec codec = merged_codec(origins);
+    if (codec.key_count == 0 || column.toc.codec.key_count > most_of(codec.item->value_type))
+      return;
+    column.toc.codec.item = codec.item;
+    if (column.key_values == nullptr) column.toc.codec.key_count = codec.key_count;
+  }
+
+  static std::uint64_t most_of(ValueType type) noexcept {
+    return std::numeric_limits<std::uint64_t>::max() >> (64 - 8 * size_of(type));
   }
 
   const Source& source_;
@@ -290,29 +298,6 @@ class Planner {
 
 std::vector<OutColumn> plan_columns(const Source& source, const ConvertOptions& options) {
   return Planner(source, options).plan();
-}
-
-OwnColumns own_columns(const Source& source, bool back) {
-  OwnColumns own;
-  const Contents& contents = source.store().state<State>().contents();
-  const bool matrix = source.kind() == ObjectKind::matrix;  // of one column of the file
-  std::set<std::uint32_t> split, ticks;
-  for (std::uint64_t col = 0; col < (matrix ? 1 : source.cols()); ++col) {
-    const Strip& strip = strip_of(contents, source.object_col(col));
-    const TocColumn& column = contents.toc[strip.column];
-    const bool two = parts_of(*column.codec.item).size() > 1;
-    if (!two && !is_time(*column.codec.item)) continue;
-    if (const std::uint64_t whole = back ? whole_column(source, col) : 0; whole > 0) {
-      col += whole - 1;
-      continue;
-    }
-    if (two && split.insert(strip.column).second) own.split.push_back(column.name);
-    if (strip.part == 0 && is_ticks(source.schema(), col, *column.codec.item) &&
-        ticks.insert(strip.column).second) {
-      own.ticks.push_back(column.name);
-    }
-  }
-  return own;
 }
 
 }  // namespace dapple::detail::idv

@@ -24,16 +24,22 @@ struct OutColumn {
   std::shared_ptr<const Dictionary> slot_names{};  // of a vector, if they have some
   std::shared_ptr<const Dictionary> key_values{};  // of a key, if they have names
   std::optional<MetadataBlock> key_block{};        // its values, where they are no texts
+  bool own = false;                                // as ML.NET files have it
 
   bool vector() const noexcept { return toc.codec.vector; }
   /// A vector of items of one number, whose cells are wanted row by row.
   bool by_row() const noexcept { return vector() && cols.size() == toc.codec.size; }
   const ItemType& item() const noexcept { return *toc.codec.item; }
+  /// How cells that the source stores as `type` are wanted.
+  ValueType cell_type(ValueType type) const noexcept {
+    return toc.codec.key_count > 0 ? item().value_type : type;
+  }
 };
 
 /// A matrix is one vector. A frame is one column per column, but for those that an ML.NET file had
 /// as one, for groups, which are vectors, and for columns "x.0", "x.1" and so on of plain numbers
-/// of one type, which are the vector "x". Throws unsupported for what the format has no place for.
+/// of one type, which are the vector "x", unless another column has that name. Throws unsupported
+/// for what the format has no place for; tells of columns that others hide.
 std::vector<OutColumn> plan_columns(const Source& source, const ConvertOptions& options);
 
 }  // namespace dapple::detail::idv

@@ -115,7 +115,7 @@ void State::read_text(const Store& store, std::size_t k, Range rows, const TakeT
     const std::uint64_t n = rows_of_block(contents_->header, column, number);
     const Range part{row - first, std::min(n, rows.end - first)};
     const Again again = part.size() < n ? Again::yes : Again::no;
-    render_block(block(store.file(), column, number, again), column.codec, n, part,
+    render_block(block(store.file(), column, number, again), column.codec, n, part, Shown::stored,
                  [&](std::uint64_t r, std::string_view text) { take(first + r, text); });
     row = first + part.end;
   }

@@ -10,7 +10,7 @@
 #include "lib/foreign/idv/idv_encode.h"
 #include "lib/foreign/idv/idv_lookup.h"
 #include "lib/foreign/idv/idv_plan.h"
-#include "lib/foreign/idv/idv_primitives.h"
+#include "lib/foreign/idv/idv_put_metadata.h"
 #include "lib/io/output_file.h"
 
 namespace dapple::detail::idv {
@@ -27,6 +27,7 @@ struct Block {
   std::span<const std::byte> raw;
   std::vector<std::byte> encoded;  // where the raw bytes are of our own making
   std::vector<std::byte> deflated;
+  bool missing_texts = false;
 };
 
 /// Cells of some bands of rows, as the blocks want them.
@@ -44,11 +45,21 @@ class Writer {
         plan_(plan_columns(source, options)),
         deflate_(options.idv.deflate),
         sparse_(is_sparse(source)),
+        missing_texts_(plan_.size()),
         deflaters_(worker_limit(source.threads())),
         places_(plan_.size()),
-        out_(path, options.write.overwrite) {}
+        out_(path, options.write.overwrite) {
+    row_bytes_ = source.kind() == ObjectKind::matrix ? source.packed_row() : 0;
+    for (const OutColumn& column : plan_) {
+      if (source.kind() == ObjectKind::matrix) break;
+      for (std::uint64_t col = column.cols.begin; col < column.cols.end; ++col) {
+        types_.push_back(column.cell_type(source.schema().type_of(col)));
+        row_bytes_ += size_of(types_.back());
+      }
+    }
+  }
 
-  WriteSummary run(bool sync);
+  WriteSummary run(bool sync, const TakeNote& note);
 
  private:
   static bool is_sparse(const Source& source);
@@ -63,18 +74,21 @@ class Writer {
   void encode_pairs(const OutColumn& column, Range rows, std::uint64_t first_row,
                     std::vector<std::byte>& out) const;
   void encode_described(const OutColumn& column, Range rows, std::uint64_t first_row,
-                        std::vector<std::byte>& out) const;
+                        Block& block) const;
   const std::byte* cells_at(std::uint64_t col, std::uint64_t row, std::uint64_t first_row) const;
   [[noreturn]] void fail_cell(const OutColumn& column, std::uint64_t row,
                               const std::string& wrong) const;
-  std::vector<std::byte> metadata_of(const OutColumn& column);
   void write(const Block& block, std::size_t column);
   void finish();
+  void note_missing(const TakeNote& note) const;
 
   const Source& source_;
   std::vector<OutColumn> plan_;
+  std::vector<ValueType> types_;  // of the cells of a frame's columns, as they are wanted
+  std::size_t row_bytes_ = 0;     // of all of them, or of a matrix
   bool deflate_;
   bool sparse_;
+  std::vector<bool> missing_texts_;  // of each column
   Cells cells_;
   std::vector<Block> blocks_;
   std::vector<Deflater> deflaters_;              // one per worker
@@ -82,7 +96,7 @@ class Writer {
   OutputFile out_;
 };
 
-WriteSummary Writer::run(bool sync) {
+WriteSummary Writer::run(bool sync, const TakeNote& note) {
   out_.append(std::vector<std::byte>(kHeaderBytes));  // its fields are known last
   const std::uint64_t block_rows = choose_block_rows();
   for (OutColumn& column : plan_) column.toc.block_rows = block_rows;
@@ -105,6 +119,7 @@ WriteSummary Writer::run(bool sync) {
     source_.progress(row);
   }
   finish();
+  if (note) note_missing(note);
   out_.publish(sync);
   return {{}, out_.appended()};
 }
@@ -125,7 +140,7 @@ double Writer::sparse_bytes(Range rows) const {
 std::uint64_t Writer::choose_block_rows() const {
   if (source_.rows() == 0 || plan_.empty()) return 1;
   const std::uint64_t most = std::min(kMostBlockRows, source_.rows());
-  if (!sparse_) return std::clamp<std::uint64_t>(kBandBytes / source_.packed_row(), 1, most);
+  if (!sparse_) return std::clamp<std::uint64_t>(kBandBytes / row_bytes_, 1, most);
   // Half as many as long as some band is too large: rows may differ a lot. Many bands without much
   // in them are looked at together: there may be rows without number.
   const auto most_bytes = static_cast<double>(kBandBytes - 4 * most);
@@ -152,7 +167,7 @@ void Writer::read(Range rows) {
     source_.entries(region, [&](const StoredCell& cell) { cells_.stored.push_back(cell); });
     return;
   }
-  cells_.dense.resize(rows.size() * source_.packed_row());
+  cells_.dense.resize(rows.size() * row_bytes_);
   if (source_.kind() == ObjectKind::matrix) {
     source_.read_packed(region, cells_.dense.data(), source_.threads());
     return;
@@ -163,21 +178,19 @@ void Writer::read(Range rows) {
   for (const OutColumn& out : plan_) {
     const std::size_t step = out.by_row() ? out.cols.size() : 1;
     for (std::uint64_t col = out.cols.begin; col < out.cols.end; ++col) {
-      const ValueType type = source_.schema().type_of(col);
-      const std::size_t size = size_of(type);
-      columns.push_back({col, type, cells_.dense.data() + at, step * size});
+      const std::size_t size = size_of(types_[col]);
+      columns.push_back({col, types_[col], cells_.dense.data() + at, step * size});
       cells_.column_at.push_back(at);
       at += out.by_row() ? size : rows.size() * size;
     }
-    if (out.by_row())
-      at += (rows.size() - 1) * step * size_of(source_.schema().type_of(out.cols.begin));
+    if (out.by_row()) at += (rows.size() - 1) * step * size_of(types_[out.cols.begin]);
   }
   source_.read_columns(rows, columns, source_.threads());
 }
 
 const std::byte* Writer::cells_at(std::uint64_t col, std::uint64_t row,
                                   std::uint64_t first_row) const {
-  const std::size_t size = size_of(source_.schema().type_of(col));
+  const std::size_t size = size_of(types_[col]);
   return cells_.dense.data() + cells_.column_at[col] + (row - first_row) * size;
 }
 
@@ -195,22 +208,21 @@ void Writer::encode(Range rows, std::uint64_t first_row, std::size_t number, Blo
 void Writer::encode(const OutColumn& column, Range rows, std::uint64_t first_row,
                     Block& block) const {
   block.encoded.clear();
+  block.missing_texts = false;
   if (source_.kind() == ObjectKind::matrix) {
     encode_matrix(rows, first_row, block);
   } else if (column.vector() && !column.by_row()) {
     encode_pairs(column, rows, first_row, block.encoded);
   } else if (column.vector()) {
-    const ValueType type = source_.schema().type_of(column.cols.begin);
-    const std::size_t row_bytes = column.cols.size() * size_of(type);
+    const std::size_t row_bytes = column.cols.size() * size_of(types_[column.cols.begin]);
     const std::byte* const cells = cells_.dense.data() + cells_.column_at[column.cols.begin];
     encode_vectors(column, cells + (rows.begin - first_row) * row_bytes, rows.size(),
                    block.encoded);
   } else if (column.described != nullptr || column.item().layout != Layout::number) {
-    encode_described(column, rows, first_row, block.encoded);
+    encode_described(column, rows, first_row, block);
   } else {
     const std::uint64_t col = column.cols.begin;
-    block.raw = {cells_at(col, rows.begin, first_row),
-                 rows.size() * size_of(source_.schema().type_of(col))};
+    block.raw = {cells_at(col, rows.begin, first_row), rows.size() * size_of(types_[col])};
     return;
   }
   block.raw = block.encoded;
@@ -218,7 +230,7 @@ void Writer::encode(const OutColumn& column, Range rows, std::uint64_t first_row
 
 void Writer::encode_vectors(const OutColumn& column, const std::byte* cells, std::uint64_t n,
                             std::vector<std::byte>& out) const {
-  const ValueType type = source_.schema().type_of(column.cols.begin);
+  const ValueType type = column.cell_type(source_.schema().type_of(column.cols.begin));
   const std::size_t row_bytes = column.cols.size() * size_of(type);
   VectorEncoder encoder(type, column.cols.size(), column.item().layout == Layout::bits);
   for (std::uint64_t row = 0; row < n; ++row) encoder.add(cells + row * row_bytes);
@@ -228,7 +240,7 @@ void Writer::encode_vectors(const OutColumn& column, const std::byte* cells, std
 void Writer::encode_pairs(const OutColumn& column, Range rows, std::uint64_t first_row,
                           std::vector<std::byte>& out) const {
   const auto bits = [&](std::uint64_t col, std::uint64_t row) {
-    return load_bits(source_.schema().type_of(col), cells_at(col, row, first_row));
+    return load_bits(types_[col], cells_at(col, row, first_row));
   };
   std::vector<Pair> items(column.toc.codec.size);
   PairEncoder encoder(column.item().layout, items.size());
@@ -244,7 +256,7 @@ void Writer::encode_pairs(const OutColumn& column, Range rows, std::uint64_t fir
 
 void Writer::encode_matrix(Range rows, std::uint64_t first_row, Block& block) const {
   if (!sparse_) {
-    encode_vectors(plan_[0], cells_.dense.data() + (rows.begin - first_row) * source_.packed_row(),
+    encode_vectors(plan_[0], cells_.dense.data() + (rows.begin - first_row) * row_bytes_,
                    rows.size(), block.encoded);
     return;
   }
@@ -268,9 +280,10 @@ void Writer::fail_cell(const OutColumn& column, std::uint64_t row, const std::st
 
 /// Words, times and truth values, and items of two parts.
 void Writer::encode_described(const OutColumn& column, Range rows, std::uint64_t first_row,
-                              std::vector<std::byte>& out) const {
+                              Block& block) const {
+  std::vector<std::byte>& out = block.encoded;
   const std::uint64_t n = rows.size(), col = column.cols.begin;
-  const ValueType type = source_.schema().type_of(col);
+  const ValueType type = types_[col];
   const std::byte* const cells = cells_at(col, rows.begin, first_row);
   const auto bits = [&](std::uint64_t i) { return load_bits(type, cells + i * size_of(type)); };
   const Meaning meaning = column.described != nullptr ? column.described->meaning : Meaning();
@@ -295,6 +308,7 @@ void Writer::encode_described(const OutColumn& column, Range rows, std::uint64_t
         const std::uint64_t code = bits(i);
         if (is_missing(meaning, code)) {
           texts.add_missing();
+          block.missing_texts = !column.own;
         } else if (code == kMissingCode || code > meaning.words->size()) {
           fail_cell(column, rows.begin + i, " has no word in the dictionary");
         } else {
@@ -332,50 +346,13 @@ void Writer::encode_described(const OutColumn& column, Range rows, std::uint64_t
   }
 }
 
-/// The column's metadata table; its blocks are written.
-std::vector<std::byte> Writer::metadata_of(const OutColumn& column) {
-  std::vector<std::byte> table;
-  const bool keys = column.key_values != nullptr, slots = column.slot_names != nullptr;
-  if (!keys && !slots) return table;
-  put_leb128(table, (keys ? 1U : 0U) + (slots ? 1U : 0U));
-  const auto add = [&](std::string_view kind, const ValueCodec& codec,
-                       const std::vector<std::byte>& block) {
-    std::vector<std::byte> deflated;
-    if (deflate_) deflaters_[0].deflate(block, deflated);
-    const auto& bytes = deflate_ ? deflated : block;
-    put_string(table, kind);
-    put_codec(table, codec);
-    put_le(table, static_cast<std::uint8_t>(column.toc.compression));
-    put_le(table, out_.appended());
-    put_leb128(table, bytes.size());
-    out_.append(bytes);
-  };
-  const auto add_texts = [&](std::string_view kind, const Dictionary& words) {
-    TextEncoder texts;
-    for (std::uint64_t i = 0; i < words.size(); ++i) texts.add(words[i]);
-    std::vector<std::byte> block;
-    put_text_vector(block, words.size(), texts);
-    ValueCodec codec;
-    codec.item = &text_item();
-    codec.vector = true;
-    codec.size = words.size();
-    add(kind, codec, block);
-  };
-  if (column.key_block) {
-    add("KeyValues", column.key_block->codec, column.key_block->bytes);
-  } else if (keys) {
-    add_texts("KeyValues", *column.key_values);
-  }
-  if (slots) add_texts("SlotNames", *column.slot_names);
-  return table;
-}
-
 void Writer::write(const Block& block, std::size_t column) {
   const std::span<const std::byte> bytes = deflate_ ? std::span(block.deflated) : block.raw;
   if (block.raw.size() > kMaxInt || bytes.size() > kMaxInt) {
     throw Error(Errc::unsupported, source_.store().file().name(), std::nullopt,
                 "a row is larger than 2147483647 bytes, the most that an ML.NET file holds");
   }
+  if (block.missing_texts) missing_texts_[column] = true;
   places_[column].push_back({out_.appended(), bytes.size(), block.raw.size()});
   out_.append(bytes);
 }
@@ -389,7 +366,7 @@ void Writer::finish() {
     bytes.clear();
     for (const BlockPlace& place : places_[c]) put_place(bytes, place);
     out_.append(bytes);
-    const std::vector<std::byte> metadata = metadata_of(plan_[c]);
+    const auto metadata = put_metadata(plan_[c], deflate_ ? &deflaters_[0] : nullptr, out_);
     toc.metadata_offset = metadata.empty() ? 0 : out_.appended();
     out_.append(metadata);
   }
@@ -405,11 +382,19 @@ void Writer::finish() {
   out_.write_at(0, header_bytes(header));
 }
 
+void Writer::note_missing(const TakeNote& note) const {
+  std::vector<std::string_view> names;
+  for (std::size_t c = 0; c < plan_.size(); ++c) {
+    if (missing_texts_[c]) names.push_back(plan_[c].toc.name);
+  }
+  note_named("column", names, "ML.NET reads missing texts as empty ones", note);
+}
+
 }  // namespace
 
 WriteSummary write_idv(const Source& source, const std::filesystem::path& path,
                        const ConvertOptions& options) {
-  return Writer(source, path, options).run(options.write.sync);
+  return Writer(source, path, options).run(options.write.sync, options.note);
 }
 
 }  // namespace dapple::detail::idv

@@ -1,0 +1,61 @@
+#include "lib/compute/merged_words.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace dapple::detail {
+
+std::uint32_t MergedWords::next_code() const {
+  if (word_of_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
+    throw Error(Errc::invalid_argument, "more than 2^32 - 2 words in all");
+  }
+  return static_cast<std::uint32_t>(word_of_.size() + 1);
+}
+
+std::vector<std::uint32_t> MergedWords::add(const Dictionary& words) {
+  std::vector<std::uint32_t> codes{static_cast<std::uint32_t>(kMissingCode)};
+  codes.reserve(words.size() + 1);
+  std::vector<std::uint32_t> seen(first_.size());  // in this dictionary
+  for (std::uint64_t i = 0; i < words.size(); ++i) {
+    const std::uint32_t word = distinct_->add(words[i]) - 1;
+    if (word == first_.size()) {
+      first_.push_back(next_code());
+      word_of_.push_back(word);
+      seen.push_back(0);
+    }
+    const std::uint64_t before = seen[word]++;
+    if (before == 0) {
+      codes.push_back(first_[word]);
+      continue;
+    }
+    const auto [place, fresh] = again_.try_emplace(before << 32 | word, 0);
+    if (fresh) {
+      place->second = next_code();
+      word_of_.push_back(word);
+    }
+    codes.push_back(place->second);
+  }
+  return codes;
+}
+
+void MergedWords::reorder(const std::vector<std::uint32_t>& order) {
+  std::vector<std::uint32_t> word_of;
+  for (const std::uint32_t old : order) word_of.push_back(word_of_[old]);
+  word_of_ = std::move(word_of);
+  reordered_ = true;
+}
+
+std::shared_ptr<const Dictionary> MergedWords::take() {
+  if (again_.empty() && !reordered_) return std::move(distinct_);
+  if (again_.empty()) {
+    auto words = std::make_shared<WordTable>();
+    for (const std::uint32_t word : word_of_) words->add((*distinct_)[word]);
+    return words;
+  }
+  std::vector<std::string> words;
+  for (const std::uint32_t word : word_of_) words.emplace_back((*distinct_)[word]);
+  return listed_dictionary(std::move(words));
+}
+
+}  // namespace dapple::detail

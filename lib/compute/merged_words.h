@@ -1,0 +1,38 @@
+// The words of several dictionaries as one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/object/dictionary.h"
+
+namespace dapple::detail {
+
+/// Each word is there as often as in the dictionary that has it most often: keys of a file may have
+/// equal values, as buckets of a hash have, and stay apart. Of equal dictionaries the result is one
+/// of them. One thread.
+class MergedWords {
+ public:
+  /// What the codes of a dictionary become; its word i has code i + 1, and 0 stays 0.
+  std::vector<std::uint32_t> add(const Dictionary& words);
+
+  std::uint64_t size() const noexcept { return word_of_.size(); }
+
+  /// Word order[i] comes to place i. REQUIRES a permutation.
+  void reorder(const std::vector<std::uint32_t>& order);
+
+  std::shared_ptr<const Dictionary> take();
+
+ private:
+  std::uint32_t next_code() const;
+
+  std::shared_ptr<WordTable> distinct_ = std::make_shared<WordTable>();
+  std::vector<std::uint32_t> first_;    // code of each distinct word
+  std::vector<std::uint32_t> word_of_;  // number of the distinct word of each code
+  std::unordered_map<std::uint64_t, std::uint32_t> again_;  // codes by word and how often before
+  bool reordered_ = false;
+};
+
+}  // namespace dapple::detail
