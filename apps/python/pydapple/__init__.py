@@ -33,6 +33,7 @@ from .join import append, concat
 from .loader import loader
 from .matrix import Matrix
 from .meanings import Group, Meaning
+from .names import Names
 from .picture import Picture
 from .polars_scan import scan
 from .reports import FormatInfo, RepairReport, VerifyReport, WriteSummary
@@ -63,6 +64,7 @@ __all__ = [
     "Matrix",
     "MatrixWriter",
     "Meaning",
+    "Names",
     "NotRecognisedError",
     "OutOfRangeError",
     "Picture",
