@@ -247,7 +247,7 @@ TEST_CASE("attributes: a second hint is found by verify, and the last one is rea
   CHECK(attributes_of(folder / "m.dbdf") == kNoted);
   const auto findings = verify(folder / "m.dbdf", Level::structure).findings;
   REQUIRE(findings.size() == 1);
-  CHECK(findings[0].detail() == "the file has attributes twice; readers take the last");
+  CHECK(findings[0].detail() == "the file has the hint DPL-ATTR twice; readers take the last");
 }
 
 TEST_CASE("attributes: forged ones are corrupt, whatever their hash says") {

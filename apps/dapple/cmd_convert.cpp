@@ -8,6 +8,7 @@
 #include "attributes.h"
 #include "destination.h"
 #include "input.h"
+#include "names.h"
 #include "report.h"
 #include "selection.h"
 #include "text.h"
@@ -32,6 +33,7 @@ int run_convert(const Arguments& arguments, Console& console) {
   WriteFlags write;
   ConvertOptions options;
   std::vector<std::pair<std::string, std::string>> attributes;
+  NameFlags names;
   Command command(kConvertVerb);
   add_input(command, input, "IN");
   command.operand("OUT", destination.path, "the file to write; - is standard output");
@@ -52,6 +54,7 @@ int run_convert(const Arguments& arguments, Console& console) {
   command.flag("--transpose", options.transpose,
                "write a matrix with its rows as columns, to dbdf");
   add_attribute_flag(command, attributes);
+  add_name_flags(command, names);
   add_destination_flags(command, destination);
   add_write_flags(command, write);
   add_reading_flags(command, input.options);
@@ -74,14 +77,18 @@ int run_convert(const Arguments& arguments, Console& console) {
   if (!attributes.empty() && (destination.append || write.options.plain || format.name != "dbdf")) {
     throw UsageError("--attribute is for a new dbdf file, without --append and --plain");
   }
+  if (names.any() && (destination.append || write.options.plain || format.name != "dbdf")) {
+    throw UsageError("names are for a new dbdf file, without --append and --plain");
+  }
   require_flags_for(format, write);
   require_replaceable(destination);
 
   input.options.idv.columns = wanted.labels;
   const auto object = open_input(input, console);
-  const Selection part = resolve(wanted, object, input.name());
+  Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);
   options.write = write.options;
+  take_names(names, object, part, options.write);
   if (!attributes.empty()) {
     options.write.attributes = with_members(base(object).attributes(), attributes);
   }
@@ -105,7 +112,9 @@ const Verb kConvertVerb = {
     "  dapple convert today.csv all.dbdf --append\n"
     "  dapple convert scan.npy scan.dbdf --attribute run=12 --attribute 'units=\"mm\"'\n"
     "  dapple convert wide.dbdf narrow.npy --column pH --value-type f32 --allow-loss\n"
-    "  dapple convert counts.csv.gz small.dbdf\n",
+    "  dapple convert counts.csv.gz small.dbdf\n"
+    "  dapple convert people.csv people.dbdf --row-names name\n"
+    "  dapple convert counts.mtx counts.dbdf --row-names-file genes.txt\n",
     run_convert};
 
 }  // namespace dapple::cli

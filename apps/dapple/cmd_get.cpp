@@ -42,7 +42,8 @@ void print_value(const CellPages& pages, Output& out) {
 
 /// Whether a flag other than --column chooses cells.
 bool chooses_cells(const SelectionFlags& flags) {
-  return flags.block || flags.tile || flags.around || flags.cell || flags.rows || flags.cols;
+  return flags.block || flags.tile || flags.around || flags.cell || flags.rows || flags.cols ||
+         flags.row_name;
 }
 
 /// Prints the rows that meet a condition.

@@ -12,6 +12,7 @@
 #include "dapple/convert.h"
 #include "dapple/sidecar.h"
 #include "input.h"
+#include "names.h"
 #include "report.h"
 #include "text.h"
 #include "verbs.h"
@@ -189,6 +190,7 @@ void print_json(const std::variant<Matrix, Frame>& object, Output& out) {
   }
   const std::string_view copy = copy_state(object);
   if (!copy.empty()) out.print(R"(,"column_copy":"{}")", copy);
+  out.write(names_json(object));
   print_more_json(o, details, attributes, out);
   out.write("}\n");
 }
@@ -400,6 +402,7 @@ void print_screen(const std::variant<Matrix, Frame>& object, const std::string& 
                                                          "--columns' makes it again",
                                                          copy)));
   }
+  for (const auto& [key, line] : names_lines(object)) print_line(out, key, line);
   if (!o.note().empty()) print_line(out, "note", printable(o.note()));
   std::string_view key = "attributes";
   for (const std::string& line : member_lines(o.attributes(), out.is_terminal())) {

@@ -66,15 +66,31 @@ void set_cols(Selection& selection, Range cols, const BlockedObject& object) {
   std::iota(selection.cols->begin(), selection.cols->end(), cols.begin);
 }
 
+/// The row or column of that name, of the object's rows or columns.
+std::uint64_t find_named(const std::shared_ptr<const Names>& names, const std::string& name,
+                         std::string_view what, const std::string& file) {
+  if (names == nullptr) {
+    fail(Errc::invalid_argument, file, fmt::format("the {}s of this file have no names", what));
+  }
+  const auto found = names->find(name);
+  if (!found) fail(Errc::absent, file, fmt::format("no {} is called \"{}\"", what, name));
+  return *found;
+}
+
 /// The columns of a matrix that is a vector of these slots, or has this name.
 std::vector<std::uint64_t> resolve_slots(const std::vector<std::string>& labels,
                                          const Matrix& matrix, const std::string& file) {
   const ColumnGroup* const group = matrix.group();
-  if (group == nullptr) {
+  const auto names = matrix.col_names();
+  if (group == nullptr && names == nullptr) {
     fail(Errc::invalid_argument, file,
-         "the columns of a matrix have no labels; --cols chooses them by number");
+         "the columns of this matrix have no names; --cols chooses them by number");
   }
   std::vector<std::uint64_t> cols;
+  if (group == nullptr) {
+    for (const std::string& name : labels) cols.push_back(find_named(names, name, "column", file));
+    return cols;
+  }
   for (const std::string& label : labels) {
     std::uint64_t col = 0;
     while (col < group->size && group->label(col) != label) ++col;
@@ -137,13 +153,18 @@ void add_selection_flags(Command& command, SelectionFlags& flags) {
       [&flags](const std::string& text) { flags.cols = parse_range("--cols", text); },
       "columns A to B - 1; either side may be left out; A alone is one column");
   add_column_flag(command, flags.labels);
+  command.option(
+      "--row-name", "NAME", [&flags](const std::string& text) { flags.row_name = text; },
+      "the row of that name");
 }
 
 void add_column_flag(Command& command, std::vector<std::string>& labels) {
   command.repeatable(
-      "--column", "LABEL", [&labels](const std::string& text) { labels.push_back(text); },
-      "a column of a frame, or all of a vector that ML.NET has under one name; may be repeated, "
-      "in any order");
+      "--column,--col-name", "LABEL",
+      [&labels](const std::string& text) { labels.push_back(text); },
+      "a column of a frame by its label, or of a matrix by its name, or all of a vector that "
+      "ML.NET "
+      "has under one name; may be repeated, in any order");
 }
 
 void add_absent_flag(Command& command, Absent& absent, std::string_view help) {
@@ -157,7 +178,7 @@ void require_consistent(const SelectionFlags& flags) {
   const int places = flags.block.has_value() + flags.tile.has_value() + flags.around.has_value() +
                      flags.cell.has_value();
   if (places > 1) throw UsageError("--block, --tile, --around and --cell exclude each other");
-  const bool rectangle = flags.rows || flags.cols || !flags.labels.empty();
+  const bool rectangle = flags.rows || flags.cols || !flags.labels.empty() || flags.row_name;
   if (places == 1 && rectangle) {
     throw UsageError(
         "--block, --tile and --around choose a block, --cell a cell, --rows, --cols and --column a "
@@ -165,6 +186,9 @@ void require_consistent(const SelectionFlags& flags) {
   }
   if (flags.cols && !flags.labels.empty()) {
     throw UsageError("--cols and --column exclude each other");
+  }
+  if (flags.rows && flags.row_name) {
+    throw UsageError("--rows and --row-name exclude each other");
   }
 }
 
@@ -182,6 +206,10 @@ Selection resolve(const SelectionFlags& flags, const std::variant<Matrix, Frame>
     selection.rows = Range{flags.cell->first, flags.cell->first + 1};
     selection.cols = std::vector{flags.cell->second};
     return selection;
+  }
+  if (flags.row_name) {
+    const std::uint64_t row = find_named(o.row_names(), *flags.row_name, "row", file);
+    selection.rows = Range{row, row + 1};
   }
   if (flags.rows) selection.rows = resolve_range(flags.rows, o.rows(), "rows", file);
   if (flags.cols) {

@@ -20,6 +20,7 @@ struct SelectionFlags {
   std::optional<Pair> block, tile, around, cell;
   std::optional<OpenRange> rows, cols;
   std::vector<std::string> labels;
+  std::optional<std::string> row_name;
 };
 
 void add_selection_flags(Command& command, SelectionFlags& flags);

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "dapple/block.h"
+#include "dapple/names.h"
 #include "dapple/region.h"
 #include "dapple/tiles.h"
 #include "dapple/value_type.h"
@@ -197,6 +198,11 @@ class BlockedObject {
   /// The user's attributes: a JSON object in UTF-8, at most a mebibyte, "{}" when there are none.
   /// Only dbdf files have them. Throws corrupt when they are damaged. O(bytes).
   std::string attributes() const;
+
+  /// The names of the rows, and those of the columns of a matrix; null when there are none. Throws
+  /// corrupt when they are damaged. O(1), but for the slots of a vector of ML.NET.
+  std::shared_ptr<const Names> row_names() const;
+  std::shared_ptr<const Names> col_names() const;
 
   /// Throws io when a file opened with OpenOptions::guard has been truncated or changed since:
   /// values that views returned may be wrong. Does nothing without the guard. One system call.

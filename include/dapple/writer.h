@@ -20,6 +20,7 @@
 #include "dapple/block.h"
 #include "dapple/column.h"
 #include "dapple/matrix.h"
+#include "dapple/names.h"
 
 namespace dapple {
 
@@ -46,6 +47,9 @@ struct WriteOptions {
   /// The user's attributes, a JSON object in UTF-8: at most a mebibyte, and 64 objects and arrays
   /// in each other. Empty: those of what is copied, if anything is; "{}": none. Not with `plain`.
   std::string attributes{};
+  /// The names of rows, and of the columns of a matrix; a frame's columns have labels. Null: those
+  /// of what is copied, if anything is; of size 0: none. Not with `plain`.
+  std::shared_ptr<const Names> row_names{}, col_names{};
 };
 
 /// The tile shape of dense objects when none is given: about 512 KiB of f64, never larger than the

@@ -11,7 +11,7 @@ namespace dapple::detail {
 
 namespace {
 
-using Names = std::vector<std::string_view>;
+using NameList = std::vector<std::string_view>;
 
 /// What messages call dbdf without auxiliary blocks.
 constexpr std::string_view kPlainLayout = "the plain layout";
@@ -20,7 +20,7 @@ constexpr std::string_view kPlainLayout = "the plain layout";
 template <class Loses>
 void note_columns(const Source& source, const TakeNote& note, const std::string& what,
                   const Loses& loses) {
-  Names labels;
+  NameList labels;
   for (const Column& column : source.schema().columns) {
     if (loses(column)) labels.push_back(column.label);
   }
@@ -57,7 +57,7 @@ void note_meanings(const Source& source, const Format& format, const TakeNote& n
 
 /// Of vectors with a name, and of the names of a matrix's columns.
 void note_groups(const Schema& schema, const std::string& target, const TakeNote& note) {
-  Names names;
+  NameList names;
   for (const Range group : all_groups(schema.columns)) {
     names.push_back(schema.columns[group.begin].group->name);
   }
@@ -117,6 +117,20 @@ bool is_plain_layout(const Format& format, const ConvertOptions& options) {
   return options.write.plain && is_dbdf(format);
 }
 
+/// Tells of names that are not kept: those of rows, and those of the columns of a matrix.
+void note_names(const Source& source, const std::string& target, const ConvertOptions& options) {
+  const auto any = [](const std::shared_ptr<const Names>& given, const ReadNames& own) {
+    const auto names = given != nullptr || !own ? given : own();
+    return names != nullptr && names->size() > 0;
+  };
+  if (any(options.write.row_names, source.schema().row_names)) {
+    options.note(target + " keeps no names of rows");
+  }
+  if (any(options.write.col_names, source.schema().col_names)) {
+    options.note(target + " keeps no names of the columns of a matrix");
+  }
+}
+
 /// Tells `options.note` of what is lost. REQUIRES that there is one.
 void note_losses(const Source& source, const Format& format, const ConvertOptions& options) {
   const Schema& schema = source.schema();
@@ -134,6 +148,7 @@ void note_losses(const Source& source, const Format& format, const ConvertOption
       (!options.write.attributes.empty() || !schema.read_attributes().empty())) {
     options.note(target + " keeps no attributes");
   }
+  if (!is_dbdf(format) || plain) note_names(source, target, options);
   for (const Format& own : all_formats()) {
     if (own.own_losses == nullptr) continue;
     const bool back = &own == &format && !options.value_type && !options.stored_numbers;

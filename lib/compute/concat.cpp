@@ -35,6 +35,44 @@ std::shared_ptr<const ColumnGroup> merge_names(std::shared_ptr<const ColumnGroup
   return before;
 }
 
+/// The names of rows of objects beside each other, or of columns of objects below each other, which
+/// must not differ. Throws invalid_argument.
+ReadNames agreed_names(const std::vector<Piece>& pieces, ReadNames Schema::*which,
+                       const char* what) {
+  ReadNames agreed;
+  std::shared_ptr<const Names> known;
+  for (const Piece& piece : pieces) {
+    const ReadNames& own = piece.store->schema().*which;
+    const auto names = own ? own() : nullptr;
+    if (names == nullptr) continue;
+    if (known == nullptr) {
+      known = names;
+      agreed = own;
+    } else if (!same_names(*known, *names)) {
+      fail_piece(*piece.store, Errc::invalid_argument,
+                 std::string("the ") + what + " have other names than those of the objects before");
+    }
+  }
+  return agreed;
+}
+
+/// The names of the rows and columns of the whole. Where a piece has none for those that it adds,
+/// they have the name "".
+void merge_own_names(const std::vector<Piece>& pieces, Axis axis, Schema& all) {
+  const bool down = axis == Axis::rows;
+  std::vector<NamedPart> parts;
+  for (const Piece& piece : pieces) {
+    const Schema& one = piece.store->schema();
+    parts.push_back(down ? NamedPart{one.row_names, one.rows} : NamedPart{one.col_names, one.cols});
+  }
+  (down ? all.row_names : all.col_names) = join_names(std::move(parts));
+  if (down) {
+    all.col_names = agreed_names(pieces, &Schema::col_names, "columns");
+  } else {
+    all.row_names = agreed_names(pieces, &Schema::row_names, "rows");
+  }
+}
+
 /// Tells of attributes that others than the first have, since those of the first are kept.
 void note_attributes(const std::vector<Piece>& pieces, const TakeNote& note) {
   const std::string kept = pieces.front().store->schema().read_attributes();
@@ -153,6 +191,7 @@ std::variant<Matrix, Frame> concat(std::span<const std::variant<Matrix, Frame>> 
         {std::visit([](const BlockedObject& o) { return o.share(); }, part), 0, 0, {}});
   }
   detail::Schema schema = detail::merge_schemas(pieces, axis, options);
+  detail::merge_own_names(pieces, axis, schema);
   if (options.note) detail::note_attributes(pieces, options.note);
   return detail::make_object(detail::store_of(std::move(pieces), std::move(schema), axis));
 }

@@ -45,6 +45,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
                     " are outside the " + counted(whole.rows, "row") + " of the object");
   }
   schema_.rows = rows_.end - rows_.begin;
+  if (schema_.rows != whole.rows) schema_.row_names = pick_names(whole.row_names, rows_);
   if (!selection.cols) {
     if (whole.cols > 0) runs_.push_back({0, {0, whole.cols}});
     const auto texts = store_->text_columns();
@@ -69,6 +70,7 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
       if (whole.kind == ObjectKind::frame) schema_.columns.push_back(whole.columns[col]);
     }
     if (whole.group != nullptr) schema_.group = chosen_slots(*whole.group, *selection.cols);
+    schema_.col_names = pick_names(whole.col_names, *selection.cols);
   }
   if (options_.value_type) {
     schema_.value_type = *options_.value_type;
@@ -91,6 +93,10 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
       column.value_type = *options_.value_type;
     }
   }
+}
+
+ReadNames Source::col_names() const {
+  return schema_.col_names ? schema_.col_names : names_of_slots(schema_.group);
 }
 
 /// The mark of missing cells that the column's own becomes; nothing where it is only converted, as

@@ -36,6 +36,8 @@ class Source {
   ObjectKind kind() const noexcept { return schema_.kind; }
   /// Rows, columns, labels and types as the output has them.
   const Schema& schema() const noexcept { return schema_; }
+  /// The names of the columns of a matrix, slots of a vector among them.
+  ReadNames col_names() const;
   std::uint64_t rows() const noexcept { return schema_.rows; }
   std::uint64_t cols() const noexcept { return schema_.cols; }
   unsigned threads() const noexcept { return options_.threads; }

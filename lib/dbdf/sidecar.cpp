@@ -7,10 +7,10 @@
 #include <string>
 #include <thread>
 
-#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/io/hash.h"
@@ -139,8 +139,8 @@ void write_sidecar_of(const std::shared_ptr<ByteSource>& data, const std::filesy
   Schema schema = read_header(*data, body);
   Scan found = scan(*data, body, schema, options.progress);
   HintWriter hints;
-  if (found.columns) {
-    const Hint columns = hint_in(*data, *found.columns);
+  if (found.hints.columns) {
+    const Hint columns = hint_in(*data, *found.hints.columns);
     const auto content = data->bytes(columns.offset, columns.bytes);
     std::vector<std::byte> copy(content.begin(), content.end());
     if (schema.kind == ObjectKind::frame) {
@@ -149,9 +149,8 @@ void write_sidecar_of(const std::shared_ptr<ByteSource>& data, const std::filesy
       hints.add_names(std::move(copy));
     }
   }
-  if (found.attributes) {
-    hints.add(emit_attributes(read_attributes(*data, hint_in(*data, *found.attributes))));
-  }
+  found.hints.give(data, schema);
+  add_object_hints(schema, hints);
   const std::uint64_t header_hash = xxh3(data->bytes(0, body));
   const Store store(data, std::move(schema), std::move(found.index), kDriver);
 

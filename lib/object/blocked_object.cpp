@@ -169,6 +169,12 @@ std::string BlockedObject::attributes() const {
   return json.empty() ? "{}" : json;
 }
 
+std::shared_ptr<const Names> BlockedObject::row_names() const {
+  return store_->watched([&] { return store_->schema().read_row_names(); });
+}
+
+std::shared_ptr<const Names> BlockedObject::col_names() const { return store_->col_names(); }
+
 std::vector<Detail> BlockedObject::details() const { return store_->details(); }
 
 void BlockedObject::prefetch(const Region& region) const { store_->prefetch(region); }

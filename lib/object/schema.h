@@ -10,6 +10,7 @@
 #include "dapple/matrix.h"
 #include "dapple/value_type.h"
 #include "dapple/writer.h"
+#include "lib/object/names.h"
 
 namespace dapple::detail {
 
@@ -28,10 +29,15 @@ struct Schema {
   /// Null: there are none.
   std::function<std::string()> attributes;
 
+  /// The names of rows, and of the columns of a matrix. Null: there are none.
+  ReadNames row_names, col_names;
+
   ValueType type_of(std::uint64_t col) const {
     return kind == ObjectKind::matrix ? value_type : columns[col].value_type;
   }
   std::string read_attributes() const { return attributes ? attributes() : std::string(); }
+  std::shared_ptr<const Names> read_row_names() const { return row_names ? row_names() : nullptr; }
+  std::shared_ptr<const Names> read_col_names() const { return col_names ? col_names() : nullptr; }
 };
 
 }  // namespace dapple::detail

@@ -25,7 +25,16 @@ Store::Store(std::shared_ptr<ByteSource> file, Schema schema, BlockIndex&& index
       schema_(std::move(schema)),
       index_(std::move(index)),
       driver_(&driver),
-      state_(std::move(state)) {}
+      state_(std::move(state)) {
+  if (schema_.kind == ObjectKind::matrix) slot_names_ = names_of_slots(schema_.group);
+}
+
+std::shared_ptr<const Names> Store::col_names() const {
+  return watched([&] {
+    auto names = schema_.read_col_names();
+    return names == nullptr && slot_names_ ? slot_names_() : names;
+  });
+}
 
 Store::~Store() {
   if (uses_cache_.load(std::memory_order_relaxed)) block_cache().forget(file_->number());

@@ -51,6 +51,8 @@ class Store {
     return static_cast<const S&>(*state_);
   }
   std::span<const TextColumn> text_columns() const noexcept;
+  /// As of the object; the slots of its group where the columns of a matrix have no other names.
+  std::shared_ptr<const Names> col_names() const;
   /// As `BlockedObject::read_text`.
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
   std::vector<Detail> details() const;
@@ -245,6 +247,7 @@ class Store {
   BlockIndex index_;
   const Driver* driver_;
   std::unique_ptr<DriverState> state_;
+  ReadNames slot_names_;  // of the columns of a matrix
   std::string note_;
   std::vector<std::string> contents_;
   mutable CheckedBlocks checked_;

@@ -34,6 +34,7 @@ from .join import append, concat
 from .loader import loader
 from .matrix import Matrix
 from .meanings import Group, Meaning
+from .names import Names
 from .picture import Picture
 from .polars_scan import scan
 from .reports import FormatInfo, RepairReport, VerifyReport, WriteSummary
@@ -64,6 +65,7 @@ __all__ = [
     "Matrix",
     "MatrixWriter",
     "Meaning",
+    "Names",
     "NotRecognisedError",
     "OutOfRangeError",
     "Picture",

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _core
 from .errors import InvalidArgumentError, TypeMismatchError
+from .names import to_core
 
 Attributes = Mapping[str, Any]
 Pairs = Iterable[tuple[bytes, bytes]]
@@ -98,9 +99,16 @@ def storable(attrs: Mapping[Any, Any], whose: str) -> dict[str, Any]:
     return kept
 
 
-def write_options(attrs: Any = None, **options: Any) -> _core.WriteOptions:
-    """Options of writing; `attrs` is a mapping, or None for those of what is copied."""
-    return _core.WriteOptions(attributes="" if attrs is None else to_json(attrs), **options)
+def write_options(
+    attrs: Any = None, row_names: Any = None, col_names: Any = None, **options: Any
+) -> _core.WriteOptions:
+    """Options of writing; None: the attributes or names of what is copied."""
+    return _core.WriteOptions(
+        attributes="" if attrs is None else to_json(attrs),
+        row_names=to_core(row_names, "row_names"),
+        col_names=to_core(col_names, "col_names"),
+        **options,
+    )
 
 
 def with_columns(attrs: dict[str, Any], columns: Mapping[str, Attributes]) -> dict[str, Any]:
@@ -124,16 +132,28 @@ def dimensions_in(attrs: Attributes) -> tuple[str, str] | None:
 
 
 def of_array(data: Any) -> dict[str, Any]:
-    """The attributes and names of dimensions of an xarray DataArray; nothing of other arrays."""
+    """What of an xarray DataArray is written beside its cells, as arguments of `write`.
+
+    Attributes, names of dimensions, and coordinates of str, which become names; nothing of other
+    arrays.
+    """
     if not hasattr(data, "dims") or not isinstance(getattr(data, "attrs", None), Mapping):
         return {}
+    found: dict[str, Any] = {}
     kept = storable(data.attrs, "the attributes of the DataArray")
     dims = [str(dim) for dim in data.dims]
     if dims not in (["dim_0", "dim_1"], ["row", "col"]):
         kept[DIMENSIONS] = dims
-    for name in getattr(data, "coords", ()):
-        tell(f"not kept: the coordinate {name!r} of the DataArray")
-    return kept
+    found["attrs"] = kept
+    for name, coordinate in getattr(data, "coords", {}).items():
+        texts = coordinate.dtype.kind in "UTO" and all(
+            isinstance(one, str) for one in coordinate.values.flat
+        )
+        if texts and coordinate.dims == (name,) and len(dims) == 2:
+            found["row_names" if str(name) == dims[0] else "col_names"] = coordinate.values.tolist()
+        else:
+            tell(f"not kept: the coordinate {name!r} of the DataArray")
+    return found
 
 
 # Arrow's metadata are pairs of bytes. Text is kept as it is, other values as JSON; and what is the

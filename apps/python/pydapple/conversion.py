@@ -75,8 +75,9 @@ def convert(
         progress: True shows a bar where tqdm is installed; a function gets (done, total).
         open_with: options of `open` for `src`.
         **write: further keywords, ``tile=``, ``kind=``, ``narrow=``, ``align=``, ``pack=``,
-            ``plain=``, ``overwrite=``, ``sync=`` and ``attrs=``, as of `write`. Without `attrs`,
-            those of `src` are kept where the format has a place for them.
+            ``plain=``, ``overwrite=``, ``sync=``, ``attrs=``, ``row_names=`` and ``col_names=``, as
+            of `write`. Attributes and names that are not given are those of `src`, where the format
+            has a place for them.
     """
     if "write" in write:
         raise TypeMismatchError(
@@ -90,7 +91,7 @@ def convert(
     if guest is not None and guest != "gzip":
         taken = {"dtype": dtype, "allow_loss": allow_loss, "transpose": transpose}
         taken |= {"short_floats": short_floats, **write}
-        finish = ("overwrite", "sync", "attrs")
+        finish = ("overwrite", "sync", "attrs", "row_names", "col_names")
         wrong = [name for name in taken if taken[name] and name not in finish]
         if wrong:
             raise InvalidArgumentError(f"{guest} files are written without {', '.join(wrong)}")

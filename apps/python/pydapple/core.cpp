@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   pydapple::bind_drawing(m);
   pydapple::bind_arrow_export(m);
   pydapple::bind_arrow_import(m);
+  pydapple::bind_names(m);
   pydapple::bind_options(m);
   pydapple::bind_writer(m);
   pydapple::bind_files(m);

@@ -19,6 +19,7 @@
 #include "dapple/frame.h"
 #include "dapple/gather.h"
 #include "dapple/matrix.h"
+#include "dapple/names.h"
 #include "dapple/open.h"
 #include "dapple/product.h"
 #include "dapple/sidecar.h"
@@ -109,6 +110,11 @@ class FrameHandle : public Handle {
   }
 };
 
+/// A list of names. It keeps its file mapped.
+struct NamesHandle {
+  std::shared_ptr<const dapple::Names> names;
+};
+
 /// What a handle holds, itself.
 std::variant<dapple::Matrix, dapple::Frame> variant_of(const Handle& handle);
 /// The other way; `far` as a MatrixHandle takes it.
@@ -163,6 +169,7 @@ void bind_files(nb::module_& m);
 void bind_remote(nb::module_& m);
 void bind_frame(nb::module_& m);
 void bind_matrix(nb::module_& m);
+void bind_names(nb::module_& m);
 void bind_products(nb::module_& m);
 void bind_options(nb::module_& m);
 void bind_search(nb::module_& m);

@@ -188,6 +188,13 @@ def info(path: Path, **options: Any) -> dict[str, Any]:
 def _more(opened: Matrix | Frame) -> dict[str, Any]:
     """What only some files have."""
     known: dict[str, Any] = {}
+    own = isinstance(opened, Matrix) and opened.group is None
+    lists = {"row_names": opened.row_names, "col_names": opened.col_names if own else None}
+    known |= {
+        key: {"count": len(names), "unique": names.unique}
+        for key, names in lists.items()
+        if names is not None
+    }
     if opened.attrs:
         known["attributes"] = dict(opened.attrs)
     if len(opened.contents()) > 1:

@@ -25,7 +25,7 @@ class Frame(Pictured, FrameParts):
     """A frame in a file, as `pydapple.open` gives it.
 
     ``f["a"]`` is a column by its name in `columns`, ``f["a", 0:9]`` a part of one, ``f[0:9]`` rows
-    as a structured array.
+    as a structured array. Where rows have names, ``f["a", "Ann"]`` and ``f.rows["Ann"]`` know them.
     The name of one of its `groups` gives an array of two dimensions, a column for each slot.
     Everything read is a new, writable array. Any number of threads may read at once.
 
@@ -98,6 +98,8 @@ class Frame(Pictured, FrameParts):
             key = (key[0], self.where(key[1]))
         if isinstance(key, str):
             key = (key, slice(None))
+        if isinstance(key, tuple) and len(key) == 2:
+            key = (key[0], self._resolved(key[1], 0))
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], tuple):
             raise InvalidIndexError("a frame has 2 dimensions, and rows are picked by one of them")
         if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str):

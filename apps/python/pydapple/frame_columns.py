@@ -15,9 +15,10 @@ from .arrays import new_array
 from .errors import AbsentError, OutOfRangeError, UnsupportedError
 from .identity import Opened
 from .meanings import Group, Meaning
+from .names import Named
 
 
-class FrameColumns(Opened, _core.Frame):
+class FrameColumns(Opened, Named, _core.Frame):
     """What a `Frame` finds its columns with, and reads their cells.
 
     A column of numbers is known by its number k, a text column by -1 - k.

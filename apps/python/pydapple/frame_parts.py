@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, keys
+from . import _core, keys, pandas_index
 from .arrays import new_array
 from .arrow_stream import LabelledStream
 from .attributes import Attributes, metadata_of
@@ -38,7 +38,8 @@ class FrameParts(SearchedFrame):
 
         Args:
             rows: a slice, whose step may be any, an array of row numbers or Booleans, or a
-                condition as of `where`; the index is the numbers of the rows.
+                condition as of `where`. The index is the one that the frame was written with, the
+                names of the rows, or else their numbers.
             columns: one of `columns`, or several, or numbers as of `column`.
             threads: blocks decoded at once; 0: one for each processor.
         """
@@ -62,7 +63,7 @@ class FrameParts(SearchedFrame):
             made.columns = pd.Index(labels)
         except UnicodeEncodeError:  # pandas' own strings have no place for what is not UTF-8
             made.columns = pd.Index(labels, dtype=object)
-        return made
+        return pandas_index.restored(made, self.attrs, self.row_names, picked.of)
 
     def to_polars(self, rows: Any = None, columns: Columns = None) -> pl.DataFrame:
         """All of it, or some rows and columns, as a polars DataFrame; arguments as of `to_pandas`.

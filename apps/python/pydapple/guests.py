@@ -169,6 +169,10 @@ def save(
     require_new(path, overwrite)
     part = keys.span(rows, opened.shape[0], "row")
     noted = opened.attrs if attrs is None else of_json(to_json(attrs))
+    if opened.row_names:
+        tell(f"{guest} keeps no names of rows")
+    if isinstance(opened, Matrix) and opened.col_names:
+        tell(f"{guest} keeps no names of the columns of a matrix")
     write: Callable[[str], None]
     if guest == "npz":
         if not isinstance(opened, Matrix):

@@ -14,8 +14,8 @@ from .advice import MATRIX, no_attribute
 from .arrays import fill_rounded, new_array
 from .blocks import Blocks
 from .errors import InvalidArgumentError
-from .identity import Opened
 from .keys import Pick
+from .matrix_names import NamedMatrix
 from .meanings import Group
 from .picture import Pictured
 from .search import Searched
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
 
-class Matrix(Pictured, Opened, Searched):
+class Matrix(Pictured, NamedMatrix, Searched):
     """A matrix in a file, as `pydapple.open` gives it.
 
     Slicing works as NumPy's does and always gives a new, writable array of ``dtype``, whatever kind
@@ -90,7 +90,7 @@ class Matrix(Pictured, Opened, Searched):
             yield from cells
 
     def _subscript(self, key: Any) -> Any:
-        rows, cols = keys.picks(key, self.shape)
+        rows, cols = keys.picks(self._by_number(key), self.shape)
         cells = fetch.dense(self, rows, cols)
         if rows.drop and cols.drop and any(part is Ellipsis for part in key):
             return np.asarray(cells)  # to which NumPy gives no scalar
@@ -174,7 +174,7 @@ class Matrix(Pictured, Opened, Searched):
         """Gather rows in any order, duplicates included.
 
         Args:
-            rows: integers, negative ones counting from the end, Booleans, or a slice.
+            rows: integers, negative ones counting from the end, Booleans, names, or a slice.
             cols: the same, or all if not given: every combination with the rows is taken.
             out: a writable array of the result's shape with contiguous rows, to be used again. Its
                 dtype counts.
@@ -185,8 +185,9 @@ class Matrix(Pictured, Opened, Searched):
         Returns:
             `out`, or a new array of ``len(rows)`` rows.
         """
-        down = keys.several(rows, self.shape[0], "row")
-        across = keys.pick(slice(None) if cols is None else cols, self.shape[1], "column")
+        down = keys.several(self._resolved(rows, 0), self.shape[0], "row")
+        wanted = slice(None) if cols is None else self._resolved(cols, 1)
+        across = keys.pick(wanted, self.shape[1], "column")
         across = Pick(across.of)
         if out is not None:
             _core.check_out(out, len(down), len(across))
@@ -219,7 +220,7 @@ class Matrix(Pictured, Opened, Searched):
             IndexError: a column is outside the matrix.
             LookupError: a cell is absent.
         """
-        wanted = keys.several(cols, self.shape[1], "column").positions()
+        wanted = keys.several(self._resolved(cols, 1), self.shape[1], "column").positions()
         return fetch.csc(self, wanted, absent_code(absent), threads)
 
     def cells(

@@ -185,6 +185,7 @@ std::optional<dapple::TileShape> tile_of(nb::handle tile) {
 void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::string& kind,
                         bool narrow, std::uint32_t align, nb::handle pack, bool plain,
                         bool overwrite, bool sync, std::string attributes,
+                        const NamesHandle* row_names, const NamesHandle* col_names,
                         const nb::kwargs& others) {
   require_none("writing", others);
   dapple::WriteOptions options;
@@ -205,6 +206,8 @@ void make_write_options(dapple::WriteOptions* self, nb::handle tile, const std::
   options.overwrite = overwrite;
   options.sync = sync;
   options.attributes = std::move(attributes);
+  if (row_names != nullptr) options.row_names = row_names->names;
+  if (col_names != nullptr) options.col_names = col_names->names;
   new (self) dapple::WriteOptions(options);
 }
 
@@ -221,7 +224,8 @@ void bind_options(nb::module_& m) {
       .def("__init__", &make_write_options, nb::kw_only(), nb::arg("tile") = nb::none(),
            nb::arg("kind") = "auto", nb::arg("narrow") = true, nb::arg("align") = 64,
            nb::arg("pack") = nb::none(), nb::arg("plain") = false, nb::arg("overwrite") = false,
-           nb::arg("sync") = true, nb::arg("attributes") = "", nb::arg("others"));
+           nb::arg("sync") = true, nb::arg("attributes") = "", nb::arg("row_names") = nb::none(),
+           nb::arg("col_names") = nb::none(), nb::arg("others"));
 }
 
 }  // namespace pydapple

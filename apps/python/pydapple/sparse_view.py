@@ -46,7 +46,7 @@ class SparseView:
         A list of columns of all rows costs what `Matrix.take_columns` does, if they are few or
         there is a copy by column; any other list of columns, a read of all columns of these rows.
         """
-        rows, cols = keys.picks(key, self.shape)
+        rows, cols = keys.picks(self.matrix._by_number(key), self.shape)
         part = fetch.sparse(self.matrix, rows, cols, self._absent)
         if rows.drop or cols.drop:
             return part[(0 if rows.drop else slice(None), 0 if cols.drop else slice(None))]

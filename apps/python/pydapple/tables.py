@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, attributes, times
+from . import _core, attributes, pandas_index, times
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .given import loaded
 from .meanings import Meaning, mark_booleans, mark_missing, narrow_codes
@@ -44,6 +44,7 @@ class Table(NamedTuple):
 
     columns: list[StoredColumn]
     attrs: dict[str, Any]
+    row_names: _core.Names | None = None
 
 
 def table_of(data: Any) -> Table:
@@ -54,27 +55,17 @@ def table_of(data: Any) -> Table:
     if isinstance(data, Mapping):
         return Table([as_column(values, str(label)) for label, values in data.items()], {})
     if hasattr(data, "iloc"):
-        _require_positions(data.index)
-        columns = [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
-        attrs = getattr(data, "attrs", {})
-        return Table(columns, attributes.storable(attrs, "the attributes of the DataFrame"))
+        index = pandas_index.of_frame(data.index)
+        columns = [as_column(values, label) for label, values in index.columns]
+        columns += [as_column(data.iloc[:, k], str(label)) for k, label in enumerate(data.columns)]
+        attrs = attributes.storable(getattr(data, "attrs", {}), "the attributes of the DataFrame")
+        return Table(columns, {**attrs, **index.attrs}, index.names)
     return from_arrow(data)
 
 
 def rows_of(data: Any) -> int:
     """How many rows a table without columns has."""
     return 0 if isinstance(data, Mapping) or not hasattr(data, "__len__") else len(data)
-
-
-def _require_positions(index: Any) -> None:
-    """Raises where a DataFrame's index tells more than which rows of another one were kept."""
-    named = any(name is not None for name in index.names)
-    numbers = len(index) == 0 or getattr(index.dtype, "kind", "O") in "iu"
-    if named or not numbers:
-        raise InvalidArgumentError(
-            "the index of this DataFrame would be lost: reset_index() makes a column of it, "
-            "reset_index(drop=True) leaves it out"
-        )
 
 
 def from_arrow(data: Any) -> Table:

@@ -24,6 +24,9 @@ from .rewrite import rewrite
 from .tables import StoredColumn, rows_of, table_of
 from .writers import FrameWriter, MatrixWriter
 
+# What data has itself, as messages call it.
+_KEPT = {"attrs": "attributes", "row_names": "names of rows"}
+
 
 def writer(
     path: Path,
@@ -144,6 +147,8 @@ def write(
     overwrite: bool = False,
     sync: bool = True,
     attrs: Mapping[str, Any] | None = None,
+    row_names: Sequence[str] | None = None,
+    col_names: Sequence[str] | None = None,
     threads: int | None = 1,
     progress: Progress = None,
 ) -> WriteSummary:
@@ -158,9 +163,10 @@ def write(
             or polars DataFrame, a structured array, a mapping from labels to arrays, anything
             with ``__arrow_c_stream__``, such as a pyarrow Table, an xarray DataArray, or a Dask
             array, which is written chunk by chunk by threads of this process. An index of pandas is
-            not stored: one that has a name, or is not of integers, is refused. Columns keep what
-            they mean: Booleans, times with unit and zone, categories with the order of their words,
-            text, and missing values.
+            kept, and `Frame.to_pandas` gives it back: one of str as names of rows, others as
+            columns; one of integers without a name is not stored. Columns keep what they mean:
+            Booleans, times with unit and zone, categories with the order of their words, text, and
+            missing values.
         tile: rows and columns of a tile; if not given, tiles of about 512 KiB, wide ones for sparse
             data.
         kind: ``"auto"`` picks for each tile what takes the fewest bytes; or ``"dense"``, ``"csr"``,
@@ -175,6 +181,10 @@ def write(
         attrs: what to note about it, in place of what `data` has itself (``attrs`` of a `Matrix` or
             `Frame`, of pandas and xarray; metadata of Arrow): str, numbers, bool, None, lists and
             dicts, NumPy's numbers and arrays; at most a mebibyte as JSON.
+        row_names: a str for each row, ``""`` for one without a name; in place of what `data` has
+            itself: the names of a `Matrix` or `Frame`, an index of str of pandas, coordinates of
+            str of xarray. A name may be there several times, but is not found then.
+        col_names: the same of the columns of a matrix.
         threads: tiles encoded at once; 0: one for each processor.
         progress: True shows a bar where tqdm is installed; a function gets (done, total) rows.
 
@@ -185,9 +195,10 @@ def write(
     options: dict[str, Any] = {
         "tile": tile, "kind": kind, "narrow": narrow, "align": align, "pack": pack,
         "plain": plain, "overwrite": overwrite, "sync": sync, "attrs": attrs,
+        "row_names": row_names, "col_names": col_names,
     }  # fmt: skip
-    if attrs is None and (found := attributes.of_array(data)) and not plain:
-        options["attrs"] = found
+    if not plain:
+        options |= {k: v for k, v in attributes.of_array(data).items() if options[k] is None}
     data = unwrapped(data)
     kind_given = kind_of(data)
     if not is_own_name(path):
@@ -196,9 +207,12 @@ def write(
         return rewrite(data, path, to="dbdf", threads=threads, progress=progress, **options)
     with reporting(progress, "write") as report:
         if kind_given == "table":
-            table, found = table_of(data)
-            if attrs is None and not plain:
-                options["attrs"] = found
+            table, *found = table_of(data)
+            for name, own in zip(("attrs", "row_names"), found, strict=True):
+                if options[name] is None and own:
+                    options[name] = None if plain else own
+                    if plain:
+                        attributes.tell(f"the plain layout keeps no {_KEPT[name]}")
             rows = len(table[0].cells) if table else rows_of(data)
             return write_columns(path, table, rows, threads, options, report)
         return _write_matrix(path, data, kind_given, threads, options, report)
@@ -218,13 +232,14 @@ def _write_other(
             f"{file_name(path)} is the name of a file of another format, which is written without "
             f"{', '.join(wrong)}"
         )
-    finish = {name: options[name] for name in ("overwrite", "sync", "attrs")}
+    beside = {name: options.pop(name) for name in ("attrs", "row_names", "col_names")}
+    finish = {name: options[name] for name in ("overwrite", "sync")}
     guests.require_new(file_name(path), options["overwrite"])
     if given == "opened":
-        return convert(data, path, threads=threads, progress=progress, **finish)
+        return convert(data, path, threads=threads, progress=progress, **finish, **beside)
     with tempfile.TemporaryDirectory() as folder:
         own_file = os.path.join(folder, "data.dbdf")
-        write(own_file, data, sync=False, threads=threads, attrs=finish.pop("attrs"))
+        write(own_file, data, sync=False, threads=threads, **beside)
         try:
             return convert(own_file, path, threads=threads, progress=progress, **finish)
         except Error as error:

@@ -97,11 +97,11 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
     """xarray's door to every format that dapple reads.
 
     A matrix becomes the variable ``data`` of the dimensions ``row`` and ``col``, or those that its
-    attribute ``dimension_names`` lists, a frame one variable a column, all of the dimension
-    ``row``, by its name in `Frame.columns`. Attributes are those of the variable, or of the
-    Dataset, with those of columns at their variables. Times are in
-    UTC where the attribute ``time_zone`` names a zone; ``ordered_categories`` lists the words of an
-    ordered category in their order.
+    attribute ``dimension_names`` lists, with the names of rows and columns as coordinates. A frame
+    becomes one variable a column, all of the dimension ``row``, by its name in `Frame.columns`.
+    Attributes are those of the variable, or of the Dataset, with those of columns at their
+    variables. Times are in UTC where the attribute ``time_zone`` names a zone;
+    ``ordered_categories`` lists the words of an ordered category in their order.
     """
 
     description = "Open matrices and frames with dapple"
@@ -125,6 +125,9 @@ class DappleBackend(BackendEntrypoint):  # type: ignore[misc]
             variables = {
                 "data": xr.Variable(dims, cells, attrs, encoding={"preferred_chunks": chunks})
             }
+            for dim, names in zip(dims, (opened.row_names, opened.col_names), strict=True):
+                if names is not None:
+                    variables[dim] = xr.Variable(dim, np.asarray(names))
         else:
             variables = {
                 name: xr.Variable(

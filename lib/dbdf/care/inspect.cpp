@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 
-#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/care/values.h"
 #include "lib/dbdf/care/whole_index.h"
 #include "lib/dbdf/columns.h"
@@ -245,11 +244,10 @@ class Inspector {
     });
   }
 
-  /// Notes a block of column meanings or attributes, and checks padding.
+  /// Notes what the hints say of the object, and checks padding.
   void see_auxiliary(const Item& item) {
     if (!item.auxiliary) return;
-    if (may_be_hint(file_, item.entry, kColumnsTag)) out_.columns = item.entry;
-    if (may_be_hint(file_, item.entry, kAttributesTag)) out_.attributes = item.entry;
+    out_.hints.see(file_, item);
     saw_index_ |= has_tag(file_, item.entry, kIndexTag);
     if (level_ == Level::payload && index_.found() && !index_.is_hint(item.entry)) {
       check_padding(file_, item.entry, out_.findings);
@@ -269,7 +267,7 @@ class Inspector {
     Entry block;
     block.offset = start + kPosition;
     block.bytes = file_.size() - block.offset;
-    if (has_tag(file_, block, kColumnsTag)) out_.columns = block;
+    if (has_tag(file_, block, kColumnsTag)) out_.hints.columns = block;
   }
 
   /// True when the bytes from `at` to the end of the file may be the start of an item that is cut

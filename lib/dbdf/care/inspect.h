@@ -8,6 +8,7 @@
 
 #include "dapple/error.h"
 #include "dapple/verify.h"
+#include "lib/dbdf/object_hints.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail::dbdf {
@@ -18,8 +19,7 @@ struct Inspection {
   std::vector<Error> findings;       // in file order
   std::uint64_t blocks = 0;          // blocks that hold cells, sound or not
   std::uint64_t lost = 0;            // blocks that are known to have existed and are not sound
-  std::optional<Entry> columns;      // the last block of column meanings, perhaps cut off
-  std::optional<Entry> attributes;   // the last block of attributes
+  FoundHints hints;                  // that of columns may be cut off
   bool cut = false;                  // damage, after which nothing is known
   bool index_lies = false;           // WholeIndex::lies
   bool had_index = false;            // the file ends in an index, which may be damaged

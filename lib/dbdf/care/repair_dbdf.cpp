@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/care/inspect.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
+#include "lib/dbdf/names.h"
 #include "lib/dbdf/write/block_writer.h"
 
 namespace dapple::detail::dbdf {
@@ -38,23 +38,34 @@ std::optional<Hint> find_columns(const ByteSource& file, std::uint64_t body,
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
   }
-  if (!found.columns) return std::nullopt;
-  return Hint{found.columns->offset + kDenseHeader, found.columns->bytes - kDenseHeader};
+  if (!found.hints.columns) return std::nullopt;
+  const Entry& block = *found.hints.columns;
+  return Hint{block.offset + kDenseHeader, block.bytes - kDenseHeader};
 }
 
-/// Gives the schema the attributes that the walk found. Where they are damaged, it has none, and
-/// `lost` says so.
-void save_attributes(const std::shared_ptr<ByteSource>& file, const Inspection& found,
-                     Schema& schema, std::vector<Error>& lost) {
-  if (!found.attributes) return;
-  try {
-    schema.attributes = [json = read_attributes(*file, hint_in(*file, *found.attributes))] {
-      return json;
-    };
-  } catch (const Error& e) {
-    if (e.code() == Errc::io) throw;
-    lost.push_back(e);
-  }
+/// Gives the schema the attributes and names that the walk found. What is damaged it does not get,
+/// and `lost` says so.
+void save_hints(const std::shared_ptr<ByteSource>& file, const Inspection& found, Schema& schema,
+                std::vector<Error>& lost) {
+  found.hints.give(file, schema);
+  const auto keep_sound = [&](auto& what, const auto& check) {
+    if (!what) return;
+    try {
+      check(what());
+    } catch (const Error& e) {
+      if (e.code() == Errc::io) throw;
+      lost.push_back(e);
+      what = nullptr;
+    }
+  };
+  const auto check_names = [](const std::shared_ptr<const Names>& names) {
+    const auto& table = dynamic_cast<const NameTable&>(*names);
+    table.require_whole();
+    table.verify();
+  };
+  keep_sound(schema.attributes, [](const std::string&) {});
+  keep_sound(schema.row_names, check_names);
+  keep_sound(schema.col_names, check_names);
 }
 
 /// The block that starts at this byte, as its header says.
@@ -93,7 +104,7 @@ RepairReport repair_dbdf(const std::shared_ptr<ByteSource>& file, const std::fil
         "times, truth values and missing cells are numbers now");
     report.meanings_lost = 1;
   }
-  save_attributes(file, found, schema, report.lost);
+  save_hints(file, found, schema, report.lost);
   // Of each block only its start is kept: the writer needs the memory.
   std::vector<std::uint64_t> starts;
   starts.reserve(found.sound.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/names.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/row_directory.h"
 #include "lib/dbdf/sidecar.h"
@@ -173,13 +175,15 @@ class HintCheck {
       : file_(file), schema_(schema), level_(level), findings_(findings) {}
 
   void all(std::uint64_t body, const Trailer& trailer) {
-    bool names = false, attributes = false;
+    bool names = false;
+    std::set<std::string> seen;
     collect(findings_, [&] {
       for_each_hint(*file_, body, trailer, [&](std::string_view tag, const Hint& hint) {
         names |= tag == kColumnsTag && schema_.kind == ObjectKind::matrix;
-        if (tag == kAttributesTag && std::exchange(attributes, true)) {
-          findings_.emplace_back(Errc::corrupt, file_->name(), hint.offset,
-                                 "the file has attributes twice; readers take the last");
+        if (!seen.emplace(tag).second) {
+          findings_.emplace_back(
+              Errc::corrupt, file_->name(), hint.offset,
+              "the file has the hint " + std::string(tag) + " twice; readers take the last");
         }
         one(tag, hint);
       });
@@ -206,6 +210,10 @@ class HintCheck {
       findings_.insert(findings_.end(), words.begin(), words.end());
     } else if (tag == kAttributesTag) {
       collect(findings_, [&] { dbdf::read_attributes(*file_, hint); });
+    } else if (tag == kRowNamesTag) {
+      collect(findings_, [&] { read_names(file_, hint, kRowNamesTag, schema_.rows)->verify(); });
+    } else if (tag == kColNamesTag) {
+      collect(findings_, [&] { read_names(file_, hint, kColNamesTag, schema_.cols)->verify(); });
     }
   }
 
@@ -257,13 +265,15 @@ VerifyReport verify_dbdf(const std::shared_ptr<ByteSource>& file, Level level,
   }
   if (!trailer) {
     HintCheck check(file, schema, level, findings);
-    check.found(kColumnsTag, found.columns);
-    check.found(kAttributesTag, found.attributes);
+    check.found(kColumnsTag, found.hints.columns);
+    check.found(kAttributesTag, found.hints.attributes);
+    check.found(kRowNamesTag, found.hints.row_names);
+    check.found(kColNamesTag, found.hints.col_names);
   }
   hints |= check_sidecar(*file, body, schema, found, findings);
   // Only blocks that are sound have values to compare with.
   const bool codes =
-      schema.kind == ObjectKind::frame && found.columns && !holds_corruption(findings);
+      schema.kind == ObjectKind::frame && found.hints.columns && !holds_corruption(findings);
   hints = hints && findings.empty();
   if (level == Level::payload && (codes || hints)) {
     found = Inspection();  // frees its memory for the index

@@ -5,6 +5,7 @@
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/hints.h"
 #include "lib/dbdf/index_block.h"
+#include "lib/dbdf/names.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/walk.h"
 #include "lib/index/entry_summary.h"
@@ -38,7 +39,7 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress) {
   constexpr std::uint64_t kSample = 64, kTell = 1024;
   std::uint64_t items = 0;
-  std::optional<Entry> columns, attributes;
+  FoundHints hints;
   EntrySummary summary(schema.rows, schema.cols);
   EntryTable found;
   Walk walk(file, body, schema.rows, schema.cols);
@@ -46,10 +47,8 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
     if (item.holds_cells()) {
       summary.see(item.entry);
       found.push_back(item.entry);
-    } else if (item.auxiliary && may_be_hint(file, item.entry, kColumnsTag)) {
-      columns = item.entry;
-    } else if (item.auxiliary && may_be_hint(file, item.entry, kAttributesTag)) {
-      attributes = item.entry;
+    } else {
+      hints.see(file, item);
     }
     if (++items % kTell == 0 && progress) progress(walk.offset(), file.size());
     if (items == kSample) {  // extrapolate the number of blocks
@@ -58,16 +57,20 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
       make_room(found, all + all / 8 + kSample);
     }
   }
-  return {BlockIndex::from_entries(std::move(found), summary, file.name()), columns, attributes};
+  return {BlockIndex::from_entries(std::move(found), summary, file.name()), hints};
 }
 
 namespace {
 
 /// Gives the columns their meanings, groups and names from the hints before an index, and the
-/// object its attributes.
+/// object its attributes and names.
 void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t first,
                    const Trailer& trailer, Schema& schema) {
   schema.attributes = attributes_before(file, first, trailer);
+  schema.row_names = names_before(file, first, trailer, kRowNamesTag, schema.rows);
+  if (schema.kind == ObjectKind::matrix) {
+    schema.col_names = names_before(file, first, trailer, kColNamesTag, schema.cols);
+  }
   if (schema.kind == ObjectKind::matrix && !trailer.names) return;
   if (const auto columns = find_hint(*file, first, trailer, kColumnsTag)) {
     dbdf::read_columns(file, columns->offset, columns->bytes, schema);
@@ -97,11 +100,11 @@ BlockIndex index_from_outside(const std::shared_ptr<const ByteSource>& file, std
       throw Error(e.code(), e.file(), e.offset(), e.detail(), Remedy::repair);
     }
   }();
-  if (found.columns) {
-    const Hint hint = hint_in(*file, *found.columns);
+  if (found.hints.columns) {
+    const Hint hint = hint_in(*file, *found.hints.columns);
     dbdf::read_columns(file, hint.offset, hint.bytes, schema);
   }
-  if (found.attributes) schema.attributes = attributes_in(file, *found.attributes);
+  found.hints.give(file, schema);
   return std::move(found.index);
 }
 

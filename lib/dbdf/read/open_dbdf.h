@@ -2,11 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "dapple/convert.h"
 #include "dapple/open.h"
 #include "lib/compute/source.h"
+#include "lib/dbdf/object_hints.h"
 #include "lib/io/byte_sink.h"
 #include "lib/object/probe.h"
 #include "lib/object/store.h"
@@ -29,8 +29,7 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
 /// What a walk over the body finds, whatever index the file has.
 struct Scan {
   BlockIndex index;
-  std::optional<Entry> columns{};  // the last block of column meanings
-  std::optional<Entry> attributes{};
+  FoundHints hints{};
 };
 Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress = {});

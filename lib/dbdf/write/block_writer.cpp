@@ -12,17 +12,16 @@
 #include "lib/base/bytes.h"
 #include "lib/cells/convert_cells.h"
 #include "lib/codec/codecs.h"
-#include "lib/dbdf/attributes.h"
 #include "lib/dbdf/codes.h"
 #include "lib/dbdf/columns.h"
 #include "lib/dbdf/header.h"
+#include "lib/dbdf/object_hints.h"
 #include "lib/dbdf/statistics.h"
 #include "lib/dbdf/write/checks.h"
 #include "lib/dbdf/write/encode_rows.h"
 #include "lib/dbdf/write/encoded_stats.h"
 #include "lib/dbdf/write/tiling.h"
 #include "lib/io/hash.h"
-#include "lib/object/attributes.h"
 
 namespace dapple::detail {
 
@@ -110,9 +109,7 @@ BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
             keeps_stats() ? dbdf::KeepStats::yes : dbdf::KeepStats::no) {
   // A file that is repaired keeps its words as they are.
   if (gaps == Gaps::fill && !options.plain) dbdf::require_utf8(schema_, file_.name());
-  if (options.plain) return;
-  attributes_ = options.attributes.empty() ? schema_.read_attributes() : options.attributes;
-  if (is_empty_object(attributes_)) attributes_.clear();
+  dbdf::take_given(options_, schema_, file_.name());
 }
 
 ValueType BlockWriter::declared_type(BlockPos pos, TileShape shape) const {
@@ -405,7 +402,7 @@ WriteSummary BlockWriter::finish() {
           hints.add_names(std::move(columns));
         }
       }
-      if (!attributes_.empty()) hints.add(dbdf::emit_attributes(attributes_));
+      dbdf::add_object_hints(schema_, hints);
       const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
       if (keeps_stats() && dbdf::statistics_pay(index)) {
         hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));

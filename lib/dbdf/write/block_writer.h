@@ -92,7 +92,6 @@ class BlockWriter {
   dbdf::ItemFile file_;
   dbdf::RowDirectoryWriter row_directory_;
   std::vector<std::byte> hint_;
-  std::string attributes_;             // JSON text, or nothing
   std::string source_;                 // as `take_from` names it
   std::atomic<bool> finished_{false};  // `finish` was called
   Pool<std::vector<std::byte>> scratch_;

@@ -46,6 +46,31 @@ void require_meanings(const std::vector<Column>& columns, const std::string& fil
   }
 }
 
+void take_given(const WriteOptions& options, Schema& schema, const std::string& file) {
+  if (options.plain) {
+    schema.attributes = nullptr;
+    schema.row_names = schema.col_names = nullptr;
+    return;
+  }
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Errc::invalid_argument, file, std::nullopt, why);
+  };
+  if (options.col_names != nullptr && schema.kind == ObjectKind::frame) {
+    refuse("the columns of a frame have labels, and no other names");
+  }
+  const auto take = [&](const std::shared_ptr<const Names>& given, ReadNames& own,
+                        std::uint64_t count, const char* what) {
+    if (given != nullptr) own = [given] { return given; };
+    const auto names = own ? own() : nullptr;
+    if (names == nullptr || names->size() == 0 || names->size() == count) return;
+    refuse(counted(names->size(), "name") + " cannot be those of " + counted(count, what));
+  };
+  take(options.row_names, schema.row_names, schema.rows, "row");
+  take(options.col_names, schema.col_names, schema.cols, "column");
+  if (!options.attributes.empty()) schema.attributes = [json = options.attributes] { return json; };
+  schema.read_attributes();
+}
+
 std::vector<std::byte> checked_header(const Schema& schema) {
   for (const Column& column : schema.columns) {
     if (column.label.size() > 65535) {

@@ -20,6 +20,11 @@ void require_sound(const WriteOptions& options);
 /// of missing cells that is no value of the type, and so would mark none. Errors name `file`.
 void require_meanings(const std::vector<Column>& columns, const std::string& file);
 
+/// Gives the object the attributes and names that the options have in place of its own; none in the
+/// plain layout. Throws invalid_argument for another number of names than of rows or columns, and
+/// for names of the columns of a frame; corrupt for its own when they are damaged.
+void take_given(const WriteOptions& options, Schema& schema, const std::string& file);
+
 /// The header. Throws invalid_argument for a label that it cannot hold.
 std::vector<std::byte> checked_header(const Schema& schema);
 

@@ -243,7 +243,11 @@ WriteSummary write_transposed(const Source& source, const std::filesystem::path&
   schema.cols = source.rows();
   schema.value_type = source.schema().value_type;
   schema.storage = source.schema().storage;
-  if (hint.empty()) schema.attributes = source.schema().attributes;  // a copy by column needs none
+  if (hint.empty()) {  // a copy by column needs none
+    schema.attributes = source.schema().attributes;
+    schema.row_names = source.col_names();
+    schema.col_names = source.schema().row_names;
+  }
   WriteOptions write = options;
   write.tile = transposer.shape();
   BlockWriter writer(path, std::move(schema), write);

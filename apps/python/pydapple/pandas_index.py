@@ -1,0 +1,70 @@
+"""The index of a pandas DataFrame in a file: names of rows, or columns that attributes tell of."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from . import _core
+from .attributes import Attributes
+from .names import Names, to_core
+
+NAME = "index_name"  # of the index that became names of rows
+COLUMNS = "index_columns"  # pairs of the label of a column and the name of the level that it was
+
+
+class Index(NamedTuple):
+    """An index as it is written."""
+
+    names: _core.Names | None
+    columns: list[tuple[str, Any]]  # labels and values
+    attrs: dict[str, Any]
+
+
+def of_frame(index: Any) -> Index:
+    """What keeps an index.
+
+    One of integers without a name, which tells no more than which rows of another table were kept,
+    is not stored.
+    """
+    named = any(name is not None for name in index.names)
+    if not named and (len(index) == 0 or getattr(index.dtype, "kind", "O") in "iu"):
+        return Index(None, [], {})
+    if index.nlevels == 1 and index.inferred_type == "string" and not index.hasnans:
+        attrs = {} if index.name is None else {NAME: str(index.name)}
+        return Index(to_core(index, "the index"), [], attrs)
+    levels = [
+        (f"__index_level_{k}__" if name is None else str(name), index.get_level_values(k), name)
+        for k, name in enumerate(index.names)
+    ]
+    pairs = [[label, None if name is None else str(name)] for label, _, name in levels]
+    return Index(None, [(label, values) for label, values, _ in levels], {COLUMNS: pairs})
+
+
+def _columns(attrs: Attributes) -> list[tuple[str, Any]]:
+    """Labels of columns that are the index, and names of its levels; pandas' own metadata, too."""
+    pairs = attrs.get(COLUMNS)
+    if not isinstance(pairs, list):
+        known = attrs.get("pandas")
+        known = known if isinstance(known, dict) else {}
+        of_columns = {one.get("field_name"): one.get("name") for one in known.get("columns", [])}
+        labels = known.get("index_columns", [])
+        pairs = [[one, of_columns.get(one)] for one in labels if isinstance(one, str)]
+    return [(label, name) for label, name in pairs]
+
+
+def restored(made: Any, attrs: Attributes, names: Names | None, rows: Any) -> Any:
+    """A DataFrame with the index that it was written with; `rows` are those picked."""
+    import pandas as pd
+
+    if names is not None:
+        made.index = pd.Index(names[rows], name=attrs.get(NAME))
+        return made
+    try:
+        pairs = _columns(attrs)
+    except (AttributeError, TypeError, ValueError):  # attributes of the user's own
+        return made
+    labels = [label for label, _ in pairs]
+    if labels and all((made.columns == label).sum() == 1 for label in labels):
+        made = made.set_index(labels)
+        made.index.names = [name for _, name in pairs]
+    return made
