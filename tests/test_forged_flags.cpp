@@ -23,7 +23,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::uint32_t kSide = 64, kTile = 16;
+constexpr std::uint32_t kWidth = 64, kTile = 16;
 
 Matrix write_matrix(const std::filesystem::path& path, std::uint32_t rows, bool plain) {
   WriteOptions options;
@@ -33,10 +33,10 @@ Matrix write_matrix(const std::filesystem::path& path, std::uint32_t rows, bool 
   options.plain = plain;
   options.sync = false;
   options.overwrite = true;
-  auto writer = test::writer<double>(path, rows, kSide, options);
+  auto writer = test::writer<double>(path, rows, kWidth, options);
   std::vector<double> cells(std::size_t{kTile} * kTile);
   for (std::uint32_t r = 0; r < rows; r += kTile) {
-    for (std::uint32_t c = 0; c < kSide; c += kTile) {
+    for (std::uint32_t c = 0; c < kWidth; c += kTile) {
       for (std::size_t k = 0; k < cells.size(); ++k)
         cells[k] = r + c + 1 + static_cast<double>(k % 3) / 4;
       writer.put<double>({r, c}, {cells.data(), std::min(kTile, rows - r), kTile, kTile});
@@ -166,7 +166,7 @@ TEST_CASE("forged flags: nor does a flag of a hint") {
 
 TEST_CASE("forged flags: reserved bytes of entries are zero") {
   const TempDir dir;
-  const Matrix m = write_matrix(dir / "m.dbdf", kSide, false);
+  const Matrix m = write_matrix(dir / "m.dbdf", kWidth, false);
   const auto rows = tile_row_stats(m);
   const Bytes sound = test::read_bytes(dir / "m.dbdf");
   for (const std::uint64_t entry : {0U, 5U, 15U}) {
@@ -180,14 +180,14 @@ TEST_CASE("forged flags: reserved bytes of entries are zero") {
       require_matrix(path, rows);
       CHECK(!verify(path, Level::structure).findings.empty());
       const Matrix lying = Matrix::open(path, checking(Check::always));
-      CHECK(test::error_of([&] { lying.read<double>({{0, kSide}, {0, kSide}}); }));
+      CHECK(test::error_of([&] { lying.read<double>({{0, kWidth}, {0, kWidth}}); }));
     }
   }
 }
 
 TEST_CASE("forged flags: a picture calls no cell absent that exists") {
   const TempDir dir;
-  write_matrix(dir / "m.dbdf", kSide, false);
+  write_matrix(dir / "m.dbdf", kWidth, false);
   const Bytes sound = test::read_bytes(dir / "m.dbdf");
   for (const std::size_t at : {0U, 8U, 48U, 52U, 56U}) {  // position, shape, kind
     for (const std::byte change : {std::byte{1}, std::byte{16}, std::byte{17}}) {

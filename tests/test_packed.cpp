@@ -484,7 +484,7 @@ TEST_CASE("packed: what a payload declares is compared before it is used") {
   CHECK(refused_at({{1, 2}}) == 1);             // layout
   CHECK(refused_at({{3, 1}}) == 2);             // reserved
   CHECK(refused_at({{4, 19}}) == 4);            // the stream's end
-  CHECK(refused_at({{8, 6}}) == 8);             // encoding
+  CHECK(refused_at({{8, 7}}) == 8);             // encoding
   CHECK(refused_at({{9, 3}}) == 9);             // mode
   CHECK(refused_at({{9, 8}}) == 9);             // flags
   CHECK(refused_at({{10, 3}}) == 10);           // bytes of a base

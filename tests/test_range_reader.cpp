@@ -61,7 +61,7 @@ std::vector<std::byte> small_file() {
       .bytes();
 }
 
-constexpr std::uint32_t kSide = 600, kTile = 100;
+constexpr std::uint32_t kExtent = 600, kTileEdge = 100;
 
 float cell(std::uint64_t row, std::uint64_t col) {
   return static_cast<float>(row) * 1000 + static_cast<float>(col) + 0.5f;
@@ -69,15 +69,15 @@ float cell(std::uint64_t row, std::uint64_t col) {
 
 /// 1.4 MiB in 36 tiles, with an index.
 std::vector<std::byte> large_file(const test::TempDir& dir) {
-  auto writer = MatrixWriter::create(dir / "m.dbdf", kSide, kSide, ValueType::f32,
-                                     {.tile = TileShape{kTile, kTile}, .narrow = false});
-  std::vector<float> cells(kTile * kTile);
-  for (std::uint32_t row = 0; row < kSide; row += kTile) {
-    for (std::uint32_t col = 0; col < kSide; col += kTile) {
-      for (std::uint32_t i = 0; i < kTile * kTile; ++i) {
-        cells[i] = cell(row + i / kTile, col + i % kTile);
+  auto writer = MatrixWriter::create(dir / "m.dbdf", kExtent, kExtent, ValueType::f32,
+                                     {.tile = TileShape{kTileEdge, kTileEdge}, .narrow = false});
+  std::vector<float> cells(kTileEdge * kTileEdge);
+  for (std::uint32_t row = 0; row < kExtent; row += kTileEdge) {
+    for (std::uint32_t col = 0; col < kExtent; col += kTileEdge) {
+      for (std::uint32_t i = 0; i < kTileEdge * kTileEdge; ++i) {
+        cells[i] = cell(row + i / kTileEdge, col + i % kTileEdge);
       }
-      writer.put<float>({row, col}, {cells.data(), kTile, kTile});
+      writer.put<float>({row, col}, {cells.data(), kTileEdge, kTileEdge});
     }
   }
   writer.finish();
@@ -118,12 +118,12 @@ TEST_CASE("range reader: regions and rows equal the cells that were written") {
   CHECK(blob->calls == 1);
   check_region(matrix, {{150, 350}, {90, 310}});
   CHECK(blob->calls <= 3);  // the tiles of a region at once
-  check_region(matrix, {{0, kSide}, {0, kSide}});
-  std::vector<float> rows(3 * kSide);
+  check_region(matrix, {{0, kExtent}, {0, kExtent}});
+  std::vector<float> rows(3 * kExtent);
   const std::vector<std::uint64_t> wanted = {599, 0, 301};
   gather_rows<float>(matrix, wanted, rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    REQUIRE(rows[i] == cell(wanted[i / kSide], i % kSide));
+    REQUIRE(rows[i] == cell(wanted[i / kExtent], i % kExtent));
   }
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("range reader: many threads read one object") {
     threads.emplace_back([&, t] {
       test::Rng random(t);
       for (int round = 0; round < 50; ++round) {
-        const std::uint64_t row = random.below(kSide), col = random.below(kSide);
+        const std::uint64_t row = random.below(kExtent), col = random.below(kExtent);
         wrong += matrix.read<float>({{row, row + 1}, {col, col + 1}})[0] != cell(row, col);
       }
     });
@@ -161,11 +161,11 @@ TEST_CASE("range reader: what it throws is thrown as it is, and the object goes 
   CHECK_THROWS_AS((void)Matrix::open(blob, "blob 7"), Lost);
   blob->fails_after = 1;
   const Matrix matrix = Matrix::open(blob, "blob 7");
-  std::vector<float> out(kSide * kSide);
-  CHECK_THROWS_AS(matrix.read<float>({{0, kSide}, {0, kSide}}, out), Lost);
-  CHECK_THROWS_AS(matrix.read<float>({{0, kSide}, {0, kSide}}, out, 0, {.threads = 3}), Lost);
+  std::vector<float> out(kExtent * kExtent);
+  CHECK_THROWS_AS(matrix.read<float>({{0, kExtent}, {0, kExtent}}, out), Lost);
+  CHECK_THROWS_AS(matrix.read<float>({{0, kExtent}, {0, kExtent}}, out, 0, {.threads = 3}), Lost);
   blob->fails_after = 1 << 20;
-  check_region(matrix, {{0, kSide}, {0, kSide}});
+  check_region(matrix, {{0, kExtent}, {0, kExtent}});
 }
 
 TEST_CASE("range reader: each call of a whole life fails once") {

@@ -258,8 +258,11 @@ void Source::read_columns(Range rows, std::span<const ColumnBuffer> columns,
 
 void Source::require_meant(Range rows, const ColumnBuffer& read) const {
   if (schema_.kind != ObjectKind::frame || options_.stored_numbers) return;
-  const Column& column = schema_.columns[read.col];
-  if (read.value_type != column.value_type) return;
+  Column column = schema_.columns[read.col];
+  if (read.value_type != column.value_type) {  // words may be asked for as wider codes
+    if (!column.meaning.has_words() || is_float(read.value_type)) return;
+    column.value_type = read.value_type;
+  }
   const std::uint64_t at = first_meaningless(column, read.data, read.step, rows.size());
   if (at == rows.size()) return;
   fail_code(store_->file().name(), column, load_bits(column.value_type, read.data + at * read.step),

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "dapple/array.h"
 #include "dapple/error.h"
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
