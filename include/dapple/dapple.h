@@ -5,6 +5,7 @@
 #pragma once
 
 #include "dapple/array.h"           // uninitialised memory for results
+#include "dapple/arrow.h"           // frames as Arrow streams
 #include "dapple/block.h"           // one stored rectangle
 #include "dapple/blocked_object.h"  // what matrices and frames have in common
 #include "dapple/column.h"          // labels, types and meanings of a frame's columns

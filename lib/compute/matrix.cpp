@@ -44,15 +44,8 @@ std::vector<T> Matrix::read(const Region& region, const ReadOptions& options) co
 
 template <Value T>
 Csr<T> Matrix::read_csr(const Region& region, const ReadOptions& options) const {
-  store_->require_inside(region);
   Csr<T> out;
-  detail::fill_memory(*store_, region, [&] {
-    if (store_->suits_copy(region) &&
-        detail::collect_from_copy(*store_, region, options, detail::csr_out(out))) {
-      return;
-    }
-    detail::collect_csr(*store_, region, options, out);
-  });
+  detail::read_csr(*store_, region, options, out);
   return out;
 }
 

@@ -107,4 +107,14 @@ void collect_csr(const Store& store, const Region& region, const ReadOptions& op
   collect_csr<Col>(store, region, options, csr_out(out));
 }
 
+/// `Matrix::read_csr`, of any object, with the memory of `out`.
+template <Value T>
+void read_csr(const Store& store, const Region& region, const ReadOptions& options, Csr<T>& out) {
+  store.require_inside(region);
+  fill_memory(store, region, [&] {
+    if (store.suits_copy(region) && collect_from_copy(store, region, options, csr_out(out))) return;
+    collect_csr(store, region, options, out);
+  });
+}
+
 }  // namespace dapple::detail

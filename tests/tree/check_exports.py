@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The library exports its public API and nothing else: no symbol of another namespace, and of
-dapple::detail only classes that a public header names.
+dapple::detail only classes that a public header names. Of C it exports the functions of a list, with the
+version that they have there, which no function leaves.
 
-usage: check_exports.py LIBRARY INCLUDE-FOLDER"""
+usage: check_exports.py LIBRARY INCLUDE-FOLDER C-SYMBOLS"""
 
 import pathlib
 import re
@@ -10,7 +11,7 @@ import subprocess
 import sys
 
 # What the tool chain puts into every library.
-OWN = re.compile(r"^(_init|_fini|__bss_start|_edata|_end)$")
+OWN = re.compile(r"^(_init|_fini|__bss_start|_edata|_end|DAPPLE_1|DAPPLE_CPP)$")
 
 
 def exported(library):
@@ -20,13 +21,21 @@ def exported(library):
     return [line.split(" ", 2)[2] for line in listed.splitlines()]
 
 
-def main(library, include):
+def check_c(symbols, listed):
+    """Differences between the C functions that are exported, with their versions, and a list."""
+    found = {symbol for symbol in symbols if symbol.startswith("dapple_")}
+    wanted = set(pathlib.Path(listed).read_text().split())
+    yield from (f"exported, but not in {listed}: {symbol}" for symbol in sorted(found - wanted))
+    yield from (f"in {listed}, but not exported: {symbol}" for symbol in sorted(wanted - found))
+
+
+def main(library, include, c_symbols):
     headers = "\n".join(p.read_text() for p in pathlib.Path(include).rglob("*.h"))
     symbols = exported(library)
-    found = []
-    for symbol in symbols:
+    found = list(check_c(symbols, c_symbols))
+    for symbol in (symbol.partition("@")[0] for symbol in symbols):
         inside = re.search(r"dapple::(detail::)?(\w+)", symbol)
-        if OWN.match(symbol):
+        if OWN.match(symbol) or symbol.startswith("dapple_"):
             continue
         if inside is None:
             found.append(f"exported, but not of dapple: {symbol}")

@@ -10,8 +10,8 @@
 
 #include <nanobind/stl/string.h>
 
-#include "arrow_abi.h"
 #include "core.h"
+#include "dapple/arrow_abi.h"
 #include "numpy_api.h"
 #include "words.h"
 

@@ -152,6 +152,7 @@ nb::object to_exception(const dapple::Error& error);
 void raise_index(const char* axis, PyObject* index, std::uint64_t rows,
                  std::uint64_t cols) noexcept;
 
+inline constexpr const char* kArrowStreamName = "arrow_array_stream";
 void bind_arrow_export(nb::module_& m);
 void bind_arrow_import(nb::module_& m);
 void bind_block(nb::module_& m);

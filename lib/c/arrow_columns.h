@@ -1,27 +1,27 @@
 // Columns of a frame as Arrow has them: what Arrow calls their types, and their stored values as
-// what they mean. No Python in here.
+// what they mean.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "arrow_arrays.h"
 #include "dapple/frame.h"
+#include "lib/c/arrow_arrays.h"
 
-namespace pydapple {
+namespace dapple::detail::c {
 
 /// A column of a stream: one of the frame's, or one that its format shows as text only.
 struct ArrowColumn {
   bool shown = false;
   std::uint64_t number = 0;
-  dapple::ValueType type = dapple::ValueType::u8;
-  dapple::Meaning meaning{};
+  ValueType type = ValueType::u8;
+  Meaning meaning{};
   std::string name{};
   std::shared_ptr<const Texts> words{};  // of a category
 
   bool is_date() const noexcept {
-    return meaning.kind == dapple::MeaningKind::timestamp && meaning.unit == dapple::TimeUnit::day;
+    return meaning.kind == MeaningKind::timestamp && meaning.unit == TimeUnit::day;
   }
 };
 
@@ -29,7 +29,7 @@ struct ArrowColumn {
 std::string format_of(const ArrowColumn& column);
 
 /// The words of a category, in order.
-std::shared_ptr<const Texts> texts_of(const dapple::Dictionary& words);
+std::shared_ptr<const Texts> texts_of(const Dictionary& words);
 
 /// Makes `texts` the buffers of an array.
 void set_texts(ArrayData& out, std::shared_ptr<const Texts> texts);
@@ -38,4 +38,4 @@ void set_texts(ArrayData& out, std::shared_ptr<const Texts> texts);
 /// without words, and for times that Arrow cannot hold.
 void describe(const ArrowColumn& column, std::uint64_t rows, ArrayData& out);
 
-}  // namespace pydapple
+}  // namespace dapple::detail::c

@@ -1,5 +1,5 @@
-// Arrow schemas and arrays that own what they point to, whoever holds them. No Python in here:
-// consumers release them in any thread, with the GIL or without.
+// Arrow schemas and arrays that own what they point to, whoever holds them. Consumers
+// release them in any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,20 @@
 #include <string_view>
 #include <vector>
 
-#include "arrow_abi.h"
 #include "dapple/array.h"
+#include "dapple/arrow_abi.h"
 
-namespace pydapple {
+namespace dapple::detail::c {
 
 /// Appends `text`, with U+FFFD for each byte that is not UTF-8: Arrow's strings have no place for
 /// it.
-void append_utf8(std::string& out, std::string_view text);
+void append_text(std::string& out, std::string_view text);
 
 /// Text as Arrow has it: the bytes of all, and where each ends.
 struct Texts {
-  dapple::Array<std::int64_t> offsets;
+  Array<std::int64_t> offsets;
   std::string bytes;
 };
-
-/// Bits of `ArrowSchema::flags`.
-inline constexpr std::int64_t kOrdered = 1, kNullable = 2;
 
 /// The memory of a schema.
 struct SchemaData {
@@ -40,8 +37,8 @@ ArrowSchema make_schema(std::string format, std::unique_ptr<SchemaData> data);
 
 /// The memory of an array.
 struct ArrayData {
-  dapple::Array<std::byte> values;
-  dapple::Array<std::uint8_t> valid;  // bits; none where nothing is missing
+  Array<std::byte> values;
+  Array<std::uint8_t> valid;  // bits; none where nothing is missing
   std::int64_t nulls = 0;
   std::shared_ptr<const Texts> texts;
   std::shared_ptr<const Texts> words;  // its dictionary, which any number of batches share
@@ -53,4 +50,4 @@ struct ArrayData {
 /// An array that owns `data`, with a dictionary where `words` is set.
 ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data);
 
-}  // namespace pydapple
+}  // namespace dapple::detail::c

@@ -1,26 +1,19 @@
-#include "arrow_columns.h"
+#include "lib/c/arrow_columns.h"
 
 #include <cstring>
 #include <type_traits>
 #include <utility>
 
-namespace pydapple {
+namespace dapple::detail::c {
 
 namespace {
-
-using dapple::Array;
-using dapple::Meaning;
-using dapple::MeaningKind;
-using dapple::TimeUnit;
-using dapple::ValueType;
-using Column = ArrowColumn;
 
 const char* format_of(ValueType type) noexcept {
   constexpr const char* formats[] = {"", "C", "S", "I", "L", "c", "s", "i", "l", "f", "g"};
   return formats[static_cast<std::size_t>(type)];
 }
 
-bool is_number(const Column& column) noexcept {
+bool is_number(const ArrowColumn& column) noexcept {
   return column.meaning.kind == MeaningKind::number && !column.meaning.missing;
 }
 
@@ -28,12 +21,12 @@ bool is_valid(const ArrayData& out, std::uint64_t row) noexcept {
   return out.valid.size() == 0 || (out.valid[row / 8] >> row % 8 & 1) != 0;
 }
 
-[[noreturn]] void fail(const Column& column, const char* what) {
-  throw dapple::Error(dapple::Errc::corrupt, "column '" + column.name + "' holds " + what);
+[[noreturn]] void fail(const ArrowColumn& column, const char* what) {
+  throw Error(Errc::corrupt, "column '" + column.name + "' holds " + what);
 }
 
 template <class T>
-void to_bits(const Column& column, const T* values, std::uint64_t rows, ArrayData& out) {
+void to_bits(const ArrowColumn& column, const T* values, std::uint64_t rows, ArrayData& out) {
   Array<std::byte> bits((rows + 7) / 8);
   std::memset(bits.data(), 0, bits.size());
   for (std::uint64_t row = 0; row < rows; ++row) {
@@ -47,8 +40,8 @@ void to_bits(const Column& column, const T* values, std::uint64_t rows, ArrayDat
 
 /// Of a category the places of its words, of text the words themselves.
 template <class T>
-void to_words(const Column& column, T* codes, std::uint64_t rows, ArrayData& out) {
-  const dapple::Dictionary& words = *column.meaning.words;
+void to_words(const ArrowColumn& column, T* codes, std::uint64_t rows, ArrayData& out) {
+  const Dictionary& words = *column.meaning.words;
   const bool text = column.meaning.kind == MeaningKind::text;
   auto texts = text ? std::make_shared<Texts>() : nullptr;
   if (text) {
@@ -60,7 +53,7 @@ void to_words(const Column& column, T* codes, std::uint64_t rows, ArrayData& out
     if (is_valid(out, row)) {
       if (code == 0 || code > words.size()) fail(column, "a code without a word");
       codes[row] = static_cast<T>(code - 1);
-      if (text) append_utf8(texts->bytes, words[code - 1]);
+      if (text) append_text(texts->bytes, words[code - 1]);
     }
     if (text) texts->offsets[row + 1] = static_cast<std::int64_t>(texts->bytes.size());
   }
@@ -72,7 +65,7 @@ void to_words(const Column& column, T* codes, std::uint64_t rows, ArrayData& out
 }
 
 template <class T>
-void days(const Column& column, T* values, std::uint64_t rows, ArrayData& out) {
+void days(const ArrowColumn& column, T* values, std::uint64_t rows, ArrayData& out) {
   constexpr std::int64_t day = 86400;
   if (!column.is_date()) {
     for (std::uint64_t row = 0; row < rows; ++row) {
@@ -96,10 +89,10 @@ void days(const Column& column, T* values, std::uint64_t rows, ArrayData& out) {
 
 /// Turns stored values into what Arrow wants of the column's meaning.
 template <class T>
-void describe_as(const Column& column, std::uint64_t rows, ArrayData& out) {
+void describe_as(const ArrowColumn& column, std::uint64_t rows, ArrayData& out) {
   auto* const values = reinterpret_cast<T*>(out.values.data());
   const Meaning& meaning = column.meaning;
-  if (const auto mark = dapple::mark_of(meaning)) {
+  if (const auto mark = mark_of(meaning)) {
     using Bits = std::conditional_t<
         sizeof(T) == 1, std::uint8_t,
         std::conditional_t<sizeof(T) == 2, std::uint16_t,
@@ -150,12 +143,12 @@ std::string format_of(const ArrowColumn& column) {
   return {};
 }
 
-std::shared_ptr<const Texts> texts_of(const dapple::Dictionary& words) {
+std::shared_ptr<const Texts> texts_of(const Dictionary& words) {
   auto out = std::make_shared<Texts>();
   out->offsets.reset(words.size() + 1);
   out->offsets[0] = 0;
   for (std::uint64_t i = 0; i < words.size(); ++i) {
-    append_utf8(out->bytes, words[i]);
+    append_text(out->bytes, words[i]);
     out->offsets[i + 1] = static_cast<std::int64_t>(out->bytes.size());
   }
   return out;
@@ -169,7 +162,7 @@ void set_texts(ArrayData& out, std::shared_ptr<const Texts> texts) {
 
 void describe(const ArrowColumn& column, std::uint64_t rows, ArrayData& out) {
   if (is_number(column)) return;
-  dapple::visit_type(column.type, [&](auto tag) { describe_as<decltype(tag)>(column, rows, out); });
+  visit_type(column.type, [&](auto tag) { describe_as<decltype(tag)>(column, rows, out); });
 }
 
-}  // namespace pydapple
+}  // namespace dapple::detail::c

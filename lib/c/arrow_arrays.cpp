@@ -1,30 +1,12 @@
-#include "arrow_arrays.h"
+#include "lib/c/arrow_arrays.h"
 
 #include <utility>
 
-namespace pydapple {
+#include "lib/base/utf8.h"
+
+namespace dapple::detail::c {
 
 namespace {
-
-bool continues(unsigned char c) noexcept { return (c & 0xC0) == 0x80; }
-
-/// Bytes of the character at `p`; 0 if it is none that UTF-8 allows.
-std::size_t character(const unsigned char* p, std::size_t left) noexcept {
-  const unsigned char c = p[0];
-  if (c < 0x80) return 1;
-  const std::size_t size = c >= 0xC2 && c < 0xE0   ? 2
-                           : (c & 0xF0) == 0xE0    ? 3
-                           : c >= 0xF0 && c < 0xF5 ? 4
-                                                   : 0;
-  if (size == 0 || size > left) return 0;
-  for (std::size_t k = 1; k < size; ++k) {
-    if (!continues(p[k])) return 0;
-  }
-  const bool too_long = (c == 0xE0 && p[1] < 0xA0) || (c == 0xF0 && p[1] < 0x90);
-  const bool surrogate = c == 0xED && p[1] >= 0xA0;
-  const bool too_large = c == 0xF4 && p[1] >= 0x90;
-  return too_long || surrogate || too_large ? 0 : size;
-}
 
 void release_schema(ArrowSchema* schema) {
   for (std::int64_t k = 0; k < schema->n_children; ++k) {
@@ -59,18 +41,16 @@ ArrowArray make_words(const std::shared_ptr<const Texts>& words) {
 
 }  // namespace
 
-void append_utf8(std::string& out, std::string_view text) {
-  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
-  for (std::size_t left = text.size(); left > 0;) {
-    const std::size_t size = character(p, left);
-    if (size == 0) {
-      out += "\xEF\xBF\xBD";
-    } else {
-      out.append(reinterpret_cast<const char*>(p), size);
-    }
-    const std::size_t step = size == 0 ? 1 : size;
-    p += step;
-    left -= step;
+void append_text(std::string& out, std::string_view text) {
+  if (detail::is_ascii(text)) {
+    out += text;
+    return;
+  }
+  while (!text.empty()) {
+    const auto character = detail::next_utf8(text);
+    const std::size_t size = character ? character->size : 1;
+    out += character ? text.substr(0, size) : std::string_view("\xEF\xBF\xBD");
+    text.remove_prefix(size);
   }
 }
 
@@ -81,7 +61,7 @@ ArrowSchema make_schema(std::string format, std::unique_ptr<SchemaData> data) {
   out.format = data->format.c_str();
   out.name = data->name.c_str();
   if (!data->metadata.empty()) out.metadata = data->metadata.data();
-  out.flags = kNullable;
+  out.flags = ARROW_FLAG_NULLABLE;
   out.n_children = static_cast<std::int64_t>(data->children.size());
   out.children = data->pointers.data();
   out.release = release_schema;
@@ -104,4 +84,4 @@ ArrowArray make_array(std::uint64_t rows, std::unique_ptr<ArrayData> data) {
   return out;
 }
 
-}  // namespace pydapple
+}  // namespace dapple::detail::c

@@ -1,0 +1,65 @@
+# Columns of frames.
+
+NUMBER <- 0L
+BOOLEAN <- 1L
+TIMESTAMP <- 2L
+DURATION <- 3L
+CATEGORY <- 4L
+WORDS <- 5L
+TICKS <- c(NA, 1, 1e3, 1e6, 1e9)  # in a second, of each unit but days
+
+read_column <- function(x, k, rows) {
+  handle <- handle_of(x)
+  column <- result_of(.Call(C_column, handle, k))
+  values <- result_of(.Call(C_values, handle, k, rows, x@how))
+  days <- column$unit == 0L
+  seconds <- function() values / TICKS[column$unit + 1L]
+  if (column$meaning == BOOLEAN) {
+    values != 0
+  } else if (column$meaning == TIMESTAMP && days) {
+    structure(values, class = "Date")
+  } else if (column$meaning == TIMESTAMP) {
+    zone <- if (column$zone == "") "UTC" else column$zone
+    structure(seconds(), class = c("POSIXct", "POSIXt"), tzone = zone)
+  } else if (column$meaning == DURATION) {
+    structure(if (days) values else seconds(), class = "difftime", units = if (days) "days" else "secs")
+  } else if (column$meaning == CATEGORY) {
+    kind <- if (column$ordered) c("ordered", "factor") else "factor"
+    structure(as.integer(values), levels = column$words, class = kind)
+  } else if (column$meaning == WORDS) {
+    column$words[values]
+  } else {
+    values
+  }
+}
+
+frame_of <- function(x, rows, cols) {
+  if (is.null(cols)) cols <- seq_len(x@dim[2])
+  columns <- lapply(cols, function(k) read_column(x, k, rows))
+  size <- if (is.null(rows)) x@dim[1] else length(rows)
+  structure(columns, names = x@labels[cols], class = "data.frame", row.names = .set_row_names(size))
+}
+
+as.data.frame.DappleFrame <- function(x, row.names = NULL, optional = FALSE, ...) {
+  made <- frame_of(x, NULL, NULL)
+  if (!is.null(row.names)) rownames(made) <- row.names
+  made
+}
+setMethod("as.data.frame", "DappleFrame", as.data.frame.DappleFrame)
+
+setMethod("[", "DappleFrame", function(x, i, j, ..., drop = FALSE) {
+  if (nargs() - !missing(drop) == 2) {  # x["label"], as of a data frame
+    rows <- NULL
+    cols <- positions(i, x@dim[2], x@labels)
+  } else {
+    rows <- positions(if (!missing(i)) i, x@dim[1])
+    cols <- positions(if (!missing(j)) j, x@dim[2], x@labels)
+  }
+  made <- frame_of(x, rows, cols)
+  if (drop && length(made) == 1) made[[1]] else made
+})
+
+dapple_where <- function(x, expression) {
+  stopifnot(is(x, "DappleFrame"))
+  as.integer(result_of(.Call(C_where, handle_of(x), expression, x@how)))
+}

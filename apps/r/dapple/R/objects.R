@@ -1,0 +1,66 @@
+# Matrices and frames that are open.
+
+setClass("DappleObject", representation("VIRTUAL", path = "character", options = "character",
+                                        how = "integer", state = "environment", dim = "integer",
+                                        format = "character"))
+setClass("DappleMatrix", contains = "DappleObject",
+         representation(type = "integer", sparse = "logical", tile = "numeric"))
+setClass("DappleFrame", contains = "DappleObject", representation(labels = "character"))
+
+ABSENT <- c(error = 0L, zero = 1L, nan = 2L)
+TYPES <- c("u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64")
+INTEGER_TYPES <- c("u8", "u16", "i8", "i16", "i32")
+
+dapple_open <- function(path, ..., absent = c("error", "zero", "nan"), threads = 1L) {
+  if (!grepl("^https?://", path)) path <- normalizePath(path, mustWork = FALSE)
+  options <- option_strings(list(..., threads = as.integer(threads)))
+  handle <- result_of(.Call(C_open, path, options))
+  info <- result_of(.Call(C_info, handle))
+  if (max(info$rows, info$cols) > .Machine$integer.max) {
+    stop("R's matrices have at most ", .Machine$integer.max, " rows and columns; this one is ",
+         info$rows, " x ", info$cols)
+  }
+  state <- new.env(parent = emptyenv())
+  state$handle <- handle
+  common <- list(path = path, options = options, state = state, format = info$format,
+                 how = c(ABSENT[[match.arg(absent)]], as.integer(threads)),
+                 dim = as.integer(c(info$rows, info$cols)))
+  if (info$frame) {
+    do.call(new, c("DappleFrame", common, list(labels = result_of(.Call(C_labels, handle)))))
+  } else {
+    do.call(new, c("DappleMatrix", common, list(type = info$type, sparse = info$sparse, tile = info$tile)))
+  }
+}
+
+# The handle; an object that was saved and loaded, or sent to another process, opens its file again.
+handle_of <- function(x) {
+  if (!.Call(C_is_open, x@state$handle)) x@state$handle <- result_of(.Call(C_open, x@path, x@options))
+  x@state$handle
+}
+
+dapple_attributes <- function(x) result_of(.Call(C_attributes, handle_of(x)))
+
+setMethod("dim", "DappleObject", function(x) x@dim)
+setMethod("dimnames", "DappleMatrix", function(x) NULL)
+setMethod("dimnames", "DappleFrame", function(x) list(NULL, x@labels))
+setMethod("names", "DappleFrame", function(x) x@labels)
+
+setMethod("show", "DappleObject", function(object) {
+  what <- if (is(object, "DappleFrame")) "frame" else paste(TYPES[object@type], "matrix")
+  cat(sprintf("<%d x %d %s in %s (%s)>\n", object@dim[1], object@dim[2], what, object@path,
+              object@format))
+})
+
+# What a subscript means, as positions from 1, or NULL for all.
+positions <- function(subscript, size, labels = NULL) {
+  if (is.null(subscript)) return(NULL)
+  if (is.character(subscript)) {
+    found <- match(subscript, labels)
+  } else if (is.numeric(subscript) && all(subscript >= 1 & subscript <= size, na.rm = TRUE)) {
+    found <- as.integer(subscript)
+  } else {
+    found <- seq_len(size)[subscript]
+  }
+  if (anyNA(found)) stop("subscript out of bounds")
+  found
+}

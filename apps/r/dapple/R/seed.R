@@ -1,0 +1,28 @@
+# A DappleMatrix as the seed of a DelayedArray: DelayedArray(dapple_open("m.dbdf")).
+
+# Blocks of cells are read in these pieces: tiles, or all of a matrix without a tiling.
+setMethod("chunkdim", "DappleMatrix", function(x) {
+  if (any(x@tile == 0)) return(NULL)
+  as.integer(pmin(x@tile, x@dim))
+})
+
+setMethod("is_sparse", "DappleMatrix", function(x) x@sparse)
+
+setMethod("type", "DappleMatrix", function(x) {
+  if (TYPES[x@type] %in% INTEGER_TYPES) "integer" else "double"
+})
+
+setMethod("extract_array", "DappleMatrix", function(x, index) {
+  cells <- read_cells(x, positions(index[[1]], x@dim[1]), positions(index[[2]], x@dim[2]))
+  # A part of a matrix must have the type of the whole.
+  if (type(x) == "double") storage.mode(cells) <- "double"
+  cells
+})
+
+setMethod("extract_sparse_array", "DappleMatrix", function(x, index) {
+  cells <- sparse_cells(x, positions(index[[1]], x@dim[1]), positions(index[[2]], x@dim[2]))
+  data <- cells@x
+  if (type(x) == "integer") storage.mode(data) <- "integer"
+  places <- cbind(cells@i + 1L, rep.int(seq_len(ncol(cells)), diff(cells@p)))
+  SparseArraySeed(dim(cells), nzindex = places, nzdata = data, check = FALSE)
+})

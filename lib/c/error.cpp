@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "dapple/error.h"
+#include "lib/c/handles.h"
+
+namespace dapple::detail::c {
+
+namespace {
+
+/// The option, as dapple_c.h spells it, that would make the call succeed.
+std::string_view option_for(Remedy remedy) noexcept {
+  switch (remedy) {
+    case Remedy::name_format:
+    case Remedy::name_csv:
+      return "format";
+    case Remedy::missing_as_nan:
+      return "csv.missing_as_nan";
+    case Remedy::one_value:
+      return "futhark.value";
+    case Remedy::one_array:
+      return "array";
+    case Remedy::absent_as_zero:
+      return "absent";
+    case Remedy::overwrite:
+      return "overwrite";
+    case Remedy::other_columns:
+      return "idv.drop_unsupported";
+    case Remedy::value_type:
+      return "type";
+    default:  // options that no function here has
+      return {};
+  }
+}
+
+/// Copies as much as there is room for, and no part of a character.
+template <std::size_t kSize>
+void copy_text(char (&to)[kSize], std::string_view text) noexcept {
+  std::size_t n = std::min(text.size(), kSize - 1);
+  const auto continues = [&](std::size_t k) {
+    return k < text.size() && (static_cast<unsigned char>(text[k]) & 0xC0) == 0x80;
+  };
+  while (n > 0 && continues(n)) --n;
+  std::memcpy(to, text.data(), n);
+  to[n] = '\0';
+}
+
+std::int32_t fill(dapple_error* error, dapple_code code, std::string_view message) noexcept {
+  if (error != nullptr) {
+    error->code = code;
+    error->byte = DAPPLE_NO_BYTE;
+    error->option[0] = error->file[0] = '\0';
+    copy_text(error->message, message);
+  }
+  return code;
+}
+
+}  // namespace
+
+std::int32_t report(dapple_error* error) noexcept {
+  try {
+    throw;
+  } catch (const Error& e) {
+    const auto code = static_cast<dapple_code>(static_cast<int>(e.code()) + 1);
+    fill(error, code, e.what());
+    if (error != nullptr) {
+      error->byte = e.offset().value_or(DAPPLE_NO_BYTE);
+      copy_text(error->option, option_for(e.remedy()));
+      copy_text(error->file, e.file());
+    }
+    return code;
+  } catch (const std::bad_alloc&) {
+    return fill(error, DAPPLE_NO_MEMORY, "there is not enough memory");
+  } catch (const Stopped&) {
+    return fill(error, DAPPLE_STOPPED, "a callback asked to stop");
+  } catch (const std::exception& e) {
+    return fill(error, DAPPLE_INTERNAL, e.what());
+  } catch (...) {
+    return fill(error, DAPPLE_INTERNAL, "an exception of a kind that dapple does not know");
+  }
+}
+
+void fail_argument(std::string detail) { throw Error(Errc::invalid_argument, std::move(detail)); }
+
+void fail_handle(bool is_null) {
+  fail_argument(is_null ? "the handle is NULL"
+                        : "the handle is of another kind, or was closed already");
+}
+
+ValueType value_type(std::int32_t type) {
+  const auto known =
+      type < 0 || type > 255 ? std::nullopt : value_type_of_code(static_cast<std::uint8_t>(type));
+  if (!known) fail_argument("there is no value type " + std::to_string(type));
+  return *known;
+}
+
+Range range(std::uint64_t begin, std::uint64_t end, const char* what) {
+  if (begin > end) fail_argument(std::string(what) + " end before they begin");
+  return {begin, end};
+}
+
+const Frame& frame_of(const dapple_object& object) {
+  const auto* const frame = std::get_if<Frame>(&object.held);
+  if (frame == nullptr) throw Error(Errc::type_mismatch, "this is a matrix, not a frame");
+  return *frame;
+}
+
+}  // namespace dapple::detail::c

@@ -1,0 +1,19 @@
+// Options of opening and writing, from a list of "name=value" (dapple_c.h).
+#pragma once
+
+#include "dapple/open.h"
+#include "dapple/writer.h"
+
+namespace dapple::detail::c {
+
+/// What `dapple_create` can be told.
+struct CreateOptions {
+  WriteOptions write{};
+  Storage storage = Storage::dense;
+};
+
+/// A list that ends with a null; null: no options. Throw invalid_argument.
+OpenOptions open_options(const char* const* list);
+CreateOptions create_options(const char* const* list);
+
+}  // namespace dapple::detail::c
