@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Installs what Debian 12 lacks to build dapple; with the argument `tests` also what its tests use. Does
-# nothing, silently, if everything is installed; otherwise it needs root or sudo.
+# Installs what Debian 12 lacks to build dapple; with the argument `tests` also what its tests use, with
+# `soak` what the long ones use, too. Does nothing, silently, if everything is installed; otherwise it needs root or sudo.
 set -u
 
 needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-dev zlib1g-dev
   libzstd-dev libtbb-dev libcli11-dev libfmt-dev nlohmann-json3-dev libpng-dev libcpp-httplib-dev
   libcurl4-openssl-dev)
 useful=()  # without these, tests are skipped
-if [ "${1:-}" = tests ]; then
+if [ "${1:-}" = soak ]; then
+  useful+=(r-base-core r-base-dev r-cran-matrix r-bioc-delayedarray)
+fi
+if [ "${1:-}" = tests ] || [ "${1:-}" = soak ]; then
   needed+=(doctest-dev python3)
   useful+=(cmake libhdf5-dev python3-h5py python3-numpy python3-scipy python3-pandas python3-venv python3-dev chromium)
   command -v node >/dev/null || useful+=(nodejs)

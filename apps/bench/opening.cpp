@@ -1,10 +1,14 @@
 // Opening a file and looking at one cell of one block. Closing is timed, too: who opens, closes.
 #include <array>
 #include <cstring>
+#include <memory>
+#include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "bench.h"
 #include "dapple/dapple.h"
+#include "dapple/dapple_c.h"
 #include "random.h"
 #include "raw_file.h"
 
@@ -87,7 +91,48 @@ Ready open_files(const Data& data) {
           .limit = [=] { return all([&](const Target& w) { return fetch_by_pread(path, w); }); }};
 }
 
+/// One cell of a dense matrix by the C function, beside the same in C++.
+Ready call_c(const Data& data) {
+  const std::shared_ptr<const Matrix> matrix =
+      std::make_shared<Matrix>(Matrix::open(make_blocks(data, data.sized<std::uint64_t>(1, 1))));
+  dapple_object* opened = nullptr;
+  if (dapple_open(make_blocks(data, 1).c_str(), nullptr, &opened, nullptr) != DAPPLE_OK) {
+    throw std::runtime_error("the C functions cannot open what C++ opens");
+  }
+  const std::shared_ptr<dapple_object> object(opened, [](dapple_object* o) { dapple_close(&o); });
+  const auto calls = data.sized<std::uint64_t>(2'000'000, 100);
+  const auto all = [calls](const auto& read) {
+    double sum = 0;
+    for (std::uint64_t k = 0; k < calls; ++k) sum += read(k % kTile, k % 4096);
+    return sum;
+  };
+  double expected = 0;
+  for (std::uint64_t k = 0; k < calls; ++k) expected += cell(k % kTile, k % 4096);
+  return {.work = static_cast<double>(calls),
+          .expected = expected,
+          .run =
+              [=] {
+                return all([&](std::uint64_t row, std::uint64_t col) -> double {
+                  std::uint8_t value = 0;
+                  const dapple_region one{row, row + 1, col, col + 1};
+                  dapple_read(object.get(), &one, DAPPLE_U8, &value, 1, 0, 0, nullptr, nullptr);
+                  return value;
+                });
+              },
+          .limit =
+              [=] {
+                return all([&](std::uint64_t row, std::uint64_t col) -> double {
+                  std::uint8_t value = 0;
+                  matrix->read({{row, row + 1}, {col, col + 1}}, ValueType::u8,
+                               std::as_writable_bytes(std::span(&value, 1)));
+                  return value;
+                });
+              }};
+}
+
 constexpr Workload kWorkloads[] = {
+    {"a cell through C", "What does a call of a C function cost above the same in C++?",
+     kNanoseconds, false, call_c},
     {"open a small file", "What does opening 10^3 blocks and fetching one cost?", kMicroseconds,
      false, open_files<1>},
     {"open a large file", "And 10^6 blocks?", kMicroseconds, false, open_files<1000>},

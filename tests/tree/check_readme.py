@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README keeps its word: its C++ program compiles as pasted and prints what the README says, its
+"""The README keeps its word: its programs in C++ and C compile as pasted and print what the README says, its
 links lead somewhere, and it names every verb of the command line.
 
 usage: check_readme.py SOURCE-ROOT BUILD-ROOT DAPPLE"""
@@ -16,25 +16,34 @@ def run(*command, **options):
     return subprocess.run([str(part) for part in command], text=True, capture_output=True, **options)
 
 
-def check_program(root, build, text):
-    program = re.search(r"^```cpp\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+def check_program(root, build, text, language, compiler, folder):
+    """Builds and runs the README's program in a language, and compares what it prints."""
+    program = re.search(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     if program is None:
-        return ["has no C++ program"]
+        return [f"has no program in {language}"]
     library = build / "lib"
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "program.cpp").write_text(program.group(1))
-        built = run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "program.cpp", "-o", "program",
-                    f"-I{root / 'include'}", f"-L{library}", "-ldapple", cwd=folder)
-        if built.returncode != 0:
-            return [f"its program does not compile:\n{built.stderr}"]
-        ran = run("./program", cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=str(library)))
-    promised = re.search(r"^It prints (.*)\.$", text, re.MULTILINE).group(1)
-    expected = "".join(line + "\n" for line in re.findall(r"`(.*?)`", promised))
+    (folder / f"program.{language}").write_text(program.group(1))
+    built = run(*compiler, "-Wall", "-Wextra", "-Werror", f"program.{language}", "-o", "program",
+                f"-I{root / 'include'}", f"-L{library}", "-ldapple", cwd=folder)
+    if built.returncode != 0:
+        return [f"its program does not compile:\n{built.stderr}"]
+    ran = run("./program", cwd=folder, env=dict(os.environ, LD_LIBRARY_PATH=str(library)))
+    promised = re.findall(r"//> (.*)", program.group(1))
+    if not promised:
+        promised = re.findall(r"`(.*?)`", re.search(r"^It prints (.*)\.$", text, re.MULTILINE).group(1))
+    expected = "".join(line + "\n" for line in promised)
     if ran.returncode != 0 or ran.stdout != expected:
         return [f"its program prints {ran.stdout!r} {ran.stderr!r}, status {ran.returncode}, "
                 f"where the README says {expected!r}"]
     return []
+
+
+def check_programs(root, build, text):
+    """Those in C++ and in C, which reads the file that the first one writes."""
+    with tempfile.TemporaryDirectory() as name:
+        return [finding
+                for language, compiler in (("cpp", ["c++", "-std=c++20"]), ("c", ["cc", "-std=c99", "-pedantic"]))
+                for finding in check_program(root, build, text, language, compiler, pathlib.Path(name))]
 
 
 def check_links(folder, text):
@@ -56,7 +65,7 @@ def main(root, build, dapple):
     findings = [(f"{page.relative_to(root)}: ", check_links(page.parent, page.read_text()))
                 for page in [root / "README.md", root / "apps/bench/RESULTS.md",
                              root / "lib/GUARANTEES.md", root / "lib/HACKING.md"]]
-    findings += [("README.md: ", check_program(root, build, text)),
+    findings += [("README.md: ", check_programs(root, build, text)),
                  ("README.md: ", check_verbs(dapple, text))]
     for name, found in findings:
         for finding in found:
