@@ -8,7 +8,7 @@ needed=(g++ meson ninja-build pkg-config libboost-dev libxxhash-dev libdeflate-d
   libcurl4-openssl-dev)
 useful=()  # without these, tests are skipped
 if [ "${1:-}" = soak ]; then
-  useful+=(r-base-core r-base-dev r-cran-matrix r-bioc-delayedarray)
+  useful+=(r-base-core r-base-dev r-cran-matrix r-bioc-delayedarray r-bioc-delayedmatrixstats)
 fi
 if [ "${1:-}" = tests ] || [ "${1:-}" = soak ]; then
   needed+=(doctest-dev python3)

@@ -6,7 +6,7 @@ read_cells <- function(x, i, j) {
 }
 
 setMethod("[", "DappleMatrix", function(x, i, j, ..., drop = TRUE) {
-  if (nargs() - !missing(drop) != 3) stop("a matrix has two subscripts: x[i, j]")
+  if (nargs() - (!missing(drop)) != 3) stop("a matrix has two subscripts: x[i, j]")
   rows <- positions(if (!missing(i)) i, x@dim[1])
   cols <- positions(if (!missing(j)) j, x@dim[2])
   cells <- read_cells(x, rows, cols)

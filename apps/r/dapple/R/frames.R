@@ -48,7 +48,7 @@ as.data.frame.DappleFrame <- function(x, row.names = NULL, optional = FALSE, ...
 setMethod("as.data.frame", "DappleFrame", as.data.frame.DappleFrame)
 
 setMethod("[", "DappleFrame", function(x, i, j, ..., drop = FALSE) {
-  if (nargs() - !missing(drop) == 2) {  # x["label"], as of a data frame
+  if (nargs() - (!missing(drop)) == 2) {  # x["label"], as of a data frame
     rows <- NULL
     cols <- positions(i, x@dim[2], x@labels)
   } else {
