@@ -6,6 +6,7 @@
 namespace dapple::cli {
 
 extern const Verb kInfoVerb, kBlocksVerb, kGetVerb, kConvertVerb, kConcatVerb, kIndexVerb,
-    kVerifyVerb, kRepairVerb, kShowVerb, kStatsVerb, kViewVerb, kWhereVerb, kAttributesVerb;
+    kVerifyVerb, kRepairVerb, kShowVerb, kStatsVerb, kViewVerb, kWhereVerb, kAttributesVerb,
+    kDatasetVerb;
 
 }  // namespace dapple::cli
