@@ -136,7 +136,8 @@ TEST_CASE("pack: rows are appended to packed files, packed or not") {
     CHECK(bytes_of(m.read<double>({{0, 400}, {0, 240}})) == cells);
     CHECK(bytes_of(m.read<double>({{400, 800}, {0, 240}})) == cells);
     CHECK(packed_blocks(path) > 0);
-    CHECK((packed_blocks(path) == 9) == (pack == Packing::none));
+    // The last strip, which was a part of one, is written again with the rows.
+    CHECK((packed_blocks(path) == 6) == (pack == Packing::none));
     CHECK(verify(path, Level::payload).findings.empty());
   }
 }

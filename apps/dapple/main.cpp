@@ -24,7 +24,7 @@ namespace {
 constexpr const Verb* kVerbs[] = {&kInfoVerb,       &kBlocksVerb, &kGetVerb,    &kConvertVerb,
                                   &kConcatVerb,     &kIndexVerb,  &kVerifyVerb, &kStatsVerb,
                                   &kWhereVerb,      &kRepairVerb, &kShowVerb,   &kViewVerb,
-                                  &kAttributesVerb, &kPackVerb};
+                                  &kAttributesVerb, &kPackVerb,   &kDatasetVerb};
 
 std::string usage() {
   std::string text =

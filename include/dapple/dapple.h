@@ -12,6 +12,7 @@
 #include "dapple/concat.h"          // several objects as one
 #include "dapple/convert.h"         // converting between formats, appending rows
 #include "dapple/csv.h"             // cells and labels as fields of a csv file
+#include "dapple/dataset.h"         // many files as one object, written by many
 #include "dapple/error.h"           // the exception that everything throws
 #include "dapple/frame.h"           // reading frames
 #include "dapple/gather.h"          // lists of rows, columns and cells in any order

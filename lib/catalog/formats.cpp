@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "lib/catalog/sources.h"
+#include "lib/dataset/open_dataset.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/write/retile.h"
@@ -20,12 +22,29 @@
 #include "lib/foreign/npy/npy.h"
 #include "lib/foreign/npz/npz.h"
 #include "lib/io/decompress.h"
+#include "lib/io/http/http.h"
 
 namespace dapple {
 
 namespace detail {
 
 namespace {
+
+/// Parts are opened as the state was.
+std::shared_ptr<const Store> open_dataset_state(std::shared_ptr<ByteSource> file,
+                                                const OpenOptions& options) {
+  if (!file->has_path() && !http::is_address(file->name())) {
+    throw Error(Errc::unsupported, file->name(), std::nullopt,
+                "the parts of a data set are files beside this one; open it from its folder");
+  }
+  const auto open_part = [options](const std::string& name) {
+    auto part = open_source(name, options);
+    part->set_check(options.check);
+    part->map_and_close();
+    return part;
+  };
+  return dataset::open_state(std::move(file), options, open_part);
+}
 
 // The formats, with `info` as name, title, extensions, reads, writes, streams. If two are equally
 // sure of a file, the first one wins.
@@ -40,6 +59,9 @@ constexpr std::array kTable = {
            .open = daphne::open_daphne,
            .write_file = daphne::write_daphne,
            .lost = {.groups = true, .matrix_names = true}},
+    Format{.info = {"dataset", "data set of many dbdf files", "", true, false, false},
+           .recognise = dataset::recognise_state,
+           .open = open_dataset_state},
     Format{.info = {"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
            .recognise = btable::recognise_btable,
            .open = btable::open_btable,

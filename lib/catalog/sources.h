@@ -1,6 +1,7 @@
 // Where objects are opened from: the table of sources.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -11,5 +12,9 @@ namespace dapple::detail {
 
 /// Opens what has this name: the path of a file, or an address. Throws io and unsupported.
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options);
+
+/// Opens the latest state of the data set in a folder. Throws not_recognised, io.
+std::shared_ptr<ByteSource> open_folder(const std::filesystem::path& folder,
+                                        const OpenOptions& options);
 
 }  // namespace dapple::detail

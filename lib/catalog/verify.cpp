@@ -9,6 +9,7 @@
 #include "dapple/sidecar.h"
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
+#include "lib/dataset/draft.h"
 #include "lib/dbdf/care/values.h"
 #include "lib/dbdf/care/verify_copy.h"
 #include "lib/dbdf/care/verify_dbdf.h"
@@ -74,6 +75,37 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
   return report;
 }
 
+/// Every block of a data set as its state has it, and every part as a file of its own.
+VerifyReport verify_dataset(const std::shared_ptr<detail::ByteSource>& file,
+                            const detail::Format& format, Level level, OpenOptions options,
+                            const TakeProgress& progress) {
+  namespace dataset = detail::dataset;
+  if (level == Level::payload) options.check = Check::first_touch;
+  VerifyReport report = verify_foreign(file, format, level, options, progress);
+  const auto collect = [&](auto&& check) {
+    try {
+      check();
+    } catch (const Error& e) {  // a part that is gone is a finding, too
+      report.findings.push_back(e);
+    }
+  };
+  std::shared_ptr<const detail::Store> store;
+  collect([&] { store = format.open(file, options); });
+  if (store == nullptr) return report;
+  const std::string folder = file->name().substr(0, file->name().rfind('/') + 1);
+  collect([&] { dataset::Draft(*store).require_apart(folder); });
+  const dataset::StateTables& tables = *store->state<dataset::OpenState>().tables;
+  for (std::uint64_t i = 0; i < tables.head().parts; ++i) {
+    collect([&] {
+      const auto part =
+          detail::open_source(folder + dataset::part_name(tables.part(i).id), options);
+      const auto found = detail::dbdf::verify_dbdf(part, level, progress).findings;
+      report.findings.insert(report.findings.end(), found.begin(), found.end());
+    });
+  }
+  return report;
+}
+
 /// Adds what is wrong with the copy by column, if there is one.
 void verify_copy_beside(const std::shared_ptr<detail::ByteSource>& file, Level level,
                         const OpenOptions& options, const TakeProgress& progress,
@@ -94,10 +126,16 @@ void verify_copy_beside(const std::shared_ptr<detail::ByteSource>& file, Level l
 
 VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
                     const TakeProgress& progress) {
-  const auto opened = detail::open_source(path.string(), options);
+  std::error_code none;
+  const auto opened = std::filesystem::is_directory(path, none)
+                          ? detail::open_folder(path, options)
+                          : detail::open_source(path.string(), options);
   return detail::watched(*opened, [&] {
     auto file = opened;
     const detail::Format& format = detail::format_to_read(file, options);
+    if (format.info.name == detail::dataset::kFormat) {
+      return verify_dataset(file, format, level, options, progress);
+    }
     VerifyReport report = format.info.name == detail::dbdf::kDriver.format
                               ? detail::dbdf::verify_dbdf(file, level, progress)
                               : verify_foreign(file, format, level, options, progress);

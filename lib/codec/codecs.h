@@ -13,7 +13,7 @@
 #include "dapple/block.h"
 #include "dapple/region.h"
 #include "dapple/value_type.h"
-#include "lib/io/held_bytes.h"
+#include "lib/io/byte_source.h"
 
 namespace dapple::detail {
 
@@ -50,9 +50,10 @@ class EncodedRows {
                                                              std::uint32_t end) const noexcept = 0;
 };
 
-/// Those rows, and the bytes that they borrow.
+/// Those rows, and what they borrow: the bytes, and where these are, if in a part of a data set.
 struct HeldRows {
   HeldBytes held;
+  std::unique_ptr<const BytePlace> place;
   std::unique_ptr<const EncodedRows> rows;
 };
 

@@ -191,16 +191,13 @@ class StoredDirectory : public RowCountsTable {
   std::uint64_t count_;
 };
 
-std::unique_ptr<const StoredDirectory> open_directory(const Store& store) {
-  if (store.index().origin() != IndexOrigin::embedded) return nullptr;
+std::unique_ptr<const StoredDirectory> open_directory(const Store& store, std::uint64_t first) {
   const std::shared_ptr<ByteSource>& file = store.shared_file();
-  std::uint64_t body = 0;
-  read_header(*file, body);
-  const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+  const auto trailer = find_trailer(*file, first);
   if (!trailer || !trailer->hints) return nullptr;
   std::optional<Hint> hint;
   try {
-    hint = find_hint(*file, body, *trailer, kRowsTag);
+    hint = find_hint(*file, first, *trailer, kRowsTag);
   } catch (const Error& e) {
     if (e.code() == Errc::io) throw;
     return nullptr;
@@ -213,6 +210,13 @@ std::unique_ptr<const StoredDirectory> open_directory(const Store& store) {
     return nullptr;
   }
   return std::make_unique<StoredDirectory>(file, *hint, count);
+}
+
+std::unique_ptr<const StoredDirectory> open_directory(const Store& store) {
+  if (store.index().origin() != IndexOrigin::embedded) return nullptr;
+  std::uint64_t body = 0;
+  read_header(store.file(), body);
+  return open_directory(store, body);
 }
 
 /// True when these are the counts of the rows of the block.
@@ -231,6 +235,10 @@ bool are_counts_of(const Store& store, const Entry& entry, const RowCounts& coun
 
 std::unique_ptr<const RowCountsTable> find_row_directory(const Store& store) {
   return open_directory(store);
+}
+
+std::unique_ptr<const RowCountsTable> find_row_directory(const Store& store, std::uint64_t first) {
+  return open_directory(store, first);
 }
 
 void check_row_directory(const Store& store, std::vector<Error>& findings) {

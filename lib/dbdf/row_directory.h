@@ -47,6 +47,9 @@ class RowDirectoryWriter {
 /// `Driver::find_row_counts`. O(hints).
 std::unique_ptr<const RowCountsTable> find_row_directory(const Store& store);
 
+/// The same of an index at the end of the store's file, where hints may start at byte `first`.
+std::unique_ptr<const RowCountsTable> find_row_directory(const Store& store, std::uint64_t first);
+
 /// Adds a finding for each block whose rows do not have the stored counts. Reads those blocks.
 void check_row_directory(const Store& store, std::vector<Error>& findings);
 

@@ -117,9 +117,7 @@ std::unique_ptr<const BlockStatsTable> find_known(const Store& store) {
   const Schema schema = read_header(*file, body);
   std::unique_ptr<const BlockStatsTable> within;
   if (index.origin() == IndexOrigin::embedded) {
-    const auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
-    if (!trailer) return nullptr;
-    within = find_table(file, body, *trailer, index.size());
+    within = find_statistics(store, body);
     if (within != nullptr && !within->old()) return within;
   }
   // A file with an index but without statistics of this version may have a sidecar with them.
@@ -136,6 +134,12 @@ std::unique_ptr<const BlockStatsTable> find_known(const Store& store) {
 }
 
 }  // namespace
+
+std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store, std::uint64_t first) {
+  const auto trailer = find_trailer(store.file(), first);
+  if (!trailer) return nullptr;
+  return find_table(store.shared_file(), first, *trailer, store.index().size());
+}
 
 std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store) {
   auto table = find_known(store);

@@ -29,6 +29,9 @@ bool statistics_pay(const BlockIndex& index);
 /// `Driver::find_stats`. Checks the hint's hash, and that it belongs to the index. O(blocks).
 std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store);
 
+/// The same of an index at the end of the store's file, where hints may start at byte `first`.
+std::unique_ptr<const BlockStatsTable> find_statistics(const Store& store, std::uint64_t first);
+
 /// Adds a finding for each block whose values do not have the stored statistics. Reads all blocks.
 void check_statistics(const Store& store, std::vector<Error>& findings);
 

@@ -36,6 +36,12 @@ struct Identity {
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
+/// A byte of a file, for messages.
+struct BytePlace {
+  std::string name;
+  std::uint64_t offset;
+};
+
 /// Read-only bytes that do not change. Any thread.
 class ByteSource {
  public:
@@ -47,6 +53,8 @@ class ByteSource {
   const std::string& name() const noexcept { return name_; }
   std::uint64_t size() const noexcept { return identity_.size; }
   const Identity& identity() const noexcept { return identity_; }
+  /// Where a byte is: in this, or in one of the files that this puts together.
+  virtual BytePlace place(std::uint64_t offset) const { return {name_, offset}; }
 
   /// Bytes [offset, offset + n), valid as long as this, with the same alignment modulo 64 as in the
   /// source. REQUIRES that they are inside size(). Throws io.
@@ -78,10 +86,15 @@ class ByteSource {
   virtual bool may_wait() const noexcept { return false; }
   /// A hint that much will be read, here and there: a file is mapped now. Throws io.
   virtual void expect_reads() const {}
+  /// Maps a file and closes its descriptor, of which a process has few. Call it before this is
+  /// shared. Throws io.
+  virtual void map_and_close() { expect_reads(); }
   /// A hint that these bytes will be read in random order, a few at a time.
   virtual void expect_single_looks(std::uint64_t, std::uint64_t) const noexcept {}
   /// The same for all bytes; it also turns `will_need` off.
   virtual void read_nothing_ahead() const noexcept {}
+  /// True when it is worth remembering what was compared: the first small reads of a file are not.
+  virtual bool is_in_use() const noexcept { return is_mapped() || fetches(); }
   /// True once all bytes are in a map or in memory, at one address.
   bool is_mapped() const noexcept { return base_.load(std::memory_order_acquire) != nullptr; }
 

@@ -20,7 +20,8 @@ void SparsePayload::fail(const std::byte* at, const std::string& detail) const {
   // Bytes that were made are at no offset of the file: the block is to blame.
   const std::uint64_t where =
       held.is_mapped() ? offset + static_cast<std::uint64_t>(at - data) : entry.offset;
-  throw Error(Errc::corrupt, file.name(), where, detail);
+  const BytePlace place = file.place(where);
+  throw Error(Errc::corrupt, place.name, place.offset, detail);
 }
 
 void SparsePayload::fail_row(const std::byte* at, std::uint32_t row) const {

@@ -40,8 +40,7 @@ BlockInfo Block::info() const { return store().fetched_entry(number_).info(); }
 std::span<const std::byte> Block::payload() const {
   const Entry e = store().fetched_entry(number_);
   require_plain(store(), e);
-  const detail::HeldBytes held = store().payload(e);
-  if (held.is_mapped()) return held.bytes;
+  if (const auto bytes = store().payload_in_place(e)) return *bytes;
   store().fail(Errc::type_mismatch, e.offset,
                "the bytes of block " + detail::text(e.pos) +
                    " are in no map and cannot be viewed; decode it");
@@ -67,9 +66,9 @@ Block::SparseBytes Block::sparse_bytes(BlockKind wanted_kind, ValueType wanted) 
     fail_kind(store(), e, wanted_kind, wanted);
   }
   require_plain(store(), e);
-  const detail::HeldBytes held = store().payload(e);
-  if (!held.is_mapped()) fail_kind(store(), e, wanted_kind, wanted);
-  return {held.data(), held.size(), e.rows, e.cols, e.stored};
+  const auto bytes = store().payload_in_place(e);
+  if (!bytes) fail_kind(store(), e, wanted_kind, wanted);
+  return {bytes->data(), bytes->size(), e.rows, e.cols, e.stored};
 }
 
 void Block::decode_to(void* out, std::size_t size, std::size_t row_stride, ValueType type) const {
@@ -108,8 +107,11 @@ std::optional<FetchedCells> Store::cells_in_place(std::uint64_t number, ValueTyp
     return std::nullopt;
   }
   const auto place = driver_->in_place(*this, e);
-  if (!place || !place->held.is_mapped()) return std::nullopt;
-  return FetchedCells{place->data(), e.rows, e.cols, place->row_step};
+  if (!place) return std::nullopt;
+  if (place->held.is_mapped()) return FetchedCells{place->data(), e.rows, e.cols, place->row_step};
+  const auto bytes = driver_->dense_header < 0 ? std::nullopt : payload_in_place(e);
+  if (!bytes) return std::nullopt;
+  return FetchedCells{bytes->data(), e.rows, e.cols, place->row_step};
 }
 
 FetchedCells Store::cells(std::uint64_t number, ValueType type, Copy copy) const {

@@ -30,7 +30,7 @@ namespace {
 /// listed are not compared with their headers.
 void require_possible(const Store& store, std::uint64_t number, const Entry& entry) {
   const detail::Schema& schema = store.schema();
-  const std::uint64_t size = store.file().size();
+  const std::uint64_t size = store.blocks().size();
   const bool inside = entry.pos.rx < schema.rows && entry.rows <= schema.rows - entry.pos.rx &&
                       entry.pos.cx < schema.cols && entry.cols <= schema.cols - entry.pos.cx;
   const bool in_file = entry.offset <= size && entry.bytes <= size - entry.offset;

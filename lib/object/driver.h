@@ -95,6 +95,10 @@ struct Driver {
   std::uint64_t (*header_size)(const Entry&) = nullptr;
   /// Bytes of the payload that an encoded block decodes to. May be null: no block is encoded.
   std::uint64_t (*plain_size)(const Entry&) = nullptr;
+  /// True when codes in the block are not those of the object's dictionaries; `recode` then makes
+  /// its payload. May be null: none are.
+  bool (*is_recoded)(const Store&, const Entry&) = nullptr;
+  HeldBytes (*recode)(const Store&, const Entry&) = nullptr;
   /// Compares entry `number` with the bytes that it points to. Called before a block is first used.
   /// May be null: nothing to compare.
   void (*confirm)(const Store&, std::uint64_t number, const Entry&) = nullptr;

@@ -35,15 +35,15 @@ namespace {
 // Guesses from the first two tiles and the file's size whether tiles are at regular distances.
 CheckedBlocks::Even Store::guess_even() const {
   const auto& grid = index_.grid();
-  if (!grid || !file_->is_mapped() || index_.size() < 2 || driver_->dense_header < 0 ||
+  if (!grid || !blocks_->is_mapped() || index_.size() < 2 || driver_->dense_header < 0 ||
       schema_.cols % grid->tile.cols != 0) {
     return {};
   }
   const Entry first = index_.entry(0), second = index_.entry(1);
   if (first.kind != BlockKind::dense || second.kind != BlockKind::dense || first.codec != 0 ||
       first.bytes != second.bytes || second.offset <= first.offset ||
-      second.offset > file_->size() ||
-      (file_->size() - first.offset) / (second.offset - first.offset) < index_.size() - 1) {
+      second.offset > blocks_->size() ||
+      (blocks_->size() - first.offset) / (second.offset - first.offset) < index_.size() - 1) {
     return {};
   }
   const HeldBytes values = payload(first);
@@ -73,7 +73,7 @@ void Store::remember(std::uint64_t number, const Entry& entry) const {
   checked_.make(index_.size(), [this] { return guess_even(); });
   const bool tile = entry.kind == BlockKind::dense && driver_->dense_header >= 0 && index_.grid() &&
                     TileShape{entry.rows, entry.cols} == index_.grid()->tile;
-  if (tile && entry.codec == 0 && file_->is_mapped()) {
+  if (tile && entry.codec == 0 && blocks_->is_mapped()) {
     const HeldBytes values = payload(entry);
     if (values.is_mapped()) {
       return checked_.set_compared(number, values.data(), entry.value_type);
@@ -84,7 +84,7 @@ void Store::remember(std::uint64_t number, const Entry& entry) const {
 
 void Store::fetch(std::uint64_t number) const {
   const bool compared = checked_.was_compared(number);
-  if (compared && !file_->guarded()) return;
+  if (compared && !blocks_->guarded()) return;
   Entry entry;
   watched(
       [&] {
@@ -104,14 +104,14 @@ Block Store::tile(std::uint64_t i, std::uint64_t j) const {
 TileTable Store::tile_table() const {
   const auto& grid = index_.grid();
   if (!grid) fail_tile(*this, 0, 0);
-  file_->prepare_thread();
-  file_->expect_reads();
+  blocks_->prepare_thread();
+  blocks_->expect_reads();
   checked_.make(index_.size(), [this] { return guess_even(); });
   TileTable table;
   table.store = this;
   table.tags = checked_.even_tags();
   // In a guarded file each fetch checks that the file is intact.
-  if (table.tags == nullptr || file_->guarded()) return table;
+  if (table.tags == nullptr || blocks_->guarded()) return table;
   table.values = checked_.even().values;
   table.step = checked_.even().step;
   table.rows = grid->rows;
@@ -142,7 +142,8 @@ Entry Store::fetched_entry(std::uint64_t number) const {
                           number % grid->cols * grid->tile.cols};
         }
         // Before the file is mapped, entries are private copies that were compared already.
-        if (index_.is_in_place() && file_->is_mapped()) compare(number, entry);
+        if (index_.is_in_place() && blocks_->is_in_use() && !blocks_->fetches())
+          compare(number, entry);
       },
       &to_blame);
   return entry;
@@ -155,7 +156,7 @@ void Store::confirm_entry(std::uint64_t number, const Entry& entry) const {
   if (!compared || index_.is_in_place()) compare(number, entry);
   if (compared) return;
   if (checks_hashes() && driver_->check_hash != nullptr) driver_->check_hash(*this, entry);
-  if ((file_->is_mapped() || file_->fetches()) && file_->check() != Check::always) {
+  if (blocks_->is_in_use() && file_->check() != Check::always) {
     remember(number, entry);
   }
 }

@@ -26,7 +26,11 @@ std::string value_text(ValueType type, const std::byte* value) {
   const std::string what = value_text(type, value) + " in cell " + text(cell) +
                            (rounds ? " is not exact as " : " does not fit ") +
                            std::string(name(wanted));
-  if (declared) throw Error(Errc::corrupt, store.file().name(), at, what + " (R6)");
+  if (declared) {
+    const BytePlace place = store.blocks().place(at.value_or(0));
+    throw Error(Errc::corrupt, place.name, at ? std::optional(place.offset) : std::nullopt,
+                what + " (R6)");
+  }
   // The file is sound: no byte of it is to blame.
   throw Error(Errc::type_mismatch, store.file().name(), std::nullopt, what,
               rounds ? Remedy::allow_loss : Remedy::none);

@@ -41,10 +41,6 @@ PayloadShape shape_of(const Entry& e) noexcept {
   return {e.kind, e.value_type, e.rows, e.cols, e.stored};
 }
 
-StoredBytes stored_of(const Store& store, const Entry& entry, const HeldBytes& held) {
-  return {held.bytes, store.payload_offset(entry), store.file().name()};
-}
-
 /// Calls decode(codec, shape, stored, out) to make `size` bytes of what an encoded block decodes
 /// to.
 template <class F>
@@ -59,7 +55,8 @@ HeldBytes decode_into(const Store& store, const Entry& entry, std::uint64_t size
         "the " + counted(size, "byte") + " of block " + text(entry.pos) + " do not fit in memory");
   }
   const HeldBytes stored = store.stored_bytes(entry);
-  decode(codec, shape_of(entry), stored_of(store, entry, stored),
+  const BytePlace at = store.blocks().place(store.payload_offset(entry));
+  decode(codec, shape_of(entry), StoredBytes{stored.bytes, at.offset, at.name},
          std::span(plain->data(), plain->size()));
   return {{plain->data(), plain->size()}, plain};
 }
@@ -94,12 +91,12 @@ std::uint64_t Store::payload_offset(const Entry& entry) const {
 }
 
 HeldBytes Store::stored_block(const Entry& entry, std::uint64_t before) const {
-  return file_->hold(entry.offset - before, before + entry.bytes);
+  return blocks_->hold(entry.offset - before, before + entry.bytes);
 }
 
 HeldBytes Store::stored_bytes(const Entry& entry) const {
   const std::uint64_t at = payload_offset(entry);
-  return file_->hold(at, entry.offset + entry.bytes - at);
+  return blocks_->hold(at, entry.offset + entry.bytes - at);
 }
 
 HeldBytes Store::decoded(const Entry& entry) const {
@@ -110,34 +107,60 @@ HeldBytes Store::decoded(const Entry& entry) const {
 }
 
 HeldRows Store::encoded_rows(const Entry& entry) const {
-  if (entry.codec == 0 || entry.kind != BlockKind::csr) return {};
+  if (entry.codec == 0 || entry.kind != BlockKind::csr || is_recoded(entry)) return {};
   HeldRows made;
-  if (file_->fetches()) {
+  if (blocks_->fetches()) {
     // Not under the key of the decoded block.
     uses_cache_.store(true, std::memory_order_relaxed);
-    made.held = as_held(block_cache().get({file_->number(), payload_offset(entry)},
+    made.held = as_held(block_cache().get({blocks_->number(), payload_offset(entry)},
                                           [&] { return as_cached(stored_bytes(entry)); }));
   } else {
     made.held = stored_bytes(entry);
   }
-  made.rows = codec_of(*this, entry).rows(shape_of(entry), stored_of(*this, entry, made.held));
+  const std::uint64_t at = payload_offset(entry);
+  if (blocks_ != file_) made.place = std::make_unique<const BytePlace>(blocks_->place(at));
+  const StoredBytes stored{made.held.bytes, made.place ? made.place->offset : at,
+                           made.place ? made.place->name : file_->name()};
+  made.rows = codec_of(*this, entry).rows(shape_of(entry), stored);
   return made;
 }
 
+/// True when the payload of a block is not in a map.
+bool Store::is_made(const Entry& entry) const {
+  return entry.codec != 0 || blocks_->fetches() || is_recoded(entry);
+}
+
+bool Store::is_recoded(const Entry& entry) const {
+  return driver_->is_recoded != nullptr && driver_->is_recoded(*this, entry);
+}
+
+HeldBytes Store::plain_payload(const Entry& entry) const {
+  return entry.codec == 0 ? stored_bytes(entry) : decoded(entry);
+}
+
 HeldBytes Store::payload(const Entry& entry) const {
-  if (entry.codec == 0 && !file_->fetches()) return as_tested(stored_bytes(entry));
+  if (!is_made(entry)) return as_tested(stored_bytes(entry));
   uses_cache_.store(true, std::memory_order_relaxed);
-  return as_held(block_cache().get({file_->number(), entry.offset}, [&] {
-    return as_cached(entry.codec == 0 ? stored_bytes(entry) : decoded(entry));
+  return as_held(block_cache().get({blocks_->number(), entry.offset}, [&] {
+    return as_cached(is_recoded(entry) ? driver_->recode(*this, entry) : plain_payload(entry));
   }));
 }
 
+std::optional<std::span<const std::byte>> Store::payload_in_place(const Entry& entry) const {
+  if (is_made(entry)) return std::nullopt;
+  const std::uint64_t at = payload_offset(entry);
+  const HeldBytes held = as_tested({blocks_->bytes(at, entry.offset + entry.bytes - at), nullptr});
+  if (!held.is_mapped()) return std::nullopt;
+  return held.bytes;
+}
+
 HeldBytes Store::payload(const Entry& entry, Range part) const {
-  if (entry.codec == 0 && (!file_->fetches() || entry.bytes > kWhole)) {
-    return as_tested(file_->hold(payload_offset(entry) + part.begin, part.size()));
+  const bool recodes = is_recoded(entry);
+  if (entry.codec == 0 && !recodes && (!blocks_->fetches() || entry.bytes > kWhole)) {
+    return as_tested(blocks_->hold(payload_offset(entry) + part.begin, part.size()));
   }
-  if (const auto rows = few_rows(entry, part)) {
-    if (!block_cache().find({file_->number(), entry.offset}).value) {
+  if (const auto rows = recodes ? std::nullopt : few_rows(entry, part)) {
+    if (!block_cache().find({blocks_->number(), entry.offset}).value) {
       return decode_into(
           *this, entry, part.size(),
           [&](const BlockCodec& codec, const PayloadShape& shape, const StoredBytes& stored,

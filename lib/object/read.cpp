@@ -62,7 +62,7 @@ void Store::read_block(const Entry& entry, const Part& part, const Target& out) 
 void Store::fill_nan(const Target& out, const Region& region) const {
   if (!is_float(out.type)) {
     const bool frame = schema_.kind == ObjectKind::frame;
-    throw Error(Errc::type_mismatch, file_->name(), std::nullopt,
+    throw Error(Errc::type_mismatch, blocks_->name(), std::nullopt,
                 (frame ? "column " + shown(schema_.columns[region.cols.begin].label) + ": "
                        : std::string()) +
                     "some cells are absent, and " + std::string(name(out.type)) +
@@ -180,10 +180,10 @@ void Store::ask_for(std::span<const std::uint64_t> numbers) const {
   constexpr std::uint64_t kNear = 64 << 10;  // a gap that is cheaper to read than to leave out
   std::vector<Range> wanted;
   for (const std::uint64_t number : numbers) {
-    if (checked_.was_compared(number) && !file_->fetches()) continue;
+    if (checked_.was_compared(number) && !blocks_->fetches()) continue;
     const Entry e = index_.entry(number);
-    if (file_->fetches() && block_cache().find({file_->number(), e.offset}).value) continue;
-    if (e.offset > file_->size() || e.bytes > file_->size() - e.offset) continue;
+    if (blocks_->fetches() && block_cache().find({blocks_->number(), e.offset}).value) continue;
+    if (e.offset > blocks_->size() || e.bytes > blocks_->size() - e.offset) continue;
     const Range bytes{e.offset - std::min(e.offset, kPosition), e.offset + e.bytes};
     if (!wanted.empty() && bytes.begin >= wanted.back().begin &&
         bytes.begin <= wanted.back().end + kNear) {
@@ -192,12 +192,12 @@ void Store::ask_for(std::span<const std::uint64_t> numbers) const {
       wanted.push_back(bytes);
     }
   }
-  file_->will_need(wanted);
+  blocks_->will_need(wanted);
 }
 
 void Store::prefetch(const Region& region) const {
   require_inside(region);
-  file_->expect_reads();
+  blocks_->expect_reads();
   ask_for(index_.touching(region));
 }
 

@@ -115,14 +115,14 @@ std::unique_ptr<IndexedRows> RowAccess::load(std::uint64_t number, const Entry& 
 
 RowAccess::RowAccess(const Store& store, std::size_t budget)
     : store_(store), budget_(budget), pages_(store.index().size() / std::tuple_size_v<Page> + 1) {
-  store.file().expect_reads();
+  store.blocks().expect_reads();
 }
 
 /// Starts reading what `load` will look at.
 void RowAccess::ask_for(std::span<const std::uint64_t> numbers) const {
   // A block up to this size is read as a whole: then its rows are found and used.
   constexpr std::uint64_t kSmall = 16 << 10, kPosition = 16, kHeader = 18;
-  const ByteSource& file = store_.file();
+  const ByteSource& file = store_.blocks();
   if (!file.may_wait()) return;
   std::vector<Range> wanted;
   for (const std::uint64_t number : numbers) {

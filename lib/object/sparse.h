@@ -9,7 +9,7 @@
 namespace dapple::detail {
 
 inline SparsePayload sparse_payload(const Store& store, const Entry& entry) {
-  return {store.file(), entry, store.payload(entry), store.payload_offset(entry)};
+  return {store.blocks(), entry, store.payload(entry), store.payload_offset(entry)};
 }
 
 /// A cursor at `row` of a CSR block, or above it.

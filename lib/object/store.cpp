@@ -20,12 +20,14 @@ std::string interval(Range range) {
 }  // namespace
 
 Store::Store(std::shared_ptr<ByteSource> file, Schema schema, BlockIndex&& index,
-             const Driver& driver, std::unique_ptr<DriverState> state)
+             const Driver& driver, std::unique_ptr<DriverState> state,
+             std::shared_ptr<const ByteSource> blocks)
     : file_(std::move(file)),
       schema_(std::move(schema)),
       index_(std::move(index)),
       driver_(&driver),
-      state_(std::move(state)) {
+      state_(std::move(state)),
+      blocks_(blocks != nullptr ? std::move(blocks) : file_) {
   if (schema_.kind == ObjectKind::matrix) slot_names_ = names_of_slots(schema_.group);
 }
 
@@ -37,11 +39,12 @@ std::shared_ptr<const Names> Store::col_names() const {
 }
 
 Store::~Store() {
-  if (uses_cache_.load(std::memory_order_relaxed)) block_cache().forget(file_->number());
+  if (uses_cache_.load(std::memory_order_relaxed)) block_cache().forget(blocks_->number());
 }
 
 void Store::fail(Errc code, std::uint64_t offset, std::string detail) const {
-  throw Error(code, file_->name(), offset, std::move(detail));
+  const BytePlace at = blocks_->place(offset);
+  throw Error(code, at.name, at.offset, std::move(detail));
 }
 
 std::string Store::reading(const Entry* block) {
@@ -52,8 +55,8 @@ std::string Store::reading(const Entry* block) {
 }
 
 void Store::require_intact(const Entry* block) const {
-  file_->prepare_thread();
-  if (!file_->is_intact()) file_->fail_changed(reading(block));
+  blocks_->prepare_thread();
+  if (!blocks_->is_intact()) blocks_->fail_changed(reading(block));
 }
 
 const BlockIndex* Store::truth() const {

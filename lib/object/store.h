@@ -35,14 +35,18 @@ struct HeldRows;
 
 class Store {
  public:
+  /// `blocks` is where the bytes of blocks are, if not in `file`, which has all else.
   Store(std::shared_ptr<ByteSource> file, Schema schema, BlockIndex&& index, const Driver& driver,
-        std::unique_ptr<DriverState> state = nullptr);
+        std::unique_ptr<DriverState> state = nullptr,
+        std::shared_ptr<const ByteSource> blocks = nullptr);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
   const ByteSource& file() const noexcept { return *file_; }
   const std::shared_ptr<ByteSource>& shared_file() const noexcept { return file_; }
+  /// What `Entry::offset` counts in.
+  const ByteSource& blocks() const noexcept { return *blocks_; }
   const Schema& schema() const noexcept { return schema_; }
   const BlockIndex& index() const noexcept { return index_; }
   const Driver& driver() const noexcept { return *driver_; }
@@ -115,8 +119,12 @@ class Store {
   /// The bytes of a plain block after its header. The only place where a block's payload comes into
   /// being (payload.cpp). REQUIRES an entry that was confirmed. Throws corrupt, io.
   HeldBytes payload(const Entry& entry) const;
-  /// The same for bytes [part.begin, part.end) of them. REQUIRES that they are inside.
+  /// The same as the file has it, before codes are replaced. Not kept.
+  HeldBytes plain_payload(const Entry& entry) const;
+  /// As `payload`, for bytes [part.begin, part.end). REQUIRES that they are inside.
   HeldBytes payload(const Entry& entry, Range part) const;
+  /// The same for all, valid as long as the store; nothing where they have to be made or fetched.
+  std::optional<std::span<const std::byte>> payload_in_place(const Entry& entry) const;
   /// The rows of an encoded CSR block, to decode some without the others; null where all of it has
   /// to be decoded, and for blocks that are not encoded. Throws as `payload`.
   HeldRows encoded_rows(const Entry& entry) const;
@@ -185,7 +193,7 @@ class Store {
   /// io whatever `f` returned or threw, naming `block` if there is one.
   template <class F>
   auto watched(const F& f, const Entry* block = nullptr) const {
-    return detail::watched(*file_, f, [block] { return reading(block); });
+    return detail::watched(*blocks_, f, [block] { return reading(block); });
   }
   /// Runs f(number, entry) for these blocks, one after the other, and checks that the file is
   /// intact once for many small ones: a check costs as much as reading a block of some kilobytes.
@@ -219,7 +227,7 @@ class Store {
 
   /// Throws absent: no block covers this cell.
   [[noreturn]] void fail_absent(BlockPos cell) const;
-  /// Throws `code` for a byte of this file.
+  /// Throws `code` for a byte of `blocks()`.
   [[noreturn]] void fail(Errc code, std::uint64_t offset, std::string detail) const;
 
  private:
@@ -232,6 +240,8 @@ class Store {
   Covering covering(const Region& region, Absent absent) const;
   void fetch(std::uint64_t number) const;
   HeldBytes decoded(const Entry& entry) const;
+  bool is_made(const Entry& entry) const;
+  bool is_recoded(const Entry& entry) const;
   void compare(std::uint64_t number, const Entry& entry) const;
   void remember(std::uint64_t number, const Entry& entry) const;
   CheckedBlocks::Even guess_even() const;
@@ -248,6 +258,7 @@ class Store {
   const Driver* driver_;
   std::unique_ptr<DriverState> state_;
   ReadNames slot_names_;  // of the columns of a matrix
+  std::shared_ptr<const ByteSource> blocks_;
   std::string note_;
   std::vector<std::string> contents_;
   mutable CheckedBlocks checked_;

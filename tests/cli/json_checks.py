@@ -107,7 +107,7 @@ def check_json_of_blocks_equals_text(dapple):
 def check_json_of_errors(dapple):
     wrong = [
         (3, "io", ["info", "missing.dbdf"]),
-        (3, "io", ["blocks", "folder"]),
+        (1, "not_recognised", ["blocks", "folder"]),
         (1, "corrupt", ["info", "cut.dbdf"]),
         (1, "corrupt", ["get", "column.dbdf"]),
         (1, "corrupt", ["index", "cut.dbdf"]),

@@ -9,6 +9,7 @@
 Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
 """
 
+from . import dataset
 from ._core import Block
 from .annotated import read_anndata
 from .conversion import convert
@@ -84,6 +85,7 @@ __all__ = [
     "append",
     "concat",
     "convert",
+    "dataset",
     "formats",
     "frame_writer",
     "index",

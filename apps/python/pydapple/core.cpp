@@ -22,5 +22,6 @@ NB_MODULE(_core, m) {
   pydapple::bind_writer(m);
   pydapple::bind_files(m);
   pydapple::bind_remote(m);
+  pydapple::bind_dataset(m);
   pydapple::watch_forks();
 }

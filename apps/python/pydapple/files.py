@@ -58,9 +58,10 @@ def open(
     blocks are read once.
 
     Args:
-        path: the file; or as a string its http or https address, or an address that fsspec knows
-            (``"s3://bucket/key"``); or its name in `fs` or `store`. Of what is far away only the
-            ranges that are needed are fetched, and one state of it is read, or OSError raised.
+        path: the file, or the folder of a data set; or as a string its http or https address, or an
+            address that fsspec knows (``"s3://bucket/key"``); or its name in `fs` or `store`. Of
+            what is far away only the ranges that are needed are fetched, and one state of it is
+            read, or OSError raised.
         format: one of `formats()`; told from the bytes and the name if not given. Parquet and
             Arrow's files are none of them: `convert` reads those.
         array: which of several arrays in an .npz archive, or the path of a data set or group in an
@@ -121,6 +122,8 @@ def open(
         return made
     name = remote.local_path(name, fs)
     far = remote.is_address(name)
+    if not far and os.path.isdir(name):
+        name = _core.dataset_latest(name)  # so that all who get this object see one state
     with guests.pointed_out(name, format):
         handle = _core.open(name, open_options(options), far)
     made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)

@@ -36,31 +36,9 @@ namespace {
                  std::string(store.index().remedy()));
 }
 
-// An entry is used only if the block header that it points to says the same.
 void confirm(const Store& store, std::uint64_t number, const Entry& e) {
-  const ByteSource& file = store.file();
-  if (e.offset < kPosition || e.offset > file.size() || e.bytes > file.size() - e.offset ||
-      e.bytes < kBlockStart) {
-    fail_entry(store, number, e, " points outside the file");
-  }
-  const std::uint64_t start = e.offset - kPosition;
-  const std::uint64_t header = std::min<std::uint64_t>(kLongestItemHeader, file.size() - start);
   const Schema& schema = store.schema();
-  Item item;
-  try {
-    read_item_header(file.bytes(start, header), start, schema.rows, schema.cols,
-                     file.size() - start, file.name(), item);
-  } catch (const Error& error) {
-    if (error.code() != Errc::corrupt || store.index().origin() != IndexOrigin::sidecar) throw;
-    fail_unlike(store, number, e);
-  }
-  const Entry& found = item.entry;
-  const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type;
-  if (!item.holds_cells() || found.pos != e.pos || found.rows != e.rows || found.cols != e.cols ||
-      found.kind != e.kind || !same_type || found.stored != e.stored || found.bytes != e.bytes ||
-      found.codec != e.codec) {
-    fail_unlike(store, number, e);
-  }
+  confirm_block(store, number, e, {store.file(), 0, schema.rows, schema.cols});
 }
 
 void check_hash(const Store& store, const Entry& e) {
@@ -133,6 +111,40 @@ std::optional<DensePlace> in_place(const Store& store, const Entry& e) {
 }
 
 }  // namespace
+
+Entry entry_in_file(const Entry& e, const Origin& origin) {
+  const ByteSource& file = origin.file;
+  const std::uint64_t start = e.offset - origin.first - kPosition;
+  const std::uint64_t header = std::min<std::uint64_t>(kLongestItemHeader, file.size() - start);
+  Item item;
+  read_item_header(file.bytes(start, header), start, origin.rows, origin.cols, file.size() - start,
+                   file.name(), item);
+  if (!item.holds_cells()) item.entry.kind = kNoKind;
+  return item.entry;
+}
+
+// An entry is used only if the block header that it points to says the same.
+void confirm_block(const Store& store, std::uint64_t number, const Entry& e, const Origin& origin) {
+  const std::uint64_t size = origin.file.size(), offset = e.offset - origin.first;
+  if (e.offset < origin.first || offset < kPosition || offset > size || e.bytes > size - offset ||
+      e.bytes < kBlockStart || e.pos.rx < origin.at.rx || e.pos.cx < origin.at.cx) {
+    fail_entry(store, number, e, " points outside the file");
+  }
+  Entry found;
+  try {
+    found = entry_in_file(e, origin);
+  } catch (const Error& error) {
+    if (error.code() != Errc::corrupt || store.index().origin() != IndexOrigin::sidecar) throw;
+    fail_unlike(store, number, e);
+  }
+  const BlockPos pos{e.pos.rx - origin.at.rx, e.pos.cx - origin.at.cx};
+  const bool same_type = e.kind == BlockKind::empty || found.value_type == e.value_type ||
+                         (origin.widened && holds_all(e.value_type, found.value_type));
+  if (found.pos != pos || found.rows != e.rows || found.cols != e.cols || found.kind != e.kind ||
+      !same_type || found.stored != e.stored || found.bytes != e.bytes || found.codec != e.codec) {
+    fail_unlike(store, number, e);
+  }
+}
 
 const Driver kDriver = {
     .format = "dbdf",

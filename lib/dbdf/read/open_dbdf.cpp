@@ -60,10 +60,6 @@ Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
   return {BlockIndex::from_entries(std::move(found), summary, file.name()), hints};
 }
 
-namespace {
-
-/// Gives the columns their meanings, groups and names from the hints before an index, and the
-/// object its attributes and names.
 void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t first,
                    const Trailer& trailer, Schema& schema) {
   schema.attributes = attributes_before(file, first, trailer);
@@ -76,6 +72,8 @@ void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t 
     dbdf::read_columns(file, columns->offset, columns->bytes, schema);
   }
 }
+
+namespace {
 
 /// The sidecar's index, or the one that a walk finds; the meanings of columns from the same place.
 /// Sets `note` if a sidecar could not be used.

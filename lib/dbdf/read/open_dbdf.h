@@ -6,6 +6,7 @@
 #include "dapple/convert.h"
 #include "dapple/open.h"
 #include "lib/compute/source.h"
+#include "lib/dbdf/index_block.h"
 #include "lib/dbdf/object_hints.h"
 #include "lib/io/byte_sink.h"
 #include "lib/object/probe.h"
@@ -26,6 +27,11 @@ bool has_own_index(const ByteSource& file);
 std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
                                        const OpenOptions& options);
 
+/// Gives the columns their meanings, groups and names from the hints before an index, and the
+/// object its attributes and names. Hints may start at byte `first`.
+void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t first,
+                   const Trailer& trailer, Schema& schema);
+
 /// What a walk over the body finds, whatever index the file has.
 struct Scan {
   BlockIndex index;
@@ -33,6 +39,20 @@ struct Scan {
 };
 Scan scan(const ByteSource& file, std::uint64_t body, const Schema& schema,
           const TakeProgress& progress = {});
+
+/// The file that an entry is of, and how its object is placed in a larger one.
+struct Origin {
+  const ByteSource& file;
+  std::uint64_t first = 0;  // what `Entry::offset` says of byte 0 of the file
+  std::uint64_t rows, cols;
+  BlockPos at{0, 0};     // its first cell in the larger object
+  bool widened = false;  // values are stored in a narrower type than the entry says
+};
+/// `Driver::confirm` for a block of that file.
+void confirm_block(const Store& store, std::uint64_t number, const Entry& entry,
+                   const Origin& origin);
+/// The entry as the file itself has it, from the block's header. Throws corrupt.
+Entry entry_in_file(const Entry& entry, const Origin& origin);
 
 /// How dbdf blocks are confirmed and decoded (decode.cpp).
 extern const Driver kDriver;

@@ -38,22 +38,24 @@ bool keeps_blocks(const Schema& old, const Schema& whole) {
                     whole.columns.end(), means_the_same);
 }
 
-/// The blocks of a file, in file order, and their statistics if there are any.
-void take_over(const Store& store, BlockWriter& writer) {
+/// The blocks of a file above row `end`, in file order, and their statistics if there are any.
+void take_over(const Store& store, std::uint64_t end, BlockWriter& writer) {
   const BlockIndex& index = store.index();
   const BlockStatsTable* const known = store.block_stats();
   const RowCountsTable* const rows = store.row_counts();
   store.require_whole_index();
   EntryTable blocks;
-  std::vector<BlockStats> stats(index.size());
+  std::vector<BlockStats> stats;
   blocks.reserve(index.size());
+  stats.reserve(index.size());
   for (std::uint64_t i = 0; i < index.size(); ++i) {
     const std::uint64_t number = index.in_file_order(i);
-    blocks.push_back(store.confirmed_entry(number));
-    if (known != nullptr) stats[i] = (*known)[number];
-    if (!stats[i].knows_spread()) stats[i] = scan_block(store, blocks[i]);
+    const Entry block = store.confirmed_entry(number);
+    if (block.pos.rx >= end) continue;
+    blocks.push_back(block);
+    stats.push_back(known != nullptr ? (*known)[number] : BlockStats());
+    if (!stats.back().knows_spread()) stats.back() = scan_block(store, block);
     if (rows == nullptr) continue;
-    const Entry block = blocks[i];
     if (const auto counts = rows->find(number, block)) writer.take_over(block, *counts);
   }
   writer.take_over(store.file(), std::move(blocks), std::move(stats));
@@ -77,6 +79,27 @@ TileShape tile_to_append(const Store& old, const std::shared_ptr<const Store>& w
   return fresh.rows > grid->tile.rows ? fresh : grid->tile;
 }
 
+/// The first row that is encoded anew, so that all tiles form one tiling: that of the last row of
+/// tiles if it is not of the full height, or the first of all where tiles get higher. Blocks that
+/// are left out have to be the last ones of the file.
+std::uint64_t first_row_anew(const Store& old, TileShape tile) {
+  const BlockIndex& index = old.index();
+  const std::uint64_t rows = old.schema().rows;
+  const auto& grid = index.grid();
+  if (!grid || (grid->tile != tile && grid->rows > 1)) return rows;
+  const std::uint64_t first = grid->tile == tile ? rows - rows % tile.rows : 0;
+  std::uint64_t kept = 0, left_out = old.file().size();
+  for (std::uint64_t number = 0; first < rows && number < index.size(); ++number) {
+    const Entry entry = index.entry(number);
+    if (entry.pos.rx < first) {
+      kept = std::max(kept, entry.offset);
+    } else {
+      left_out = std::min(left_out, entry.offset);
+    }
+  }
+  return kept < left_out ? first : rows;
+}
+
 }  // namespace
 
 WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
@@ -91,14 +114,17 @@ WriteSummary append_dbdf(const std::shared_ptr<const Store>& old,
   if (keep && options.absent == Absent::error && before.rows > 0) {
     old->require_covered({{0, before.rows}, {0, before.cols}});
   }
-  const std::uint64_t first = keep ? before.rows : 0;
   Selection rest;
+  rest.rows = Range{keep ? before.rows : 0, after.rows};
+  WriteOptions write = replacing.write;
+  if (!write.tile) {
+    write.tile = tile_to_append(*old, whole, Source(whole, rest, replacing), replacing);
+  }
+  const std::uint64_t first = keep ? first_row_anew(*old, *write.tile) : 0;
   rest.rows = Range{first, after.rows};
   const Source added(whole, rest, replacing);
-  WriteOptions write = replacing.write;
-  if (!write.tile) write.tile = tile_to_append(*old, whole, added, replacing);
   BlockWriter writer(path, after, write);
-  if (keep) take_over(*old, writer);
+  if (first > 0) take_over(*old, first, writer);
   retile(added, writer, write.kind, first);
   require_unchanged(old->file(), path);
   return writer.finish();

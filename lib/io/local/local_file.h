@@ -55,6 +55,11 @@ class LocalFile final : public ByteSource {
   using ByteSource::will_need;
   bool may_wait() const noexcept override;
   void expect_reads() const override { map(); }
+  /// A guarded file keeps its descriptor, which tells whether it was changed.
+  void map_and_close() override {
+    map();
+    if (!guarded()) fd_.close();
+  }
   std::shared_ptr<ByteSource> sibling(std::string_view ending) const override;
   const LocalFile* local() const noexcept override { return this; }
   /// Unblocks SIGBUS in the calling thread. It stays unblocked, because views of the map outlive

@@ -1,0 +1,255 @@
+// dapple dataset: many dbdf files as one object, written by many.
+#include "dapple/dataset.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "input.h"
+#include "report.h"
+#include "text.h"
+#include "verbs.h"
+#include "write_flags.h"
+
+namespace dapple::cli {
+
+namespace {
+
+/// What the command line says, for all actions.
+struct Wanted {
+  std::string action, folder;
+  std::vector<std::string> files;
+  BlockPos at{};
+  bool has_at = false;
+  dataset::CommitOptions commit;
+  dataset::CollectOptions collect;
+  std::uint64_t small = 64 << 20;
+  WriteFlags write;
+  ConvertOptions options;
+  Input input;
+};
+
+std::string_view name(DatasetAction action) {
+  switch (action) {
+    case DatasetAction::create:
+      return "create";
+    case DatasetAction::commit:
+      return "commit";
+    case DatasetAction::compact:
+      return "compact";
+    case DatasetAction::collect:
+      return "gc";
+  }
+  return "?";
+}
+
+std::string text_of(const DatasetState& state, bool json) {
+  const std::chrono::sys_time<std::chrono::nanoseconds> time{
+      std::chrono::nanoseconds(state.time_ns)};
+  const std::string when =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                  fmt::gmtime(std::chrono::system_clock::to_time_t(
+                      std::chrono::time_point_cast<std::chrono::system_clock::duration>(time))));
+  if (json) {
+    return fmt::format(
+        R"({{"state":{},"time":"{}","action":"{}","rows":{},"cols":{},"parts":{},"blocks":{},"bytes":{}}})",
+        state.number, when, name(state.action), state.rows, state.cols, state.parts, state.blocks,
+        state.bytes);
+  }
+  return fmt::format("state {}: {} {} x {}, {} parts, {} blocks, {} bytes ({})", state.number, when,
+                     state.rows, state.cols, state.parts, state.blocks, state.bytes,
+                     name(state.action));
+}
+
+std::variant<Matrix, Frame> open_file(Wanted& wanted, const std::string& file,
+                                      const Console& console) {
+  wanted.input.file = file;
+  auto object = open_input(wanted.input, console);
+  say_note(wanted.input, base(object), console);
+  return object;
+}
+
+DatasetState run_create(Wanted& wanted, const Console& console) {
+  return dataset::create(wanted.folder, open_file(wanted, wanted.files.at(0), console),
+                         wanted.commit);
+}
+
+DatasetState run_append(Wanted& wanted, const Console& console) {
+  DatasetState state;
+  for (const std::string& file : wanted.files) {
+    const auto rows = open_file(wanted, file, console);
+    if (wanted.has_at) {
+      const DatasetPart part = dataset::write_part(wanted.folder, rows, wanted.at, wanted.options);
+      state = dataset::commit(wanted.folder, {&part, 1}, wanted.commit);
+    } else {
+      state = dataset::append(wanted.folder, rows, wanted.options);
+    }
+  }
+  return state;
+}
+
+DatasetState run_commit(Wanted& wanted, const Console&) {
+  std::vector<DatasetPart> parts;
+  for (const std::string& place : wanted.files) {
+    const std::size_t mark = place.rfind('@');
+    if (mark == std::string::npos) {
+      throw UsageError(
+          fmt::format("commit takes parts as NAME@ROW,COL, such as part-0123.dbdf@4096,0, not '{}'",
+                      printable(place)));
+    }
+    const auto [row, col] =
+        parse_pair("NAME@ROW,COL", std::string_view(place).substr(mark + 1), ',', "ROW,COL");
+    parts.push_back(dataset::find_part(wanted.folder, place.substr(0, mark), {row, col}));
+  }
+  return dataset::commit(wanted.folder, parts, wanted.commit);
+}
+
+int run_log(const Wanted& wanted, Console& console) {
+  for (const DatasetState& state : dataset::log(wanted.folder)) {
+    console.out.write(text_of(state, console.json) + '\n');
+  }
+  return kDone;
+}
+
+int run_gc(const Wanted& wanted, Console& console) {
+  const dataset::Collected removed = dataset::collect(wanted.folder, wanted.collect);
+  if (console.json) {
+    console.out.write(fmt::format("{{\"states\":{},\"parts\":{},\"bytes\":{}}}\n", removed.states,
+                                  removed.parts, removed.bytes));
+  } else if (!console.quiet) {
+    say(fmt::format("removed {} states, {} parts, {} bytes", removed.states, removed.parts,
+                    removed.bytes));
+  }
+  return kDone;
+}
+
+void add_flags(Command& command, Wanted& wanted) {
+  command.section("where parts go");
+  command.option(
+      "--at", "ROW,COL",
+      [&](const std::string& text) {
+        const auto [row, col] = parse_pair("--at", text, ',', "ROW,COL");
+        wanted.at = {row, col};
+        wanted.has_at = true;
+      },
+      "append: the first cell of the part; below all rows unless given");
+  command.option(
+      "--rows", "N",
+      [&](const std::string& text) {
+        wanted.commit.rows = parse_number("--rows", text, 0, ~std::uint64_t{0});
+      },
+      "create, commit: the data set has at least N rows");
+  command.option(
+      "--cols", "N",
+      [&](const std::string& text) {
+        wanted.commit.cols = parse_number("--cols", text, 0, ~std::uint64_t{0});
+      },
+      "create, commit: a matrix has at least N columns");
+  command.flag("--whole", wanted.commit.whole, "commit: every cell must be in a part");
+  command.section("what goes");
+  command.option(
+      "--small", "BYTES",
+      [&](const std::string& text) {
+        wanted.small = parse_number("--small", text, 1, ~std::uint64_t{0});
+      },
+      "compact: the parts to put together have fewer bytes; 64 MiB unless given");
+  command.option(
+      "--keep", "N",
+      [&](const std::string& text) {
+        wanted.collect.keep = parse_number("--keep", text, 1, ~std::uint64_t{0});
+      },
+      "gc: the latest N states stay; 1 unless given");
+  command.option(
+      "--grace", "SECONDS",
+      [&](const std::string& text) {
+        wanted.collect.grace_s = parse_number("--grace", text, 0, 1u << 31);
+      },
+      "gc: what is younger stays, since somebody may be using it; a week unless given");
+  bool& sync = wanted.commit.sync;
+  command.section("how parts are written");
+  command.flag(
+      "--no-sync", [&sync] { sync = false; }, "do not wait until the data is on storage");
+}
+
+int run_dataset(const Arguments& arguments, Console& console) {
+  Wanted wanted;
+  Command command(kDatasetVerb);
+  command.operand("ACTION", wanted.action, "create, append, commit, compact, gc or log");
+  std::vector<std::string> operands;
+  command.operands("DIR", operands,
+                   "the folder, and for create and append files to read, for "
+                   "commit parts as NAME@ROW,COL");
+  add_flags(command, wanted);
+  add_write_flags(command, wanted.write);
+  add_reading_flags(command, wanted.input.options);
+  add_shared_flags(command, console, "states as JSON, one a line; errors, too");
+  command.parse(arguments);
+
+  wanted.folder = operands.front();
+  wanted.files.assign(operands.begin() + 1, operands.end());
+  wanted.options.write = wanted.write.options;
+  wanted.options.write.sync = wanted.commit.sync;
+  wanted.options.threads = console.threads;
+  wanted.options.note = notes_to(console);
+  const bool takes_files =
+      wanted.action == "create" || wanted.action == "append" || wanted.action == "commit";
+  if (takes_files == wanted.files.empty()) {
+    throw UsageError(takes_files ? fmt::format("{} needs a file after DIR", wanted.action)
+                                 : fmt::format("{} takes DIR alone", wanted.action));
+  }
+  if (wanted.action == "create" && wanted.files.size() > 1) {
+    throw UsageError("create takes one file, whose columns the data set gets");
+  }
+  if (wanted.action == "log") return run_log(wanted, console);
+  if (wanted.action == "gc") return run_gc(wanted, console);
+  using Run = DatasetState (*)(Wanted&, const Console&);
+  constexpr std::pair<std::string_view, Run> kActions[] = {
+      {"create", run_create},
+      {"append", run_append},
+      {"commit", run_commit},
+      {"compact",
+       [](Wanted& w, const Console&) { return dataset::compact(w.folder, w.small, w.options); }}};
+  const Run run = [&] {
+    for (const auto& [action, f] : kActions) {
+      if (action == wanted.action) return f;
+    }
+    throw UsageError(
+        fmt::format("ACTION must be one of create, append, commit, compact, gc, log, not '{}'",
+                    printable(wanted.action)));
+  }();
+  const DatasetState state = run(wanted, console);
+  if (console.json) {
+    console.out.write(text_of(state, true) + '\n');
+  } else if (!console.quiet) {
+    say(wanted.folder + ": " + text_of(state, false));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+const Verb kDatasetVerb = {
+    "dataset",
+    "ACTION DIR",
+    "many dbdf files as one object, written by many",
+    "A data set is a folder of dbdf files (parts), which are never changed, and of states\n"
+    "(dataset-1, dataset-2 and so on) that say which parts there are. Every verb opens the\n"
+    "folder as one object, in its latest state, or a state by its own name. Any number of\n"
+    "processes may write at once; each makes a state of its own, and none is ever half there.\n"
+    "\n"
+    "  create DIR FILE       an empty data set with the columns and types of FILE\n"
+    "  append DIR FILE...    FILE as a part below all rows, or where --at says; makes DIR\n"
+    "  commit DIR NAME@R,C   a file that is in DIR already becomes a part\n"
+    "  compact DIR           puts small parts together\n"
+    "  gc DIR                removes old states, and parts that no state has\n"
+    "  log DIR               the states\n",
+    "  dapple dataset append sales january.csv february.csv\n"
+    "  dapple dataset append scan left.npy --at 0,0\n"
+    "  dapple dataset append scan right.npy --at 0,512\n"
+    "  dapple stats sales\n"
+    "  dapple get sales --rows 0:10\n"
+    "  dapple dataset compact sales && dapple dataset gc sales --keep 3\n",
+    run_dataset};
+
+}  // namespace dapple::cli

@@ -1,0 +1,215 @@
+"""Data sets: a folder of many files that many processes write, opened as one matrix or frame.
+
+>>> part = dp.dataset.write_part("scan", block, at=(0, 4096))     # in any process, on any machine
+>>> dp.dataset.commit("scan", [part])                             # in one, or in each
+>>> dp.open("scan")[0:10, 4096:4100]                              # the latest state
+
+A part is a file that nobody else writes; a state says which parts there are, and is created under
+the next number by whoever is first. Nothing is ever changed in place.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _core
+from .errors import InvalidArgumentError
+from .frame import Frame
+from .given import unwrapped
+from .identity import file_name
+from .matrix import Matrix
+from .reports import Path
+from .write import write
+
+__all__ = [
+    "Collected",
+    "Part",
+    "State",
+    "append",
+    "collect",
+    "commit",
+    "compact",
+    "create",
+    "log",
+    "store",
+    "write_part",
+]
+
+
+class Part(NamedTuple):
+    """A part that was written, for `commit`. Pickles are small; send them anywhere."""
+
+    name: str
+    bytes: int
+    header_bytes: int
+    header_hash: int
+    trailer_hash: int
+    rows: tuple[int, int]  # where it is in the data set, half-open
+    cols: tuple[int, int]
+
+
+class State(NamedTuple):
+    """One state of a data set."""
+
+    number: int
+    action: str  # create, commit, compact or gc
+    time_ns: int  # since 1970, by the clock of whoever made it
+    shape: tuple[int, int]
+    parts: int
+    blocks: int
+    bytes: int  # of its parts
+
+
+class Collected(NamedTuple):
+    """What `collect` removed."""
+
+    states: int
+    parts: int
+    bytes: int
+
+
+def create(
+    folder: Path, like: Matrix | Frame, shape: tuple[int, int] = (0, 0), *, sync: bool = True
+) -> State:
+    """Make an empty data set with the columns and the dtype of `like`.
+
+    There is no need to: the first `commit` makes one with those of its parts.
+
+    Args:
+        folder: made if there is none.
+        like: an open matrix or frame.
+        shape: rows and columns that it has at least; it grows with its parts.
+        sync: wait until it is on storage.
+    """
+    os.makedirs(file_name(folder), exist_ok=True)
+    return State(*_core.dataset_create(file_name(folder), like, shape, sync))
+
+
+def write_part(folder: Path, data: Any, at: tuple[int, int] = (0, 0), **options: Any) -> Part:
+    """Write a part under a name that nobody else has; it is in no state before it is committed.
+
+    Args:
+        folder: of the data set; made if there is none.
+        data: whatever `write` takes.
+        at: the row and column of the data set where its first cell is.
+        options: as of `write`. If no `tile` is given, dense cells get tiles that divide the part,
+            so that parts of one size are one regular tiling.
+    """
+    os.makedirs(file_name(folder), exist_ok=True)
+    data = unwrapped(data)
+    name = f"part-{secrets.token_hex(16)}.dbdf"
+    if "tile" not in options and isinstance(data, np.ndarray) and data.ndim == 2 and data.size:
+        options["tile"] = _core.dataset_tile(*data.shape)
+    write(os.path.join(file_name(folder), name), data, **options)
+    return Part(*_core.dataset_part(file_name(folder), name, at))
+
+
+def commit(
+    folder: Path,
+    parts: Iterable[Part],
+    *,
+    shape: tuple[int, int] = (0, 0),
+    whole: bool = False,
+    below: bool = False,
+    sync: bool = True,
+) -> State:
+    """Make the next state, which has these parts, too.
+
+    When others commit meanwhile, it is made from their state. Parts that it has already are no
+    error, so that a task may be run twice.
+
+    Args:
+        folder: of the data set.
+        parts: what `write_part` gave, in this process or in others.
+        shape: rows and columns that the data set has at least; it grows with its parts.
+        whole: every cell has to be in a part.
+        below: put the parts below all rows, one after the other.
+        sync: wait until the state is on storage.
+
+    Raises:
+        InvalidArgumentError: parts share cells, or their dtype, labels or meanings are not those of
+            the data set.
+        CorruptError: a part was changed since it was written.
+    """
+    return State(*_core.dataset_commit(file_name(folder), list(parts), shape, whole, below, sync))
+
+
+def append(folder: Path, data: Any, **options: Any) -> State:
+    """Write rows as a part below all others, and commit it. Takes what `write_part` takes."""
+    part = write_part(folder, data, **options)
+    return commit(folder, [part], below=True, sync=options.get("sync", True))
+
+
+def compact(
+    folder: Path, small: int = 64 << 20, *, threads: int | None = 1, **options: Any
+) -> State:
+    """Put parts of fewer than `small` bytes together, where they fill a rectangle.
+
+    Old states keep theirs, until `collect` removes both. Options are as of `write`.
+    """
+    made = _core.WriteOptions(**options)
+    return State(*_core.dataset_compact(file_name(folder), small, threads, made))
+
+
+def collect(folder: Path, *, keep: int = 1, grace: float = 7 * 24 * 3600) -> Collected:
+    """Remove old states, and parts that no state has.
+
+    Args:
+        folder: of the data set.
+        keep: how many of the latest states stay.
+        grace: seconds; what is younger stays, since somebody may be reading or committing it.
+    """
+    return Collected(*_core.dataset_collect(file_name(folder), keep, int(grace)))
+
+
+def log(folder: Path) -> list[State]:
+    """Every state that can be opened, the latest last."""
+    return [State(*state) for state in _core.dataset_log(file_name(folder))]
+
+
+def store(
+    data: Any, folder: Path, *, at: tuple[int, int] = (0, 0), compute: bool = True, **options: Any
+) -> Any:
+    """Write a Dask array, one part for each chunk, or a Dask DataFrame, one for each partition.
+
+    Each worker writes parts of its own, so that none waits for another; one task commits them all
+    at once. Partitions go below the rows that the data set has. Chunks that share cells with parts
+    that are there are refused, and then nothing is committed.
+
+    Args:
+        data: a dask.array of two dimensions, or a dask.dataframe.
+        folder: of the data set; every worker has to see it.
+        at: where the first cell of an array is in the data set.
+        compute: False: give a delayed `State`.
+        options: as of `write_part`.
+    """
+    import dask
+
+    folder = os.path.abspath(file_name(folder))  # wherever workers run
+    part = dask.delayed(write_part)
+    if hasattr(data, "partitions") and hasattr(data, "divisions"):
+        parts = [part(folder, chunk, **options) for chunk in data.to_delayed()]
+        made = dask.delayed(commit)(folder, parts, below=True)
+    else:
+        places = list(_places(data, at))
+        chunks = data.to_delayed().ravel()
+        parts = [part(folder, *one, **options) for one in zip(chunks, places, strict=True)]
+        shape = (at[0] + data.shape[0], at[1] + data.shape[1])
+        made = dask.delayed(commit)(folder, parts, shape=shape)
+    return made.compute() if compute else made
+
+
+def _places(data: Any, at: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Where each chunk starts, in the order of `to_delayed().ravel()`."""
+    if data.ndim != 2 or any(np.isnan(sum(sizes)) for sizes in data.chunks):
+        raise InvalidArgumentError(
+            "only arrays of two dimensions whose chunks have known sizes can be stored; "
+            "compute_chunk_sizes() finds them"
+        )
+    rows, cols = (np.cumsum((first, *sizes)) for first, sizes in zip(at, data.chunks, strict=True))
+    return ((int(row), int(col)) for row in rows[:-1] for col in cols[:-1])

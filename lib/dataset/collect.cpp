@@ -1,0 +1,123 @@
+// Removing what no state needs any more.
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include "lib/dataset/commit.h"
+#include "lib/io/temporary.h"
+
+namespace dapple {
+
+namespace detail::dataset {
+
+namespace {
+
+/// False also for what is gone.
+bool is_old(const std::filesystem::path& path, std::uint64_t seconds) {
+  std::error_code reason;
+  const auto changed = std::filesystem::last_write_time(path, reason);
+  if (reason) return false;
+  const auto age = std::filesystem::file_time_type::clock::now() - changed;
+  return age >= std::chrono::seconds(std::min<std::uint64_t>(seconds, 1u << 31));
+}
+
+/// Removes a file, and counts its bytes. False when it was gone.
+bool remove(const std::filesystem::path& path, std::uint64_t& bytes) {
+  std::error_code reason;
+  const auto size = std::filesystem::file_size(path, reason);
+  if (!std::filesystem::remove(path, reason)) {
+    if (reason) throw_io(path.string(), "remove", reason.value());
+    return false;
+  }
+  bytes += size;
+  return true;
+}
+
+/// Removes states that others have followed for long enough.
+void remove_states(const std::filesystem::path& folder,
+                   const dapple::dataset::CollectOptions& options,
+                   dapple::dataset::Collected& removed) {
+  const auto numbers = list_states(folder);
+  const std::uint64_t keep = std::max<std::uint64_t>(options.keep, 1);
+  for (std::size_t i = 0; i + keep < numbers.size(); ++i) {
+    if (!is_old(state_path(folder, numbers[i + 1]), options.grace_s)) break;
+    removed.states += remove(state_path(folder, numbers[i]), removed.bytes);
+  }
+}
+
+/// The parts that some state has.
+std::set<Id> parts_of_states(const std::filesystem::path& folder) {
+  std::set<Id> ids;
+  for (const std::uint64_t number : list_states(folder)) {
+    std::error_code none;
+    const std::filesystem::path path = state_path(folder, number);
+    if (!std::filesystem::exists(path, none)) continue;  // another collector
+    const StateTables tables(open_local(path.string()));
+    for (std::uint64_t i = 0; i < tables.head().parts; ++i) ids.insert(tables.part(i).id);
+  }
+  return ids;
+}
+
+/// The parts in the folder that are old enough. Also removes what writers that died have left of
+/// files without a name.
+std::vector<Id> old_parts(const std::filesystem::path& folder, std::uint64_t grace_s) {
+  std::vector<Id> ids;
+  std::error_code reason;
+  std::filesystem::directory_iterator file(folder, reason);
+  for (; !reason && file != std::filesystem::directory_iterator(); file.increment(reason)) {
+    const std::string name = file->path().filename().string();
+    const std::size_t hidden = name.find(".dapple-");
+    if (name.starts_with('.') && hidden != std::string::npos) {
+      remove_abandoned(folder / name.substr(1, hidden - 1));
+    } else if (name.starts_with("part-") && is_old(file->path(), grace_s)) {
+      try {
+        ids.push_back(id_of(name));
+      } catch (const Error&) {  // a file of somebody else's
+      }
+    }
+  }
+  if (reason) throw_io(folder.string(), "list", reason.value());
+  return ids;
+}
+
+}  // namespace
+
+}  // namespace detail::dataset
+
+dataset::Collected dataset::collect(const std::filesystem::path& folder,
+                                    const CollectOptions& options) {
+  namespace impl = detail::dataset;
+  Collected removed;
+  impl::remove_states(folder, options, removed);
+  const auto old = impl::old_parts(folder, options.grace_s);
+  std::vector<impl::Id> doomed;
+  // A state that names what will be removed keeps those who would commit it from doing so.
+  impl::make_state(folder, DatasetAction::collect, true, [&](const detail::Store* latest) {
+    if (latest == nullptr) impl::latest_state(folder);  // throws
+    const auto known = impl::parts_of_states(folder);
+    doomed.clear();
+    std::copy_if(old.begin(), old.end(), std::back_inserter(doomed),
+                 [&](const impl::Id& id) { return known.count(id) == 0; });
+    // Another collector, with less grace, may be removing more.
+    for (const impl::Id& id : latest->state<impl::OpenState>().tables->doomed()) {
+      std::error_code none;
+      const bool there = std::filesystem::exists(folder / impl::part_name(id), none);
+      if (there && std::find(doomed.begin(), doomed.end(), id) == doomed.end()) {
+        doomed.push_back(id);
+      }
+    }
+    if (doomed.empty()) return std::unique_ptr<impl::Draft>();
+    auto draft = std::make_unique<impl::Draft>(*latest);
+    draft->set_doomed(doomed);
+    return draft;
+  });
+  for (const impl::Id& id : doomed) {
+    removed.parts += impl::remove(folder / impl::part_name(id), removed.bytes);
+  }
+  return removed;
+}
+
+}  // namespace dapple

@@ -1,0 +1,222 @@
+#include "lib/dataset/commit.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <random>
+#include <system_error>
+#include <thread>
+
+#include "lib/dbdf/read/open_dbdf.h"
+#include "lib/io/local/local_file.h"
+#include "lib/io/output_file.h"
+
+namespace dapple {
+
+namespace detail::dataset {
+
+namespace {
+
+/// False when somebody else made a state of this number first.
+bool publish(Draft& draft, const StateHead& head, const std::filesystem::path& path, bool sync) {
+  try {
+    OutputFile out(path, false);
+    draft.emit(head, path.string(), [&](std::span<const std::byte> bytes) { out.append(bytes); });
+    out.publish(sync);
+    return true;
+  } catch (const Error& e) {
+    if (e.remedy() != Remedy::overwrite) throw;
+    return false;
+  }
+}
+
+/// True when the state of this name was made by this write: a network file system may lose the
+/// answer that says so, and then deny that it can be made again.
+bool is_of(const std::filesystem::path& path, const Id& write_id) {
+  try {
+    return StateTables(open_local(path.string())).head().write_id == write_id;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Waits for a random time, longer the more often others were faster.
+void wait_after(unsigned attempt) {
+  static thread_local std::minstd_rand random{std::random_device()()};
+  const unsigned most = 1000u << std::min(attempt, 6u);  // microseconds
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(std::uniform_int_distribution<unsigned>(0, most)(random)));
+}
+
+std::shared_ptr<const Store> open_number(const std::filesystem::path& folder,
+                                         std::uint64_t number) {
+  return open_state(LocalFile::open(state_path(folder, number).string()), {}, open_local);
+}
+
+bool is_gone(const std::filesystem::path& path) {
+  std::error_code none;
+  return !std::filesystem::exists(path, none);
+}
+
+}  // namespace
+
+std::shared_ptr<ByteSource> open_local(const std::string& name) {
+  auto file = LocalFile::open(name);
+  file->map_and_close();
+  return file;
+}
+
+std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder) {
+  for (;;) {
+    const auto numbers = list_states(folder);
+    if (numbers.empty()) return nullptr;
+    try {
+      return open_number(folder, numbers.back());
+    } catch (const Error& e) {  // it was collected, so there is a later one
+      if (e.code() != Errc::io || !is_gone(state_path(folder, numbers.back()))) throw;
+    }
+  }
+}
+
+DatasetState described(const Store& state) {
+  const StateTables& tables = *state.state<OpenState>().tables;
+  const StateHead& head = tables.head();
+  DatasetState text{head.number,         head.action, head.time_ns,         state.schema().rows,
+                    state.schema().cols, head.parts,  state.index().size(), 0};
+  for (std::uint64_t i = 0; i < head.parts; ++i) text.bytes += tables.part(i).bytes;
+  return text;
+}
+
+DatasetState make_state(const std::filesystem::path& folder, DatasetAction action, bool sync,
+                        const MakeDraft& make) {
+  constexpr unsigned kMostAttempts = 10'000;
+  StateHead head;
+  head.write_id = new_id();
+  head.action = action;
+  for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt) {
+    const auto latest = find_latest(folder);
+    head.number = latest == nullptr ? 1 : latest->state<OpenState>().tables->head().number + 1;
+    const auto draft = make(latest.get());
+    if (draft == nullptr) return described(*latest);
+    head.time_ns = static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
+    const std::filesystem::path path = state_path(folder, head.number);
+    if (publish(*draft, head, path, sync) || is_of(path, head.write_id)) {
+      return described(*open_number(folder, head.number));
+    }
+    wait_after(attempt);
+  }
+  throw Error(Errc::io, folder.string(), std::nullopt,
+              "others made a state of the data set each time that this one was ready; try again");
+}
+
+PartRecord record_of(const DatasetPart& part) {
+  return {id_of(part.name), part.bytes,        part.header_bytes,
+          part.header_hash, part.trailer_hash, part.cells};
+}
+
+std::string prefix_of(const std::filesystem::path& folder) { return (folder / "").string(); }
+
+namespace {
+
+std::unique_ptr<Draft> first_draft(const PartRecord& part, const std::string& prefix) {
+  const auto opened = open_part(prefix, part, prefix, open_local);
+  return std::make_unique<Draft>(dbdf::open_dbdf(opened->file, {})->schema());
+}
+
+void require_width(const PartRecord& part, const Schema& schema, const std::string& name) {
+  if (schema.cols == part.cells.cols.size() || schema.cols == 0) return;
+  throw Error(Errc::invalid_argument, name, std::nullopt,
+              "the data set has " + counted(schema.cols, "column") +
+                  ", and the rows to append have " + std::to_string(part.cells.cols.size()));
+}
+
+Range below(std::uint64_t row, std::uint64_t rows) {
+  if (rows > ~row) throw Error(Errc::invalid_argument, "there is no row 2^64 - 1");
+  return {row, row + rows};
+}
+
+std::unique_ptr<Draft> with_parts(const Store* latest, std::span<const DatasetPart> parts,
+                                  const std::string& prefix,
+                                  const dapple::dataset::CommitOptions& options) {
+  if (latest == nullptr && parts.empty()) {
+    throw Error(Errc::invalid_argument, prefix, std::nullopt,
+                "a data set without parts says nothing of its columns; create it first");
+  }
+  auto draft = latest != nullptr ? std::make_unique<Draft>(*latest)
+                                 : first_draft(record_of(parts[0]), prefix);
+  const std::uint64_t before = draft->parts().size();
+  for (const DatasetPart& part : parts) {
+    PartRecord record = record_of(part);
+    const PartRecord* const known = draft->find(record.id);
+    if (options.below) {
+      require_width(record, draft->schema(), prefix + part.name);
+      record.cells.rows = below(known != nullptr ? known->cells.rows.begin : draft->schema().rows,
+                                record.cells.rows.size());
+    }
+    if (known != nullptr) {
+      if (*known == record) continue;
+      throw Error(Errc::invalid_argument, prefix + part.name, std::nullopt,
+                  "the data set has this part already, in another place or with other bytes");
+    }
+    draft->add(record, prefix, open_local);
+  }
+  const Schema& schema = draft->schema();
+  const bool grows = options.rows > schema.rows || options.cols > schema.cols;
+  draft->grow(options.rows, options.cols);
+  draft->require_apart(prefix);
+  if (options.whole) draft->require_covered(prefix);
+  const bool same = latest != nullptr && draft->parts().size() == before && !grows;
+  return same ? nullptr : std::move(draft);
+}
+
+}  // namespace
+
+}  // namespace detail::dataset
+
+namespace dataset {
+
+namespace impl = detail::dataset;
+
+DatasetState commit(const std::filesystem::path& folder, std::span<const DatasetPart> parts,
+                    const CommitOptions& options) {
+  const std::string prefix = impl::prefix_of(folder);
+  return impl::make_state(folder, DatasetAction::commit, options.sync,
+                          [&](const detail::Store* latest) {
+                            return impl::with_parts(latest, parts, prefix, options);
+                          });
+}
+
+DatasetState create(const std::filesystem::path& folder, const std::variant<Matrix, Frame>& like,
+                    const CommitOptions& options) {
+  std::error_code reason;
+  std::filesystem::create_directories(folder, reason);
+  if (reason) detail::throw_io(folder.string(), "make the folder", reason.value());
+  const auto& schema = std::visit([](const BlockedObject& o) { return o.share(); }, like)->schema();
+  return impl::make_state(folder, DatasetAction::create, options.sync,
+                          [&](const detail::Store* latest) {
+                            if (latest != nullptr) {
+                              throw Error(Errc::invalid_argument, latest->file().name(),
+                                          std::nullopt, "the folder has a data set already");
+                            }
+                            auto draft = std::make_unique<impl::Draft>(schema);
+                            draft->grow(options.rows, options.cols);
+                            return draft;
+                          });
+}
+
+std::vector<DatasetState> log(const std::filesystem::path& folder) {
+  std::vector<DatasetState> states;
+  for (const std::uint64_t number : impl::list_states(folder)) {
+    try {
+      states.push_back(impl::described(*impl::open_number(folder, number)));
+    } catch (const Error& e) {  // it was collected meanwhile
+      if (e.code() != Errc::io || !impl::is_gone(impl::state_path(folder, number))) throw;
+    }
+  }
+  return states;
+}
+
+}  // namespace dataset
+
+}  // namespace dapple

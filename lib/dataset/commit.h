@@ -1,0 +1,37 @@
+// Making the next state of a data set, while others may do the same.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "dapple/dataset.h"
+#include "lib/dataset/draft.h"
+
+namespace dapple::detail::dataset {
+
+/// Opens a part or a state of a folder of this machine.
+std::shared_ptr<ByteSource> open_local(const std::string& name);
+
+/// The latest state; nullptr when there is none. Throws io, corrupt.
+std::shared_ptr<const Store> find_latest(const std::filesystem::path& folder);
+
+/// What a state says of itself.
+DatasetState described(const Store& state);
+
+/// The next state after `latest`, which is null before the first; nothing when there is nothing to
+/// do.
+using MakeDraft = std::function<std::unique_ptr<Draft>(const Store* latest)>;
+
+/// Makes the next state from the latest one. When somebody else makes one meanwhile, it calls
+/// `make` again, with that. Throws what `make` throws; io.
+DatasetState make_state(const std::filesystem::path& folder, DatasetAction action, bool sync,
+                        const MakeDraft& make);
+
+PartRecord record_of(const DatasetPart& part);
+
+/// The folder's name, for names of files in it.
+std::string prefix_of(const std::filesystem::path& folder);
+
+}  // namespace dapple::detail::dataset

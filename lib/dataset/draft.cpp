@@ -1,0 +1,240 @@
+#include "lib/dataset/draft.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "lib/base/bytes.h"
+#include "lib/dbdf/attributes.h"
+#include "lib/dbdf/columns.h"
+#include "lib/dbdf/header.h"
+#include "lib/dbdf/hints.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/dbdf/read/open_dbdf.h"
+#include "lib/dbdf/statistics.h"
+#include "lib/object/row_counts.h"
+
+namespace dapple::detail::dataset {
+
+namespace {
+
+constexpr std::uint32_t kLeftOut = std::numeric_limits<std::uint32_t>::max();
+
+std::string shown_cells(const Region& cells) {
+  return "rows " + std::to_string(cells.rows.begin) + ":" + std::to_string(cells.rows.end) +
+         ", columns " + std::to_string(cells.cols.begin) + ":" + std::to_string(cells.cols.end);
+}
+
+}  // namespace
+
+Draft::Draft(const Schema& like) : schema_(like), attributes_(like.read_attributes()) {
+  schema_.rows = 0;
+  if (schema_.kind == ObjectKind::matrix) schema_.cols = 0;
+  schema_.group = nullptr;
+  schema_.attributes = nullptr;
+}
+
+Draft::Draft(const Store& state, std::span<const Id> without)
+    : schema_(state.schema()), attributes_(state.schema().read_attributes()) {
+  const StateTables& tables = *state.state<OpenState>().tables;
+  std::vector<std::uint32_t> numbers(tables.head().parts);  // of the parts in the draft
+  std::uint64_t left_out = 0;
+  for (std::uint64_t i = 0; i < numbers.size(); ++i) {
+    const PartRecord record = tables.part(i);
+    const bool out = std::find(without.begin(), without.end(), record.id) != without.end();
+    left_out += out;
+    numbers[i] = out ? kLeftOut : static_cast<std::uint32_t>(parts_.size());
+    if (out) continue;
+    const Range maps = tables.maps_of(static_cast<std::uint32_t>(i));
+    for (std::uint64_t map = maps.begin; map < maps.end; ++map) {
+      const auto codes = tables.codes(map);
+      CodeMap copy{numbers[i], tables.map_column(map), std::vector<std::uint32_t>(codes.size() / 4),
+                   0};
+      for (std::size_t k = 0; k < copy.codes.size(); ++k) {
+        copy.codes[k] = load_le<std::uint32_t>(codes.data() + 4 * k);
+      }
+      maps_.push_back(std::move(copy));
+    }
+    parts_.push_back(record);
+  }
+  if (left_out != without.size()) {
+    throw Error(Errc::invalid_argument, tables.file().name(), std::nullopt,
+                "a part that was to be replaced is gone: somebody else replaced it");
+  }
+  doomed_ = tables.doomed();
+  take_blocks(state, numbers);
+}
+
+void Draft::take_blocks(const Store& store, const std::vector<std::uint32_t>& numbers) {
+  store.require_whole_index();
+  const BlockIndex& index = store.index();
+  const BlockStatsTable* const stats = store.block_stats();
+  const RowCountsTable* const counts = store.row_counts();
+  entries_.reserve(index.size());
+  stats_.reserve(index.size());
+  knows_stats_ = stats != nullptr;
+  for (std::uint64_t i = 0; i < index.size(); ++i) {
+    const std::uint64_t number = index.in_file_order(i);
+    Entry entry = index.entry(number);
+    const std::uint64_t part = entry.offset >> kOffsetBits;
+    if (part >= numbers.size()) index.fail_entry(number, "the index leads to no part");
+    if (numbers[part] == kLeftOut) continue;
+    if (counts != nullptr && entry.kind == BlockKind::csr) {
+      if (const auto known = counts->find(number, entry)) row_counts_.add(entry, *known);
+    }
+    entry.offset = (entry.offset & (kMostBytes - 1)) | std::uint64_t{numbers[part]} << kOffsetBits;
+    entries_.push_back(entry);
+    stats_.push_back(stats != nullptr ? (*stats)[number] : BlockStats());
+  }
+}
+
+const PartRecord* Draft::find(const Id& id) const {
+  const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                 [&](const PartRecord& other) { return other.id == id; });
+  return part == parts_.end() ? nullptr : &*part;
+}
+
+void Draft::add(const PartRecord& record, const std::string& folder, const OpenFile& open) {
+  if (parts_.size() + 1 >= kMostParts) {
+    throw Error(
+        Errc::unsupported, folder, std::nullopt,
+        "a data set has at most " + std::to_string(kMostParts - 1) + " parts; compact it first");
+  }
+  if (std::find(doomed_.begin(), doomed_.end(), record.id) != doomed_.end()) {
+    throw Error(Errc::invalid_argument, folder + part_name(record.id), std::nullopt,
+                "the part was removed, because it was in no state for a long time; write it again");
+  }
+  const auto part = open_part(folder, record, folder, open);
+  const auto store = dbdf::open_dbdf(part->file, {});
+  const Schema& schema = store->schema();
+  if (store->index().origin() != IndexOrigin::embedded) {
+    throw Error(Errc::invalid_argument, part->file->name(), std::nullopt,
+                "a part needs an index; write it without \"plain\"");
+  }
+  const bool strip = schema.kind == ObjectKind::matrix || record.cells.cols.begin == 0;
+  if (schema.rows != record.cells.rows.size() || schema.cols != record.cells.cols.size() ||
+      !strip) {
+    throw Error(Errc::invalid_argument, part->file->name(), std::nullopt,
+                "the part has " + std::to_string(schema.rows) + " x " +
+                    std::to_string(schema.cols) + " cells, and was to be at " +
+                    shown_cells(record.cells));
+  }
+  merge_schema(*store);
+  parts_.push_back(record);
+  add_blocks(*store, record);
+  grow(record.cells.rows.end, record.cells.cols.end);
+}
+
+void Draft::grow(std::uint64_t rows, std::uint64_t cols) {
+  schema_.rows = std::max(schema_.rows, rows);
+  if (schema_.kind == ObjectKind::matrix) schema_.cols = std::max(schema_.cols, cols);
+}
+
+void Draft::add_blocks(const Store& part, const PartRecord& record) {
+  part.require_whole_index();
+  const BlockIndex& index = part.index();
+  const BlockStatsTable* const stats = part.block_stats();
+  const RowCountsTable* const counts = part.row_counts();
+  const std::uint64_t address = std::uint64_t{parts_.size() - 1} << kOffsetBits;
+  for (std::uint64_t i = 0; i < index.size(); ++i) {
+    const std::uint64_t number = index.in_file_order(i);
+    Entry entry = index.entry(number);
+    const Region cells = entry.cells();
+    if (cells.empty() || cells.rows.end > part.schema().rows ||
+        cells.cols.end > part.schema().cols || entry.offset > record.bytes ||
+        entry.bytes > record.bytes - entry.offset) {
+      index.fail_entry(number, "a block outside the part (R2, R4)");
+    }
+    const auto recoded = recoded_type(part, entry);
+    const auto known = counts != nullptr && entry.kind == BlockKind::csr
+                           ? counts->find(number, entry)
+                           : std::nullopt;
+    entry.pos.rx += record.cells.rows.begin;
+    entry.pos.cx += record.cells.cols.begin;
+    entry.offset += address;
+    if (recoded && entry.kind != BlockKind::empty) entry.value_type = *recoded;
+    if (known) row_counts_.add(entry, *known);
+    entries_.push_back(entry);
+    // Codes that will be others are not in these statistics.
+    stats_.push_back(stats != nullptr && !recoded ? (*stats)[number] : BlockStats());
+    knows_stats_ |= stats != nullptr && !recoded;
+  }
+}
+
+void Draft::require_apart(const std::string& folder) const {
+  std::vector<std::size_t> order(parts_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return parts_[a].cells.rows.begin < parts_[b].cells.rows.begin;
+  });
+  // Parts that have the row that the sweep is at, by first column; they share none.
+  std::map<std::uint64_t, std::size_t> here;
+  std::multimap<std::uint64_t, std::uint64_t> ends;  // last rows, and first columns
+  for (const std::size_t i : order) {
+    const Region& cells = parts_[i].cells;
+    if (cells.empty()) continue;
+    while (!ends.empty() && ends.begin()->first <= cells.rows.begin) {
+      here.erase(ends.begin()->second);
+      ends.erase(ends.begin());
+    }
+    auto next = here.lower_bound(cells.cols.end);
+    if (next != here.begin() && parts_[std::prev(next)->second].cells.cols.end > cells.cols.begin) {
+      const PartRecord& other = parts_[std::prev(next)->second];
+      throw Error(Errc::invalid_argument, folder + part_name(parts_[i].id), std::nullopt,
+                  "the part covers " + shown_cells(cells) + ", and shares cells with part " +
+                      part_name(other.id) + " of " + shown_cells(other.cells) +
+                      " (R3); write parts that do not overlap");
+    }
+    here.emplace(cells.cols.begin, i);
+    ends.emplace(cells.rows.end, cells.cols.begin);
+  }
+}
+
+void Draft::require_covered(const std::string& folder) const {
+  using Wide = unsigned __int128;
+  Wide covered = 0;
+  for (std::uint64_t i = 0; i < entries_.size(); ++i) {
+    const Entry e = entries_[i];
+    covered += std::uint64_t{e.rows} * e.cols;
+  }
+  const Wide all = Wide{schema_.rows} * schema_.cols;
+  if (covered >= all) return;
+  const Wide most = std::numeric_limits<std::uint64_t>::max();
+  throw Error(Errc::invalid_argument, folder, std::nullopt,
+              counted(static_cast<std::uint64_t>(std::min(all - covered, most)), "cell") + " of " +
+                  std::to_string(schema_.rows) + " x " + std::to_string(schema_.cols) +
+                  " would be in no part (R7); commit all parts at once, or without asking that "
+                  "they cover everything");
+}
+
+void Draft::emit(StateHead head, const std::string& name,
+                 const std::function<void(std::span<const std::byte>)>& put) {
+  const StateBytes tables = emit_tables(head, dbdf::emit_header(schema_), parts_, maps_, doomed_);
+  const BlockIndex index =
+      BlockIndex::from_entries(std::move(entries_), schema_.rows, schema_.cols, name);
+  dbdf::HintWriter hints;
+  if (auto columns = dbdf::emit_columns(schema_); !columns.empty()) hints.add(std::move(columns));
+  if (!attributes_.empty()) hints.add(dbdf::emit_attributes(attributes_));
+  if (knows_stats_) hints.add(dbdf::emit_statistics(index, tables.hash, stats_));
+  if (auto rows = row_counts_.emit(index); !rows.empty()) hints.add(std::move(rows));
+  std::uint64_t size = 0;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    put(bytes);
+    size += bytes.size();
+  };
+  add(tables.bytes);
+  constexpr std::array<std::byte, dbdf::kLine> kZeros{};
+  const auto align = [&](std::uint64_t wanted) {
+    add(std::span(kZeros).first((wanted + dbdf::kLine - size % dbdf::kLine) % dbdf::kLine));
+  };
+  align(hints.empty() ? 0 : hints.alignment());
+  if (!hints.empty()) {
+    hints.emit(size, add);
+    add(std::span(kZeros).first(dbdf::kPosition + dbdf::kDenseHeader));
+  }
+  dbdf::emit_index(index, tables.hash, size + dbdf::index_bytes(index), hints.kind(), put);
+}
+
+}  // namespace dapple::detail::dataset

@@ -1,0 +1,148 @@
+// What the columns of a data set are, when a part joins it.
+
+#include <algorithm>
+#include <string>
+
+#include "lib/base/text.h"
+#include "lib/base/value_types.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/dataset/draft.h"
+#include "lib/object/dictionary.h"
+
+namespace dapple::detail::dataset {
+
+namespace {
+
+/// How many words both dictionaries start with.
+std::uint64_t common_words(const Dictionary& a, const Dictionary& b) {
+  const std::uint64_t n = std::min(a.size(), b.size());
+  for (std::uint64_t i = 0; i < n; ++i) {
+    if (a[i] != b[i]) return i;
+  }
+  return n;
+}
+
+std::string told(const Column& column) {
+  const Meaning& meaning = column.meaning;
+  std::string text(name(meaning.kind));
+  if (meaning.has_time()) text += " in " + std::string(name(meaning.unit));
+  if (!meaning.zone.empty()) text += " (" + shown(meaning.zone) + ")";
+  return text + " of " + std::string(name(column.value_type));
+}
+
+[[noreturn]] void fail_column(const std::string& file, const Column& column,
+                              const std::string& what) {
+  throw Error(Errc::invalid_argument, file, std::nullopt,
+              "column " + shown(column.label) + " " + what);
+}
+
+/// A mark of missing cells that no value of either column can be.
+bool is_safe_mark(const Column& column) {
+  return column.meaning.kind != MeaningKind::number ||
+         (is_float(column.value_type) && column.meaning.missing == usual_mark(column.value_type));
+}
+
+/// Throws unless numbers of the part's column mean the same in the data set; takes over its mark of
+/// missing cells.
+void merge_meaning(Column& whole, const Column& part, const std::string& file) {
+  Meaning& all = whole.meaning;
+  const Meaning& own = part.meaning;
+  const bool words = all.has_words() && own.has_words();
+  const bool same = all.kind == own.kind && all.unit == own.unit && all.zone == own.zone;
+  if (!words && (!same || !holds_all(whole.value_type, part.value_type))) {
+    fail_column(file, part,
+                "is a " + told(part) + " here and a " + told(whole) +
+                    " in the data set; write the part with that");
+  }
+  if (!own.missing || all.missing == own.missing) return;
+  if (all.missing || !is_safe_mark(part) || whole.value_type != part.value_type) {
+    fail_column(file, part,
+                "marks missing cells in another way than the data set; write the part "
+                "with that mark");
+  }
+  all.missing = own.missing;
+}
+
+}  // namespace
+
+void Draft::merge_schema(const Store& part) {
+  const Schema& next = part.schema();
+  const std::string& file = part.file().name();
+  if (next.kind != schema_.kind) {
+    throw Error(Errc::invalid_argument, file, std::nullopt,
+                schema_.kind == ObjectKind::frame
+                    ? "the part is a matrix, and the data set holds a frame"
+                    : "the part is a frame, and the data set holds a matrix");
+  }
+  if (next.kind == ObjectKind::matrix) {
+    if (holds_all(schema_.value_type, next.value_type)) return;
+    throw Error(Errc::invalid_argument, file, std::nullopt,
+                "the part is of " + std::string(name(next.value_type)) +
+                    ", and not all of its values fit the " + std::string(name(schema_.value_type)) +
+                    " of the data set; write it with that value type");
+  }
+  if (next.columns.size() != schema_.columns.size()) {
+    throw Error(Errc::invalid_argument, file, std::nullopt,
+                "the part has " + counted(next.columns.size(), "column") +
+                    ", and the data set has " + std::to_string(schema_.columns.size()) +
+                    "; parts of a frame have all of its columns");
+  }
+  for (std::size_t c = 0; c < next.columns.size(); ++c) {
+    const Column& column = next.columns[c];
+    if (column.label != schema_.columns[c].label) {
+      fail_column(file, column,
+                  "is in the place of column " + shown(schema_.columns[c].label) +
+                      " of the data set; parts have the same labels in the same order");
+    }
+    merge_meaning(schema_.columns[c], column, file);
+    if (column.meaning.has_words()) {
+      merge_words(schema_.columns[c], column, static_cast<std::uint32_t>(c), file);
+    }
+  }
+}
+
+void Draft::merge_words(Column& whole, const Column& part, std::uint32_t col,
+                        const std::string& file) {
+  const Dictionary &known = *whole.meaning.words, &own = *part.meaning.words;
+  const std::uint64_t common = common_words(known, own);
+  if (common < own.size() && common == known.size()) {
+    whole.meaning.words = part.meaning.words;  // it goes on
+  } else if (common < own.size()) {
+    if (whole.meaning.ordered || part.meaning.ordered) {
+      fail_column(file, part,
+                  "has words in another order than the data set; write the part with "
+                  "the words of the data set in their order");
+    }
+    auto words = std::make_shared<WordTable>();
+    for (std::uint64_t i = 0; i < known.size(); ++i) words->add(known[i]);
+    CodeMap map{static_cast<std::uint32_t>(parts_.size()), col, {0}, 0};
+    for (std::uint64_t i = 0; i < own.size(); ++i) {
+      map.codes.push_back(words->add(own[i]));
+      map.most = std::max(map.most, map.codes.back());
+    }
+    maps_.push_back(std::move(map));
+    whole.meaning.words = std::move(words);
+  }
+  whole.meaning.ordered = whole.meaning.ordered && part.meaning.ordered;
+  const ValueType least = code_type(whole.meaning.words->size());
+  if (size_of(least) > size_of(whole.value_type)) whole.value_type = least;
+  if (size_of(part.value_type) > size_of(whole.value_type)) whole.value_type = part.value_type;
+}
+
+std::optional<ValueType> Draft::recoded_type(const Store& part, const Entry& entry) const {
+  std::optional<ValueType> type;
+  for (auto map = maps_.rbegin(); map != maps_.rend() && map->part == parts_.size() - 1; ++map) {
+    if (map->column < entry.pos.cx || map->column - entry.pos.cx >= entry.cols) continue;
+    if (!type) type = entry.value_type;
+    if (is_signed(*type) || is_float(*type)) {
+      fail_column(part.file().name(), part.schema().columns[map->column],
+                  "has codes that are stored as " + std::string(name(*type)) +
+                      "; write the part with dapple");
+    }
+    const ValueType codes = code_type(map->most);
+    if (size_of(codes) > size_of(*type)) type = codes;
+  }
+  return type;
+}
+
+}  // namespace dapple::detail::dataset

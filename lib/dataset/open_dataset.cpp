@@ -1,0 +1,131 @@
+#include "lib/dataset/open_dataset.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <system_error>
+
+#include "lib/base/bytes.h"
+#include "lib/dataset/recode.h"
+#include "lib/dbdf/index_block.h"
+#include "lib/dbdf/read/open_dbdf.h"
+#include "lib/dbdf/row_directory.h"
+#include "lib/dbdf/statistics.h"
+#include "lib/io/memory/memory_source.h"
+
+namespace dapple::detail::dataset {
+
+namespace {
+
+constexpr std::string_view kStatePrefix = "dataset-";
+
+const OpenState& state_of(const Store& store) { return store.state<OpenState>(); }
+
+void confirm(const Store& store, std::uint64_t number, const Entry& e) {
+  const auto part = state_of(store).parts->part(e.offset >> kOffsetBits);
+  const bool recoded = store.driver().is_recoded != nullptr && is_recoded(store, e);
+  dbdf::confirm_block(store, number, e, origin_of(*part, e, recoded));
+}
+
+std::unique_ptr<const BlockStatsTable> find_stats(const Store& store) {
+  auto table = dbdf::find_statistics(store, state_of(store).tables->head().body());
+  if (table != nullptr && store.index().grid()) store.confirm_entry(0, store.index().entry(0));
+  return table;
+}
+
+std::unique_ptr<const RowCountsTable> find_row_counts(const Store& store) {
+  return dbdf::find_row_directory(store, state_of(store).tables->head().body());
+}
+
+Driver make_driver(bool recodes) {
+  Driver driver = dbdf::kDriver;
+  driver.format = kFormat;
+  driver.confirm = confirm;
+  driver.walk_again = nullptr;
+  driver.find_stats = find_stats;
+  driver.find_row_counts = find_row_counts;
+  if (recodes) {
+    driver.is_recoded = is_recoded;
+    driver.recode = recode;
+  }
+  return driver;
+}
+
+[[noreturn]] void fail_index(const ByteSource& file, const std::string& what) {
+  throw Error(Errc::corrupt, file.name(), file.size() - std::min<std::uint64_t>(file.size(), 64),
+              what + "; open another state of the data set");
+}
+
+}  // namespace
+
+std::vector<Detail> OpenState::details(const Store&) const {
+  return {{"state", std::to_string(tables->head().number)},
+          {"parts", std::to_string(tables->head().parts)}};
+}
+
+dbdf::Origin origin_of(const OpenPart& part, const Entry& entry, bool recoded) {
+  const Region& cells = part.record.cells;
+  return {*part.file,        entry.offset & ~(kMostBytes - 1),     cells.rows.size(),
+          cells.cols.size(), {cells.rows.begin, cells.cols.begin}, recoded};
+}
+
+Match recognise_state(const Probe& probe) {
+  return starts_like_state(probe.head) ? Match::by_content : Match::no;
+}
+
+std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
+                                        const OpenOptions& options, const OpenFile& open) {
+  static const Driver kPlain = make_driver(false), kRecoding = make_driver(true);
+  file->set_check(options.check);
+  auto state = std::make_unique<OpenState>();
+  state->tables = std::make_shared<StateTables>(file);
+  const StateTables& tables = *state->tables;
+  std::uint64_t header = 0;
+  Schema schema = dbdf::read_header(*memory_source(tables.header(), file->name()), header);
+  auto trailer = dbdf::find_trailer(*file, tables.head().body());
+  if (!trailer || !dbdf::complete(trailer->place, schema.rows, schema.cols)) {
+    fail_index(*file, "the index of the state is damaged or was cut off");
+  }
+  if (load_le<std::uint64_t>(file->at(trailer->payload + head_at::header, 8)) != tables.hash()) {
+    fail_index(*file, "the index is of another state");
+  }
+  dbdf::read_meanings(file, tables.head().body(), *trailer, schema);
+  BlockIndex index = dbdf::index_at(file, *trailer, IndexOrigin::embedded);
+  auto parts = std::make_shared<PartFiles>(state->tables, open, file->fetches());
+  if (!options.read_ahead) parts->read_nothing_ahead();
+  state->parts = parts;
+  const Driver& driver = tables.head().maps == 0 ? kPlain : kRecoding;
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), driver,
+                                 std::move(state), std::move(parts));
+}
+
+std::filesystem::path state_path(const std::filesystem::path& folder, std::uint64_t number) {
+  return folder / (std::string(kStatePrefix) + std::to_string(number));
+}
+
+std::vector<std::uint64_t> list_states(const std::filesystem::path& folder) {
+  std::vector<std::uint64_t> numbers;
+  std::error_code reason;
+  std::filesystem::directory_iterator file(folder, reason);
+  for (; !reason && file != std::filesystem::directory_iterator(); file.increment(reason)) {
+    const std::string name = file->path().filename().string();
+    if (!name.starts_with(kStatePrefix)) continue;
+    const char* const end = name.data() + name.size();
+    std::uint64_t number = 0;
+    const auto [rest, error] = std::from_chars(name.data() + kStatePrefix.size(), end, number);
+    const bool plain = name == std::string(kStatePrefix) + std::to_string(number);
+    if (error == std::errc() && rest == end && number > 0 && plain) numbers.push_back(number);
+  }
+  if (reason) throw_io(folder.string(), "list", reason.value());
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::filesystem::path latest_state(const std::filesystem::path& folder) {
+  const auto numbers = list_states(folder);
+  if (!numbers.empty()) return state_path(folder, numbers.back());
+  throw Error(Errc::not_recognised, folder.string(), std::nullopt,
+              "the folder holds no data set; one has files named dataset-1, dataset-2 and so on");
+}
+
+}  // namespace dapple::detail::dataset

@@ -1,0 +1,45 @@
+// Opening a state of a data set as one object.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "dapple/open.h"
+#include "lib/dataset/parts.h"
+#include "lib/dataset/state.h"
+#include "lib/dbdf/read/open_dbdf.h"
+#include "lib/object/probe.h"
+#include "lib/object/store.h"
+
+namespace dapple::detail::dataset {
+
+inline constexpr std::string_view kFormat = "dataset";
+
+/// What a store of this format knows beside its index.
+struct OpenState : DriverState {
+  std::shared_ptr<const StateTables> tables;
+  std::shared_ptr<const PartFiles> parts;
+
+  std::vector<Detail> details(const Store&) const override;
+};
+
+/// Where a block of a part is in that, and in the data set.
+dbdf::Origin origin_of(const OpenPart& part, const Entry& entry, bool recoded);
+
+Match recognise_state(const Probe& probe);
+
+/// Reads the tables and the end of the file, and no part. Throws corrupt, unsupported, io.
+std::shared_ptr<const Store> open_state(std::shared_ptr<ByteSource> file,
+                                        const OpenOptions& options, const OpenFile& open);
+
+/// The numbers of the states in a folder, ascending. Throws io.
+std::vector<std::uint64_t> list_states(const std::filesystem::path& folder);
+std::filesystem::path state_path(const std::filesystem::path& folder, std::uint64_t number);
+
+/// The latest state of the folder. Throws not_recognised when there is none.
+std::filesystem::path latest_state(const std::filesystem::path& folder);
+
+}  // namespace dapple::detail::dataset

@@ -1,0 +1,170 @@
+#include "lib/dataset/parts.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "lib/dbdf/index_block.h"
+#include "lib/io/hash.h"
+#include "lib/io/owned_bytes.h"
+
+namespace dapple::detail::dataset {
+
+namespace {
+
+/// Parts that stay open though nobody uses them.
+constexpr std::uint64_t kMostOpen = 512, kMostGuarded = 64;
+
+constexpr std::uint64_t byte_in_part(std::uint64_t offset) { return offset & (kMostBytes - 1); }
+
+}  // namespace
+
+std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartRecord& record,
+                                          const std::string& state, const OpenFile& open) {
+  const std::string name = folder + part_name(record.id);
+  std::shared_ptr<ByteSource> file;
+  try {
+    file = open(name);
+  } catch (const Error& e) {
+    throw Error(e.code(), e.file(), e.offset(),
+                e.detail() + "; it is a part of the data set " + state);
+  }
+  const auto fail = [&](std::uint64_t at, const std::string& what) {
+    throw Error(Errc::corrupt, name, at,
+                what + " since it became a part of the data set " + state +
+                    "; write it as a new part and commit that");
+  };
+  if (file->size() != record.bytes) fail(0, "the size of the file was changed");
+  if (record.bytes < dbdf::kLine || record.body > record.bytes ||
+      xxh3(file->bytes(0, record.body)) != record.header_hash) {
+    fail(0, "the header of the file was changed");
+  }
+  const std::uint64_t trailer = record.bytes - dbdf::kLine;
+  if (xxh3(file->bytes(trailer, dbdf::kLine)) != record.trailer_hash) {
+    fail(trailer, "the index of the file was changed");
+  }
+  return std::make_shared<OpenPart>(OpenPart{record, std::move(file)});
+}
+
+PartFiles::PartFiles(std::shared_ptr<const StateTables> tables, OpenFile open, bool fetches)
+    : ByteSource(tables->file().name(), {~std::uint64_t{0}, 0, 0}, tables->file().guarded()),
+      tables_(std::move(tables)),
+      folder_(name().substr(0, name().rfind('/') + 1)),
+      open_(std::move(open)),
+      fetches_(fetches) {}
+
+std::shared_ptr<const OpenPart> PartFiles::part(std::uint64_t number) const {
+  return part_of(number << kOffsetBits, 0, false);
+}
+
+std::shared_ptr<const OpenPart> PartFiles::part_of(std::uint64_t offset, std::uint64_t n,
+                                                   bool pin) const {
+  const std::uint64_t number = offset >> kOffsetBits, at = byte_in_part(offset);
+  std::shared_ptr<const OpenPart> part;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = slots_.find(number); found != slots_.end()) {
+      found->second.used = ++clock_;
+      pinned_ += pin && !found->second.pinned;
+      found->second.pinned |= pin;
+      part = found->second.part;
+    }
+  }
+  if (part == nullptr) {
+    auto opened = open_part(folder_, tables_->part(number), name(), open_);
+    const std::lock_guard lock(mutex_);
+    if (!reads_ahead_) opened->file->read_nothing_ahead();
+    Slot& slot = slots_[number];  // perhaps another thread was faster
+    if (slot.part == nullptr) slot.part = std::move(opened);
+    slot.used = ++clock_;
+    pinned_ += pin && !slot.pinned;
+    slot.pinned |= pin;
+    part = slot.part;
+    close_least_used();
+  }
+  if (at > part->file->size() || n > part->file->size() - at) {
+    throw Error(Errc::corrupt, part->file->name(), at,
+                "the data set " + name() + " has " + std::to_string(n) +
+                    " bytes there, which are not all inside the file (R4)");
+  }
+  return part;
+}
+
+/// Closes the part that was not used for the longest time and that nobody holds, if there are too
+/// many.
+void PartFiles::close_least_used() const {
+  if (slots_.size() - pinned_ <= (guarded() ? kMostGuarded : kMostOpen)) return;
+  auto oldest = slots_.end();
+  for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+    if (slot->second.pinned || slot->second.part.use_count() > 1) continue;
+    if (oldest == slots_.end() || slot->second.used < oldest->second.used) oldest = slot;
+  }
+  if (oldest != slots_.end()) slots_.erase(oldest);
+}
+
+BytePlace PartFiles::place(std::uint64_t offset) const {
+  const std::uint64_t number = offset >> kOffsetBits;
+  if (number >= tables_->head().parts) return {name(), byte_in_part(offset)};
+  return {folder_ + part_name(tables_->part(number).id), byte_in_part(offset)};
+}
+
+const std::byte* PartFiles::keep(std::uint64_t offset, std::uint64_t n) const {
+  return part_of(offset, n, true)->file->at(byte_in_part(offset), n);
+}
+
+HeldBytes PartFiles::hold_anew(std::uint64_t offset, std::uint64_t n) const {
+  const auto part = part_of(offset, n, false);
+  return hold_owned(*part->file, part, byte_in_part(offset), n);
+}
+
+void PartFiles::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  part_of(offset, out.size(), false)->file->read_at(byte_in_part(offset), out);
+}
+
+void PartFiles::will_need(std::span<const Range> ranges) const noexcept {
+  try {
+    std::vector<Range> of_part;
+    for (std::size_t i = 0; i < ranges.size();) {
+      const std::uint64_t number = ranges[i].begin >> kOffsetBits;
+      of_part.clear();
+      for (; i < ranges.size() && ranges[i].begin >> kOffsetBits == number; ++i) {
+        const std::uint64_t begin = byte_in_part(ranges[i].begin);
+        of_part.push_back({begin, begin + ranges[i].size()});
+      }
+      const auto part = this->part(number);
+      const bool inside = std::all_of(of_part.begin(), of_part.end(), [&](const Range& range) {
+        return range.end <= part->file->size();
+      });
+      if (inside) part->file->will_need(of_part);
+    }
+  } catch (...) {  // whoever needs the bytes gets the error
+  }
+}
+
+void PartFiles::read_nothing_ahead() const noexcept {
+  const std::lock_guard lock(mutex_);
+  reads_ahead_ = false;
+  for (const auto& [number, slot] : slots_) slot.part->file->read_nothing_ahead();
+}
+
+bool PartFiles::is_intact() const noexcept {
+  if (!guarded()) return true;
+  const std::lock_guard lock(mutex_);
+  return tables_->file().is_intact() &&
+         std::all_of(slots_.begin(), slots_.end(),
+                     [](const auto& slot) { return slot.second.part->file->is_intact(); });
+}
+
+void PartFiles::fail_changed(const std::string& reading) const {
+  std::shared_ptr<const OpenPart> changed;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, slot] : slots_) {
+      if (!slot.part->file->is_intact()) changed = slot.part;
+    }
+  }
+  (changed != nullptr ? *changed->file : tables_->file()).fail_changed(reading);
+}
+
+}  // namespace dapple::detail::dataset

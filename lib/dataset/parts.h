@@ -1,0 +1,73 @@
+// The bytes of a data set's blocks: its parts, opened when they are touched.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "lib/dataset/state.h"
+#include "lib/io/byte_source.h"
+
+namespace dapple::detail::dataset {
+
+/// Opens a file of the folder by its whole name. Throws io.
+using OpenFile = std::function<std::shared_ptr<ByteSource>(const std::string&)>;
+
+/// A part that was compared with what the state knows of it.
+struct OpenPart {
+  PartRecord record;
+  std::shared_ptr<ByteSource> file;
+};
+
+/// Opens a part of the data set in `folder`. Throws io; corrupt, naming `state`, when it is not the
+/// file that was committed.
+std::shared_ptr<const OpenPart> open_part(const std::string& folder, const PartRecord& record,
+                                          const std::string& state, const OpenFile& open);
+
+/// All parts, one above the other: byte b of part p is p * 2^44 + b. Bytes that are held keep their
+/// part open, and bytes that are kept for good (`at`) keep it open for good; of the others, those
+/// used last stay open.
+class PartFiles final : public ByteSource {
+ public:
+  PartFiles(std::shared_ptr<const StateTables> tables, OpenFile open, bool fetches);
+
+  /// Opens it if it is not open. Throws io, corrupt.
+  std::shared_ptr<const OpenPart> part(std::uint64_t number) const;
+
+  BytePlace place(std::uint64_t offset) const override;
+  void read_at(std::uint64_t offset, std::span<std::byte> out) const override;
+  void will_need(std::span<const Range> ranges) const noexcept override;
+  bool may_wait() const noexcept override { return true; }
+  bool is_in_use() const noexcept override { return true; }
+  bool fetches() const noexcept override { return fetches_; }
+  void read_nothing_ahead() const noexcept override;
+  void prepare_thread() const noexcept override { tables_->file().prepare_thread(); }
+  bool is_intact() const noexcept override;
+  [[noreturn]] void fail_changed(const std::string& reading) const override;
+
+ private:
+  struct Slot {
+    std::shared_ptr<const OpenPart> part;
+    std::uint64_t used = 0;
+    bool pinned = false;
+  };
+  std::shared_ptr<const OpenPart> part_of(std::uint64_t offset, std::uint64_t n, bool pin) const;
+  void close_least_used() const;
+  const std::byte* keep(std::uint64_t offset, std::uint64_t n) const override;
+  HeldBytes hold_anew(std::uint64_t offset, std::uint64_t n) const override;
+
+  std::shared_ptr<const StateTables> tables_;
+  std::string folder_;
+  OpenFile open_;
+  bool fetches_;
+  mutable std::mutex mutex_;  // guards the following
+  mutable std::unordered_map<std::uint64_t, Slot> slots_;
+  mutable std::uint64_t clock_ = 0;
+  mutable std::uint64_t pinned_ = 0;
+  mutable bool reads_ahead_ = true;
+};
+
+}  // namespace dapple::detail::dataset

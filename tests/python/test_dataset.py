@@ -1,0 +1,140 @@
+"""Data sets: parts that many write, opened as one."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pydapple as dp
+import pytest
+from pydapple import dataset
+
+CELLS = np.arange(120 * 70, dtype="f8").reshape(120, 70) % 251
+
+
+def parts_of(folder, cells, rows, cols, **options):
+    return [
+        dataset.write_part(folder, cells[r : r + rows, c : c + cols], at=(r, c), **options)
+        for r in range(0, cells.shape[0], rows)
+        for c in range(0, cells.shape[1], cols)
+    ]
+
+
+def test_parts_are_one_matrix(tmp_path):
+    folder = tmp_path / "set"
+    parts = parts_of(folder, CELLS, 40, 35, sync=False)
+    sent = [pickle.loads(pickle.dumps(part)) for part in parts]
+    state = dataset.commit(folder, sent, whole=True)
+    assert (state.number, state.shape, state.parts) == (1, (120, 70), 6)
+    m = dp.open(folder)
+    assert np.array_equal(m[:], CELLS)
+    assert np.array_equal(m[39:81:7, ::-1], CELLS[39:81:7, ::-1])
+    assert m.chunks == (40, 35)
+    assert m.sum() == CELLS.sum()
+    assert np.array_equal(m.tile(1, 1), CELLS[40:80, 35:])
+
+
+def test_sparse_rows_at_random(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    whole = sparse.random_array((500, 300), density=0.05, format="csr", rng=7)
+    for row in range(0, 500, 100):
+        dataset.append(tmp_path, whole[row : row + 100], sync=False)
+    m = dp.open(tmp_path)
+    picks = [499, 0, 100, 99, 250, 250]
+    assert abs(m.sparse[picks] - whole[picks]).nnz == 0
+    assert abs(m.to_scipy() - whole).nnz == 0
+
+
+def test_a_pickle_is_of_one_state(tmp_path):
+    dataset.append(tmp_path, CELLS[:50], sync=False)
+    m = dp.open(tmp_path)
+    sent = pickle.dumps(m)
+    dataset.append(tmp_path, CELLS[50:], sync=False)
+    assert pickle.loads(sent).shape == (50, 70)
+    assert m.shape == (50, 70)
+    assert np.array_equal(dp.open(tmp_path)[:], CELLS)
+    assert np.array_equal(dp.open(tmp_path / "dataset-1")[:], CELLS[:50])
+
+
+def test_overlaps_and_other_types_are_refused(tmp_path):
+    dataset.commit(tmp_path, parts_of(tmp_path, CELLS, 60, 70, sync=False))
+    late = dataset.write_part(tmp_path, CELLS[:2, :2], at=(59, 69), sync=False)
+    with pytest.raises(dp.InvalidArgumentError, match="R3"):
+        dataset.commit(tmp_path, [late])
+    with pytest.raises(dp.InvalidArgumentError, match="value type"):
+        dataset.append(tmp_path, np.ones((2, 70), dtype="i8"), sync=False)
+    with pytest.raises(dp.InvalidArgumentError, match="part-"):
+        dataset.commit(tmp_path, [late._replace(name="../../etc/passwd")])
+    assert np.array_equal(dp.open(tmp_path)[:], CELLS)
+
+
+def test_a_frame_of_parts(tmp_path):
+    tables = [
+        pd.DataFrame(
+            {
+                "who": pd.Categorical([f"w{(i * k) % 300}" for i in range(400)]),
+                "when": pd.date_range(f"2026-0{k}-01", periods=400, freq="min"),
+                "x": np.arange(400) / k,
+            }
+        )
+        for k in (1, 2, 3)
+    ]
+    for table in tables:
+        dataset.append(tmp_path, table, sync=False)
+    got = dp.open(tmp_path).to_pandas()
+    want = pd.concat([t.astype({"who": str}) for t in tables], ignore_index=True)
+    assert got["who"].astype(str).tolist() == want["who"].tolist()
+    assert got["when"].tolist() == want["when"].tolist()
+    assert got["x"].tolist() == want["x"].tolist()
+
+
+def test_compact_collect_log(tmp_path):
+    for row in range(0, 120, 10):
+        dataset.append(tmp_path, CELLS[row : row + 10], sync=False)
+    state = dataset.compact(tmp_path, sync=False)
+    assert (state.parts, state.action) == (1, "compact")
+    assert [one.number for one in dataset.log(tmp_path)] == list(range(1, 14))
+    assert dataset.collect(tmp_path) == (0, 0, 0)
+    removed = dataset.collect(tmp_path, grace=0)
+    assert (removed.states, removed.parts) == (12, 12)
+    assert np.array_equal(dp.open(tmp_path)[:], CELLS)
+
+
+def test_dask_arrays_are_stored_by_chunks(tmp_path):
+    da = pytest.importorskip("dask.array")
+    x = da.from_array(CELLS, chunks=((50, 50, 20), (30, 40)))
+    state = dataset.store(x + 1, tmp_path, sync=False)
+    assert state.parts == 6
+    m = dp.open(tmp_path)
+    assert np.array_equal(m[:], CELLS + 1)
+    assert float(m.to_dask().sum().compute()) == (CELLS + 1).sum()
+    # Chunks that are not aligned with what is there are refused, and change nothing.
+    with pytest.raises(dp.InvalidArgumentError, match="R3"):
+        dataset.store(x, tmp_path, at=(25, 0), sync=False)
+    assert len(dataset.log(tmp_path)) == 1
+    dataset.store(x, tmp_path, at=(120, 0), sync=False)
+    assert np.array_equal(dp.open(tmp_path)[120:], CELLS)
+    with pytest.raises(dp.InvalidArgumentError, match="known sizes"):
+        dataset.store(x[x[:, 0] > 3], tmp_path)
+
+
+def test_dask_frames_are_stored_by_partitions(tmp_path):
+    dd = pytest.importorskip("dask.dataframe")
+    table = pd.DataFrame({"a": np.arange(100), "b": [f"t{i % 7}" for i in range(100)]})
+    dataset.store(dd.from_pandas(table, npartitions=4), tmp_path, sync=False)
+    got = dp.open(tmp_path).to_pandas()
+    assert got["a"].tolist() == table["a"].tolist()
+    assert got["b"].astype(str).tolist() == table["b"].tolist()
+
+
+def test_distributed_workers_write_one_data_set(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    da = pytest.importorskip("dask.array")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        x = da.arange(8000, chunks=8000).reshape(80, 100).rechunk((20, 25))
+        dataset.store(x, tmp_path, sync=False)
+    assert np.array_equal(dp.open(tmp_path)[:], np.arange(8000).reshape(80, 100))
