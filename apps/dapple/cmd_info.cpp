@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attributes.h"
+#include "collection_text.h"
 #include "dapple/convert.h"
 #include "dapple/sidecar.h"
 #include "input.h"
@@ -420,6 +421,7 @@ int run_info(const Arguments& arguments, Console& console) {
   add_shared_flags(command, console, "one JSON object on one line; errors as JSON, too");
   command.parse(arguments);
 
+  if (print_collection(input, console)) return kDone;
   input.options.futhark.first = true;  // of several values, show the first and list all
   const auto object = open_input(input, console);
   if (console.json) {

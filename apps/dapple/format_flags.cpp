@@ -104,6 +104,8 @@ void add_format_flags(Command& command, OpenOptions& options) {
   command.topic("npz");
   command.option(
       "--array", "NAME", [&options](const std::string& text) { options.array = text; }, array);
+  command.topic("collection");
+  command.line("--array NAME", "which member, such as layers/counts");
   command.topic("hdf5");
   command.line("--array NAME", array);
   add_csv_flags(command, options.csv);
@@ -124,7 +126,8 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
     }
   };
   if (!options.array.empty() && format != "npz" && format != "hdf5") {
-    throw UsageError(fmt::format("--array is for npz and hdf5 files, not {}", format));
+    throw UsageError(
+        fmt::format("--array is for collections, npz and hdf5 files, not {}", format));
   }
   if (format == "csv" && !options.futhark.types.empty()) {
     throw UsageError(fmt::format("--type must be LABEL=TYPE with csv, not '{}'",

@@ -78,7 +78,9 @@ std::variant<Matrix, Frame> open_input(const Input& input, const Console& consol
   try {
     auto object = is_stdin(input.file) ? open_stream(STDIN_FILENO, input.name(), options)
                                        : open(input.file, options);
-    require_flags_of(base(object).format(), input.options);
+    OpenOptions flags = input.options;
+    if (!flags.array.empty() && !list_members(input.file).empty()) flags.array.clear();
+    require_flags_of(base(object).format(), flags);
     return object;
   } catch (const Error& error) {
     // If a column cannot be read despite a flag that leaves columns out, the more useful error is

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/catalog/collection.h"
 #include "lib/catalog/sources.h"
 #include "lib/dataset/open_dataset.h"
 #include "lib/dbdf/header.h"
@@ -79,6 +80,9 @@ constexpr std::array kTable = {
     Format{.info = {"npz", "NumPy archive", ".npz", true, false, false},
            .recognise = npz::recognise_npz,
            .open = npz::open_npz},
+    Format{.info = {"collection", "collection of dbdf files", ".dds", true, false, false},
+           .recognise = recognise_collection,
+           .open = open_collection},
     Format{.info = {"hdf5", "HDF5 file", ".h5 .hdf5 .h5ad", true, false, false},
            .recognise = hdf5::recognise_hdf5,
            .open = hdf5::open_hdf5},

@@ -1,8 +1,11 @@
 """Names of rows and columns; lists of Python and the index of pandas are the oracle."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 import scipy.sparse as sp
 import xarray as xr
 
@@ -147,3 +150,32 @@ def test_coordinates_of_xarray(make):
     with xr.open_dataset(m.path, engine="pydapple") as back:
         xr.testing.assert_equal(back["data"].load(), given.rename("data"))
         assert back["data"].sel(cell="Cy", gene="q") == CELLS[3, 1]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_folder_of_10x(tmp_path, packed):
+    counts = sp.coo_array(np.array([[1, 0], [0, 2], [3, 0], [0, 4]]))
+    scipy.io.mmwrite(tmp_path / "matrix.mtx", counts)
+    texts = {
+        "matrix.mtx": (tmp_path / "matrix.mtx").read_text(),
+        "barcodes.tsv": "AAAC-1\nAAAG-1\n",
+        "features.tsv": "ENSG1\tCD3E\tGene\nENSG2\tTWICE\tGene\nENSG3\tMS4A1\tGene\nENSG4\tTWICE\tGene\n",
+    }
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name, text in texts.items():
+        if packed:
+            (folder / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
+        else:
+            (folder / name).write_text(text)
+    m = dp.open(folder)
+    assert m.row_names == ["CD3E", "ENSG2", "MS4A1", "ENSG4"] and m.col_names == ["AAAC-1", "AAAG-1"]
+    assert m["MS4A1", "AAAC-1"] == 3
+    dp.convert(folder, tmp_path / "m.dbdf")
+    dp.convert(m, tmp_path / "part.dbdf", rows=(1, 3))
+    kept, part = dp.open(tmp_path / "m.dbdf"), dp.open(tmp_path / "part.dbdf")
+    assert kept.row_names == m.row_names and kept.col_names == m.col_names
+    assert part.row_names == ["ENSG2", "MS4A1"] and part["MS4A1", "AAAC-1"] == 3
+    (folder / ("barcodes.tsv.gz" if packed else "barcodes.tsv")).write_bytes(b"A\n")
+    with pytest.raises(ValueError, match="2 columns, but there are 4 features and 1 barcodes"):
+        dp.open(folder)

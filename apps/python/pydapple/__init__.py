@@ -12,6 +12,8 @@ Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
 from . import dataset
 from ._core import Block
 from .annotated import read_anndata
+from .collection import Collection, pack_collection, unpack_collection, write_collection
+from .collection import open_any as open
 from .conversion import convert
 from .errors import (
     AbsentError,
@@ -29,7 +31,7 @@ from .errors import (
     UnsupportedError,
 )
 from .expressions import Condition
-from .files import formats, index, info, open, repair, verify
+from .files import formats, index, info, repair, verify
 from .frame import Frame
 from .join import append, concat
 from .loader import loader
@@ -52,6 +54,7 @@ __version__ = "0.3.0"
 __all__ = [
     "AbsentError",
     "Block",
+    "Collection",
     "Condition",
     "CorruptError",
     "Error",
@@ -92,11 +95,14 @@ __all__ = [
     "info",
     "loader",
     "open",
+    "pack_collection",
     "read_anndata",
     "repair",
     "scan",
+    "unpack_collection",
     "verify",
     "write",
+    "write_collection",
     "writer",
     "zarr_store",
 ]

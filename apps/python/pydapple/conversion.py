@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
-from . import guests
+from . import guests, ten_x
 from .absent import Absent
 from .errors import Error, InvalidArgumentError, TypeMismatchError
 from .files import open
@@ -131,6 +131,10 @@ def opened_as(
     """`src` itself, or what its file holds; of a guest's file a temporary copy of the columns."""
     if isinstance(src, (Matrix, Frame)):
         yield src
+        return
+    if ten_x.is_folder(src):
+        with ten_x.open_folder(src, **(open_with or {})) as opened:
+            yield opened
         return
     guest = guests.of_name(src, writing=False)
     if guest is None or (open_with or {}).get("format"):

@@ -90,7 +90,10 @@ def open(
             without a request, as it was then.
 
     Returns:
-        A `Matrix`, or a `Frame` where columns have labels and types of their own.
+        A `Matrix`, or a `Frame` where columns have labels and types of their own; a `Collection`
+        where the path is a folder whose name ends in .dds, or one ZIP file of it, and no option is
+        given. A folder of 10x Genomics (matrix.mtx, barcodes.tsv, features.tsv) is a `Matrix` of
+        genes x barcodes with these names.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: the system refused.

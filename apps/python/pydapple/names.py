@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
@@ -142,6 +143,8 @@ class ByName:
 class Named:
     """What an open matrix or frame knows of names."""
 
+    _given_names: Mapping[str, Names] = MappingProxyType({})  # which its file does not have
+
     @property
     def row_names(self) -> Names | None:
         """The names of the rows; None where the file has none."""
@@ -153,6 +156,8 @@ class Named:
         return ByName(self, 0)
 
     def _kept_names(self, axis: str) -> Names | None:
+        if axis in self._given_names:
+            return self._given_names[axis]
         kept: dict[str, Names | None] = self.__dict__.setdefault("_names", {})
         if axis not in kept:
             read = _core.row_names if axis == "row" else _core.col_names

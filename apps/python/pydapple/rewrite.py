@@ -47,6 +47,14 @@ def rewrite(
         picked = [k for label in each_label(columns) for k in src._numbers(label)]
     elif cols is not None:
         picked = list(keys.span(cols, src.shape[1], "column"))
+    for axis, name, part in (
+        ("row", "row_names", down),
+        ("column", "col_names", picked),
+    ):
+        given = src._given_names.get(axis)
+        key = name if not transpose else {"row_names": "col_names"}.get(name, "row_names")
+        if given is not None and write.get(key) is None:
+            write[key] = given if part is None else given[part]
     with reporting(progress, "convert") as report:
         return WriteSummary(
             *_core.convert(

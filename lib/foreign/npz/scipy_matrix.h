@@ -4,10 +4,12 @@
 #include <memory>
 #include <span>
 
-#include "lib/foreign/npz/zip.h"
+#include "lib/io/zip/zip.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail::npz {
+
+using zip::Contents, zip::contents_of, zip::Member, zip::read_directory;
 
 /// True when the members are those of a sparse matrix.
 bool is_scipy_matrix(std::span<const Member> members);

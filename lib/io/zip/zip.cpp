@@ -1,4 +1,4 @@
-#include "lib/foreign/npz/zip.h"
+#include "lib/io/zip/zip.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,9 +6,9 @@
 #include <unordered_set>
 
 #include "lib/base/bytes.h"
-#include "lib/foreign/npz/inflate.h"
+#include "lib/io/zip/inflate.h"
 
-namespace dapple::detail::npz {
+namespace dapple::detail::zip {
 
 namespace {
 
@@ -207,4 +207,4 @@ Contents contents_of(const std::shared_ptr<ByteSource>& archive,
   return contents;
 }
 
-}  // namespace dapple::detail::npz
+}  // namespace dapple::detail::zip

@@ -1,4 +1,4 @@
-// ZIP archives, as far as .npz files use them: members that are stored or deflated.
+// ZIP archives, as far as .npz files and collections use them: members that are stored or deflated.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "dapple/region.h"
 #include "lib/io/byte_source.h"
 
-namespace dapple::detail::npz {
+namespace dapple::detail::zip {
 
 struct Member {
   std::string name;
@@ -40,4 +40,4 @@ struct Contents {
 Contents contents_of(const std::shared_ptr<ByteSource>& archive,
                      std::span<const Member* const> members);
 
-}  // namespace dapple::detail::npz
+}  // namespace dapple::detail::zip

@@ -8,7 +8,7 @@
 #include "dapple/region.h"
 #include "lib/io/byte_source.h"
 
-namespace dapple::detail::npz {
+namespace dapple::detail::zip {
 
 struct Packed {
   Range bytes;         // of the archive
@@ -24,4 +24,4 @@ inline constexpr std::uint64_t kUnpackedAlign = 64;
 /// one is damaged, or is not as long as it should be; io. O(bytes); memory does not grow with them.
 std::shared_ptr<ByteSource> unpack(const ByteSource& archive, std::span<const Packed> parts);
 
-}  // namespace dapple::detail::npz
+}  // namespace dapple::detail::zip

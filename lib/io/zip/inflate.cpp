@@ -1,4 +1,4 @@
-#include "lib/foreign/npz/inflate.h"
+#include "lib/io/zip/inflate.h"
 
 #include <zlib.h>
 
@@ -10,7 +10,7 @@
 #include "lib/base/bytes.h"
 #include "lib/io/local/local_file.h"
 
-namespace dapple::detail::npz {
+namespace dapple::detail::zip {
 
 namespace {
 
@@ -121,4 +121,4 @@ std::shared_ptr<ByteSource> unpack(const ByteSource& archive, std::span<const Pa
                           archive.name());
 }
 
-}  // namespace dapple::detail::npz
+}  // namespace dapple::detail::zip

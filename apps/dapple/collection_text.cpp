@@ -1,0 +1,66 @@
+#include "collection_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dapple/open.h"
+#include "report.h"
+#include "text.h"
+
+namespace dapple::cli {
+
+namespace {
+
+std::string kind_of(const std::variant<Matrix, Frame>& object) {
+  return std::holds_alternative<Matrix>(object) ? "matrix" : "frame";
+}
+
+std::string type_of(const std::variant<Matrix, Frame>& object) {
+  const auto* const matrix = std::get_if<Matrix>(&object);
+  return matrix != nullptr ? std::string(name(matrix->value_type())) : "";
+}
+
+std::string member_json(const std::string& member, const std::variant<Matrix, Frame>& object) {
+  const BlockedObject& o = base(object);
+  const std::string type = type_of(object);
+  return fmt::format(R"({{"name":{},"kind":"{}","rows":{},"cols":{}{},"bytes":{}}})",
+                     json_string(member), kind_of(object), o.rows(), o.cols(),
+                     type.empty() ? "" : fmt::format(R"(,"value_type":"{}")", type), o.bytes());
+}
+
+std::string member_line(const std::string& member, std::size_t width,
+                        const std::variant<Matrix, Frame>& object) {
+  const BlockedObject& o = base(object);
+  const std::string type = type_of(object);
+  return fmt::format("{:<{}}  {}, {} x {}{}{}, {}", printable(member), width, kind_of(object),
+                     o.rows(), o.cols(), type.empty() ? "" : ", ", type, human_size(o.bytes()));
+}
+
+}  // namespace
+
+bool print_collection(const Input& input, Console& console) {
+  if (!input.options.array.empty() || input.is_stream()) return false;
+  const std::vector<std::string> members = list_members(input.file);
+  if (members.empty()) return false;
+  std::size_t width = 0;
+  for (const std::string& member : members) width = std::max(width, printable(member).size());
+  std::string text = console.json ? R"({"format":"collection","members":[)" : "";
+  for (const std::string& member : members) {
+    OpenOptions options = input.options;
+    options.array = member;
+    const auto object = open(input.file, options);
+    if (console.json) {
+      text += (text.ends_with('[') ? "" : ",") + member_json(member, object);
+    } else {
+      text += member_line(member, width, object) + '\n';
+    }
+  }
+  console.out.write(text + (console.json ? "]}\n" : ""));
+  return true;
+}
+
+}  // namespace dapple::cli

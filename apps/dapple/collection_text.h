@@ -1,0 +1,12 @@
+// The table of contents of a collection.
+#pragma once
+
+#include "cli.h"
+#include "input.h"
+
+namespace dapple::cli {
+
+/// Prints the members, unless one was chosen or the input is no collection; then returns false.
+bool print_collection(const Input& input, Console& console);
+
+}  // namespace dapple::cli

@@ -1,0 +1,145 @@
+"""Collections: members by name, shared axes, and one file of them. NumPy and pandas are the oracle."""
+
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import pydapple as dp
+
+CELLS = ["c0", "c1", "c2", "c3"]
+X = sp.csr_array(np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 0], [4, 0, 5]]))
+OBS = pd.DataFrame(
+    {"cell_type": pd.Categorical(["B", "T", "B", "B"]), "n_genes": [600, 700, 400, 501]}, index=CELLS
+)
+VAR = pd.DataFrame({"mt": [True, False, False]}, index=["g0", "g1", "g2"])
+
+
+def members():
+    return {
+        "X": X, "obs": OBS, "var": VAR, "layers/counts": X * 2,
+        "obsm/X_pca": np.arange(8.0).reshape(4, 2), "uns": {"run": 12, "who": ["Ann"]},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def pbmc(tmp_path):
+    return dp.write_collection(tmp_path / "pbmc.dds", members())
+
+
+def test_members_come_back(pbmc):
+    with dp.open(pbmc.path) as c:
+        assert isinstance(c, dp.Collection)
+        assert list(c) == sorted(members()) and len(c) == 6
+        assert "obs" in c and "obsp/x" not in c and 3 not in c
+        np.testing.assert_array_equal(c["X"][:], X.toarray())
+        np.testing.assert_array_equal(c["layers/counts"].to_scipy().toarray(), 2 * X.toarray())
+        pd.testing.assert_frame_equal(c["obs"].to_pandas(), OBS, check_index_type=False)
+        assert c["uns"] == members()["uns"]
+        assert c["X"] is c["X"]
+        assert c.axes["layers/counts"] == ("obs", "var") and c.axes["obsm/X_pca"] == ("obs", None)
+        assert "obsm/X_pca     4 x 2, float64" in repr(c)
+        with pytest.raises(KeyError, match=r"no member 'Y'; there are X, layers/counts"):
+            c["Y"]
+
+
+def test_rows_by_a_condition_on_obs(pbmc):
+    rows = pbmc.rows_where("cell_type == 'B' and n_genes > 500")
+    assert rows.tolist() == np.flatnonzero((OBS.cell_type == "B") & (OBS.n_genes > 500)).tolist()
+    np.testing.assert_array_equal(pbmc["X"].sparse[rows].toarray(), X.toarray()[rows])
+
+
+def test_a_member_is_replaced_whole(pbmc):
+    old = pbmc["X"]
+    pbmc["X"] = X * 3
+    np.testing.assert_array_equal(pbmc["X"][:], 3 * X.toarray())
+    np.testing.assert_array_equal(old[:], X.toarray())
+    with pytest.raises(ValueError, match="X has 5 rows, and the axis 'obs' has 4"):
+        pbmc["X"] = np.zeros((5, 3))
+    with pytest.raises(ValueError, match="varm/a has 2 rows, and the axis 'var' has 3"):
+        pbmc["varm/a"] = np.zeros((2, 9))
+    np.testing.assert_array_equal(pbmc["X"][:], 3 * X.toarray())
+    pbmc["other"] = np.zeros((9, 9))
+    pbmc["uns/more"] = {"a": 1}
+    assert pbmc["other"].shape == (9, 9) and pbmc["uns/more"] == {"a": 1}
+    del pbmc["other"]
+    assert "other" not in pbmc
+    assert not [name for name in pbmc if "new" in name]
+
+
+def test_axes_of_ones_own(tmp_path):
+    c = dp.write_collection(
+        tmp_path / "a.dds",
+        {"rain": np.zeros((3, 2)), "stations": {"name": ["a", "b", "c"]}},
+        axes={"rain": ("station", "day"), "stations": ("station", None)},
+    )
+    assert json.loads((tmp_path / "a.dds/collection.json").read_text())["axes"]["rain"] == ["station", "day"]
+    with pytest.raises(ValueError, match="axis 'station' has 3, as rain says"):
+        c["stations"] = {"name": ["a"]}
+    c.put("wind", np.zeros((3, 4)), axes=("station", None))
+    assert dp.open(c.path).axes["wind"] == ("station", None)
+
+
+def test_members_that_do_not_fit_are_found_when_it_is_opened(pbmc):
+    dp.write(f"{pbmc.path}/obsm/X_pca.dbdf", np.zeros((7, 2)), overwrite=True)
+    with pytest.raises(ValueError, match="7 rows, and the axis 'obs' has 4"):
+        dp.open(pbmc.path)
+
+
+@pytest.mark.parametrize("name", ["", "../x", "/x", "a//b", "a/../b", ".x", "a/", "a\\b", "C:x", 3])
+def test_names_that_lead_elsewhere_are_refused(pbmc, name):
+    for use in (lambda: pbmc[name], lambda: pbmc.__setitem__(name, X), lambda: pbmc.__delitem__(name)):
+        with pytest.raises(ValueError, match="no name of a member"):
+            use()
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"axes": []}', '{"axes": {"X": ["obs"]}}', '{"axes": {"../x": ["a", "b"]}}'])
+def test_a_damaged_declaration_is_told(pbmc, tmp_path, text):
+    (tmp_path / "pbmc.dds/collection.json").write_text(text)
+    with pytest.raises(ValueError, match="pbmc.dds|no name"):
+        dp.open(pbmc.path)
+
+
+def test_one_file_to_send(pbmc, tmp_path):
+    packed = dp.pack_collection(pbmc.path, tmp_path / "pbmc.zip")
+    with zipfile.ZipFile(packed) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist()[0] == "collection.json"
+        for info in archive.infolist():
+            if info.filename.endswith(".dbdf"):
+                with open(packed, "rb") as raw:
+                    raw.seek(info.header_offset + 26)
+                    lengths = np.frombuffer(raw.read(4), "<u2").astype(int)
+                assert (info.header_offset + 30 + lengths.sum()) % 64 == 0
+    with dp.open(packed) as c:
+        assert list(c) == list(pbmc)
+        np.testing.assert_array_equal(c["X"][:], X.toarray())
+        np.testing.assert_array_equal(c["obsm/X_pca"].tile(0, 0).numpy(copy=False), np.arange(8.0).reshape(4, 2))
+        assert c.rows_where("n_genes > 500").tolist() == [0, 1, 3]
+        assert c["uns"]["run"] == 12 and c["X"].row_names is None
+        assert c["obs"].row_names == CELLS
+        with pytest.raises(ValueError, match="only read"):
+            c["X"] = X
+    back = dp.unpack_collection(packed, tmp_path / "back.dds")
+    assert list(back) == list(pbmc)
+    np.testing.assert_array_equal(back["X"][:], X.toarray())
+    np.testing.assert_array_equal(dp.open(packed, array="X")[:], X.toarray())
+    np.testing.assert_array_equal(dp.open(pbmc.path, array="layers/counts")[:], 2 * X.toarray())
+    with pytest.raises(ValueError, match="no member 'Y', only"):
+        dp.open(packed, array="Y")
+
+
+def test_what_is_no_collection(tmp_path):
+    with pytest.raises(ValueError, match=r"ends in \.dds"):
+        dp.write_collection(tmp_path / "a", {})
+    dp.write_collection(tmp_path / "a.dds", {"X": X})
+    with pytest.raises(FileExistsError):
+        dp.write_collection(tmp_path / "a.dds", {})
+    dp.write_collection(tmp_path / "a.dds", {"Y": X}, overwrite=True)
+    assert list(dp.open(tmp_path / "a.dds")) == ["Y"]
+    with pytest.raises(ValueError, match="a column|holds|cannot"):
+        dp.write_collection(tmp_path / "b.dds", {"Y": {"a": [object()]}})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.dds"]
