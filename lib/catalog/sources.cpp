@@ -1,5 +1,6 @@
 #include "lib/catalog/sources.h"
 
+#include "lib/foreign/zarr/zarr.h"
 #include "lib/io/http/http.h"
 #include "lib/io/local/local_file.h"
 
@@ -8,6 +9,9 @@ namespace dapple::detail {
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options) {
   if (http::is_address(name)) {
     return http::open_address(name, {options.cache, options.cache_bytes});
+  }
+  if (const std::string metadata = zarr::metadata_in(name); !metadata.empty()) {
+    return LocalFile::open(metadata, options.guard);
   }
   return LocalFile::open(name, options.guard);
 }
