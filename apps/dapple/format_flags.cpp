@@ -106,6 +106,10 @@ void add_format_flags(Command& command, OpenOptions& options) {
       "--array", "NAME", [&options](const std::string& text) { options.array = text; }, array);
   command.topic("hdf5");
   command.line("--array NAME", array);
+  command.topic("zarr");
+  command.line("--array NAME",
+               "which of several arrays or groups, by its path; of one of more dimensions "
+               "a slice: 'temp[5,:,:]'");
   add_csv_flags(command, options.csv);
   command.repeatable(
       "--type", "LABEL=TYPE", [&options](const std::string& text) { take_type(text, options); },
@@ -123,8 +127,8 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
       throw UsageError(fmt::format("{} is for {} files, not {}", flag, owner, format));
     }
   };
-  if (!options.array.empty() && format != "npz" && format != "hdf5") {
-    throw UsageError(fmt::format("--array is for npz and hdf5 files, not {}", format));
+  if (!options.array.empty() && format != "npz" && format != "hdf5" && format != "zarr") {
+    throw UsageError(fmt::format("--array is for npz, hdf5 and zarr files, not {}", format));
   }
   if (format == "csv" && !options.futhark.types.empty()) {
     throw UsageError(fmt::format("--type must be LABEL=TYPE with csv, not '{}'",
