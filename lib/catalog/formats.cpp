@@ -20,7 +20,6 @@
 #include "lib/foreign/npy/npy.h"
 #include "lib/foreign/npz/npz.h"
 #include "lib/foreign/zarr/zarr.h"
-#include "lib/foreign/zarr/zarr.h"
 #include "lib/io/decompress.h"
 
 namespace dapple {

@@ -15,7 +15,7 @@ namespace dapple::detail {
 enum class Wrapper : std::uint8_t { raw, zlib, gzip };
 enum class Inflated : std::uint8_t { whole, too_long, bad };
 
-/// DEFLATE makes at most so many bytes of one.
+/// The most bytes that DEFLATE makes of one.
 inline constexpr std::uint64_t kMostInflation = 1032;
 
 /// Inflates `in` to `out`, of which the first `produced` bytes are written then. Bytes of `in`
