@@ -12,7 +12,7 @@ if [ "${1:-}" = soak ]; then
 fi
 if [ "${1:-}" = tests ] || [ "${1:-}" = soak ]; then
   needed+=(doctest-dev python3)
-  useful+=(cmake libhdf5-dev python3-h5py python3-numpy python3-scipy python3-pandas python3-venv python3-dev chromium)
+  useful+=(cmake libblosc1 libhdf5-dev python3-h5py python3-numpy python3-scipy python3-pandas python3-venv python3-dev chromium)
   command -v node >/dev/null || useful+=(nodejs)
   command -v npm >/dev/null || useful+=(npm)
 fi

@@ -1,15 +1,11 @@
 // dapple view: a page that zooms from the whole matrix to its cells, served to a browser on this
 // machine or written as a file.
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
-#include <cstdlib>
 #include <memory>
-#include <thread>
 
+#include "ending.h"
 #include "input.h"
 #include "page.h"
 #include "progress.h"
@@ -22,31 +18,6 @@
 namespace dapple::cli {
 
 namespace {
-
-/// Ends this process as soon as a signal asks for it. Serving writes nothing that could be lost,
-/// and the server would wait for pictures that are being made, and for requests that never come.
-class Ending {
- public:
-  /// REQUIRES that no other thread was started: those started later leave the signals to this one.
-  Ending() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
-    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::thread([signals, serving = serving_] {
-      int signal = 0;
-      sigwait(&signals, &signal);
-      if (*serving) std::_Exit(kDone);
-      ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-      std::raise(signal);
-    }).detach();
-  }
-  /// From now on it is the way to end; before, it is an interruption.
-  void serve() { *serving_ = true; }
-
- private:
-  std::shared_ptr<std::atomic<bool>> serving_ = std::make_shared<std::atomic<bool>>(false);
-};
 
 std::unique_ptr<viewer::Resources> open_resources(const Input& input, const Console& console) {
   const viewer::ResourceOptions options{.threads = console.threads};

@@ -108,6 +108,10 @@ void add_format_flags(Command& command, OpenOptions& options) {
   command.line("--array NAME", "which member, such as layers/counts");
   command.topic("hdf5");
   command.line("--array NAME", array);
+  command.topic("zarr");
+  command.line("--array NAME",
+               "which of several arrays or groups, by its path; of one of more dimensions "
+               "a slice: 'temp[5,:,:]'");
   add_csv_flags(command, options.csv);
   command.repeatable(
       "--type", "LABEL=TYPE", [&options](const std::string& text) { take_type(text, options); },
@@ -125,9 +129,9 @@ void require_flags_of(std::string_view format, const OpenOptions& options) {
       throw UsageError(fmt::format("{} is for {} files, not {}", flag, owner, format));
     }
   };
-  if (!options.array.empty() && format != "npz" && format != "hdf5") {
+  if (!options.array.empty() && format != "npz" && format != "hdf5" && format != "zarr") {
     throw UsageError(
-        fmt::format("--array is for collections, npz and hdf5 files, not {}", format));
+        fmt::format("--array is for collections, npz, hdf5 and zarr files, not {}", format));
   }
   if (format == "csv" && !options.futhark.types.empty()) {
     throw UsageError(fmt::format("--type must be LABEL=TYPE with csv, not '{}'",

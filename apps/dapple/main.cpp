@@ -21,10 +21,10 @@ namespace dapple::cli {
 
 namespace {
 
-constexpr const Verb* kVerbs[] = {&kInfoVerb,       &kBlocksVerb, &kGetVerb,    &kConvertVerb,
-                                  &kConcatVerb,     &kIndexVerb,  &kVerifyVerb, &kStatsVerb,
-                                  &kWhereVerb,      &kRepairVerb, &kShowVerb,   &kViewVerb,
-                                  &kAttributesVerb, &kPackVerb,   &kDatasetVerb};
+constexpr const Verb* kVerbs[] = {&kInfoVerb,   &kBlocksVerb,     &kGetVerb,    &kConvertVerb,
+                                  &kConcatVerb, &kIndexVerb,      &kVerifyVerb, &kStatsVerb,
+                                  &kWhereVerb,  &kRepairVerb,     &kShowVerb,   &kViewVerb,
+                                  &kServeVerb,  &kAttributesVerb, &kPackVerb,   &kDatasetVerb};
 
 std::string usage() {
   std::string text =

@@ -1,6 +1,7 @@
 #include "http.h"
 
 #include <dlfcn.h>
+#include <sys/random.h>
 
 #include "dapple/error.h"
 
@@ -17,6 +18,25 @@ std::unique_ptr<Http> make_http(Http::Handle handle) {
                               (why != nullptr ? why : "it is of another version"));
   }
   return std::unique_ptr<Http>(reinterpret_cast<Make*>(make)(std::move(handle)));
+}
+
+std::string random_token() {
+  unsigned char bytes[16];
+  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
+    throw Error(Errc::io, "the system gave no random numbers for the page's address");
+  }
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += "0123456789abcdef"[byte >> 4];
+    token += "0123456789abcdef"[byte & 15];
+  }
+  return token;
+}
+
+Error cannot_listen(std::uint16_t port) {
+  return {Errc::io, port == 0 ? "cannot listen on the loopback address"
+                              : "cannot listen on port " + std::to_string(port) +
+                                    ": another program may be using it"};
 }
 
 }  // namespace dapple::viewer

@@ -82,7 +82,7 @@ class PatientServer : public httplib::Server {
   bool process_and_close_socket(socket_t socket) override {
     BoundedStream stream(socket);
     bool closed = false;
-    // Ranges are left out: every answer is whole, as a server may decide.
+    // Ranges are left out: the handler decides what it sends.
     const bool done = process_request(stream, true, closed,
                                       [](httplib::Request& request) { request.ranges.clear(); });
     ::shutdown(socket, SHUT_RDWR);
@@ -149,16 +149,17 @@ class HttplibServer final : public Http {
     http_.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
           const auto header = [&](const char* name) { return request.get_header_value(name); };
-          send(answer({request.method, header("Host"), request.target, header("Accept-Encoding")}),
-               response);
+          const std::string host = header("Host"), coding = header("Accept-Encoding"),
+                            range = header("Range");
+          send(answer({request.method, host, request.target, coding, range}), response);
           return httplib::Server::HandlerResponse::Handled;
         });
   }
 
-  int listen(int port) override {
-    const char* const kLoopback = "127.0.0.1";
-    const int taken = port == 0 ? http_.bind_to_any_port(kLoopback)
-                                : (http_.bind_to_port(kLoopback, port) ? port : -1);
+  int listen(int port, bool any_address) override {
+    const char* const address = any_address ? "0.0.0.0" : "127.0.0.1";
+    const int taken = port == 0 ? http_.bind_to_any_port(address)
+                                : (http_.bind_to_port(address, port) ? port : -1);
     if (taken > 0) http_.let_many_wait();
     return taken;
   }

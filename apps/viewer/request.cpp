@@ -87,7 +87,8 @@ std::string name_of(const Resource& r) {
   return "blocks/" + std::to_string(r.zoom) + '.' + place;
 }
 
-std::optional<Target> parse_target(std::string_view target, std::string_view token) noexcept {
+std::optional<std::string_view> without_token(std::string_view target,
+                                              std::string_view token) noexcept {
   if (target.size() < token.size() + 2 || target[0] != '/') return std::nullopt;
   unsigned differs = 0;
   for (std::size_t i = 0; i < token.size(); ++i) {
@@ -95,6 +96,13 @@ std::optional<Target> parse_target(std::string_view target, std::string_view tok
   }
   target.remove_prefix(token.size() + 1);
   if (differs != 0 || !take(target, "/")) return std::nullopt;
+  return target;
+}
+
+std::optional<Target> parse_target(std::string_view given, std::string_view token) noexcept {
+  const auto rest = without_token(given, token);
+  if (!rest) return std::nullopt;
+  std::string_view target = *rest;
   Target found;
   if (target.empty()) return found;
   if (!take_number(target, found.version) || !take(target, "/")) return std::nullopt;

@@ -37,6 +37,11 @@ struct Target {
   std::optional<Resource> resource;  // none: the page
 };
 
+/// What follows "/TOKEN/" in a target; nothing where another token is. The time it takes tells
+/// nothing about the token.
+std::optional<std::string_view> without_token(std::string_view target,
+                                              std::string_view token) noexcept;
+
 /// Nothing unless it starts with `token` and names something. The time it takes tells nothing about
 /// the token.
 std::optional<Target> parse_target(std::string_view target, std::string_view token) noexcept;

@@ -1,6 +1,5 @@
 #include "server.h"
 
-#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <memory>
@@ -17,19 +16,6 @@ namespace {
 
 constexpr int kOk = 200, kForbidden = 403, kNotFound = 404, kNotAllowed = 405, kGone = 410,
               kFailed = 500;
-
-std::string random_token() {
-  unsigned char bytes[16];
-  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes) {
-    throw Error(Errc::io, "the system gave no random numbers for the page's address");
-  }
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += "0123456789abcdef"[byte >> 4];
-    token += "0123456789abcdef"[byte & 15];
-  }
-  return token;
-}
 
 }  // namespace
 
@@ -62,12 +48,8 @@ class Server::Impl {
         current_(open_()) {}
 
   std::string listen(std::uint16_t port) {
-    const int taken = http_->listen(port);
-    if (taken < 0) {
-      throw Error(Errc::io, port == 0 ? "cannot listen on the loopback address"
-                                      : "cannot listen on port " + std::to_string(port) +
-                                            ": another program may be using it");
-    }
+    const int taken = http_->listen(port, false);
+    if (taken < 0) throw cannot_listen(port);
     return "http://127.0.0.1:" + std::to_string(taken) + '/' + token_ + '/';
   }
   void run() { http_->run(); }

@@ -74,8 +74,9 @@ struct IdvOptions {
 struct OpenOptions {
   std::string format{};  // one of `formats()`; empty: told from the bytes and the file's name
   /// Which array of a file of several: the name of a member of an .npz archive, the path of a data
-  /// set or a sparse group in an HDF5 file. Empty: the only one, or what FORMAT.md says. Ignored by
-  /// formats of one object.
+  /// set, an array or a sparse group in an HDF5 file or Zarr folder; of a Zarr array of more than
+  /// two dimensions with a slice, "temp[5,:,:]". Empty: the only one, or what FORMAT.md says.
+  /// Ignored by formats of one object.
   std::string array{};
   Check check = Check::never;
   /// True: when the file is truncated or changed in place while it is open, calls that read it

@@ -22,6 +22,7 @@
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/npy/npy.h"
 #include "lib/foreign/npz/npz.h"
+#include "lib/foreign/zarr/zarr.h"
 #include "lib/io/decompress.h"
 
 namespace dapple {
@@ -86,6 +87,12 @@ constexpr std::array kTable = {
     Format{.info = {"hdf5", "HDF5 file", ".h5 .hdf5 .h5ad", true, false, false},
            .recognise = hdf5::recognise_hdf5,
            .open = hdf5::open_hdf5},
+    Format{.info = {"zarr", "Zarr hierarchy", ".zarr", true, false, false},
+           .recognise = zarr::recognise_zarr,
+           .open = zarr::open_zarr},
+    Format{.info = {"zarr", "Zarr hierarchy", ".zarr", true, false, false},
+           .recognise = zarr::recognise_zarr,
+           .open = zarr::open_zarr},
     Format{.info = {"futhark", "Futhark values", ".in .out", true, true, true},
            .recognise = futhark::recognise_futhark,
            .open = futhark::open_futhark,

@@ -1,6 +1,7 @@
 #include "lib/catalog/sources.h"
 
 #include "lib/catalog/collection.h"
+#include "lib/foreign/zarr/zarr.h"
 #include "lib/io/http/http.h"
 #include "lib/io/local/local_file.h"
 
@@ -12,6 +13,9 @@ std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptio
   }
   if (is_collection_folder(name)) {
     return LocalFile::open(member_path(name, options.array), options.guard);
+  }
+  if (const std::string metadata = zarr::metadata_in(name); !metadata.empty()) {
+    return LocalFile::open(metadata, options.guard);
   }
   return LocalFile::open(name, options.guard);
 }

@@ -65,7 +65,8 @@ def open(
         format: one of `formats()`; told from the bytes and the name if not given. Parquet and
             Arrow's files are none of them: `convert` reads those.
         array: which of several arrays in an .npz archive, or the path of a data set or group in an
-            HDF5 file.
+            HDF5 file or a Zarr folder; of a Zarr array of more than two dimensions with a slice:
+            ``"temp[5,:,:]"``.
         check: when the hash of a block is compared with its bytes.
         guard: True: a file that is cut short while it is open makes reads raise OSError; without
             it, touching what is gone ends the process with SIGBUS.

@@ -1,0 +1,283 @@
+#include "zarr_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "dapple/error.h"
+
+namespace dapple::serve {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kSmall = 1 << 18;  // bytes of a chunk: smaller tiles are put together,
+constexpr std::uint64_t kLarge = 1 << 24;  // larger ones are cut
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A label as the name of a node: Zarr keeps slashes, periods and "__" for itself.
+std::string node_name(std::string_view label) {
+  std::string name;
+  for (const char c : label) {
+    if (c == '%' || c == '/') {
+      name += c == '%' ? "%25" : "%2F";
+    } else {
+      name += c;
+    }
+  }
+  if (name.starts_with("__")) name.replace(0, 1, "%5F");
+  if (name == "zarr.json") name.replace(0, 1, "%7A");
+  if (name.empty()) return "%";
+  if (name.find_first_not_of('.') != name.npos) return name;
+  std::string periods;
+  for (std::size_t i = 0; i < name.size(); ++i) periods += "%2E";
+  return periods;
+}
+
+std::string type_name(ValueType type) {
+  const std::string kind = is_float(type) ? "float" : is_signed(type) ? "int" : "uint";
+  return kind + std::to_string(8 * size_of(type));
+}
+
+std::uint64_t at_least_one(std::uint64_t n) { return std::max<std::uint64_t>(n, 1); }
+
+void choose_chunks(ChunkedArray& array, TileShape tile) {
+  const std::uint64_t item = size_of(array.type);
+  const std::uint64_t down = at_least_one(tile.rows), across = at_least_one(tile.cols);
+  const std::uint64_t side = at_least_one(kSmall / std::min(kSmall, down * across * item));
+  array.chunk_cols = std::min({across * side, at_least_one(array.cols), kLarge / item});
+  const std::uint64_t height =
+      down * at_least_one(kSmall / std::min(kSmall, down * array.chunk_cols * item));
+  array.chunk_rows = at_least_one(
+      std::min({height, at_least_one(array.rows), kLarge / (array.chunk_cols * item)}));
+}
+
+TileShape tile_of(const BlockedObject& object) {
+  const auto grid = object.grid();
+  return grid ? grid->tile : TileShape{256, 256};
+}
+
+/// What a column means beyond what its cells tell, as the CF conventions say it.
+Json described(const Column& column, const std::string& name) {
+  constexpr std::array kUnits = {"days", "seconds", "milliseconds", "microseconds", "nanoseconds"};
+  Json known = Json::object();
+  const Meaning& meaning = column.meaning;
+  if (name != column.label) known["label"] = column.label;
+  const char* const unit = kUnits[static_cast<std::size_t>(meaning.unit)];
+  if (meaning.kind == MeaningKind::timestamp) {
+    known["units"] = std::string(unit) + " since 1970-01-01";
+    known["calendar"] = "proleptic_gregorian";
+  }
+  if (meaning.kind == MeaningKind::duration) known["units"] = unit;
+  if (!meaning.zone.empty()) known["time_zone"] = meaning.zone;
+  if (!meaning.missing || meaning.has_words() || is_float(column.value_type)) return known;
+  const unsigned unused = 64 - 8 * static_cast<unsigned>(size_of(column.value_type));
+  if (is_signed(column.value_type)) {
+    known["_FillValue"] = static_cast<std::int64_t>(*meaning.missing << unused) >> unused;
+  } else {
+    known["_FillValue"] = *meaning.missing;
+  }
+  return known;
+}
+
+Json array_json(const ChunkedArray& array, Json attributes, Json dimensions) {
+  const bool column = array.column.has_value(), words = array.has_words();
+  const bool truth = column && array.meaning->meaning.kind == MeaningKind::boolean &&
+                     !array.meaning->meaning.missing;
+  Json codec{{"name", words ? "vlen-utf8" : "bytes"}};
+  if (!words && size_of(array.type) > 1) codec["configuration"] = {{"endian", "little"}};
+  Json shape = Json::array({array.rows}), chunk = Json::array({array.chunk_rows});
+  if (!column) {
+    shape.push_back(array.cols);
+    chunk.push_back(array.chunk_cols);
+  }
+  return {
+      {"zarr_format", 3},
+      {"node_type", "array"},
+      {"shape", std::move(shape)},
+      {"data_type", words   ? "string"
+                    : truth ? "bool"
+                            : type_name(array.type)},
+      {"chunk_grid", {{"name", "regular"}, {"configuration", {{"chunk_shape", std::move(chunk)}}}}},
+      {"chunk_key_encoding", {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
+      {"fill_value", words   ? Json("")
+                     : truth ? Json(false)
+                             : Json(0)},
+      {"codecs", Json::array({std::move(codec)})},
+      {"attributes", std::move(attributes)},
+      {"dimension_names", std::move(dimensions)},
+      {"storage_transformers", Json::array()}};
+}
+
+Json group_json(Json attributes) {
+  return {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", std::move(attributes)}};
+}
+
+void append_number(std::string& out, std::size_t n) {
+  const auto number = static_cast<std::uint32_t>(n);
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(number >> shift & 0xff);
+}
+
+/// The words of `count` codes as the codec vlen-utf8 has them; missing ones are empty.
+std::string words_of(const Column& column, const std::string& codes, std::size_t count) {
+  std::string out;
+  append_number(out, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t code = 0;
+    std::memcpy(&code, codes.data() + i * sizeof code, sizeof code);
+    const std::string_view word =
+        code == kMissingCode ? std::string_view() : (*column.meaning.words)[code - 1];
+    append_number(out, word.size());
+    out += word;
+  }
+  return out;
+}
+
+/// Chunk (i, j), padded with zeros.
+std::string chunk_of(const ChunkedArray& array, std::uint64_t i, std::uint64_t j) {
+  const std::uint64_t row = i * array.chunk_rows, col = j * array.chunk_cols;
+  const Range rows{row, row + std::min(array.chunk_rows, array.rows - row)};
+  const Range cols{col, col + std::min(array.chunk_cols, array.cols - col)};
+  const ValueType type = array.has_words() ? ValueType::u32 : array.type;
+  const std::size_t size = size_of(type);
+  std::string bytes(static_cast<std::size_t>(array.chunk_rows * array.chunk_cols) * size, '\0');
+  const std::uint64_t first = array.column.value_or(0);
+  array.object->read({rows, {first + cols.begin, first + cols.end}}, type,
+                     std::as_writable_bytes(std::span(bytes)),
+                     {static_cast<std::size_t>(array.chunk_cols) * size, size});
+  if (!array.has_words()) return bytes;
+  return words_of(*array.meaning, bytes, static_cast<std::size_t>(array.chunk_rows));
+}
+
+/// The numbers of a chunk, "0/1", without signs or leading zeros.
+std::optional<std::vector<std::uint64_t>> parse_place(std::string_view text) {
+  std::vector<std::uint64_t> place;
+  while (true) {
+    std::uint64_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto length = static_cast<std::size_t>(parsed.ptr - text.data());
+    if (parsed.ec != std::errc() || (text[0] == '0' && length > 1)) return std::nullopt;
+    place.push_back(number);
+    text.remove_prefix(length);
+    if (text.empty()) return place;
+    if (text[0] != '/') return std::nullopt;
+    text.remove_prefix(1);
+  }
+}
+
+}  // namespace
+
+ZarrTree::ZarrTree(std::vector<std::pair<std::string, Object>> objects) {
+  Json attributes = Json::object();
+  if (objects.size() == 1 && std::holds_alternative<Matrix>(objects[0].second)) {
+    add_matrix("data", std::get<Matrix>(objects[0].second));
+  } else if (objects.size() == 1) {
+    add_frame("", std::get<Frame>(objects[0].second));
+    attributes = Json::parse(metadata_.at(""))["attributes"];
+  } else {
+    for (const auto& [name, object] : objects) add(node_name(name), object);
+  }
+  consolidate(dump(attributes));
+}
+
+void ZarrTree::add(const std::string& path, const Object& object) {
+  if (metadata_.contains(path)) {
+    throw Error(Errc::invalid_argument, "two files are called '" + path + "'");
+  }
+  if (const auto* const matrix = std::get_if<Matrix>(&object)) return add_matrix(path, *matrix);
+  add_frame(path, std::get<Frame>(object));
+}
+
+void ZarrTree::put(const std::string& path, ChunkedArray array, std::string metadata) {
+  metadata_[path] = std::move(metadata);
+  arrays_[path] = std::move(array);
+}
+
+void ZarrTree::add_matrix(const std::string& path, const Matrix& matrix) {
+  ChunkedArray array;
+  array.object = std::make_shared<const Matrix>(matrix);
+  array.type = matrix.value_type();
+  array.rows = matrix.rows();
+  array.cols = matrix.cols();
+  choose_chunks(array, tile_of(matrix));
+  Json attributes = Json::parse(matrix.attributes());
+  Json dimensions = Json::array({"row", "col"});
+  if (attributes.contains("dimension_names")) {
+    dimensions = std::move(attributes["dimension_names"]);
+    attributes.erase("dimension_names");
+  }
+  std::string json = dump(array_json(array, std::move(attributes), std::move(dimensions)));
+  put(path, std::move(array), std::move(json));
+}
+
+void ZarrTree::add_frame(const std::string& path, const Frame& frame) {
+  const auto shared = std::make_shared<const Frame>(frame);
+  Json order = Json::array();
+  for (std::uint64_t k = 0; k < shared->cols(); ++k) {
+    const Column& column = shared->column_info(k);
+    std::string name = node_name(column.label);
+    const std::string prefix = path.empty() ? "" : path + "/";
+    for (int again = 1; metadata_.contains(prefix + name); ++again) {
+      name = node_name(column.label) + "." + std::to_string(again);
+    }
+    ChunkedArray array;
+    array.object = shared;
+    array.column = k;
+    array.meaning = &column;
+    array.type = column.value_type;
+    array.rows = shared->rows();
+    array.chunk_rows = std::min(at_least_one(array.rows), kSmall / 8);
+    std::string json = dump(array_json(array, described(column, name), Json::array({"row"})));
+    put(prefix + name, std::move(array), std::move(json));
+    order.push_back(name);
+  }
+  Json attributes = Json::parse(shared->attributes());
+  attributes["column-order"] = std::move(order);
+  metadata_[path] = dump(group_json(std::move(attributes)));
+}
+
+/// The root, with the metadata of all other nodes.
+void ZarrTree::consolidate(std::string attributes) {
+  Json nodes = Json::object();
+  for (const auto& [path, json] : metadata_) {
+    if (!path.empty()) nodes[path] = Json::parse(json);
+  }
+  Json root = group_json(Json::parse(attributes));
+  root["consolidated_metadata"] = {
+      {"kind", "inline"}, {"must_understand", false}, {"metadata", std::move(nodes)}};
+  metadata_[""] = dump(root);
+}
+
+std::optional<std::string> ZarrTree::find(std::string_view key) const {
+  constexpr std::string_view kMetadata = "zarr.json", kChunks = "/c/";
+  if (key.ends_with(kMetadata)) {
+    std::string_view path = key.substr(0, key.size() - kMetadata.size());
+    if (path == "/" || (!path.empty() && !path.ends_with('/'))) return std::nullopt;
+    if (!path.empty()) path.remove_suffix(1);
+    const auto found = metadata_.find(path);
+    return found == metadata_.end() ? std::nullopt : std::optional(found->second);
+  }
+  const std::size_t mark = key.rfind(kChunks);
+  if (mark == key.npos) return std::nullopt;
+  const auto found = arrays_.find(key.substr(0, mark));
+  if (found == arrays_.end()) return std::nullopt;
+  const ChunkedArray& array = found->second;
+  const auto place = parse_place(key.substr(mark + kChunks.size()));
+  if (!place || place->size() != (array.column ? 1U : 2U)) return std::nullopt;
+  const std::uint64_t i = (*place)[0], j = array.column ? 0 : (*place)[1];
+  const auto outside = [](std::uint64_t n, std::uint64_t extent, std::uint64_t step) {
+    return extent == 0 || n > (extent - 1) / step;
+  };
+  if (outside(i, array.rows, array.chunk_rows) || outside(j, array.cols, array.chunk_cols)) {
+    return std::nullopt;
+  }
+  return chunk_of(array, i, j);
+}
+
+}  // namespace dapple::serve

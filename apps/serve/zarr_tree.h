@@ -1,0 +1,54 @@
+// Matrices and frames as a Zarr v3 hierarchy: metadata that is made up, and chunks that are decoded
+// when they are asked for. pydapple's zarr_store gives the same keys the same values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "dapple/frame.h"
+#include "dapple/matrix.h"
+
+namespace dapple::serve {
+
+/// A matrix or a column of a frame, cut into chunks of one size.
+struct ChunkedArray {
+  std::shared_ptr<const BlockedObject> object;
+  std::optional<std::uint64_t> column;  // none: the whole matrix
+  const Column* meaning = nullptr;      // of the column
+  ValueType type = ValueType::f64;
+  std::uint64_t rows = 0, cols = 1;
+  std::uint64_t chunk_rows = 1, chunk_cols = 1;
+
+  bool has_words() const noexcept { return meaning != nullptr && meaning->meaning.has_words(); }
+};
+
+/// Any thread.
+class ZarrTree {
+ public:
+  using Object = std::variant<Matrix, Frame>;
+  /// One object is the array "data", or the columns of a frame; several are arrays and groups by
+  /// their names. Throws invalid_argument for a name that is there twice.
+  explicit ZarrTree(std::vector<std::pair<std::string, Object>> objects);
+
+  /// The value of a key; nothing when there is none. Throws what reading throws.
+  std::optional<std::string> find(std::string_view key) const;
+
+ private:
+  void add(const std::string& path, const Object& object);
+  void add_matrix(const std::string& path, const Matrix& matrix);
+  void add_frame(const std::string& path, const Frame& frame);
+  void put(const std::string& path, ChunkedArray array, std::string metadata);
+  void consolidate(std::string attributes);
+
+  std::map<std::string, ChunkedArray, std::less<>> arrays_;
+  std::map<std::string, std::string, std::less<>> metadata_;  // JSON by path
+};
+
+}  // namespace dapple::serve

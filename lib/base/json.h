@@ -1,0 +1,39 @@
+// A JSON text as a tree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dapple::detail {
+
+/// One value. Members of an object are in the order of the text.
+struct Json {
+  enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
+  static constexpr std::size_t kMost = 16 << 20;  // bytes of a text
+  static constexpr unsigned kDeepest = 64;        // objects and arrays in each other
+
+  Kind kind = Kind::null;
+  bool truth = false;             // of a boolean
+  std::string text;               // of a string; of a number, its digits
+  std::vector<Json> items;        // of an array or object
+  std::vector<std::string> keys;  // of an object: one for each item
+
+  /// Throws corrupt, naming the byte, for what is not JSON, too long or too deep.
+  static Json parse(std::string_view json, const std::string& file);
+
+  /// The member of an object; null when there is none, or this is no object.
+  const Json* find(std::string_view key) const noexcept;
+  bool is(Kind wanted) const noexcept { return kind == wanted; }
+  bool is_text(std::string_view wanted) const noexcept {
+    return kind == Kind::string && text == wanted;
+  }
+  /// A whole number that is not negative; nothing for anything else.
+  std::optional<std::uint64_t> count() const noexcept;
+  /// The same value as text without blanks.
+  std::string dump() const;
+};
+
+}  // namespace dapple::detail

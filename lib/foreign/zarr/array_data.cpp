@@ -1,0 +1,301 @@
+#include "lib/foreign/zarr/array_data.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lib/base/bytes.h"
+#include "lib/base/half.h"
+#include "lib/cache/block_cache.h"
+
+namespace dapple::detail::zarr {
+
+namespace {
+
+constexpr std::uint64_t kMissing = ~std::uint64_t{0};  // both halves of a place of no chunk
+constexpr std::size_t kCrcBytes = 4, kPlaceBytes = 16;
+
+/// The number of a place in row-major order. REQUIRES that there is one.
+std::uint64_t number_of(const Extents& place, const Extents& counts) {
+  std::uint64_t number = 0;
+  for (std::size_t d = 0; d < place.size(); ++d) number = number * counts[d] + place[d];
+  return number;
+}
+
+std::uint64_t divide_up(std::uint64_t n, std::uint64_t by) {
+  return n / by + (n % by != 0 ? 1 : 0);
+}
+
+Array<std::byte> read_part(const ByteSource& file, std::uint64_t offset, std::uint64_t n) {
+  Array<std::byte> bytes(static_cast<std::size_t>(n));
+  file.read_at(offset, {bytes.data(), bytes.size()});
+  return bytes;
+}
+
+template <class T>
+void swap_all(std::byte* p, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) store_le(p + i * sizeof(T), load_be<T>(p + i * sizeof(T)));
+}
+
+}  // namespace
+
+ArrayData::ArrayData(std::shared_ptr<const Keys> keys, std::string path, ArrayMetadata metadata,
+                     Slice slice)
+    : keys_(std::move(keys)),
+      path_(std::move(path)),
+      metadata_(std::move(metadata)),
+      slice_(std::move(slice)) {
+  const std::uint64_t down = divide_up(rows(), chunk_rows());
+  chunks_across_ = divide_up(cols(), chunk_cols());
+  std::uint64_t count = 0;
+  if (!multiply(down, chunks_across_, count)) {
+    throw Error(Errc::unsupported, keys_->shown(path_), std::nullopt,
+                "an array of " + shape_text(metadata_.shape) + " cells has too many chunks");
+  }
+  const std::size_t size = size_of(type());
+  std::vector<std::size_t> steps(metadata_.shape.size());
+  std::size_t step = size;
+  for (std::size_t i = metadata_.chain.order.size(); i-- > 0;) {
+    const std::size_t d = metadata_.chain.order[i];
+    steps[d] = step;
+    step *= metadata_.chunk[d];
+  }
+  for (std::size_t d = 0; d < steps.size(); ++d) {
+    if (d != slice_.rows && d != slice_.cols)
+      first_ += slice_.index[d] % metadata_.chunk[d] * steps[d];
+  }
+  row_step_ = steps[slice_.rows];
+  col_step_ = slice_.cols == Slice::kNone ? size : steps[slice_.cols];
+}
+
+void ArrayData::fail(const std::string& key, const std::string& what) const {
+  throw Error(Errc::corrupt, keys_->shown(key), std::nullopt, what);
+}
+
+/// Where chunk (i, j) of the slice is in the grid of the array.
+Extents ArrayData::place_of(std::uint64_t i, std::uint64_t j) const {
+  Extents place(metadata_.shape.size());
+  for (std::size_t d = 0; d < place.size(); ++d) {
+    place[d] = d == slice_.rows ? i : d == slice_.cols ? j : slice_.index[d] / metadata_.chunk[d];
+  }
+  return place;
+}
+
+std::string ArrayData::key_of(const Extents& place) const {
+  std::string name = metadata_.prefix;
+  for (std::size_t d = 0; d < place.size(); ++d) {
+    if (d > 0) name += metadata_.separator;
+    name += std::to_string(place[d]);
+  }
+  return below(path_, name);
+}
+
+std::optional<Cells> ArrayData::chunk(std::uint64_t i, std::uint64_t j, bool kept) const {
+  const BlockCache::Key key{number_, i * chunks_across_ + j};
+  Cached found;
+  if (kept) {
+    found = block_cache().get(key, [&]() -> Cached {
+      auto cells = load(i, j);
+      const std::size_t size = cells != nullptr ? cells->size() : 0;
+      return {std::move(cells), size};
+    });
+  } else {
+    found = block_cache().find(key);
+    if (found.value == nullptr) found.value = load(i, j);
+  }
+  if (found.value == nullptr) return std::nullopt;
+  const std::byte* const data = static_cast<const Bytes*>(found.value.get())->data();
+  return Cells{std::move(found.value), data + first_, row_step_, col_step_};
+}
+
+/// The cells of a chunk in the order in which they are stored; null when it is not stored.
+std::shared_ptr<const ArrayData::Bytes> ArrayData::load(std::uint64_t i, std::uint64_t j) const {
+  std::string key;
+  auto bytes =
+      metadata_.shards ? shard_part(place_of(i, j), key) : stored_chunk(place_of(i, j), key);
+  if (!bytes) return nullptr;
+  undo_steps(*bytes, key);
+  const std::uint64_t wanted = metadata_.items() * metadata_.type.size;
+  if (bytes->size() != wanted) {
+    fail(key, "a chunk of " + shape_text(metadata_.chunk) + " cells takes " +
+                  counted(wanted, "byte") + ", not " + std::to_string(bytes->size()));
+  }
+  undo_types(*bytes);
+  return std::make_shared<const Bytes>(std::move(*bytes));
+}
+
+std::optional<ArrayData::Bytes> ArrayData::stored_chunk(const Extents& place,
+                                                        std::string& key) const {
+  key = key_of(place);
+  const auto file = keys_->open(key);
+  if (file == nullptr) return std::nullopt;
+  return read_part(*file, 0, file->size());
+}
+
+std::optional<ArrayData::Bytes> ArrayData::shard_part(const Extents& place,
+                                                      std::string& key) const {
+  const Extents& shape = metadata_.shards->chunk;
+  Extents shard(place.size()), inside(place.size()), counts(place.size());
+  for (std::size_t d = 0; d < place.size(); ++d) {
+    counts[d] = shape[d] / metadata_.chunk[d];
+    shard[d] = place[d] / counts[d];
+    inside[d] = place[d] % counts[d];
+  }
+  key = key_of(shard);
+  const auto file = keys_->open(key);
+  if (file == nullptr) return std::nullopt;
+  const Place found = (*shard_index(shard, key, *file))[number_of(inside, counts)];
+  if (found.offset == kMissing) return std::nullopt;
+  if (found.offset > file->size() || found.bytes > file->size() - found.offset) {
+    fail(key, "the shard became shorter while it was read");
+  }
+  return read_part(*file, found.offset, found.bytes);
+}
+
+std::shared_ptr<const ArrayData::ShardIndex> ArrayData::shard_index(const Extents& shard,
+                                                                    const std::string& key,
+                                                                    const ByteSource& file) const {
+  const std::uint64_t i = shard[slice_.rows];
+  const std::uint64_t j = slice_.cols == Slice::kNone ? 0 : shard[slice_.cols];
+  const Cached kept = block_cache().get({index_number_, i * chunks_across_ + j}, [&]() -> Cached {
+    auto index = std::make_shared<const ShardIndex>(read_index(key, file));
+    const std::size_t size = index->size() * sizeof(Place);
+    return {std::move(index), size};
+  });
+  return std::static_pointer_cast<const ShardIndex>(kept.value);
+}
+
+ArrayData::ShardIndex ArrayData::read_index(const std::string& key, const ByteSource& file) const {
+  const Shards& shards = *metadata_.shards;
+  std::uint64_t count = 1;
+  for (std::size_t d = 0; d < shards.chunk.size(); ++d)
+    count *= shards.chunk[d] / metadata_.chunk[d];
+  const std::uint64_t places = count * kPlaceBytes;  // no more than a shard has bytes, times 16
+  const std::uint64_t size = places + (shards.index_has_crc ? kCrcBytes : 0);
+  if (size > file.size()) {
+    fail(key, "the index of " + counted(count, "chunk") + " takes " + counted(size, "byte") +
+                  ", but the shard has " + std::to_string(file.size()));
+  }
+  const Bytes bytes = read_part(file, shards.index_first ? 0 : file.size() - size, size);
+  if (shards.index_has_crc && crc32c({bytes.data(), static_cast<std::size_t>(places)}) !=
+                                  load_le<std::uint32_t>(bytes.data() + places)) {
+    fail(key, "the index of the shard does not match its CRC-32C");
+  }
+  ShardIndex index;
+  index.reserve(static_cast<std::size_t>(count));
+  for (const std::byte* p = bytes.data(); index.size() < count; p += kPlaceBytes) {
+    index.push_back({load_le<std::uint64_t>(p), load_le<std::uint64_t>(p + 8)});
+  }
+  const Range room = shards.index_first ? Range{size, file.size()} : Range{0, file.size() - size};
+  check_overlap(key, index, room);
+  return index;
+}
+
+/// Throws corrupt unless all chunks are inside `room`, each in bytes of its own.
+void ArrayData::check_overlap(const std::string& key, const ShardIndex& index, Range room) const {
+  ShardIndex sorted;
+  for (const Place& place : index) {
+    if (place.offset == kMissing && place.bytes == kMissing) continue;
+    if (place.offset < room.begin || place.offset > room.end ||
+        place.bytes > room.end - place.offset) {
+      fail(key, "the index of the shard points to " + counted(place.bytes, "byte") + " at byte " +
+                    std::to_string(place.offset) + ", outside of its chunks");
+    }
+    sorted.push_back(place);
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Place& a, const Place& b) { return a.offset < b.offset; });
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i].offset - sorted[i - 1].offset < sorted[i - 1].bytes) {
+      fail(key, "two chunks of the shard overlap at byte " + std::to_string(sorted[i].offset));
+    }
+  }
+}
+
+/// Undoes the codecs from bytes to bytes.
+void ArrayData::undo_steps(Bytes& bytes, const std::string& key) const {
+  // What comes between two codecs may be longer than the cells, but not by much.
+  constexpr std::uint64_t kSlack = 1 << 20;
+  constexpr std::uint64_t kMostWords = std::uint64_t{1} << 31;
+  const std::uint64_t size = metadata_.items() * metadata_.type.size;
+  for (std::size_t i = metadata_.chain.steps.size(); i-- > 0;) {
+    const auto& step = metadata_.chain.steps[i];
+    if (step) {
+      Length length{size, i == 0 ? size : size + size / 8 + kSlack};
+      if (metadata_.type.words) length = {4 * std::uint64_t{bytes.size()}, kMostWords};
+      Bytes unpacked;
+      const std::string wrong = unpack(*step, {bytes.data(), bytes.size()}, length, unpacked);
+      if (!wrong.empty()) fail(key, wrong);
+      bytes.swap(unpacked);
+      continue;
+    }
+    if (bytes.size() < kCrcBytes) fail(key, "the chunk is too short for its CRC-32C");
+    const std::size_t left = bytes.size() - kCrcBytes;
+    if (crc32c({bytes.data(), left}) != load_le<std::uint32_t>(bytes.data() + left)) {
+      fail(key, "the chunk does not match its CRC-32C");
+    }
+    bytes.shorten(left);
+  }
+}
+
+/// Makes stored cells those that are read: in the machine's byte order, without half floats.
+void ArrayData::undo_types(Bytes& bytes) const {
+  const CellType& type = metadata_.type;
+  const std::size_t items = bytes.size() / type.size;
+  if (metadata_.chain.big_endian) {
+    if (type.size == 2) swap_all<std::uint16_t>(bytes.data(), items);
+    if (type.size == 4) swap_all<std::uint32_t>(bytes.data(), items);
+    if (type.size == 8) swap_all<std::uint64_t>(bytes.data(), items);
+  }
+  if (!type.half) return;
+  Bytes wide(items * sizeof(float));
+  for (std::size_t i = 0; i < items; ++i) {
+    store_le(wide.data() + i * sizeof(float),
+             half_to_float(load_le<std::uint16_t>(bytes.data() + 2 * i)));
+  }
+  bytes.swap(wide);
+}
+
+void ArrayData::read(Range items, std::byte* out) const {
+  const std::size_t size = size_of(type());
+  const std::uint64_t step = chunk_rows();
+  for (std::uint64_t at = items.begin; at < items.end;) {
+    const std::uint64_t i = at / step,
+                        end = std::min(items.end, i * step + std::min(step, rows() - i * step));
+    const bool whole = at == i * step && end - at == std::min(step, rows() - at);
+    const auto cells = chunk(i, 0, !whole);
+    std::byte* const to = out + (at - items.begin) * size;
+    if (cells) {
+      std::memcpy(to, cells->first + (at - i * step) * size, (end - at) * size);
+    } else {
+      for (std::uint64_t k = 0; k < end - at; ++k)
+        std::memcpy(to + k * size, metadata_.fill.data(), size);
+    }
+    at = end;
+  }
+}
+
+std::vector<std::string> ArrayData::read_words() const {
+  std::vector<std::string> words;
+  for (std::uint64_t i = 0; words.size() < rows(); ++i) {
+    const std::uint64_t wanted = std::min(chunk_rows(), rows() - words.size());
+    std::string key;
+    const Extents place = place_of(i, 0);
+    auto bytes = metadata_.shards ? shard_part(place, key) : stored_chunk(place, key);
+    if (!bytes) {
+      words.resize(words.size() + static_cast<std::size_t>(wanted));
+      continue;
+    }
+    undo_steps(*bytes, key);
+    ByteReader in({bytes->data(), bytes->size()}, 0, keys_->shown(key));
+    const auto count = in.le<std::uint32_t>("the number of strings");
+    if (count < wanted)
+      fail(key, counted(count, "string") + " are fewer than a chunk's " + std::to_string(wanted));
+    for (std::uint64_t k = 0; k < wanted; ++k) {
+      const auto text = in.take(in.le<std::uint32_t>("the length of a string"), "a string");
+      words.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
+    }
+  }
+  return words;
+}
+
+}  // namespace dapple::detail::zarr

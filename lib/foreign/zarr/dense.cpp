@@ -1,0 +1,97 @@
+#include "lib/foreign/zarr/dense.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/cells/convert_cells.h"
+#include "lib/foreign/arrays/chunk_blocks.h"
+#include "lib/object/copy_rows.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail::zarr {
+
+namespace {
+
+struct DenseState final : DriverState {
+  std::unique_ptr<const ArrayData> data;
+  std::vector<Detail> details(const Store&) const override {
+    std::vector<Detail> shown;
+    if (!data->path().empty()) shown.push_back({"array", data->path()});
+    shown.push_back({"chunks", shape_text(data->metadata().chunk)});
+    if (data->metadata().shards) {
+      shown.push_back({"shards", shape_text(data->metadata().shards->chunk)});
+    }
+    if (!data->metadata().codecs.empty()) shown.push_back({"codecs", data->metadata().codecs});
+    return shown;
+  }
+};
+
+/// Copies cells of one chunk. `first` is the first one's place in the block.
+void copy_cells(const Store& store, const Entry& e, CellInBlock first, const std::byte* from,
+                std::size_t row_step, std::size_t col_step, const Region& part, const Target& out) {
+  const std::uint64_t rows = part.rows.size(), cols = part.cols.size();
+  std::uint64_t done = 0;
+  if (col_step == size_of(e.value_type)) {
+    done = copy_rows(out, e.value_type, from, row_step, rows, cols);
+  } else {
+    for (std::uint64_t r = 0; r < rows && done == r * cols; ++r) {
+      done += convert_cells(e.value_type, from + r * row_step, col_step, out.type, out.cell(r, 0),
+                            out.col_step, cols);
+    }
+  }
+  if (done == rows * cols) return;
+  fail_misfit(store, e, {first.row + done / cols, first.col + done % cols},
+              from + done / cols * row_step + done % cols * col_step, out.type);
+}
+
+void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  const ArrayData& data = *store.state<DenseState>().data;
+  const std::uint64_t down = data.chunk_rows(), across = data.chunk_cols();
+  const Region wanted{{e.pos.rx + part.rows.begin, e.pos.rx + part.rows.end},
+                      {e.pos.cx + part.cols.begin, e.pos.cx + part.cols.end}};
+  if (part.rows.empty() || part.cols.empty()) return;
+  for (std::uint64_t i = wanted.rows.begin / down; i <= (wanted.rows.end - 1) / down; ++i) {
+    for (std::uint64_t j = wanted.cols.begin / across; j <= (wanted.cols.end - 1) / across; ++j) {
+      const std::uint64_t top = i * down, left = j * across;
+      const Region chunk{{top, top + std::min(down, data.rows() - top)},
+                         {left, left + std::min(across, data.cols() - left)}};
+      const Region both = intersect(chunk, wanted);
+      Target to = out;
+      to.data = out.cell(both.rows.begin - wanted.rows.begin, both.cols.begin - wanted.cols.begin);
+      const CellInBlock first{both.rows.begin - e.pos.rx, both.cols.begin - e.pos.cx};
+      // One that is read in part is kept, because readers go on where they stopped.
+      const auto cells = data.chunk(i, j, !(both == chunk));
+      if (!cells) {
+        copy_cells(store, e, first, data.metadata().fill.data(), 0, 0, both, to);
+        continue;
+      }
+      const std::byte* const from = cells->first + (both.rows.begin - top) * cells->row_step +
+                                    (both.cols.begin - left) * cells->col_step;
+      copy_cells(store, e, first, from, cells->row_step, cells->col_step, both, to);
+    }
+  }
+}
+
+constexpr Driver kDriver = {.format = "zarr", .read = read};
+
+}  // namespace
+
+std::shared_ptr<Store> open_dense(std::shared_ptr<ByteSource> file,
+                                  std::unique_ptr<const ArrayData> data, const Node& node) {
+  Schema schema;
+  schema.attributes = node.for_schema();
+  schema.rows = data->rows();
+  schema.cols = data->cols();
+  schema.value_type = data->type();
+  const arrays::Tile tile =
+      arrays::block_of(schema.rows, schema.cols, {data->chunk_rows(), data->chunk_cols()});
+  BlockIndex index = BlockIndex::from_entries(
+      arrays::blocks_of(schema, tile, file->name(), "the array " + data->path()), schema.rows,
+      schema.cols, file->name());
+  auto state = std::make_unique<DenseState>();
+  state->data = std::move(data);
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver,
+                                 std::move(state));
+}
+
+}  // namespace dapple::detail::zarr

@@ -1,0 +1,208 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/bytes.h"
+#include "lib/foreign/zarr/dense.h"
+#include "lib/foreign/zarr/hierarchy.h"
+#include "lib/foreign/zarr/sparse.h"
+#include "lib/foreign/zarr/table.h"
+#include "lib/foreign/zarr/zarr.h"
+
+namespace dapple::detail::zarr {
+
+namespace {
+
+// Of version 3, or 2.
+constexpr std::array kMetadata = {"zarr.json", ".zgroup", ".zarray", ".zmetadata"};
+
+/// What can be opened in a hierarchy.
+struct Found {
+  std::string path;
+  bool matrix = false;  // of two dimensions
+};
+
+/// Looks at the nodes one after the other, a group before its members.
+class Listing {
+ public:
+  explicit Listing(const Hierarchy& hierarchy) : hierarchy_(hierarchy) { visit("", 0); }
+  std::vector<Found> found;
+  std::vector<std::string> others;  // what cannot be opened, and why
+
+ private:
+  static constexpr std::size_t kMost = 100'000, kDeepest = 32, kMostOthers = 5;
+
+  void visit(const std::string& path, std::size_t depth) {
+    if (++seen_ > kMost || depth > kDeepest) return;
+    const auto node = hierarchy_.find(path);
+    if (!node) return;
+    if (node->is_array) return look_at(*node);
+    if (is_sparse(*node) || is_table(*node)) {
+      found.push_back({path, is_sparse(*node)});
+      return;
+    }
+    for (const std::string& name : hierarchy_.children(path)) {
+      visit(below(path, checked_path(name)), depth + 1);
+    }
+  }
+  void look_at(const Node& node) {
+    std::string fault;
+    try {
+      const ArrayMetadata metadata = parse_array(node.metadata, node.key);
+      const std::size_t rank = metadata.shape.size();
+      if (metadata.type.words) {
+        fault = "strings";
+      } else if (rank == 1 || rank == 2) {
+        found.push_back({node.path, rank == 2});
+        return;
+      } else {
+        fault = rank == 0 ? "a single value" : std::to_string(rank) + " dimensions";
+      }
+    } catch (const Error& error) {
+      fault = error.what();
+    }
+    if (others.size() < kMostOthers) others.push_back(node.path + " (" + fault + ")");
+  }
+
+  const Hierarchy& hierarchy_;
+  std::size_t seen_ = 0;
+};
+
+[[noreturn]] void fail_choice(const ByteSource& file, const Listing& listing,
+                              const std::string& wanted) {
+  constexpr std::size_t most = 20;
+  std::string names;
+  for (std::size_t i = 0; i < listing.found.size() && i < most; ++i) {
+    names.append(i == 0 ? "" : ", ").append(listing.found[i].path);
+  }
+  if (listing.found.size() > most) names += ", ...";
+  std::string what = "the hierarchy holds " + counted(listing.found.size(), "array") + ": " + names;
+  if (listing.found.empty()) {
+    what = "the hierarchy holds no matrices";
+    for (const std::string& other : listing.others) {
+      what.append(&other == listing.others.data() ? ", only " : ", ").append(other);
+    }
+  }
+  if (!wanted.empty()) what = "there is no array '" + wanted + "'; " + what;
+  if (!wanted.empty() || !listing.found.empty()) {
+    throw Error(Errc::invalid_argument, file.name(), std::nullopt, what, Remedy::one_array);
+  }
+  throw Error(Errc::unsupported, file.name(), std::nullopt, what);
+}
+
+/// The path to open: X, or the only matrix, or the only array.
+std::string choose(const ByteSource& file, const Listing& listing) {
+  const Found* matrix = nullptr;
+  std::size_t matrices = 0;
+  for (const Found& one : listing.found) {
+    if (one.path == "X" || one.path.empty()) return one.path;
+    if (!one.matrix) continue;
+    matrix = &one;
+    ++matrices;
+  }
+  if (matrices == 1) return matrix->path;
+  if (matrices == 0 && listing.found.size() == 1) return listing.found[0].path;
+  fail_choice(file, listing, {});
+}
+
+/// "PATH[3,:,:]": the path, and what is between the brackets; nothing for a path alone.
+std::pair<std::string, std::vector<std::string>> split_slice(const std::string& wanted) {
+  const std::size_t open = wanted.rfind('[');
+  if (open == wanted.npos || !wanted.ends_with(']')) return {wanted, {}};
+  std::vector<std::string> parts;
+  for (std::size_t at = open + 1; at < wanted.size();) {
+    const std::size_t end = std::min(wanted.find(',', at), wanted.size() - 1);
+    parts.push_back(wanted.substr(at, end - at));
+    at = end + 1;
+  }
+  return {wanted.substr(0, open), parts};
+}
+
+Slice slice_of(const Extents& shape, const std::vector<std::string>& parts, const Node& node) {
+  const std::size_t rank = shape.size();
+  Slice slice{Extents(rank), 0, rank == 1 ? Slice::kNone : 1};
+  if (parts.empty() && (rank == 1 || rank == 2)) return slice;
+  std::vector<std::size_t> whole;
+  bool fits = parts.size() == rank;
+  for (std::size_t d = 0; d < rank && fits; ++d) {
+    if (parts[d] == ":") {
+      whole.push_back(d);
+      continue;
+    }
+    const char* const end = parts[d].data() + parts[d].size();
+    const auto parsed = std::from_chars(parts[d].data(), end, slice.index[d]);
+    fits = parsed.ec == std::errc() && parsed.ptr == end && slice.index[d] < shape[d];
+  }
+  if (!fits || whole.empty() || whole.size() > 2) {
+    throw Error(Errc::invalid_argument, node.key, std::nullopt,
+                "of an array of " + (rank == 0 ? "no dimensions" : shape_text(shape)) +
+                    " cells one slice of two dimensions is read: '" + node.path +
+                    (rank > 2 ? "[0,:,:]'" : "[:,:]'") + ", say, with a number or ':' for each",
+                Remedy::one_array);
+  }
+  slice.rows = whole[0];
+  slice.cols = whole.size() == 2 ? whole[1] : Slice::kNone;
+  return slice;
+}
+
+std::shared_ptr<Store> open_node(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
+                                 const Node& node, const std::vector<std::string>& parts) {
+  if (is_sparse(node)) return open_sparse(std::move(file), hierarchy, node);
+  if (is_table(node)) return open_table(std::move(file), hierarchy, node);
+  if (!node.is_array) {
+    throw Error(Errc::unsupported, node.key, std::nullopt,
+                "the group is neither a sparse matrix nor a table of anndata's");
+  }
+  ArrayMetadata metadata = parse_array(node.metadata, node.key);
+  if (metadata.type.words) {
+    throw Error(Errc::unsupported, node.key, std::nullopt,
+                "an array of strings is read only as a column of a table");
+  }
+  Slice slice = slice_of(metadata.shape, parts, node);
+  auto data = std::make_unique<const ArrayData>(hierarchy.keys(), node.path, std::move(metadata),
+                                                std::move(slice));
+  return open_dense(std::move(file), std::move(data), node);
+}
+
+}  // namespace
+
+std::string metadata_in(const std::string& folder) {
+  for (const char* const name : kMetadata) {
+    std::error_code none;
+    const auto path = std::filesystem::path(folder) / name;
+    if (std::filesystem::is_regular_file(path, none)) return path.string();
+  }
+  return {};
+}
+
+Match recognise_zarr(const Probe& probe) {
+  const std::string name = std::filesystem::path(probe.file.name()).filename().string();
+  const bool known = std::find(kMetadata.begin(), kMetadata.end(), name) != kMetadata.end();
+  return known && probe.file.has_path() ? Match::by_content : Match::no;
+}
+
+std::shared_ptr<const Store> open_zarr(std::shared_ptr<ByteSource> file,
+                                       const OpenOptions& options) {
+  const Hierarchy hierarchy(folder_keys(*file));
+  auto [path, parts] = split_slice(options.array);
+  std::vector<std::string> all;
+  path = checked_path(path);
+  if (path.empty() && parts.empty()) {
+    const Listing listing(hierarchy);
+    path = choose(*file, listing);
+    for (std::size_t i = 0; i < listing.found.size() && i < Store::kMostContents; ++i) {
+      all.push_back(listing.found[i].path);
+    }
+  }
+  const auto node = hierarchy.find(path);
+  if (!node) fail_choice(*file, Listing(hierarchy), path);
+  auto store = open_node(std::move(file), hierarchy, *node, parts);
+  store->set_contents(std::move(all));
+  return store;
+}
+
+}  // namespace dapple::detail::zarr

@@ -1,0 +1,220 @@
+#include "lib/foreign/zarr/table.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/bytes.h"
+#include "lib/base/text.h"
+#include "lib/base/utf8.h"
+#include "lib/cells/convert_cells.h"
+#include "lib/foreign/arrays/chunk_blocks.h"
+#include "lib/foreign/zarr/array_data.h"
+#include "lib/foreign/zarr/vector.h"
+#include "lib/object/lazy_words.h"
+#include "lib/object/misfit.h"
+
+namespace dapple::detail::zarr {
+
+namespace {
+
+constexpr std::uint64_t kStrip = 1 << 18;  // rows of a block
+
+using Data = std::shared_ptr<const ArrayData>;
+
+std::uint32_t add_word(const ArrayData& data, WordTable& words, const std::string& word) {
+  if (!is_utf8(word)) data.fail(data.path(), "the string " + shown(word) + " is not UTF-8");
+  return words.add(word);
+}
+
+/// A column of strings.
+class Strings final : public LazyWords {
+ public:
+  explicit Strings(Data data) : data_(std::move(data)) {}
+
+ protected:
+  void read_all(WordTable& words, std::vector<std::uint32_t>& codes) const override {
+    for (const std::string& word : data_->read_words()) {
+      codes.push_back(add_word(*data_, words, word));
+    }
+  }
+
+ private:
+  Data data_;
+};
+
+/// A column of codes of a list of strings; -1 is missing.
+class Categories final : public LazyWords {
+ public:
+  Categories(Data codes, Data words) : codes_(std::move(codes)), words_(std::move(words)) {}
+
+ protected:
+  void read_all(WordTable& words, std::vector<std::uint32_t>& codes) const override {
+    for (const std::string& word : words_->read_words()) {
+      const std::uint64_t before = words.size();
+      if (add_word(*words_, words, word) <= before) {
+        words_->fail(words_->path(), "the category " + shown(word) + " is there twice");
+      }
+    }
+    const std::size_t size = size_of(codes_->type());
+    Array<std::byte> stored(codes_->rows() * size);
+    codes_->read({0, codes_->rows()}, stored.data());
+    std::vector<std::int64_t> wide(codes_->rows());
+    const std::size_t done =
+        convert_cells(codes_->type(), stored.data(), size, ValueType::i64,
+                      reinterpret_cast<std::byte*>(wide.data()), sizeof wide[0], wide.size());
+    codes.reserve(wide.size());
+    for (const std::int64_t code : wide) {
+      if (done < wide.size() || code < -1 || code >= static_cast<std::int64_t>(words.size())) {
+        codes_->fail(codes_->path(), "code " + std::to_string(code) + " of row " +
+                                         std::to_string(codes.size()) + " has no category");
+      }
+      codes.push_back(static_cast<std::uint32_t>(code + 1));
+    }
+  }
+
+ private:
+  Data codes_, words_;
+};
+
+struct TableState final : DriverState {
+  struct Cells {
+    Data numbers;  // or
+    std::shared_ptr<const LazyWords> words;
+  };
+  std::vector<Cells> columns;
+};
+
+void read(const Store& store, const Entry& e, const Part& part, const Target& out) {
+  for (std::uint64_t c = part.cols.begin; c < part.cols.end; ++c) {
+    const TableState::Cells& column = store.state<TableState>().columns[e.pos.cx + c];
+    Target to = out;
+    to.data = out.cell(0, c - part.cols.begin);
+    if (column.words != nullptr) {
+      read_codes(store, e, *column.words, {part.rows, {c, c + 1}}, to);
+      continue;
+    }
+    const std::size_t size = size_of(e.value_type);
+    Array<std::byte> cells(part.rows.size() * size);
+    column.numbers->read({e.pos.rx + part.rows.begin, e.pos.rx + part.rows.end}, cells.data());
+    const std::size_t done = convert_cells(e.value_type, cells.data(), size, to.type, to.data,
+                                           to.row_step, part.rows.size());
+    if (done < part.rows.size()) {
+      fail_misfit(store, e, {part.rows.begin + done, c}, cells.data() + done * size, to.type);
+    }
+  }
+}
+
+constexpr Driver kDriver = {.format = "zarr", .read = read};
+
+/// Makes the schema and the state of a table, column by column.
+class TableReader {
+ public:
+  TableReader(const Hierarchy& hierarchy, const Node& group)
+      : hierarchy_(hierarchy), group_(group) {
+    schema.kind = ObjectKind::frame;
+    schema.attributes = group.for_schema();
+    if (const std::string_view index = group.text("_index"); !index.empty())
+      add(std::string(index));
+    if (const Json* const order = group.attributes.find("column-order")) {
+      for (const Json& name : order->items) add(name.text);
+    }
+    schema.cols = schema.columns.size();
+  }
+  Schema schema;
+  std::unique_ptr<TableState> state = std::make_unique<TableState>();
+  std::string left_out;
+
+ private:
+  void add(const std::string& name) {
+    try {
+      add_column(name);
+    } catch (const Error& error) {
+      if (error.code() != Errc::unsupported) throw;
+      leave_out(name, error.what());
+    }
+  }
+  void leave_out(const std::string& name, const std::string& why) {
+    left_out.append(left_out.empty() ? "left out: " : "; ").append(name).append(" (" + why + ")");
+  }
+
+  void add_column(const std::string& name) {
+    const auto node = hierarchy_.find(below(group_.path, checked_path(name)));
+    if (!node) {
+      throw Error(Errc::corrupt, group_.key, std::nullopt,
+                  "the table has no column '" + name + "'");
+    }
+    Column column;
+    column.label = name;
+    if (!node->is_array) {
+      if (node->text("encoding-type") != "categorical") {
+        return leave_out(name,
+                         "its encoding is '" + std::string(node->text("encoding-type")) + "'");
+      }
+      return add_category(*node, std::move(column));
+    }
+    Data data = open_vector(hierarchy_, group_, name);
+    if (data->metadata().type.words) {
+      const std::uint64_t rows = data->rows();
+      return add_words(rows, std::make_shared<const Strings>(std::move(data)), std::move(column));
+    }
+    column.value_type = data->type();
+    if (data->metadata().type.boolean) column.meaning.kind = MeaningKind::boolean;
+    put(data->rows(), std::move(column), {data, nullptr});
+  }
+  void add_category(const Node& node, Column column) {
+    Data codes = open_vector(hierarchy_, node, "codes");
+    Data words = open_vector(hierarchy_, node, "categories");
+    if (!words->metadata().type.words) {
+      return leave_out(column.label, "its categories are no strings");
+    }
+    const Json* const ordered = node.attributes.find("ordered");
+    column.meaning.kind = MeaningKind::category;
+    column.meaning.ordered = ordered != nullptr && ordered->truth;
+    const std::uint64_t rows = codes->rows();
+    add_words(rows, std::make_shared<const Categories>(std::move(codes), std::move(words)),
+              std::move(column));
+  }
+  void add_words(std::uint64_t rows, std::shared_ptr<const LazyWords> words, Column column) {
+    const bool category = column.meaning.kind == MeaningKind::category;
+    const bool ordered = column.meaning.ordered;
+    column.meaning = meaning_of_text(words);
+    if (category) column.meaning.kind = MeaningKind::category;
+    column.meaning.ordered = ordered;
+    column.value_type = ValueType::u32;
+    put(rows, std::move(column), {nullptr, std::move(words)});
+  }
+  void put(std::uint64_t rows, Column column, TableState::Cells cells) {
+    if (!schema.columns.empty() && rows != schema.rows) {
+      throw Error(Errc::corrupt, group_.key, std::nullopt,
+                  "column '" + column.label + "' has " + counted(rows, "row") + ", not " +
+                      std::to_string(schema.rows));
+    }
+    schema.rows = rows;
+    schema.columns.push_back(std::move(column));
+    state->columns.push_back(std::move(cells));
+  }
+
+  const Hierarchy& hierarchy_;
+  const Node& group_;
+};
+
+}  // namespace
+
+bool is_table(const Node& group) noexcept {
+  return !group.is_array && group.text("encoding-type") == "dataframe";
+}
+
+std::shared_ptr<Store> open_table(std::shared_ptr<ByteSource> file, const Hierarchy& hierarchy,
+                                  const Node& group) {
+  TableReader table(hierarchy, group);
+  BlockIndex index = BlockIndex::from_entries(
+      arrays::blocks_of(table.schema, {kStrip, 1}, file->name(), "the table " + group.path),
+      table.schema.rows, table.schema.cols, file->name());
+  auto store = std::make_shared<Store>(std::move(file), std::move(table.schema), std::move(index),
+                                       kDriver, std::move(table.state));
+  store->set_note(std::move(table.left_out));
+  return store;
+}
+
+}  // namespace dapple::detail::zarr

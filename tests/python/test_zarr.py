@@ -1,0 +1,267 @@
+"""Zarr hierarchies that zarr-python and anndata write, read in place: every cell."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import pydapple as dp
+
+zarr = pytest.importorskip("zarr", minversion="3.0")
+
+from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, TransposeCodec, ZstdCodec  # noqa: E402
+
+TYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
+BLOSC = [
+    BloscCodec(cname=name, shuffle=shuffle)
+    for name in ("lz4", "zstd", "blosclz", "zlib")
+    for shuffle in ("noshuffle", "shuffle", "bitshuffle")
+]
+CODECS = [None, ZstdCodec(level=1), GzipCodec(level=1), [GzipCodec(level=1), Crc32cCodec()], *BLOSC]
+
+
+def values(shape, dtype, seed=1):
+    random = np.random.default_rng(seed)
+    kind = np.dtype(dtype)
+    if kind.kind == "b":
+        return random.random(shape) < 0.5
+    if kind.kind == "f":
+        return random.normal(size=shape).astype(kind)
+    ends = np.iinfo(kind)
+    return random.integers(ends.min, ends.max, shape, dtype=kind.newbyteorder("="), endpoint=True).astype(kind)
+
+
+def as_read(data):
+    """Booleans are u8 in a matrix, half floats f32."""
+    data = data.astype("f4") if data.dtype == np.float16 else data
+    data = data.astype("u1") if data.dtype == bool else data
+    return np.ascontiguousarray(data.astype(data.dtype.newbyteorder("=")))
+
+
+def require_equal(path, data, **options):
+    wanted = as_read(data)
+    with dp.open(path, **options) as m:
+        assert m.format == "zarr"
+        assert m.shape == wanted.shape and m.dtype == wanted.dtype
+        assert m[:].tobytes() == wanted.tobytes()
+        for rows, cols in ((slice(3, 11), slice(5, 8)), (slice(9, 31), slice(None)), (slice(36, 37), slice(0, 1))):
+            assert m[rows, cols].tobytes() == np.ascontiguousarray(wanted[rows, cols]).tobytes()
+
+
+@pytest.mark.parametrize("codec", CODECS, ids=str)
+def test_types_and_compressors(tmp_path, codec):
+    for dtype in TYPES:
+        data = values((37, 23), dtype)
+        path = tmp_path / f"{dtype}.zarr"
+        zarr.create_array(path, shape=data.shape, chunks=(10, 7), dtype=dtype, compressors=codec)[:] = data
+        require_equal(path, data)
+
+
+@pytest.mark.parametrize("shards", [None, (20, 14), (40, 28)])
+@pytest.mark.parametrize("order", [None, (1, 0)])
+@pytest.mark.parametrize("endian", ["big", "little"])
+def test_shards_transposes_and_byte_orders(tmp_path, endian, order, shards):
+    for dtype in ("i2", "f4", "f8", "f2"):
+        data = values((37, 23), dtype)
+        path = tmp_path / f"{dtype}.zarr"
+        filters = [TransposeCodec(order=order)] if order else None
+        array = zarr.create_array(
+            path, shape=data.shape, chunks=(10, 7), shards=shards, dtype=dtype, filters=filters,
+            serializer=BytesCodec(endian=endian), fill_value=3,
+        )
+        array[:30, :20] = data[:30, :20]  # some chunks are not there
+        require_equal(path, array[:])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("separator", [".", "/"])
+def test_version_2(tmp_path, separator, order):
+    numcodecs = pytest.importorskip("numcodecs")
+    for k, codec in enumerate((None, numcodecs.Blosc(), numcodecs.Zlib(), numcodecs.GZip(), numcodecs.Zstd())):
+        for dtype in ("<f4", ">i4", "|u1", ">f8", "|b1"):
+            data = values((37, 23), dtype)
+            path = tmp_path / f"{k}{dtype[1:]}.zarr"
+            array = zarr.create_array(
+                path, shape=data.shape, chunks=(10, 7), dtype=data.dtype, compressors=codec, zarr_format=2,
+                order=order, chunk_key_encoding={"name": "v2", "separator": separator},
+            )
+            array[:] = data
+            require_equal(path, data)
+
+
+@pytest.mark.parametrize("dtype, fill", [
+    ("f8", np.nan), ("f8", np.inf), ("f8", -np.inf), ("f8", -0.0), ("f8", 1e300), ("f4", 0.1),
+    ("u8", 2**64 - 1), ("i8", -(2**63)), ("i1", -1), ("bool", True),
+])  # fmt: skip
+def test_fill_values(tmp_path, dtype, fill):
+    path = tmp_path / "a.zarr"
+    array = zarr.create_array(path, shape=(5, 6), chunks=(2, 2), dtype=dtype, fill_value=fill)
+    array[0, 0] = 1
+    assert dp.open(path)[:].tobytes() == as_read(array[:]).tobytes()
+
+
+def test_slices_of_more_dimensions(tmp_path):
+    data = values((4, 5, 6, 7), "i4")
+    path = tmp_path / "a.zarr"
+    zarr.create_array(path, shape=data.shape, chunks=(2, 2, 4, 3), dtype="i4")[:] = data
+    assert np.array_equal(dp.open(path, array="[1,:,3,:]")[:], data[1, :, 3, :])
+    assert np.array_equal(dp.open(path, array="[3,4,:,:]")[:], data[3, 4])
+    assert np.array_equal(dp.open(path, array="[:,1,5,6]")[:], data[:, 1, 5, 6].reshape(-1, 1))
+    for array in ("[1,:,3]", "[4,0,:,:]", "[:,:,:,0]", "[0,0,0,0]", "[x,0,:,:]"):
+        with pytest.raises(ValueError, match="one slice"):
+            dp.open(path, array=array)
+    with pytest.raises(dp.UnsupportedError, match="4 dimensions"):
+        dp.open(path)
+
+
+@pytest.mark.parametrize("consolidated", [False, True])
+@pytest.mark.parametrize("version", [2, 3])
+def test_groups(tmp_path, version, consolidated):
+    path = tmp_path / "g.zarr"
+    group = zarr.create_group(path, zarr_format=version)
+    below = group.create_group("p").create_group("q")
+    a, b = values((3, 4), "f4"), values((5, 6), "i2")
+    attributes = {"units": "m", "n": [1, {"z": None}], "text": 'a"b\n\u00e9'}
+    names = {"dimension_names": ("y", "x")} if version == 3 else {}
+    below.create_array("a", shape=a.shape, chunks=(2, 2), dtype="f4", attributes=attributes, **names)[:] = a
+    group.create_array("v", shape=(3,), chunks=(3,), dtype="i4")
+    if consolidated:
+        zarr.consolidate_metadata(path)
+    m = dp.open(path)  # the only matrix
+    assert np.array_equal(m[:], a)
+    assert m.contents() == ["p/q/a", "v"]
+    known = dict(m.attrs)
+    if version == 3:
+        assert known.pop("dimension_names") == ["y", "x"]
+    assert known == attributes
+    assert np.array_equal(dp.open(path, array="/p/q/a/")[:], a)
+    if not consolidated:
+        below.create_array("b", shape=b.shape, chunks=(2, 2), dtype="i2")[:] = b
+        with pytest.raises(ValueError, match="p/q/a, p/q/b, v"):
+            dp.open(path)
+        assert np.array_equal(dp.open(path, array="p/q/b")[:], b)
+    with pytest.raises(ValueError, match="no array 'nothing'"):
+        dp.open(path, array="nothing")
+    for array in ("../g.zarr/v", "p/../v", "p//q/a"):
+        with pytest.raises(ValueError, match="no path"):
+            dp.open(path, array=array)
+
+
+def test_what_is_not_read_is_named(tmp_path):
+    cases = {
+        "complex64": {"dtype": "c8"},
+        "rectilinear": {},
+    }
+    for name, options in cases.items():
+        path = tmp_path / f"{name}.zarr"
+        zarr.create_array(path, shape=(4, 4), chunks=(2, 2), **({"dtype": "f4"} | options))
+        if name == "rectilinear":
+            meta = json.loads((path / "zarr.json").read_text())
+            meta["chunk_grid"]["name"] = name
+            (path / "zarr.json").write_text(json.dumps(meta))
+        with pytest.raises(dp.UnsupportedError, match=name):
+            dp.open(path)
+    path = tmp_path / "codec.zarr"
+    zarr.create_array(path, shape=(4, 4), chunks=(2, 2), dtype="f4")
+    text = (path / "zarr.json").read_text()
+    (path / "zarr.json").write_text(text.replace('"zstd"', '"zfp"'))
+    with pytest.raises(dp.UnsupportedError, match="the codec 'zfp'"):
+        dp.open(path)
+
+
+def test_converted(tmp_path):
+    data = values((300, 200), "i4") % 3
+    zarr.create_array(tmp_path / "a.zarr", shape=data.shape, chunks=(64, 64), dtype="i4")[:] = data
+    dp.convert(tmp_path / "a.zarr", tmp_path / "a.dbdf")
+    assert np.array_equal(dp.open(tmp_path / "a.dbdf")[:], data)
+    assert not dp.verify(tmp_path / "a.zarr", payload=True).findings
+
+
+def damaged(path, key, change):
+    file = os.path.join(path, key)
+    data = bytearray(open(file, "rb").read())
+    change(data)
+    with open(file, "wb") as out:
+        out.write(data)
+
+
+def test_damaged_chunks_name_their_key(tmp_path):
+    data = values((64, 64), "f4")
+    for name, codec in (("zstd", ZstdCodec()), ("gzip", GzipCodec()), ("blosc", BloscCodec()),
+                        ("crc", [ZstdCodec(), Crc32cCodec()]), ("plain", None)):
+        path = tmp_path / f"{name}.zarr"
+        zarr.create_array(path, shape=data.shape, chunks=(32, 32), dtype="f4", compressors=codec)[:] = data
+        damaged(path, "c/1/0", lambda b: b.__delitem__(slice(len(b) // 2, None)))
+        m = dp.open(path)
+        assert np.array_equal(m[:32], data[:32])
+        with pytest.raises(dp.CorruptError, match="c/1/0"):
+            m[:]
+
+
+def test_damaged_shards_name_their_key(tmp_path):
+    data = values((64, 64), "f4")
+    def point_outside(b):
+        b[-20 - 48 : -20 - 40] = (1 << 40).to_bytes(8, "little")
+    def overlap(b):
+        b[-4 - 32 : -4 - 24] = b[-4 - 16 : -4 - 8]
+    for k, change in enumerate((point_outside, overlap, lambda b: b.__delitem__(slice(8, None)))):
+        path = tmp_path / f"{k}.zarr"
+        zarr.create_array(path, shape=data.shape, chunks=(32, 32), shards=(64, 64), dtype="f4")[:] = data
+        damaged(path, "c/0/0", change)
+        with pytest.raises(dp.CorruptError, match="c/0/0"):
+            dp.open(path)[:]
+
+
+anndata = pytest.importorskip("anndata")
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture(params=[2, 3])
+def cells_file(tmp_path, request):
+    random = np.random.default_rng(4)
+    x = sp.random(500, 80, 0.1, "csr", dtype="f4", random_state=1)
+    obs = pd.DataFrame(
+        {
+            "batch": pd.Categorical(random.choice(["a", "b", None], 500), categories=["b", "a"], ordered=True),
+            "count": random.integers(0, 99, 500),
+            "score": random.normal(size=500),
+            "doublet": random.random(500) < 0.1,
+            "name": [f"cell {k % 7}" for k in range(500)],
+        },
+        index=[f"c{k}" for k in range(500)],
+    )
+    adata = anndata.AnnData(x, obs=obs, layers={"raw": x.tocsc(), "dense": x.toarray()})
+    path = tmp_path / "cells.zarr"
+    before = anndata.settings.zarr_write_format
+    anndata.settings.zarr_write_format = request.param
+    adata.write_zarr(path)
+    anndata.settings.zarr_write_format = before
+    return path, x, obs
+
+
+def test_sparse_matrices_of_anndata(cells_file):
+    path, x, _ = cells_file
+    m = dp.open(path)  # X
+    assert m.nnz == x.nnz and m.dtype == np.float32
+    assert (m.to_scipy() != x).nnz == 0
+    rows = [499, 3, 3, 77]
+    assert (m.sparse[rows] != x[rows]).nnz == 0
+    assert np.array_equal(m[10:20, 5:9], x.toarray()[10:20, 5:9])
+    assert (dp.open(path, array="layers/raw").to_scipy() != x).nnz == 0
+    assert np.array_equal(dp.open(path, array="layers/dense")[:], x.toarray())
+    assert {"X", "obs", "var", "layers/raw", "layers/dense"} <= set(m.contents())
+
+
+def test_tables_of_anndata(cells_file):
+    path, _, obs = cells_file
+    f = dp.open(path, array="obs")
+    assert f.columns[1:] == tuple(obs.columns)
+    assert f[f.columns[0]].tolist() == list(obs.index)
+    table = f.to_pandas()
+    assert table["batch"].dtype == obs["batch"].dtype
+    assert table["batch"].isna().tolist() == obs["batch"].isna().tolist()
+    for name in ("count", "score", "doublet", "name"):
+        assert f[name].tolist() == obs[name].tolist()
+    assert f["doublet"].dtype == bool
