@@ -20,16 +20,18 @@ using test::Rng;
 TEST_CASE("viewer: only what a page asks for is understood") {
   using viewer::parse_resource;
   using viewer::parse_target;
-  for (const char* name : {"meta", "tile/mean/3.0.12", "tiles/3.0.12",
-                           "cells/0.18446744073709551615", "labels/7", "blocks/64.1.1"}) {
+  for (const char* name :
+       {"meta", "tile/mean/3.0.12", "tiles/3.0.12", "cells/0.18446744073709551615", "labels/7",
+        "rows/61203c2033", "blocks/64.1.1"}) {
     const auto resource = parse_resource(name);
     REQUIRE(resource);
     CHECK(viewer::name_of(*resource) == name);
   }
-  for (const char* name : {"", "meta/", "tile/mean/3.0", "tile/median/0.0.0", "tiles/mean/0.0.0",
-                           "tiles/0.0", "tile/mean/-1.0.0", "tile/mean/65.0.0", "tile/mean/0.00.0",
-                           "tile/mean/0.0.18446744073709551616", "cells/1.2.3", "labels/",
-                           "../../etc/passwd", "tile/mean/0.0.0?x", "tile/mean/%30.0.0"}) {
+  for (const char* name :
+       {"", "meta/", "tile/mean/3.0", "tile/median/0.0.0", "tiles/mean/0.0.0", "tiles/0.0",
+        "tile/mean/-1.0.0", "tile/mean/65.0.0", "tile/mean/0.00.0",
+        "tile/mean/0.0.18446744073709551616", "cells/1.2.3", "labels/", "rows/", "rows/6",
+        "rows/6G", "rows/612", "../../etc/passwd", "tile/mean/0.0.0?x", "tile/mean/%30.0.0"}) {
     CAPTURE(name);
     CHECK(!parse_resource(name));
   }

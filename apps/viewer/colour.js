@@ -24,14 +24,49 @@ function rampColour(t, what) {
   return RAMP[Math.round(255 * (what === "density" ? 1 - t : t))];
 }
 
-/** The scale for numbers of which these are the extremes. `log` is true, false, or null to choose. */
-function makeScale(what, extremes, log, counts) {
-  let {low, high, positive} = extremes;
-  const skewed = extremes.whole && extremes.sum / extremes.n < high / 8;
-  if (what === "density") low = 0;
+/** What the numbers of some pixels are like: `eachPixel(take)` gives them. */
+function extremesOf(eachPixel) {
+  const found = {low: Infinity, high: -Infinity, positive: Infinity, whole: true, sum: 0, n: 0, states: new Set(), some: []};
+  let each = 1, seen = 0;  // one value of so many is among `some`
+  eachPixel((value, state, n) => {
+    if (state !== NUMBER || !Number.isFinite(value)) {
+      found.states.add(state === NUMBER ? value : state);
+      return;
+    }
+    found.low = Math.min(found.low, value);
+    found.high = Math.max(found.high, value);
+    if (value > 0) found.positive = Math.min(found.positive, value);
+    found.whole &&= Number.isInteger(value);
+    if (seen++ % each === 0) found.some.push(value);
+    if (found.some.length === 8192) { found.some = found.some.filter((_, i) => i % 2 === 0); each *= 2; }
+    found.sum += value * n;
+    found.n += n;
+  });
+  return found;
+}
+
+const SCALINGS = ["linear", "log", "rank"];
+const RANKS = 64;
+
+/** Of values that differ, RANKS + 1 with as many between each two: what ranks are measured by. */
+function ranksOf(values) {
+  const apart = [...new Set(values)].sort((a, b) => a - b);
+  return Array.from({length: RANKS + 1}, (_, k) => apart[Math.round(k / RANKS * (apart.length - 1))]);
+}
+
+/**
+ * The scale for numbers of which these are the extremes. `scaling` is one of SCALINGS, or null to choose:
+ * logarithms suit counts and densities of wide range, ranks other values of which few are far from most.
+ */
+function makeScale(what, extremes, scaling, counts) {
+  let {low, high} = extremes;
+  const {positive} = extremes, skewed = extremes.whole && extremes.sum / extremes.n < high / 8;
   if (!(low <= high)) { low = 0; high = 1; }
-  const suits = what === "density" || ((counts || skewed) && low >= 0);
-  const scale = {what, low, high, log: log ?? (suits && high / positive >= 8)};
+  const suits = (what === "density" || ((counts || skewed) && low >= 0)) && high / positive >= 8;
+  const ranks = extremes.some.length > 2 ? ranksOf(extremes.some) : null;
+  const crowded = ranks && ranks[RANKS * 0.875] - ranks[RANKS * 0.125] < (high - low) / 16;
+  const chosen = scaling ?? (suits ? "log" : crowded ? "rank" : "linear");
+  const scale = {what, low, high, log: chosen === "log", ranks: chosen === "rank" ? ranks : null};
   if (scale.log) {
     if (scale.high <= 0) scale.high = 1;
     if (scale.low <= 0) scale.low = Math.min(positive, scale.high);
@@ -44,9 +79,20 @@ function makeScale(what, extremes, log, counts) {
   return scale;
 }
 
+function placeAmong(ranks, value) {
+  let k = 0;
+  for (let step = RANKS / 2; step >= 1; step /= 2) if (k + step < RANKS && ranks[k + step] <= value) k += step;
+  const part = (value - ranks[k]) / (ranks[k + 1] - ranks[k]);
+  return Math.min(1, Math.max(0, (k + (Number.isFinite(part) ? part : 0)) / RANKS));
+}
+
+/** The scale of a column: frames have one for each. */
+const scaleAt = (scale, col) => scale.columns?.[col] ?? scale;
+
 /** 0 to 1, or null for what a logarithm cannot show. */
 function placeOn(scale, value) {
   if (scale.log && value <= 0) return null;
+  if (scale.ranks) return placeAmong(scale.ranks, value);
   const t = scale.log ? Math.log(value / scale.low) / Math.log(scale.high / scale.low)
     : (value / 2 - scale.low / 2) / (scale.high / 2 - scale.low / 2);
   return Number.isNaN(t) ? 0 : Math.min(1, Math.max(0, t));
@@ -76,10 +122,10 @@ function brief(value, digits = 4) {
 }
 
 /** Both ends of a scale and its middle, in as few digits as tell them apart. */
-function scaleTexts({low, high, log}) {
-  const middle = log ? Math.sqrt(low) * Math.sqrt(high) : low / 2 + high / 2;
+function scaleTexts({low, high, log, ranks}) {
+  const middle = ranks ? ranks[RANKS / 2] : log ? Math.sqrt(low) * Math.sqrt(high) : low / 2 + high / 2;
   const apart = Math.log10(Math.max(Math.abs(low), Math.abs(high))) - Math.log10(high - low);
-  const digits = log || !Number.isFinite(apart) ? 3 : Math.min(16, 3 + Math.max(0, Math.floor(apart)));
+  const digits = log || ranks || !Number.isFinite(apart) ? 3 : Math.min(16, 3 + Math.max(0, Math.floor(apart)));
   return [low, middle, high].map((value) => brief(value, digits));
 }
 

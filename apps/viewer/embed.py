@@ -1,11 +1,21 @@
 #!/usr/bin/env python3
-"""Makes page_parts.cpp of the page's HTML, style and scripts.
+"""Makes page_parts.cpp, or a page by itself, of the page's HTML, style and scripts.
 
-usage: embed.py OUT HTML CSS JS..."""
+usage: embed.py parts|page OUT HTML CSS JS...     scripts in a folder "reader" are modules
+"""
 
 import pathlib
 import re
 import sys
+
+
+USED = "open, TYPES, ARRAYS, reading, missingTest, numberText"  # of the reader, by the page
+POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src *">"""
+
+
+def read(name):
+    return pathlib.Path(name).read_text(encoding="ascii")
 
 
 def literal(name, text):
@@ -21,15 +31,47 @@ def without_comments(text):
     return "".join(line.lstrip(" ") + "\n" for line in text.splitlines() if not re.match(" *(//|$)", line))
 
 
-def main(out, html, css, *scripts):
-    read = lambda name: pathlib.Path(name).read_text(encoding="ascii")
-    script = '"use strict";\n(() => {\n' + without_comments("\n".join(map(read, scripts))) + "})();\n"
+def joined(names):
+    return without_comments("\n".join(map(read, names)))
+
+
+def reader_of(names):
+    """Modules of the reader as one object: what they import and export is in one scope."""
+    text = re.sub(r"^import .*?;\n|^export \{.*?;\n", "", "\n".join(map(read, names)), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
+    return "const reader = (() => {\n" + text + "return {" + USED + "};\n})();\n"
+
+
+def sorted_by_kind(names):
+    """(template, styles, other HTML, scripts of tables and of sums, modules of the reader, other scripts)"""
+    html, *more = [name for name in names if name.endswith(".html")]
+    styles = [name for name in names if name.endswith(".css")]
+    scripts = [name for name in names if name.endswith(".js")]
+    apart = [[name for name in scripts if name.endswith(end)] for end in ("/table.js", "/sums.js")]
+    modules = [name for name in scripts if "/reader/" in name]
+    return html, styles, more, apart, modules, [name for name in scripts if [name] not in apart and name not in modules]
+
+
+def write_parts(out, *names):
+    """The page of `dapple view`, as C++, in parts that not all of its pages need."""
+    html, (style, table_style), (sheet,), (table, sums), _, scripts = sorted_by_kind(names)
+    parts = {"kPageHtml": read(html).replace("@OPEN@", ""), "kPageStyle": joined([style]), "kPageScript": joined(scripts),
+             "kTableHtml": read(sheet), "kTableStyle": joined([table_style]), "kTableScript": joined(table),
+             "kSumScript": joined(sums)}
     pathlib.Path(out).write_text('#include "page_parts.h"\n\nnamespace dapple::viewer {\n\n'
-                                 + literal("kPageHtml", read(html))
-                                 + literal("kPageStyle", without_comments(read(css)))
-                                 + literal("kPageScript", script)
+                                 + "".join(literal(name, text) for name, text in parts.items())
                                  + "\n}  // namespace dapple::viewer\n")
 
 
+def write_page(out, *names):
+    """The page for files at any address, which needs no server of ours."""
+    html, styles, (sheet, form), (table, sums), modules, scripts = sorted_by_kind(names)
+    marks = {"TITLE": "dapple", "POLICY": POLICY, "NONCE": "", "DATA": "{}", "OPEN": read(form), "SHEET": read(sheet),
+             "STYLE": joined(styles[:1]), "TABLESTYLE": joined(styles[1:]), "TABLESCRIPT": joined(table), "SUMSCRIPT": joined(sums),
+             "SCRIPT": without_comments(reader_of(modules)) + joined(scripts)}
+    page = re.sub("@(" + "|".join(marks) + ")@", lambda mark: marks[mark.group(1)], read(html))
+    pathlib.Path(out).write_text(page, encoding="ascii")
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    {"parts": write_parts, "page": write_page}[sys.argv[1]](*sys.argv[2:])

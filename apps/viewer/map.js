@@ -21,6 +21,7 @@ class View {
     const x = (this.width - 8) / Math.max(1, cols), y = (this.height - 8) / Math.max(1, rows);
     const s = Math.min(x, y), sx = Math.min(x, 3 * s, MOST_X), sy = Math.min(y, 3 * s, MOST_Y);
     const stretched = (scale, cells, other) => Math.max(scale, other / 6 / Math.max(1, cells));
+    if (this.meta.labels) return {sx: Math.min(x, MOST_X), sy: Math.min(y, MOST_Y)};  // columns with room for labels
     return {sx: Math.min(x, MOST_X, stretched(sx, cols, rows * sy)),
       sy: Math.min(y, MOST_Y, stretched(sy, rows, cols * sx))};
   }
@@ -125,30 +126,29 @@ function pixelEdge(tile, data, k, rows, pyramid) {
   return Math.min(end, begin + k * step);
 }
 
-/** The tile as an image in the colours of `scale`, made anew when they change. */
-function imageOf(data, scale) {
-  const key = JSON.stringify(scale);
-  if (data.key !== key) {
+/** The tile as an image in the colours of `scale`, made anew when they change; `colAt` tells a pixel's column. */
+function imageOf(data, scale, colAt) {
+  if (data.key !== scale.key) {
     data.image = data.image || new OffscreenCanvas(data.width, data.height);
     const context = data.image.getContext("2d"), image = context.createImageData(data.width, data.height);
     const {values, states} = data, bytes = image.data;
     let colour = null;
     for (let i = 0; i < values.length; ++i) {
-      if (colour === null || values[i] !== values[i - 1] || states[i] !== states[i - 1]) {
-        colour = colourOf(states[i], values[i], scale);
+      if (colour === null || scale.columns || values[i] !== values[i - 1] || states[i] !== states[i - 1]) {
+        colour = colourOf(states[i], values[i], scaleAt(scale, colAt(i % data.width)));
       }
       for (let c = 0; c < 3; ++c) bytes[4 * i + c] = colour[c];
       bytes[4 * i + 3] = 255;
     }
     context.putImageData(image, 0, 0);
-    data.key = key;
+    data.key = scale.key;
   }
   return data.image;
 }
 
 /** Draws the part of `tile` that `data`, of itself or of a coarser tile `from`, shows. */
 function drawTile(context, view, tile, from, data, scale, pyramid) {
-  const image = imageOf(data, scale);
+  const image = imageOf(data, scale, (k) => Math.floor(pixelEdge(from, data, k, false, pyramid)));
   const last = (rows) => pixelEdge(from, data, rows ? data.height : data.width, rows, pyramid);
   const stepY = data.samples ? (from.bottom - from.top) / data.height : pyramid.rowStep(from.zoom);
   const stepX = data.samples ? (from.right - from.left) / data.width : pyramid.colStep(from.zoom);
@@ -166,17 +166,18 @@ function sizesInView(tile, data, rows, cells, pyramid) {
   return Float64Array.from({length: rows ? data.height : data.width}, (_, k) => edge(k + 1) - edge(k));
 }
 
-/** Calls take(value, state, cells) for every pixel of the loaded tiles with cells in view, and how many. */
+/** Calls take(value, state, cells, column) for every pixel of the loaded tiles with cells in view, and how many. */
 function forEachPixel(tiles, cells, pyramid, dataOf, take) {
   for (const tile of tiles) {
     const data = dataOf(tile);
     if (!data) continue;
     const {values, states, width, height} = data;
     const high = sizesInView(tile, data, true, cells, pyramid), wide = sizesInView(tile, data, false, cells, pyramid);
+    const cols = Array.from({length: width}, (_, k) => Math.floor(pixelEdge(tile, data, k, false, pyramid)));
     for (let r = 0; r < height; ++r) {
       if (high[r] === 0) continue;
       for (let c = 0, i = r * width; c < width; ++c, ++i) {
-        if (wide[c] > 0) take(values[i], states[i], high[r] * wide[c]);
+        if (wide[c] > 0) take(values[i], states[i], high[r] * wide[c], cols[c]);
       }
     }
   }

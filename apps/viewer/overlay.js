@@ -113,7 +113,7 @@ function drawBar(canvas, scale, used) {
   context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
   context.textBaseline = "top";
   context.textAlign = "left";
-  const [low, middle, high] = scaleTexts(scale);
+  const [low, middle, high] = scale.columns ? ["least", "", "greatest"] : scaleTexts(scale);
   context.fillText(low, 0, 18);
   context.textAlign = "right";
   context.fillText(high, width, 18);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <new>
+#include <variant>
 
 #include "base64.h"
 #include "cell_pieces.h"
@@ -33,12 +34,21 @@ std::string escaped(std::string_view text) {
 }
 
 /// The template with what its marks stand for.
-std::string filled(const std::string& name, std::string_view policy, std::string_view nonce,
+std::string filled(const Resources& resources, std::string_view policy, std::string_view nonce,
                    std::string_view data) {
+  const bool frame = std::holds_alternative<Frame>(resources.variant());
+  const auto of_frames = [&](std::string_view part) { return std::string(frame ? part : ""); };
   const std::pair<std::string_view, std::string> marks[] = {
-      {"@TITLE@", escaped(name)},      {"@POLICY@", std::string(policy)},
-      {"@NONCE@", std::string(nonce)}, {"@STYLE@", std::string(kPageStyle)},
-      {"@DATA@", std::string(data)},   {"@SCRIPT@", std::string(kPageScript)}};
+      {"@TITLE@", escaped(resources.name())},
+      {"@POLICY@", std::string(policy)},
+      {"@SHEET@", of_frames(kTableHtml)},
+      {"@TABLESTYLE@", of_frames(kTableStyle)},
+      {"@TABLESCRIPT@", of_frames(kTableScript)},
+      {"@SUMSCRIPT@", std::string(policy.empty() ? "" : kSumScript)},
+      {"@NONCE@", std::string(nonce)},
+      {"@STYLE@", std::string(kPageStyle)},
+      {"@DATA@", std::string(data)},
+      {"@SCRIPT@", std::string(kPageScript)}};
   std::string page;
   std::string_view rest = kPageHtml;
   while (!rest.empty()) {
@@ -76,7 +86,7 @@ std::string deflated(std::string_view bytes, int level) {
 
 std::string live_page(const Resources& resources, const std::string& base,
                       const std::string& nonce) {
-  return filled(resources.name(), "", " nonce=\"" + nonce + "\"", "{\"base\":\"" + base + "\"}");
+  return filled(resources, "", " nonce=\"" + nonce + "\"", "{\"base\":\"" + base + "\"}");
 }
 
 WholePage whole_page(const Resources& resources) {
@@ -121,7 +131,7 @@ WholePage whole_page(const Resources& resources) {
   constexpr std::string_view kPolicy =
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
       "'unsafe-inline'; style-src 'unsafe-inline'\">";
-  return {filled(resources.name(), kPolicy, "", data),
+  return {filled(resources, kPolicy, "", data),
           sides != "null" || object.rows() == 0 || object.cols() == 0};
 }
 

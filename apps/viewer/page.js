@@ -20,69 +20,61 @@ function sizeText(bytes) {
 
 const shortened = (text, most) => text.length > most ? text.slice(0, most) + "\u2026" : text;
 
-function start(meta) {
+function start(source, meta) {
   if (meta.ruled) STATE_TEXT[UNKNOWN] = "no number";
   LEFT = Math.max(LEFT, 14 + 8 * grouped(meta.rows).length);
-  const view = new View(meta), pyramid = new Pyramid(meta, given.pieces && (!SIDES || meta.ruled) ? given.zooms : 65);
+  const view = new View(meta), pyramid = new Pyramid(meta, source.zooms(meta));
   const everything = {top: 0, left: 0, bottom: meta.rows, right: meta.cols};
-  const state = {what: meta.what, log: null, borders: true, pointer: null, scale: null};
+  const state = {what: meta.what, scaling: null, borders: true, pointer: null, scale: null};
   const canvas = $("canvas"), context = canvas.getContext("2d");
   let drawing = false;
   const draw = () => {
     if (!drawing) requestAnimationFrame(() => { drawing = false; paint(); });
     drawing = true;
   };
-  const texts = new Store(jsonOf, 200, draw, complain);
-  const load = remembering(300, (name) => jsonOf(name));  // what tiles are made of
-  const madeFor = (kind, place) => tilesOfCells(kind, pyramid.tile(...place.split(".").map(Number)), pyramid, load);
-  const isFine = (place) => Number(place.split(".")[0]) >= given.zooms;  // finer than what the page holds
-  const figuresIn = remembering(40, async (place) => {
-    if (isFine(place)) return madeFor(false, place);
-    const bytes = await bytesOf(`tiles/${place}`);
-    return bytes && parseTiles(bytes);
-  });
-  const tiles = new Store(async (name, signal) => {
-    const [, what, place] = name.split("/");
-    if (given.pieces && what !== "kind") return (await figuresIn(place))?.[STAT_WHATS.indexOf(what)] ?? null;
-    if (given.pieces && isFine(place)) return (await madeFor(true, place))[0];
-    const bytes = await bytesOf(name, signal);
-    return bytes && parseTiles(bytes)[0];
-  }, 800, draw, complain);
-  const hasCells = SIDES !== null;
+  const texts = new Store((name, signal) => source.text(name, signal), 200, draw, complain);
+  const tiles = new Store((name, signal) => source.tile(name, pyramid, signal), 800, draw, complain);
+  const hasCells = source.sides !== null;
 
   /** Label of a column, and what its zeros say: nothing before the labels are there. */
   const columnOf = (col) => {
     if (!meta.labels) return [null, "0"];
     const name = `labels/${Math.floor(col / 256)}`, piece = texts.get(name);
     if (!piece) return [null, texts.failed(name) ? NOT_READ : piece === null ? "0" : undefined];
-    const [label, zero] = [].concat(piece[col % 256], "0");
-    return [label, zero || "missing"];
+    const [label, zero, type] = piece[col % 256];
+    return [label, zero === "" ? MISSING : zero, type];
   };
   const labelOf = (col) => columnOf(col)[0];
-  const valueOf = (row, col, ask) => hasCells ? cellText(texts, row, col, columnOf(col)[1], ask) : undefined;
+  const valueOf = (row, col, ask) => {
+    const text = hasCells ? cellText(texts, source.sides, row, col, columnOf(col)[1], ask) : undefined;
+    return text === MISSING ? "missing" : text;
+  };
+  const table = meta.labels && hasCells ? new Table({source, meta, texts, columnAt: columnOf, onmove: draw,
+    cellAt: (row, col, plain) => cellText(texts, source.sides, row, col, columnOf(col)[1], true, plain)}) : null;
+  /** Shows a frame as a table, or as a picture. */
+  function turn(asTable) {
+    if (table === null) return;
+    state.table = asTable;
+    $("mode").textContent = state.table ? "picture" : "table";
+    $("sheet").hidden = !state.table;
+    $("map").hidden = state.table;
+    for (const tool of document.querySelectorAll(".drawn")) tool.hidden = state.table;
+    for (const section of document.querySelectorAll(".view")) section.hidden = true;
+    state.seen = null;
+    draw();
+  }
+  function paintTable() {
+    table.paint();
+    paintReadout([], 0);
+    document.body.dataset.state = texts.pending === 0 ? "ready" : "loading";
+    if (texts.pending === 0) remember();
+  }
   /** undefined: not yet; null: there is none, or it could not be had. */
   const dataOf = (tile, what = state.what) => {
     const name = tileName(what, tile);
     return tiles.failed(name) ? null : tiles.peek(name);
   };
   const isLost = (tile, what = state.what) => tiles.failed(tileName(what, tile));
-
-  function extremesOf(eachPixel) {
-    const found = {low: Infinity, high: -Infinity, positive: Infinity, whole: true, sum: 0, n: 0, states: new Set()};
-    eachPixel((value, state, n) => {
-      if (state !== NUMBER || !Number.isFinite(value)) {
-        found.states.add(state === NUMBER ? value : state);
-        return;
-      }
-      found.low = Math.min(found.low, value);
-      found.high = Math.max(found.high, value);
-      if (value > 0) found.positive = Math.min(found.positive, value);
-      found.whole &&= Number.isInteger(value);
-      found.sum += value * n;
-      found.n += n;
-    });
-    return found;
-  }
 
   function paintTiles(shown) {
     context.save();
@@ -118,6 +110,7 @@ function start(meta) {
   }
 
   function paint() {
+    if (state.table) return paintTable();
     const ratio = devicePixelRatio || 1, box = $("map").getBoundingClientRect();
     if (canvas.width !== Math.round(box.width * ratio) || canvas.height !== Math.round(box.height * ratio)) {
       canvas.width = Math.round(box.width * ratio);
@@ -152,14 +145,14 @@ function start(meta) {
         const data = tile && dataOf(tile);
         if (!data || zoom !== pyramid.deepest) return null;
         const i = (row - tile.top) * data.width + col - tile.left;
-        return colourOf(data.states[i], data.values[i], state.scale);
+        return colourOf(data.states[i], data.values[i], scaleAt(state.scale, col));
       };
       drawValues(context, view, cells, (row, col) => valueOf(row, col, true), onTile);
     }
     drawAxes(context, view, cells, labelOf);
     paintReadout(shown, zoom);
     // Colours and figures change when all is there and the view rests: they take longer than a frame.
-    const seen = JSON.stringify([cells, zoom, state.what, state.log]);
+    const seen = JSON.stringify([cells, zoom, state.what, state.scaling]);
     clearTimeout(state.later);
     if (loaded && tiles.pending === 0 && state.seen !== seen) {
       state.later = setTimeout(() => {
@@ -177,15 +170,31 @@ function start(meta) {
   /** `eachPixel(take, what)`: of what is in view. */
   function rescale(eachPixel) {
     state.extremes = extremesOf(eachPixel);
-    state.scale = makeScale(state.what, state.extremes, state.log, meta.counts);
+    state.scale = makeScale(state.what, state.extremes, state.scaling, meta.counts);
+    if (meta.labels && state.what !== "kind") state.scale.columns = columnScales(eachPixel);
+    state.scale.key = JSON.stringify(state.scale);
+  }
+
+  /** Columns of a frame have nothing in common: each has its own scale, by column. */
+  function columnScales(eachPixel) {
+    const columns = new Map();
+    eachPixel((...pixel) => {
+      if (!columns.has(pixel[3])) columns.set(pixel[3], []);
+      columns.get(pixel[3]).push(pixel);
+    });
+    return Object.fromEntries([...columns].map(([col, pixels]) =>
+      [col, makeScale(state.what, extremesOf((take) => pixels.forEach((pixel) => take(...pixel))), state.scaling, false)]));
   }
 
   function paintPanels(shown, cells, zoom, eachPixel) {
+    for (const section of document.querySelectorAll(".view")) section.hidden = false;
     const scale = state.scale, extremes = state.extremes, data = shown.map((tile) => dataOf(tile)).find((d) => d);
     const counted = data && data.counts, sampled = data && data.samples;
     const text = counted && scale.what === "density" ? "stored values per cell" : WHAT_TEXT[scale.what];
-    $("legend").textContent = text + (scale.log ? ", log" : "") + (sampled ? ", from samples" : counted ? ", from the index" : "");
-    $("log").setAttribute("aria-pressed", String(scale.log));
+    const scaled = scale.columns ? ", each column by itself" : scale.log ? ", log" : scale.ranks ? ", by rank" : "";
+    $("legend").textContent = text + scaled + (sampled ? ", from samples" : counted ? ", from the index" : "");
+    $("log").textContent = scalingOf(scale);
+    $("log").setAttribute("aria-pressed", String(scale.log || scale.ranks !== null));
     drawBar($("bar"), scale, extremes.low <= extremes.high);
     const keys = scale.what === "kind" ? KIND_NAMES.filter((kind) => meta.blocks[kind] > 0).map((kind) => [KINDS[kind], kind]) : [];
     for (const [value, name] of [[Infinity, "inf"], [-Infinity, "-inf"]]) {
@@ -198,8 +207,8 @@ function start(meta) {
     fillKeys($("keys"), keys);
     const bins = new Array(BINS).fill(0);
     if (scale.what !== "kind") {
-      eachPixel((value, why, n) => {
-        const t = why === NUMBER && Number.isFinite(value) ? placeOn(scale, value) : null;
+      eachPixel((value, why, n, col) => {
+        const t = why === NUMBER && Number.isFinite(value) ? placeOn(scaleAt(scale, col), value) : null;
         if (t !== null && !(scale.what === "density" && value === 0)) bins[Math.min(BINS - 1, Math.floor(t * BINS))] += n;
       });
     }
@@ -223,7 +232,7 @@ function start(meta) {
     let text = `row ${row}, column ${col}` + (label === null ? "" : ` (${shortened(label, 60)})`);
     const tile = shown.find((t) => row >= t.top && row < t.bottom && col >= t.left && col < t.right);
     const data = tile && dataOf(tile);
-    const value = valueOf(row, col, view.showsValues());
+    const value = valueOf(row, col, state.table || view.showsValues());
     if (value !== undefined) {
       text += "\nvalue " + (value === NOT_READ ? "not read" : value === null ? "absent" : value);
     } else if (tile && isLost(tile)) {
@@ -249,27 +258,29 @@ function start(meta) {
   function remember() {
     const numbers = [view.row, view.col, view.sy, view.sx].map((n) => Number(n.toPrecision(12)));
     try {
-      history.replaceState(null, "", `#at=${numbers.join(",")}&what=${state.what}`);
+      history.replaceState(null, "", `#at=${numbers.join(",")}&what=${state.what}${table && !state.table ? "&view=picture" : ""}`);
     } catch { /* some browsers limit how often */ }
   }
   function recall() {
     const asked = new URLSearchParams(location.hash.slice(1));
     const numbers = (asked.get("at") || "").split(",").map(Number);
     if (WHATS.includes(asked.get("what"))) choose(asked.get("what"));
+    turn(asked.get("view") !== "picture");
     if (numbers.length === 4 && numbers.every(Number.isFinite)) {
       [view.row, view.col, view.sy, view.sx] = numbers;
       view.settle();
     }
   }
 
+  const scalingOf = (scale) => scale?.log ? "log" : scale?.ranks ? "rank" : "linear";
   function choose(what) {
     state.what = what;
-    state.log = null;
+    state.scaling = null;
     $("what").value = what;
     draw();
   }
   function toggleLog() {
-    state.log = !(state.scale && state.scale.log);
+    state.scaling = SCALINGS[(SCALINGS.indexOf(scalingOf(state.scale)) + 1) % SCALINGS.length];
     draw();
   }
   function toggleBorders() {
@@ -291,10 +302,14 @@ function start(meta) {
     PageUp: () => move(() => view.pan(0, -view.height * 0.9)),
     PageDown: () => move(() => view.pan(0, view.height * 0.9)),
     m: () => choose(WHATS[(WHATS.indexOf(state.what) + 1) % WHATS.length]),
-    l: toggleLog, b: toggleBorders, g: () => $("cell").focus(),
+    l: toggleLog, b: toggleBorders, g: () => $("cell").focus(), t: () => table && turn(!state.table),
   };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+    if (state.table && !["t", "g"].includes(event.key)) {
+      table.key(event);
+      return;
+    }
     if (!Object.hasOwn(keys, event.key)) return;
     event.preventDefault();
     keys[event.key]();
@@ -305,6 +320,8 @@ function start(meta) {
   $("in").addEventListener("click", keys["+"]);
   $("out").addEventListener("click", keys["-"]);
   $("fit").addEventListener("click", keys["0"]);
+  $("mode").addEventListener("click", keys.t);
+  $("mode").hidden = table === null;
   $("go").addEventListener("submit", (event) => {
     event.preventDefault();
     const [row, col] = $("cell").value.split(/[\s,;]+/).map(Number);
@@ -312,7 +329,7 @@ function start(meta) {
     $("cell").setCustomValidity(inside ? "" : "a row below " + meta.rows + ", a comma, and a column below " + meta.cols);
     if (!$("cell").reportValidity()) return;
     move(() => view.goTo(row, col));
-    $("canvas").focus();
+    if (state.table) table.goTo(row, col); else $("canvas").focus();
   });
   $("cell").addEventListener("input", () => $("cell").setCustomValidity(""));
 
@@ -351,7 +368,7 @@ function start(meta) {
     view.zoom(2 ** (-event.deltaY * size / 240), ...place(event));
     draw();
   }, {passive: false});
-  new ResizeObserver(draw).observe($("map"));
+  for (const place of [$("map"), $("sheet")]) if (place) new ResizeObserver(draw).observe(place);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 
   $("shape").textContent = `${grouped(meta.rows)} \u00d7 ${grouped(meta.cols)}, ${meta.type}`;
@@ -365,4 +382,5 @@ function start(meta) {
   draw();
 }
 
-jsonOf("meta").then(start, complain);
+/** Shows what a source has. */
+const show = (source) => source.meta().then((meta) => start(source, meta)).catch(complain);

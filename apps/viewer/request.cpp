@@ -29,9 +29,30 @@ bool take_zoom(std::string_view& text, unsigned& zoom) noexcept {
   return take(text, ".");
 }
 
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+/// All of `name`, which has two digits for each byte of a text that is not empty.
+bool take_hexadecimal(std::string_view name, std::string& text) {
+  for (std::size_t i = 0; i + 1 < name.size(); i += 2) {
+    const std::size_t high = kDigits.find(name[i]), low = kDigits.find(name[i + 1]);
+    if (high == kDigits.npos || low == kDigits.npos) return false;
+    text += static_cast<char>(high * 16 + low);
+  }
+  return !text.empty() && name.size() % 2 == 0;
+}
+
+std::string hexadecimal(std::string_view text) {
+  std::string digits;
+  for (const char c : text) {
+    digits += kDigits[static_cast<unsigned char>(c) / 16];
+    digits += kDigits[static_cast<unsigned char>(c) % 16];
+  }
+  return digits;
+}
+
 }  // namespace
 
-std::optional<Resource> parse_resource(std::string_view name) noexcept {
+std::optional<Resource> parse_resource(std::string_view name) {
   Resource found;
   if (name == "meta") return found;
   if (take(name, "tile/")) {
@@ -53,6 +74,10 @@ std::optional<Resource> parse_resource(std::string_view name) noexcept {
     if (!take_zoom(name, found.zoom)) return std::nullopt;
   } else if (take(name, "cells/")) {
     found.kind = Resource::Kind::cells;
+  } else if (take(name, "rows/")) {
+    found.kind = Resource::Kind::rows;
+    if (!take_hexadecimal(name, found.condition)) return std::nullopt;
+    return found;
   } else if (take(name, "labels/")) {
     found.kind = Resource::Kind::labels;
     if (!take_number(name, found.x) || !name.empty()) return std::nullopt;
@@ -81,6 +106,8 @@ std::string name_of(const Resource& r) {
       return "cells/" + place;
     case Resource::Kind::labels:
       return "labels/" + std::to_string(r.x);
+    case Resource::Kind::rows:
+      return "rows/" + hexadecimal(r.condition);
     case Resource::Kind::blocks:
       break;
   }
@@ -99,7 +126,7 @@ std::optional<std::string_view> without_token(std::string_view target,
   return target;
 }
 
-std::optional<Target> parse_target(std::string_view given, std::string_view token) noexcept {
+std::optional<Target> parse_target(std::string_view given, std::string_view token) {
   const auto rest = without_token(given, token);
   if (!rest) return std::nullopt;
   std::string_view target = *rest;

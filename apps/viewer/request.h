@@ -17,18 +17,20 @@ struct Resource {
     tile,    // "tile/WHAT/z.x.y": a picture of up to 256 x 256 pixels
     tiles,   // "tiles/z.x.y": those of kFigures, one after the other
     cells,   // "cells/x.y": the values of 64 x 64 cells
-    labels,  // "labels/k": labels of 256 columns, and what zeros of described ones stand for
+    labels,  // "labels/k": of 256 columns the label, what zeros stand for, and the type
+    rows,    // "rows/HEX": rows of a frame that meet a condition, whose text is in hexadecimal
     blocks,  // "blocks/z.x.y": the blocks in a tile
   };
   Kind kind = Kind::meta;
   picture::What what = picture::What::density;
   unsigned zoom = 0;
   std::uint64_t x = 0, y = 0;  // across and down; k
+  std::string condition{};
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
 /// The resource of that name; nothing when it is not written exactly so.
-std::optional<Resource> parse_resource(std::string_view name) noexcept;
+std::optional<Resource> parse_resource(std::string_view name);
 std::string name_of(const Resource& resource);
 
 /// A request's target, which is "/TOKEN/", the page, or "/TOKEN/VERSION/RESOURCE".
@@ -44,7 +46,7 @@ std::optional<std::string_view> without_token(std::string_view target,
 
 /// Nothing unless it starts with `token` and names something. The time it takes tells nothing about
 /// the token.
-std::optional<Target> parse_target(std::string_view target, std::string_view token) noexcept;
+std::optional<Target> parse_target(std::string_view target, std::string_view token);
 
 /// True for a Host header that names this machine to itself: 127.0.0.1, [::1] or localhost, with
 /// any port or none.

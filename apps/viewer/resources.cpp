@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "cell_pieces.h"
 #include "choice.h"
 #include "column_rules.h"
 #include "column_types.h"
 #include "counts.h"
+#include "dapple/where_rows.h"
 #include "tile_bytes.h"
 
 namespace dapple::viewer {
@@ -29,13 +31,26 @@ std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// What a described column's cells say that no block stores. A code of 0 may stand for nothing.
-json zero_text(const Column& column) {
+/// What a column's cells say that no block stores. A code of 0 may stand for nothing.
+json zero_text(const Column* column) {
   try {
-    return json::parse(described_bits(column, 0));
+    return column != nullptr ? json::parse(described_bits(*column, 0)) : json("0");
   } catch (const Error&) {
     return "0";
   }
+}
+
+/// "f64", "category of 3 words", "timestamp[us, UTC]".
+std::string type_text(const Column& column) {
+  const Meaning& meaning = column.meaning;
+  if (meaning.kind == MeaningKind::number) return std::string(dapple::name(column.value_type));
+  std::string text(dapple::name(meaning.kind));
+  if (meaning.kind == MeaningKind::category) {
+    text += " of " + std::to_string(meaning.words->size()) + " words";
+  }
+  if (!meaning.has_time()) return text;
+  text += '[' + std::string(dapple::name(meaning.unit));
+  return text + (meaning.zone.empty() ? "" : ", " + meaning.zone) + ']';
 }
 
 Raster all_of(const Pyramid& pyramid, unsigned zoom, const BlockedObject& object) {
@@ -113,6 +128,8 @@ std::optional<std::string> Resources::find(const Resource& resource) const {
       return cells(resource);
     case Resource::Kind::labels:
       return labels(resource);
+    case Resource::Kind::rows:
+      return rows(resource);
     case Resource::Kind::blocks:
       break;
   }
@@ -172,10 +189,24 @@ Raster Resources::cut(const Resource& resource, const Region& region) const {
 
 /// Whether blocks are many pixels high or wide, so that statistics of them say little of each.
 bool Resources::has_large_blocks(unsigned zoom) const {
-  constexpr std::uint64_t kMany = 8;
+  constexpr std::uint64_t kMany = 32;
   const auto grid = object().grid();
   return !grid || grid->tile.rows > kMany * pyramid_.row_step(zoom) ||
          grid->tile.cols > kMany * pyramid_.col_step(zoom);
+}
+
+/// Whether the cells of a tile are read. That goes by an average tile of its zoom, so that there is
+/// no seam where small tiles at an edge meet others; only one that is much larger is not read.
+bool Resources::is_read(unsigned zoom, const Region& region) const {
+  const auto share = [](std::uint64_t step, std::uint64_t cells) {
+    return std::min(1.0, static_cast<double>(step) * kTile / static_cast<double>(cells));
+  };
+  const double bytes = share(pyramid_.row_step(zoom), object().rows()) *
+                       share(pyramid_.col_step(zoom), object().cols()) *
+                       static_cast<double>(object().bytes());
+  constexpr std::uint64_t kAboveAverage = 4;
+  return bytes <= static_cast<double>(options_.most_read) &&
+         picture::is_quick_to_read(blocks_in_, region, kAboveAverage * options_.most_read);
 }
 
 std::optional<Resources::Shown> Resources::find_recent(const std::string& place,
@@ -210,9 +241,7 @@ Resources::Shown Resources::shown(const Resource& resource, const Region& region
       std::make_shared<Raster>(Axis::steps(region.rows, pyramid_.row_step(resource.zoom)),
                                Axis::steps(region.cols, pyramid_.col_step(resource.zoom)));
   const auto is_exact = [&] { return has_exact_ && resource.zoom < exact_.size(); };
-  const bool quick = is_exact() ||
-                     picture::is_quick_to_read(blocks_in_, region, options_.most_read) ||
-                     read_small_file();
+  const bool quick = is_exact() || is_read(resource.zoom, region) || read_small_file();
   if (is_exact()) {
     *raster = cut(resource, region);
   } else if (quick) {
@@ -302,12 +331,31 @@ std::optional<std::string> Resources::labels(const Resource& resource) const {
   const std::uint64_t end = first + std::min(kLabels, frame->cols() - first);
   constexpr std::size_t kLongest = 200;  // more is not shown
   for (std::uint64_t c = first; c < end; ++c) {
-    json& label = labels.emplace_back(frame->label(c).substr(0, kLongest));
-    if (const Column* column = described_column(object_, c)) {
-      label = json::array({label, zero_text(*column)});
-    }
+    labels.push_back({frame->label(c).substr(0, kLongest), zero_text(described_column(object_, c)),
+                      type_text(frame->column_info(c))});
   }
   return text_of(labels);
+}
+
+std::optional<std::string> Resources::rows(const Resource& resource) const {
+  const auto* frame = std::get_if<Frame>(&object_);
+  if (frame == nullptr) return std::nullopt;
+  constexpr std::size_t kMost = 100'000;  // numbers; a page shows the first of them
+  std::uint64_t all = 0;
+  json found = json::array();
+  const auto keep = [&](std::span<const std::uint64_t> numbers) {
+    all += numbers.size();
+    for (const std::uint64_t row : numbers.first(std::min(numbers.size(), kMost - found.size()))) {
+      found.push_back(row);
+    }
+  };
+  try {
+    where(*frame, Expression::parse(resource.condition), keep);
+  } catch (const Error& error) {
+    if (error.code() == Errc::corrupt || error.code() == Errc::io) throw;
+    return text_of({{"error", error.what()}});  // of what was asked for
+  }
+  return text_of({{"rows", found}, {"all", all}});
 }
 
 std::optional<std::string> Resources::blocks(const Resource& resource) const {

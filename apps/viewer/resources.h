@@ -78,10 +78,12 @@ class Resources {
   std::optional<std::string> tiles(Resource resource) const;
   std::optional<std::string> cells(const Resource& resource) const;
   std::optional<std::string> labels(const Resource& resource) const;
+  std::optional<std::string> rows(const Resource& resource) const;
   std::optional<std::string> blocks(const Resource& resource) const;
   Shown shown(const Resource& resource, const Region& region) const;
   std::optional<Shown> find_recent(const std::string& place, bool needs_values) const;
   void keep_recent(const std::string& place, const Shown& made) const;
+  bool is_read(unsigned zoom, const Region& region) const;
   bool has_large_blocks(unsigned zoom) const;
   bool read_small_file() const;
   picture::Raster cut(const Resource& resource, const Region& region) const;

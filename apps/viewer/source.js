@@ -1,26 +1,60 @@
-// Where the pieces of a file come from: a server, or this page itself. Both know them by the same
-// names.
+// What a page draws comes in pieces, each with a name (TILES.md), from a source: `meta()`; `text(name)`, which
+// is JSON; `tile(name, pyramid)`; and `sides`, the rows and columns of a piece of cells, null where there
+// are none. `zooms` are those of pictures that it has, `spots` the pieces that tell what a column is like.
 
 const given = JSON.parse(document.getElementById("data").textContent);
 
-/** The piece of that name as bytes; null where there is none. `signal` says that nobody waits any more. */
-async function bytesOf(name, signal) {
-  if (given.pieces) {
-    if (!Object.hasOwn(given.pieces, name)) return null;
-    const packed = Uint8Array.from(atob(given.pieces[name]), (c) => c.charCodeAt(0));
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+/** A server of dapple's, or what it has put into the page. */
+class Pieces {
+  constructor() {
+    Object.assign(this, {sides: given.pieces ? given.cells : [64, 64], spots: 8, filters: !given.pieces});
+    this.load = remembering(300, (name) => this.text(name));  // what tiles are made of
+    this.figures = remembering(40, (place) => this.figuresOf(place));
   }
-  const answer = await fetch(given.base + name, {signal});
-  if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
-  if (answer.status === 404) return null;
-  const body = await answer.json().catch(() => ({}));
-  throw new Error(body.error || "the server answered " + answer.status);
-}
-
-async function jsonOf(name, signal) {
-  const bytes = await bytesOf(name, signal);
-  return bytes && JSON.parse(new TextDecoder().decode(bytes));
+  /** The rows that meet a condition. */
+  filter(condition) {
+    const digits = [...new TextEncoder().encode(condition)].map((byte) => byte.toString(16).padStart(2, "0"));
+    return this.text("rows/" + digits.join(""));
+  }
+  zooms(meta) { return given.pieces && (!this.sides || meta.ruled) ? given.zooms : 65; }
+  meta() { return this.text("meta"); }
+  async text(name, signal) {
+    const bytes = await this.bytes(name, signal);
+    return bytes && JSON.parse(new TextDecoder().decode(bytes));
+  }
+  /** The tile of that name; null where there is none. */
+  async tile(name, pyramid, signal) {
+    const [, what, place] = name.split("/");
+    this.pyramid = pyramid;
+    if (given.pieces && what !== "kind") return (await this.figures(place))?.[STAT_WHATS.indexOf(what)] ?? null;
+    if (given.pieces && this.isFine(place)) return (await this.made(true, place))[0];
+    const bytes = await this.bytes(name, signal);
+    return bytes && parseTiles(bytes)[0];
+  }
+  /** Finer than what the page holds. */
+  isFine(place) { return Number(place.split(".")[0]) >= given.zooms; }
+  made(kind, place) {
+    return tilesOfCells(kind, this.pyramid.tile(...place.split(".").map(Number)), this.pyramid, this.load, this.sides);
+  }
+  async figuresOf(place) {
+    if (this.isFine(place)) return this.made(false, place);
+    const bytes = await this.bytes(`tiles/${place}`);
+    return bytes && parseTiles(bytes);
+  }
+  /** The piece of that name as bytes; null where there is none. `signal` says that nobody waits any more. */
+  async bytes(name, signal) {
+    if (given.pieces) {
+      if (!Object.hasOwn(given.pieces, name)) return null;
+      const packed = Uint8Array.from(atob(given.pieces[name]), (c) => c.charCodeAt(0));
+      const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+      return new Uint8Array(await new Response(stream).arrayBuffer());
+    }
+    const answer = await fetch(given.base + name, {signal});
+    if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+    if (answer.status === 404) return null;
+    const body = await answer.json().catch(() => ({}));
+    throw new Error(body.error || "the server answered " + answer.status);
+  }
 }
 
 const NUMBER = 0, NAN = 1, ABSENT = 2, UNKNOWN = 3;  // states of a pixel

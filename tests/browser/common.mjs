@@ -3,6 +3,12 @@ import { spawn } from "node:child_process";
 import net from "node:net";
 const { chromium } = await import(process.env.PLAYWRIGHT);
 export const [, , dapple, folder] = process.argv;
+/** The page for files at any address. */
+export const viewer = new URL("../viewer/view.html", `file://${dapple}`).pathname;
+/** Keeps a picture of a page for somebody to look at, where DAPPLE_SHOTS names a folder. */
+export async function shot(page, name) {
+  if (process.env.DAPPLE_SHOTS) await page.screenshot({path: `${process.env.DAPPLE_SHOTS}/${name}.png`});
+}
 
 let passed = 0, failed = 0;
 export async function test(name, run) {

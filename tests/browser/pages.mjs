@@ -223,5 +223,7 @@ await test("zooming: a sensible picture at once, one request a tile and figure, 
   }
 });
 
+await import("./static.mjs");
+await import("./table.mjs");
 await import("./server.mjs");
 await finish();

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { open } from "../../apps/viewer/reader/dbdf.js";
 import { dapple, folder, refused, same, test } from "./common.mjs";
 import { writeNpy } from "./made.mjs";
+import { hugeObject, valueOfTile } from "./huge.mjs";
 import { bytesObject, serveRanges } from "./server.mjs";
 
 const npy = `${folder}/http.npy`, made = `${folder}/http.dbdf`, values = Float64Array.from({length: 10 ** 6}, (_, i) => Math.sin(i) * i);
@@ -95,3 +96,19 @@ await test("http: a server that does not show Content-Range", () => served({faul
     same((await file.read({rows: [0, 3]}))[2999], values[2999], "a cell");
     same(log.requests, 4, "one request more, for the length");
   }));
+
+await test("http: a file of 107 GB", async () => {
+  const object = hugeObject({down: 80, across: 80, high: 2048, wide: 1024}), server = await serveRanges(object);
+  try {
+    const file = await open(server.url);
+    same((await file.counts()).dense, 6400, "blocks");
+    const {log} = server, statistics = await file.statistics();
+    same(statistics.of(81 * 5).greatest, valueOfTile(5, 5), "a maximum");
+    same(log.requests <= 3 && log.bytes < 1e6, true, `${log.requests} requests, ${log.bytes} bytes`);
+    const cells = await file.read({rows: [2048 * 79, 2048 * 79 + 2], cols: [1024 * 3 - 1, 1024 * 3 + 1]});
+    same(cells.join(), [2, 3, 2, 3].map((j) => valueOfTile(79, j)).join(), "cells");
+    same(log.requests <= 8 && log.bytes < 2e6, true, `${log.requests} requests, ${log.bytes} bytes`);
+  } finally {
+    server.close();
+  }
+});

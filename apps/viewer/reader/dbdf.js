@@ -10,7 +10,7 @@ import { xxh3 } from "./xxh3.js";
 
 const SMALL = 1 << 18;         // an index of at most these bytes is read whole, and its hash compared
 const TAIL = 1 << 16;          // read at once: often all of the index, and the hints
-const NEAR = 1 << 14;          // hints beside statistics seldom have more bytes
+const BESIDE = 1 << 14;        // hints beside statistics seldom have more bytes
 const MOST_NEAR = 3 << 18;     // of statistics that are read before anybody asks for them
 const DENSE_PART = 1 << 20;    // of a larger dense block only the rows that are needed are read
 const BATCH = 1 << 26;         // bytes of blocks that are read at once
@@ -36,6 +36,7 @@ class DbdfFile {
     const {source} = this, last = source.size - this.header.body >= BEFORE + 2 * LINE;
     const tail = last ? await source.read(Math.max(0, source.size - TAIL), Math.min(TAIL, source.size)) : null;
     this.index = last ? readTrailer(tail.subarray(-LINE), source.size, this.header) : null;
+    this.tiling = this.index?.tiling ?? null;
     if (!this.index) await this.walk();
     else if (!this.index.tiling || source.size - this.index.start <= SMALL) await this.readIndex();
     this.tiling = this.index?.tiling ?? null;
@@ -115,10 +116,8 @@ class DbdfFile {
       throw this.fail("an entry of the index points out of the body", byte);
     }
     this.requireInside(e);
-    if (tiling && (e.rx !== Math.floor(number / tiling.across) * tiling.rows || e.cx !== number % tiling.across * tiling.cols
-      || e.rows !== Math.min(tiling.rows, this.rows - e.rx) || e.cols !== Math.min(tiling.cols, this.cols - e.cx))) {
-      throw this.fail("an entry of the index is not that of its tile", byte);
-    }
+    const tile = tiling ? this.tileOf(number) : e;
+    if (["rx", "cx", "rows", "cols"].some((field) => tile[field] !== e[field])) throw this.fail("an entry of the index is not that of its tile", byte);
     return e;
   }
 
@@ -136,10 +135,17 @@ class DbdfFile {
       for (const e of this.entries) { ++counts[KINDS[e.kind]]; counts.stored += e.stored; }
       return counts;
     }
+    await this.hints();  // which has the head come, too
     this.head ??= this.checkedHead(await this.source.read(this.index.start, LINE));
     const data = dataOf(this.head);
     const [empty, dense, csr, coo, stored] = [8, 16, 24, 32, 40].map((at) => u64(data, at));
     return {total: this.index.blocks, empty, dense, csr, coo, stored};
+  }
+
+  /** Where tile `number` of a regular tiling is. */
+  tileOf(number) {
+    const {tiling} = this, rx = Math.floor(number / tiling.across) * tiling.rows, cx = number % tiling.across * tiling.cols;
+    return {number, rx, cx, rows: Math.min(tiling.rows, this.rows - rx), cols: Math.min(tiling.cols, this.cols - cx)};
   }
 
   /** The numbers of the tiles of a regular tiling that have cells in a region. */
@@ -311,7 +317,7 @@ class DbdfFile {
   async readHints() {
     const list = [], {start, blocks} = this.index, {source} = this;
     // What statistics need, and the head of the index next to it, come with one request.
-    const near = Math.max(this.header.body, start - Math.min(MOST_NEAR, LINE * (blocks + 1) + NEAR));
+    const near = Math.max(this.header.body, start - Math.min(MOST_NEAR, LINE * (blocks + 1) + BESIDE));
     if (this.index.hints) await source.read(near, start + LINE - near);
     for (let end = start - BEFORE, more = this.index.hints; ;) {
       const room = end - this.header.body >= LINE + BEFORE, found = room ? readHintTrailer(await source.read(end - 40, 40), end) : null;

@@ -1,0 +1,89 @@
+// The page without a server of ours: files at addresses, read by the page itself. pages.mjs runs this.
+import { execFileSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { hugeObject, valueOfTile } from "../js/huge.mjs";
+import { bytesObject, serveRanges } from "../js/server.mjs";
+import { browser, dapple, folder, goTo, ready, same, shot, test, viewer } from "./common.mjs";
+
+const html = readFileSync(viewer, "utf8"), files = {"view.html": html};
+const CORS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Content-Range, ETag"};
+
+async function open(object, run, {options = {}, name = "m.dbdf", elsewhere = false} = {}) {
+  const server = await serveRanges(object, {files, name, ...options});
+  const other = await serveRanges(bytesObject(Buffer.alloc(0)), {files});
+  const page = await browser.newPage({viewport: {width: 1000, height: 700}}), complaints = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.stack));
+  try {
+    await page.goto(elsewhere ? `${other.base}view.html?x=${encodeURIComponent(server.url)}` : `${server.base}view.html?x=${name}`);
+    await run(page, server.log, complaints);
+  } finally {
+    await page.close();
+    server.close();
+    other.close();
+  }
+}
+
+await test("static: the page is small", async () => same(html.length < 150000, true, `${html.length} bytes`));
+
+await test("static: a first picture of 107 GB in three requests and a megabyte", () =>
+  open(hugeObject({down: 80, across: 80, high: 2048, wide: 1024}), async (page, log, complaints) => {
+    await ready(page);
+    await shot(page, "static-huge");
+    same(log.requests <= 3 && log.bytes <= 1e6, true, `${log.requests} requests, ${log.bytes} bytes`);
+    console.log(`# first picture of 107 GB: ${log.requests} requests, ${log.bytes} bytes`);
+    same((await goTo(page, 30 * 2048 + 5, 41 * 1024 + 7)).replace(/,.*/, ""), `value ${valueOfTile(30, 41)}`, "a cell");
+    await shot(page, "static-huge-cell");
+    same(log.requests <= 60, true, `${log.requests} requests, ${log.bytes} bytes`);
+    same(complaints.join("\n"), "", "console");
+  }));
+
+const CELLS = {types: [[0, 5], [18, 11], [7, 35]], mixed: [[1, 1], [2, 1], [1, 0]], gaps: [[999, 10], [5, 2000], [2999, 4999]],
+  nan: [[29, 29]], wide: [[0, 9973]], tall: [[5, 0]], thirds: [[7, 3]]};
+for (const [name, cells] of Object.entries(CELLS)) {
+  const object = bytesObject(readFileSync(`${folder}/${name}.dbdf`));
+  await test(`static: ${name}, as the page of a server has it`, () => open(object, async (page, log, complaints) => {
+    await ready(page);
+    const own = await browser.newPage({viewport: {width: 1000, height: 700}});
+    execFileSync(dapple, ["view", `${folder}/${name}.dbdf`, "-o", `${folder}/static.html`, "-q", "--force"]);
+    await own.goto(`file://${folder}/static.html`);
+    await ready(own);
+    const figures = (one) => one.evaluate(() => [...document.querySelectorAll("#stats dd")].map((e) => e.textContent));
+    const plain = (text) => text.replace("\u2248 ", ""), number = (text) => Number(text.replace(/[^-.e0-9]/g, ""));
+    const [shown, wanted] = [await figures(page), await figures(own)];
+    shown.forEach((text, i) => {
+      const near = Math.abs(number(text) - number(wanted[i])) <= 0.01 * Math.abs(number(wanted[i]));
+      same(near || plain(text) === plain(wanted[i]), true, `figure ${i}: ${text}, not ${wanted[i]}`);
+    });
+    for (const [row, col] of cells) same(await goTo(page, row, col), await goTo(own, row, col), `cell (${row}, ${col})`);
+    await own.close();
+    same(complaints.join("\n"), "", "console");
+  }));
+}
+
+await test("static: another server, with and without leave", async () => {
+  const object = bytesObject(readFileSync(`${folder}/types.dbdf`));
+  await open(object, async (page) => {
+    await ready(page);
+    same(await goTo(page, 0, 5), "value 5", "a cell");
+  }, {elsewhere: true, options: {headers: CORS}});
+  await open(object, async (page) => {
+    await page.waitForSelector("#message:not([hidden])", {timeout: 60000});
+    const text = await page.textContent("#message");
+    same(text.includes("Access-Control-Allow-Origin"), true, text);
+  }, {elsewhere: true});
+});
+
+await test("static: without an address, a form; a chosen file stays here", async () => {
+  const page = await browser.newPage({viewport: {width: 800, height: 600}}), asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.goto(`file://${viewer}`);
+  await ready(page);
+  same(await page.isVisible("#open"), true, "the form");
+  await page.setInputFiles("#chosen", `${folder}/types.dbdf`);
+  await page.waitForFunction(() => document.getElementById("shape").textContent.length > 0);
+  await ready(page);
+  same(await goTo(page, 18, 11), "value 10", "a cell");
+  same(asked.length, 1, "requests");
+  await page.close();
+});
