@@ -27,7 +27,7 @@ function rampColour(t, what) {
 /** What the numbers of some pixels are like: `eachPixel(take)` gives them. */
 function extremesOf(eachPixel) {
   const found = {low: Infinity, high: -Infinity, positive: Infinity, whole: true, sum: 0, n: 0, states: new Set(), some: []};
-  let each = 1, seen = 0;  // one value of so many is among `some`
+  let each = 1, seen = 0;  // one value in `each` is among `some`
   eachPixel((value, state, n) => {
     if (state !== NUMBER || !Number.isFinite(value)) {
       found.states.add(state === NUMBER ? value : state);

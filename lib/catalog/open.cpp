@@ -12,7 +12,6 @@
 #include "dapple/matrix.h"
 #include "lib/catalog/formats.h"
 #include "lib/catalog/sources.h"
-#include "lib/dataset/open_dataset.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/memory/memory_source.h"
 #include "lib/io/reader/reader_source.h"
@@ -21,33 +20,14 @@
 
 namespace dapple {
 
-namespace detail {
-
-std::shared_ptr<ByteSource> open_folder(const std::filesystem::path& folder,
-                                        const OpenOptions& options) {
-  for (;;) {
-    const std::filesystem::path state = dataset::latest_state(folder);
-    try {
-      return open_source(state.string(), options);
-    } catch (const Error& e) {  // it was collected: there is a later one
-      std::error_code none;
-      if (e.code() != Errc::io || std::filesystem::exists(state, none)) throw;
-    }
-  }
-}
-
-}  // namespace detail
-
 namespace {
 
 using SharedStore = std::shared_ptr<const detail::Store>;
 
-/// What comes out of a named pipe is copied first, as from standard input; of the folder of a data
-/// set, the latest state is opened.
+/// What comes out of a named pipe is copied first, as from standard input.
 std::shared_ptr<detail::ByteSource> open_file(const std::filesystem::path& path,
                                               const OpenOptions& options) {
   std::error_code none;
-  if (std::filesystem::is_directory(path, none)) return detail::open_folder(path, options);
   if (!std::filesystem::is_fifo(path, none)) return detail::open_source(path.string(), options);
   const detail::Descriptor pipe(
       detail::uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));

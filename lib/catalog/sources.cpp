@@ -1,11 +1,33 @@
 #include "lib/catalog/sources.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "lib/catalog/collection.h"
+#include "lib/dataset/open_dataset.h"
 #include "lib/foreign/zarr/zarr.h"
 #include "lib/io/http/http.h"
 #include "lib/io/local/local_file.h"
 
 namespace dapple::detail {
+
+namespace {
+
+/// The latest state of a data set.
+std::shared_ptr<ByteSource> open_dataset(const std::filesystem::path& folder,
+                                         const OpenOptions& options) {
+  for (;;) {
+    const std::filesystem::path state = dataset::latest_state(folder);
+    try {
+      return LocalFile::open(state, options.guard);
+    } catch (const Error& e) {  // it was collected: there is a later one
+      std::error_code none;
+      if (e.code() != Errc::io || std::filesystem::exists(state, none)) throw;
+    }
+  }
+}
+
+}  // namespace
 
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options) {
   if (http::is_address(name)) {
@@ -17,6 +39,8 @@ std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptio
   if (const std::string metadata = zarr::metadata_in(name); !metadata.empty()) {
     return LocalFile::open(metadata, options.guard);
   }
+  std::error_code none;
+  if (std::filesystem::is_directory(name, none)) return open_dataset(name, options);
   return LocalFile::open(name, options.guard);
 }
 

@@ -10,11 +10,9 @@
 
 namespace dapple::detail {
 
-/// Opens what has this name: the path of a file, or an address. Throws io and unsupported.
+/// Opens what has this name: the path of a file, an address, or a folder: a data set in its latest
+/// state, a collection or a Zarr hierarchy. Throws io, unsupported, and not_recognised for any
+/// other folder.
 std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptions& options);
-
-/// Opens the latest state of the data set in a folder. Throws not_recognised, io.
-std::shared_ptr<ByteSource> open_folder(const std::filesystem::path& folder,
-                                        const OpenOptions& options);
 
 }  // namespace dapple::detail

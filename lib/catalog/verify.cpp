@@ -126,10 +126,7 @@ void verify_copy_beside(const std::shared_ptr<detail::ByteSource>& file, Level l
 
 VerifyReport verify(const std::filesystem::path& path, Level level, const OpenOptions& options,
                     const TakeProgress& progress) {
-  std::error_code none;
-  const auto opened = std::filesystem::is_directory(path, none)
-                          ? detail::open_folder(path, options)
-                          : detail::open_source(path.string(), options);
+  const auto opened = detail::open_source(path.string(), options);
   return detail::watched(*opened, [&] {
     auto file = opened;
     const detail::Format& format = detail::format_to_read(file, options);
