@@ -84,6 +84,11 @@ std::string character(Text value, std::optional<char>& out) {
   return "";
 }
 
+std::string one_more(Text value, NamesBuilder& out) {
+  out.add(value);
+  return "";
+}
+
 using Open = OpenOptions;
 constexpr Option<Open> kOpenOptions[] = {
     {"format", [](Open& o, Text v) { return text(v, o.format); }},
@@ -116,6 +121,8 @@ constexpr Option<Create> kCreateOptions[] = {
     {"overwrite", [](Create& o, Text v) { return truth(v, o.write.overwrite); }},
     {"sync", [](Create& o, Text v) { return truth(v, o.write.sync); }},
     {"attributes", [](Create& o, Text v) { return text(v, o.write.attributes); }},
+    {"row_name", [](Create& o, Text v) { return one_more(v, o.row_names); }},
+    {"col_name", [](Create& o, Text v) { return one_more(v, o.col_names); }},
 };
 
 template <class Options, std::size_t kSize>
@@ -146,6 +153,11 @@ Options all_of(const char* const* list, const Option<Options> (&known)[kSize]) {
 
 OpenOptions open_options(const char* const* list) { return all_of(list, kOpenOptions); }
 
-CreateOptions create_options(const char* const* list) { return all_of(list, kCreateOptions); }
+CreateOptions create_options(const char* const* list) {
+  CreateOptions options = all_of(list, kCreateOptions);
+  if (options.row_names.size() > 0) options.write.row_names = options.row_names.finish();
+  if (options.col_names.size() > 0) options.write.col_names = options.col_names.finish();
+  return options;
+}
 
 }  // namespace dapple::detail::c

@@ -628,6 +628,48 @@ TEST_CASE("c: a matrix is put in rectangles of any size and stride") {
   CHECK(std::string(error.option) == "overwrite");
 }
 
+TEST_CASE("c: rows and columns have names") {
+  const TempDir dir;
+  const auto path = (dir / "m.dbdf").string();
+  dapple_error error;
+  const char* const options[] = {"row_name=AA", "row_name=",         "col_name=x",
+                                 "col_name=y",  "col_name=\xC3\xA4", nullptr};
+  const double cells[6] = {};
+  {
+    Writer writer;
+    REQUIRE(dapple_create(path.c_str(), 2, 3, DAPPLE_F64, options, &writer, &error) == 0);
+    REQUIRE(dapple_put(writer, 0, 0, 2, 3, DAPPLE_F64, cells, 0, 0, &error) == 0);
+    REQUIRE(dapple_finish(writer, &error) == 0);
+    Writer wrong;
+    CHECK(dapple_create((dir / "n.dbdf").c_str(), 3, 3, DAPPLE_F64, options, &wrong, &error) ==
+          DAPPLE_INVALID_ARGUMENT);
+  }
+  Object object;
+  open_path(path, object);
+  dapple_info info;
+  REQUIRE(dapple_get_info(object, &info, &error) == 0);
+  CHECK(info.row_names == 1);
+  CHECK(info.col_names == 1);
+  const char* text;
+  size_t size;
+  REQUIRE(dapple_get_text(object, DAPPLE_ROW_NAME, 0, &text, &size, &error) == 0);
+  CHECK(std::string(text, size) == "AA");
+  REQUIRE(dapple_get_text(object, DAPPLE_COL_NAME, 2, &text, &size, &error) == 0);
+  CHECK(std::string(text, size) == "\xC3\xA4");
+  CHECK(dapple_get_text(object, DAPPLE_COL_NAME, 3, &text, &size, &error) == DAPPLE_OUT_OF_RANGE);
+  std::uint64_t i = 9;
+  REQUIRE(dapple_find_name(object, DAPPLE_COLUMNS, "y", &i, &error) == 0);
+  CHECK(i == 1);
+  CHECK(dapple_find_name(object, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_ABSENT);
+  CHECK(dapple_find_name(object, DAPPLE_ALL, "y", &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  CHECK(dapple_find_name(nullptr, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  CHECK(dapple_find_name(object, DAPPLE_ROWS, nullptr, &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  Object plain;
+  const auto bytes = small_file();
+  open_bytes(bytes, plain);
+  CHECK(dapple_find_name(plain, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_ABSENT);
+}
+
 TEST_CASE("c: sparse rows are cut into tiles") {
   const TempDir dir;
   const auto path = (dir / "m.dbdf").string();
