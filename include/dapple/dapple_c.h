@@ -6,7 +6,7 @@
 // ends before it begins are DAPPLE_INVALID_ARGUMENT.
 //
 // Objects, rows, columns and entries are counted from 0, ranges are half-open, sizes are in bytes
-// unless said otherwise. Text is UTF-8 and ends with a 0.
+// unless said otherwise. Text is UTF-8, and ends with a 0 unless said otherwise.
 //
 // Threads: any number of threads may use one dapple_object, and put into one dapple_writer, at the
 // same time; a dapple_sparse is for one thread at a time. Closing a handle needs it alone.
@@ -28,7 +28,7 @@ extern "C" {
 typedef struct dapple_object dapple_object;  // a matrix or a frame that is open
 typedef struct dapple_sparse dapple_sparse;  // sparse cells in three arrays
 typedef struct dapple_writer dapple_writer;  // a matrix that is being written
-struct ArrowArrayStream;                     // of the Arrow C stream interface (dapple/arrow.h)
+struct ArrowArrayStream;                     // of Arrow (dapple/arrow_abi.h)
 
 typedef enum dapple_code {
   DAPPLE_OK = 0,
@@ -91,10 +91,13 @@ const char* dapple_version(void);
 ///   guard=true           a file that is changed while it is open is an error, not the signal
 ///   SIGBUS read_ahead=false     for a few scattered cells of a file that is larger than memory
 ///   threads=N            that go through a text; 0: one per processor
+///   cache=FOLDER         keeps what is fetched of addresses there, at most cache_bytes=N
 ///   csv.header=true      the first line holds labels; false: it does not
 ///   csv.delimiter=C      one character
 ///   csv.missing_as_nan=true
 ///   csv.missing_word=W   a field that is missing, too; may be given several times
+///   csv.type=LABEL=TYPE  of a column, several times: "f32", or "boolean", "timestamp", "duration",
+///                        "category", "text"; a number or "*" in place of a label as in open.h
 ///   futhark.value=N, futhark.frame=true, futhark.first=true
 ///   idv.column=NAME (several times), idv.drop_unsupported=true, idv.keep_hidden=true
 /// Errors: io, not_recognised, unsupported, corrupt, invalid_argument.

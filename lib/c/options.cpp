@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -74,6 +75,10 @@ std::string text(Text value, std::string& out) {
   out = value;
   return "";
 }
+std::string path(Text value, std::filesystem::path& out) {
+  out = value;
+  return "";
+}
 std::string one_more(Text value, std::vector<std::string>& out) {
   out.emplace_back(value);
   return "";
@@ -89,6 +94,27 @@ std::string one_more(Text value, NamesBuilder& out) {
   return "";
 }
 
+/// LABEL=TYPE, a value type or a meaning.
+std::string column_type(Text value, CsvOptions& out) {
+  const std::size_t equals = value.rfind('=');
+  if (equals != Text::npos) {
+    const std::string label(value.substr(0, equals));
+    const Text kind = value.substr(equals + 1);
+    if (const auto type = find_value_type(kind)) {
+      out.types[label] = *type;
+      return "";
+    }
+    for (const MeaningKind meaning :
+         {MeaningKind::boolean, MeaningKind::timestamp, MeaningKind::duration,
+          MeaningKind::category, MeaningKind::text}) {
+      if (kind != name(meaning)) continue;
+      out.meanings[label] = meaning;
+      return "";
+    }
+  }
+  return "a label and a type: height=f32";
+}
+
 using Open = OpenOptions;
 constexpr Option<Open> kOpenOptions[] = {
     {"format", [](Open& o, Text v) { return text(v, o.format); }},
@@ -97,6 +123,9 @@ constexpr Option<Open> kOpenOptions[] = {
     {"guard", [](Open& o, Text v) { return truth(v, o.guard); }},
     {"read_ahead", [](Open& o, Text v) { return truth(v, o.read_ahead); }},
     {"threads", [](Open& o, Text v) { return number<unsigned>(v, o.threads); }},
+    {"cache", [](Open& o, Text v) { return path(v, o.cache); }},
+    {"cache_bytes", [](Open& o, Text v) { return number<std::uint64_t>(v, o.cache_bytes); }},
+    {"csv.type", [](Open& o, Text v) { return column_type(v, o.csv); }},
     {"csv.header", [](Open& o, Text v) { return truth(v, o.csv.header); }},
     {"csv.delimiter", [](Open& o, Text v) { return character(v, o.csv.delimiter); }},
     {"csv.missing_as_nan", [](Open& o, Text v) { return truth(v, o.csv.missing_as_nan); }},

@@ -241,7 +241,17 @@ TEST_CASE("c: options that do not exist or that have no sense are errors") {
   CHECK(message("check=now") == "the option 'check' needs one of never, first_touch, always");
   CHECK(message("guard=1") == "the option 'guard' needs true or false");
   CHECK(message("csv.delimiter=ab") == "the option 'csv.delimiter' needs one character");
+  CHECK(message("csv.type=x") == "the option 'csv.type' needs a label and a type: height=f32");
   const TempDir dir;
+  test::write_text(dir / "typed.csv", "a=b,c\n1,2\n");
+  const char* const types[] = {"csv.type=a=b=u16", "csv.type=c=category", nullptr};
+  REQUIRE(dapple_open((dir / "typed.csv").c_str(), types, &object, &error) == 0);
+  dapple_column column;
+  REQUIRE(dapple_get_column(object, 0, &column, &error) == 0);
+  CHECK(column.type == DAPPLE_U16);
+  REQUIRE(dapple_get_column(object, 1, &column, &error) == 0);
+  CHECK(column.meaning == DAPPLE_CATEGORY);
+  dapple_close(&object.handle);
   test::write_text(dir / "t.txt", "1;2\n3;-\n");
   const char* const options[] = {"format=csv",         "csv.header=false",        "csv.delimiter=;",
                                  "csv.missing_word=-", "csv.missing_as_nan=true", nullptr};
