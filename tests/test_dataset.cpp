@@ -127,7 +127,7 @@ TEST_CASE("dataset: statistics, searches and rows are those of one file") {
   CHECK(got == want);
 }
 
-TEST_CASE("dataset: stored values are viewed in place, in any part") {
+TEST_CASE("dataset: stored values are used in place, in any part") {
   const TempDir folder;
   ConvertOptions options = part_tiles(30, 20);
   options.write.kind = KindChoice::dense;

@@ -22,7 +22,6 @@
 #include "lib/foreign/npy/npy.h"
 #include "lib/foreign/npz/npz.h"
 #include "lib/io/decompress.h"
-#include "lib/io/http/http.h"
 
 namespace dapple {
 
@@ -33,7 +32,7 @@ namespace {
 /// Parts are opened as the state was.
 std::shared_ptr<const Store> open_dataset_state(std::shared_ptr<ByteSource> file,
                                                 const OpenOptions& options) {
-  if (!file->has_path() && !http::is_address(file->name())) {
+  if (!file->has_path() && file->name().find('/') == std::string::npos) {  // bytes in memory
     throw Error(Errc::unsupported, file->name(), std::nullopt,
                 "the parts of a data set are files beside this one; open it from its folder");
   }

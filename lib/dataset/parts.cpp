@@ -164,7 +164,8 @@ void PartFiles::fail_changed(const std::string& reading) const {
       if (!slot.part->file->is_intact()) changed = slot.part;
     }
   }
-  (changed != nullptr ? *changed->file : tables_->file()).fail_changed(reading);
+  if (changed != nullptr) changed->file->fail_changed(reading);
+  tables_->file().fail_changed(reading);
 }
 
 }  // namespace dapple::detail::dataset
