@@ -6,7 +6,7 @@
 // ends before it begins are DAPPLE_INVALID_ARGUMENT.
 //
 // Objects, rows, columns and entries are counted from 0, ranges are half-open, sizes are in bytes
-// unless said otherwise. Text is UTF-8 and ends with a 0.
+// unless said otherwise. Text is UTF-8, and ends with a 0 unless said otherwise.
 //
 // Threads: any number of threads may use one dapple_object, and put into one dapple_writer, at the
 // same time; a dapple_sparse is for one thread at a time. Closing a handle needs it alone.
@@ -28,7 +28,7 @@ extern "C" {
 typedef struct dapple_object dapple_object;  // a matrix or a frame that is open
 typedef struct dapple_sparse dapple_sparse;  // sparse cells in three arrays
 typedef struct dapple_writer dapple_writer;  // a matrix that is being written
-struct ArrowArrayStream;                     // of the Arrow C stream interface (dapple/arrow.h)
+struct ArrowArrayStream;                     // of Arrow (dapple/arrow_abi.h)
 
 typedef enum dapple_code {
   DAPPLE_OK = 0,
@@ -37,7 +37,7 @@ typedef enum dapple_code {
   DAPPLE_UNSUPPORTED = 3,     // a feature of a format that dapple does not read or write
   DAPPLE_CORRUPT = 4,         // the bytes break a rule of their format
   DAPPLE_OUT_OF_RANGE = 5,    // a row, column, word or region outside the object
-  DAPPLE_ABSENT = 6,          // no block covers the cell; no column has the label
+  DAPPLE_ABSENT = 6,          // no block covers the cell; nothing has the label or the name
   DAPPLE_TYPE_MISMATCH = 7,   // a value does not fit the type exactly; a frame, not a matrix
   DAPPLE_INVALID_ARGUMENT = 8,
   DAPPLE_STALE_INDEX = 9,  // an index beside the file that belongs to another state of it
@@ -91,10 +91,13 @@ const char* dapple_version(void);
 ///   guard=true           a file that is changed while it is open is an error, not the signal
 ///   SIGBUS read_ahead=false     for a few scattered cells of a file that is larger than memory
 ///   threads=N            that go through a text; 0: one per processor
+///   cache=FOLDER         keeps what is fetched of addresses there, at most cache_bytes=N
 ///   csv.header=true      the first line holds labels; false: it does not
 ///   csv.delimiter=C      one character
 ///   csv.missing_as_nan=true
 ///   csv.missing_word=W   a field that is missing, too; may be given several times
+///   csv.type=LABEL=TYPE  of a column, several times: "f32", or "boolean", "timestamp", "duration",
+///                        "category", "text"; a number or "*" in place of a label as in open.h
 ///   futhark.value=N, futhark.frame=true, futhark.first=true
 ///   idv.column=NAME (several times), idv.drop_unsupported=true, idv.keep_hidden=true
 /// Errors: io, not_recognised, unsupported, corrupt, invalid_argument.
@@ -139,6 +142,9 @@ void dapple_close(dapple_object** object);
 
 typedef enum dapple_kind { DAPPLE_MATRIX = 1, DAPPLE_FRAME = 2 } dapple_kind;
 
+/// Which cells are meant.
+typedef enum dapple_axis { DAPPLE_ALL = 0, DAPPLE_ROWS = 1, DAPPLE_COLUMNS = 2 } dapple_axis;
+
 typedef struct dapple_info {
   uint64_t rows, cols;
   uint64_t blocks;                // that hold cells
@@ -149,22 +155,32 @@ typedef struct dapple_info {
   int32_t kind;                   // dapple_kind
   int32_t type;                   // of a matrix; 0: a frame
   int32_t sparse;                 // 1: declared as a sparse matrix
-  int32_t reserved[5];
+  int32_t row_names;              // 1: rows have names, and
+  int32_t col_names;              //   columns of a matrix; those of a frame have labels
+  int32_t reserved[3];
 } dapple_info;
 
-/// What the object is. O(1), and reads no cell.
+/// What the object is. O(1), and reads no cell. Errors: corrupt, when names are damaged.
 int32_t dapple_get_info(const dapple_object* object, dapple_info* info, dapple_error* error);
 
 typedef enum dapple_text {
-  DAPPLE_LABEL = 1,    // of column i of a frame
-  DAPPLE_CONTENT = 2,  // the name of object i that the file holds, as the option `array` takes it
-  DAPPLE_NOTE = 3      // something about the file that users should know, or ""; i is 0
+  DAPPLE_LABEL = 1,     // of column i of a frame
+  DAPPLE_CONTENT = 2,   // the name of object i that the file holds, as the option `array` takes it
+  DAPPLE_NOTE = 3,      // something about the file that users should know, or ""; i is 0
+  DAPPLE_ROW_NAME = 4,  // of row i; "": it has none
+  DAPPLE_COL_NAME = 5   // of column i of a matrix
 } dapple_text;
 
-/// Points `*text` to a text of `*size` bytes, with a 0 after them, which belongs to the object and
-/// lasts as long. Errors: out_of_range, invalid_argument, corrupt.
+/// Points `*text` to a text of `*size` bytes, which belongs to the object and lasts as long. A name
+/// is not followed by a 0, other texts are. O(1). Errors: out_of_range, absent for an object
+/// without names, type_mismatch for labels of a matrix, invalid_argument, corrupt.
 int32_t dapple_get_text(const dapple_object* object, int32_t what, uint64_t i, const char** text,
                         size_t* size, dapple_error* error);
+
+/// Sets `*i` to the row, or the column of a matrix, that has a name; `axis` is DAPPLE_ROWS or
+/// DAPPLE_COLUMNS. O(1). Errors: absent; invalid_argument when several have it; corrupt.
+int32_t dapple_find_name(const dapple_object* object, int32_t axis, const char* name, uint64_t* i,
+                         dapple_error* error);
 
 /// Copies the user's attributes, a JSON object ("{}": none), to `text`, which has `room` bytes,
 /// with a 0; `*size` gets their size without it. With less room than `*size` + 1 nothing is copied,
@@ -307,9 +323,6 @@ void dapple_sparse_free(dapple_sparse** sparse);
 
 // ---- Statistics and searches ----------------------------------------------------------------
 
-/// What `dapple_get_stats` tells of.
-typedef enum dapple_axis { DAPPLE_ALL = 0, DAPPLE_ROWS = 1, DAPPLE_COLUMNS = 2 } dapple_axis;
-
 /// Of cells that are numbers; NaNs, and missing cells of columns, are only counted.
 typedef struct dapple_stats {
   uint64_t count;          // cells, NaNs included
@@ -395,6 +408,8 @@ int32_t dapple_where_cells(const dapple_object* object, const dapple_condition* 
 ///   overwrite=true   replace an existing file
 ///   sync=false       do not wait for the disk
 ///   attributes=JSON  an object, which readers get back
+///   row_name=NAME    as often as there are rows, in their order; "" for one without; or never
+///   col_name=NAME    the same of columns
 /// Errors: io; invalid_argument, also for a file that exists.
 int32_t dapple_create(const char* path, uint64_t rows, uint64_t cols, int32_t type,
                       const char* const* options, dapple_writer** writer, dapple_error* error);

@@ -18,6 +18,9 @@ std::string_view option_for(Remedy remedy) noexcept {
       return "format";
     case Remedy::missing_as_nan:
       return "csv.missing_as_nan";
+    case Remedy::column_type:
+    case Remedy::column_meaning:
+      return "csv.type";
     case Remedy::one_value:
       return "futhark.value";
     case Remedy::one_array:

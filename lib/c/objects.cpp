@@ -2,6 +2,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "dapple/names.h"
 #include "dapple/range_reader.h"
 #include "dapple/version.h"
 #include "lib/c/handles.h"
@@ -56,6 +57,16 @@ void give(std::variant<Matrix, Frame> object, dapple_object** to) {
   *to = std::make_unique<dapple_object>(std::move(object)).release();
 }
 
+/// The names of one axis, or absent.
+const Names& names_of(const dapple_object& object, std::int32_t axis) {
+  if (axis != DAPPLE_ROWS && axis != DAPPLE_COLUMNS) fail_argument("names are of rows or columns");
+  // The object keeps them.
+  const auto names = axis == DAPPLE_ROWS ? object.any->row_names() : object.any->col_names();
+  if (names != nullptr) return *names;
+  throw Error(Errc::absent,
+              axis == DAPPLE_ROWS ? "the rows have no names" : "the columns have no names");
+}
+
 std::string_view text_of(const dapple_object& object, std::int32_t what, std::uint64_t i) {
   switch (what) {
     case DAPPLE_LABEL:
@@ -70,6 +81,10 @@ std::string_view text_of(const dapple_object& object, std::int32_t what, std::ui
     }
     case DAPPLE_NOTE:
       return object.any->note();
+    case DAPPLE_ROW_NAME:
+      return names_of(object, DAPPLE_ROWS)[i];
+    case DAPPLE_COL_NAME:
+      return names_of(object, DAPPLE_COLUMNS)[i];
     default:
       fail_argument("there is no text " + std::to_string(what));
   }
@@ -88,6 +103,8 @@ dapple_info info_of(const dapple_object& object) {
   info.bytes = any.bytes();
   info.contents = any.contents().size();
   info.format = any.format().data();
+  info.row_names = any.row_names() != nullptr ? 1 : 0;
+  info.col_names = any.col_names() != nullptr ? 1 : 0;
   info.kind = DAPPLE_FRAME;
   if (const auto* const matrix = std::get_if<Matrix>(&object.held)) {
     info.kind = DAPPLE_MATRIX;
@@ -153,6 +170,16 @@ int32_t dapple_get_text(const dapple_object* object, int32_t what, uint64_t i, c
     const std::string_view found = text_of(checked(object), what, i);
     needed(text, "text") = found.data();
     needed(size, "size") = found.size();
+  });
+}
+
+int32_t dapple_find_name(const dapple_object* object, int32_t axis, const char* name, uint64_t* i,
+                         dapple_error* error) {
+  return guarded(error, [&] {
+    const std::string_view wanted = &needed(name, "name");
+    const auto found = names_of(checked(object), axis).find(wanted);
+    if (!found) throw Error(Errc::absent, "nothing is named \"" + std::string(wanted) + "\"");
+    needed(i, "i") = *found;
   });
 }
 

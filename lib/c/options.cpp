@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -74,6 +75,10 @@ std::string text(Text value, std::string& out) {
   out = value;
   return "";
 }
+std::string path(Text value, std::filesystem::path& out) {
+  out = value;
+  return "";
+}
 std::string one_more(Text value, std::vector<std::string>& out) {
   out.emplace_back(value);
   return "";
@@ -84,6 +89,32 @@ std::string character(Text value, std::optional<char>& out) {
   return "";
 }
 
+std::string one_more(Text value, NamesBuilder& out) {
+  out.add(value);
+  return "";
+}
+
+/// LABEL=TYPE, a value type or a meaning.
+std::string column_type(Text value, CsvOptions& out) {
+  const std::size_t equals = value.rfind('=');
+  if (equals != Text::npos) {
+    const std::string label(value.substr(0, equals));
+    const Text kind = value.substr(equals + 1);
+    if (const auto type = find_value_type(kind)) {
+      out.types[label] = *type;
+      return "";
+    }
+    for (const MeaningKind meaning :
+         {MeaningKind::boolean, MeaningKind::timestamp, MeaningKind::duration,
+          MeaningKind::category, MeaningKind::text}) {
+      if (kind != name(meaning)) continue;
+      out.meanings[label] = meaning;
+      return "";
+    }
+  }
+  return "a label and a type: height=f32";
+}
+
 using Open = OpenOptions;
 constexpr Option<Open> kOpenOptions[] = {
     {"format", [](Open& o, Text v) { return text(v, o.format); }},
@@ -92,6 +123,9 @@ constexpr Option<Open> kOpenOptions[] = {
     {"guard", [](Open& o, Text v) { return truth(v, o.guard); }},
     {"read_ahead", [](Open& o, Text v) { return truth(v, o.read_ahead); }},
     {"threads", [](Open& o, Text v) { return number<unsigned>(v, o.threads); }},
+    {"cache", [](Open& o, Text v) { return path(v, o.cache); }},
+    {"cache_bytes", [](Open& o, Text v) { return number<std::uint64_t>(v, o.cache_bytes); }},
+    {"csv.type", [](Open& o, Text v) { return column_type(v, o.csv); }},
     {"csv.header", [](Open& o, Text v) { return truth(v, o.csv.header); }},
     {"csv.delimiter", [](Open& o, Text v) { return character(v, o.csv.delimiter); }},
     {"csv.missing_as_nan", [](Open& o, Text v) { return truth(v, o.csv.missing_as_nan); }},
@@ -116,6 +150,8 @@ constexpr Option<Create> kCreateOptions[] = {
     {"overwrite", [](Create& o, Text v) { return truth(v, o.write.overwrite); }},
     {"sync", [](Create& o, Text v) { return truth(v, o.write.sync); }},
     {"attributes", [](Create& o, Text v) { return text(v, o.write.attributes); }},
+    {"row_name", [](Create& o, Text v) { return one_more(v, o.row_names); }},
+    {"col_name", [](Create& o, Text v) { return one_more(v, o.col_names); }},
 };
 
 template <class Options, std::size_t kSize>
@@ -146,6 +182,11 @@ Options all_of(const char* const* list, const Option<Options> (&known)[kSize]) {
 
 OpenOptions open_options(const char* const* list) { return all_of(list, kOpenOptions); }
 
-CreateOptions create_options(const char* const* list) { return all_of(list, kCreateOptions); }
+CreateOptions create_options(const char* const* list) {
+  CreateOptions options = all_of(list, kCreateOptions);
+  if (options.row_names.size() > 0) options.write.row_names = options.row_names.finish();
+  if (options.col_names.size() > 0) options.write.col_names = options.col_names.finish();
+  return options;
+}
 
 }  // namespace dapple::detail::c

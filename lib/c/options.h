@@ -1,6 +1,7 @@
 // Options of opening and writing, from a list of "name=value" (dapple_c.h).
 #pragma once
 
+#include "dapple/names.h"
 #include "dapple/open.h"
 #include "dapple/writer.h"
 
@@ -10,6 +11,7 @@ namespace dapple::detail::c {
 struct CreateOptions {
   WriteOptions write{};
   Storage storage = Storage::dense;
+  NamesBuilder row_names{}, col_names{};
 };
 
 /// A list that ends with a null; null: no options. Throw invalid_argument.

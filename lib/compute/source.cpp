@@ -69,7 +69,10 @@ Source::Source(std::shared_ptr<const Store> store, const Selection& selection,
       }
       if (whole.kind == ObjectKind::frame) schema_.columns.push_back(whole.columns[col]);
     }
-    if (whole.group != nullptr) schema_.group = chosen_slots(*whole.group, *selection.cols);
+    if (whole.group != nullptr) {  // a group of no columns is none
+      schema_.group =
+          selection.cols->empty() ? nullptr : chosen_slots(*whole.group, *selection.cols);
+    }
     schema_.col_names = pick_names(whole.col_names, *selection.cols);
   }
   if (options_.value_type) {

@@ -241,7 +241,17 @@ TEST_CASE("c: options that do not exist or that have no sense are errors") {
   CHECK(message("check=now") == "the option 'check' needs one of never, first_touch, always");
   CHECK(message("guard=1") == "the option 'guard' needs true or false");
   CHECK(message("csv.delimiter=ab") == "the option 'csv.delimiter' needs one character");
+  CHECK(message("csv.type=x") == "the option 'csv.type' needs a label and a type: height=f32");
   const TempDir dir;
+  test::write_text(dir / "typed.csv", "a=b,c\n1,2\n");
+  const char* const types[] = {"csv.type=a=b=u16", "csv.type=c=category", nullptr};
+  REQUIRE(dapple_open((dir / "typed.csv").c_str(), types, &object, &error) == 0);
+  dapple_column column;
+  REQUIRE(dapple_get_column(object, 0, &column, &error) == 0);
+  CHECK(column.type == DAPPLE_U16);
+  REQUIRE(dapple_get_column(object, 1, &column, &error) == 0);
+  CHECK(column.meaning == DAPPLE_CATEGORY);
+  dapple_close(&object.handle);
   test::write_text(dir / "t.txt", "1;2\n3;-\n");
   const char* const options[] = {"format=csv",         "csv.header=false",        "csv.delimiter=;",
                                  "csv.missing_word=-", "csv.missing_as_nan=true", nullptr};
@@ -626,6 +636,48 @@ TEST_CASE("c: a matrix is put in rectangles of any size and stride") {
   CHECK(dapple_create(path.c_str(), 1, 1, DAPPLE_F64, nullptr, &writer, &error) ==
         DAPPLE_INVALID_ARGUMENT);
   CHECK(std::string(error.option) == "overwrite");
+}
+
+TEST_CASE("c: rows and columns have names") {
+  const TempDir dir;
+  const auto path = (dir / "m.dbdf").string();
+  dapple_error error;
+  const char* const options[] = {"row_name=AA", "row_name=",         "col_name=x",
+                                 "col_name=y",  "col_name=\xC3\xA4", nullptr};
+  const double cells[6] = {};
+  {
+    Writer writer;
+    REQUIRE(dapple_create(path.c_str(), 2, 3, DAPPLE_F64, options, &writer, &error) == 0);
+    REQUIRE(dapple_put(writer, 0, 0, 2, 3, DAPPLE_F64, cells, 0, 0, &error) == 0);
+    REQUIRE(dapple_finish(writer, &error) == 0);
+    Writer wrong;
+    CHECK(dapple_create((dir / "n.dbdf").c_str(), 3, 3, DAPPLE_F64, options, &wrong, &error) ==
+          DAPPLE_INVALID_ARGUMENT);
+  }
+  Object object;
+  open_path(path, object);
+  dapple_info info;
+  REQUIRE(dapple_get_info(object, &info, &error) == 0);
+  CHECK(info.row_names == 1);
+  CHECK(info.col_names == 1);
+  const char* text;
+  size_t size;
+  REQUIRE(dapple_get_text(object, DAPPLE_ROW_NAME, 0, &text, &size, &error) == 0);
+  CHECK(std::string(text, size) == "AA");
+  REQUIRE(dapple_get_text(object, DAPPLE_COL_NAME, 2, &text, &size, &error) == 0);
+  CHECK(std::string(text, size) == "\xC3\xA4");
+  CHECK(dapple_get_text(object, DAPPLE_COL_NAME, 3, &text, &size, &error) == DAPPLE_OUT_OF_RANGE);
+  std::uint64_t i = 9;
+  REQUIRE(dapple_find_name(object, DAPPLE_COLUMNS, "y", &i, &error) == 0);
+  CHECK(i == 1);
+  CHECK(dapple_find_name(object, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_ABSENT);
+  CHECK(dapple_find_name(object, DAPPLE_ALL, "y", &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  CHECK(dapple_find_name(nullptr, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  CHECK(dapple_find_name(object, DAPPLE_ROWS, nullptr, &i, &error) == DAPPLE_INVALID_ARGUMENT);
+  Object plain;
+  const auto bytes = small_file();
+  open_bytes(bytes, plain);
+  CHECK(dapple_find_name(plain, DAPPLE_ROWS, "y", &i, &error) == DAPPLE_ABSENT);
 }
 
 TEST_CASE("c: sparse rows are cut into tiles") {

@@ -206,6 +206,18 @@ TEST_CASE("idv: values of keys that are times or truth values are shown as such"
   CHECK(metadata_of(dir / "again.idv") == metadata_of(path));
 }
 
+TEST_CASE("idv: no columns of a matrix are a matrix without columns") {
+  const test::TempDir dir;
+  const FileColumn vector{
+      "v", vector_codec(codec("Byte"), {2}), {vectors({{2}}, 2, packed<std::uint8_t>({1, 2}))}, 1};
+  const auto path = dir.write("t.idv", build(6, 1, {vector}).bytes);
+  CHECK(written(open(path), dir / "none.dbdf", {{}, std::vector<std::uint64_t>{}}).empty());
+  CHECK(Matrix::open(dir / "none.dbdf").cols() == 0);
+  CHECK(required_error(error_of([&] {
+          written(open(path), dir / "none.idv", {{}, std::vector<std::uint64_t>{}});
+        })).code() == Errc::unsupported);
+}
+
 TEST_CASE("idv: missing texts, which ML.NET has not, are told") {
   const test::TempDir dir;
   test::write_text(dir / "t.csv", "t,u\n\"x y\",a\n,b\n\"x z\",c\n\"x\",d\n\"y\",e\n");

@@ -29,7 +29,7 @@ def test_parts_are_one_matrix(tmp_path):
     assert np.array_equal(m[:], CELLS)
     assert np.array_equal(m[39:81:7, ::-1], CELLS[39:81:7, ::-1])
     assert m.chunks == (40, 35)
-    assert m.sum() == CELLS.sum()
+    assert m.stats().sum == CELLS.sum()
     assert np.array_equal(m.tile(1, 1), CELLS[40:80, 35:])
 
 

@@ -15,6 +15,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export DAPPLE_CFLAGS="-I$root/include" DAPPLE_LIBS="-L$build/lib -ldapple" LD_LIBRARY_PATH="$build/lib"
 export _R_CHECK_FORCE_SUGGESTS_=false LC_ALL=C.UTF-8
+# The check asks a package repository for its index: of one that has nothing.
+mkdir -p "$folder/none/src/contrib" && : >"$folder/none/src/contrib/PACKAGES"
+echo "options(repos = c(CRAN = 'file://$folder/none'))" >"$folder/profile.R"
+export R_PROFILE_USER="$folder/profile.R"
 passed=0 failed=0
 result() {  # NAME STATUS LOG
   if [ "$2" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "$1:"; cat "$3"; fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Kills writers at random moments.
 
-    kill.py DAPPLE SECONDS
+    kill.py DAPPLE SECONDS [KILLS]
 
-Converts, concatenates, appends and indexes files of some megabytes again and again, over old ones,
-with all threads, and kills the process (SIGKILL) at a random time of its life. The destination must
+Runs every verb that writes, on files of some megabytes, again and again, over old ones, with all
+threads, for so many seconds and until so many were killed; kills the process (SIGKILL) at a random time of its life. The destination must
 be the old file or the new one, to the byte; what is read must be one of the two, although a sidecar
 of the old one may still be there; whatever else is left must be gone after the next run. The
 standard library only."""
@@ -44,8 +44,14 @@ class Job:
 
 def jobs():
     """All that are killed."""
-    for out in ("out.dbdf", "out.csv", "out.npy", "out.idv"):
+    for out in ("out.dbdf", "out.csv", "out.npy", "out.idv", "out.mtx", "out.btable"):
         yield Job(["convert", "in.dbdf", out, "--force"], out)
+    yield Job(["convert", "in.dbdf", "out.dbdf", "--pack", "fast", "--force"], "out.dbdf",
+              reads=("stats", "out.dbdf"))
+    yield Job(["get", "in.dbdf", "--rows", "9:600", "-o", "out.npy", "--force"], "out.npy")
+    yield Job(["repair", "in.dbdf", "-o", "out.dbdf", "--force"], "out.dbdf")
+    yield Job(["show", "in.dbdf", "-o", "out.png", "--force"], "out.png")
+    yield Job(["view", "in.dbdf", "-o", "out.html", "--force"], "out.html")
     people = ["convert", "people.csv", "out.dbdf", "--force"]
     yield Job(["concat", "people.csv", "more.csv", "-o", "out.dbdf", "--force"], "out.dbdf",
               reads=("get", "out.dbdf", "--rows", ":9"))
@@ -135,7 +141,7 @@ class Bench:
         return killed, content == next(iter(self.shows)), wrong
 
 
-def main(program, seconds):
+def main(program, seconds, kills):
     program = str(pathlib.Path(program).resolve())
     rng = random.Random(1)
     killed = done = kept = 0
@@ -144,7 +150,7 @@ def main(program, seconds):
         benches = [Bench(program, pathlib.Path(name) / str(n), job)
                    for n, job in enumerate(jobs())]
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end or killed < kills:
             bench = rng.choice(benches)
             was_killed, is_old, wrong = bench.kill(rng.random() * 1.2)
             if wrong:
@@ -158,6 +164,6 @@ def main(program, seconds):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         raise SystemExit(__doc__)
-    sys.exit(main(sys.argv[1], float(sys.argv[2])))
+    sys.exit(main(sys.argv[1], float(sys.argv[2]), int((sys.argv + ["0"])[3])))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every public header must compile alone, with every warning an error, and with clang all together.
+"""Every public header must compile alone, with every warning an error, and with clang all together; those for C
+as C99, too.
 
 usage: check_headers.py INCLUDE-FOLDER HEADER..."""
 
@@ -11,10 +12,13 @@ import sys
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 
-def compiles(compiler, include, headers):
+FOR_C = ("dapple_c.h", "arrow_abi.h")
+
+
+def compiles(compiler, include, headers, standard="c++20", language="c++"):
     """Whether a source that includes these is translated without a word."""
     lines = [f'#include "{os.path.relpath(header, include)}"\n' for header in headers]
-    command = [compiler, "-std=c++20", *WARNINGS, "-I", include, "-fsyntax-only", "-x", "c++", "-"]
+    command = [compiler, f"-std={standard}", *WARNINGS, "-I", include, "-fsyntax-only", "-x", language, "-"]
     run = subprocess.run(command, input="".join(lines), text=True, capture_output=True)
     print(run.stderr, end="")
     return run.returncode == 0
@@ -22,6 +26,8 @@ def compiles(compiler, include, headers):
 
 def main(include, *headers):
     results = [compiles("g++", include, [header]) for header in headers]
+    results += [compiles("gcc", include, [header], "c99", "c") for header in headers
+                if os.path.basename(header) in FOR_C]
     if shutil.which("clang++"):
         results.append(compiles("clang++", include, headers))
     print(f"{results.count(True)} passed, {results.count(False)} failed")

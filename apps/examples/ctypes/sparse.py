@@ -20,7 +20,7 @@ class Info(ctypes.Structure):
     _fields_ = [(name, c_uint64) for name in ("rows", "cols", "blocks", "tile_rows", "tile_cols", "bytes",
                                               "contents")] + [
         ("format", c_char_p), ("kind", c_int32), ("type", c_int32), ("sparse", c_int32),
-        ("reserved", c_int32 * 5)]
+        ("row_names", c_int32), ("col_names", c_int32), ("reserved", c_int32 * 3)]
 
 
 class Region(ctypes.Structure):

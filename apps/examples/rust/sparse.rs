@@ -29,7 +29,9 @@ struct Info {
     kind: i32,
     value_type: i32,
     sparse: i32,
-    reserved: [i32; 5],
+    row_names: i32,
+    col_names: i32,
+    reserved: [i32; 3],
 }
 
 #[repr(C)]

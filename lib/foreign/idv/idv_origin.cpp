@@ -179,8 +179,9 @@ std::optional<MetadataBlock> merged_key_values(const Origins& origins, const Dic
 std::vector<OwnLoss> own_losses(const Source& source, bool back) {
   LossList losses;
   std::set<std::tuple<const Store*, std::uint32_t, std::uint32_t>> judged;
-  const bool matrix = source.kind() == ObjectKind::matrix;  // of one column of each file
-  for (std::uint64_t col = 0; col < (matrix ? 1 : source.cols()); ++col) {
+  // A matrix is of one column of each file.
+  const std::uint64_t most = source.kind() == ObjectKind::matrix ? 1 : source.cols();
+  for (std::uint64_t col = 0; col < std::min(most, source.cols()); ++col) {
     const std::uint64_t whole = back ? whole_column(source, col) : 0;
     if (whole > 0) judge_merged(source, col, losses);
     if (whole > 0) {

@@ -7,14 +7,24 @@ read_cells <- function(x, i, j) {
 
 setMethod("[", "DappleMatrix", function(x, i, j, ..., drop = TRUE) {
   if (nargs() - (!missing(drop)) != 3) stop("a matrix has two subscripts: x[i, j]")
-  rows <- positions(if (!missing(i)) i, x@dim[1])
-  cols <- positions(if (!missing(j)) j, x@dim[2])
-  cells <- read_cells(x, rows, cols)
+  rows <- row_positions(x, if (!missing(i)) i)
+  cols <- col_positions(x, if (!missing(j)) j)
+  cells <- named_cells(x, read_cells(x, rows, cols), rows, cols)
   if (drop) drop(cells) else cells
 })
 
-setMethod("as.matrix", "DappleMatrix", function(x, ...) read_cells(x, NULL, NULL))
-as.matrix.DappleMatrix <- function(x, ...) read_cells(x, NULL, NULL)
+# Cells with the names of their rows and columns.
+named_cells <- function(x, cells, rows, cols) {
+  names <- dimnames(x)
+  if (is.null(names)) return(cells)
+  of <- function(all, some) if (is.null(some) || is.null(all)) all else all[some]
+  dimnames(cells) <- list(of(names[[1]], rows), of(names[[2]], cols))
+  cells
+}
+
+all_cells <- function(x) named_cells(x, read_cells(x, NULL, NULL), NULL, NULL)
+setMethod("as.matrix", "DappleMatrix", function(x, ...) all_cells(x))
+as.matrix.DappleMatrix <- function(x, ...) all_cells(x)
 
 is_run <- function(k) length(k) < 2 || all(diff(k) == 1L)
 
@@ -30,16 +40,19 @@ sparse_cells <- function(x, i, j) {
 
 dapple_sparse <- function(x, i = NULL, j = NULL) {
   stopifnot(is(x, "DappleMatrix"))
-  sparse_cells(x, positions(i, x@dim[1]), positions(j, x@dim[2]))
+  rows <- row_positions(x, i)
+  cols <- col_positions(x, j)
+  named_cells(x, sparse_cells(x, rows, cols), rows, cols)
 }
 
-setAs("DappleMatrix", "dgCMatrix", function(from) sparse_cells(from, NULL, NULL))
-setAs("DappleMatrix", "sparseMatrix", function(from) sparse_cells(from, NULL, NULL))
-setAs("DappleMatrix", "matrix", function(from) read_cells(from, NULL, NULL))
+setAs("DappleMatrix", "dgCMatrix", function(from) dapple_sparse(from))
+setAs("DappleMatrix", "sparseMatrix", function(from) dapple_sparse(from))
+setAs("DappleMatrix", "matrix", function(from) all_cells(from))
 
 dapple_write <- function(x, path, ...) {
   options <- option_strings(list(...))
   path <- normalizePath(path, mustWork = FALSE)
+  options <- c(options, sprintf("row_name=%s", rownames(x)), sprintf("col_name=%s", colnames(x)))
   if (is(x, "sparseMatrix")) {
     rows <- as(as(t(x), "generalMatrix"), "CsparseMatrix")
     if (!("storage" %in% names(list(...)))) options <- c("storage=csr", options)

@@ -33,11 +33,18 @@ read_column <- function(x, k, rows) {
   }
 }
 
+label_positions <- function(x, j) positions(j, x@dim[2], function(labels) match(labels, x@labels))
+
 frame_of <- function(x, rows, cols) {
   if (is.null(cols)) cols <- seq_len(x@dim[2])
   columns <- lapply(cols, function(k) read_column(x, k, rows))
-  size <- if (is.null(rows)) x@dim[1] else length(rows)
-  structure(columns, names = x@labels[cols], class = "data.frame", row.names = .set_row_names(size))
+  labels <- read_names(x, 1, ROW_NAME)
+  if (!is.null(rows)) labels <- labels[rows]
+  # A data frame has no two rows of one name.
+  if (is.null(labels) || anyDuplicated(labels)) {
+    labels <- .set_row_names(if (is.null(rows)) x@dim[1] else length(rows))
+  }
+  structure(columns, names = x@labels[cols], class = "data.frame", row.names = labels)
 }
 
 as.data.frame.DappleFrame <- function(x, row.names = NULL, optional = FALSE, ...) {
@@ -50,10 +57,10 @@ setMethod("as.data.frame", "DappleFrame", as.data.frame.DappleFrame)
 setMethod("[", "DappleFrame", function(x, i, j, ..., drop = FALSE) {
   if (nargs() - (!missing(drop)) == 2) {  # x["label"], as of a data frame
     rows <- NULL
-    cols <- positions(i, x@dim[2], x@labels)
+    cols <- label_positions(x, i)
   } else {
-    rows <- positions(if (!missing(i)) i, x@dim[1])
-    cols <- positions(if (!missing(j)) j, x@dim[2], x@labels)
+    rows <- row_positions(x, if (!missing(i)) i)
+    cols <- label_positions(x, if (!missing(j)) j)
   }
   made <- frame_of(x, rows, cols)
   if (drop && length(made) == 1) made[[1]] else made

@@ -4,9 +4,14 @@ setClass("DappleObject", representation("VIRTUAL", path = "character", options =
                                         how = "integer", state = "environment", dim = "integer",
                                         format = "character"))
 setClass("DappleMatrix", contains = "DappleObject",
-         representation(type = "integer", sparse = "logical", tile = "numeric"))
-setClass("DappleFrame", contains = "DappleObject", representation(labels = "character"))
+         representation(type = "integer", sparse = "logical", tile = "numeric", named = "logical"))
+setClass("DappleFrame", contains = "DappleObject", representation(labels = "character", named = "logical"))
 
+LABEL <- 1L
+ROW_NAME <- 4L
+COL_NAME <- 5L
+ROWS <- 1L
+COLUMNS <- 2L
 ABSENT <- c(error = 0L, zero = 1L, nan = 2L)
 TYPES <- c("u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64")
 INTEGER_TYPES <- c("u8", "u16", "i8", "i16", "i32")
@@ -26,9 +31,11 @@ dapple_open <- function(path, ..., absent = c("error", "zero", "nan"), threads =
                  how = c(ABSENT[[match.arg(absent)]], as.integer(threads)),
                  dim = as.integer(c(info$rows, info$cols)))
   if (info$frame) {
-    do.call(new, c("DappleFrame", common, list(labels = result_of(.Call(C_labels, handle)))))
+    do.call(new, c("DappleFrame", common, list(labels = result_of(.Call(C_texts, handle, LABEL)),
+                                               named = info$names)))
   } else {
-    do.call(new, c("DappleMatrix", common, list(type = info$type, sparse = info$sparse, tile = info$tile)))
+    do.call(new, c("DappleMatrix", common, list(type = info$type, sparse = info$sparse, tile = info$tile,
+                                                named = info$names)))
   }
 }
 
@@ -41,8 +48,18 @@ handle_of <- function(x) {
 dapple_attributes <- function(x) result_of(.Call(C_attributes, handle_of(x)))
 
 setMethod("dim", "DappleObject", function(x) x@dim)
-setMethod("dimnames", "DappleMatrix", function(x) NULL)
-setMethod("dimnames", "DappleFrame", function(x) list(NULL, x@labels))
+# Names are read when they are first asked for.
+read_names <- function(x, k, what) {
+  kept <- c("row_names", "col_names")[k]
+  if (x@named[k] && is.null(x@state[[kept]])) {
+    x@state[[kept]] <- result_of(.Call(C_texts, handle_of(x), what))
+  }
+  x@state[[kept]]
+}
+setMethod("dimnames", "DappleMatrix", function(x) {
+  if (any(x@named)) list(read_names(x, 1, ROW_NAME), read_names(x, 2, COL_NAME))
+})
+setMethod("dimnames", "DappleFrame", function(x) list(read_names(x, 1, ROW_NAME), x@labels))
 setMethod("names", "DappleFrame", function(x) x@labels)
 
 setMethod("show", "DappleObject", function(object) {
@@ -51,11 +68,11 @@ setMethod("show", "DappleObject", function(object) {
               object@format))
 })
 
-# What a subscript means, as positions from 1, or NULL for all.
-positions <- function(subscript, size, labels = NULL) {
+# What a subscript means, as positions from 1, or NULL for all. `find` gives those of names.
+positions <- function(subscript, size, find) {
   if (is.null(subscript)) return(NULL)
   if (is.character(subscript)) {
-    found <- match(subscript, labels)
+    found <- find(subscript)
   } else if (is.numeric(subscript) && all(subscript >= 1 & subscript <= size, na.rm = TRUE)) {
     found <- as.integer(subscript)
   } else {
@@ -64,3 +81,8 @@ positions <- function(subscript, size, labels = NULL) {
   if (anyNA(found)) stop("subscript out of bounds")
   found
 }
+
+# The same of rows and columns of a matrix, whose names are looked up in the file.
+row_positions <- function(x, i) positions(i, x@dim[1], function(names) find_names(x, ROWS, names))
+col_positions <- function(x, j) positions(j, x@dim[2], function(names) find_names(x, COLUMNS, names))
+find_names <- function(x, axis, names) result_of(.Call(C_find, handle_of(x), axis, names))

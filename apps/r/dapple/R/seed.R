@@ -12,15 +12,18 @@ setMethod("type", "DappleMatrix", function(x) {
   if (TYPES[x@type] %in% INTEGER_TYPES) "integer" else "double"
 })
 
+# Positions, or NULL, as integers.
+whole <- function(k) if (!is.null(k)) as.integer(k)
+
 setMethod("extract_array", "DappleMatrix", function(x, index) {
-  cells <- read_cells(x, positions(index[[1]], x@dim[1]), positions(index[[2]], x@dim[2]))
+  cells <- read_cells(x, whole(index[[1]]), whole(index[[2]]))
   # A part of a matrix must have the type of the whole.
   if (type(x) == "double") storage.mode(cells) <- "double"
   cells
 })
 
 setMethod("extract_sparse_array", "DappleMatrix", function(x, index) {
-  cells <- sparse_cells(x, positions(index[[1]], x@dim[1]), positions(index[[2]], x@dim[2]))
+  cells <- sparse_cells(x, whole(index[[1]]), whole(index[[2]]))
   data <- cells@x
   if (type(x) == "integer") storage.mode(data) <- "integer"
   places <- cbind(cells@i + 1L, rep.int(seq_len(ncol(cells)), diff(cells@p)))

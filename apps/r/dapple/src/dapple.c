@@ -79,7 +79,7 @@ static SEXP r_info(SEXP handle) {
   dapple_error error;
   dapple_info info;
   if (dapple_get_info(object_of(handle), &info, &error) != DAPPLE_OK) return failure(&error);
-  const char* names[] = {"rows", "cols", "tile", "bytes", "format", "frame", "type", "sparse", ""};
+  const char* names[] = {"rows", "cols", "tile", "bytes", "format", "frame", "type", "sparse", "names", ""};
   SEXP list = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(list, 0, Rf_ScalarReal((double)info.rows));
   SET_VECTOR_ELT(list, 1, Rf_ScalarReal((double)info.cols));
@@ -92,6 +92,10 @@ static SEXP r_info(SEXP handle) {
   SET_VECTOR_ELT(list, 5, Rf_ScalarLogical(info.kind == DAPPLE_FRAME));
   SET_VECTOR_ELT(list, 6, Rf_ScalarInteger(info.type));
   SET_VECTOR_ELT(list, 7, Rf_ScalarLogical(info.sparse));
+  SEXP named = Rf_allocVector(LGLSXP, 2);
+  SET_VECTOR_ELT(list, 8, named);
+  LOGICAL(named)[0] = info.row_names;
+  LOGICAL(named)[1] = info.col_names;
   UNPROTECT(1);
   return list;
 }
@@ -335,16 +339,19 @@ static SEXP r_sparse(SEXP handle, SEXP i, SEXP j, SEXP how) {
 
 /* ---- Columns of frames ------------------------------------------------------------------------ */
 
-static SEXP r_labels(SEXP handle) {
+/* Labels of columns, or names of rows or columns: `kind` is a dapple_text. */
+static SEXP r_texts(SEXP handle, SEXP kind) {
   dapple_error error;
   dapple_info info;
   const dapple_object* const object = object_of(handle);
+  const int what = Rf_asInteger(kind);
   if (dapple_get_info(object, &info, &error) != DAPPLE_OK) return failure(&error);
-  SEXP labels = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)info.cols));
-  for (uint64_t k = 0; k < info.cols; ++k) {
+  const uint64_t n = what == DAPPLE_ROW_NAME ? info.rows : info.cols;
+  SEXP labels = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
+  for (uint64_t k = 0; k < n; ++k) {
     const char* text;
     size_t size;
-    if (dapple_get_text(object, DAPPLE_LABEL, k, &text, &size, &error) != DAPPLE_OK) {
+    if (dapple_get_text(object, what, k, &text, &size, &error) != DAPPLE_OK) {
       UNPROTECT(1);
       return failure(&error);
     }
@@ -352,6 +359,25 @@ static SEXP r_labels(SEXP handle) {
   }
   UNPROTECT(1);
   return labels;
+}
+
+/* Positions, from 1, of names along an axis; NA: nothing has it. */
+static SEXP r_find(SEXP handle, SEXP axis, SEXP names) {
+  dapple_error error;
+  const R_xlen_t n = XLENGTH(names);
+  SEXP found = PROTECT(Rf_allocVector(INTSXP, n));
+  for (R_xlen_t k = 0; k < n; ++k) {
+    uint64_t i;
+    const char* const name = Rf_translateCharUTF8(STRING_ELT(names, k));
+    const int code = dapple_find_name(object_of(handle), Rf_asInteger(axis), name, &i, &error);
+    if (code != DAPPLE_OK && code != DAPPLE_ABSENT) {
+      UNPROTECT(1);
+      return failure(&error);
+    }
+    INTEGER(found)[k] = code == DAPPLE_OK ? (int)i + 1 : NA_INTEGER;
+  }
+  UNPROTECT(1);
+  return found;
 }
 
 /* What a column is: meaning, unit, zone, whether ordered, and its words. */
@@ -531,9 +557,9 @@ static SEXP r_write_sparse(SEXP path, SEXP dim, SEXP p, SEXP i, SEXP x, SEXP opt
 static const R_CallMethodDef kCalls[] = {
     DAPPLE_CALL(open, 2),        DAPPLE_CALL(is_open, 1),      DAPPLE_CALL(version, 0),
     DAPPLE_CALL(info, 1),        DAPPLE_CALL(attributes, 1),   DAPPLE_CALL(read, 5),
-    DAPPLE_CALL(sparse, 4),      DAPPLE_CALL(labels, 1),       DAPPLE_CALL(column, 2),
+    DAPPLE_CALL(sparse, 4),      DAPPLE_CALL(texts, 2),        DAPPLE_CALL(column, 2),
     DAPPLE_CALL(values, 4),      DAPPLE_CALL(where, 3),        DAPPLE_CALL(write_dense, 3),
-    DAPPLE_CALL(write_sparse, 6), {NULL, NULL, 0}};
+    DAPPLE_CALL(write_sparse, 6), DAPPLE_CALL(find, 3),        {NULL, NULL, 0}};
 
 void R_init_dapple(DllInfo* info) {
   R_registerRoutines(info, NULL, kCalls, NULL, NULL);

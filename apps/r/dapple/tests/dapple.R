@@ -57,6 +57,16 @@ for (tile in c("300x120", "64x50")) {
 path <- dapple_write(matrix(1:4, 2), file_in("a.dbdf"), attributes = '{"by":"R"}')
 stopifnot(dapple_attributes(dapple_open(path)) == '{"by":"R"}')
 
+# Names of rows and columns.
+named <- matrix(as.double(1:6), 2, dimnames = list(c("a", "b"), c("x", "y", "\u00e4")))
+path <- dapple_write(named, file_in("named.dbdf"))
+n <- dapple_open(path)
+stopifnot(identical(dimnames(n), dimnames(named)), identical(n[, ], named))
+stopifnot(identical(n["b", c("\u00e4", "x")], named["b", c("\u00e4", "x")]))
+stopifnot(identical(dapple_sparse(n, "a", NULL), as(named["a", , drop = FALSE], "dgCMatrix")))
+stopifnot(identical(dimnames(DelayedArray(n)), dimnames(named)))
+fails(n["c", ], "error", "subscript out of bounds")
+
 # An object that was saved opens its file again.
 saved <- file_in("m.rds")
 saveRDS(m, saved)
