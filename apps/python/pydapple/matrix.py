@@ -18,7 +18,6 @@ from .keys import Pick
 from .matrix_names import NamedMatrix
 from .meanings import Group
 from .picture import Pictured
-from .search import Searched
 from .sparse_view import SparseView
 from .stats import Stats, of_object
 from .strips import Strip
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
 
 
-class Matrix(Pictured, NamedMatrix, Searched):
+class Matrix(Pictured, NamedMatrix):
     """A matrix in a file, as `pydapple.open` gives it.
 
     Slicing works as NumPy's does and always gives a new, writable array of ``dtype``, whatever kind

@@ -6,13 +6,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from . import _core, fetch, keys
+from . import fetch, keys
 from .identity import Opened
 from .keys import Pick
 from .names import ByName, Named, Names
+from .search import Searched
 
 
-class NamedMatrix(Opened, Named, _core.Matrix):
+class NamedMatrix(Opened, Named, Searched):
     """Rows and columns by name."""
 
     @property
