@@ -52,7 +52,7 @@ class RemoteFile {
       const values = file.isFrame ? found[c] : found, texts = plain ? null : reader.reading(column, values, () => "?");
       for (let r = 0; r < rows[1] - rows[0]; ++r) {
         const i = file.isFrame ? r : r * wide + c, number = shortText(values[i]);
-        if (number !== "0") piece.cells[r * SIDE + c] = plain ? number : [number, (texts.text(i) ?? "").slice(0, LONGEST)];
+        if (number !== "0") piece.cells[r * SIDE + c] = plain ? number : [number, textOr(texts, i, `code ${number}`).slice(0, LONGEST)];
       }
     }
     const covered = (await file.entriesIn(region)).map((e) => [Math.max(e.rx, rows[0]), Math.min(e.rx + e.rows, rows[1]),
@@ -91,7 +91,7 @@ class RemoteFile {
     return sums.tiles();
   }
 
-  /** Adds what a block stores of a tile; of words, times and truth values nothing is a number. */
+  /** Adds what a block stores of a tile; of words and times nothing is a number. */
   addCells(sums, e, {rows, cols, values, from}) {
     const {tile} = sums, left = Math.max(tile.left, e.cx), right = Math.min(tile.right, e.cx + e.cols);
     const rules = this.ruled ? this.file.columns.slice(e.cx, e.cx + e.cols).map((column) => ruleOf(column, values)) : null;
@@ -156,9 +156,19 @@ function typeText({type, meaning, unit, zone, words}) {
   return meaning === "timestamp" || meaning === "duration" ? `${meaning}[${unit}${zone ? ", " + zone : ""}]` : meaning;
 }
 
+/** The text of a cell, "" where it is missing; where its word cannot be read, which it says, the code. */
+function textOr(texts, i, code) {
+  try {
+    return texts.text(i) ?? "";
+  } catch (error) {
+    complain(error);
+    return code;
+  }
+}
+
 /** Whether value i of a column is no number. */
 function ruleOf(column, values) {
-  if (column.meaning !== "number") return () => true;
+  if (!["number", "boolean"].includes(column.meaning)) return () => true;
   if (column.missing === null || values.BYTES_PER_ELEMENT !== reader.ARRAYS[column.type].BYTES_PER_ELEMENT) return null;
   return reader.missingTest(values, column.missing);
 }

@@ -141,6 +141,18 @@ await test("attributes", async () => {
   same(JSON.stringify(await (await open(readFileSync(frame))).attributes()), "{}", "none");
 });
 
+await test("names of rows and columns", async () => {
+  const lines = (count, nameOf) => Array.from({length: count}, (_, i) => nameOf(i)).join("\n") + "\n", nameOf = (r) => `r\u00f6w ${r}`;
+  writeFileSync(`${folder}/rows.txt`, lines(rows, nameOf));
+  writeFileSync(`${folder}/cols.txt`, lines(cols, (c) => `c${c * c}`));
+  run("convert", npy, made, "--force", "-q", "--row-names-file", `${folder}/rows.txt`, "--col-names-file", `${folder}/cols.txt`);
+  const file = await open(readFileSync(made)), named = await file.names(), across = await file.names("columns");
+  same(`${named.length} ${across.length}`, `${rows} ${cols}`, "how many");
+  for (let r = 0; r < rows; ++r) same(named.at(r), nameOf(r), `row ${r}`);
+  for (let c = 0; c < cols; ++c) same(across.at(c), `c${c * c}`, `column ${c}`);
+  same(await (await open(readFileSync(frame))).names(), null, "none");
+});
+
 await test("64-bit integers as numbers, where numbers hold them", async () => {
   writeNpy(npy, "i8", 1, 3, BigInt64Array.of(1n, -(2n ** 53n), 2n ** 53n + 2n));
   run("convert", npy, made, "--force", "-q");

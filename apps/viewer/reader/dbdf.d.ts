@@ -47,6 +47,7 @@ export interface DbdfFile {
   entry(i: number): Promise<Entry>;
   block(entry: Entry): Promise<Stored>;
   statistics(): Promise<{ length: number; of(i: number): BlockStatistics | null } | null>;
+  names(axis?: "rows" | "columns"): Promise<{ length: number; at(i: number): string } | null>;
   attributes(): Promise<Record<string, unknown>>;
 }
 

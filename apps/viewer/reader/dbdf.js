@@ -2,7 +2,7 @@
 // lib/dbdf/FORMAT.md. Everything is compared with what there is before it is used.
 import { asNumbers, mover, reading } from "./cells.js";
 import { decodeBlock, HEADER, readBlockHeader, readHeader } from "./format.js";
-import { readAttributes, readColumns, readHintTrailer, readStatistics } from "./hints.js";
+import { readAttributes, readColumns, readHintTrailer, readNames, readStatistics } from "./hints.js";
 import { BEFORE, LINE, readTrailer, refuseOverlaps } from "./index.js";
 import { DbdfError, sourceOf } from "./source.js";
 import { ARRAYS, dataOf, KINDS, MOST, sizeOf, TYPES, u64 } from "./values.js";
@@ -338,11 +338,11 @@ class DbdfFile {
       const start = block.offset + 10, end = start + block.rows * LINE;
       const first = await this.source.read(start, 8), last = await this.source.read(end - 40, 40);
       const tags = [first, last.subarray(16, 24)].map((bytes) => String.fromCharCode(...bytes));
-      const tag = tags.find((t) => t === "DPL-COLS" || t === "DPL-ATTR");
+      const tag = tags.find((t) => ["DPL-COLS", "DPL-ATTR", "DPL-RNAM", "DPL-CNAM"].includes(t));
       if (!tag || list.some((hint) => hint.tag === tag)) continue;
       const found = readHintTrailer(last, end);
       if (!found || found.start !== start || tags[0] !== tags[1]) {
-        throw this.fail("what columns mean, or attributes, are damaged", start);
+        throw this.fail("what columns mean, names or attributes are damaged", start);
       }
       list.push(found);
     }
@@ -371,6 +371,12 @@ class DbdfFile {
       if (error instanceof DbdfError) return null;
       throw error;
     }
+  }
+
+  /** Names of rows, or of the columns of a matrix: {length, at(i)}; null if there are none. */
+  async names(axis = "rows") {
+    const found = await this.hint(axis === "rows" ? "DPL-RNAM" : "DPL-CNAM");
+    return found && readNames(found.bytes, axis === "rows" ? this.rows : this.cols, this.name, found.at);
   }
 
   /** What the user noted about the object. */

@@ -112,6 +112,19 @@ export function readStatistics(bytes, blocks, indexHash) {
   return {length: blocks, of: (i) => blockStatistics(data, 64 * (i + 1), version)};
 }
 
+/** The content of DPL-RNAM or DPL-CNAM: {length, at(i)}, "" where a row or column has no name. */
+export function readNames(bytes, count, name, place) {
+  const fail = (what) => new DbdfError(name, what, place), data = dataOf(bytes);
+  const [version, n, size, slots, , width] = [8, 16, 24, 32, 40, 48].map((at) => bytes.length < 64 ? 0 : u64(data, at));
+  const start = 64 + width * (n + 1) + 8 * slots;
+  if (version !== 1 || n !== count || (width !== 4 && width !== 8) || start + size > bytes.length) {
+    throw fail("the names are cut short, or of no known version");
+  }
+  const offset = (i) => width === 4 ? data.getUint32(64 + 4 * i, true) : u64(data, 64 + 8 * i), text = new TextDecoder();
+  for (let i = 0; i < n; ++i) if (offset(i + 1) < offset(i) || offset(i + 1) > size) throw fail("the names do not follow each other");
+  return {length: n, at: (i) => text.decode(bytes.subarray(start + offset(i), start + offset(i + 1)))};
+}
+
 /** The content of DPL-ATTR: the user's JSON object. */
 export function readAttributes(bytes, name, place) {
   const fail = (what) => new DbdfError(name, what, place);
