@@ -57,9 +57,9 @@ std::string text_of(const DatasetState& state, bool json) {
         state.number, when, name(state.action), state.rows, state.cols, state.parts, state.blocks,
         state.bytes);
   }
-  return fmt::format("state {}: {} {} x {}, {} parts, {} blocks, {} bytes ({})", state.number, when,
-                     state.rows, state.cols, state.parts, state.blocks, state.bytes,
-                     name(state.action));
+  return fmt::format("state {}: {} {} x {}, {}, {}, {} ({})", state.number, when, state.rows,
+                     state.cols, counted(state.parts, "part"), counted(state.blocks, "block"),
+                     counted(state.bytes, "byte"), name(state.action));
 }
 
 std::variant<Matrix, Frame> open_file(Wanted& wanted, const std::string& file,
@@ -118,8 +118,8 @@ int run_gc(const Wanted& wanted, Console& console) {
     console.out.write(fmt::format("{{\"states\":{},\"parts\":{},\"bytes\":{}}}\n", removed.states,
                                   removed.parts, removed.bytes));
   } else if (!console.quiet) {
-    say(fmt::format("removed {} states, {} parts, {} bytes", removed.states, removed.parts,
-                    removed.bytes));
+    say(fmt::format("removed {}, {}, {}", counted(removed.states, "state"),
+                    counted(removed.parts, "part"), counted(removed.bytes, "byte")));
   }
   return kDone;
 }
