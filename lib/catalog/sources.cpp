@@ -33,9 +33,7 @@ std::shared_ptr<ByteSource> open_source(const std::string& name, const OpenOptio
   if (http::is_address(name)) {
     return http::open_address(name, {options.cache, options.cache_bytes});
   }
-  if (is_collection_folder(name)) {
-    return LocalFile::open(member_path(name, options.array), options.guard);
-  }
+  if (is_collection_folder(name)) return open_source(member_path(name, options.array), options);
   if (const std::string metadata = zarr::metadata_in(name); !metadata.empty()) {
     return LocalFile::open(metadata, options.guard);
   }
