@@ -38,10 +38,11 @@ import cell_checks  # noqa: E402
 import inputs  # noqa: E402
 import json_checks  # noqa: E402
 import picture_checks  # noqa: E402
+import serve_checks  # noqa: E402
 import system_checks  # noqa: E402
 import terminal  # noqa: E402
 
-CHECKS = (cell_checks, json_checks, picture_checks, system_checks)
+CHECKS = (cell_checks, json_checks, picture_checks, serve_checks, system_checks)
 TIMEOUT_S = 60
 NOBODY = 65534
 

@@ -1,0 +1,98 @@
+"""What `dapple serve` answers, asked over HTTP."""
+
+import contextlib
+import json
+import signal
+import struct
+import subprocess
+import urllib.error
+import urllib.request
+
+
+@contextlib.contextmanager
+def serving(dapple, *arguments):
+    """The address at which a program serves."""
+    process = dapple.start("serve", "-q", *arguments, stdout=subprocess.PIPE)
+    try:
+        yield process.stdout.readline().decode().strip()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+
+
+def ask(address, method="GET", **headers):
+    """(status, headers, body)."""
+    request = urllib.request.Request(address, method=method, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.headers, error.read()
+
+
+def check_serve_matrix(dapple):
+    with serving(dapple, "plain.csv") as address:
+        status, headers, body = ask(address + "/zarr.json")
+        assert status == 200 and headers["Content-Type"] == "application/json"
+        root = json.loads(body)
+        array = json.loads(ask(address + "/data/zarr.json")[2])
+        assert root["consolidated_metadata"]["metadata"] == {"data": array}
+        assert array["shape"] == [2, 3] and array["dimension_names"] == ["row", "col"]
+        letter = {"float64": "d", "int64": "q", "uint8": "B"}[array["data_type"]]
+        wanted = struct.pack(f"<6{letter}", 1, 2, 3, 4, 5, 6)
+        status, headers, body = ask(address + "/data/c/0/0")
+        assert status == 200 and body == wanted, (array, body)
+        assert headers["Access-Control-Allow-Origin"] == "*" and headers["Accept-Ranges"] == "bytes"
+
+
+def check_serve_ranges(dapple):
+    with serving(dapple, "plain.csv") as address:
+        key = address + "/data/c/0/0"
+        whole = ask(key)[2]
+        for text, begin, end in (("0-7", 0, 8), ("8-", 8, len(whole)), ("-3", len(whole) - 3, len(whole)),
+                                 (f"5-{len(whole) + 9}", 5, len(whole))):
+            status, headers, body = ask(key, Range=f"bytes={text}")
+            assert status == 206 and body == whole[begin:end], text
+            assert headers["Content-Range"] == f"bytes {begin}-{end - 1}/{len(whole)}"
+        status, headers, body = ask(key, Range=f"bytes={len(whole)}-")
+        assert status == 416 and headers["Content-Range"] == f"bytes */{len(whole)}"
+        for ignored in ("bytes=5-2", "bytes=0-1,3-4", "rows=0-1", "bytes=x-"):
+            status, _, body = ask(key, Range=ignored)
+            assert status == 200 and body == whole, ignored
+        status, headers, body = ask(key, "HEAD")
+        assert status == 200 and body == b"" and headers["Content-Length"] == str(len(whole))
+
+
+def check_serve_refuses(dapple):
+    with serving(dapple, "plain.csv") as address:
+        server, token = address.rsplit("/", 1)
+        wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
+        for path in (f"{server}/{wrong}/zarr.json", f"{server}/zarr.json", address, f"{address}/data",
+                     f"{address}/data/c/1/0", f"{address}/data/c/0", f"{address}/data/c/00/0",
+                     f"{address}/%2e%2e/zarr.json", f"{address}/.zgroup"):
+            assert ask(path)[0] == 404, path
+        assert ask(address + "/zarr.json", Host="example.org")[0] == 403
+        assert ask(address + "/zarr.json", "POST")[0] == 405
+        status, headers, _ = ask(address + "/zarr.json", "OPTIONS")
+        assert status == 204 and "GET" in headers["Access-Control-Allow-Methods"]
+
+
+def check_serve_several(dapple):
+    with serving(dapple, "plain.csv", "mixed.dbdf", "table.csv") as address:
+        root = json.loads(ask(address + "/zarr.json")[2])
+        nodes = root["consolidated_metadata"]["metadata"]
+        assert {"plain", "mixed", "table", "table/id", "table/weight", "table/note"} == set(nodes)
+        assert nodes["table"]["attributes"]["column-order"] == ["id", "weight", "note"]
+        assert nodes["table/weight"]["data_type"] == "float64"
+        assert struct.unpack("<2d", ask(address + "/table/weight/c/0")[2]) == (2.5, -1)
+
+
+def check_serve_words(dapple):
+    (dapple.folder / "words.csv").write_text("name,age\nAda,36\nGrace,85\n")
+    with serving(dapple, "words.csv") as address:
+        array = json.loads(ask(address + "/name/zarr.json")[2])
+        assert array["data_type"] == "string" and array["codecs"] == [{"name": "vlen-utf8"}]
+        body = ask(address + "/name/c/0")[2]
+        assert body == struct.pack("<I", 2) + struct.pack("<I", 3) + b"Ada" + struct.pack("<I", 5) + b"Grace"
