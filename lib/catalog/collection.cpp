@@ -59,6 +59,7 @@ std::vector<std::string> members_of_folder(const std::string& folder) {
     if (at->path().filename().string().starts_with('.')) {
       at.disable_recursion_pending();
     } else if (name.ends_with(kMemberEnding) && members.size() < kMostMembers) {
+      at.disable_recursion_pending();  // it may be the folder of a data set
       members.push_back(name.substr(0, name.size() - kMemberEnding.size()));
     }
   }

@@ -21,7 +21,7 @@ VAR = pd.DataFrame({"mt": [True, False, False]}, index=["g0", "g1", "g2"])
 def members():
     return {
         "X": X, "obs": OBS, "var": VAR, "layers/counts": X * 2,
-        "obsm/X_pca": np.arange(8.0).reshape(4, 2), "uns": {"run": 12, "who": ["Ann"]},
+        "obsm/X_pca": np.arange(8.0).reshape(4, 2) / 7, "uns": {"run": 12, "who": ["Ann"]},
     }  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_one_file_to_send(pbmc, tmp_path):
     with dp.open(packed) as c:
         assert list(c) == list(pbmc)
         np.testing.assert_array_equal(c["X"][:], X.toarray())
-        np.testing.assert_array_equal(c["obsm/X_pca"].tile(0, 0).numpy(copy=False), np.arange(8.0).reshape(4, 2))
+        np.testing.assert_array_equal(c["obsm/X_pca"].tile(0, 0).numpy(copy=False), np.arange(8.0).reshape(4, 2) / 7)
         assert c.rows_where("n_genes > 500").tolist() == [0, 1, 3]
         assert c["uns"]["run"] == 12 and c["X"].row_names is None
         assert c["obs"].row_names == CELLS

@@ -96,14 +96,17 @@ class Collection(MutableMapping[str, Any]):
                 found = archive.namelist()
         else:
             found = []
-            for folder, _, names in os.walk(self.path):
+            for folder, folders, names in os.walk(self.path):
                 inside = os.path.relpath(folder, self.path).replace(os.sep, "/")
-                found += [name if inside == "." else f"{inside}/{name}" for name in names]
+                sets = [one for one in folders if one.endswith(_OBJECT)]  # data sets
+                folders[:] = [one for one in folders if one not in sets and one[0] != "."]
+                shown = [name for name in names + sets if name[0] != "."]
+                found += [name if inside == "." else f"{inside}/{name}" for name in shown]
         return sorted(name for name in found if name.endswith((_OBJECT, _JSON)))
 
     def _has(self, file: str) -> bool:
         if not self._zip:
-            return os.path.isfile(os.path.join(self.path, *file.split("/")))
+            return os.path.exists(os.path.join(self.path, *file.split("/")))
         with zipfile.ZipFile(self.path) as archive:
             return file in archive.namelist()
 
@@ -405,6 +408,8 @@ def _add_aligned(archive: zipfile.ZipFile, path: str, name: str) -> None:
     wide = 20 if info.file_size * 1.05 > zipfile.ZIP64_LIMIT else 0
     at = archive.start_dir + 30 + len(name.encode()) + wide + 4
     info.extra = b"\x64\xd1" + (-at % _ALIGN).to_bytes(2, "little") + bytes(-at % _ALIGN)
+    if os.path.isdir(path):
+        raise UnsupportedError(f"{path} is a data set; write it as one file first")
     with open(path, "rb") as source, archive.open(info, "w", force_zip64=wide > 0) as out:
         shutil.copyfileobj(source, out, 1 << 20)
 

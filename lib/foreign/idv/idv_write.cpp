@@ -10,6 +10,7 @@
 #include "lib/foreign/idv/idv_encode.h"
 #include "lib/foreign/idv/idv_lookup.h"
 #include "lib/foreign/idv/idv_plan.h"
+#include "lib/foreign/idv/idv_primitives.h"
 #include "lib/foreign/idv/idv_put_metadata.h"
 #include "lib/io/output_file.h"
 
