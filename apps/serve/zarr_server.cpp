@@ -14,8 +14,8 @@ namespace {
 using viewer::HttpAnswer;
 using viewer::HttpRequest;
 
-constexpr int kOk = 200, kNoContent = 204, kPart = 206, kForbidden = 403, kNotFound = 404,
-              kNotAllowed = 405, kOutside = 416, kFailed = 500;
+constexpr int kOk = 200, kPart = 206, kForbidden = 403, kNotFound = 404, kNotAllowed = 405,
+              kOutside = 416, kFailed = 500;
 
 HttpAnswer refusal(int status, std::string what) {
   return {status, "text/plain; charset=utf-8", {}, std::move(what) + '\n'};
@@ -92,7 +92,8 @@ HttpAnswer ZarrServer::answer(const HttpRequest& request) const {
 }
 
 HttpAnswer ZarrServer::answer_to(const HttpRequest& request) const {
-  if (request.method == "OPTIONS") return {kNoContent, "text/plain", {}, {}};
+  // Bodies are never empty: cpp-httplib does not end an answer without one.
+  if (request.method == "OPTIONS") return refusal(kOk, "GET and HEAD are answered");
   if (request.method != "GET" && request.method != "HEAD") {
     HttpAnswer refused = refusal(kNotAllowed, "only GET and HEAD are answered");
     refused.headers.emplace_back("Allow", "GET, HEAD");
@@ -120,7 +121,8 @@ HttpAnswer ZarrServer::answer_to(const HttpRequest& request) const {
         "bytes " +
             (empty ? "*" : std::to_string(part->begin) + '-' + std::to_string(part->end - 1)) +
             '/' + std::to_string(size));
-    found.body = empty ? "" : found.body.substr(part->begin, part->end - part->begin);
+    found.body = empty ? "the value ends before that byte\n"
+                       : found.body.substr(part->begin, part->end - part->begin);
     return found;
   } catch (const Error& error) {
     return refusal(kFailed, error.what());
