@@ -153,7 +153,7 @@ def test_what_the_system_refuses_is_an_os_error(tmp_path):
     error = caught.value
     assert isinstance(error, dp.Error) and (error.code, error.file) == ("io", missing)
     assert error.filename == missing and error.errno == 2
-    with pytest.raises(OSError):
+    with pytest.raises(dp.NotRecognisedError, match="no data set"):
         dp.open(tmp_path)
     with pytest.raises(FileNotFoundError):
         dp.write(tmp_path / "no" / "a.dbdf", np.ones((2, 2)))

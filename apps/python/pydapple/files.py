@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -126,13 +127,21 @@ def open(
         return made
     name = remote.local_path(name, fs)
     far = remote.is_address(name)
-    if not far and os.path.isdir(name):
+    if not far and _holds_states(name):
         name = _core.dataset_latest(name)  # so that all who get this object see one state
     with guests.pointed_out(name, format):
         handle = _core.open(name, open_options(options), far)
     made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
     made._remember(name, options, None if far else stamp_of(name), {} if far else None)
     return made
+
+
+def _holds_states(folder: str) -> bool:
+    """Whether this is the folder of a data set."""
+    if not os.path.isdir(folder):
+        return False
+    with os.scandir(folder) as files:
+        return any(re.fullmatch(r"dataset-\d+", file.name) for file in files)
 
 
 def _group(name: str, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
