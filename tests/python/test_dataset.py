@@ -4,8 +4,9 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import pydapple as dp
 import pytest
+
+import pydapple as dp
 from pydapple import dataset
 
 CELLS = np.arange(120 * 70, dtype="f8").reshape(120, 70) % 251

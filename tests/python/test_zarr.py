@@ -214,12 +214,10 @@ def test_damaged_shards_name_their_key(tmp_path):
             dp.open(path)[:]
 
 
-anndata = pytest.importorskip("anndata")
-pd = pytest.importorskip("pandas")
-
-
 @pytest.fixture(params=[2, 3])
 def cells_file(tmp_path, request):
+    anndata = pytest.importorskip("anndata")
+    pd = pytest.importorskip("pandas")
     random = np.random.default_rng(4)
     x = sp.random(500, 80, 0.1, "csr", dtype="f4", random_state=1)
     obs = pd.DataFrame(
