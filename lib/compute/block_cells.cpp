@@ -6,7 +6,7 @@ namespace dapple::detail {
 
 namespace {
 
-constexpr std::uint64_t kEntriesAtOnce = 4096;
+constexpr std::uint64_t kEntriesAtOnce = 16384;
 
 }
 
