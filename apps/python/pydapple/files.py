@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from . import _core, guests, remote
 from .attributes import write_options
-from .errors import InvalidArgumentError, TypeMismatchError
+from .errors import InvalidArgumentError, NotRecognisedError, TypeMismatchError
 from .frame import Frame
 from .identity import file_name, open_options, stamp_of
 from .matrix import Matrix
@@ -127,7 +128,10 @@ def open(
     name = remote.local_path(name, fs)
     far = remote.is_address(name)
     if not far and os.path.isdir(name):
-        name = _core.dataset_latest(name)  # so that all who get this object see one state
+        # Of a data set one state, so that all who get this object see that one. Folders of Zarr and
+        # collections have none.
+        with contextlib.suppress(NotRecognisedError):
+            name = _core.dataset_latest(name)
     with guests.pointed_out(name, format):
         handle = _core.open(name, open_options(options), far)
     made = Matrix(handle) if isinstance(handle, _core.Matrix) else Frame(handle)
