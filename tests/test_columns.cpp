@@ -257,15 +257,6 @@ TEST_CASE("columns: a meaning must fit the value type that stores it") {
   CHECK_NOTHROW(dbdf::emit_columns(columns));
 }
 
-namespace {
-
-std::optional<std::uint32_t> find(const WordTable& table, std::string_view word) {
-  std::uint32_t next = 0;
-  return table.find(word, next);
-}
-
-}  // namespace
-
 TEST_CASE("dictionary: a word has one code, whatever else is added") {
   WordTable table;
   std::vector<std::string> list;
@@ -273,14 +264,8 @@ TEST_CASE("dictionary: a word has one code, whatever else is added") {
   for (std::size_t i = 0; i < list.size(); ++i) CHECK(table.add(list[i]) == i + 1);
   for (std::size_t i = 0; i < list.size(); ++i) {
     REQUIRE(table.add(list[i]) == i + 1);
-    REQUIRE(find(table, list[i]) == i + 1);
     REQUIRE(table[i] == list[i]);
   }
-  CHECK_FALSE(find(table, "none"));
-  std::uint32_t next = 0;
-  for (const std::size_t i : {0, 1, 0, 5, 6, 2}) REQUIRE(table.find(list[i], next) == i + 1);
-  CHECK(next == 8);
-  CHECK_FALSE(find(WordTable(), ""));
   CHECK_THROWS_AS(table[table.size()], const Error&);
 }
 

@@ -163,9 +163,15 @@ TEST_CASE("guard: every format tells that its file was cut") {
     };
     read();
     const auto size = fs::file_size(dir / name);
+    // Text was parsed when it was opened, and is needed no more.
+    const bool parsed = name == "m.csv" || name == "m.mtx" || name == "m.btable";
     for (const std::uint64_t left : {size - 1, size / 2, std::uint64_t{4096}, std::uint64_t{0}}) {
       cut_file(dir / name, left);
-      require_told(error_of(read), "truncated to " + std::to_string(left) + " bytes");
+      if (parsed) {
+        CHECK(!error_of(read));
+      } else {
+        require_told(error_of(read), "truncated to " + std::to_string(left) + " bytes");
+      }
     }
   }
 }

@@ -57,7 +57,8 @@ std::filesystem::path write_strips(const TempDir& dir, const char* name, bool pl
   schema.cols = kStripsCols;
   schema.value_type = ValueType::u8;
   const std::filesystem::path path = dir / name;
-  ItemFile file(path, options, detail::dbdf::emit_header(schema), detail::dbdf::KeepStats::yes);
+  ItemFile file(detail::OutputFile(path, options.overwrite), options,
+                detail::dbdf::emit_header(schema), detail::dbdf::KeepStats::yes);
   PieceBuffer buffer, inner;
   const auto put = [&](std::uint64_t n) {
     return file.put_pieces(strip_entry(n), {}, nullptr, buffer, [&] {

@@ -71,6 +71,7 @@ int run_blocks(const Arguments& arguments, Console& console) {
   add_shared_flags(command, console, "one JSON object per line; errors as JSON, too");
   command.parse(arguments);
 
+  input.options.cells = false;
   const auto object = open_input(input, console);
   const BlockedObject& o = base(object);
   say_note(input, o, console);

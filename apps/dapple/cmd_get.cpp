@@ -129,6 +129,8 @@ int run_get(const Arguments& arguments, Console& console) {
   }
 
   input.options.idv.columns = wanted.labels;
+  if (wanted.rows) input.options.first_rows = wanted.rows->end;
+  if (wanted.cell) input.options.first_rows = wanted.cell->first + 1;
   const auto object = open_input(input, console);
   const Selection part = resolve(wanted, object, input.name());
   say_note(input, base(object), console);

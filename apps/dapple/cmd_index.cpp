@@ -83,13 +83,13 @@ const Verb kIndexVerb = {
     "index",
     "FILE",
     "save the index of a file beside it",
-    "Writes FILE.dpx, so that opening FILE needs no walk through its blocks, and no pass over\n"
-    "its text if it is CSV. FILE is not touched; an index of an older state of it is\n"
+    "Writes FILE.dpx, so that opening FILE needs no walk through its blocks. Of text (CSV, Matrix\n"
+    "Market, BTable) it holds all cells, so that the text is not parsed again; it is used when "
+    "FILE\n"
+    "is read with the same flags. FILE is not touched; an index of an older state of it is\n"
     "replaced, and stays if FILE cannot be indexed. A file that dapple wrote has an index\n"
-    "already, and needs none beside it. The index of a CSV file is used when FILE is read with "
-    "the\n"
-    "same flags. With --stats, every block is read, and 'dapple where' and 'dapple stats' can do\n"
-    "without most of them from then on.\n"
+    "already, and needs none beside it. With --stats, every block is read, and 'dapple where'\n"
+    "and 'dapple stats' can do without most of them from then on.\n"
     "With --columns, the copy FILE.dpc of a matrix is written, in which a column is as fast to\n"
     "read as a row; it is used as long as FILE stays as it is, and costs about its size.\n",
     "  dapple index from-elsewhere.dbdf\n"

@@ -422,6 +422,7 @@ int run_info(const Arguments& arguments, Console& console) {
   command.parse(arguments);
 
   if (print_collection(input, console)) return kDone;
+  input.options.cells = false;
   input.options.futhark.first = true;  // of several values, show the first and list all
   const auto object = open_input(input, console);
   if (console.json) {

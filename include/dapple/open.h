@@ -103,6 +103,12 @@ struct OpenOptions {
   /// How many threads go through a text that must be read as a whole (CSV, Matrix Market); 0: one
   /// per processor. Ignored by other formats.
   unsigned threads = 1;
+  /// Of text, only so many rows, or all if there are fewer, are opened, and nothing after them is
+  /// read. Ignored by formats whose rows are not in order.
+  std::optional<std::uint64_t> first_rows{};
+  /// False: of text, only shape, types and words are wanted. It is gone through once, nothing is
+  /// kept, and reading a cell throws unsupported. Ignored by other formats.
+  bool cells = true;
   CsvOptions csv{};
   FutharkOptions futhark{};
   IdvOptions idv{};
@@ -123,6 +129,10 @@ std::vector<std::string> list_members(const std::filesystem::path& path);
 /// file's size; without one, all block headers are read once. A file that is compressed as a whole
 /// with gzip or zstd is decompressed to an unnamed temporary file first. Throws io, not_recognised,
 /// unsupported, corrupt (R1 to R4).
+///
+/// Text (CSV, Matrix Market, BTable, Futhark) is parsed once, into an unnamed file of dapple's own
+/// format: in memory if the text has at most 64 MiB, otherwise in $TMPDIR. With a sidecar
+/// (`write_sidecar`), which is that file, nothing is parsed.
 std::variant<Matrix, Frame> open(const std::filesystem::path& path, OpenOptions options = {});
 
 /// Opens the bytes of a file of any format, which are used where they are: they must neither move

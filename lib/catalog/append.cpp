@@ -50,10 +50,10 @@ WriteSummary append(const std::filesystem::path& name, const std::variant<Matrix
   const std::filesystem::path file = follow_links(name);
   const std::variant<Matrix, Frame> parts[] = {open_in_turn(file), rows};
   const auto old = store_of(parts[0]);
-  if (std::string_view(old->driver().format) != "dbdf") {
+  if (old->format() != "dbdf") {
     throw Error(Errc::unsupported, file.string(), std::nullopt,
                 "rows can only be appended to dbdf files, and the format of this one is " +
-                    std::string(old->driver().format) + "; convert it first");
+                    std::string(old->format()) + "; convert it first");
   }
   const auto whole = store_of(
       concat(parts, Axis::rows,

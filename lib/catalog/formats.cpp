@@ -65,7 +65,7 @@ constexpr std::array kTable = {
            .open = open_dataset_state},
     Format{.info = {"btable", "BTable, sparse rows of f64", ".btable", true, true, true},
            .recognise = btable::recognise_btable,
-           .open = btable::open_btable,
+           .parse = btable::parse_btable,
            .write = btable::write_btable,
            .lost = {.groups = true, .matrix_names = true}},
     Format{.info = {"npy", "NumPy array file", ".npy", true, true, true},
@@ -110,17 +110,16 @@ constexpr std::array kTable = {
            .own_losses = idv::own_losses},
     Format{.info = {"mtx", "Matrix Market", ".mtx", true, true, true},
            .recognise = mtx::recognise_mtx,
-           .open = mtx::open_mtx,
+           .parse = mtx::parse_mtx,
            .write = mtx::write_mtx,
            .holds_labels = false,
            .lost = {.matrix_names = true}},
     Format{.info = {"csv", "delimited text", ".csv", true, true, true},
            .recognise = csv::recognise_csv,
-           .open = csv::open_csv,
+           .parse = csv::parse_csv,
            .write = csv::write_csv,
            .holds_text = true,
            .reads_meta = true,
-           .open_to_verify = csv::open_csv_to_verify,
            .holds_meanings = true,
            .lost = {.zones = true, .order = true, .durations = true, .groups = true}},
 };
@@ -308,7 +307,7 @@ namespace {
 [[gnu::noinline]] const Format& named_to_read(const ByteSource& file, const OpenOptions& options) {
   const Format& format = format_named(options.format);
   if (format.holds_text) require_none_other({file, head_of(file), {}});
-  if (format.open != nullptr) return format;
+  if (format.open != nullptr || format.parse != nullptr) return format;
   throw Error(Errc::invalid_argument, "'" + options.format + "' can be written but not read; " +
                                           list_formats(reads, &FormatInfo::name) + " can be read");
 }
@@ -346,6 +345,9 @@ std::shared_ptr<const Store> open_store(std::shared_ptr<ByteSource> file,
   const Format& format = format_to_read(file, options);
   if (file->chosen().empty()) file->set_chosen(chosen_in(options));
   file->set_check(options.check);
+  if (format.parse != nullptr) {
+    return texts::open_text(file, format.info.name, format.parse, options);
+  }
   return format.open(std::move(file), options);
 }
 

@@ -13,6 +13,7 @@
 #include "dapple/convert.h"
 #include "dapple/open.h"
 #include "lib/compute/source.h"
+#include "lib/foreign/text/import.h"
 #include "lib/io/byte_sink.h"
 #include "lib/object/own_columns.h"
 #include "lib/object/probe.h"
@@ -25,7 +26,10 @@ struct Format {
   /// Null: never recognised. Files that start like dapple's own format are shown only to it and its
   /// dialect.
   Match (*recognise)(const Probe&) = nullptr;
-  /// Null: not read.
+  /// Of text, which is parsed into dapple's own format when it is opened
+  /// (lib/foreign/text/import.h).
+  texts::Parse parse = nullptr;
+  /// Null: not read, unless there is a parser.
   std::shared_ptr<const Store> (*open)(std::shared_ptr<ByteSource>, const OpenOptions&) = nullptr;
   /// Writes a whole file from front to back. Null: not written, or only by `write_file`.
   void (*write)(const Source&, ByteSink&, const ConvertOptions&) = nullptr;
@@ -42,9 +46,6 @@ struct Format {
   /// Throws corrupt for values of a block that can be read, but that the format does not allow.
   /// Null: there are none.
   void (*check_values)(const Store&, const Entry&) = nullptr;
-  /// As `open`, without the sidecar of the file; adds what is wrong with that. Null: it has none.
-  std::shared_ptr<const Store> (*open_to_verify)(std::shared_ptr<ByteSource>, const OpenOptions&,
-                                                 std::vector<Error>& findings) = nullptr;
   /// Words, times, truth values and missing cells can be written; otherwise they are an error
   /// unless the caller wants the stored numbers.
   bool holds_meanings = false;

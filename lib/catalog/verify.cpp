@@ -28,8 +28,15 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
   std::shared_ptr<const detail::Store> store;
   std::vector<Error> beside;  // findings about the sidecar
   try {
-    store = format.open_to_verify != nullptr ? format.open_to_verify(file, options, beside)
-                                             : format.open(file, options);
+    if (format.parse != nullptr) {
+      const bool payload = level == Level::payload;
+      store = detail::texts::verify_text(file, format.info.name, format.parse, options, payload,
+                                         beside);
+      report.blocks = store->index().size();
+      report.findings = std::move(beside);
+      return report;  // all of it has been parsed
+    }
+    store = format.open(file, options);
   } catch (const Error& e) {
     if (e.code() != Errc::corrupt && e.code() != Errc::unsupported) throw;
     report.findings.push_back(e);
@@ -71,7 +78,6 @@ VerifyReport verify_foreign(const std::shared_ptr<detail::ByteSource>& file,
     });
   }
   if (payload) collect([&] { store->details(); });
-  report.findings.insert(report.findings.end(), beside.begin(), beside.end());
   return report;
 }
 

@@ -10,7 +10,6 @@
 #include "lib/dbdf/read/open_dbdf.h"
 #include "lib/dbdf/sidecar.h"
 #include "lib/dbdf/write/transpose.h"
-#include "lib/foreign/csv/csv.h"
 #include "lib/io/output_file.h"
 #include "lib/object/block_stats.h"
 
@@ -29,18 +28,15 @@ bool write_sidecar(const std::filesystem::path& path, const OpenOptions& options
           Errc::unsupported, path.string(), std::nullopt,
           "a compressed file is read from its start, so an index would not help; convert it first");
     }
-    if (format.info.name == "csv") {
-      if (sidecar.statistics) {
-        throw Error(Errc::unsupported, path.string(), std::nullopt,
-                    "a CSV file has no blocks to keep statistics of; convert it first");
-      }
-      csv::write_csv_sidecar(file, path, options);
+    if (format.parse != nullptr) {
+      texts::Import import(file, format.info.name, options, path);
+      format.parse(file, options, import);
       return true;
     }
     const std::shared_ptr<const Store> store = open_store(file, options);
-    if (store->driver().format != dbdf::kDriver.format) {
-      const std::string_view read_as = store->driver().format;
-      const bool text = store->driver().sequential || read_as == "mtx";
+    if (store->format() != dbdf::kDriver.format) {
+      const std::string_view read_as = store->format();
+      const bool text = store->driver().sequential;
       throw Error(Errc::unsupported, path.string(), std::nullopt,
                   "a file of the format " + std::string(read_as) +
                       (text ? " is text that each opening goes over, so an index would not help; "
@@ -66,15 +62,16 @@ WriteSummary write_column_copy(const std::filesystem::path& path, const OpenOpti
     const auto refuse = [&](const char* why) {
       throw Error(Errc::unsupported, path.string(), std::nullopt, why);
     };
+    auto content = file;
+    if (format_to_read(content, options).parse != nullptr) {
+      refuse("text has no copy by column; convert it first");
+    }
     const std::shared_ptr<const Store> store = open_store(file, options);
     if (store->schema().kind == ObjectKind::frame) {
       refuse("a frame has no copy by column, only a matrix has");
     }
     if (store->shared_file() != file) {
       refuse("a file whose content is compressed has no copy by column; convert it first");
-    }
-    if (store->driver().format == "csv") {
-      refuse("text that can be read in several ways has no copy by column; convert it first");
     }
     ConvertOptions convert;
     convert.threads = copy.threads;

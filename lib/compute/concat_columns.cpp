@@ -22,7 +22,7 @@ namespace {
   throw Error(Errc::invalid_argument, store.file().name(), std::nullopt, detail, remedy);
 }
 
-bool is_csv(const Store& store) { return std::string_view(store.driver().format) == "csv"; }
+bool is_csv(const Store& store) { return store.format() == "csv"; }
 
 /// True when `holds` is true of the bits of every cell of the column.
 template <class Test>

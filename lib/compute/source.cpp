@@ -352,6 +352,16 @@ Source::Load Source::load(const Region& region) const {
 }
 
 /// The object's column that the output's column shows.
+bool Source::is_whole() const noexcept {
+  const Schema& schema = store_->schema();
+  if (rows_ != Range{0, schema.rows} || schema_.cols != schema.cols) return false;
+  if (runs_.size() != 1 || runs_.front().from != Range{0, schema.cols}) return false;
+  for (std::uint64_t col = 0; col < schema.columns.size(); ++col) {
+    if (schema_.columns[col].value_type != schema.columns[col].value_type) return false;
+  }
+  return schema_.value_type == schema.value_type;
+}
+
 std::uint64_t Source::object_col(std::uint64_t col) const noexcept {
   const auto run = std::upper_bound(runs_.begin(), runs_.end(), col,
                                     [](std::uint64_t c, const Run& r) { return c < r.begin; }) -

@@ -45,6 +45,9 @@ class Source {
   bool fills_with_nan() const noexcept { return options_.absent == Absent::nan; }
   const Store& store() const noexcept { return *store_; }
 
+  /// True when these are all cells of the object, with its value types.
+  bool is_whole() const noexcept;
+
   /// Readable text columns of the object, by number; none where columns were chosen.
   const std::vector<std::size_t>& text_columns() const noexcept { return texts_; }
   /// Calls `take` with each of these rows of text column `k` of the object.

@@ -24,7 +24,7 @@ constexpr std::uint64_t kBoundHead = 4096;  // of the file, which is hashed
 /// Other than a sidecar, which knows that its file is dbdf and holds one object, the hash of the
 /// head depends on the format as which the file is read, and on what was chosen of it.
 Binding binding_of(const Store& matrix) {
-  std::string read_as(matrix.driver().format);
+  std::string read_as(matrix.format());
   read_as.append(1, '\0').append(matrix.file().chosen());
   return {kCopyTag, kCopyVersion, std::min(matrix.file().size(), kBoundHead),
           xxh3(std::as_bytes(std::span(read_as)))};

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -145,6 +146,12 @@ OutputFile::OutputFile(std::filesystem::path path, bool overwrite)
   if (!fd_.is_open()) throw_io(name_, "create", errno);
 }
 
+OutputFile::OutputFile(std::string name, Unnamed where) : name_(std::move(name)), unnamed_(where) {
+  if (where == Unnamed::nowhere) return;
+  if (where == Unnamed::memory) fd_ = Descriptor(::memfd_create("dapple", MFD_CLOEXEC));
+  if (!fd_.is_open()) fd_ = open_scratch(name_);
+}
+
 void OutputFile::require_own_process() const {
   if (hidden_.process == ::getpid()) return;
   throw Error(Errc::invalid_argument, name_, std::nullopt,
@@ -155,19 +162,22 @@ void OutputFile::require_own_process() const {
 // ext4 otherwise allocates page by page, which takes a fifth of the time of large writes.
 void OutputFile::will_write(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   constexpr std::uint64_t kWorthIt = std::uint64_t{256} << 10;
-  if (bytes <= kWorthIt) return;
+  if (bytes <= kWorthIt || unnamed_) return;
   ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
               static_cast<off_t>(bytes));
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
   require_own_process();
+  if (unnamed_ == Unnamed::nowhere) return;
   will_write(offset, bytes.size());
-  if (!write_all(fd_.get(), offset, bytes)) throw_io(name_, "write", errno);
+  if (write_all(fd_.get(), offset, bytes)) return;
+  throw_io(name_, unnamed_ ? "copy to a temporary file in " + temporary_folder() : "write", errno);
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::span<iovec> parts) const {
   require_own_process();
+  if (unnamed_ == Unnamed::nowhere) return;
   std::uint64_t bytes = 0;
   for (const iovec& part : parts) bytes += part.iov_len;
   will_write(offset, bytes);
@@ -197,6 +207,7 @@ void OutputFile::take_over(const ByteSource& from, std::uint64_t begin, std::uin
 
 void OutputFile::cut(std::uint64_t offset) const {
   require_own_process();
+  if (unnamed_ == Unnamed::nowhere) return;
   if (uninterrupted([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(offset)); }) != 0) {
     throw_io(name_, "truncate", errno);
   }
@@ -216,6 +227,7 @@ void OutputFile::sync() {
 
 void OutputFile::publish(bool sync) {
   require_own_process();
+  if (unnamed_) return;
   struct stat old;
   if (overwrite_ && ::stat(path_.c_str(), &old) == 0 && !keep_permissions(fd_.get(), old)) {
     throw_io(name_, "take over the permissions of the old file", errno);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -30,6 +31,14 @@ class OutputFile {
   /// Throws io; invalid_argument when `path` exists and `overwrite` is false, or is not a regular
   /// file.
   OutputFile(std::filesystem::path path, bool overwrite);
+  /// Where a file is that never gets a name.
+  enum class Unnamed : std::uint8_t {
+    memory,
+    temporary,  // in $TMPDIR
+    nowhere,    // nothing is written: for what is known once all is put
+  };
+  /// A file without a name; `name` is for messages. Throws io.
+  OutputFile(std::string name, Unnamed where);
 
   const std::string& name() const noexcept { return name_; }
 
@@ -58,7 +67,10 @@ class OutputFile {
   /// Syncs the contents (unless `sync` is false), gives the file its name, syncs the folder. Keeps
   /// the permissions of a file that it replaces, and its owner if allowed, and removes that file's
   /// sidecar index. A symbolic link is replaced, not followed. Throws io, invalid_argument.
+  /// Does nothing with an unnamed file.
   void publish(bool sync = true);
+  /// The open unnamed file, once all is written; the last thing to ask for.
+  Descriptor take_unnamed() noexcept { return std::move(fd_); }
 
  private:
   /// The hidden name of the file while it has one; removes the file unless it is published, or
@@ -81,6 +93,7 @@ class OutputFile {
   std::string name_;
   Descriptor fd_;
   Hidden hidden_;
+  std::optional<Unnamed> unnamed_{};
   bool overwrite_ = false;
   bool synced_ = false;  // the contents
   std::uint64_t appended_ = 0;

@@ -54,7 +54,7 @@ Block::DenseBytes Block::dense_bytes(ValueType wanted) const {
   if (e.kind == BlockKind::dense && e.value_type == wanted) {
     require_plain(store(), e);
     store().fail(Errc::type_mismatch, e.offset,
-                 "values of the format " + std::string(store().driver().format) +
+                 "values of the format " + std::string(store().format()) +
                      " cannot be viewed in place; decode them");
   }
   fail_kind(store(), e, BlockKind::dense, wanted);

@@ -105,7 +105,7 @@ BlockedObject::BlockedObject(std::shared_ptr<const Store> store) noexcept
 
 std::uint64_t BlockedObject::rows() const noexcept { return store_->schema().rows; }
 std::uint64_t BlockedObject::cols() const noexcept { return store_->schema().cols; }
-std::string_view BlockedObject::format() const noexcept { return store_->driver().format; }
+std::string_view BlockedObject::format() const noexcept { return store_->format(); }
 const std::string& BlockedObject::note() const noexcept { return store_->note(); }
 const std::vector<std::string>& BlockedObject::contents() const noexcept {
   return store_->contents();

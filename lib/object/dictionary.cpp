@@ -195,18 +195,6 @@ std::uint32_t WordTable::add(std::string_view word, std::uint32_t tag) {
   return slot.code;
 }
 
-std::optional<std::uint32_t> WordTable::find(std::string_view wanted,
-                                             std::uint32_t& next) const noexcept {
-  if (slots_.empty()) return std::nullopt;
-  std::uint32_t code = next;
-  if (code == 0 || code > size() || word(code) != wanted) {
-    code = slots_[slot_of(wanted, word_tag(wanted))].code;
-    if (code == 0) return std::nullopt;
-  }
-  next = std::max(next, code + 1);
-  return code;
-}
-
 std::shared_ptr<const Dictionary> stored_dictionary(std::shared_ptr<const void> owner,
                                                     std::span<const std::byte> offsets,
                                                     std::span<const std::byte> bytes,

@@ -16,17 +16,6 @@
 
 namespace dapple::detail {
 
-/// A dictionary that also tells the code of a word. Codes count from 1, because 0 is a missing
-/// word. Any thread.
-class WordFinder : public Dictionary {
- public:
-  /// The code of a word of the dictionary, or nothing. `next` is tried first, and becomes the code
-  /// after the highest one that was found: of words in the order in which they were added, most
-  /// that occur once are found without a look at the hash table. It starts as 0.
-  virtual std::optional<std::uint32_t> find(std::string_view word,
-                                            std::uint32_t& next) const noexcept = 0;
-};
-
 /// A place in the hash table of a dictionary, which probes linearly from the lowest bits of the
 /// tag.
 struct WordSlot {
@@ -37,9 +26,9 @@ struct WordSlot {
 /// The lowest 32 bits of the word's XXH3-64.
 std::uint32_t word_tag(std::string_view word) noexcept;
 
-/// A growing dictionary in memory: each new word gets the next code. One thread adds; afterwards
-/// any number of threads may call const functions.
-class WordTable final : public WordFinder {
+/// A growing dictionary in memory: each new word gets the next code, from 1, because 0 is a missing
+/// word. One thread adds; afterwards any number of threads may call const functions.
+class WordTable final : public Dictionary {
  public:
   /// The code of `word`, which is added if it is new. Throws invalid_argument beyond 2^32 - 2
   /// words.
@@ -49,19 +38,14 @@ class WordTable final : public WordFinder {
   void prefetch(std::uint32_t tag) const noexcept {
     if (!slots_.empty()) __builtin_prefetch(&slots_[tag & (slots_.size() - 1)]);
   }
-  std::optional<std::uint32_t> find(std::string_view word,
-                                    std::uint32_t& next) const noexcept override;
 
   std::uint64_t size() const noexcept override { return size_; }
   std::string_view operator[](std::uint64_t i) const override;
 
-  /// All words, one after the other, and where each ends.
+  /// All words, one after the other.
   std::string_view bytes() const noexcept {
     return {bytes_.data(), size_ == 0 ? 0 : ends_[size_ - 1]};
   }
-  std::span<const std::uint64_t> ends() const noexcept { return {ends_.data(), size_}; }
-  /// None, or a power of two.
-  std::span<const WordSlot> slots() const noexcept { return {slots_.data(), slots_.size()}; }
 
  private:
   std::string_view word(std::uint32_t code) const noexcept;

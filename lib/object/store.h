@@ -61,6 +61,13 @@ class Store {
   void read_text(std::size_t k, Range rows, const TakeText& take) const;
   std::vector<Detail> details() const;
 
+  /// The name of the format as which the object was opened. Text is parsed into dbdf.
+  std::string_view format() const noexcept { return format_.empty() ? driver_->format : format_; }
+  /// True for text that was parsed, in the tiles that a converter would choose.
+  bool is_import() const noexcept { return !format_.empty() && driver_->confirm != nullptr; }
+  /// REQUIRES a name that lives as long as the library.
+  void set_format(std::string_view format) noexcept { format_ = format; }
+
   const std::string& note() const noexcept { return note_.empty() ? file_->note() : note_; }
   void set_note(std::string note) { note_ = std::move(note); }
   static constexpr std::size_t kMostContents = 1000;
@@ -259,6 +266,7 @@ class Store {
   std::unique_ptr<DriverState> state_;
   ReadNames slot_names_;  // of the columns of a matrix
   std::shared_ptr<const ByteSource> blocks_;
+  std::string_view format_;
   std::string note_;
   std::vector<std::string> contents_;
   mutable CheckedBlocks checked_;

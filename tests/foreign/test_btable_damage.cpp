@@ -62,26 +62,19 @@ TEST_CASE("btable: every header field and row count is checked, and the byte is 
   CHECK(open_table(dir, good).rows() == 1);
 }
 
-TEST_CASE("btable: a column outside the table is corrupt wherever its row is looked at") {
+TEST_CASE("btable: a column outside the table is corrupt") {
   const TempDir dir;
   for (const std::int32_t bad : {3, -1, std::numeric_limits<std::int32_t>::min()}) {
-    const Frame frame = open_table(dir, table(u"a\x1F"
-                                              u"b\x1F"
-                                              u"c",
-                                              {{{0, 1}}, {{1, 1}, {bad, 2}}, {{2, 3}}}));
     const std::uint64_t at = 8 + 10 + 16 + 4 + 12;
-    std::vector<double> cells(9);
     const Error error = required_error(error_of([&] {
-      frame.read<double>({{1, 2}, {0, 1}}, std::span(cells));
+      open_table(dir, table(u"a\x1F"
+                            u"b\x1F"
+                            u"c",
+                            {{{0, 1}}, {{1, 1}, {bad, 2}}, {{2, 3}}}));
     }));
     CHECK(error.code() == Errc::corrupt);
     CHECK(error.offset() == at);
     CHECK(error.detail() == "column " + std::to_string(bad) + " is outside a table of 3 columns");
-    CHECK(row_of(frame, 0) == std::vector{1.0, 0.0, 0.0});
-    CHECK(row_of(frame, 2) == std::vector{0.0, 0.0, 3.0});
-    const Error in_convert = required_error(error_of([&] { to_file(frame, dir / "no.dbdf"); }));
-    CHECK(in_convert.offset() == at);
-    CHECK_FALSE(std::filesystem::exists(dir / "no.dbdf"));
   }
 }
 

@@ -47,10 +47,10 @@ TEST_CASE("csv errors: a value that a type rounds says so") {
       convert(open(dir / "x.csv"), {{}, std::vector{col}}, dir / "x.dbdf", options);
     }));
   };
-  CHECK(error(0, ValueType::f32).detail() == "line 2, column 1 ('a'): '0.1' is not exact as f32");
+  CHECK(error(0, ValueType::f32).detail() == "0.1 in cell (0, 0) is not exact as f32");
   CHECK(error(0, ValueType::f32).remedy() == Remedy::allow_loss);
   CHECK(error(0, ValueType::u8).remedy() == Remedy::allow_loss);
-  CHECK(error(1, ValueType::u8).detail() == "line 2, column 2 ('b'): '300' does not fit u8");
+  CHECK(error(1, ValueType::u8).detail() == "300 in cell (0, 1) does not fit u8");
   CHECK(error(1, ValueType::u8).remedy() == Remedy::none);
 }
 

@@ -127,11 +127,13 @@ TEST_CASE("csv: types can be given by label and by number") {
   const auto rounded = csv.open("0.1,2.5\n", {.types = {{"0", ValueType::f32}}});
   CHECK(test::types_of(rounded) == "matrix f64 f64");
   CHECK(test::cells_of(rounded) == Cells{static_cast<double>(0.1F), 2.5});
-  const auto narrow = csv.open("255,1\n300,-2\n", {.types = {{"0", ValueType::u8}}});
+  const auto narrow = csv.open("255,1\n30,-2\n", {.types = {{"0", ValueType::u8}}});
   CHECK(test::types_of(narrow) == "matrix i64 i64");
   CHECK(std::get<Matrix>(narrow).read<std::int64_t>({{0, 2}, {1, 2}}) ==
         std::vector<std::int64_t>{1, -2});
-  const auto beyond = error_of([&] { test::cells_of(narrow); });
+  const auto beyond = error_of([&] {
+    csv.open("255,1\n300,-2\n", {.types = {{"0", ValueType::u8}}});
+  });
   REQUIRE(beyond);
   CHECK(beyond->code() == Errc::type_mismatch);
   CHECK(beyond->detail() == "line 2, column 1: '300' does not fit u8");

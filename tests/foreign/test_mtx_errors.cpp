@@ -174,12 +174,10 @@ TEST_CASE("mtx errors: a value that a type rounds says so") {
   CHECK(error(kReal + "2 3 1\n2 3 1e300\n", ValueType::f32).remedy() == Remedy::none);
 }
 
-TEST_CASE("mtx errors: a wrong value is told when cells are read, not when the file is opened") {
+TEST_CASE("mtx errors: a wrong value is told when the file is opened") {
   const test::TempDir dir;
   test::write_text(dir / "x.mtx", kReal + "2 3 2\n1 1 x\n2 3 4\n");
-  const Matrix m = Matrix::open(dir / "x.mtx");
-  CHECK(m.counts().stored == 2);
-  const auto error = test::error_of([&] { m.read<double>({{0, 1}, {0, 1}}); });
+  const auto error = test::error_of([&] { Matrix::open(dir / "x.mtx"); });
   REQUIRE(error);
   CHECK(error->code() == Errc::corrupt);
   CHECK(error->offset() == 56);

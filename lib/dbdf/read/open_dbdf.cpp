@@ -162,4 +162,17 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
   return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver);
 }
 
+std::shared_ptr<Store> open_import(std::shared_ptr<ByteSource> file, IndexOrigin origin) {
+  std::uint64_t body = 0;
+  Schema schema = read_header(*file, body);
+  auto trailer = find_trailer(*file, body + kPosition + kDenseHeader);
+  if (!trailer || !knows_header(*file, body, *trailer) ||
+      !complete(trailer->place, schema.rows, schema.cols)) {
+    throw Error(Errc::corrupt, file->name(), file->size(), "there is no whole index");
+  }
+  read_meanings(file, body, *trailer, schema);
+  BlockIndex index = index_at(file, *trailer, origin);
+  return std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver);
+}
+
 }  // namespace dapple::detail::dbdf

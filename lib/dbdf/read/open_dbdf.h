@@ -32,6 +32,10 @@ std::shared_ptr<const Store> open_dbdf(std::shared_ptr<ByteSource> file,
 void read_meanings(const std::shared_ptr<const ByteSource>& file, std::uint64_t first,
                    const Trailer& trailer, Schema& schema);
 
+/// A file that dapple wrote in place of another object, whose index this is. Throws corrupt when
+/// there is no whole index.
+std::shared_ptr<Store> open_import(std::shared_ptr<ByteSource> file, IndexOrigin origin);
+
 /// What a walk over the body finds, whatever index the file has.
 struct Scan {
   BlockIndex index;

@@ -38,7 +38,8 @@ bool keeps_blocks(const Schema& old, const Schema& whole) {
                     whole.columns.end(), means_the_same);
 }
 
-/// The blocks of a file above row `end`, in file order, and their statistics if there are any.
+}  // namespace
+
 void take_over(const Store& store, std::uint64_t end, BlockWriter& writer) {
   const BlockIndex& index = store.index();
   const BlockStatsTable* const known = store.block_stats();
@@ -60,6 +61,8 @@ void take_over(const Store& store, std::uint64_t end, BlockWriter& writer) {
   }
   writer.take_over(store.file(), std::move(blocks), std::move(stats));
 }
+
+namespace {
 
 bool has_encoded_blocks(const Store& store) {
   for (std::uint64_t number = 0; number < store.index().size(); ++number) {

@@ -91,21 +91,28 @@ TileShape tile_for(const Schema& schema) {
   return default_sparse_tile(schema.rows, schema.cols, area / 100, schema.value_type);
 }
 
-std::vector<Range> strips_of(const std::filesystem::path& path, const Schema& schema,
-                             TileShape tile) {
-  return naming(path.string(), [&] { return dbdf::column_strips(schema, tile); });
+std::vector<Range> strips_of(const std::string& file, const Schema& schema, TileShape tile) {
+  return naming(file, [&] { return dbdf::column_strips(schema, tile); });
+}
+
+const WriteOptions& sound(const WriteOptions& options) {
+  dbdf::require_sound(options);
+  return options;
 }
 
 }  // namespace
 
 BlockWriter::BlockWriter(const std::filesystem::path& path, Schema schema,
                          const WriteOptions& options, Gaps gaps)
+    : BlockWriter(OutputFile(path, sound(options).overwrite), std::move(schema), options, gaps) {}
+
+BlockWriter::BlockWriter(OutputFile file, Schema schema, const WriteOptions& options, Gaps gaps)
     : schema_(std::move(schema)),
-      options_((dbdf::require_sound(options), options)),
+      options_(sound(options)),
       gaps_(gaps),
       tile_(options.tile ? *options.tile : tile_for(schema_)),
-      strips_(gaps == Gaps::fill ? strips_of(path, schema_, tile_) : std::vector<Range>()),
-      file_(path, options, dbdf::checked_header(schema_),
+      strips_(gaps == Gaps::fill ? strips_of(file.name(), schema_, tile_) : std::vector<Range>()),
+      file_(std::move(file), options, dbdf::checked_header(schema_),
             keeps_stats() ? dbdf::KeepStats::yes : dbdf::KeepStats::no) {
   // A file that is repaired keeps its words as they are.
   if (gaps == Gaps::fill && !options.plain) dbdf::require_utf8(schema_, file_.name());
@@ -376,6 +383,30 @@ void BlockWriter::put_bytes(const Entry& entry, std::span<const std::byte> item)
 }
 
 WriteSummary BlockWriter::finish() {
+  fill_gaps();
+  WriteSummary summary;
+  summary.counts = write_index().counts();
+  summary.bytes = file_.publish(options_.sync);
+  return summary;
+}
+
+BlockIndex BlockWriter::finish_as(Schema schema) {
+  schema_ = std::move(schema);
+  if (!options_.plain) dbdf::require_utf8(schema_, file_.name());
+  file_.replace_header(dbdf::checked_header(schema_));
+  fill_gaps();
+  BlockIndex index = write_index();
+  file_.publish(options_.sync);
+  return index;
+}
+
+void BlockWriter::declare(std::uint64_t col, ValueType type) {
+  (schema_.kind == ObjectKind::matrix ? schema_.value_type : schema_.columns[col].value_type) =
+      type;
+}
+
+/// Puts empty blocks where nothing was put (R7). Once.
+void BlockWriter::fill_gaps() {
   if (finished_.exchange(true)) {
     throw Error(Errc::invalid_argument, file_.name(), std::nullopt, "the file was finished before");
   }
@@ -386,39 +417,39 @@ WriteSummary BlockWriter::finish() {
     for (const auto& [pos, shape] : missing) write_empty(pos, shape);
   }
   file_.require_whole();
-  WriteSummary summary;
+}
+
+/// The index of all blocks, which is written unless the file is plain.
+BlockIndex BlockWriter::write_index() {
   try {
-    const BlockIndex index =
+    BlockIndex index =
         BlockIndex::from_entries(file_.take_entries(), schema_.rows, schema_.cols, file_.name());
-    summary.counts = index.counts();
-    if (!options_.plain) {
-      dbdf::HintWriter hints;
-      const auto words =
-          options_.pack == Packing::none ? dbdf::WordsAs::plain : dbdf::WordsAs::packed;
-      if (auto columns = dbdf::emit_columns(schema_, words); !columns.empty()) {
-        if (schema_.kind == ObjectKind::frame) {
-          hints.add(std::move(columns));
-        } else {
-          hints.add_names(std::move(columns));
-        }
+    if (options_.plain) return index;
+    dbdf::HintWriter hints;
+    const auto words =
+        options_.pack == Packing::none ? dbdf::WordsAs::plain : dbdf::WordsAs::packed;
+    if (auto columns = dbdf::emit_columns(schema_, words); !columns.empty()) {
+      if (schema_.kind == ObjectKind::frame) {
+        hints.add(std::move(columns));
+      } else {
+        hints.add_names(std::move(columns));
       }
-      dbdf::add_object_hints(schema_, hints);
-      const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
-      if (keeps_stats() && dbdf::statistics_pay(index)) {
-        hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));
-      }
-      if (auto rows = row_directory_.emit(index); !rows.empty()) hints.add(std::move(rows));
-      if (!hint_.empty()) hints.add(std::move(hint_));
-      file_.put_index(index, header_hash, hints);
     }
+    dbdf::add_object_hints(schema_, hints);
+    const std::uint64_t header_hash = xxh3(dbdf::emit_header(schema_));
+    if (keeps_stats() && dbdf::statistics_pay(index)) {
+      hints.add(dbdf::emit_statistics(index, header_hash, file_.take_stats()));
+    }
+    if (auto rows = row_directory_.emit(index); !rows.empty()) hints.add(std::move(rows));
+    if (!hint_.empty()) hints.add(std::move(hint_));
+    file_.put_index(index, header_hash, hints);
+    return index;
   } catch (const Error& e) {
     if (e.code() == Errc::corrupt) {
       throw Error(Errc::invalid_argument, file_.name(), std::nullopt, e.detail(), e.remedy());
     }
     throw;
   }
-  summary.bytes = file_.publish(options_.sync);
-  return summary;
 }
 
 std::vector<std::byte> BlockWriter::take_scratch(std::size_t bytes) {

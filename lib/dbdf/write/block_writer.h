@@ -30,6 +30,8 @@ class BlockWriter {
   /// shape with any number of them. Throws io, invalid_argument.
   BlockWriter(const std::filesystem::path& path, Schema schema, const WriteOptions& options,
               Gaps gaps = Gaps::fill);
+  /// The same into a file that was created for it.
+  BlockWriter(OutputFile file, Schema schema, const WriteOptions& options, Gaps gaps = Gaps::fill);
 
   const Schema& schema() const noexcept { return schema_; }
   TileShape tile() const noexcept { return tile_; }
@@ -67,9 +69,22 @@ class BlockWriter {
   /// One thread, once, after every put.
   WriteSummary finish();
 
+  // For objects of which the rows, and the types and meanings of columns, are known only once all
+  // is put.
+
+  /// From now on the cells of a column are put as this type; for all columns of a matrix.
+  void declare(std::uint64_t col, ValueType type);
+  /// As `finish`; this is the object after all. REQUIRES the kind, the columns and the labels that
+  /// the writer was made with, and types that hold every value that was put. Gives the index.
+  BlockIndex finish_as(Schema schema);
+  /// See `OutputFile`, afterwards.
+  Descriptor take_unnamed() noexcept { return file_.take_unnamed(); }
+
  private:
   /// Of blocks that are copied as bytes, none are known.
   bool keeps_stats() const noexcept { return !options_.plain && gaps_ == Gaps::fill; }
+  void fill_gaps();
+  BlockIndex write_index();
   ValueType declared_type(BlockPos pos, TileShape shape) const;
   template <class Cells>
   void require_codes(BlockPos pos, const Cells& cells) const;

@@ -55,9 +55,9 @@ void put_padding(std::uint64_t bytes, PieceBuffer& out) {
 
 }  // namespace
 
-ItemFile::ItemFile(const std::filesystem::path& path, const WriteOptions& options,
-                   std::span<const std::byte> header, KeepStats stats)
-    : file_(path, options.overwrite),
+ItemFile::ItemFile(OutputFile file, const WriteOptions& options, std::span<const std::byte> header,
+                   KeepStats stats)
+    : file_(std::move(file)),
       align_(options.plain ? 1 : options.align),
       pack_(options.pack),
       keeps_stats_(stats == KeepStats::yes),
@@ -322,6 +322,11 @@ void ItemFile::put_index(const BlockIndex& index, std::uint64_t header_hash,
   emit_item_header(tail_.claim(kPaddingHeader), block);
   emit_index(index, header_hash, tail_.offset() + bytes, hints.kind(),
              [&](std::span<const std::byte> part) { tail_.put(part); });
+}
+
+void ItemFile::replace_header(std::span<const std::byte> header) {
+  tail_.flush();
+  file_.write_at(0, header);
 }
 
 void ItemFile::require_whole() const {

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <mutex>
 #include <span>
@@ -44,8 +43,8 @@ class ItemFile {
   static constexpr std::size_t kSmall = std::size_t{1} << 20;
   static constexpr std::size_t kSmallest = std::size_t{64} << 10;
 
-  ItemFile(const std::filesystem::path& path, const WriteOptions& options,
-           std::span<const std::byte> header, KeepStats stats);
+  ItemFile(OutputFile file, const WriteOptions& options, std::span<const std::byte> header,
+           KeepStats stats);
 
   const std::string& name() const noexcept { return file_.name(); }
   void require_own_process() const { file_.require_own_process(); }
@@ -76,6 +75,10 @@ class ItemFile {
   /// Their statistics, in the same order; none unless they are kept.
   std::vector<BlockStats> take_stats() { return std::move(stats_); }
   void put_index(const BlockIndex& index, std::uint64_t header_hash, const HintWriter& hints);
+  /// Puts another header of the same size in place of the one that it began with.
+  void replace_header(std::span<const std::byte> header);
+  /// See `OutputFile`, after `publish`.
+  Descriptor take_unnamed() noexcept { return file_.take_unnamed(); }
   /// Publishes the file and returns its size. Also throws what `require_whole` throws.
   std::uint64_t publish(bool sync);
   /// Throws io when an item could not be put, which may have left a hole.

@@ -9,6 +9,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/parallel.h"
 #include "lib/compute/pieces.h"
+#include "lib/dbdf/write/append.h"
 #include "lib/dbdf/write/block_writer.h"
 #include "lib/dbdf/write/tile_rows.h"
 #include "lib/dbdf/write/transpose.h"
@@ -282,9 +283,34 @@ bool is_uniform(const Schema& schema) {
   return true;
 }
 
+/// True when text was parsed into just the blocks that would be written now.
+bool has_blocks_of(const Source& source, const BlockWriter& writer, const WriteOptions& options) {
+  const Store& store = source.store();
+  const WriteOptions usual;
+  if (!store.is_import() || !source.is_whole() || options.kind != usual.kind || !options.narrow ||
+      options.align != usual.align || options.pack != usual.pack || options.plain) {
+    return false;
+  }
+  const std::vector<Range>& strips = writer.column_strips();
+  const std::uint64_t rows = source.rows(), height = writer.tile().rows;
+  for (std::uint64_t i = 0; i < store.index().size(); ++i) {
+    const Entry entry = store.index().entry(i);
+    const auto strip =
+        std::lower_bound(strips.begin(), strips.end(), entry.pos.cx,
+                         [](const Range& range, std::uint64_t col) { return range.begin < col; });
+    if (strip == strips.end() || *strip != entry.cells().cols || entry.pos.rx % height != 0 ||
+        entry.rows != std::min(height, rows - entry.pos.rx)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 TileShape natural_tile(const Source& source) {
+  const auto& grid = source.store().index().grid();
+  if (grid && source.store().is_import() && source.is_whole()) return grid->tile;
   if (source.rows() > 0 && source.cols() > 0 && is_uniform(source.schema())) {
     const Source::Load load = source.load({{0, source.rows()}, {0, source.cols()}});
     if (load.stored < load.area * kSparse) {
@@ -306,7 +332,12 @@ WriteSummary write_dbdf(const Source& source, const std::filesystem::path& path,
   WriteOptions write = options.write;
   if (!write.tile && write.kind != KindChoice::dense) write.tile = natural_tile(source);
   BlockWriter writer(path, source.schema(), write);
-  retile(source, writer, write.kind);
+  if (has_blocks_of(source, writer, write)) {
+    take_over(source.store(), source.rows(), writer);
+    source.progress(source.rows());
+  } else {
+    retile(source, writer, write.kind);
+  }
   return writer.finish();
 }
 

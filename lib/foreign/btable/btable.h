@@ -8,6 +8,7 @@
 #include "dapple/convert.h"
 #include "dapple/open.h"
 #include "lib/compute/source.h"
+#include "lib/foreign/text/import.h"
 #include "lib/io/byte_sink.h"
 #include "lib/object/probe.h"
 
@@ -19,15 +20,14 @@ inline constexpr std::size_t kCountBytes = 4;           // a row's number of ent
 inline constexpr std::size_t kEntryBytes = 12;          // column i32, value f64
 inline constexpr std::uint64_t kLargest = 0x7FFF'FFFF;  // of an i32
 
-extern const Driver kDriver;
-
 /// By content when version, labels and the first rows fit and there is a label; by name for the
 /// extension .btable.
 Match recognise_btable(const Probe& probe);
 
-/// A frame of f64 columns in CSR blocks of whole rows. One pass over the row counts; throws
-/// corrupt for anything but a whole table. Memory: the labels, and 64 bytes per block.
-std::shared_ptr<const Store> open_btable(std::shared_ptr<ByteSource> file, const OpenOptions&);
+/// Parses the table once: a frame of f64 columns, in bands of rows. Throws corrupt for anything but
+/// a whole table.
+void parse_btable(const std::shared_ptr<ByteSource>& file, const OpenOptions& options,
+                  texts::Import& import);
 
 /// Writes every cell that is not positive zero. Throws unsupported for a source without columns,
 /// a label that UTF-16 or the separator forbids, or a value that f64 does not hold exactly.

@@ -41,7 +41,6 @@ class RowWalk {
 
   bool done() const noexcept { return at_ == size_; }
   std::uint64_t offset() const noexcept { return begin_ + at_; }
-  const std::byte* position() const noexcept { return first_ + at_; }
 
   /// The next row. Throws corrupt.
   Row next() {
@@ -55,10 +54,6 @@ class RowWalk {
     const Row row{first_ + at_, begin_ + at_, static_cast<std::uint32_t>(count)};
     at_ += bytes;
     return row;
-  }
-
-  void skip(std::uint64_t rows) {
-    for (; rows > 0; --rows) next();
   }
 
  private:

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,14 +17,9 @@ constexpr std::uint64_t kVersionAt = 0;
 constexpr std::uint64_t kLengthAt = 4;
 constexpr std::uint64_t kLabelsAt = 8;
 
-/// A block is closed once it has this many bytes: some ten thousand entries, so that a block is
-/// decoded in far more time than it takes to find, and a row in it is reached in microseconds.
-constexpr std::uint64_t kBlockBytes = std::uint64_t{256} << 10;
-
-/// How far ahead rows are prefetched. Each row is found from the one before it, at the cost of a
-/// cache miss that the hardware prefetcher does not foresee.
-constexpr std::size_t kPrefetchBytes = 2048;
-constexpr std::size_t kCacheLine = 64;
+/// Entries of a band of rows, a block of about a mebibyte; and its most rows.
+constexpr std::uint64_t kBandEntries = std::uint64_t{64} << 10;
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 20;
 
 bool is_separator(const std::byte* unit) noexcept {
   return load_be<std::uint16_t>(unit) == kSeparator;
@@ -61,40 +57,95 @@ std::string note_on_labels(const std::vector<Column>& columns) {
          " empty: Java and Clojure readers of BTables do not see columns without one";
 }
 
-/// One pass over the rows.
-BlockIndex scan_rows(const ByteSource& file, std::uint64_t begin, std::uint64_t cols,
-                     std::uint64_t& row_count) {
-  EntryTable entries;
-  Entry block;
-  block.kind = BlockKind::csr;
-  block.value_type = ValueType::f64;
-  block.cols = static_cast<std::uint32_t>(cols);
-  block.offset = begin;
-  const auto close = [&](std::uint64_t end) {
-    block.bytes = end - block.offset;
-    entries.push_back(block);
-    block.pos.rx += block.rows;
-    block.offset = end;
-    block.rows = 0;
-    block.stored = 0;
-  };
+/// Rows as three arrays.
+class Band {
+ public:
+  Band(const ByteSource& file, std::uint64_t cols) : file_(file), cols_(cols) { clear(); }
 
-  RowWalk rows(file, begin, file.size());
-  const std::byte* const end = rows.position() + (file.size() - begin);
-  const std::byte* fetched = rows.position();
-  while (!rows.done()) {
-    const std::byte* const here = rows.position();
-    fetched = std::max(fetched, here);
-    const std::byte* const ahead =
-        static_cast<std::size_t>(end - here) > kPrefetchBytes ? here + kPrefetchBytes : end;
-    for (; fetched < ahead; fetched += kCacheLine) __builtin_prefetch(fetched);
-    block.stored += rows.next().size;
-    ++block.rows;
-    if (rows.offset() - block.offset >= kBlockBytes) close(rows.offset());
+  std::uint64_t rows() const noexcept { return row_ptr_.size() - 1; }
+  std::uint64_t entries() const noexcept { return col_idx_.size(); }
+
+  /// Adds a row without its zeros. Of several entries of a column the last counts, as in the
+  /// reference readers. Throws corrupt.
+  void add(const Row& row) {
+    const std::size_t begin = col_idx_.size();
+    bool ascending = true;
+    for (std::uint32_t i = 0; i < row.size; ++i) {
+      const std::uint32_t col = row[i].column();
+      if (col >= cols_) fail_column(row, i);
+      ascending = ascending && (col_idx_.size() == begin || col > col_idx_.back());
+      if (ascending && row[i].bits() == 0) continue;  // of two, it may be the last
+      col_idx_.push_back(col);
+      values_.push_back(row[i].bits());
+    }
+    if (!ascending) settle(row, begin);
+    row_ptr_.push_back(col_idx_.size());
   }
-  if (block.rows > 0) close(rows.offset());
-  row_count = block.pos.rx;
-  return BlockIndex::from_entries(std::move(entries), row_count, cols, file.name());
+
+  dbdf::CsrCells cells() const {
+    return {row_ptr_.data(),
+            col_idx_.data(),
+            reinterpret_cast<const std::byte*>(values_.data()),
+            ValueType::f64,
+            static_cast<std::uint32_t>(rows()),
+            static_cast<std::uint32_t>(cols_)};
+  }
+  void clear() {
+    row_ptr_.assign(1, 0);
+    col_idx_.clear();
+    values_.clear();
+  }
+
+ private:
+  /// The entries of a row in ascending order of columns, only the last one of each.
+  void settle(const Row& row, std::size_t begin) {
+    std::map<std::uint32_t, std::uint64_t> last;
+    for (std::uint32_t i = 0; i < row.size; ++i) last[row[i].column()] = row[i].bits();
+    col_idx_.resize(begin);
+    values_.resize(begin);
+    for (const auto& [col, bits] : last) {
+      if (bits == 0) continue;
+      col_idx_.push_back(col);
+      values_.push_back(bits);
+    }
+  }
+  /// Negative columns are the largest unsigned ones.
+  [[noreturn]] void fail_column(const Row& row, std::uint32_t i) const {
+    throw Error(Errc::corrupt, file_.name(), row.offset_of(i),
+                "column " + std::to_string(static_cast<std::int32_t>(row[i].column())) +
+                    " is outside a table of " + counted(cols_, "column"));
+  }
+
+  const ByteSource& file_;
+  const std::uint64_t cols_;
+  std::vector<std::uint64_t> row_ptr_, values_;
+  std::vector<std::uint32_t> col_idx_;
+};
+
+/// Puts all rows, or the first `most`, and returns how many there are.
+std::uint64_t put_rows(RowWalk rows, Band band, std::uint64_t most, const Schema& schema,
+                       texts::Import& import) {
+  BlockWriter* writer = nullptr;
+  std::uint64_t height = 0;  // of every band; not known before the first is full
+  std::uint64_t first = 0;
+  const auto put = [&] {
+    if (writer == nullptr) {
+      height = std::max<std::uint64_t>(band.rows(), 1);
+      writer = &import.start(
+          schema, {static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(schema.cols)});
+    }
+    if (band.entries() > 0) writer->put({first, 0}, band.cells());
+    first += band.rows();
+    band.clear();
+  };
+  while (!rows.done() && first + band.rows() < most) {
+    band.add(rows.next());
+    const bool full = height > 0 ? band.rows() == height
+                                 : band.entries() >= kBandEntries || band.rows() == kMostRows;
+    if (full) put();
+  }
+  if (band.rows() > 0 || writer == nullptr) put();
+  return first;
 }
 
 }  // namespace
@@ -123,7 +174,8 @@ Match recognise_btable(const Probe& probe) {
   return Match::by_content;
 }
 
-std::shared_ptr<const Store> open_btable(std::shared_ptr<ByteSource> file, const OpenOptions&) {
+void parse_btable(const std::shared_ptr<ByteSource>& file, const OpenOptions& options,
+                  texts::Import& import) {
   const std::uint64_t head = std::min(file->size(), kLabelsAt);
   ByteReader reader(file->bytes(0, head), 0, file->name());
   const auto version = reader.be<std::int32_t>("the version");
@@ -147,11 +199,12 @@ std::shared_ptr<const Store> open_btable(std::shared_ptr<ByteSource> file, const
   schema.columns = split_labels(file->bytes(kLabelsAt, label_bytes), file->name());
   schema.cols = schema.columns.size();
   std::string note = note_on_labels(schema.columns);
-  BlockIndex index = scan_rows(*file, kLabelsAt + label_bytes, schema.cols, schema.rows);
-  auto store =
-      std::make_shared<Store>(std::move(file), std::move(schema), std::move(index), kDriver);
-  store->set_note(std::move(note));
-  return store;
+  schema.rows = texts::kUnknownRows;
+  const std::uint64_t most = options.first_rows.value_or(~std::uint64_t{0});
+  const std::uint64_t body = kLabelsAt + label_bytes;
+  schema.rows =
+      put_rows(RowWalk(*file, body, file->size()), Band(*file, schema.cols), most, schema, import);
+  import.finish(std::move(schema), std::move(note));
 }
 
 void RowWalk::fail_end(std::uint64_t left) const {

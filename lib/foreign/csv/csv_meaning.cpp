@@ -22,15 +22,6 @@ std::string_view word_of(const Field& field, std::string& scratch) {
   return scratch;
 }
 
-/// The bits of the number that is all of the text.
-std::optional<std::uint64_t> bits_of(std::string_view text, ValueType type) noexcept {
-  const char* const end = text.data() + text.size();
-  std::byte cell[8] = {};
-  const NumberText number = read_number(text.data(), end, type, cell);
-  if (number.error != NumberError::none || number.end != end) return std::nullopt;
-  return load_bits(type, cell);
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> truth_of(std::string_view text) noexcept {
@@ -48,11 +39,12 @@ ValueType stored_type(const Meaning& meaning) noexcept {
   return meaning.has_time() ? ValueType::i64 : ValueType::u8;
 }
 
-ColumnGuess::ColumnGuess(std::optional<MeaningKind> wanted, const char* end)
+ColumnGuess::ColumnGuess(std::optional<MeaningKind> wanted, const char* end, TimeUnit unit)
     : wanted_(wanted),
       boolean_(!wanted || *wanted == MeaningKind::boolean),
       time_(!wanted || *wanted == MeaningKind::timestamp),
       duration_(wanted && *wanted == MeaningKind::duration),
+      unit_(unit),
       recent_(end) {}
 
 void ColumnGuess::expect_words() noexcept {
@@ -60,54 +52,55 @@ void ColumnGuess::expect_words() noexcept {
 }
 
 /// REQUIRES that it is none of the recent words.
-bool ColumnGuess::see_other(const Field& field, const MissingWords& missing) {
-  if (missing.has(field)) {
-    missing_ = true;
-    return true;
-  }
-  if (!has_words() && missing.may_be_missing(field)) {
-    ++unsure_;
+bool ColumnGuess::see_other(const Field& field, const MissingWords& missing, ColumnCells* cells) {
+  const bool unsure = !has_words() && missing.may_be_missing(field);
+  if (unsure || missing.has(field)) {
+    (unsure ? unsure_ : missing_) += 1;
+    if (has_words()) recent_.put(field, 0);
+    if (cells != nullptr) cells->put_missing();
     return true;
   }
   ++values_;
   if (!has_words()) {
-    const std::string_view text = trimmed(field.text);
-    boolean_ = boolean_ && truth_of(text);
-    if (time_) see_time(text);
-    if (duration_) see_duration(text);
-    if (!has_words()) return true;
+    const std::uint64_t bits = see_value(trimmed(field.text));
+    if (!has_words()) {
+      if (cells != nullptr) cells->put(bits);
+      return true;
+    }
     if (wanted_) return false;
     settle();
   }
-  if (collected_ + 1 == values_) {
-    collect(field);
-    recent_.put(field, 0);
-    ++collected_;
-  }
+  collect(field, cells);
   return true;
 }
 
-void ColumnGuess::collect(const Field& field) {
-  if (field.doubled) {
-    add_pending();
-    words_->add(word_of(field, scratch_));
-  } else if (words_->size() < kLargeTable) {
-    words_->add(field.text);
-  } else {
-    const std::uint32_t tag = word_tag(field.text);
-    words_->prefetch(tag);
-    pending_[waiting_++] = {field.text, tag};
-    if (waiting_ == kPending) add_pending();
+/// A word. In a large table, it waits until its place has been loaded.
+void ColumnGuess::collect(const Field& field, ColumnCells* cells) {
+  if (field.doubled || words_->size() < kLargeTable) {
+    if (field.doubled) add_pending(cells);
+    const std::uint32_t code = words_->add(word_of(field, scratch_));
+    recent_.put(field, code);
+    if (cells != nullptr) cells->put(code);
+    return;
   }
+  const std::uint32_t tag = word_tag(field.text);
+  words_->prefetch(tag);
+  pending_[waiting_++] = {field, tag, cells != nullptr ? cells->size() : 0};
+  if (cells != nullptr) cells->put(0);
+  if (waiting_ == kPending) add_pending(cells);
 }
 
-void ColumnGuess::add_pending() const {
-  for (std::size_t i = 0; i < waiting_; ++i) words_->add(pending_[i].word, pending_[i].tag);
+void ColumnGuess::add_pending(ColumnCells* cells) {
+  for (std::size_t i = 0; i < waiting_; ++i) {
+    const std::uint32_t code = words_->add(pending_[i].field.text, pending_[i].tag);
+    recent_.put(pending_[i].field, code);
+    if (cells != nullptr) cells->set(pending_[i].cell, code);
+  }
   waiting_ = 0;
 }
 
 void ColumnGuess::skip(std::uint64_t n, std::uint64_t unsure, bool missing) noexcept {
-  missing_ = missing_ || missing;
+  missing_ += missing ? 1 : 0;
   values_ += n;
   unsure_ += unsure;
   if (n > 0) boolean_ = time_ = duration_ = false;
@@ -139,28 +132,22 @@ bool ColumnGuess::agrees(const ColumnGuess& later) const noexcept {
   return !both.has_words();
 }
 
-void ColumnGuess::merge(const ColumnGuess& later) {
-  missing_ = missing_ || later.missing_;
+std::vector<std::uint32_t> ColumnGuess::merge(const ColumnGuess& later) {
+  missing_ += later.missing_;
   unsure_ += later.unsure_;
-  if (later.values_ == 0) return settle();
-  narrow(later);
-  const bool whole = collected_ == values_ && later.collected_ == later.values_;
-  values_ += later.values_;
-  collected_ = whole ? values_ : 0;
-  settle();
-  if (!whole) return;
-  add_pending();
-  later.add_pending();
-  for (std::uint64_t i = 0; i < later.words_->size(); ++i) {
-    collect({(*later.words_)[i], nullptr});
+  if (later.values_ > 0) {
+    narrow(later);
+    values_ += later.values_;
   }
-  add_pending();
+  settle();
+  std::vector<std::uint32_t> codes(1, 0);
+  for (std::uint64_t i = 0; i < later.words_->size(); ++i) {
+    codes.push_back(words_->add((*later.words_)[i]));
+  }
+  return codes;
 }
 
-bool ColumnGuess::is_complete() const noexcept { return !has_words() || collected_ == values_; }
-
-std::shared_ptr<const FieldReader> ColumnGuess::finish() const {
-  add_pending();
+Meaning ColumnGuess::finish() const {
   Meaning meaning;
   if (boolean_) {
     meaning.kind = MeaningKind::boolean;
@@ -173,67 +160,43 @@ std::shared_ptr<const FieldReader> ColumnGuess::finish() const {
     meaning.kind = wanted_.value_or(repeat ? MeaningKind::category : MeaningKind::text);
     meaning.words = words_;
   }
-  if (missing_ || unsure_ > 0) meaning.missing = missing_mark(meaning.kind);
-  const ValueType type = stored_type(meaning);
-  return std::make_shared<FieldReader>(std::move(meaning), type, has_words() ? words_ : nullptr);
+  if (missing_ + unsure_ > 0) meaning.missing = missing_mark(meaning.kind);
+  return meaning;
 }
 
-void ColumnGuess::see_time(std::string_view text) noexcept {
+/// The cell of a field of truth values or times, as far as it is one of them.
+std::uint64_t ColumnGuess::see_value(std::string_view text) noexcept {
+  std::uint64_t bits = 0;
+  if (boolean_) {
+    const auto truth = truth_of(text);
+    boolean_ = truth.has_value();
+    bits = truth.value_or(0);
+  }
+  if (time_) bits |= see_time(text);
+  if (duration_) bits |= see_duration(text);
+  return bits;
+}
+
+std::uint64_t ColumnGuess::see_time(std::string_view text) noexcept {
   const auto time = read_time(text);
   time_ = time && (values_ == 1 || time->has_zone == zoned_);
-  if (!time_) return;
+  if (!time_) return 0;
   zoned_ = time->has_zone;
   unit_ = std::max(unit_, unit_of(*time));
   constexpr std::int64_t kSoon = 9'000'000'000;  // seconds around 1970 that surely can
   const bool near = time->seconds > -kSoon && time->seconds < kSoon;
   in_nanoseconds_ = in_nanoseconds_ && (near || ticks_of(*time, TimeUnit::nanosecond));
+  return std::bit_cast<std::uint64_t>(ticks_of(*time, unit_).value_or(0));
 }
 
-void ColumnGuess::see_duration(std::string_view text) noexcept {
-  while (!read_duration(text, unit_)) {
+std::uint64_t ColumnGuess::see_duration(std::string_view text) noexcept {
+  for (;;) {
+    if (const auto ticks = read_duration(text, unit_)) return std::bit_cast<std::uint64_t>(*ticks);
     // Days are no multiple of a finer unit here: their texts have different forms.
     duration_ = unit_ != TimeUnit::nanosecond && (unit_ != TimeUnit::day || values_ == 1);
-    if (!duration_) return;
+    if (!duration_) return 0;
     unit_ = static_cast<TimeUnit>(static_cast<std::uint8_t>(unit_) + 1);
   }
-}
-
-std::optional<std::uint64_t> FieldReader::read_word(const Field& field, const MissingWords& missing,
-                                                    WordMemory& memory) const {
-  std::optional<std::uint64_t> bits;
-  if (missing.has(field)) {
-    bits = meaning_.missing;
-  } else {
-    std::string scratch;
-    bits = words_->find(word_of(field, scratch), memory.next);
-  }
-  if (bits) memory.recent.put(field, *bits);
-  return bits;
-}
-
-bool FieldReader::is_mark(const Field& field) const noexcept {
-  const auto bits = bits_of(trimmed(field.text), type_);
-  return bits && bits == meaning_.missing;
-}
-
-std::optional<std::uint64_t> FieldReader::read_value(const Field& field,
-                                                     const MissingWords& missing) const {
-  if (meaning_.kind == MeaningKind::number) {  // quotes mean nothing here
-    const std::string_view text = trimmed(field.text);
-    if (missing.has(text)) return meaning_.missing;
-    const auto bits = bits_of(text, type_);
-    return bits == meaning_.missing ? std::nullopt : bits;
-  }
-  if (missing.has(field) || missing.may_be_missing(field)) return meaning_.missing;
-  const std::string_view text = trimmed(field.text);
-  if (meaning_.kind == MeaningKind::boolean) return truth_of(text);
-  std::optional<std::int64_t> ticks;
-  if (meaning_.kind == MeaningKind::duration) {
-    ticks = read_duration(text, meaning_.unit);
-  } else if (const auto time = read_time(text); time && time->has_zone != meaning_.zone.empty()) {
-    ticks = ticks_of(*time, meaning_.unit);
-  }
-  return ticks ? std::optional(std::bit_cast<std::uint64_t>(*ticks)) : std::nullopt;
 }
 
 }  // namespace dapple::detail::csv

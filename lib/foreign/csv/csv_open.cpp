@@ -8,8 +8,7 @@
 #include "lib/foreign/csv/csv_dialect.h"
 #include "lib/foreign/csv/csv_meaning.h"
 #include "lib/foreign/csv/csv_scan.h"
-#include "lib/foreign/csv/csv_sidecar.h"
-#include "lib/foreign/csv/csv_state.h"
+#include "lib/foreign/csv/csv_tiles.h"
 #include "lib/foreign/csv/csv_types.h"
 #include "lib/foreign/csv/csv_utf8.h"
 #include "lib/foreign/meta/daphne_meta.h"
@@ -22,163 +21,141 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool is_line_end(char c) noexcept { return c == '\n' || c == '\r'; }
 
-class Opener {
+class Parser {
  public:
-  Opener(std::shared_ptr<ByteSource> file, const OpenOptions& options)
-      : file_(std::move(file)),
+  Parser(const ByteSource& file, const OpenOptions& options, texts::Import& import)
+      : file_(file),
         options_(options.csv),
+        first_rows_(options.first_rows),
+        import_(import),
         missing_(options_.missing_words),
         threads_(options.threads),
-        base_(reinterpret_cast<const char*>(file_->at(0, file_->size()))),
-        end_(base_ + file_->size()),
+        base_(reinterpret_cast<const char*>(file_.at(0, file_.size()))),
+        end_(base_ + file_.size()),
         text_(base_),
-        meta_(find_daphne_meta(*file_)) {
-    if (std::string_view(base_, file_->size()).starts_with(kByteOrderMark)) {
+        meta_(find_daphne_meta(file_)) {
+    if (std::string_view(base_, file_.size()).starts_with(kByteOrderMark)) {
       text_ += kByteOrderMark.size();
     }
   }
 
-  std::shared_ptr<const Store> open() {
-    require_text({base_, static_cast<std::size_t>(end_ - base_)}, file_->name());
+  void parse() {
+    require_text({base_, static_cast<std::size_t>(end_ - base_)}, file_.name());
     if (meta_) {
       schema_.kind = meta_->kind;
       schema_.value_type = meta_->value_type;
       schema_.columns = std::move(meta_->columns);
     }
-    if (options_.delimiter) require_delimiter(*options_.delimiter, file_->name());
-    if (std::all_of(text_, end_, is_line_end)) return open_empty();
+    if (options_.delimiter) require_delimiter(*options_.delimiter, file_.name());
+    if (std::all_of(text_, end_, is_line_end)) return parse_empty();
     find_delimiter();
     read_first_line();
     take_types();
-    const bool labelled = schema_.kind == ObjectKind::frame;
+    if (first_rows_) end_ = end_of_rows(*first_rows_);
     ScanInput input{
-        file_->name(), base_,  end_,    delimiter_,      options_.missing_as_nan, missing_,
-        false,         given_, wanted_, schema_.columns, trailing_delimiter_,     threads_};
-    const ScanStart start{static_cast<std::uint64_t>(text_ - base_), first_line_};
-    const Rows rows = find_rows(input, start);
-    if (!labelled && !may_be_matrix(rows)) {
-      name_columns();
-    } else if (!labelled && any_seen(rows, flag::missing)) {
-      input.numbers_only = true;  // a matrix has no place for missing cells: says where one is
-      scan_rows(input, text_, first_line_);
-    }
-    quoted_delimiters_ = rows.quoted_delimiters;
-    quoted_line_ends_ = rows.quoted_line_ends;
-    if (meta_ && meta_->rows != rows.rows) fail_meta_rows(rows.end, rows.rows);
-    schema_.rows = rows.rows;
-    if (schema_.kind == ObjectKind::matrix) {
-      schema_.value_type = matrix_type(given_, rows, file_->name());
-      keep_given_types();
-    }
-    if (schema_.kind == ObjectKind::frame) {
-      require_utf8(input, rows, text_, first_line_);
-      fields_ = rows.fields;
-      sidecar_ = rows.sidecar;
-    }
-    for (std::size_t c = 0; c < schema_.columns.size(); ++c) {
-      Column& column = schema_.columns[c];
-      if (fields_[c] != nullptr) {
-        column.value_type = fields_[c]->value_type();
-        column.meaning = fields_[c]->meaning();
-        continue;
-      }
-      column.value_type = column_type(given_[c], rows, c, schema_.columns, file_->name());
-      if ((rows.seen[c] & flag::missing) != 0) mark_missing(c, rows.seen[c]);
-    }
-    std::string note = note_of_rounding(rows, schema_, given_, file_->name());
+        file_.name(), base_,  end_,    delimiter_,      options_.missing_as_nan, missing_,
+        false,        given_, wanted_, schema_.columns, trailing_delimiter_,     threads_};
+    const Rows rows = import_all(input);
+    if (meta_ && !first_rows_ && meta_->rows != rows.rows) fail_meta_rows(rows.end, rows.rows);
+    finish_schema(input, rows);
+    require_numbers(rows, input);
+    std::string note = note_of_rounding(rows, schema_, given_, file_.name());
     if (!note.empty() && !first_note_.empty()) note = "; " + note;
-    note = first_note_ + note;
-    // Not before all is known to be sound: a sidecar that is there may be of use.
-    if (save_to_) save_rows(*file_, *save_to_, input, start, rows);
-    return make_store(strips_index(rows, schema_, file_->name(), origin_), std::move(note));
-  }
-
-  /// Scans the text, and publishes what that finds as the sidecar of the file at `path`.
-  void save(const std::filesystem::path& path) {
-    save_to_ = path;
-    open();
-  }
-
-  /// As `open`, but scans the text even if there is a sidecar. Adds what is wrong with that.
-  std::shared_ptr<const Store> open_to_verify(std::vector<Error>& findings) {
-    findings_ = &findings;
-    return open();
+    import_.finish(std::move(schema_), first_note_ + note);
   }
 
  private:
-  Rows find_rows(const ScanInput& input, ScanStart start) {
-    if (!save_to_ && findings_ == nullptr) {
-      if (std::optional<Rows> saved = find_saved_rows(*file_, input, start)) {
-        origin_ = IndexOrigin::sidecar;
-        return std::move(*saved);
+  /// Parses the text as the first rows promise, and once more if it does not keep that.
+  Rows import_all(ScanInput& input) {
+    Rows rows = see_rows(input, text_, first_line_, Extent::first);
+    for (bool last = rows.whole;; last = true) {
+      const Plan plan = make_plan(rows, input, !may_be_matrix(rows), labels());
+      Tiles tiles(import_, input, plan);
+      Imported imported = import_rows(input, text_, first_line_, plan, tiles);
+      rows = std::move(imported.rows);
+      // A matrix has no place for missing cells: says where one is.
+      if (may_be_matrix(rows) && any_seen(rows, flag::missing)) {
+        input.numbers_only = true;
+        see_rows(input, text_, first_line_, Extent::all);
       }
+      if (imported.fits && keeps_all(plan, tiles, rows, input)) return rows;
+      if (last)
+        throw Error(Errc::io, file_.name(), std::nullopt, "the file changes while it is read");
     }
-    Rows rows = scan_rows(input, text_, first_line_);
-    if (findings_ != nullptr) {
-      if (auto fault = fault_of_saved_rows(*file_, input, start, rows)) {
-        findings_->push_back(*std::move(fault));
-      }
-    }
-    return rows;
   }
+
+  /// The columns as they turned out to be.
+  void finish_schema(const ScanInput& input, const Rows& rows) {
+    schema_.rows = rows.rows;
+    if (may_be_matrix(rows)) {
+      schema_.value_type = matrix_type(given_, rows, file_.name());
+      return;
+    }
+    const std::vector<std::string> names = labels();
+    schema_.kind = ObjectKind::frame;
+    schema_.columns.resize(names.size());
+    for (std::size_t c = 0; c < names.size(); ++c) schema_.columns[c].label = names[c];
+    require_utf8(input, rows, text_, first_line_);
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      Column& column = schema_.columns[c];
+      if (rows.meanings[c]) {
+        column.value_type = stored_type(*rows.meanings[c]);
+        column.meaning = *rows.meanings[c];
+        continue;
+      }
+      column.value_type = column_type(given_[c], rows, c, schema_.columns, file_.name());
+      if ((rows.seen.flags[c] & flag::missing) == 0) continue;
+      column.meaning.missing = is_float(column.value_type) || given_[c]
+                                   ? usual_mark(column.value_type)
+                                   : integer_mark(rows.seen.flags[c]);
+    }
+  }
+
+  /// Where the first `rows` rows end, or the text.
+  const char* end_of_rows(std::uint64_t rows) const {
+    const char* p = text_;
+    for (; rows > 0 && p != end_; --rows) {
+      std::optional<Field> field = find_field(p, end_, delimiter_);
+      while (field && field->end != end_ && *field->end == delimiter_) {
+        field = find_field(field->end + 1, end_, delimiter_);
+      }
+      if (!field) return end_;  // parsing says what is wrong
+      p = past_line_end(field->end, end_);
+    }
+    return p;
+  }
+
   static bool any_seen(const Rows& rows, std::uint16_t flags) noexcept {
-    return std::any_of(rows.seen.begin(), rows.seen.end(),
+    return std::any_of(rows.seen.flags.begin(), rows.seen.flags.end(),
                        [flags](std::uint16_t seen) { return (seen & flags) != 0; });
   }
+  /// Rows without labels whose columns are not all numbers are a frame all the same.
   bool may_be_matrix(const Rows& rows) const noexcept {
-    return !any_seen(rows, flag::other) &&
+    return schema_.kind == ObjectKind::matrix && !any_seen(rows, flag::other) &&
            std::none_of(wanted_.begin(), wanted_.end(), [](auto m) { return m.has_value(); });
   }
-  /// Rows without labels whose columns are not all numbers are a frame all the same.
-  void name_columns() {
-    schema_.kind = ObjectKind::frame;
+  std::vector<std::string> labels() const {
+    std::vector<std::string> all;
     for (std::uint64_t c = 0; c < schema_.cols; ++c) {
-      schema_.columns.push_back({"c", ValueType::f64});
-      schema_.columns.back().label += std::to_string(c);
+      all.push_back(schema_.columns.empty() ? "c" + std::to_string(c) : schema_.columns[c].label);
     }
-  }
-
-  /// Marks the missing cells of a column of numbers in which all this was seen. Those of floats are
-  /// told by the fast reader.
-  void mark_missing(std::size_t col, std::uint16_t seen) {
-    Column& column = schema_.columns[col];
-    const bool floats = is_float(column.value_type);
-    column.meaning.missing =
-        floats || given_[col] ? usual_mark(column.value_type) : integer_mark(seen);
-    if (floats) return;
-    fields_[col] = std::make_shared<FieldReader>(column.meaning, column.value_type, nullptr);
-  }
-
-  std::shared_ptr<const Store> make_store(BlockIndex index, std::string note = {}) {
-    auto state = std::make_unique<State>();
-    state->delimiter = delimiter_;
-    state->missing_as_nan = options_.missing_as_nan;
-    state->missing = missing_;
-    state->first_line = first_line_;
-    state->quoted_delimiters = quoted_delimiters_;
-    state->quoted_line_ends = quoted_line_ends_;
-    state->fields = std::move(fields_);
-    state->sidecar = std::move(sidecar_);
-    state->types = std::move(text_types_);
-    auto store = std::make_shared<Store>(file_, std::move(schema_), std::move(index), kDriver,
-                                         std::move(state));
-    store->set_note(std::move(note));
-    return store;
+    return all;
   }
 
   /// A file of nothing but line ends: without rows, as its .meta file must say.
-  std::shared_ptr<const Store> open_empty() {
+  void parse_empty() {
     if (!meta_) fail(base_, "the file is empty: there is neither a label nor a value");
-    if (meta_->rows != 0) fail_meta_rows(file_->size(), 0);
+    if (meta_->rows != 0) fail_meta_rows(file_.size(), 0);
     for (Column& column : schema_.columns) {
       if (column.meaning.has_words()) column.meaning.words = std::make_shared<WordTable>();
     }
     schema_.cols = meta_->cols;
-    return make_store(BlockIndex::from_entries({}, 0, schema_.cols, file_->name()));
+    import_.start(schema_, default_tile(1, schema_.cols));
+    import_.finish(std::move(schema_), {});
   }
 
   [[noreturn]] void fail(const char* p, const std::string& what) const {
-    throw Error(Errc::corrupt, file_->name(), static_cast<std::uint64_t>(p - base_), what);
+    throw Error(Errc::corrupt, file_.name(), static_cast<std::uint64_t>(p - base_), what);
   }
 
   [[noreturn]] void fail_meta_rows(std::uint64_t offset, std::uint64_t rows) const {
@@ -206,7 +183,7 @@ class Opener {
                       std::to_string(meta_->cols));
     }
     if (schema_.cols > std::numeric_limits<std::uint32_t>::max()) {
-      throw Error(Errc::unsupported, file_->name(), 0,
+      throw Error(Errc::unsupported, file_.name(), 0,
                   std::to_string(schema_.cols) + " columns are more than 4294967295");
     }
     const bool blank_below = next == end_ || at_line_end(next, end_);
@@ -224,7 +201,7 @@ class Opener {
         }
         if (!is_utf8(field.text)) {
           throw Error(
-              Errc::unsupported, file_->name(),
+              Errc::unsupported, file_.name(),
               static_cast<std::uint64_t>(field.text.data() - base_),
               "the label " + shown(field.text) + " is not UTF-8; convert the text to UTF-8 first",
               Remedy::not_utf8);
@@ -264,7 +241,7 @@ class Opener {
     for (const char* p = text_;; ++p, ++col) {
       const std::optional<Field> field = find_field(p, end_, delimiter_);
       if (!field) {
-        fail_field({file_->name(), static_cast<std::uint64_t>(p - base_), 1, col, {}}, p, end_,
+        fail_field({file_.name(), static_cast<std::uint64_t>(p - base_), 1, col, {}}, p, end_,
                    delimiter_, missing_, ValueType::f64);
       }
       take(*field);
@@ -329,63 +306,36 @@ class Opener {
     const char* const end = key.data() + key.size();
     const auto [stop, error] = std::from_chars(key.data(), end, col);
     if (error == std::errc() && stop == end && col < schema_.cols) return col;
-    throw Error(Errc::invalid_argument, file_->name(), std::nullopt,
+    throw Error(Errc::invalid_argument, file_.name(), std::nullopt,
                 "there is no column " + shown(key) +
                     " to give a type to: use a label or a number below " +
                     std::to_string(schema_.cols));
   }
 
-  /// Where a column of a matrix is given another type than all of them need together, its fields
-  /// are still read as that: what it does not hold is an error, and what it rounds is rounded.
-  void keep_given_types() {
-    const ValueType all = schema_.value_type;
-    if (std::all_of(given_.begin(), given_.end(),
-                    [&](auto type) { return type.value_or(all) == all; })) {
-      return;
-    }
-    for (const std::optional<ValueType>& type : given_) text_types_.push_back(type.value_or(all));
-  }
-
-  std::shared_ptr<ByteSource> file_;
+  const ByteSource& file_;
   const CsvOptions& options_;
+  const std::optional<std::uint64_t> first_rows_;
+  texts::Import& import_;
   const MissingWords missing_;
   const unsigned threads_;
   const char* const base_;
-  const char* const end_;
+  const char* end_;
   const char* text_;  // what is read next
   std::optional<DaphneMeta> meta_;
   Schema schema_;
   std::vector<std::optional<ValueType>> given_;  // type of each column, where it is given
-  std::vector<ValueType> text_types_;            // `State::types`
+  WantedMeanings wanted_;                        // and its meaning
   char delimiter_ = ',';
   bool trailing_delimiter_ = false;  // each row ends in one
   std::string first_note_;           // about the labels
-  bool quoted_delimiters_ = false, quoted_line_ends_ = false;
-  WantedMeanings wanted_;                                   // of each column, where the caller says
-  std::vector<std::shared_ptr<const FieldReader>> fields_;  // `State::fields`
-  std::shared_ptr<const ByteSource> sidecar_;               // `State::sidecar`
   std::uint64_t first_line_ = 1;
-  IndexOrigin origin_ = IndexOrigin::scanned;
-  std::optional<std::filesystem::path> save_to_;
-  std::vector<Error>* findings_ = nullptr;  // about the sidecar
 };
 
 }  // namespace
 
-std::shared_ptr<const Store> open_csv(std::shared_ptr<ByteSource> file,
-                                      const OpenOptions& options) {
-  return Opener(std::move(file), options).open();
-}
-
-std::shared_ptr<const Store> open_csv_to_verify(std::shared_ptr<ByteSource> file,
-                                                const OpenOptions& options,
-                                                std::vector<Error>& findings) {
-  return Opener(std::move(file), options).open_to_verify(findings);
-}
-
-void write_csv_sidecar(std::shared_ptr<ByteSource> file, const std::filesystem::path& path,
-                       const OpenOptions& options) {
-  Opener(std::move(file), options).save(path);
+void parse_csv(const std::shared_ptr<ByteSource>& file, const OpenOptions& options,
+               texts::Import& import) {
+  Parser(*file, options, import).parse();
 }
 
 }  // namespace dapple::detail::csv

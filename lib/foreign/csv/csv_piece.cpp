@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "lib/base/text.h"
+#include "lib/cells/convert_cells.h"
 
 namespace dapple::detail::csv {
 
@@ -36,12 +37,16 @@ bool f64_holds(std::string_view digits) noexcept {
 
 }  // namespace
 
-Columns::Columns(const ScanInput& input, const std::vector<bool>& words)
+Columns::Columns(const ScanInput& input, const Plan* plan)
     : missing_(input.missing), end_(input.end), guesses_(input.cols()), counts_(input.cols()) {
   for (std::size_t c = 0; c < input.cols(); ++c) {
-    if (!words[c] && !input.wanted[c]) continue;
-    guesses_[c] = std::make_unique<ColumnGuess>(input.wanted[c], end_);
-    if (words[c]) guesses_[c]->expect_words();
+    const ColumnPlan column = plan != nullptr ? plan->columns[c] : ColumnPlan();
+    const bool described = input.wanted[c] || column.kind != MeaningKind::number;
+    if (described) {
+      guesses_[c] = std::make_unique<ColumnGuess>(input.wanted[c], end_, column.unit);
+      if (column.has_words()) guesses_[c]->expect_words();
+    }
+    if (plan != nullptr) cells_.emplace_back(column.as());
   }
 }
 
@@ -51,6 +56,28 @@ void Columns::describe(std::size_t col, std::uint64_t rows) {
   guesses_[col] = std::make_unique<ColumnGuess>(std::nullopt, end_);
   const Counts& seen = counts_[col];
   guesses_[col]->skip(rows - seen.missing - seen.unsure, seen.unsure, seen.missing > 0);
+}
+
+void Columns::add_rows(std::uint64_t n) {
+  rows_ += n;
+  for (std::size_t c = 0; c < guesses_.size(); ++c) {
+    if (!is_number(c)) guesses_[c]->add_pending(cells_of(c));
+  }
+}
+
+void Columns::clear_cells() noexcept {
+  for (ColumnCells& cells : cells_) cells.clear();
+}
+
+bool Columns::fits(const Plan& plan) const noexcept {
+  for (std::size_t c = 0; c < guesses_.size(); ++c) {
+    const ColumnPlan& column = plan.columns[c];
+    if (is_number(c) != (column.kind == MeaningKind::number)) return false;
+    if (is_number(c)) continue;
+    if (guesses_[c]->has_words() != column.has_words()) return false;
+    if (!column.has_words() && guesses_[c]->unit() != column.unit) return false;
+  }
+  return true;
 }
 
 bool Columns::merge(Columns& later) {
@@ -68,7 +95,9 @@ bool Columns::merge(Columns& later) {
     }
     describe(c, rows_);
     later.describe(c, later.rows_);
-    guesses_[c]->merge(*later.guesses_[c]);
+    const auto codes = guesses_[c]->merge(*later.guesses_[c]);
+    const bool words = later.guesses_[c]->has_words();
+    if (words && !later.cells_.empty()) later.cells_[c].translate(codes);
   }
   rows_ += later.rows_;
   return true;
@@ -94,19 +123,12 @@ std::vector<std::size_t> Columns::quoted_numbers() const {
   return plain ? quoted : std::vector<std::size_t>();
 }
 
-bool Columns::is_complete() const noexcept {
+std::vector<std::optional<Meaning>> Columns::finish() const {
+  std::vector<std::optional<Meaning>> meanings(guesses_.size());
   for (std::size_t c = 0; c < guesses_.size(); ++c) {
-    if (!is_number(c) && !guesses_[c]->is_complete()) return false;
+    if (!is_number(c)) meanings[c] = guesses_[c]->finish();
   }
-  return true;
-}
-
-std::vector<std::shared_ptr<const FieldReader>> Columns::finish() const {
-  std::vector<std::shared_ptr<const FieldReader>> readers;
-  for (std::size_t c = 0; c < guesses_.size(); ++c) {
-    readers.push_back(is_number(c) ? nullptr : guesses_[c]->finish());
-  }
-  return readers;
+  return meanings;
 }
 
 PieceScanner::PieceScanner(const ScanInput& in)
@@ -123,11 +145,11 @@ void PieceScanner::scan(const char* p, const char* limit, std::uint64_t line, Pi
   piece_ = &piece;
   columns_ = &columns;
   piece.begin = p;
-  piece.last = piece.quoted_delimiters = piece.quoted_line_ends = false;
+  piece.last = false;
   piece.first_line = line;
   piece.rows.clear();
-  piece.seen.assign(in_.cols(), 0);
-  piece.rounded.clear();
+  piece.seen = {};
+  piece.seen.flags.assign(in_.cols(), 0);
   while (p < limit) {
     if (at_line_end(p, end_) || (in_.cols() > 1 && only_blanks(p, end_, delimiter_))) {
       require_only_blank_lines(p);
@@ -184,19 +206,11 @@ const char* PieceScanner::row(const char* start) {
 const char* PieceScanner::described_field(const char* p, std::size_t c) {
   const std::optional<Field> found = fields_.field(p);
   if (!found) fail_field(place(p, c), p, end_, delimiter_, in_.missing, ValueType::f64);
-  note_quotes(*found);
   if (!columns_->see(c, *found, row_number())) {
     fail_at(Errc::type_mismatch, place(p, c),
             shown(found->text) + " is not a " + std::string(name(*in_.wanted[c])));
   }
   return found->end;
-}
-
-void PieceScanner::note_quotes(const Field& field) {
-  if (!field.quoted) return;
-  const auto has = [&field](char c) { return field.text.find(c) != std::string_view::npos; };
-  piece_->quoted_delimiters = piece_->quoted_delimiters || has(delimiter_);
-  piece_->quoted_line_ends = piece_->quoted_line_ends || has('\n');
 }
 
 /// True for a field that looks like a number and marks a missing value.
@@ -212,6 +226,7 @@ const char* PieceScanner::field(const char* const p, std::size_t c) {
     const char* const end = p + number.length;
     if (at_field_end(end, end_, delimiter_)) {
       note_number(p, number, c);
+      put_plain(p, number, c);
       return end;
     }
   }
@@ -222,6 +237,7 @@ const char* PieceScanner::field(const char* const p, std::size_t c) {
   if (q != digits && at_field_end(q, end_, delimiter_)) {
     note_padding(digits, q, c);
     if (q - digits > kFewDigits || *p == '-') note_integer(p, q, c);
+    put_number(p, q, c);
     return q;
   }
   bool number = q != digits;
@@ -239,6 +255,7 @@ const char* PieceScanner::field(const char* const p, std::size_t c) {
   }
   if (!number || !at_field_end(q, end_, delimiter_)) return unusual_field(p, c);
   note_float(p, c, flag::fraction);
+  put_number(p, q, c);
   return q;
 }
 
@@ -255,11 +272,11 @@ void PieceScanner::note_number(const char* p, const PlainNumber& number, std::si
 
 void PieceScanner::note_float(const char* p, std::size_t c, std::uint16_t what) {
   if (whole_[c]) fail_field(place(p, c), p, end_, delimiter_, in_.missing, *in_.given[c]);
-  piece_->seen[c] |= what;
+  piece_->seen.flags[c] |= what;
 }
 
 void PieceScanner::note_padding(const char* digits, const char* end, std::size_t c) {
-  if (*digits == '0' && end - digits > 1) piece_->seen[c] |= flag::padded;
+  if (*digits == '0' && end - digits > 1) piece_->seen.flags[c] |= flag::padded;
 }
 
 /// A negative integer, or one of many digits; `p` is where it starts, with its sign.
@@ -269,7 +286,7 @@ void PieceScanner::note_integer(const char* p, const char* end, std::size_t c) {
   const bool fits = std::from_chars(digits, end, value).ec == std::errc();
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
   const bool negative = *p == '-';
-  std::uint16_t& seen = piece_->seen[c];
+  std::uint16_t& seen = piece_->seen.flags[c];
   if (fits && negative && value == 0) {  // minus zero is no integer: its sign would be lost
     if (!whole_[c]) seen |= flag::fraction;
     return;
@@ -289,7 +306,68 @@ void PieceScanner::note_integer(const char* p, const char* end, std::size_t c) {
   if ((seen & flag::rounded) != 0) return;
   if (fits ? f64_holds(value) : f64_holds({digits, static_cast<std::size_t>(end - digits)})) return;
   seen |= flag::rounded;
-  piece_->rounded[c] = {offset(p), line(), std::string(p, end)};
+  note_first(piece_->seen.rounded, p, end, c);
+}
+
+void PieceScanner::note_first(NumbersAt& numbers, const char* p, const char* end, std::size_t c) {
+  numbers.try_emplace(c, NumberAt{offset(p), line(), std::string(p, end)});
+}
+
+/// Puts a number as what its column holds.
+void PieceScanner::put_plain(const char* p, const PlainNumber& number, std::size_t c) {
+  ColumnCells* const cells = columns_->cells_of(c);
+  if (cells == nullptr) return;
+  double real = 0;
+  std::int64_t integer = 0;
+  if (cells->as() == ColumnCells::As::integers && !number.has_point() &&
+      NumberWindow::read(p, number, integer) && (integer != 0 || number.minus == 0)) {
+    cells->put_integer(integer);
+  } else if (cells->as() != ColumnCells::As::values &&
+             (cells->as() == ColumnCells::As::floats || number.has_point()) &&
+             NumberWindow::read(p, number, real)) {
+    cells->put_float(real);
+  } else {
+    put_number(p, p + number.length, c);
+  }
+}
+
+void PieceScanner::put_number(const char* p, const char* end, std::size_t c) {
+  ColumnCells* const cells = columns_->cells_of(c);
+  if (cells == nullptr) return;
+  if (cells->as() == ColumnCells::As::values) return put_given(p, end, c, *cells);
+  double real = 0;
+  std::int64_t integer = 0;
+  std::uint64_t large = 0;
+  const auto reads = [&](auto& value) {
+    const NumberText number = read_number(p, end, value);
+    return number.error == NumberError::none && number.end == end;
+  };
+  const bool minus_zero = *p == '-' && reads(integer) && integer == 0;
+  if (cells->as() == ColumnCells::As::integers && !minus_zero && reads(integer)) {
+    return cells->put_integer(integer);
+  }
+  if (cells->as() == ColumnCells::As::integers && !minus_zero && reads(large)) {
+    return cells->put_large(large);
+  }
+  if (!reads(real)) note_first(piece_->seen.misfits, p, end, c);
+  cells->put_float(real);
+}
+
+/// A number of a column whose type is given.
+void PieceScanner::put_given(const char* p, const char* end, std::size_t c, ColumnCells& cells) {
+  const ValueType type = *in_.given[c];
+  std::byte cell[8] = {};
+  const NumberText number = read_number(p, end, type, cell);
+  if (number.error != NumberError::none || number.end != end) {
+    fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
+  }
+  const std::uint64_t bits = load_bits(type, cell);
+  if (!is_float(type) && bits == usual_mark(type)) note_first(piece_->seen.marks, p, end, c);
+  cells.put(bits);
+}
+
+void PieceScanner::put_missing(std::size_t c) {
+  if (ColumnCells* const cells = columns_->cells_of(c)) cells->put_missing();
 }
 
 /// A field with quotes or blanks around it, nan, inf, nothing, or no number at all.
@@ -299,7 +377,6 @@ const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
   if (!found) fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
   const std::string_view text = trimmed(found->text);
   const bool missing = in_.missing.has(text);
-  note_quotes(*found);
   if (missing && (!found->quoted || in_.missing.has(*found))) {
     columns_->see_missing(c);
   } else if (found->quoted && (missing || is_number(text))) {
@@ -309,8 +386,12 @@ const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
     if (in_.numbers_only || (in_.given[c] && !missing)) {
       fail_field(place(p, c), p, end_, delimiter_, in_.missing, type);
     }
-    piece_->seen[c] |= missing ? flag::missing : flag::other;
-    if (!missing) columns_->see(c, *found, row_number());
+    piece_->seen.flags[c] |= missing ? flag::missing : flag::other;
+    if (missing) {
+      put_missing(c);
+    } else {
+      columns_->see(c, *found, row_number());
+    }
     return found->end;
   }
   const char* q = text.data();
@@ -323,6 +404,11 @@ const char* PieceScanner::unusual_field(const char* p, std::size_t c) {
     note_integer(text.data(), end, c);
   } else {
     note_float(p, c, missing ? flag::nan : flag::fraction);
+  }
+  if (missing) {
+    put_missing(c);
+  } else {
+    put_number(text.data(), end, c);
   }
   return found->end;
 }

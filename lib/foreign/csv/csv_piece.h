@@ -12,11 +12,12 @@
 
 namespace dapple::detail::csv {
 
-/// What was seen in the columns of some consecutive rows.
+/// What was seen in the columns of some consecutive rows, and the cells of those that were added
+/// last.
 class Columns {
  public:
-  /// No rows yet. `words` tells the columns in which words are to be expected.
-  Columns(const ScanInput& input, const std::vector<bool>& words);
+  /// No rows yet. Without a plan, nothing is known of the columns, and no cells are kept.
+  Columns(const ScanInput& input, const Plan* plan);
 
   /// True for a column that may be one of numbers only: `see` takes the fields of the others.
   bool is_number(std::size_t col) const noexcept { return guesses_[col] == nullptr; }
@@ -24,7 +25,7 @@ class Columns {
   /// hold such a field.
   bool see(std::size_t col, const Field& field, std::uint64_t row) {
     if (is_number(col)) describe(col, row);
-    return guesses_[col]->see(field, missing_);
+    return guesses_[col]->see(field, missing_, cells_of(col));
   }
   void see_missing(std::size_t col) noexcept { ++counts_[col].missing; }
   /// `unsure`: it is missing, or a word if the column is one of words.
@@ -32,11 +33,24 @@ class Columns {
     ++counts_[col].quoted;
     if (unsure) ++counts_[col].unsure;
   }
-  void add_rows(std::uint64_t n) noexcept { rows_ += n; }
+  /// Ends some rows.
+  void add_rows(std::uint64_t n);
   std::uint64_t rows() const noexcept { return rows_; }
 
-  /// Adds what was seen in the rows that follow. False, and nothing changed, when a column is not
-  /// what it must be: a field in these rows is wrong.
+  /// Where the cells of a column go; null when they are not kept.
+  ColumnCells* cells_of(std::size_t col) noexcept {
+    return cells_.empty() ? nullptr : &cells_[col];
+  }
+  std::vector<ColumnCells>& cells() noexcept { return cells_; }
+  void clear_cells() noexcept;
+  /// From now on no cells are kept.
+  void drop_cells() noexcept { cells_.clear(); }
+  /// True while the columns are what the plan says.
+  bool fits(const Plan& plan) const noexcept;
+
+  /// Adds what was seen in the rows that follow; their cells get the codes that words have here.
+  /// False, and nothing changed, when a column is not what it must be: a field in these rows is
+  /// wrong.
   bool merge(Columns& later);
 
   /// The columns that are known to be of words.
@@ -44,9 +58,7 @@ class Columns {
   /// Columns of numbers all of which are in quotes, while those of another column are not: whoever
   /// wrote the text means them as words.
   std::vector<std::size_t> quoted_numbers() const;
-  /// True when all words were collected.
-  bool is_complete() const noexcept;
-  std::vector<std::shared_ptr<const FieldReader>> finish() const;
+  std::vector<std::optional<Meaning>> finish() const;
 
  private:
   /// Of the fields of a column of numbers. Those in quotes are not counted as missing: should the
@@ -61,6 +73,7 @@ class Columns {
   /// Of columns whose fields are shown to it; null for the others, which may be very many.
   std::vector<std::unique_ptr<ColumnGuess>> guesses_;
   std::vector<Counts> counts_;
+  std::vector<ColumnCells> cells_;  // of all columns, or none
   std::uint64_t rows_ = 0;
 };
 
@@ -71,9 +84,7 @@ struct Piece {
   bool last = false;            // only blank lines follow
   std::uint64_t first_line = 0;
   std::vector<std::uint64_t> rows;  // byte of the file where each starts
-  std::vector<std::uint16_t> seen;
-  std::map<std::size_t, RoundedAt> rounded;
-  bool quoted_delimiters = false, quoted_line_ends = false;
+  Seen seen;
 };
 
 class PieceScanner {
@@ -97,10 +108,14 @@ class PieceScanner {
   bool is_missing_number(const char* p);
   const char* described_field(const char* p, std::size_t c);
   const char* unusual_field(const char* p, std::size_t c);
-  void note_quotes(const Field& field);
   void note_number(const char* p, const PlainNumber& number, std::size_t c);
   void note_float(const char* p, std::size_t c, std::uint16_t what);
   void note_integer(const char* p, const char* end, std::size_t c);
+  void put_plain(const char* p, const PlainNumber& number, std::size_t c);
+  void put_number(const char* p, const char* end, std::size_t c);
+  void put_given(const char* p, const char* end, std::size_t c, ColumnCells& cells);
+  void put_missing(std::size_t c);
+  void note_first(NumbersAt& numbers, const char* p, const char* end, std::size_t c);
   void note_padding(const char* digits, const char* end, std::size_t c);
 
   const ScanInput& in_;

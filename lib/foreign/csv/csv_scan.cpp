@@ -6,6 +6,7 @@
 
 #include "lib/base/parallel.h"
 #include "lib/foreign/csv/csv_piece.h"
+#include "lib/foreign/csv/csv_tiles.h"
 
 namespace dapple::detail::csv {
 
@@ -13,19 +14,20 @@ namespace {
 
 constexpr std::ptrdiff_t kPieceBytes = std::ptrdiff_t{1} << 20;  // that a thread scans at once
 
-constexpr std::uint64_t kStripBytes = std::uint64_t{512} << 10;
-constexpr std::uint64_t kLongestStrip = 8 * kStripBytes;
-// Rows may be far shorter than those of the first strip, and strips take memory.
-constexpr std::uint64_t kShortestStrip = kStripBytes / 8;
-
 /// One pass over a text, piece by piece.
 class TextScan {
  public:
-  /// `words` tells the columns in which words are to be expected.
-  TextScan(const ScanInput& input, const char* p, std::uint64_t line,
-           const std::vector<bool>& words)
-      : in_(input), first_(p), first_line_(line), columns_(input, words), next_(p) {
-    rows_.seen.assign(input.cols(), 0);
+  /// With a plan, cells go to `tiles`.
+  TextScan(const ScanInput& input, const char* p, std::uint64_t line, const Plan* plan = nullptr,
+           Tiles* tiles = nullptr)
+      : in_(input),
+        first_(p),
+        first_line_(line),
+        plan_(plan),
+        tiles_(tiles),
+        columns_(input, plan),
+        next_(p) {
+    rows_.seen.flags.assign(input.cols(), 0);
   }
 
   void scan_first_piece() { scan_in_order(1); }
@@ -39,36 +41,47 @@ class TextScan {
     }
   }
 
-  const Columns& columns() const noexcept { return columns_; }
+  /// False when the columns are not what the plan says.
+  bool fits() const noexcept { return fits_; }
 
-  /// The columns that are known to be of words by now, also those that were taken for numbers.
-  std::vector<bool> words() const {
-    std::vector<bool> found = columns_.words();
-    bool frame = !in_.columns.empty();
-    for (std::size_t c = 0; c < found.size(); ++c) frame = frame || !columns_.is_number(c);
-    for (std::size_t c = 0; frame && c < found.size(); ++c) {
-      const bool padded = (rows_.seen[c] & flag::padded) != 0;
-      if (padded && columns_.is_number(c) && !in_.given[c]) found[c] = true;
-    }
-    return found;
-  }
-  /// True when the words of all these columns were collected.
-  bool is_complete(const std::vector<bool>& words) const {
-    return columns_.is_complete() && words == columns_.words();
-  }
-
+  /// What was found. Numbers that are words all the same are so from the first row on.
   Rows finish() {
     rows_.end = static_cast<std::uint64_t>(next_ - in_.base);
-    rows_.fields = columns_.finish();
-    for (std::size_t c = 0; c < rows_.seen.size(); ++c) {
-      // Also of words that are all numbers, in quotes.
-      const bool words = rows_.fields[c] != nullptr && !in_.wanted[c];
-      if (words) rows_.seen[c] |= flag::other;
+    rows_.whole = done_;
+    rows_.meanings = columns_.finish();
+    const std::vector<bool> words = columns_.words();
+    for (const std::size_t c : padded()) take_for_words(c);
+    // Of a matrix, which has no labels, all numbers may be in quotes. The first rows decide.
+    if (!in_.columns.empty() && plan_ == nullptr) {
+      for (const std::size_t c : columns_.quoted_numbers()) {
+        if (!in_.given[c]) take_for_words(c);
+      }
+    }
+    for (std::size_t c = 0; c < words.size(); ++c) {
+      if (rows_.meanings[c] && !in_.wanted[c]) rows_.seen.flags[c] |= flag::other;
     }
     return std::move(rows_);
   }
 
  private:
+  /// Columns of numbers with zeros in front, in a frame.
+  std::vector<std::size_t> padded() const {
+    bool frame = !in_.columns.empty();
+    for (std::size_t c = 0; c < in_.cols(); ++c) frame = frame || !columns_.is_number(c);
+    std::vector<std::size_t> found;
+    for (std::size_t c = 0; frame && c < in_.cols(); ++c) {
+      const bool padded = (rows_.seen.flags[c] & flag::padded) != 0;
+      if (padded && columns_.is_number(c) && !in_.given[c]) found.push_back(c);
+    }
+    return found;
+  }
+  void take_for_words(std::size_t col) {
+    fits_ = fits_ && plan_ == nullptr;
+    rows_.meanings[col].emplace();
+    rows_.meanings[col]->kind = MeaningKind::text;
+    rows_.meanings[col]->words = std::make_shared<WordTable>();
+  }
+
   std::uint64_t pieces() const {
     return static_cast<std::uint64_t>((in_.end - first_ + kPieceBytes - 1) / kPieceBytes);
   }
@@ -82,8 +95,9 @@ class TextScan {
     PieceScanner scanner(in_);
     Piece piece;
     for (; scanned_ < n && !done_; ++scanned_) {
+      columns_.clear_cells();
       scanner.scan(next_, limit(scanned_ + 1), next_line(), piece, columns_);
-      take(piece);
+      take(piece, columns_);
     }
   }
 
@@ -95,21 +109,23 @@ class TextScan {
       PieceScanner scanner;
       Piece piece;
     };
-    const std::vector<bool> words = columns_.words();
     std::vector<Work> works(worker_limit(in_.threads), Work{PieceScanner(in_), {}});
     parallel_in_order(pieces() - 1, in_.threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
       PieceScanner& scanner = works[worker].scanner;
       Piece& piece = works[worker].piece;
       const char* const end = limit(i + 2);
       const char* const begin = likely_row(limit(i + 1), end);
-      Columns columns(in_, words);
+      Columns columns(in_, plan_);
       const bool sound = scans(scanner, begin, end, piece, columns);
       turn.take([&] {
         if (done_ || next_ >= end) return;
         if (!sound || piece.begin != next_ || !columns_.merge(columns)) {
+          columns_.clear_cells();
           scanner.scan(next_, end, next_line(), piece, columns_);
+          take(piece, columns_);
+        } else {
+          take(piece, columns);
         }
-        take(piece);
       });
     });
   }
@@ -132,66 +148,59 @@ class TextScan {
 
   std::uint64_t next_line() const noexcept { return first_line_ + rows_.rows; }
 
-  /// Adds what was seen in a piece that starts where the previous one ended.
-  void take(Piece& piece) {
-    for (auto& [col, at] : piece.rounded) {
-      at.line += next_line() - piece.first_line;
-      rows_.rounded.emplace(col, std::move(at));
+  /// Adds what was seen in a piece that starts where the previous one ended, and its cells.
+  void take(Piece& piece, Columns& columns) {
+    for (NumbersAt* numbers : {&piece.seen.rounded, &piece.seen.marks, &piece.seen.misfits}) {
+      for (auto& [col, at] : *numbers) at.line += next_line() - piece.first_line;
     }
-    for (const std::uint64_t offset : piece.rows) add_row(offset);
-    for (std::size_t c = 0; c < piece.seen.size(); ++c) rows_.seen[c] |= piece.seen[c];
-    rows_.quoted_delimiters = rows_.quoted_delimiters || piece.quoted_delimiters;
-    rows_.quoted_line_ends = rows_.quoted_line_ends || piece.quoted_line_ends;
+    if (tiles_ != nullptr && fits_) fits_ = columns_.fits(*plan_);
+    if (tiles_ != nullptr && fits_) tiles_->append(columns.cells(), piece.rows, next_line());
+    if (!fits_) columns_.drop_cells();
+    rows_.rows += piece.rows.size();
+    rows_.seen.add(piece.seen);
     next_ = piece.end;
     done_ = piece.last || next_ == in_.end;
-  }
-
-  void add_row(std::uint64_t offset) {
-    std::vector<Strip>& strips = rows_.strips;
-    bool full = strips.empty();
-    if (!full) {
-      const std::uint64_t bytes = offset - strips.back().offset;
-      const std::uint64_t rows = rows_.rows - strips.back().row;
-      if (strip_rows_ == 0 && bytes >= kStripBytes) strip_rows_ = rows;
-      full = strip_rows_ != 0 &&
-             ((rows >= strip_rows_ && bytes >= kShortestStrip) || bytes >= kLongestStrip);
-    }
-    if (full) strips.push_back({rows_.rows, offset});
-    ++rows_.rows;
   }
 
   const ScanInput& in_;
   const char* const first_;
   const std::uint64_t first_line_;
+  const Plan* const plan_;
+  Tiles* const tiles_;
   Columns columns_;
   Rows rows_;
-  std::uint64_t strip_rows_ = 0;  // of every strip; not known before the first is full
-  std::uint64_t scanned_ = 0;     // pieces
-  const char* next_;              // the row that follows what was scanned
+  std::uint64_t scanned_ = 0;  // pieces
+  const char* next_;           // the row that follows what was scanned
   bool done_ = false;
+  bool fits_ = true;
 };
 
 }  // namespace
 
-Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line) {
-  // Each round knows of more columns that they are of words; mostly one is enough.
-  for (std::vector<bool> words(input.cols());;) {
-    TextScan scan(input, p, line, words);
-    scan.scan_first_piece();
-    std::vector<bool> found = scan.words();
-    // A matrix, which has no labels, is one of numbers in quotes or without.
-    if (!input.columns.empty()) {
-      for (const std::size_t col : scan.columns().quoted_numbers()) {
-        if (!input.given[col]) found[col] = true;
-      }
-    }
-    if (scan.is_complete(found)) {
-      scan.scan_rest();
-      found = scan.words();
-      if (scan.is_complete(found)) return scan.finish();
-    }
-    words = std::move(found);
-  }
+void Seen::add(Seen& later) {
+  for (std::size_t c = 0; c < flags.size(); ++c) flags[c] |= later.flags[c];
+  rounded.merge(later.rounded);
+  marks.merge(later.marks);
+  misfits.merge(later.misfits);
+}
+
+Rows see_rows(const ScanInput& input, const char* p, std::uint64_t line, Extent extent) {
+  TextScan scan(input, p, line);
+  scan.scan_first_piece();
+  if (extent == Extent::all) scan.scan_rest();
+  return scan.finish();
+}
+
+Imported import_rows(const ScanInput& input, const char* p, std::uint64_t line, const Plan& plan,
+                     Tiles& tiles) {
+  TextScan scan(input, p, line, &plan, &tiles);
+  scan.scan_first_piece();
+  scan.scan_rest();
+  if (scan.fits()) tiles.finish();
+  Imported imported;
+  imported.rows = scan.finish();
+  imported.fits = scan.fits();
+  return imported;
 }
 
 }  // namespace dapple::detail::csv

@@ -1,5 +1,5 @@
-// The one pass over delimited text that opening makes: where rows start, and what the fields of
-// each column can be. Numbers are checked for their form; their values are read later.
+// The pass over delimited text: where rows are, what the fields of each column can be, and their
+// cells.
 #pragma once
 
 #include <cstdint>
@@ -34,31 +34,57 @@ inline constexpr std::uint16_t greatest_u64 = 2048;  // 2^64 - 1
 inline constexpr std::uint16_t nan = 4096;  // a missing value that is read as NaN
 }  // namespace flag
 
-/// Rows [row, next strip's row) start at byte `offset`.
-struct Strip {
-  std::uint64_t row;
-  std::uint64_t offset;
-};
-
-/// Where the first integer of a column is that f64 would round.
-struct RoundedAt {
+/// Where the first number of a column is that is not like others.
+struct NumberAt {
   std::uint64_t offset = 0;
   std::uint64_t line = 0;
   std::string text;
 };
 
+/// The first of each column that has one.
+using NumbersAt = std::map<std::size_t, NumberAt>;
+
+/// What was seen in some rows.
+struct Seen {
+  std::vector<std::uint16_t> flags;  // of each column
+  NumbersAt rounded;                 // integers that f64 would round
+  NumbersAt marks;                   // of columns with a type that is given: its mark of missing
+  NumbersAt misfits;                 // numbers beyond f64
+
+  /// Adds what was seen in the rows that follow.
+  void add(Seen& later);
+};
+
 struct Rows {
   std::uint64_t rows = 0;
   std::uint64_t end = 0;  // byte after the last row
-  std::vector<Strip> strips;
-  std::vector<std::uint16_t> seen;  // flags of each column
-  std::map<std::size_t, RoundedAt> rounded;
-  bool quoted_delimiters = false;  // a value has a delimiter in its quotes
-  bool quoted_line_ends = false;   // or a line end: rows are not lines then
-  /// Of each column that is wanted to be, or has to be, more than numbers; null for the others.
-  std::vector<std::shared_ptr<const FieldReader>> fields;
-  /// Where their words are; null if they are in memory.
-  std::shared_ptr<const ByteSource> sidecar;
+  Seen seen;
+  /// Of each column that is wanted to be, or has to be, more than numbers.
+  std::vector<std::optional<Meaning>> meanings;
+  bool whole = false;  // these are all rows
+};
+
+/// What a column holds, as far as is known before its cells are parsed.
+struct ColumnPlan {
+  MeaningKind kind = MeaningKind::number;
+  TimeUnit unit = TimeUnit::day;
+  ValueType type = ValueType::i64;    // that its cells are put as, if they fit
+  std::optional<std::uint64_t> mark;  // of missing integers
+  bool given = false;                 // the type, by the caller
+
+  /// How its first cells are kept.
+  ColumnCells::As as() const noexcept {
+    if (given || kind != MeaningKind::number) return ColumnCells::As::values;
+    return type == ValueType::f64 ? ColumnCells::As::floats : ColumnCells::As::integers;
+  }
+  bool has_words() const noexcept {
+    return kind == MeaningKind::category || kind == MeaningKind::text;
+  }
+};
+struct Plan {
+  bool frame = false;
+  std::vector<std::string> labels;
+  std::vector<ColumnPlan> columns;
 };
 
 /// What the scan must know of the text.
@@ -79,15 +105,27 @@ struct ScanInput {
   std::size_t cols() const noexcept { return given.size(); }
 };
 
-/// Scans rows from `p`, which is line `line`, to the end. Throws as `open_csv` does, for the first
-/// fault in the text. O(bytes); once more when a column turns out to be of words after its first
-/// megabyte. Memory for each different word, and for each thread for those of a megabyte.
+class Tiles;
+
+/// Scans rows from `p`, which is line `line`: those of the first megabyte, or all of them. Throws
+/// as `open_csv` does, for the first fault in the text. O(bytes). Memory for each different word,
+/// and for each thread for those of a megabyte.
 ///
 /// A column whose fields are all `true` or `false` is boolean; all ISO 8601: a timestamp, in the
 /// coarsest unit that holds them all. A column with other fields is of words: a category where they
 /// repeat, text where most appear once. Fields that are empty, NA, N/A, ? or one of the caller's
 /// words, without quotes, are missing. Integers with zeros in front are words where there are
 /// labels or other words: postal codes and the like, of which numbers would lose the zeros.
-Rows scan_rows(const ScanInput& input, const char* p, std::uint64_t line);
+enum class Extent : bool { first, all };
+Rows see_rows(const ScanInput& input, const char* p, std::uint64_t line, Extent extent);
+
+/// The same of all rows, whose cells go to `tiles` as the plan says. Should the text not be like
+/// that, the rest is only looked at, and `fits` is false.
+struct Imported {
+  Rows rows;
+  bool fits = true;
+};
+Imported import_rows(const ScanInput& input, const char* p, std::uint64_t line, const Plan& plan,
+                     Tiles& tiles);
 
 }  // namespace dapple::detail::csv

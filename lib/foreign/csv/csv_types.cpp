@@ -6,6 +6,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/base/text.h"
+#include "lib/foreign/csv/csv_tiles.h"
 
 namespace dapple::detail::csv {
 
@@ -49,10 +50,10 @@ std::optional<std::string> type_key(const std::vector<Column>& columns, std::siz
 void require_exact_integers(std::optional<ValueType> given, const Rows& rows, std::size_t col,
                             const std::vector<Column>& columns, const std::string& file) {
   const bool asked = given && is_float(*given);
-  const bool whole = (rows.seen[col] & kFloats) == 0;
-  if (asked || !whole || (rows.seen[col] & flag::rounded) == 0) return;
-  const RoundedAt& at = rows.rounded.at(col);
-  const bool alone = is_float(inferred_type(rows.seen[col], true));
+  const bool whole = (rows.seen.flags[col] & kFloats) == 0;
+  if (asked || !whole || (rows.seen.flags[col] & flag::rounded) == 0) return;
+  const NumberAt& at = rows.seen.rounded.at(col);
+  const bool alone = is_float(inferred_type(rows.seen.flags[col], true));
   std::string ways_out = alone ? "" : "a header line makes it a frame";
   const std::optional<std::string> key = type_key(columns, col);
   const bool rounds = key && at.text.size() <= std::numeric_limits<double>::max_exponent10;
@@ -83,10 +84,82 @@ std::optional<std::uint64_t> integer_mark(std::uint16_t seen) noexcept {
   return std::nullopt;
 }
 
+std::optional<ValueType> type_that_holds(const std::vector<ValueType>& types) {
+  std::vector<ValueType> candidates = types;
+  candidates.insert(candidates.end(), {ValueType::i64, ValueType::u64, ValueType::f64});
+  for (const ValueType wide : candidates) {
+    const auto held = [&](ValueType type) { return holds_all(wide, type); };
+    if (std::all_of(types.begin(), types.end(), held)) return wide;
+  }
+  return std::nullopt;
+}
+
+Plan make_plan(const Rows& rows, const ScanInput& input, bool frame,
+               const std::vector<std::string>& labels) {
+  Plan plan{frame, labels, std::vector<ColumnPlan>(input.cols())};
+  for (std::size_t c = 0; c < input.cols(); ++c) {
+    ColumnPlan& column = plan.columns[c];
+    column.given = input.given[c].has_value();
+    const std::uint16_t seen = rows.seen.flags[c];
+    if (rows.meanings[c]) {
+      column.kind = rows.meanings[c]->kind;
+      column.unit = rows.meanings[c]->unit;
+      column.type = stored_type(*rows.meanings[c]);
+    } else {
+      column.type = input.given[c].value_or(inferred_type(seen, true));
+      const bool whole = !is_float(column.type) && !column.given;
+      if (whole && (seen & flag::missing) != 0) column.mark = integer_mark(seen);
+    }
+  }
+  return plan;
+}
+
+bool keeps_all(const Plan& plan, const Tiles& tiles, const Rows& rows, const ScanInput& input) {
+  for (std::size_t c = 0; c < input.cols(); ++c) {
+    if (plan.columns[c].kind != MeaningKind::number || input.given[c]) continue;
+    const std::uint16_t seen = rows.seen.flags[c];
+    const bool floats = is_float(inferred_type(seen, true));
+    if (!floats && tiles.put_floats(c)) return false;
+    if (floats && tiles.put_integers(c) && (seen & flag::rounded) != 0) return false;
+    const bool marked = !floats && (seen & flag::missing) != 0;
+    if (marked && plan.columns[c].mark != integer_mark(seen)) return false;
+  }
+  return true;
+}
+
+void require_numbers(const Rows& rows, const ScanInput& input) {
+  const auto first = [&](const NumbersAt& numbers, const auto& counts) {
+    auto found = numbers.end();
+    for (auto it = numbers.begin(); it != numbers.end(); ++it) {
+      const bool earlier = found == numbers.end() || it->second.offset < found->second.offset;
+      if (counts(it->first) && earlier) found = it;
+    }
+    return found;
+  };
+  const auto place = [&](const auto& found) {
+    const bool labelled = !input.columns.empty();
+    return Place{input.file, found->second.offset, found->second.line, found->first,
+                 labelled ? std::string_view(input.columns[found->first].label) : ""};
+  };
+  const auto misfit =
+      first(rows.seen.misfits, [&](std::size_t c) { return !rows.meanings[c].has_value(); });
+  if (misfit != rows.seen.misfits.end()) {
+    fail_at(Errc::type_mismatch, place(misfit),
+            shown(misfit->second.text) + " is out of range for f64");
+  }
+  const auto mark = first(rows.seen.marks,
+                          [&](std::size_t c) { return (rows.seen.flags[c] & flag::missing) != 0; });
+  if (mark != rows.seen.marks.end()) {
+    fail_at(Errc::type_mismatch, place(mark),
+            shown(mark->second.text) + " is what marks a missing cell in a column of " +
+                std::string(name(*input.given[mark->first])));
+  }
+}
+
 ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::size_t col,
                       const std::vector<Column>& columns, const std::string& file) {
   if (given) return *given;
-  const ValueType type = inferred_type(rows.seen[col], rows.rows > 0);
+  const ValueType type = inferred_type(rows.seen.flags[col], rows.rows > 0);
   if (is_float(type)) require_exact_integers(given, rows, col, columns, file);
   return type;
 }
@@ -104,23 +177,16 @@ ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const 
   std::vector<ValueType> types;
   for (std::size_t c = 0; c < given.size(); ++c) {
     if (!given[c]) {
-      seen |= rows.seen[c];
+      seen |= rows.seen.flags[c];
       any_seen = true;
     } else if (std::find(types.begin(), types.end(), *given[c]) == types.end()) {
       types.push_back(*given[c]);
     }
   }
   if (any_seen) types.push_back(inferred_type(seen, rows.rows > 0));
-  std::vector<ValueType> candidates = types;
-  candidates.insert(candidates.end(), {ValueType::i64, ValueType::u64, ValueType::f64});
-  for (const ValueType wide : candidates) {
-    const auto held = [&](ValueType type) { return holds_all(wide, type); };
-    if (!std::all_of(types.begin(), types.end(), held)) continue;
-    if (is_float(wide)) require_exact();
-    return wide;
-  }
-  require_exact();
-  return ValueType::f64;
+  const std::optional<ValueType> wide = type_that_holds(types);
+  if (!wide || is_float(*wide)) require_exact();
+  return wide.value_or(ValueType::f64);
 }
 
 std::string note_of_rounding(const Rows& rows, const Schema& schema,
@@ -128,8 +194,8 @@ std::string note_of_rounding(const Rows& rows, const Schema& schema,
                              const std::string& file) {
   std::string note;
   std::uint64_t others = 0;
-  for (const auto& [col, at] : rows.rounded) {
-    const bool number = rows.fields[col] == nullptr;
+  for (const auto& [col, at] : rows.seen.rounded) {
+    const bool number = !rows.meanings[col];
     if (given[col] || !number || !is_float(schema.type_of(col))) continue;
     if (!note.empty()) {
       ++others;
@@ -137,52 +203,19 @@ std::string note_of_rounding(const Rows& rows, const Schema& schema,
     }
     const bool labelled = schema.kind == ObjectKind::frame;
     const std::string_view label = labelled ? schema.columns[col].label : std::string_view();
-    note =
-        place_text({file, at.offset, at.line, col, label}) + ": " + shown(at.text) +
-        " is rounded to " + std::string(name(schema.type_of(col))) + ", because the column has " +
-        ((rows.seen[col] & flag::fraction) != 0 ? "numbers that are no integers, such as 0.5 or -0"
-                                                : "missing values that are read as NaN") +
-        "; as text it keeps its digits";
+    note = place_text({file, at.offset, at.line, col, label}) + ": " + shown(at.text) +
+           " is rounded to " + std::string(name(schema.type_of(col))) +
+           ", because the column has " +
+           ((rows.seen.flags[col] & flag::fraction) != 0
+                ? "numbers that are no integers, such as 0.5 or -0"
+                : "missing values that are read as NaN") +
+           "; as text it keeps its digits";
   }
   if (others > 0) {
     note += " (so are integers of " + std::to_string(others) + " more column" +
             (others == 1 ? "" : "s") + ")";
   }
   return note;
-}
-
-ValueType widest_type(const std::vector<Column>& columns) noexcept {
-  ValueType widest = columns.empty() ? ValueType::f64 : columns.front().value_type;
-  for (const Column& column : columns) {
-    const ValueType type = column.value_type;
-    if (holds_all(widest, type)) continue;
-    widest = holds_all(type, widest) ? type : ValueType::f64;
-  }
-  return widest;
-}
-
-BlockIndex strips_index(const Rows& rows, const Schema& schema, const std::string& file,
-                        IndexOrigin origin) {
-  EntryTable entries;
-  entries.reserve(rows.strips.size());
-  const bool matrix = schema.kind == ObjectKind::matrix;
-  const ValueType type = matrix ? schema.value_type : widest_type(schema.columns);
-  for (std::size_t i = 0; i < rows.strips.size(); ++i) {
-    const bool last = i + 1 == rows.strips.size();
-    const Strip here = rows.strips[i];
-    const Strip next = last ? Strip{rows.rows, rows.end} : rows.strips[i + 1];
-    Entry entry;
-    entry.pos = {here.row, 0};
-    entry.rows = static_cast<std::uint32_t>(next.row - here.row);
-    entry.cols = static_cast<std::uint32_t>(schema.cols);
-    entry.offset = here.offset;
-    entry.bytes = next.offset - here.offset;
-    entry.stored = std::uint64_t{entry.rows} * entry.cols;
-    entry.kind = BlockKind::dense;
-    entry.value_type = type;
-    entries.push_back(entry);
-  }
-  return BlockIndex::from_entries(std::move(entries), rows.rows, schema.cols, file, origin);
 }
 
 }  // namespace dapple::detail::csv

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lib/foreign/csv/csv_scan.h"
-#include "lib/index/block_index.h"
 #include "lib/object/schema.h"
 
 namespace dapple::detail::csv {
@@ -31,11 +30,18 @@ ValueType column_type(std::optional<ValueType> given, const Rows& rows, std::siz
 ValueType matrix_type(const std::vector<std::optional<ValueType>>& given, const Rows& rows,
                       const std::string& file);
 
-/// The type that a block of frame columns is listed with: the widest of them, or f64.
-ValueType widest_type(const std::vector<Column>& columns) noexcept;
+/// The first of these types, or of i64, u64 and f64, that holds all values of all of them.
+std::optional<ValueType> type_that_holds(const std::vector<ValueType>& types);
 
-/// Strips of rows, all columns wide.
-BlockIndex strips_index(const Rows& rows, const Schema& schema, const std::string& file,
-                        IndexOrigin origin);
+/// What is to be expected of columns in which all this was seen.
+Plan make_plan(const Rows& rows, const ScanInput& input, bool frame,
+               const std::vector<std::string>& labels);
+
+/// True when the numbers that were put as the plan says are all right, now that all was seen.
+bool keeps_all(const Plan& plan, const Tiles& tiles, const Rows& rows, const ScanInput& input);
+
+/// Throws type_mismatch for the first number that its column cannot hold: beyond f64, or the mark
+/// of the missing cells.
+void require_numbers(const Rows& rows, const ScanInput& input);
 
 }  // namespace dapple::detail::csv

@@ -10,8 +10,8 @@ namespace dapple::detail::csv {
 
 namespace {
 
-bool is_bad(const std::shared_ptr<const FieldReader>& reader) {
-  return reader != nullptr && reader->words() != nullptr && find_not_utf8(*reader->words());
+bool is_bad(const std::optional<Meaning>& meaning) {
+  return meaning && meaning->words != nullptr && find_not_utf8(*meaning->words);
 }
 
 }  // namespace
@@ -39,12 +39,12 @@ void require_text(std::string_view text, const std::string& file) {
 }
 
 void require_utf8(const ScanInput& input, const Rows& rows, const char* p, std::uint64_t line) {
-  if (std::none_of(rows.fields.begin(), rows.fields.end(), is_bad)) return;
+  if (std::none_of(rows.meanings.begin(), rows.meanings.end(), is_bad)) return;
   for (const char* const end = input.base + rows.end; p < end; ++line) {
-    for (std::size_t col = 0; col < rows.fields.size(); ++col) {
+    for (std::size_t col = 0; col < rows.meanings.size(); ++col) {
       const auto field = find_field(p, end, input.delimiter);
       if (!field) return;
-      if (rows.fields[col] != nullptr && !is_utf8(field->text)) {
+      if (rows.meanings[col] && !is_utf8(field->text)) {
         const auto offset = static_cast<std::uint64_t>(p - input.base);
         fail_at(Errc::unsupported, {input.file, offset, line, col, input.columns[col].label},
                 shown(field->text) + " is not UTF-8; convert the text to UTF-8 first",

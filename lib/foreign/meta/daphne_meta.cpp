@@ -14,8 +14,6 @@ namespace dapple::detail {
 
 namespace {
 
-constexpr char kMetaEnding[] = ".meta";
-
 constexpr std::array<std::pair<ValueType, std::string_view>, 8> kTypes = {{
     {ValueType::f64, "f64"},
     {ValueType::f32, "f32"},
@@ -59,7 +57,7 @@ std::filesystem::path daphne_meta_path(const std::filesystem::path& data) {
 void require_meta_unread(const std::filesystem::path& data, const ByteSource& read) {
   const std::filesystem::path meta = daphne_meta_path(data);
   std::error_code ignored;
-  if (!read.has_path() || !std::filesystem::equivalent(meta, read.name(), ignored)) return;
+  if (!std::filesystem::equivalent(meta, read.name(), ignored)) return;
   throw Error(Errc::invalid_argument, meta.string(), std::nullopt,
               "this file is being read; the .meta file of the output would take its place");
 }

@@ -15,6 +15,8 @@
 
 namespace dapple::detail {
 
+inline constexpr char kMetaEnding[] = ".meta";
+
 struct DaphneMeta {
   ObjectKind kind = ObjectKind::matrix;
   std::uint64_t rows = 0;

@@ -7,6 +7,7 @@
 #include "dapple/convert.h"
 #include "dapple/open.h"
 #include "lib/compute/source.h"
+#include "lib/foreign/text/import.h"
 #include "lib/io/byte_sink.h"
 #include "lib/object/probe.h"
 
@@ -15,13 +16,12 @@ namespace dapple::detail::mtx {
 /// By the banner "%%MatrixMarket", or by the name `.mtx`.
 Match recognise_mtx(const Probe& probe);
 
-/// One pass over the text. An array file is cut into blocks of columns, or of parts of one column,
-/// that are parsed when they are read; memory: 8 bytes for every 256 values. A coordinate file
-/// becomes strips of rows, each a sparse block; its entries are parsed and sorted, 4 to 16 bytes
-/// each, into working space (lib/io/scratch.h): at once if they take no more than 256 MiB,
-/// otherwise when the first of them is read. Memory: the entries, as much again while they are
-/// sorted. Throws corrupt, unsupported and type_mismatch naming line and byte.
-std::shared_ptr<const Store> open_mtx(std::shared_ptr<ByteSource> file, const OpenOptions& options);
+/// Parses the text once. The entries of a coordinate file are dealt out to bands of rows, 4 to 16
+/// bytes each, in working space (lib/io/scratch.h), and sorted there; of an array file, some
+/// columns at a time are in memory. Throws corrupt, unsupported and type_mismatch naming line and
+/// byte.
+void parse_mtx(const std::shared_ptr<ByteSource>& file, const OpenOptions& options,
+               texts::Import& import);
 
 /// Writes a sparse matrix, and any object that stores few of its cells, as coordinate; any other as
 /// array, in which case values larger than 256 MiB pass through a temporary file. Throws

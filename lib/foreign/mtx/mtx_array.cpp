@@ -1,135 +1,25 @@
 #include "lib/foreign/mtx/mtx_array.h"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <limits>
-#include <utility>
+#include <vector>
 
 #include "lib/base/bytes.h"
+#include "lib/base/number_window.h"
+#include "lib/base/text.h"
 #include "lib/cells/convert_cells.h"
-#include "lib/foreign/mtx/mtx_values.h"
-#include "lib/object/fill.h"
-#include "lib/object/misfit.h"
 
 namespace dapple::detail::mtx {
 
 namespace {
 
-// Each value of a column goes to its own cache line of the caller's row-major memory, which the
-// next seven columns share. That many lines stay in the L2 cache until they do.
-constexpr std::uint64_t kBlockCells = std::uint64_t{4} << 10;
-// Half of a symmetric block comes from other columns, a few values from each: the wider, the more.
-constexpr std::uint64_t kSymmetricBlockCells = std::uint64_t{64} << 10;
+/// The most cells of neighbouring columns in memory at once, unless one column has more.
+constexpr std::uint64_t kMostCells = std::uint64_t{8} << 20;
+constexpr std::uint64_t kTileEdge = 256;
 
-struct ArrayState : DriverState {
-  Header header;
-  Positions positions;
-
-  /// Rows between the diagonal and the first cell that a column of a symmetric matrix stores.
-  std::uint64_t below_diagonal() const noexcept {
-    return header.symmetry == Symmetry::skew ? 1 : 0;
-  }
-
-  /// The number of the value that holds a cell. REQUIRES a cell that the file stores: any of a
-  /// general matrix, otherwise at least `below_diagonal` rows below the diagonal.
-  std::uint64_t number_of(std::uint64_t row, std::uint64_t col) const noexcept {
-    if (header.symmetry == Symmetry::general) return col * header.rows + row;
-    const std::uint64_t above = col % 2 == 0 ? col / 2 * (col - 1) : (col - 1) / 2 * col;
-    return col * (header.rows - below_diagonal()) - above + (row - col - below_diagonal());
-  }
-
-  /// The number of the first value of a column, or the count of all values after the last.
-  std::uint64_t first_of(std::uint64_t col) const noexcept {
-    return number_of(header.symmetry == Symmetry::general ? 0 : col + below_diagonal(), col);
-  }
-};
-
-/// Decodes a part of a block. Cells above the diagonal of a symmetric matrix are those of the
-/// mirrored column, read as a row.
-class ArrayReader {
- public:
-  ArrayReader(const Store& store, const Target& out)
-      : state_(store.state<ArrayState>()),
-        text_(store.file()),
-        values_(text_, state_.positions),
-        out_(out) {}
-
-  template <class T>
-  void read(const Region& cells) {
-    const auto [r0, r1] = cells.rows;
-    const auto [c0, c1] = cells.cols;
-    const Symmetry symmetry = state_.header.symmetry;
-    if (symmetry == Symmetry::general) {
-      for (std::uint64_t c = c0; c < c1; ++c) {
-        read_run<T>(state_.number_of(r0, c), r1 - r0, out_.cell(0, c - c0), out_.row_step, false);
-      }
-      return;
-    }
-    const std::uint64_t below = state_.below_diagonal();
-    const bool skew = below > 0;
-    if (skew) fill_zero(out_, r1 - r0, c1 - c0);  // the diagonal
-    for (std::uint64_t c = c0; c < c1; ++c) {
-      const std::uint64_t first = std::max(r0, c + below);
-      if (first >= r1) continue;
-      read_run<T>(state_.number_of(first, c), r1 - first, out_.cell(first - r0, c - c0),
-                  out_.row_step, false);
-    }
-    for (std::uint64_t r = r0; r < r1; ++r) {
-      const std::uint64_t first = std::max(c0, r + 1);
-      if (first >= c1) continue;
-      read_run<T>(state_.number_of(first, r), c1 - first, out_.cell(r - r0, first - c0),
-                  out_.col_step, skew);
-    }
-  }
-
- private:
-  /// Reads `n` values from number `first` on to cells `step` bytes apart.
-  template <class T>
-  void read_run(std::uint64_t first, std::uint64_t n, std::byte* to, std::size_t step,
-                bool negate) {
-    values_.seek(first);
-    const ValueType type = value_type_of<T>();
-    for (std::uint64_t i = 0; i < n; ++i, to += step) {
-      T value = values_.read<T>();
-      if (negate) value = negated(value);
-      const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-      if (out_.type == type) {
-        std::memcpy(to, bytes, sizeof value);
-      } else if (convert_cells(type, bytes, sizeof value, out_.type, to, step, 1) == 0) {
-        values_.fail_type(out_.type, can_be_rounded(type, bytes, out_.type));
-      }
-    }
-  }
-
-  template <class T>
-  T negated(T value) const {
-    if (std::is_integral_v<T> && value == std::numeric_limits<T>::min()) {
-      values_.fail_type(value_type_of<T>());
-    }
-    return value == T{} ? value : static_cast<T>(T{} - value);
-  }
-
-  const ArrayState& state_;
-  const Text text_;
-  ValueReader values_;
-  const Target& out_;
-};
-
-void read_array_block(const Store& store, const Entry& entry, const Part& part, const Target& out) {
-  const Region cells{{entry.pos.rx + part.rows.begin, entry.pos.rx + part.rows.end},
-                     {entry.pos.cx + part.cols.begin, entry.pos.cx + part.cols.end}};
-  ArrayReader reader(store, out);
-  switch (store.schema().value_type) {
-    case ValueType::i64:
-      return reader.read<std::int64_t>(cells);
-    case ValueType::u64:
-      return reader.read<std::uint64_t>(cells);
-    default:
-      return reader.read<double>(cells);
-  }
-}
-
-const Driver kArrayDriver = {.format = "mtx", .read = read_array_block};
+/// Everything up to the blank separates values; other control characters fail when they are read.
+bool is_space(char c) noexcept { return static_cast<unsigned char>(c) <= ' '; }
 
 /// Values that an array file of this header holds. Throws corrupt when they cannot be counted.
 std::uint64_t count_of(const Text& text, const Header& header) {
@@ -144,55 +34,195 @@ std::uint64_t count_of(const Text& text, const Header& header) {
   return header.symmetry == Symmetry::skew ? (count - n) / 2 : count;
 }
 
-/// Blocks of whole columns, or of parts of one where columns are longer, in file order.
-EntryTable make_entries(const Text& text, const ArrayState& state) {
-  const Header& header = state.header;
-  EntryTable entries;
-  if (header.rows == 0 || header.cols == 0) return entries;
-  const bool general = header.symmetry == Symmetry::general;
-  const std::uint64_t cells = general ? kBlockCells : kSymmetricBlockCells;
-  const std::uint64_t tile_rows = general ? std::min(header.rows, cells) : header.rows;
-  const std::uint64_t tile_cols = std::clamp<std::uint64_t>(cells / header.rows, 1, header.cols);
-  ValueReader values(text, state.positions);
-  for (std::uint64_t c = 0; c < header.cols; c += tile_cols) {
-    for (std::uint64_t r = 0; r < header.rows; r += tile_rows) {
-      Entry entry;
-      entry.pos = {r, c};
-      entry.rows = static_cast<std::uint32_t>(std::min(tile_rows, header.rows - r));
-      entry.cols = static_cast<std::uint32_t>(std::min(tile_cols, header.cols - c));
-      // A symmetric block's own columns; its cells above the diagonal are elsewhere.
-      values.seek(general ? state.number_of(r, c) : state.first_of(c));
-      entry.offset = text.offset(values.at());
-      entry.stored = std::uint64_t{entry.rows} * entry.cols;
-      entry.kind = BlockKind::dense;
-      entry.value_type = header.value_type;
-      entries.push_back(entry);
+/// The values of the text, one after the other.
+class Values {
+ public:
+  Values(const Text& text, const Header& header)
+      : text_(text), header_(header), count_(count_of(text, header)), window_(text.end) {
+    p_ = text.base + header.data;
+    // A value and its line end take two bytes; the last line end may be missing.
+    const std::uint64_t most = (static_cast<std::uint64_t>(text.end - p_) + 1) / 2;
+    if (count_ > most) fail_less("at most " + std::to_string(most));
+    skip_space();
+  }
+
+  /// The bits of the next one. Throws corrupt, type_mismatch.
+  std::uint64_t next() {
+    if (p_ == text_.end) fail_less(std::to_string(read_));
+    ++read_;
+    switch (header_.value_type) {
+      case ValueType::i64:
+        return next_as<std::int64_t>();
+      case ValueType::u64:
+        return next_as<std::uint64_t>();
+      default:
+        return next_as<double>();
     }
   }
-  for (std::uint64_t i = 0; i < entries.size(); ++i) {
-    Entry entry = entries[i];
-    const bool last = i + 1 == entries.size();
-    entry.bytes = (last ? text.offset(text.end) : entries[i + 1].offset) - entry.offset;
-    entries.set(i, entry);
+  /// Of the value read last, the one that mirrors it in a skew-symmetric matrix.
+  std::uint64_t negated(std::uint64_t bits) const {
+    if (header_.value_type == ValueType::f64) {
+      const double value = std::bit_cast<double>(bits);
+      return value == 0 ? bits : std::bit_cast<std::uint64_t>(-value);
+    }
+    if (std::bit_cast<std::int64_t>(bits) == std::numeric_limits<std::int64_t>::min()) fail_range();
+    return 0 - bits;
   }
-  return entries;
+  /// Throws corrupt unless all values were read.
+  void require_end() const {
+    if (p_ == text_.end) return;
+    text_.fail(
+        Errc::corrupt, p_,
+        "the file goes on after the " + counted(count_, "value") + " that its header announces");
+  }
+
+ private:
+  template <class T>
+  std::uint64_t next_as() {
+    T value{};
+    last_ = p_;
+    const NumberText number = window_.read_at(p_, value);
+    const bool whole = number.end == text_.end || is_space(*number.end);
+    if (number.error == NumberError::no_number || !whole) {
+      text_.fail_at(Errc::corrupt, p_, std::is_floating_point_v<T> ? "a number" : "an integer");
+    }
+    if (number.error == NumberError::out_of_range) fail_range();
+    p_ = number.end;
+    skip_space();
+    return std::bit_cast<std::uint64_t>(value);
+  }
+  void skip_space() noexcept {
+    for (;;) {
+      while (p_ != text_.end && is_space(*p_)) ++p_;
+      if (p_ == text_.end || *p_ != '%') return;
+      p_ = next_line(p_, text_.end);
+    }
+  }
+  [[noreturn]] void fail_range() const {
+    text_.fail(Errc::type_mismatch, last_,
+               shown(token_at(last_, text_.end)) + " is out of range for " +
+                   std::string(name(header_.value_type)));
+  }
+  [[noreturn]] void fail_less(const std::string& seen) const {
+    throw Error(Errc::corrupt, text_.file, text_.offset(text_.end),
+                "the file ends after " + seen + " of " + counted(count_, "value"));
+  }
+
+  const Text& text_;
+  const Header& header_;
+  const std::uint64_t count_;
+  std::uint64_t read_ = 0;
+  const char* p_ = nullptr;
+  const char* last_ = nullptr;
+  NumberWindow window_;
+};
+
+/// Parses columns, some at a time, and puts them as tiles.
+class ColumnTiles {
+ public:
+  ColumnTiles(const Header& header, Values& values, TileShape tile, BlockWriter& writer)
+      : header_(header), values_(values), tile_(tile), writer_(writer) {}
+
+  /// Of a general matrix: as many columns as a tile has, or parts of one.
+  void put_general() {
+    for (std::uint64_t c = 0; c < header_.cols; c += tile_.cols) {
+      const std::uint64_t cols = std::min<std::uint64_t>(tile_.cols, header_.cols - c);
+      // Of a single column, a tile is put as soon as it is full.
+      const std::uint64_t height = cols == 1 ? tile_.rows : header_.rows;
+      for (std::uint64_t r = 0; r < header_.rows; r += height) {
+        const std::uint64_t rows = std::min(height, header_.rows - r);
+        cells_.resize(rows * cols);
+        for (std::uint64_t& cell : cells_) cell = values_.next();
+        put_tiles({{r, r + rows}, {c, c + cols}}, rows, false);
+      }
+    }
+  }
+
+  /// Of a symmetric one, whose tiles are squares: the cells below the diagonal of some columns, and
+  /// their mirror images beside it.
+  void put_symmetric() {
+    const bool skew = header_.symmetry == Symmetry::skew;
+    const std::uint64_t n = header_.rows;
+    for (std::uint64_t c = 0; c < n; c += tile_.cols) {
+      const std::uint64_t cols = std::min<std::uint64_t>(tile_.cols, n - c), rows = n - c;
+      cells_.assign(rows * cols, 0);
+      mirrored_.assign(rows * cols, 0);
+      for (std::uint64_t i = 0; i < cols; ++i) {
+        for (std::uint64_t r = i + (skew ? 1 : 0); r < rows; ++r) {
+          const std::uint64_t bits = values_.next();
+          const std::uint64_t mirrored = skew ? values_.negated(bits) : bits;
+          cells_[i * rows + r] = bits;
+          mirrored_[i * rows + r] = mirrored;
+          if (r < cols) cells_[r * rows + i] = mirrored;
+        }
+      }
+      put_tiles({{c, n}, {c, c + cols}}, rows, false);
+      if (cols == rows) break;
+      cells_.swap(mirrored_);
+      put_tiles({{c + cols, n}, {c, c + cols}}, rows, true, cols);
+    }
+  }
+
+ private:
+  /// Puts the cells of a region, in `cells_` column after column, of `height` each and from row
+  /// `skip` on, tile by tile; mirrored at the diagonal if asked.
+  void put_tiles(const Region& cells, std::uint64_t height, bool mirrored, std::uint64_t skip = 0) {
+    const std::uint64_t cols = cells.cols.size();
+    for (std::uint64_t r = cells.rows.begin; r < cells.rows.end; r += tile_.rows) {
+      const std::uint64_t rows = std::min<std::uint64_t>(tile_.rows, cells.rows.end - r);
+      const std::uint64_t* from = cells_.data() + skip + (r - cells.rows.begin);
+      tile_cells_.resize(rows * cols);
+      for (std::uint64_t c = 0; c < cols; ++c, from += height) {
+        for (std::uint64_t i = 0; i < rows; ++i) {
+          tile_cells_[mirrored ? c * rows + i : i * cols + c] = from[i];
+        }
+      }
+      const BlockPos pos = mirrored ? BlockPos{cells.cols.begin, r} : BlockPos{r, cells.cols.begin};
+      const auto high = static_cast<std::uint32_t>(mirrored ? cols : rows);
+      const auto wide = static_cast<std::uint32_t>(mirrored ? rows : cols);
+      writer_.put(pos, {reinterpret_cast<const std::byte*>(tile_cells_.data()), header_.value_type,
+                        high, wide, wide * sizeof(std::uint64_t)});
+    }
+  }
+
+  const Header& header_;
+  Values& values_;
+  const TileShape tile_;
+  BlockWriter& writer_;
+  std::vector<std::uint64_t> cells_, mirrored_, tile_cells_;
+};
+
+TileShape tile_of(const Header& header) {
+  if (header.symmetry != Symmetry::general) {
+    constexpr auto kEdge = static_cast<std::uint32_t>(kTileEdge);
+    return {kEdge, kEdge};
+  }
+  TileShape tile = default_tile(header.rows, header.cols);
+  const std::uint64_t high = std::max<std::uint64_t>(header.rows, 1);
+  const std::uint64_t most = std::max<std::uint64_t>(kMostCells / high, 1);
+  if (tile.cols <= most) return tile;
+  tile.cols = static_cast<std::uint32_t>(most);
+  tile.rows = static_cast<std::uint32_t>(std::min(high, kTileEdge * kTileEdge / most));
+  return tile;
 }
 
 }  // namespace
 
-std::shared_ptr<const Store> open_array(std::shared_ptr<ByteSource> file, const Header& header) {
-  const Text text(*file);
-  auto state = std::make_unique<ArrayState>();
-  state->header = header;
-  state->positions = find_values(text, header.data, count_of(text, header));
+void parse_array(const Text& text, const Header& header, texts::Import& import) {
+  Values values(text, header);
   Schema schema;
   schema.rows = header.rows;
   schema.cols = header.cols;
   schema.value_type = header.value_type;
-  BlockIndex index =
-      BlockIndex::from_entries(make_entries(text, *state), header.rows, header.cols, file->name());
-  return std::make_shared<const Store>(std::move(file), std::move(schema), std::move(index),
-                                       kArrayDriver, std::move(state));
+  const TileShape tile = tile_of(header);
+  ColumnTiles columns(header, values, tile, import.start(schema, tile));
+  if (header.symmetry == Symmetry::general) {
+    columns.put_general();
+  } else {
+    columns.put_symmetric();
+  }
+  values.require_end();
+  import.finish(std::move(schema), {});
 }
 
 }  // namespace dapple::detail::mtx

@@ -1,15 +1,12 @@
 // Array files: all values of a dense matrix, column after column, as text.
 #pragma once
 
-#include <memory>
-
 #include "lib/foreign/mtx/mtx_text.h"
-#include "lib/object/store.h"
+#include "lib/foreign/text/import.h"
 
 namespace dapple::detail::mtx {
 
-/// Counts the values and notes where every 256th is; REQUIRES an array header. Throws as
-/// `open_mtx`.
-std::shared_ptr<const Store> open_array(std::shared_ptr<ByteSource> file, const Header& header);
+/// Parses the values; REQUIRES an array header. Throws as `parse_mtx`.
+void parse_array(const Text& text, const Header& header, texts::Import& import);
 
 }  // namespace dapple::detail::mtx

@@ -1,141 +1,223 @@
 #include "lib/foreign/mtx/mtx_coordinate.h"
 
 #include <algorithm>
-#include <cstring>
-#include <mutex>
+#include <bit>
+#include <limits>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include "lib/cells/convert_cells.h"
-#include "lib/foreign/mtx/mtx_entries.h"
-#include "lib/object/fill.h"
-#include "lib/object/misfit.h"
+#include "lib/base/parallel.h"
+#include "lib/foreign/mtx/mtx_lines.h"
+#include "lib/foreign/mtx/mtx_records.h"
 
 namespace dapple::detail::mtx {
 
 namespace {
 
-struct CoordinateState : DriverState {
-  Header header;
-  unsigned threads = 1;
-  Strips strips;
-  mutable std::once_flag sorted;
-  mutable std::unique_ptr<StripRecords> records;  // made at the latest when needed
+constexpr std::uint64_t kStripEntries = std::uint64_t{64} << 10;  // on average, unless that
+constexpr std::uint64_t kMostStrips = 4096;                       // takes more strips than this
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;     // that a thread parses at once
+constexpr std::size_t kFewestBytes = 4;                           // of an entry: "1 1\n"
+
+constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
+
+/// The first record that does not come before the next one: a cell that is there twice once the
+/// records are sorted.
+auto find_not_ascending(const std::vector<Record>& records) {
+  return std::adjacent_find(records.begin(), records.end(),
+                            [](const Record& a, const Record& b) { return a.key() >= b.key(); });
+}
+
+/// Deals records out to the places of their keys, which are below `keys`; equal ones stay in order.
+template <class Key>
+void deal_out(std::vector<Record>& records, std::vector<Record>& spare, std::uint64_t keys,
+              const Key& key) {
+  std::vector<std::uint64_t> next(keys + 1, 0);
+  for (const Record& r : records) ++next[key(r) + 1];
+  for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+  spare.resize(records.size());
+  for (const Record& r : records) spare[next[key(r)]++] = r;
+  records.swap(spare);
+}
+
+/// Sorts the records of a strip of `rows` rows. Most files are sorted by column, if not by row, and
+/// then dealing the records out to their rows is all it takes.
+void sort_strip(std::vector<Record>& records, std::uint64_t rows, std::vector<Record>& spare) {
+  constexpr unsigned kDigit = 10;  // bits of a column's number that are sorted by at once
+  constexpr std::uint64_t kDigits = 1 << kDigit;
+  if (std::max(rows, kDigits) > 4 * records.size()) {
+    std::sort(records.begin(), records.end(),
+              [](const Record& a, const Record& b) { return a.key() < b.key(); });
+    return;
+  }
+  const auto by_col = [](const Record& a, const Record& b) { return a.col < b.col; };
+  if (!std::is_sorted(records.begin(), records.end(), by_col)) {
+    std::uint32_t cols = 0;
+    for (const Record& r : records) cols |= r.col;
+    for (unsigned shift = 0; std::uint64_t{cols} >> shift != 0; shift += kDigit) {
+      deal_out(records, spare, kDigits,
+               [shift](const Record& r) { return std::uint64_t{r.col} >> shift & (kDigits - 1); });
+    }
+  }
+  deal_out(records, spare, rows, [](const Record& r) { return r.row; });
+}
+
+/// Throws corrupt for the second line that holds this cell.
+[[noreturn]] void fail_twice(const Text& text, const Header& header, std::uint64_t row,
+                             std::uint64_t col) {
+  if (header.symmetry != Symmetry::general && col > row) std::swap(row, col);
+  bool seen = false;
+  for (Lines lines(text, header); lines.next(); lines.value()) {
+    if (lines.row() != row || lines.col() != col) continue;
+    if (std::exchange(seen, true)) {
+      text.fail(Errc::corrupt, lines.line(),
+                "the cell in row " + std::to_string(row + 1) + ", column " +
+                    std::to_string(col + 1) + " is there twice (R5)");
+    }
+  }
+  throw Error(Errc::io, text.file, std::nullopt, "the file changes while it is read");
+}
+
+/// The entries of a piece of the text; rows count from the first of the matrix.
+class Piece {
+ public:
+  /// Parses the lines that start in [begin, end), which may hold `most` entries. Throws corrupt,
+  /// type_mismatch.
+  void parse(const Text& text, const Header& header, const char* begin, const char* end,
+             std::uint64_t most) {
+    // An entry takes at least four characters, whatever the header says.
+    records_.reset(static_cast<std::size_t>(end - begin) / kFewestBytes + 1);
+    size_ = 0;
+    for (Lines lines(text, header, begin, end, most); lines.next(); ++size_) {
+      records_[size_] = {static_cast<std::uint32_t>(lines.row()),
+                         static_cast<std::uint32_t>(lines.col()), lines.value()};
+    }
+  }
+  std::span<const Record> records() const noexcept { return {records_.data(), size_}; }
+
+ private:
+  Array<Record> records_;
+  std::size_t size_ = 0;
 };
 
-/// The records of a block. The first call parses and sorts those of the whole file, if opening has
-/// not.
-Records records_of(const Store& store, const Entry& entry) {
-  const auto& state = store.state<CoordinateState>();
-  std::call_once(state.sorted, [&] {
-    if (state.records != nullptr) return;
-    state.records = sort_entries(Text(store.file()), state.header, state.strips, state.threads);
-  });
-  return state.records->of(entry.pos.rx >> state.strips.shift);
+/// Parses the text with several threads, and calls take(piece) for its pieces in their order.
+/// Throws the first error in the text.
+template <class Take>
+void parse(const Text& text, const Header& header, unsigned threads, const Take& take) {
+  const char* const data = text.base + header.data;
+  const auto bytes = static_cast<std::uint64_t>(text.end - data);
+  const auto bound = [&](std::uint64_t i) { return data + std::min(bytes, i * kPieceBytes); };
+  std::vector<Piece> pieces(worker_limit(threads));
+  std::uint64_t left = header.entries;
+  parallel_in_order(
+      ceil_div(bytes, kPieceBytes), threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
+        Piece& piece = pieces[worker];
+        const char* const end = bound(i + 1);
+        const char* const begin = i == 0 ? data : next_line(bound(i) - 1, end);
+        bool right = true;
+        try {
+          piece.parse(text, header, begin, end, std::numeric_limits<std::uint64_t>::max());
+        } catch (const Error&) {
+          right = false;
+        }
+        turn.take([&] {
+          // Says what is wrong, now that it is known how many entries there were before.
+          if (!right || piece.records().size() > left) {
+            piece.parse(text, header, begin, end, left);
+          }
+          left -= piece.records().size();
+          take(piece);
+        });
+      });
+  if (left == 0) return;
+  throw Error(Errc::corrupt, text.file, text.offset(text.end),
+              "the file ends after " + std::to_string(header.entries - left) + " of " +
+                  std::to_string(header.entries) + " entries");
 }
 
-/// Calls `f` with every record of a block inside `part`, in ascending order.
-template <class F>
-void for_each_record(const Store& store, const Entry& entry, const Part& part, const F& f) {
-  const Records records = records_of(store, entry);
-  const std::uint64_t begin = records.find_row(part.rows.begin);
-  records.for_each(begin, records.find_row(part.rows.end, begin), [&](const Record& record) {
-    if (part.cols.contains(record.col)) f(record);
-  });
-}
-
-/// The value of a record as `type`. Throws type_mismatch when that does not hold it.
-std::uint64_t value_of(const Store& store, const Entry& entry, const Record& r, ValueType type) {
-  std::uint64_t bits = r.bits;
-  const ValueType stored = store.schema().value_type;
-  if (type != stored && !convert_cell(stored, r.bits, type, bits)) {
-    fail_misfit_of(store, entry.pos.rx + r.row, r.col, r.bits, type);
+/// Calls put(strip, record) for each entry, and for its mirror image where it has one.
+template <class Put>
+void put_records(const Header& header, unsigned shift, std::span<const Record> entries,
+                 const Put& put) {
+  const auto put_one = [&](std::uint32_t row, std::uint32_t col, std::uint64_t bits) {
+    const std::uint64_t strip = std::uint64_t{row} >> shift;
+    put(strip, Record{row - static_cast<std::uint32_t>(strip << shift), col, bits});
+  };
+  const bool skew = header.symmetry == Symmetry::skew;
+  for (const Record& entry : entries) {
+    put_one(entry.row, entry.col, entry.bits);
+    if (header.symmetry == Symmetry::general || entry.row == entry.col) continue;
+    put_one(entry.col, entry.row, skew ? negated(header.value_type, entry.bits) : entry.bits);
   }
-  return bits;
 }
 
-void read_strip(const Store& store, const Entry& entry, const Part& part, const Target& out) {
-  fill_zero(out, part.rows.size(), part.cols.size());
-  if (entry.kind == BlockKind::empty) return;
-  for_each_record(store, entry, part, [&](const Record& r) {
-    store_bits(out.type, out.cell(r.row - part.rows.begin, r.col - part.cols.begin),
-               value_of(store, entry, r, out.type));
+/// Strips of 2^shift rows.
+unsigned shift_of(const Text& text, const Header& header) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  if (header.rows > kMost || header.cols > kMost) {
+    throw Error(Errc::unsupported, text.file, std::nullopt,
+                "a matrix of " + std::to_string(header.rows) + " x " + std::to_string(header.cols) +
+                    " is too large: at most 4294967295 rows and columns");
+  }
+  const std::uint64_t strips =
+      std::clamp<std::uint64_t>(header.entries / kStripEntries, 1, kMostStrips);
+  const std::uint64_t rows = std::max<std::uint64_t>(1, ceil_div(header.rows, strips));
+  return std::min(31U, static_cast<unsigned>(std::bit_width(rows - 1)));
+}
+
+/// Sorts the strips and puts them, a band of rows each.
+void put_strips(const Text& text, const Header& header, unsigned shift, const StripRecords& all,
+                unsigned threads, BlockWriter& writer) {
+  struct Memory {
+    std::vector<Record> records, spare;
+    dbdf::ListedRows rows;
+  };
+  std::vector<Memory> memories(worker_limit(threads));
+  parallel_in_order(all.strips(), threads, [&](std::uint64_t i, unsigned worker, Turn& turn) {
+    auto& [records, spare, rows] = memories[worker];
+    const std::uint64_t first = i << shift;
+    const std::uint64_t height = std::min(std::uint64_t{1} << shift, header.rows - first);
+    all.read(i, records);
+    if (find_not_ascending(records) != records.end()) {
+      sort_strip(records, height, spare);
+      const auto twice = find_not_ascending(records);
+      if (twice != records.end()) fail_twice(text, header, first + twice->row, twice->col);
+    }
+    std::erase_if(records, [](const Record& record) { return record.bits == 0; });
+    if (records.empty()) return;
+    const TileShape shape{static_cast<std::uint32_t>(height),
+                          static_cast<std::uint32_t>(header.cols)};
+    writer.put({first, 0}, rows.list(records, header.value_type, shape), &turn);
   });
 }
-
-void strip_entries(const Store& store, const Entry& entry, const Part& part, CellRun& take) {
-  for_each_record(store, entry, part, [&](const Record& r) {
-    take({entry.pos.rx + r.row, r.col, r.bits});
-  });
-}
-
-bool strip_arrays(const Store& store, const Entry& entry, Range rows, RowCursor& cursor,
-                  const CsrTarget& out) {
-  const Records records = records_of(store, entry);
-  const std::uint64_t begin =
-      cursor.row == rows.begin ? cursor.entries : records.find_row(rows.begin);
-  const std::uint64_t end =
-      rows.end == entry.rows ? records.size() : records.find_row(rows.end, begin);
-  if (end - begin > out.room) return false;
-  visit_bits(out.type, [&](auto tag) {
-    using Bits = decltype(tag);
-    const bool same = out.type == entry.value_type;
-    std::uint64_t row = rows.begin, k = 0;
-    records.for_each(begin, end, [&](const Record& record) {
-      while (row <= record.row) out.row_ptr[row++ - rows.begin] = k;
-      const std::uint64_t bits = same ? record.bits : value_of(store, entry, record, out.type);
-      out.col_idx[k] = record.col;
-      store_le(out.values + k * sizeof(Bits), static_cast<Bits>(bits));
-      ++k;
-    });
-    while (row <= rows.end) out.row_ptr[row++ - rows.begin] = k;
-  });
-  cursor = {rows.end, end};
-  return true;
-}
-
-void skip_rows(const Store& store, const Entry& entry, std::uint64_t row, RowCursor& cursor) {
-  cursor = {row, records_of(store, entry).find_row(row)};
-}
-
-const Driver kCoordinateDriver = {.format = "mtx",
-                                  .read = read_strip,
-                                  .entries = strip_entries,
-                                  .csr_arrays = strip_arrays,
-                                  .skip_rows = skip_rows};
 
 }  // namespace
 
-std::shared_ptr<const Store> open_coordinate(std::shared_ptr<ByteSource> file, const Header& header,
-                                             unsigned threads) {
-  auto state = std::make_unique<CoordinateState>();
-  state->header = header;
-  state->threads = threads;
-  Entries read = read_entries(Text(*file), header, threads);
-  state->strips = std::move(read.strips);
-  state->records = std::move(read.records);
+void parse_coordinate(const Text& text, const Header& header, unsigned threads,
+                      texts::Import& import) {
+  const unsigned shift = shift_of(text, header);
+  const std::uint64_t each = header.symmetry == Symmetry::general ? 1 : 2;  // records, at most
+  const auto bytes = static_cast<std::uint64_t>(text.end - text.base);
+  const std::uint64_t most = std::min(header.entries, bytes / kFewestBytes + 1);
+  StripRecords records(Packing(header, shift), ceil_div(header.rows, std::uint64_t{1} << shift),
+                       each * most);
+  parse(text, header, threads, [&](const Piece& piece) {
+    put_records(header, shift, piece.records(),
+                [&](std::uint64_t strip, const Record& record) { records.put(strip, record); });
+  });
+  records.finish();
   Schema schema;
   schema.rows = header.rows;
   schema.cols = header.cols;
   schema.value_type = header.value_type;
   schema.storage = Storage::csr;
-  EntryTable entries;
-  entries.reserve(state->strips.count());
-  for (std::uint64_t strip = 0; strip < state->strips.count() && header.cols > 0; ++strip) {
-    Entry entry;
-    entry.pos = {strip << state->strips.shift, 0};
-    entry.rows = static_cast<std::uint32_t>(
-        std::min(std::uint64_t{1} << state->strips.shift, header.rows - entry.pos.rx));
-    entry.cols = static_cast<std::uint32_t>(header.cols);
-    entry.offset = header.data;  // its entries may be anywhere after it
-    entry.stored = state->strips.entries[strip];
-    entry.kind = entry.stored > 0 ? BlockKind::csr : BlockKind::empty;
-    entry.value_type = header.value_type;
-    entries.push_back(entry);
-  }
-  BlockIndex index =
-      BlockIndex::from_entries(std::move(entries), header.rows, header.cols, file->name());
-  return std::make_shared<const Store>(std::move(file), std::move(schema), std::move(index),
-                                       kCoordinateDriver, std::move(state));
+  const std::uint64_t height = std::min(std::uint64_t{1} << shift, header.rows);
+  BlockWriter& writer =
+      import.start(schema, {static_cast<std::uint32_t>(std::max<std::uint64_t>(1, height)),
+                            static_cast<std::uint32_t>(std::max<std::uint64_t>(1, header.cols))});
+  if (header.cols > 0) put_strips(text, header, shift, records, threads, writer);
+  import.finish(std::move(schema), {});
 }
 
 }  // namespace dapple::detail::mtx

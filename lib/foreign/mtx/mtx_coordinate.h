@@ -1,15 +1,13 @@
-// Coordinate files: one entry per line, in any order, as strips of rows.
+// Coordinate files: one entry per line, in any order, as bands of rows.
 #pragma once
 
-#include <memory>
-
 #include "lib/foreign/mtx/mtx_text.h"
-#include "lib/object/store.h"
+#include "lib/foreign/text/import.h"
 
 namespace dapple::detail::mtx {
 
-/// Reads the entries; REQUIRES a coordinate header. Throws as `open_mtx`.
-std::shared_ptr<const Store> open_coordinate(std::shared_ptr<ByteSource> file, const Header& header,
-                                             unsigned threads);
+/// Parses the entries; REQUIRES a coordinate header. Throws as `parse_mtx`.
+void parse_coordinate(const Text& text, const Header& header, unsigned threads,
+                      texts::Import& import);
 
 }  // namespace dapple::detail::mtx

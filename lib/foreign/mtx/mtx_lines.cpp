@@ -73,35 +73,13 @@ std::uint64_t Lines::number() {
   return std::bit_cast<std::uint64_t>(value);
 }
 
-std::uint64_t Lines::value() {
-  if (has_value_) return bits_;
+std::uint64_t Lines::value_slowly() {
   if (header_.pattern) {
-    skip_value();
+    p_ = next_line(p_, text_.end);
     return 1;
   }
   if (header_.value_type == ValueType::f64) return number<double>();
   return header_.value_type == ValueType::i64 ? number<std::int64_t>() : number<std::uint64_t>();
-}
-
-void Lines::skip_value() {
-  if (has_value_) return;
-  if (header_.pattern && p_ != text_.end && *p_ == '\n') {
-    ++p_;
-    return;
-  }
-  const PlainNumber number = window_.at(p_);
-  const char* const stop = p_ + number.length;
-  p_ = number.length > 0 && *stop == '\n' ? stop + 1 : next_line(p_, text_.end);
-}
-
-bool Lines::find_value_slowly(std::uint64_t& bits) {
-  try {
-    bits = value();
-    return true;
-  } catch (const Error&) {
-    skip_value();  // p_ is still in this line
-    return false;
-  }
 }
 
 std::uint64_t negated(ValueType type, std::uint64_t bits) noexcept {

@@ -10,7 +10,7 @@
 namespace dapple::detail::mtx {
 
 /// Goes through the entries of a part of the text, checking all of them against the header.
-///   while (lines.next()) { use row(), col(); then value(), find_value() or skip_value() }
+///   while (lines.next()) { use row(), col(); then value() }
 class Lines {
  public:
   /// Lines that start in [begin, end), which may hold `most` entries.
@@ -34,14 +34,8 @@ class Lines {
   /// True when the entry stands for its mirror image, too.
   bool mirrored() const noexcept { return header_.symmetry != Symmetry::general && row_ != col_; }
 
-  /// The value as the header's type, in the low bits. Throws corrupt, type_mismatch.
-  std::uint64_t value();
-  void skip_value();
-  /// The same without an error: a value that is wrong is skipped.
-  bool find_value(std::uint64_t& bits) {
-    bits = bits_;
-    return has_value_ || usual_value(bits) || find_value_slowly(bits);
-  }
+  /// The value as the header's type, in the low bits; call it once. Throws corrupt, type_mismatch.
+  std::uint64_t value() { return has_value_ || usual_value(bits_) ? bits_ : value_slowly(); }
 
   /// First byte of the entry's line.
   const char* line() const noexcept { return line_; }
@@ -50,7 +44,7 @@ class Lines {
   bool usual_line() noexcept;
   bool usual_value(std::uint64_t& bits) noexcept;
   bool next_slowly();
-  bool find_value_slowly(std::uint64_t& bits);
+  std::uint64_t value_slowly();
   std::uint64_t index(std::uint64_t limit, const char* what);
   template <class T>
   std::uint64_t number();

@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "lib/foreign/mtx/mtx.h"
 #include "lib/foreign/mtx/mtx_array.h"
 #include "lib/foreign/mtx/mtx_coordinate.h"
@@ -12,11 +10,15 @@ Match recognise_mtx(const Probe& probe) {
   return probe.extension == ".mtx" ? Match::by_name : Match::no;
 }
 
-std::shared_ptr<const Store> open_mtx(std::shared_ptr<ByteSource> file,
-                                      const OpenOptions& options) {
-  const Header header = read_header(Text(*file));
-  return header.coordinate ? open_coordinate(std::move(file), header, options.threads)
-                           : open_array(std::move(file), header);
+void parse_mtx(const std::shared_ptr<ByteSource>& file, const OpenOptions& options,
+               texts::Import& import) {
+  const Text text(*file);
+  const Header header = read_header(text);
+  if (header.coordinate) {
+    parse_coordinate(text, header, options.threads, import);
+  } else {
+    parse_array(text, header, import);
+  }
 }
 
 }  // namespace dapple::detail::mtx

@@ -10,16 +10,14 @@
 
 #include "dapple/array.h"
 #include "lib/base/bytes.h"
+#include "lib/dbdf/write/sparse_cells.h"
 #include "lib/foreign/mtx/mtx_text.h"
 #include "lib/io/scratch.h"
 
 namespace dapple::detail::mtx {
 
 /// One entry; the row counts from its strip's first, unless said otherwise.
-struct Record {
-  std::uint32_t row, col;
-  std::uint64_t bits;  // of the header's value type
-};
+using Record = dbdf::SparseCell;
 
 /// How the records of a file are stored: row and column in one number, in four bytes where all fit,
 /// otherwise in eight; then eight bytes of the value, where there are values.
@@ -58,43 +56,6 @@ class Packing {
 /// Records are kept in chunks of so many.
 inline constexpr std::uint64_t kChunk = 1024;
 
-/// The records of one strip.
-class Records {
- public:
-  /// `chunks` says at which byte from `base` each chunk is.
-  Records(const Packing& packing, const std::byte* base, const std::uint64_t* chunks,
-          std::uint64_t size) noexcept
-      : packing_(packing), base_(base), chunks_(chunks), size_(size) {}
-
-  Record operator[](std::uint64_t i) const noexcept {
-    return packing_.load(base_ + chunks_[i / kChunk] + i % kChunk * packing_.size());
-  }
-
-  std::uint64_t size() const noexcept { return size_; }
-
-  /// Calls f(record) for those from number `begin` to `end`.
-  template <class F>
-  void for_each(std::uint64_t begin, std::uint64_t end, const F& f) const {
-    const std::size_t step = packing_.size();
-    while (begin < end) {
-      const std::byte* p = base_ + chunks_[begin / kChunk] + begin % kChunk * step;
-      const std::uint64_t n = std::min(end - begin, kChunk - begin % kChunk);
-      for (const std::byte* const last = p + n * step; p != last; p += step) f(packing_.load(p));
-      begin += n;
-    }
-  }
-
-  /// Number of the first record from `first` on that is in row `row` or below it. REQUIRES sorted
-  /// records.
-  std::uint64_t find_row(std::uint64_t row, std::uint64_t first = 0) const noexcept;
-
- private:
-  Packing packing_;
-  const std::byte* base_;
-  const std::uint64_t* chunks_;
-  std::uint64_t size_;
-};
-
 /// The records of all strips. Each strip takes chunk after chunk of working space as its records
 /// come: nobody needs to know how many there will be, and they are stored once. One thread fills
 /// it; then any number of threads may work on different strips.
@@ -103,15 +64,9 @@ class StripRecords {
   /// Room for `most` records. Memory or temporary space: 4 to 16 bytes for each, and a chunk for
   /// each strip; in addition a chunk of memory for each strip when all takes more than 256 MiB.
   /// Throws io.
-  StripRecords(const Text& text, const Packing& packing, std::uint64_t strips, std::uint64_t most);
+  StripRecords(const Packing& packing, std::uint64_t strips, std::uint64_t most);
 
-  /// So many records take up to 256 MiB, which are kept in memory.
-  static std::uint64_t most_in_memory(const Packing& packing, std::uint64_t strips) noexcept {
-    const std::uint64_t chunks = Scratch::kInMemory / stride(packing);
-    return chunks < strips ? 0 : (chunks - strips) * kChunk;
-  }
-
-  /// Adds a record to a strip. Throws io when there is no room: the text has changed.
+  /// Adds a record to a strip. REQUIRES that no more than `most` are added. Throws io.
   void put(std::uint64_t strip, const Record& record) {
     Strip& to = strips_[strip];
     if (to.next == to.end) start_chunk(strip);
@@ -121,15 +76,13 @@ class StripRecords {
   /// Call once after the last `put`. Throws io.
   void finish();
 
+  std::uint64_t strips() const noexcept { return strips_.size(); }
   std::uint64_t size(std::uint64_t strip) const noexcept {
     const Strip& s = strips_[strip];
     return s.chunks.size() * kChunk - static_cast<std::uint64_t>(s.end - s.next) / packing_.size();
   }
-  /// Copies the records of a strip to `out`, and back. REQUIRES finish(). Throws io.
+  /// Copies the records of a strip to `out`. REQUIRES finish(). Any thread. Throws io.
   void read(std::uint64_t strip, std::vector<Record>& out) const;
-  void write(std::uint64_t strip, std::span<const Record> records);
-  /// The same in place. REQUIRES finish(). Throws io.
-  Records of(std::uint64_t strip) const;
 
  private:
   /// Bytes from chunk to chunk. Strips fill alike: were their chunks at multiples of a power of
@@ -148,15 +101,11 @@ class StripRecords {
   void start_chunk(std::uint64_t strip);
   void write_buffer(std::uint64_t strip);
 
-  const std::string& file_;
   Packing packing_;
   Scratch space_;
   Array<std::byte> buffers_;  // a chunk of each strip, unless the space is in memory
   std::vector<Strip> strips_;
   std::uint64_t taken_ = 0;  // bytes of the space
 };
-
-/// Throws io: the text is not what it was when it was opened.
-[[noreturn]] void fail_changed(const std::string& file);
 
 }  // namespace dapple::detail::mtx

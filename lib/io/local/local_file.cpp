@@ -122,6 +122,10 @@ std::shared_ptr<LocalFile> LocalFile::spool(const ReadSome& read, std::string na
     }
     size += count;
   }
+  return adopt_unnamed(std::move(fd), std::move(name));
+}
+
+std::shared_ptr<LocalFile> LocalFile::adopt_unnamed(Descriptor fd, std::string name) {
   auto file = adopt(std::move(fd), std::move(name));
   file->has_path_ = false;
   return file;

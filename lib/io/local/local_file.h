@@ -35,6 +35,8 @@ class LocalFile final : public ByteSource {
   static std::shared_ptr<LocalFile> open_if_there(std::string name, bool guarded = false);
   /// Takes over the open file `fd`; `name` is for messages. Throws io.
   static std::shared_ptr<LocalFile> adopt(Descriptor fd, std::string name, bool guarded = false);
+  /// The same for a file without a name.
+  static std::shared_ptr<LocalFile> adopt_unnamed(Descriptor fd, std::string name);
   /// Copies what is left to read of `fd`, for example a pipe, to an unnamed temporary file and
   /// opens that. `name` is for messages. Throws io.
   static std::shared_ptr<LocalFile> spool(int fd, std::string name);
