@@ -60,10 +60,13 @@ class EntryTable {
   std::uint64_t size_ = 0;
 };
 
+/// Moved, not copied: a copy would point into the table of the other.
 class Entries {
  public:
   /// None.
   Entries() = default;
+  Entries(Entries&&) = default;
+  Entries& operator=(Entries&&) = default;
   explicit Entries(EntryTable table)
       : size_(table.size()), table_(std::move(table)), memory_(table_.data()) {}
   /// `n` entries in a mapped file, from byte `first` on.
