@@ -46,7 +46,7 @@ void copy_text(char (&to)[kSize], std::string_view text) noexcept {
     return k < text.size() && (static_cast<unsigned char>(text[k]) & 0xC0) == 0x80;
   };
   while (n > 0 && continues(n)) --n;
-  std::memcpy(to, text.data(), n);
+  std::copy_n(text.data(), n, to);
   to[n] = '\0';
 }
 

@@ -59,7 +59,7 @@ Line make_trailer(const BlockIndex& index, std::uint64_t file_size, std::uint64_
                                       (hints == Hints::none ? 0 : kHints) |
                                       (hints == Hints::with_names ? kNames : 0));
   store_le(p + trailer_at::hash, trailer_hash(p, file_size));
-  std::memcpy(p + trailer_at::magic, kTrailerTag, 8);
+  std::memcpy(p + trailer_at::magic, kIndexEnd, 8);
   return line;
 }
 
@@ -104,7 +104,7 @@ const std::byte* last_line(const ByteSource& file) { return file.at(file.size() 
 
 bool ends_in_tag(const ByteSource& file) {
   return file.size() >= kLine &&
-         std::memcmp(last_line(file) + trailer_at::magic, kTrailerTag, kTag) == 0;
+         std::memcmp(last_line(file) + trailer_at::magic, kIndexEnd, kTag) == 0;
 }
 
 std::optional<Trailer> find_trailer(const ByteSource& file, std::uint64_t first) {

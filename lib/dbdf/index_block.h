@@ -19,7 +19,6 @@ namespace dapple::detail::dbdf {
 inline constexpr std::size_t kLine = 64;
 
 /// The last bytes of a trailer, and the positions of its fields.
-inline constexpr char kTrailerTag[9] = "DPL-TAIL";
 namespace trailer_at {
 inline constexpr std::size_t table_hash = 0, bytes = 8, count = 16, tree_words = 24, tile_rows = 32,
                              tile_cols = 36, version = 40, flags = 44, hash = 48, magic = 56;

@@ -189,6 +189,8 @@ auto watched(const ByteSource& source, const F& f) {
 /// FILE.dpx is the sidecar index of FILE, and starts with this magic.
 inline constexpr char kSidecarEnding[] = ".dpx";
 inline constexpr char kSidecarMagic[9] = "DPL-SIDE";
+/// What an index in a file ends in.
+inline constexpr char kIndexEnd[9] = "DPL-TAIL";
 
 /// FILE.dpc is the copy by column of FILE.
 inline constexpr char kCopyEnding[] = ".dpc";

@@ -108,7 +108,11 @@ void remove_sidecar(const std::string& file) noexcept try {
   const auto sidecar = LocalFile::open_if_there(name);
   constexpr std::size_t kMagic = sizeof kSidecarMagic - 1;
   if (sidecar == nullptr || sidecar->size() < kMagic) return;
-  if (std::memcmp(sidecar->at(0, kMagic), kSidecarMagic, kMagic) == 0) ::unlink(name.c_str());
+  // That of a text is a file of its cells, which starts like any other one and ends in an index.
+  if (std::memcmp(sidecar->at(0, kMagic), kSidecarMagic, kMagic) == 0 ||
+      std::memcmp(sidecar->at(sidecar->size() - kMagic, kMagic), kIndexEnd, kMagic) == 0) {
+    ::unlink(name.c_str());
+  }
 } catch (...) {
 }
 

@@ -16,6 +16,9 @@ execFileSync(dapple, ["convert", csv, file, "-q"]);
 const rowsOf = (page) => page.evaluate(() => [...document.querySelectorAll("#cells tbody tr")].map((line) =>
   [...line.children].map((cell) => cell.textContent.replace("\u202f", ""))));
 async function sameRows(page, numbers) {
+  // A key scrolls some time later, and until then the page is ready with other rows.
+  await page.waitForFunction((first) => document.querySelector("#cells tbody tr th")?.textContent.replace("\u202f", "") === first,
+    String(numbers[0]), {timeout: 20000});
   await ready(page);
   const shown = await rowsOf(page);
   same(shown.length > 5, true, `${shown.length} rows`);

@@ -1,5 +1,6 @@
 // Door: BTables. Any bytes give a table or an Error, the same as a plain second reader finds; what
 // opens reads cell by cell as there, and what is written of it holds the same cells.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -92,21 +93,14 @@ std::vector<std::uint64_t> row_of(const Table& table, std::uint64_t row) {
 void check_rows(const Frame& frame, const Table& table) {
   for (std::uint64_t row = 0; row < table.rows; ++row) {
     std::vector<double> cells(table.cols);
-    bool refused = false;
-    try {
-      frame.read<double>({{row, row + 1}, {0, table.cols}}, std::span(cells));
-    } catch (const Error& error) {
-      refused = true;
-      require(error.code() == Errc::corrupt && error.offset().has_value());
-    }
-    require(refused != table.sound[row]);
+    frame.read<double>({{row, row + 1}, {0, table.cols}}, std::span(cells));
     std::vector<std::uint64_t> bits;
     for (const double cell : cells) bits.push_back(std::bit_cast<std::uint64_t>(cell));
-    require(refused || bits == row_of(table, row));
+    require(bits == row_of(table, row));
   }
 }
 
-// All rows are sound: nothing here may throw.
+// Nothing here may throw.
 void write_and_read(const Frame& frame, const Table& table) noexcept {
   std::vector<std::byte> written;
   ConvertOptions options;
@@ -124,18 +118,17 @@ FUZZ_TARGET(btable) {
   static fuzz::MemoryFile file;
   file.set({data, size});
   const std::optional<Table> table = read(std::as_bytes(std::span(data, size)));
+  const bool sound = table && std::ranges::all_of(table->sound, [](bool row) { return row; });
   try {
     const auto object = open(file.path(), OpenOptions{.format = "btable"});
     const Frame& frame = std::get<Frame>(object);
-    require(table && frame.rows() == table->rows && frame.cols() == table->cols);
+    require(sound && frame.rows() == table->rows && frame.cols() == table->cols);
     if (table->rows * table->cols > kMostCells) return 0;
     check_rows(frame, *table);
-    bool sound = true;
-    for (const bool row : table->sound) sound = sound && row;
-    if (sound) write_and_read(frame, *table);
+    write_and_read(frame, *table);
   } catch (const Error& error) {
     // A version that is not 0 is the one thing that is unsupported and not corrupt.
-    require(!table && (error.code() == Errc::corrupt || error.code() == Errc::unsupported));
+    require(!sound && (error.code() == Errc::corrupt || error.code() == Errc::unsupported));
   }
   return 0;
 }

@@ -149,7 +149,7 @@ def check_hdf5_choice(folder):
         f["X"] = f["d"]
     assert (cells(path)[:, 0] == [0, 1, 2]).all()
     (folder / "t.csv").write_text("1,2\n")
-    assert "--array is for npz and hdf5 files, not csv" in dapple(
+    assert "--array is for collections, npz, hdf5 and zarr files, not csv" in dapple(
         "info", "--array", "a", folder / "t.csv", status=2)
 
 

@@ -46,7 +46,7 @@ def jobs():
     """All that are killed."""
     for out in ("out.dbdf", "out.csv", "out.npy", "out.idv", "out.mtx", "out.btable"):
         yield Job(["convert", "in.dbdf", out, "--force"], out)
-    yield Job(["convert", "in.dbdf", "out.dbdf", "--pack", "fast", "--force"], "out.dbdf",
+    yield Job(["convert", "in.dbdf", "out.dbdf", "--pack=fast", "--force"], "out.dbdf",
               reads=("stats", "out.dbdf"))
     yield Job(["get", "in.dbdf", "--rows", "9:600", "-o", "out.npy", "--force"], "out.npy")
     yield Job(["repair", "in.dbdf", "-o", "out.dbdf", "--force"], "out.dbdf")
