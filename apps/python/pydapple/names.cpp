@@ -8,6 +8,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "at_work.h"
 #include "core.h"
 #include "numpy_api.h"
 #include "words.h"
