@@ -19,15 +19,15 @@ namespace {
 constexpr std::size_t kWindow = 64, kSlack = 16;
 
 std::string random_text(test::Rng& rng, std::size_t size) {
-  constexpr std::string_view kAll = "0123456789.-,;\n e+\"\x80\xB0\xFF";
+  constexpr std::string_view kCharacters = "0123456789.-,;\n e+\"\x80\xB0\xFF";
   std::string text;
   while (text.size() < size) {
     const auto digits = [&](std::uint64_t most) {
-      for (std::uint64_t n = rng.below(most + 1); n > 0; --n) text += kAll[rng.below(10)];
+      for (std::uint64_t n = rng.below(most + 1); n > 0; --n) text += kCharacters[rng.below(10)];
     };
     switch (rng.below(8)) {
       case 0:
-        text += kAll[rng.below(kAll.size())];
+        text += kCharacters[rng.below(kCharacters.size())];
         break;
       case 1:
         digits(90);

@@ -193,7 +193,7 @@ void Draft::require_apart(const std::string& folder) const {
 }
 
 void Draft::require_covered(const std::string& folder) const {
-  using Wide = unsigned __int128;
+  __extension__ using Wide = unsigned __int128;
   Wide covered = 0;
   for (std::uint64_t i = 0; i < entries_.size(); ++i) {
     const Entry e = entries_[i];

@@ -156,16 +156,15 @@ bool PartFiles::is_intact() const noexcept {
                      [](const auto& slot) { return slot.second.part->file->is_intact(); });
 }
 
-void PartFiles::fail_changed(const std::string& reading) const {
-  std::shared_ptr<const OpenPart> changed;
+Error PartFiles::changed(const std::string& reading) const {
+  std::shared_ptr<const OpenPart> part;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [number, slot] : slots_) {
-      if (!slot.part->file->is_intact()) changed = slot.part;
+      if (!slot.part->file->is_intact()) part = slot.part;
     }
   }
-  if (changed != nullptr) changed->file->fail_changed(reading);
-  tables_->file().fail_changed(reading);
+  return part != nullptr ? part->file->changed(reading) : tables_->file().changed(reading);
 }
 
 }  // namespace dapple::detail::dataset

@@ -46,7 +46,7 @@ class PartFiles final : public ByteSource {
   void read_nothing_ahead() const noexcept override;
   void prepare_thread() const noexcept override { tables_->file().prepare_thread(); }
   bool is_intact() const noexcept override;
-  [[noreturn]] void fail_changed(const std::string& reading) const override;
+  Error changed(const std::string& reading) const override;
 
  private:
   struct Slot {

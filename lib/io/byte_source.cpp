@@ -12,8 +12,8 @@ ByteSource::ByteSource(std::string name, const Identity& identity, bool guarded)
 
 ByteSource::~ByteSource() = default;
 
-void ByteSource::fail_changed(const std::string& reading) const {
-  throw Error(Errc::io, name_, std::nullopt, "it was changed while " + reading + " was read");
+Error ByteSource::changed(const std::string& reading) const {
+  return Error(Errc::io, name_, std::nullopt, "it was changed while " + reading + " was read");
 }
 
 void throw_io(const std::string& file, std::string_view action, int errno_value) {

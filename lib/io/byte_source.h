@@ -117,8 +117,9 @@ class ByteSource {
   /// False when the bytes are guarded and have been changed since they were opened, so that what
   /// was read may be wrong. One system call if they are guarded.
   virtual bool is_intact() const noexcept { return true; }
-  /// Throws io for bytes that are not intact; `reading` names what was being read.
-  [[noreturn]] virtual void fail_changed(const std::string& reading) const;
+  /// The error, io, for bytes that are not intact; `reading` names what was being read.
+  virtual Error changed(const std::string& reading) const;
+  [[noreturn]] void fail_changed(const std::string& reading) const { throw changed(reading); }
 
   /// What is read of a source that may hold several objects, as it was asked for; "" otherwise. Set
   /// before this is shared.

@@ -40,7 +40,7 @@ class WindowSource final : public ByteSource {
   bool fetches() const noexcept override { return whole_->fetches(); }
   void prepare_thread() const noexcept override { whole_->prepare_thread(); }
   bool is_intact() const noexcept override { return whole_->is_intact(); }
-  void fail_changed(const std::string& reading) const override { whole_->fail_changed(reading); }
+  Error changed(const std::string& reading) const override { return whole_->changed(reading); }
 
  private:
   /// A map of the whole serves from here on without a call of the whole's.

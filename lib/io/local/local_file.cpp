@@ -249,7 +249,7 @@ bool LocalFile::is_unchanged() const noexcept {
   return now.size == size() && now.mtime_ns == identity().mtime_ns;
 }
 
-void LocalFile::fail_changed(const std::string& reading) const {
+Error LocalFile::changed(const std::string& reading) const {
   struct stat s;
   const Identity now = ::fstat(fd_.get(), &s) == 0 ? identity_of(s) : identity();
   std::string what = "the file was changed in place";
@@ -260,7 +260,7 @@ void LocalFile::fail_changed(const std::string& reading) const {
   } else if (now.mtime_ns == identity().mtime_ns) {
     what = "the storage could not be read";
   }
-  throw Error(Errc::io, name(), offset, what + " while " + reading + " was read");
+  return Error(Errc::io, name(), offset, what + " while " + reading + " was read");
 }
 
 void LocalFile::expect_single_looks(std::uint64_t offset, std::uint64_t n) const noexcept {

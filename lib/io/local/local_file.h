@@ -70,7 +70,7 @@ class LocalFile final : public ByteSource {
     if (guarded()) unblock_bus_signal();
   }
   bool is_intact() const noexcept override { return !guarded() || is_unchanged(); }
-  [[noreturn]] void fail_changed(const std::string& reading) const override;
+  Error changed(const std::string& reading) const override;
 
   /// Waits until no other writer holds this lock, and holds it until the file is closed: for
   /// writers that read the file and then replace it, so that none loses what another added. False
