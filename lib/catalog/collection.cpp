@@ -8,9 +8,9 @@
 
 #include "lib/base/bytes.h"
 #include "lib/dbdf/read/open_dbdf.h"
+#include "lib/foreign/zip/zip.h"
 #include "lib/io/local/local_file.h"
 #include "lib/io/window_source.h"
-#include "lib/io/zip/zip.h"
 
 namespace dapple {
 

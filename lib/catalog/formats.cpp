@@ -9,6 +9,7 @@
 
 #include "lib/catalog/collection.h"
 #include "lib/catalog/sources.h"
+#include "lib/codec/decompress.h"
 #include "lib/dataset/open_dataset.h"
 #include "lib/dbdf/header.h"
 #include "lib/dbdf/read/open_dbdf.h"
@@ -23,7 +24,6 @@
 #include "lib/foreign/npy/npy.h"
 #include "lib/foreign/npz/npz.h"
 #include "lib/foreign/zarr/zarr.h"
-#include "lib/io/decompress.h"
 
 namespace dapple {
 

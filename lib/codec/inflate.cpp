@@ -2,10 +2,12 @@
 
 #include <dlfcn.h>
 #include <libdeflate.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -49,33 +51,46 @@ std::string too_long(std::uint64_t most) {
   return "the data unpacks to more than " + counted(most, "byte");
 }
 
-/// Tries sizes from the likely one on. `attempt(out, produced)` says how it went.
-template <class F>
-std::string grow(std::uint64_t first, std::uint64_t possible, std::uint64_t most,
-                 Array<std::byte>& out, const F& attempt) {
-  const std::uint64_t bound = std::min(possible, most);
-  for (std::uint64_t size = std::min(first, bound);; size = std::min(size * 4 + 64, bound)) {
-    out.reset(size);
-    std::size_t produced = 0;
-    switch (attempt(std::span(out.data(), out.size()), produced)) {
-      case Inflated::whole:
-        out.shorten(produced);
-        return {};
-      case Inflated::bad:
-        return "the compressed data is damaged";
-      case Inflated::too_long:
-        if (size == bound)
-          return bound == possible ? "the compressed data is damaged" : too_long(most);
-    }
+/// Bytes of `in` after the end of the compressed data are ignored.
+Inflated inflate_once(Wrapper wrapper, std::span<const std::byte> in, std::span<std::byte> out,
+                      std::size_t& produced) {
+  // Making a decompressor costs less than a microsecond.
+  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> d(
+      libdeflate_alloc_decompressor());
+  if (d == nullptr) throw std::bad_alloc();
+  const auto call = wrapper == Wrapper::zlib   ? libdeflate_zlib_decompress_ex
+                    : wrapper == Wrapper::gzip ? libdeflate_gzip_decompress_ex
+                                               : libdeflate_deflate_decompress_ex;
+  std::size_t consumed = 0;
+  switch (call(d.get(), in.data(), in.size(), out.data(), out.size(), &consumed, &produced)) {
+    case LIBDEFLATE_SUCCESS:
+      return Inflated::whole;
+    case LIBDEFLATE_INSUFFICIENT_SPACE:
+      return Inflated::too_long;
+    default:
+      return Inflated::bad;
   }
 }
 
-std::string unpack_deflate(Wrapper wrapper, std::span<const std::byte> in, const Length& length,
-                           Array<std::byte>& out) {
-  return grow(length.likely, in.size() * kMostInflation, length.most, out,
-              [&](std::span<std::byte> room, std::size_t& produced) {
-                return inflate(wrapper, in, room, produced);
-              });
+/// Tries sizes from the likely one on. `attempt(out, produced)` says how it went.
+template <class F>
+Inflated grow(std::uint64_t possible, const Length& length, Array<std::byte>& out,
+              const F& attempt) {
+  const std::uint64_t bound = std::min(possible, length.most);
+  for (std::uint64_t size = std::min(length.likely, bound);;
+       size = std::min(size * 4 + 64, bound)) {
+    out.reset(size);
+    std::size_t produced = 0;
+    const Inflated result = attempt(std::span(out.data(), out.size()), produced);
+    if (result == Inflated::whole) out.shorten(produced);
+    if (result != Inflated::too_long) return result;
+    if (size == bound) return bound == possible ? Inflated::bad : Inflated::too_long;
+  }
+}
+
+std::string explain(Inflated result, std::uint64_t most) {
+  if (result == Inflated::whole) return {};
+  return result == Inflated::bad ? "the compressed data is damaged" : too_long(most);
 }
 
 std::string unpack_zstd(std::span<const std::byte> in, const Length& length,
@@ -85,14 +100,14 @@ std::string unpack_zstd(std::span<const std::byte> in, const Length& length,
   const auto told = ZSTD_getFrameContentSize(in.data(), in.size());
   if (told == ZSTD_CONTENTSIZE_ERROR) return "the bytes are no zstd data";
   if (told != ZSTD_CONTENTSIZE_UNKNOWN && told > length.most) return too_long(length.most);
-  const std::uint64_t first = told == ZSTD_CONTENTSIZE_UNKNOWN ? length.likely : told;
-  return grow(first, possible, length.most, out,
-              [&](std::span<std::byte> room, std::size_t& produced) {
-                produced = ZSTD_decompress(room.data(), room.size(), in.data(), in.size());
-                if (ZSTD_isError(produced) == 0) return Inflated::whole;
-                // The code for a full buffer is no part of the stable interface.
-                return told == ZSTD_CONTENTSIZE_UNKNOWN ? Inflated::too_long : Inflated::bad;
-              });
+  const Length tried{told == ZSTD_CONTENTSIZE_UNKNOWN ? length.likely : told, length.most};
+  const auto attempt = [&](std::span<std::byte> room, std::size_t& produced) {
+    produced = ZSTD_decompress(room.data(), room.size(), in.data(), in.size());
+    if (ZSTD_isError(produced) == 0) return Inflated::whole;
+    // The code for a full buffer is no part of the stable interface.
+    return told == ZSTD_CONTENTSIZE_UNKNOWN ? Inflated::too_long : Inflated::bad;
+  };
+  return explain(grow(possible, tried, out, attempt), length.most);
 }
 
 std::string unpack_blosc(std::span<const std::byte> in, const Length& length,
@@ -120,33 +135,73 @@ constexpr auto kCrc32c = [] {
 
 }  // namespace
 
-Inflated inflate(Wrapper wrapper, std::span<const std::byte> in, std::span<std::byte> out,
-                 std::size_t& produced) {
-  // Making a decompressor costs less than a microsecond.
-  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> d(
-      libdeflate_alloc_decompressor());
-  if (d == nullptr) throw std::bad_alloc();
-  const auto call = wrapper == Wrapper::zlib   ? libdeflate_zlib_decompress_ex
-                    : wrapper == Wrapper::gzip ? libdeflate_gzip_decompress_ex
-                                               : libdeflate_deflate_decompress_ex;
-  std::size_t consumed = 0;
-  switch (call(d.get(), in.data(), in.size(), out.data(), out.size(), &consumed, &produced)) {
-    case LIBDEFLATE_SUCCESS:
-      return Inflated::whole;
-    case LIBDEFLATE_INSUFFICIENT_SPACE:
-      return Inflated::too_long;
-    default:
-      return Inflated::bad;
+std::string inflate(Wrapper wrapper, std::span<const std::byte> in, std::span<std::byte> out) {
+  std::size_t produced = 0;
+  switch (inflate_once(wrapper, in, out, produced)) {
+    case Inflated::whole:
+      if (produced == out.size()) return {};
+      return "the data inflates to " + counted(produced, "byte") + " instead of " +
+             std::to_string(out.size());
+    case Inflated::too_long:
+      return "the data inflates to more than " + counted(out.size(), "byte");
+    case Inflated::bad:
+      break;
+  }
+  return std::string("the bytes are no ") + (wrapper == Wrapper::zlib ? "zlib" : "DEFLATE") +
+         " data";
+}
+
+Inflated inflate_some(Wrapper wrapper, std::span<const std::byte> in, const Length& length,
+                      Array<std::byte>& out) {
+  return grow(in.size() * kMostInflation, length, out,
+              [&](std::span<std::byte> room, std::size_t& produced) {
+                return inflate_once(wrapper, in, room, produced);
+              });
+}
+
+InflateStream::InflateStream(Wrapper wrapper) : stream_(new z_stream{}) {
+  constexpr int kWindow = 15, kGzipOnly = 16;
+  if (inflateInit2(stream_.get(), wrapper == Wrapper::gzip ? kWindow + kGzipOnly : -kWindow) !=
+      Z_OK) {
+    throw std::bad_alloc();
   }
 }
+
+void InflateStream::Free::operator()(z_stream* stream) const noexcept {
+  inflateEnd(stream);
+  delete stream;
+}
+
+InflateStream::Step InflateStream::step(std::span<const std::byte> in, std::span<std::byte> out) {
+  const auto available = [](std::size_t n) {
+    return static_cast<uInt>(std::min<std::size_t>(n, std::numeric_limits<uInt>::max()));
+  };
+  const uInt given = available(in.size()), room = available(out.size());
+  stream_->next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in.data()));
+  stream_->avail_in = given;
+  stream_->next_out = reinterpret_cast<Bytef*>(out.data());
+  stream_->avail_out = room;
+  const int result = ::inflate(stream_.get(), Z_NO_FLUSH);
+  Step step{given - stream_->avail_in, room - stream_->avail_out, State::goes_on};
+  if (result == Z_STREAM_END) {
+    step.state = State::ended;
+  } else if (result != Z_OK && result != Z_BUF_ERROR) {
+    step.state = State::damaged;
+  } else if (step.made == 0 && step.taken == in.size()) {
+    step.state = State::needs_more;
+  }
+  return step;
+}
+
+void InflateStream::restart() { inflateReset(stream_.get()); }
 
 std::string unpack(Packing packing, std::span<const std::byte> in, const Length& length,
                    Array<std::byte>& out) {
   switch (packing) {
     case Packing::zlib:
-      return unpack_deflate(Wrapper::zlib, in, length, out);
+      return explain(inflate_some(Wrapper::zlib, in, length, out), length.most);
     case Packing::gzip:
-      return unpack_deflate(Wrapper::gzip, in, length, out);
+      return explain(inflate_some(Wrapper::gzip, in, length, out), length.most);
     case Packing::zstd:
       return unpack_zstd(in, length, out);
     case Packing::blosc:

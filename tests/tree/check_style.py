@@ -30,7 +30,7 @@ FLOORS = ("base", "io", "cells", "codec", "cache", "index", "layout", "object", 
 # Rooms of one format, which know nothing of each other. What several share is a room of its own;
 # npy is also what a member of an npz archive is.
 FORMATS = "lib/foreign/"
-SHARED = {"arrays", "meta", "npy", "text"}
+SHARED = {"arrays", "meta", "npy", "text", "zip"}
 
 
 def sources(root):

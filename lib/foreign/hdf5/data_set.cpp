@@ -10,6 +10,7 @@
 
 #include "lib/base/bytes.h"
 #include "lib/cache/block_cache.h"
+#include "lib/codec/inflate.h"
 #include "lib/io/local/local_file.h"
 
 namespace dapple::detail::hdf5 {
@@ -275,10 +276,9 @@ void DataSet::read_slab(Range rows, Range cols, std::byte* out) const {
 }
 
 void DataSet::require_plausible() const {
-  constexpr std::uint64_t most_ratio = 1032;  // of deflate
   std::uint64_t bytes = 0;
   if (!multiply(rows(), cols(), bytes) || !multiply(bytes, size_of(type_), bytes) ||
-      bytes / most_ratio > file().size()) {
+      bytes / kMostInflation > file().size()) {
     fail(Errc::corrupt, "has more items than the file can hold");
   }
 }

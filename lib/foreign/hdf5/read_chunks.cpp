@@ -1,33 +1,18 @@
 // Chunks that are compressed as h5py does it by default are decompressed here, so that threads do
 // it at the same time; in the library they would take turns.
-#include <libdeflate.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
-#include <new>
 
 #include "lib/base/bytes.h"
 #include "lib/cache/block_cache.h"
+#include "lib/codec/inflate.h"
 #include "lib/foreign/hdf5/data_set.h"
 
 namespace dapple::detail::hdf5 {
 
 namespace {
-
-struct FreeDecompressor {
-  void operator()(libdeflate_decompressor* d) const noexcept { libdeflate_free_decompressor(d); }
-};
-
-/// True when exactly `out` comes out of `in`.
-bool inflate(std::span<const std::byte> in, std::span<std::byte> out) {
-  const std::unique_ptr<libdeflate_decompressor, FreeDecompressor> d(
-      libdeflate_alloc_decompressor());
-  if (d == nullptr) throw std::bad_alloc();
-  return libdeflate_zlib_decompress(d.get(), in.data(), in.size(), out.data(), out.size(),
-                                    nullptr) == LIBDEFLATE_SUCCESS;
-}
 
 /// Puts the bytes of each item together again: before, all first bytes precede all second ones.
 void unshuffle(const std::byte* in, std::byte* out, std::size_t items, std::size_t size) {
@@ -40,7 +25,6 @@ void unshuffle(const std::byte* in, std::byte* out, std::size_t items, std::size
 
 /// One chunk as cells; null when the library must read it.
 DataSet::Chunk DataSet::read_chunk(const BlockPos& at) const {
-  constexpr std::uint64_t most_ratio = 1032;  // of deflate
   const std::size_t size = size_of(type_);
   const std::uint64_t items = chunk_[0] * (chunk_.size() == 2 ? chunk_[1] : 1);
   const std::uint64_t bytes = items * size;
@@ -52,7 +36,7 @@ DataSet::Chunk DataSet::read_chunk(const BlockPos& at) const {
     hsize_t stored = 0;
     std::uint32_t left_out = 0;  // filters
     if (h5.H5Dget_chunk_storage_size(id_.get(), start.data(), &stored) < 0 || stored == 0 ||
-        stored > file().size() || bytes / most_ratio > stored ||
+        stored > file().size() || bytes / kMostInflation > stored ||
         (!filters_.deflate && stored != bytes)) {
       return nullptr;
     }
@@ -65,7 +49,9 @@ DataSet::Chunk DataSet::read_chunk(const BlockPos& at) const {
   auto cells = std::make_shared<Array<std::byte>>();
   if (filters_.deflate) {
     cells->reset(bytes);
-    if (!inflate({packed.data(), packed.size()}, {cells->data(), bytes})) return nullptr;
+    if (!inflate(Wrapper::zlib, {packed.data(), packed.size()}, {cells->data(), bytes}).empty()) {
+      return nullptr;
+    }
     packed.swap(*cells);
   }
   if (filters_.shuffle && size > 1) {

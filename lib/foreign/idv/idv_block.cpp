@@ -33,8 +33,8 @@ namespace {
 
 void inflate_block(const ByteSource& file, Compression compression, const BlockPlace& place,
                    std::byte* out) {
-  const std::string wrong =
-      inflate(compression, file.bytes(place.offset, place.bytes), std::span(out, place.inflated));
+  const std::string wrong = inflate(wrapper_of(compression), file.bytes(place.offset, place.bytes),
+                                    std::span(out, place.inflated));
   if (!wrong.empty()) throw Error(Errc::corrupt, file.name(), place.offset, wrong);
 }
 

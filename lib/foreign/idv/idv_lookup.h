@@ -10,9 +10,6 @@ namespace dapple::detail::idv {
 
 inline constexpr std::uint64_t kLookupBytes = 16;
 
-/// DEFLATE spends at least two bits on a run of at most 258 bytes.
-inline constexpr std::uint64_t kMostInflation = 1032;
-
 struct BlockPlace {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;     // in the file

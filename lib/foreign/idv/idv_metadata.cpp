@@ -17,6 +17,10 @@ constexpr std::uint64_t kMostSparse = std::uint64_t{1} << 16;
 
 using SlotNames = std::map<std::uint64_t, std::string>;
 
+[[noreturn]] void throw_bad_data(const ByteSource& file, const MetadataEntry& entry) {
+  throw Error(Errc::corrupt, file.name(), entry.offset, "the compressed data is damaged");
+}
+
 /// Nothing when it inflates to more than `most` bytes.
 std::optional<BlockBytes> inflated_block(const ByteSource& file, const MetadataEntry& entry,
                                          std::uint64_t most) {
@@ -25,16 +29,17 @@ std::optional<BlockBytes> inflated_block(const ByteSource& file, const MetadataE
   block.file = &file.name();
   block.bytes = file.bytes(entry.offset, entry.bytes);
   if (entry.compression == Compression::none) return block;
-  const auto inflated = std::make_shared<std::vector<std::byte>>();
-  switch (inflate_some(entry.compression, block.bytes, most, *inflated)) {
-    case Inflated::all:
+  const auto inflated = std::make_shared<Array<std::byte>>();
+  switch (inflate_some(wrapper_of(entry.compression), block.bytes, {entry.bytes * 4, most},
+                       *inflated)) {
+    case Inflated::whole:
       break;
-    case Inflated::too_much:
+    case Inflated::too_long:
       return std::nullopt;
     case Inflated::bad:
-      throw Error(Errc::corrupt, file.name(), entry.offset, bad_data(entry.compression));
+      throw_bad_data(file, entry);
   }
-  block.bytes = *inflated;
+  block.bytes = {inflated->data(), inflated->size()};
   block.owner = inflated;
   return block;
 }
@@ -99,7 +104,7 @@ std::optional<std::string> metadata_text(const ByteSource& file, const MetadataE
 
 std::vector<std::string> metadata_items(const ByteSource& file, const MetadataEntry& entry) {
   const auto block = inflated_block(file, entry, entry.bytes * kMostInflation);
-  if (!block) throw Error(Errc::corrupt, file.name(), entry.offset, bad_data(entry.compression));
+  if (!block) throw_bad_data(file, entry);
   // A sparse vector of a few bytes can have any number of slots.
   if (entry.codec.size > std::max<std::uint64_t>(kMostSparse, block->bytes.size() / 4)) {
     throw Error(Errc::corrupt, file.name(), entry.offset,

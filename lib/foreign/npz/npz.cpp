@@ -9,7 +9,7 @@
 #include "lib/base/bytes.h"
 #include "lib/foreign/npy/npy.h"
 #include "lib/foreign/npz/scipy_matrix.h"
-#include "lib/io/zip/zip.h"
+#include "lib/foreign/zip/zip.h"
 
 namespace dapple::detail::npz {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "lib/io/zip/zip.h"
+#include "lib/foreign/zip/zip.h"
 #include "lib/object/store.h"
 
 namespace dapple::detail::npz {

@@ -1,13 +1,13 @@
-#include "lib/io/decompress.h"
-#include "lib/io/local/local_file.h"
+#include "lib/codec/decompress.h"
 
-#include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <string>
+
+#include "lib/codec/inflate.h"
+#include "lib/io/local/local_file.h"
 
 namespace dapple::detail {
 
@@ -45,13 +45,7 @@ class Input {
 
 class Gunzip {
  public:
-  explicit Gunzip(const ByteSource& file) : in_(file) {
-    constexpr int kAnyWindow = 15, kGzipOnly = 16;
-    if (inflateInit2(&stream_, kAnyWindow + kGzipOnly) != Z_OK) throw std::bad_alloc();
-  }
-  ~Gunzip() { inflateEnd(&stream_); }
-  Gunzip(const Gunzip&) = delete;
-  Gunzip& operator=(const Gunzip&) = delete;
+  explicit Gunzip(const ByteSource& file) : in_(file), stream_(Wrapper::gzip) {}
 
   std::size_t read(std::span<std::byte> out) {
     std::size_t made = 0;
@@ -61,32 +55,27 @@ class Gunzip {
 
  private:
   std::size_t step(std::span<std::byte> out) {
-    const auto available = [](std::size_t n) {
-      return static_cast<uInt>(std::min<std::size_t>(n, std::numeric_limits<uInt>::max()));
-    };
-    const uInt given = available(in_.left().size()), room = available(out.size());
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in_.left().data()));
-    stream_.avail_in = given;
-    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream_.avail_out = room;
-    const int result = inflate(&stream_, Z_NO_FLUSH);
-    in_.skip(given - stream_.avail_in);
-    if (result == Z_STREAM_END) {
-      end_member();
-    } else if (result == Z_BUF_ERROR ||
-               (result == Z_OK && in_.left().empty() && stream_.avail_out == room)) {
-      in_.fail_end();
-    } else if (result != Z_OK) {
-      in_.fail("the gzip data is damaged");
+    const InflateStream::Step step = stream_.step(in_.left(), out);
+    in_.skip(step.taken);
+    switch (step.state) {
+      case InflateStream::State::goes_on:
+        break;
+      case InflateStream::State::ended:
+        end_member();
+        break;
+      case InflateStream::State::needs_more:
+        in_.fail_end();
+      case InflateStream::State::damaged:
+        in_.fail("the gzip data is damaged");
     }
-    return room - stream_.avail_out;
+    return step.made;
   }
 
   // Another member may follow, or zeros, which gzip treats as padding.
   void end_member() {
     const auto rest = in_.left();
     if (starts_with(rest, kGzip)) {
-      inflateReset(&stream_);
+      stream_.restart();
     } else {
       ended_ = true;
       const auto zero = [](std::byte b) { return b == std::byte{0}; };
@@ -95,7 +84,7 @@ class Gunzip {
   }
 
   Input in_;
-  z_stream stream_{};
+  InflateStream stream_;
   bool ended_ = false;
 };
 

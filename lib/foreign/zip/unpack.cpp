@@ -1,13 +1,12 @@
-#include "lib/io/zip/inflate.h"
+#include "lib/foreign/zip/unpack.h"
 
 #include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <new>
 
 #include "lib/base/bytes.h"
+#include "lib/codec/inflate.h"
 #include "lib/io/local/local_file.h"
 
 namespace dapple::detail::zip {
@@ -18,13 +17,7 @@ namespace {
 class Unpacker {
  public:
   Unpacker(const ByteSource& archive, std::span<const Packed> parts)
-      : archive_(archive), parts_(parts) {
-    constexpr int kRaw = -15;
-    if (inflateInit2(&stream_, kRaw) != Z_OK) throw std::bad_alloc();
-  }
-  ~Unpacker() { inflateEnd(&stream_); }
-  Unpacker(const Unpacker&) = delete;
-  Unpacker& operator=(const Unpacker&) = delete;
+      : archive_(archive), parts_(parts), stream_(Wrapper::raw) {}
 
   std::size_t read(std::span<std::byte> out) {
     while (!parts_.empty()) {
@@ -39,32 +32,22 @@ class Unpacker {
   }
 
  private:
-  static uInt available(std::uint64_t n) {
-    return static_cast<uInt>(std::min<std::uint64_t>(n, std::numeric_limits<uInt>::max()));
-  }
-
   std::size_t step(const Packed& part, std::span<std::byte> out) {
     const std::uint64_t left = part.bytes.size() - taken_;
     const std::byte* const from = archive_.at(part.bytes.begin + taken_, left);
-    const auto room = available(std::min<std::uint64_t>(out.size(), part.size - made_));
+    out = out.first(std::min<std::uint64_t>(out.size(), part.size - made_));
     if (!part.deflated) {
-      std::memcpy(out.data(), from, room);
-      taken_ += room;
-      return room;
+      std::memcpy(out.data(), from, out.size());
+      taken_ += out.size();
+      return out.size();
     }
-    const uInt given = available(left);
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(from));
-    stream_.avail_in = given;
-    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream_.avail_out = room;
-    const int result = inflate(&stream_, Z_NO_FLUSH);
-    taken_ += given - stream_.avail_in;
-    const uInt made = room - stream_.avail_out;
-    if (result != Z_OK && result != Z_STREAM_END) fail(part, "the deflated data is damaged");
-    if (made == 0 && (result == Z_STREAM_END || taken_ == part.bytes.size())) {
+    const InflateStream::Step step = stream_.step({from, left}, out);
+    taken_ += step.taken;
+    if (step.state == InflateStream::State::damaged) fail(part, "the deflated data is damaged");
+    if (step.made == 0 && step.state != InflateStream::State::goes_on) {
       fail(part, "the deflated data ends before its content does");
     }
-    return made;
+    return step.made;
   }
 
   std::size_t count(const Packed&, std::span<const std::byte> made) {
@@ -89,7 +72,7 @@ class Unpacker {
     taken_ = made_ = 0;
     crc_ = 0;
     checked_ = false;
-    inflateReset(&stream_);
+    stream_.restart();
   }
 
   [[noreturn]] void fail(const Packed& part, const std::string& what) const {
@@ -101,16 +84,15 @@ class Unpacker {
   std::uint64_t taken_ = 0, made_ = 0;  // of the part that is being read
   uLong crc_ = 0;
   bool checked_ = false;
-  z_stream stream_{};
+  InflateStream stream_;
 };
 
 }  // namespace
 
 std::shared_ptr<ByteSource> unpack(const ByteSource& archive, std::span<const Packed> parts) {
-  // Deflate makes at most 1032 bytes of one, so a size that lies is seen before space is used up.
-  constexpr std::uint64_t kMostRatio = 1032;
+  // A size that lies is seen before space is used up.
   for (const Packed& part : parts) {
-    if (part.deflated && part.size / kMostRatio > part.bytes.size()) {
+    if (part.deflated && part.size / kMostInflation > part.bytes.size()) {
       throw Error(
           Errc::corrupt, archive.name(), part.bytes.begin,
           counted(part.size, "byte") + " cannot come out of " + std::to_string(part.bytes.size()));

@@ -1,4 +1,4 @@
-#include "lib/io/zip/zip.h"
+#include "lib/foreign/zip/zip.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "lib/base/bytes.h"
-#include "lib/io/zip/inflate.h"
+#include "lib/foreign/zip/unpack.h"
 
 namespace dapple::detail::zip {
 
