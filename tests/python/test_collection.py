@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import pydapple as dp
+from pydapple.collection import escaped, unescaped
 
 CELLS = ["c0", "c1", "c2", "c3"]
 X = sp.csr_array(np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 0], [4, 0, 5]]))
@@ -50,6 +51,25 @@ def test_rows_by_a_condition_on_obs(pbmc):
     rows = pbmc.rows_where("cell_type == 'B' and n_genes > 500")
     assert rows.tolist() == np.flatnonzero((OBS.cell_type == "B") & (OBS.n_genes > 500)).tolist()
     np.testing.assert_array_equal(pbmc["X"].sparse[rows].toarray(), X.toarray()[rows])
+
+
+def test_rows_of_frames_name_the_rows_and_columns_of_matrices(pbmc):
+    assert pbmc["X"].row_names == CELLS and pbmc["X"].col_names == list(VAR.index)
+    assert pbmc["X"]["c3", "g2"] == 5 and pbmc["X"].cols["g0"].tolist() == [1, 0, 0, 4]
+    assert pbmc["obsm/X_pca"].rows["c1"].tolist() == [2 / 7, 3 / 7] and pbmc["obsm/X_pca"].col_names is None
+    pbmc["other"] = np.eye(2)
+    assert pbmc["other"].row_names is None
+    pbmc["layers/named"] = dp.open(f"{pbmc.path}/X.dbdf")
+    assert pbmc["layers/named"].row_names == CELLS
+
+
+def test_any_text_can_be_a_part_of_a_name(tmp_path):
+    texts = ["", "..", ".x", "a/b", "a\\b", "a:b", "%", "%2F", "x.dbdf", "x.json", "\u00e9", "a b", "\0"]
+    made = [escaped(text) for text in texts]
+    assert [unescaped(part) for part in made] == texts and len(set(made)) == len(texts)
+    c = dp.write_collection(tmp_path / "a.dds", {f"m/{part}": np.full((1, 1), k) for k, part in enumerate(made)})
+    assert sorted(c) == sorted(f"m/{part}" for part in made)
+    assert [c[f"m/{part}"][0, 0] for part in made] == list(range(len(texts)))
 
 
 def test_a_member_is_replaced_whole(pbmc):
@@ -119,10 +139,12 @@ def test_one_file_to_send(pbmc, tmp_path):
         np.testing.assert_array_equal(c["X"][:], X.toarray())
         np.testing.assert_array_equal(c["obsm/X_pca"].tile(0, 0).numpy(copy=False), np.arange(8.0).reshape(4, 2) / 7)
         assert c.rows_where("n_genes > 500").tolist() == [0, 1, 3]
-        assert c["uns"]["run"] == 12 and c["X"].row_names is None
+        assert c["uns"]["run"] == 12
         assert c["obs"].row_names == CELLS
         with pytest.raises(ValueError, match="only read"):
             c["X"] = X
+    assert list(dp.write_collection(tmp_path / "at_once.zip", members())) == list(pbmc)
+    assert dp.open(tmp_path / "at_once.zip").rows_where("n_genes > 500").tolist() == [0, 1, 3]
     back = dp.unpack_collection(packed, tmp_path / "back.dds")
     assert list(back) == list(pbmc)
     np.testing.assert_array_equal(back["X"][:], X.toarray())

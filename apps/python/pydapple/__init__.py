@@ -12,8 +12,10 @@ Start with `open`, which gives a `Matrix` or a `Frame`, and `write`.
 from . import dataset
 from ._core import Block
 from .annotated import read_anndata
-from .collection import Collection, pack_collection, unpack_collection, write_collection
+from .annotated_write import write_anndata
+from .collection import Collection
 from .collection import open_any as open
+from .collection_files import pack_collection, unpack_collection, write_collection
 from .conversion import convert
 from .errors import (
     AbsentError,
@@ -102,6 +104,7 @@ __all__ = [
     "unpack_collection",
     "verify",
     "write",
+    "write_anndata",
     "write_collection",
     "writer",
     "zarr_store",

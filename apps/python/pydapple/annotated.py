@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from . import files
+from . import elements, files
+from .annotated_write import of_json
+from .collection import Collection, is_collection, unescaped
 from .errors import Error, NotRecognisedError, UnsupportedError
 from .identity import file_name
 from .matrix import Matrix
@@ -34,7 +36,8 @@ def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
     >>> adata[adata.obs["cell_type"] == "B"].to_memory()
 
     Args:
-        path: a file of anndata (.h5ad), of any version since 0.7, or a folder of anndata's Zarr.
+        path: a collection of `write_anndata`; or a file of anndata (.h5ad), of any version since
+            0.7, or a folder of anndata's Zarr.
         chunks: of X and of what has its rows, as `Matrix.to_dask` takes them; if not given, whole
             tiles of about 64 MiB.
 
@@ -43,6 +46,8 @@ def read_anndata(path: Path, *, chunks: Any = None) -> anndata.AnnData:
         NotRecognisedError: there is no annotated data.
     """
     name = file_name(path)
+    if is_collection(name):
+        return _of_collection(Collection(name), chunks)
     with _group_of(name) as group:
         if group.attrs.get("encoding-type") != "anndata":
             return _of_old_file(name, group, chunks)
@@ -98,6 +103,45 @@ def _assembled(group: Any, read: Callable[[str], Any]) -> anndata.AnnData:
     )
 
 
+def _of_collection(c: Collection, chunks: Any) -> anndata.AnnData:
+    import anndata
+    import pandas as pd
+
+    members = list(c)
+    if "X" not in members and not {"obs", "var"} <= set(members):
+        raise NotRecognisedError(
+            f"{c.path}: there is no annotated data: X, obs and var are missing"
+        )
+
+    def read(name: str) -> Any:
+        member = c[name]
+        if isinstance(member, Matrix):
+            by_rows = name == "X" or name.startswith(("layers/", "raw/X"))
+            return elements.lazy(member, chunks if by_rows else None)
+        return elements.loaded(member)
+
+    def below(part: str) -> dict[str, Any]:
+        within = [name for name in members if name.rpartition("/")[0] == part]
+        return {unescaped(name.rpartition("/")[2]): read(name) for name in within}
+
+    def table(name: str, axis: int) -> Any:
+        if name in members:
+            return read(name)
+        return pd.DataFrame(index=[str(k) for k in range(c["X"].shape[axis])])
+
+    raw = None
+    if "raw/X" in members:
+        raw = {"X": read("raw/X"), "var": read("raw/var"), "varm": below("raw/varm")}
+    return anndata.AnnData(
+        X=read("X") if "X" in members else None,
+        obs=table("obs", 0),
+        var=table("var", 1),
+        uns=of_json(c, c["uns"]) if "uns" in members else {},
+        raw=raw,
+        **{part: below(part) for part in _ALIGNED},
+    )
+
+
 def _of_old_file(path: str, group: Any, chunks: Any) -> anndata.AnnData:
     """Files of anndata before 0.8 have no encoding at their root; anndata knows their tables."""
     import anndata
@@ -127,10 +171,15 @@ def _group_of(path: str) -> Iterator[Any]:
 
         yield zarr.open_group(path, mode="r")
         return
+    with _opened(path) as file:
+        yield file
+
+
+def _opened(path: str) -> Any:
     import h5py
 
     try:
-        file = h5py.File(path, "r", locking=False)
+        return h5py.File(path, "r", locking=False)
     except FileNotFoundError:
         files.open(path)  # raises, as for any other file
         raise
@@ -139,7 +188,7 @@ def _group_of(path: str) -> Iterator[Any]:
             what = files.open(path).format
         except Error:
             what = ""
+        if what == "hdf5":  # which this process has open with other settings, or it is damaged
+            return h5py.File(path, "r")
         hint = f"this is a file of format {what}" if what else str(error)
         raise NotRecognisedError(f"{path}: {hint}, not one of anndata") from None
-    with file:
-        yield file

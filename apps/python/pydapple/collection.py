@@ -11,23 +11,24 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from functools import wraps
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import files, ten_x
 from .attributes import of_json, to_json
-from .errors import AbsentError, ExistsError, InvalidArgumentError, UnsupportedError
+from .errors import AbsentError, InvalidArgumentError, UnsupportedError
 from .frame import Frame
 from .identity import file_name
 from .matrix import Matrix
+from .names import Names
 from .reports import Path
 from .write import write
 
 ENDING = ".dds"
-_DECLARED = "collection.json"
+DECLARED = "collection.json"
 _OBJECT, _JSON = ".dbdf", ".json"
-_ALIGN = 64
 
 Axes = tuple[str | None, str | None]
 
@@ -57,6 +58,24 @@ def checked_name(name: Any) -> str:
     return str(name)
 
 
+def escaped(part: str) -> str:
+    """Any text as a part of a name: what names of members cannot have becomes %2F and so on."""
+    if not part:
+        return "%"
+    made = "".join(f"%{ord(one):02X}" if one in "%/\\:\0" else one for one in part)
+    if made[0] == ".":
+        made = "%2E" + made[1:]
+    for ending in (_OBJECT, _JSON):
+        if made.endswith(ending):  # a folder of that name is a data set
+            made = f"{made[: -len(ending)]}%2E{ending[1:]}"
+    return made
+
+
+def unescaped(part: str) -> str:
+    """The text that `escaped` made a part of a name."""
+    return "" if part == "%" else unquote(part)
+
+
 def is_collection(path: Path) -> bool:
     """Whether this is a folder that ends in .dds, or a ZIP file of a collection."""
     name = file_name(path)
@@ -66,10 +85,10 @@ def is_collection(path: Path) -> bool:
         return False
     try:
         with open(name, "rb") as file:
-            head = file.read(30 + len(_DECLARED))
+            head = file.read(30 + len(DECLARED))
     except OSError:
         return False
-    return head.startswith(b"PK\3\4") and head[30:] == _DECLARED.encode()
+    return head.startswith(b"PK\3\4") and head[30:] == DECLARED.encode()
 
 
 class Collection(MutableMapping[str, Any]):
@@ -85,12 +104,12 @@ class Collection(MutableMapping[str, Any]):
         self.path = file_name(path)
         self._zip = os.path.isfile(self.path)
         self._opened: dict[str, tuple[Any, Matrix | Frame]] = {}
-        declared = self._read_json(_DECLARED) if self._has(_DECLARED) else {}
-        self._declared = _declared_axes(declared, self.path)
+        declared = self._read_json(DECLARED) if self._has(DECLARED) else {}
+        self._declared = declared_axes(declared, self.path)
         self._check_axes()
 
-    def _files(self) -> list[str]:
-        """Files of members, as paths with slashes, in order."""
+    def files(self) -> list[str]:
+        """The files that it consists of, as paths with slashes, in order."""
         if self._zip:
             with zipfile.ZipFile(self.path) as archive:
                 found = archive.namelist()
@@ -139,23 +158,23 @@ class Collection(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         """A member: a `Matrix` or `Frame`, or the JSON of ``uns`` as a mapping."""
         name = checked_name(name)
-        if self._has(name + _JSON) and name != _DECLARED[: -len(_JSON)]:
+        if self._has(name + _JSON) and name != DECLARED[: -len(_JSON)]:
             return self._read_json(name + _JSON)
         if not self._has(name + _OBJECT):
             raise self._absent(name)
         stamp = self._stamp(name)
         kept = self._opened.get(name)
         if kept is None or kept[0] != stamp or kept[1].closed:
-            made = (
-                files.open(self.path, array=name) if self._zip else files.open(self._file(name))
-            )
+            made = files.open(self.path, array=name) if self._zip else files.open(self._file(name))
+            if isinstance(made, Matrix):
+                made._given_names = _NamesOfAxes(self, self._axes_of(name))
             kept = self._opened[name] = (stamp, made)
         return kept[1]
 
     def __iter__(self) -> Iterator[str]:
         ends = len(_OBJECT), len(_JSON)
-        for file in self._files():
-            if file != _DECLARED:
+        for file in self.files():
+            if file != DECLARED:
                 yield file[: -ends[0] if file.endswith(_OBJECT) else -ends[1]]
 
     def __len__(self) -> int:
@@ -177,9 +196,9 @@ class Collection(MutableMapping[str, Any]):
                 as declared before, or as AnnData has a member of that name.
             options: as of `write`.
         """
-        self._require_folder()
+        self.require_folder()
         name = checked_name(name)
-        if name.split("/")[0] == "uns":
+        if name.split("/")[0] == "uns" and isinstance(data, Mapping):
             text = to_json(data, name)
             return self._publish(name + _JSON, lambda path: _put_text(path, text))
         wanted = axes or self._axes_of(name)
@@ -191,12 +210,11 @@ class Collection(MutableMapping[str, Any]):
 
         self._publish(name + _OBJECT, make)
         if axes is not None and axes != self._axes_of(name):
-            self._declared[name] = axes
-            self._declare()
+            self.declare({name: axes})
         return None
 
     def __delitem__(self, name: str) -> None:
-        self._require_folder()
+        self.require_folder()
         name = checked_name(name)
         for ending in (_OBJECT, _JSON):
             file = os.path.join(self.path, *name.split("/")) + ending
@@ -219,7 +237,8 @@ class Collection(MutableMapping[str, Any]):
         finally:
             shutil.rmtree(hidden, ignore_errors=True)
 
-    def _require_folder(self) -> None:
+    def require_folder(self) -> None:
+        """Raises UnsupportedError where it is packed into one file."""
         if self._zip:
             raise UnsupportedError(
                 f"{self.path} is packed into one file, and is only read: unpack_collection makes a "
@@ -232,16 +251,18 @@ class Collection(MutableMapping[str, Any]):
         return MappingProxyType({name: self._axes_of(name) for name in self._objects()})
 
     def _objects(self) -> list[str]:
-        return [file[: -len(_OBJECT)] for file in self._files() if file.endswith(_OBJECT)]
+        return [file[: -len(_OBJECT)] for file in self.files() if file.endswith(_OBJECT)]
 
     def _axes_of(self, name: str) -> Axes:
         group, slash, _ = name.partition("/")
         usual = bool(slash) != (group in ("X", "obs", "var"))
         return self._declared.get(name) or (_USUAL.get(group) if usual else None) or (None, None)
 
-    def _declare(self) -> None:
+    def declare(self, axes: Mapping[str, Axes]) -> None:
+        """Note which axes members have, besides those that their names tell."""
+        self._declared.update(axes)
         text = json.dumps({"version": 1, "axes": {k: list(v) for k, v in self._declared.items()}})
-        self._publish(_DECLARED, lambda path: _put_text(path, text))
+        self._publish(DECLARED, lambda path: _put_text(path, text))
 
     def _extents(self, but: str | None = None) -> dict[str, tuple[int, str]]:
         """How long each axis is, and which member says so."""
@@ -308,6 +329,32 @@ class Collection(MutableMapping[str, Any]):
         return "\n".join(lines)
 
 
+class _NamesOfAxes(Mapping[str, Names]):
+    """The names of a matrix's rows and columns, where frames called as its axes have some."""
+
+    def __init__(self, collection: Collection, axes: Axes) -> None:
+        self._collection, self._axes = collection, axes
+        self._known: dict[str, Names | None] = {}
+
+    def __getitem__(self, what: str) -> Names:
+        if what not in self._known:
+            axis = self._axes[0 if what == "row" else 1]
+            known = axis is not None and axis in self._collection
+            frame = self._collection[axis] if known else None  # type: ignore[index]
+            names = frame.row_names if isinstance(frame, Frame) else None
+            self._known[what] = None if names is None else Names(names._names, what)
+        found = self._known[what]
+        if found is None:
+            raise KeyError(what)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return (what for what in ("row", "column") if what in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 def _put_text(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -315,126 +362,20 @@ def _put_text(path: str, text: str) -> None:
         os.fsync(file.fileno())
 
 
-def _declared_axes(declared: Mapping[str, Any], path: str) -> dict[str, Axes]:
+def declared_axes(declared: Mapping[str, Any], path: str) -> dict[str, Axes]:
+    """The axes that the JSON of a collection declares. Raises InvalidArgumentError."""
     axes = declared.get("axes", {})
     made: dict[str, Axes] = {}
     if not isinstance(axes, dict):
-        raise InvalidArgumentError(f"{path}: the axes in {_DECLARED} are no object")
+        raise InvalidArgumentError(f"{path}: the axes in {DECLARED} are no object")
     for name, pair in axes.items():
         known = isinstance(pair, list) and len(pair) == 2
         if not known or not all(one is None or isinstance(one, str) for one in pair):
             raise InvalidArgumentError(
-                f"{path}: the axes of {name!r} in {_DECLARED} are no pair of names or null"
+                f"{path}: the axes of {name!r} in {DECLARED} are no pair of names or null"
             )
         made[checked_name(name)] = (pair[0], pair[1])
     return made
-
-
-def write_collection(
-    path: Path,
-    members: Mapping[str, Any],
-    *,
-    axes: Mapping[str, Axes] | None = None,
-    overwrite: bool = False,
-    **options: Any,
-) -> Collection:
-    """Write a collection, a folder whose name ends in .dds. It appears when it is whole.
-
-    Args:
-        path: the folder to make.
-        members: what each is, by name; as of `Collection.put`.
-        axes: of members that do not share those which AnnData's names tell: a pair of names or None
-            for rows and columns.
-        overwrite: replace an existing collection.
-        options: of `write`, for all members.
-    """
-    name = file_name(path).rstrip("/")
-    if not name.endswith(ENDING):
-        raise InvalidArgumentError(f"{name} is no name of a collection: it ends in {ENDING}")
-    if os.path.exists(name) and not (overwrite and is_collection(name)):
-        error = ExistsError(17, f"{name} exists already; overwrite=True replaces a collection")
-        error.file = error.filename = name
-        raise error
-    hidden = tempfile.mkdtemp(prefix=".new-", dir=os.path.dirname(os.path.abspath(name)))
-    try:
-        made = os.path.join(hidden, os.path.basename(name))
-        os.mkdir(made)
-        with Collection(made) as collection:
-            collection._declared = _declared_axes(
-                {"axes": {k: list(v) for k, v in (axes or {}).items()}}, name
-            )
-            collection._declare()
-            for member, data in members.items():
-                collection.put(member, data, **options)
-        if os.path.exists(name):
-            os.rename(name, os.path.join(hidden, "old"))
-        os.rename(made, name)
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
-    return Collection(name)
-
-
-def pack_collection(path: Path, dst: Path, *, overwrite: bool = False) -> str:
-    """Write a collection as one ZIP file, which is read in place: nothing in it is compressed.
-
-    Each member starts at a multiple of 64 bytes. The file appears when it is whole.
-    """
-    source, name = Collection(path), file_name(dst)
-    source._require_folder()
-    if os.path.exists(name) and not overwrite:
-        error = ExistsError(17, f"{name} exists already; overwrite=True replaces it")
-        error.file = error.filename = name
-        raise error
-    hidden = tempfile.mkdtemp(prefix=".new-", dir=os.path.dirname(os.path.abspath(name)))
-    try:
-        made = os.path.join(hidden, "packed")
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-            first = [] if source._has(_DECLARED) else [_DECLARED]
-            if first:
-                archive.writestr(_DECLARED, '{"version": 1, "axes": {}}')
-            for file in sorted(source._files(), key=lambda one: (one != _DECLARED, one)):
-                _add_aligned(archive, os.path.join(source.path, *file.split("/")), file)
-        os.replace(made, name)
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
-    return name
-
-
-def _add_aligned(archive: zipfile.ZipFile, path: str, name: str) -> None:
-    """Add a file whose content starts at a multiple of 64: an extra field fills the gap."""
-    info = zipfile.ZipInfo.from_file(path, name)
-    info.compress_type = zipfile.ZIP_STORED
-    # A field that zipfile adds itself.
-    wide = 20 if info.file_size * 1.05 > zipfile.ZIP64_LIMIT else 0
-    at = archive.start_dir + 30 + len(name.encode()) + wide + 4
-    info.extra = b"\x64\xd1" + (-at % _ALIGN).to_bytes(2, "little") + bytes(-at % _ALIGN)
-    if os.path.isdir(path):
-        raise UnsupportedError(f"{path} is a data set; write it as one file first")
-    with open(path, "rb") as source, archive.open(info, "w", force_zip64=wide > 0) as out:
-        shutil.copyfileobj(source, out, 1 << 20)
-
-
-def unpack_collection(path: Path, dst: Path) -> Collection:
-    """Write a collection that is packed into one file as a folder whose name ends in .dds."""
-    name = file_name(dst).rstrip("/")
-    if not name.endswith(ENDING):
-        raise InvalidArgumentError(f"{name} is no name of a collection: it ends in {ENDING}")
-    source = Collection(path)
-    if os.path.exists(name):
-        error = ExistsError(17, f"{name} exists already")
-        error.file = error.filename = name
-        raise error
-    hidden = tempfile.mkdtemp(prefix=".new-", dir=os.path.dirname(os.path.abspath(name)))
-    try:
-        made = os.path.join(hidden, os.path.basename(name))
-        with zipfile.ZipFile(source.path) as archive:
-            for file in source._files():
-                checked_name(file.rpartition(".")[0])
-                archive.extract(file, made)
-        os.rename(made, name)
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
-    return Collection(name)
 
 
 @wraps(files.open)

@@ -25,8 +25,8 @@ _REFUSED = {
     "partitions and put the files together with pydapple.concat",
     "dask.Bag": "a Dask Bag has no cells yet: compute() it, and make an array or a table of it",
     "polars.LazyFrame": "a LazyFrame has no rows yet: collect() it first",
-    "anndata.AnnData": "an AnnData holds several objects: write its matrix, adata.X, and its "
-    "tables, adata.obs.reset_index() and adata.var.reset_index(), each to a file of its own",
+    "anndata.AnnData": "an AnnData holds several objects, and write makes a file of one: "
+    "write_anndata makes a collection of all",
     "xarray.Dataset": "a Dataset holds several arrays: write one of them, a DataArray of two "
     "dimensions such as ds['name'], or ds.to_dataframe().reset_index()",
     "pandas.Series": "a Series is one column: series.to_frame() makes a table of it",
