@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from . import fetch, keys
 from .absent import Absent, absent_code
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, TooLargeError
 from .matrix import Matrix
 from .sparse_view import SparseView
 
 _CHUNK = 1 << 26  # bytes of a chunk, as far as whole tiles go
+_MOST_CHUNKS = 1 << 24
 
 
 class DenseChunks:
@@ -57,6 +59,12 @@ def from_matrix(matrix: Matrix, chunks: Any, sparse: bool | str, absent: Absent)
 
     if chunks is None:
         chunks = default_chunks(matrix, bool(sparse))
+        count = math.prod(-(-all // one) for all, one in zip(matrix.shape, chunks, strict=True))
+        if count > _MOST_CHUNKS:
+            raise TooLargeError(
+                f"the matrix would be {count} chunks, more than Dask's graph has room for: give "
+                "larger chunks="
+            )
     if not sparse:
         dense = DenseChunks(matrix, absent_code(absent))
         return da.from_array(dense, chunks=chunks, asarray=False, fancy=False, lock=False)

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -123,6 +125,16 @@ nb::object exception_of(const dapple::Error& error) {
                          errno_of(error));
 }
 
+/// For a result that the library has no memory for.
+void raise_too_large() noexcept {
+  try {
+    const nb::object kind = nb::module_::import_("pydapple.errors").attr("TooLargeError");
+    PyErr_SetString(kind.ptr(), "there is no memory for what this gives: ask for a part of it");
+  } catch (nb::python_error& e) {
+    e.restore();
+  }
+}
+
 }  // namespace
 
 void raise(const dapple::Error& error) noexcept {
@@ -154,6 +166,10 @@ void bind_errors(nb::module_&) {
       std::rethrow_exception(thrown);
     } catch (const dapple::Error& error) {
       raise(error);
+    } catch (const std::bad_alloc&) {
+      raise_too_large();
+    } catch (const std::length_error&) {
+      raise_too_large();
     }
   });
 }

@@ -162,6 +162,7 @@ def csr(
     matrix: _core.Matrix, rows: range, cols: range, absent: int = 0, threads: int | None = 1
 ) -> csr_array:
     """A rectangle as compressed sparse rows with canonical, writable arrays."""
+    new_array(len(rows) + 1, np.dtype(np.int32))  # fails at once where there can be no `indptr`
     return csr_of(
         matrix._read_csr(rows.start, rows.stop, cols.start, cols.stop, absent, threads),
         (len(rows), len(cols)),

@@ -196,6 +196,15 @@ nb::list format_list() {
 }  // namespace
 
 nb::object to_handle(std::variant<dapple::Matrix, dapple::Frame>&& opened, bool far) {
+  const auto& object =
+      std::visit([](const auto& one) -> const dapple::BlockedObject& { return one; }, opened);
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (object.rows() > kMost || object.cols() > kMost) {
+    throw dapple::Error(dapple::Errc::unsupported,
+                        std::to_string(object.rows()) + " x " + std::to_string(object.cols()) +
+                            " cells are more than Python and NumPy count, 2^63 - 1 each way; "
+                            "dapple info and verify work on such a file");
+  }
   if (auto* matrix = std::get_if<dapple::Matrix>(&opened)) {
     return nb::cast(MatrixHandle(std::move(*matrix), far));
   }

@@ -76,6 +76,9 @@ class FrameParts(SearchedFrame):
 
         wanted = self._picked(columns)
         names = [name for name, _ in wanted]
+        for _, where in wanted:
+            if where >= 0:
+                self._meanings[where].require_zone_of_polars()
         with self._stream(rows, columns, names, named_zones=True).raising() as stream:
             made = pl.DataFrame(stream)
         ordered: dict[str, Any] = {}

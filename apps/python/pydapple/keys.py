@@ -175,6 +175,14 @@ def whole(value: Any) -> int:
         raise TypeMismatchError(str(error)) from None
 
 
+def place(value: Any, least: int = 0) -> int:
+    """The integer, of a row or column. Raises OutOfRangeError below `least` and beyond 64 bits."""
+    number = whole(value)
+    if not least <= number < 2**63:
+        raise OutOfRangeError(f"{number} is no number of a row or column")
+    return number
+
+
 def span(part: Any, extent: int, axis: str) -> range:
     """Rows or columns as `Matrix.read` takes them, which clips nothing.
 

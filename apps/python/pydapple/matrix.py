@@ -269,15 +269,15 @@ class Matrix(Pictured, NamedMatrix):
 
     def block(self, rx: int, cx: int) -> _core.Block:
         """The block whose first cell is (rx, cx). Raises LookupError where none begins."""
-        return self._block(rx, cx)
+        return self._block(keys.place(rx), keys.place(cx))
 
     def tile(self, i: int, j: int) -> _core.Block:
         """Tile (i, j) of the grid. Raises IndexError outside it, ValueError without one."""
-        return self._tile(i, j)
+        return self._tile(keys.place(i), keys.place(j))
 
     def cover(self, row: int, col: int) -> _core.Block | None:
         """The block that covers a cell, or None. Raises IndexError outside the matrix."""
-        return self._cover(row, col)
+        return self._cover(keys.place(row, -self.shape[0]), keys.place(col, -self.shape[1]))
 
     def to_scipy(
         self, format: str = "csr", *, absent: Absent = "error", threads: int | None = 1

@@ -136,6 +136,19 @@ class Meaning(NamedTuple):
                 f"the time zone {self.zone!r} is not known here; f[name] gives the times in UTC"
             ) from error
 
+    def require_zone_of_polars(self) -> None:
+        """Raise TypeMismatchError for a zone that polars does not know, which may panic there."""
+        import polars as pl
+
+        if not self.zone or self.zone[0] in "+-":
+            return
+        try:
+            pl.Series([0]).cast(pl.Datetime("us", self.zone))
+        except pl.exceptions.PolarsError as error:
+            raise TypeMismatchError(
+                f"the time zone {self.zone!r} is not known to polars; f[name] gives the times in UTC"
+            ) from error
+
     def to_pandas(self, stored: NDArray[Any]) -> Any:
         """Stored numbers as an array for a pandas column, of the dtype that keeps all of it."""
         import pandas as pd
