@@ -1,6 +1,10 @@
 // The copy by column beside a matrix: who may use it, and what is said of one that nobody may.
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -95,6 +99,32 @@ TEST_CASE("columns: a copy of another state of the file, or of another file, is 
   write_column_copy(path);
   CHECK(state(path) == ColumnCopyState::fresh);
   CHECK(verify(path, Level::payload).findings.empty());
+}
+
+TEST_CASE("columns: a copy is stale after a change that moves no time, as in memory") {
+  constexpr const char* kMemory = "/dev/shm";  // tmpfs, where writes through a map are like that
+  if (!fs::is_directory(kMemory)) return;
+  const TempDir dir(kMemory);
+  const auto path = dir / "m.npy";
+  convert(Matrix::open(test::high_matrix(dir)), {}, path, {});
+  write_column_copy(path);
+  CHECK(state(path) == ColumnCopyState::fresh);
+  CHECK(Matrix::open(path).store().by_column() != nullptr);
+  const auto time = fs::last_write_time(path);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const auto size = static_cast<std::size_t>(fs::file_size(path));
+  auto* const map =
+      static_cast<std::byte*>(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  REQUIRE(map != MAP_FAILED);
+  map[size - 9] ^= std::byte{1};
+  ::munmap(map, size);
+  ::close(fd);
+  CHECK(fs::last_write_time(path) == time);
+  CHECK(state(path) == ColumnCopyState::stale);
+  const Matrix m = Matrix::open(path);
+  CHECK(m.store().by_column() == nullptr);
+  Rng rng(97);
+  test::check_columns(rng, m);
 }
 
 TEST_CASE("columns: any changed byte of the copy is found, and leads to no wrong cell") {

@@ -26,8 +26,11 @@ constexpr std::uint64_t kBoundHead = 4096;  // of the file, which is hashed
 Binding binding_of(const Store& matrix) {
   std::string read_as(matrix.format());
   read_as.append(1, '\0').append(matrix.file().chosen());
-  return {kCopyTag, kCopyVersion, std::min(matrix.file().size(), kBoundHead),
-          xxh3(std::as_bytes(std::span(read_as)))};
+  Binding binding{kCopyTag, kCopyVersion, std::min(matrix.file().size(), kBoundHead),
+                  xxh3(std::as_bytes(std::span(read_as)))};
+  // A file with an index of its own is never changed in place.
+  if (matrix.index().origin() != IndexOrigin::embedded) binding.cover(matrix.file());
+  return binding;
 }
 
 bool is_transpose(const Schema& copy, const Schema& of) {

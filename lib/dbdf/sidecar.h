@@ -27,6 +27,11 @@ struct Binding {
 
   std::array<std::byte, kLine> line(const ByteSource& data) const;
 
+  /// Where times do not tell that a file was changed, all of it is hashed.
+  void cover(const ByteSource& data) noexcept {
+    if (!data.times_tell()) head = data.size();
+  }
+
   struct Match {
     SidecarState state;       // fresh, stale or damaged
     std::uint64_t fault = 0;  // unless fresh: the first byte that tells

@@ -103,6 +103,9 @@ class ByteSource {
   /// Tells this from every other source of the process, also from those that are gone.
   std::uint64_t number() const noexcept { return number_; }
 
+  /// False for a file on a file system, such as tmpfs, where a write through a map moves no time:
+  /// `identity` does not tell such a change. A system call.
+  virtual bool times_tell() const noexcept { return true; }
   /// What has this name followed by `ending`, for example ".dpx"; nullptr when there is none.
   virtual std::shared_ptr<ByteSource> sibling(std::string_view) const { return nullptr; }
   /// True when `name` is the path of a file of this machine.

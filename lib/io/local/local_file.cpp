@@ -1,9 +1,11 @@
 #include "lib/io/local/local_file.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <boost/interprocess/mapped_region.hpp>
@@ -315,6 +317,12 @@ void LocalFile::will_need(std::span<const Range> ranges) const noexcept {
                       POSIX_FADV_WILLNEED);
     }
   }
+}
+
+bool LocalFile::times_tell() const noexcept {
+  struct statfs system {};
+  if (!has_path_ || ::statfs(name().c_str(), &system) != 0) return true;
+  return system.f_type != TMPFS_MAGIC && system.f_type != RAMFS_MAGIC;
 }
 
 bool LocalFile::may_wait() const noexcept {

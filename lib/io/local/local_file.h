@@ -64,6 +64,7 @@ class LocalFile final : public ByteSource {
   }
   std::shared_ptr<ByteSource> sibling(std::string_view ending) const override;
   const LocalFile* local() const noexcept override { return this; }
+  bool times_tell() const noexcept override;
   /// Unblocks SIGBUS in the calling thread. It stays unblocked, because views of the map outlive
   /// the call. One system call if the file is guarded.
   void prepare_thread() const noexcept override {
